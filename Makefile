@@ -1,17 +1,20 @@
 # `make` lists the targets.
-.PHONY: help build live install run test lint package tools bench fuzz clean
+.PHONY: help build live install docs run test lint package tools bench fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
 UNITS ?= /etc/systemd/system
+SHARE = $(DESTDIR)$(PREFIX)/share
 BINARY ?= target/release/ratewire
+MDBOOK_VERSION := 0.5.4
+MDBOOK := target/tools/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 VENV := target/venv
 # Tests that need a tool fail without it here; under a bare `cargo test` they skip and say why.
 TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # To build what runs in the kernel.
 LIVE_PACKAGES := clang libelf-dev zlib1g-dev
-PACKAGES := tshark chromium python3-venv iperf3 iproute2 ethtool nginx-light curl git systemd $(LIVE_PACKAGES)
+PACKAGES := tshark chromium python3-venv iperf3 iproute2 ethtool nginx-light curl git groff-base systemd $(LIVE_PACKAGES)
 install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 		$(SUDO) apt-get update -q && \
@@ -21,7 +24,8 @@ install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; 
 help:
 	@echo "make build   the ratewire command, into target/release"
 	@echo "make live    the same, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev)"
-	@echo "make install what is built, below PREFIX (/usr/local), and units of systemd (as root)"
+	@echo "make install the built command, manual pages, completions (PREFIX=/usr/local), systemd units (as root)"
+	@echo "make docs    the book, into target/book/html (installs mdBook into target/tools)"
 	@echo "make run     the first scenario, into out/three-flows"
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
 	@echo "make bench   speed and memory, beside ns-2 where it is installed (apt-get install ns2)"
@@ -34,19 +38,51 @@ live:
 	@$(call install,$(LIVE_PACKAGES))
 	$(CARGO) build --release --bin ratewire --features live
 
-# It builds nothing, for root's files would be in the way of the next build.
+# Installing builds nothing: files of root in target/ would block the next build. The command itself
+# writes its manual pages and completions, so they always match it.
 install:
 	@[ -x $(BINARY) ] || { echo "there is no $(BINARY): make live" >&2; exit 1; }
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ratewire
+	generated=$$(mktemp -d) && $(BINARY) generate $$generated && \
+	install -d $(SHARE)/man/man1 && install -m 644 $$generated/man/*.1 $(SHARE)/man/man1 && \
+	install -D -m 644 $$generated/completions/ratewire.bash $(SHARE)/bash-completion/completions/ratewire && \
+	install -D -m 644 $$generated/completions/_ratewire $(SHARE)/zsh/site-functions/_ratewire && \
+	install -D -m 644 $$generated/completions/ratewire.fish $(SHARE)/fish/vendor_completions.d/ratewire.fish && \
+	rm -r $$generated
 	install -d $(DESTDIR)$(UNITS)
 	for unit in systemd/*.service; do \
 		sed 's|/usr/local/bin/|$(PREFIX)/bin/|' $$unit > $(DESTDIR)$(UNITS)/$${unit##*/} || exit 1; \
 	done
 
+# The book's chapters are pages of docs/, papers/ and other folders: their copies keep their places, so
+# that links between them hold in both. mdBook makes index.html of a README.md but leaves links to it:
+# copies are called index.md. It also copies its first chapter to the book's own index.html, where that
+# chapter's links would not hold: a redirection takes its place.
+docs: $(MDBOOK)
+	rm -rf target/book && mkdir -p target/book/source
+	$(CARGO) run --quiet --bin ratewire -- generate target/book
+	mv target/book/book target/book/source/generated
+	find *.md docs papers scenarios data fuzz \( -name '*.md' -o -name '*.png' \) -print0 | \
+		tar -c --null -T - | tar -x -C target/book/source
+	sed 's|](|](docs/|; s|](docs/\.\./|](|' docs/SUMMARY.md > target/book/source/SUMMARY.md
+	find target/book/source -name README.md -execdir mv {} index.md \;
+	find target/book/source -name '*.md' -exec sed -i 's|README\.md\([)#]\)|index.md\1|g' {} +
+	$(MDBOOK) build docs
+	echo '<meta http-equiv="refresh" content="0; url=docs/index.html">' > target/book/html/index.html
+
+$(MDBOOK):
+	$(CARGO) install --quiet --locked mdbook --version $(MDBOOK_VERSION) --no-default-features --features search \
+		--root target/tools/mdbook-$(MDBOOK_VERSION) --target-dir target/tools/build
+	rm -r target/tools/build
+
 run: build
 	target/release/ratewire run scenarios/three-flows.toml
 
+# Folders whose comments are checked to end at column 100.
+COMMENTS := bpf $(addprefix crates/,anypoint backpressure emulate kernel live overlay transport)
+
 lint:
+	lint/columns $(COMMENTS)
 	$(CARGO) fmt --check
 	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
 

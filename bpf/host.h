@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What the host's programs and those who load them share. */
+/* Types that the host's programs share with their loader. */
 #pragma once
 
 #define HOST_XCP 0
@@ -14,19 +14,20 @@ struct flow {
 	struct rw_xcp_sender xcp;
 	struct rw_rcp_sender rcp;
 	struct rw_jetmax_sender jetmax;
-	/* What the other end returned last: as it is in the option, or under JetMax. */
+	/* Last answer of the other end: as in the option, or JetMax's. */
 	__u32 returned;
 	__u32 has_returned;
 	struct rw_jetmax_answer heard;
-	/* The receiver's part: what to return, likewise. RCP and JetMax return the last, XCP the mean change since the last
-	 * answer. */
+	/* The receiver's part: the next answer, as in the option or JetMax's. RCP and JetMax return
+	 * the last one, XCP the mean change since the last answer. */
 	struct rw_xcp_receiver receiver;
 	struct rw_jetmax_answer reply;
 	__u32 answer;
 
 	/* Network-layer bytes of a full-size segment. */
 	__u32 packet;
-	/* What was allowed before the last loss, as the law has it: it may turn out to have been none. */
+	/* Allowed rate before the last loss, in the law's units: the loss may turn out to be
+	 * none. */
 	__u64 before_loss;
 	__u32 state;
 	__u32 limited;
@@ -34,25 +35,25 @@ struct flow {
 	__u32 reserved;
 };
 
-/* An interface that pauses when what it fills has no room. */
+/* An interface that pauses when the next queue is full. */
 struct paused {
 	__u32 netns;
 	__u32 ifindex;
 };
 
-/* An address of the interface that connections are to be from: IPv4's as IPv6 writes them. */
+/* An address of the interface that connections must come from: IPv4's as IPv6 writes them. */
 struct address {
 	__u32 netns;
 	__be32 words[4];
 };
 
-/* Connections since it was loaded. */
+/* Counters of connections since the program was loaded. */
 struct host {
 	__u64 taking_part;
-	/* With hosts that do not speak it. */
+	/* Connections with hosts that do not speak the law. */
 	__u64 plain;
-	/* That the kernel would not let have the congestion control. */
+	/* Connections that the kernel refused the congestion control. */
 	__u64 refused;
-	/* Whose program chose another when the handshake was over. */
+	/* Connections whose program chose another congestion control after the handshake. */
 	__u64 chose_another;
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* What of the kernel's own types our programs read or write. Only fields named here are used; where they are is
- * found when the program is loaded (CO-RE). */
+/* The kernel's own types, as far as the programs read or write them. Only fields named here are
+ * used; their offsets are found when the program is loaded (CO-RE). */
 #pragma once
 
 #include <linux/bpf.h>
@@ -17,7 +17,7 @@ struct gnet_stats_queue {
 	__u32 backlog;
 };
 
-/* What counts a queue's bytes, where long is of 64 bits. */
+/* Counter of a queue's bytes, on machines with 64-bit longs. */
 typedef struct {
 	__s64 counter;
 } atomic64_t;
@@ -146,7 +146,7 @@ enum sk_pacing {
 	SK_PACING_FQ = 2,
 };
 
-/* What holds a sender back: from here on its receiver's window, or its own buffer. */
+/* Limits of a sender: from here on its receiver's window, or its own buffer. */
 #define TCP_CHRONO_RWND_LIMITED 2
 
 extern void *bpf_cast_to_kern_ctx(void *) __ksym;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Tells whether a network namespace is alive. Only the kernel knows: bind mounts, open files, sockets and threads keep
- * a namespace alive, and none of them need be visible to the process that asks. */
+/* Tells whether a network namespace is alive. Only the kernel knows: bind mounts, open files,
+ * sockets and threads keep a namespace alive, and none of them need be visible to the process that
+ * asks. */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
 
-/* The most namespaces that one run looks at. */
+/* Maximum number of namespaces of one walk. */
 #define MOST (1 << 20)
 
 /* The answers, as `crates/live/src/pins/namespace.rs` knows them. */
@@ -22,7 +23,7 @@ struct walk {
 	int answer;
 };
 
-/* Looks at one namespace and goes on to the next; returns 1 where the walk ends. */
+/* Examines one namespace and goes on to the next; returns 1 at the end of the walk. */
 static long step(__u32 index, struct walk *walk)
 {
 	struct net *net = walk->at;
@@ -42,9 +43,10 @@ static long step(__u32 index, struct walk *walk)
 	return 0;
 }
 
-/* Walks the kernel's list of all network namespaces, from the caller's own until the walk is back there. The list is a
- * ring, whose head belongs to no namespace. What `step` reads around the head is no namespace's inode number beside
- * the same namespace's cookie. The kernel runs the program in an RCU read section: no namespace is freed meanwhile. */
+/* Walks the kernel's list of all network namespaces, from the caller's own until the walk is back
+ * there. The list is a ring, whose head belongs to no namespace: what `step` reads around the head
+ * is never an inode number with its namespace's cookie. The kernel runs the program in an RCU read
+ * section: no namespace is freed meanwhile. */
 SEC("raw_tp")
 int ratewire_namespace(struct bpf_raw_tracepoint_args *asked)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* A router's part of a law, at the egress of an interface: reads the congestion header that TCP carries as an
- * option, lets the law rewrite it, and keeps the checksum right.
+/* A router's part of a law, at the egress of an interface: reads the congestion header that TCP
+ * carries as an option, lets the law rewrite it, and keeps the checksum right.
  *
- * A packet is never dropped, whatever its option says: what is malformed counts as traffic of another kind. */
+ * No packet is ever dropped, whatever its option says: a malformed one counts as other traffic. */
 #include "router/packet.h"
 
 #include <linux/pkt_cls.h>
@@ -35,13 +35,14 @@ static __always_inline __u64 departed(const struct sk_buff *kernel)
 	return kernel->dev->qdisc->bstats.bytes.v.a.a.counter;
 }
 
-/* What is left of what waited behind the last packet: all that is known while none comes, or of a queue elsewhere. */
+/* What is left of the queue behind the last packet: all that is known while no packet comes, or of
+ * a queue elsewhere. */
 static __always_inline __u64 drained(const struct router *router, __u64 now)
 {
 	return rw_less(router->behind, rw_part(&router->drain, rw_min(rw_less(now, router->behind_at_ns), ~0u)));
 }
 
-/* How often another processor is waited for: it needs less than a microsecond. */
+/* Number of tries to take the lock: another processor needs less than a microsecond. */
 #define MOST_TRIES 4096
 
 __attribute__((noinline)) int wait_for(__u64 *busy RW_NONNULL)
@@ -53,7 +54,8 @@ __attribute__((noinline)) int wait_for(__u64 *busy RW_NONNULL)
 	return 0;
 }
 
-/* BPF's own lock allows no calls while it is held, and the laws are too large for the verifier without. */
+/* BPF's own lock allows no calls while it is held, and without calls the laws are too large for the
+ * verifier. */
 static __always_inline int take(struct router *router)
 {
 	return !__sync_val_compare_and_swap(&router->busy, 0, 1) || wait_for(&router->busy);
@@ -76,7 +78,7 @@ static __always_inline void set_capacity(struct router *router, __u64 capacity)
 		router->port.rcp.capacity = capacity;
 }
 
-/* Ends what is over. */
+/* Ends intervals that are over. */
 static __always_inline void timers(struct router *router, __u64 now, __u64 waiting)
 {
 	if (IS_XCP)
@@ -87,7 +89,7 @@ static __always_inline void timers(struct router *router, __u64 now, __u64 waiti
 		rw_rcp_timers(&router->port.rcp, now, waiting);
 }
 
-/* When that is due again. */
+/* Time at which that is due again. */
 static __always_inline __u64 due(const struct router *router)
 {
 	if (IS_XCP)
@@ -97,7 +99,7 @@ static __always_inline __u64 due(const struct router *router)
 
 #define SHORTEST_WAIT_NS 1000000
 
-/* Time has come for an interval to end, whether or not a packet has. */
+/* Ends an interval at its time, whether or not a packet has come. */
 static int on_timer(void *map, __u32 *key, struct router *router)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -139,7 +141,7 @@ static __always_inline void measure(struct router *router, __u64 now, __u64 size
 		set_capacity(router, capacity);
 }
 
-/* Header is null where there is none. */
+/* header is null if the packet has none. */
 static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, __u64 sent,
 				 union header *header)
 {
@@ -148,7 +150,7 @@ static __always_inline void pass(struct router *router, __u64 now, __u64 size, _
 	if (is_measured)
 		measure(router, now, size, waiting, sent);
 	router->behind = waiting + size;
-	/* Another processor may have been later, and here before. */
+	/* Another processor may have come later and finished earlier. */
 	router->behind_at_ns = rw_max(router->behind_at_ns, now);
 	router->waiting = waiting;
 	router->packets += 1;
@@ -162,7 +164,7 @@ static __always_inline void pass(struct router *router, __u64 now, __u64 size, _
 		rw_rcp_packet(&router->port.rcp, now, size, waiting, header ? &header->rates : 0);
 }
 
-/* What a packet is granted that could not be looked at: no more than those before. */
+/* Answers a packet that could not be processed: it is granted no more than those before. */
 static __always_inline void miss(struct router *router, union header *header)
 {
 	__sync_fetch_and_add(&router->missed, 1);
@@ -189,7 +191,7 @@ int ratewire_router(struct __sk_buff *skb)
 	if (!router)
 		return TC_ACT_UNSPEC;
 
-	/* The headers of a packet that was built in pieces may not be in one. */
+	/* The headers of a packet built in pieces may not lie in one piece. */
 	if (skb->data_end - skb->data < rw_min(MOST_HEADERS, skb->len))
 		bpf_skb_pull_data(skb, rw_min(MOST_HEADERS, skb->len));
 	has_header = find(skb, &found);
@@ -212,7 +214,7 @@ int ratewire_router(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-/* What a program costs that does nothing, to measure the other against. */
+/* A program that does nothing, as the reference for the cost of the other. */
 SEC("tc")
 int ratewire_nothing(struct __sk_buff *skb)
 {

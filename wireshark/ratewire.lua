@@ -6,7 +6,7 @@
 --   tshark -X lua_script:wireshark/ratewire.lua -r capture.pcap -Y 'ratewire.law == "jetmax"'
 --   tshark -X lua_script:wireshark/ratewire.lua -i eth1 -Y ratewire
 --
--- docs/wireshark.md lists the fields.
+-- docs/reference/wireshark.md lists the fields.
 --
 -- or copy this file into the personal Lua plugins folder (Help > About Wireshark > Folders).
 -- The drafts assign no IP protocol number; the preference xcp.ip_protocol says which to read, 200

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A connection under a law: what both of the host's parts know of it. */
+/* A connection under a law, as both of the host's parts know it. */
 #pragma once
 
 #include "../kernel.h"
@@ -43,8 +43,8 @@ static __always_inline struct host *counters(void)
 	return bpf_map_lookup_elem(&host, &zero);
 }
 
-/* The least rate: a packet a round trip or 50 ms, so that a flow keeps hearing of routers and yet leaves a slow link to
- * many. */
+/* The least rate: a packet a round trip or 50 ms, so that a flow keeps hearing of routers and yet
+ * leaves room for many on a slow link. */
 static __always_inline __u64 least_rate(__u64 packet, __u64 rtt_us)
 {
 	return rw_max(packet * 1000000 / rw_max(rtt_us, 50000), 1);

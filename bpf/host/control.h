@@ -6,15 +6,17 @@
 
 #include <linux/tcp.h>
 
-/* The largest window, in bytes and in the shortest segments: to find how much a socket may buffer, the kernel multiplies a
- * window's segments by twice the memory of each, in 31 bits, and lets it buffer no more where that overflows. */
+/* The largest window, in bytes and in the shortest segments. To size a socket's buffer, the kernel
+ * multiplies a window's segments by twice the memory of each, in 31 bits, and stops growing the
+ * buffer if that overflows. */
 #define MOST_OUTSTANDING (1u << 28)
 #define SHORT_SEGMENT 512
-/* B/s from which on nothing is paced, as the drafts never do: 64 kB take 0.1 ms, and what a timer is late by is lost each
- * time. The window holds then, and acknowledgements space. */
+/* Rate in B/s from which on nothing is paced, although the drafts always pace: 64 kB take 0.1 ms,
+ * and each time the timer's lateness is lost. The window limits the sender then, and
+ * acknowledgements space its packets. */
 #define MOST_PACED 625000000ull
 
-/* Network-layer bytes of a full-size segment: those are what laws count. */
+/* Network-layer bytes of a full-size segment, the unit of the laws. */
 static __always_inline __u64 packet_of(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -23,7 +25,7 @@ static __always_inline __u64 packet_of(struct sock *sk)
 	return rw_max(tp->mss_cache, 1) + tp->tcp_header_len + option_len + ip;
 }
 
-/* In segments. */
+/* Outstanding data, in segments. */
 static __always_inline __u32 outstanding(const struct tcp_sock *tp)
 {
 	return tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
@@ -36,15 +38,17 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
 	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
 
-	/* The pace limits; the window only bounds what is outstanding. Under laws that say a rate a round trip's worth may be sent
-	 * without another acknowledgement: bound by the rate alone, a sender would stand still each time that is cut. Without a
-	 * pace the window has room for the segments of 64 kB that are being made and acknowledged. NoQ has none. */
+	/* The pace limits; the window only bounds what is outstanding. Under laws that state a
+	 * rate, a round trip's worth may be sent without another acknowledgement: bound by the rate
+	 * alone, a sender would stand still at each cut of the rate. Without a pace the window has
+	 * room for the segments of 64 kB that are being made and acknowledged. NoQ has no window.
+	 */
 	if (rate >= MOST_PACED)
 		window += 2 * 65536 / packet;
 	else
 		window += law == HOST_XCP ? 2 : 2 + outstanding(tp);
 	tp->snd_cwnd = law == HOST_NOQ ? most : rw_min(window, most);
-	/* TCP's own pacing counts payload, a queueing discipline's all. */
+	/* TCP's own pacing counts payload, a queueing discipline's all bytes. */
 	if (sk->sk_pacing_status != SK_PACING_FQ)
 		rate = rw_mul_shift(rate, tp->mss_cache, 0) / packet;
 	if (rate >= MOST_PACED)
@@ -52,8 +56,8 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
 }
 
-/* A program may have chosen the law for a connection whose other end does not speak it, or outside of the cgroup: nothing
- * would ever come back, and it would send its first window for ever. */
+/* A program may have chosen the law for a connection whose other end does not speak it, or outside
+ * the cgroup: nothing would ever come back, and it would send its first window for ever. */
 static __always_inline void be_plain(struct sock *sk)
 {
 	char cubic[] = "cubic", reno[] = "reno";
@@ -82,8 +86,9 @@ void BPF_PROG(rw_init, struct sock *sk)
 	flow->packet = packet_of(sk);
 }
 
-/* Whether something other than the law holds the sender back. The kernel's sample tells of a pause only once a packet that
- * was written after it has been acknowledged: what is aged for it must be known before, as all has been acknowledged. */
+/* Whether something other than the law holds the sender back. The kernel's sample shows a pause
+ * only after a packet written later has been acknowledged; the aging for the pause must be known
+ * before, when everything has been acknowledged. */
 static __always_inline int is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
 	int has_nothing = !tp->packets_out && tp->write_seq == tp->snd_nxt;
@@ -110,7 +115,8 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	flow->packet = packet;
 	flow->limited = is_limited(tp, rs);
 	least = least_rate(packet, rtt_us);
-	/* Holes are filled. After a timeout all is sent anew, and at half of a rate, or the least, that would take for ever. */
+	/* Holes are being filled. After a timeout everything is sent anew, and at half of a rate,
+	 * or the least, that would take for ever. */
 	is_repairing = flow->state > TCP_CA_Disorder && flow->state != TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
@@ -121,9 +127,11 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (law == HOST_JETMAX) {
 		if (!flow->jetmax.allowed)
 			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
-		/* A source whose receiver's window has yet to grow is counted as the part of a flow that it uses, and would come
-		 * with all of what it was allowed meanwhile. One that its program keeps waiting now and then is not: where many
-		 * share a processor, rounds would pass in which it may not grow, and it would stay behind the others. */
+		/* A source whose receiver's window has yet to grow counts as the part of a flow
+		 * that it uses, and would later send at all of the rate allowed meanwhile. A source
+		 * that its program keeps waiting now and then does not count so: if many share a
+		 * processor, it would miss rounds in which it may grow, and stay behind the others.
+		 */
 		if (flow->has_returned)
 			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, is_repairing, !is_held_by_receiver(tp));
 	} else if (law != HOST_NOQ && flow->has_returned) {
@@ -131,7 +139,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (law != HOST_NOQ && flow->state > TCP_CA_Disorder && !rs->losses) {
 		rw_rcp_unheard(&flow->rcp, now, rtt_us);
 	}
-	/* Said once, and heeded once: where nothing comes back, nothing changes. */
+	/* The word is heeded once: if nothing comes back, nothing changes. */
 	flow->has_returned = 0;
 	if (rate_of(flow))
 		set_window(sk, flow, rtt_us);
@@ -158,7 +166,7 @@ __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 	else if (law == HOST_JETMAX)
 		rw_jetmax_loss(&flow->jetmax, least);
 	else if (law == HOST_NOQ)
-		/* A loss is repaired, and is no sign of anything else. */
+		/* The loss is repaired, and is no sign of congestion. */
 		return tp->snd_cwnd;
 	else
 		rw_rcp_loss(&flow->rcp, least);
@@ -174,7 +182,7 @@ void BPF_PROG(rw_set_state, struct sock *sk, __u8 state)
 		flow->state = state;
 }
 
-/* Segments came late or in another order, and nothing was lost: the rate is as before. */
+/* Segments came late or in another order, and nothing was lost: the former rate returns. */
 SEC("struct_ops")
 __u32 BPF_PROG(rw_undo, struct sock *sk)
 {
@@ -185,8 +193,8 @@ __u32 BPF_PROG(rw_undo, struct sock *sk)
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 
-/* The kernel is done with it, at the connection's end or as its program chooses another: routers then hear of no rate, for
- * there is none that they could change. */
+/* The kernel ends the use, at the connection's end or because its program chose another. Routers
+ * then hear of no rate, because none is under their control. */
 SEC("struct_ops")
 void BPF_PROG(rw_release, struct sock *sk)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The congestion header as a TCP option on every segment of a connection that takes part, and which do. */
+/* The congestion header as a TCP option on every segment of a connection that takes part, and the
+ * choice of such connections. */
 #pragma once
 
 #include "connection.h"
@@ -48,12 +49,13 @@ static __always_inline void set_callbacks(struct bpf_sock_ops *skops, int on)
 	bpf_sock_ops_cb_flags_set(skops, on ? now | flags : now & ~flags);
 }
 
-/* How long the option of the segment about to be sent is. */
+/* Length of the option of the segment about to be sent. */
 static __always_inline __u32 length(struct bpf_sock_ops *skops)
 {
 	if (skops->skb_tcp_flags & 0x02)
 		return OPTION_SYN;
-	/* Asked for the segment size, or with data. A pure acknowledgement has nothing to ask routers for. */
+	/* The kernel asks for the segment size, or the segment has data. A pure acknowledgement has
+	 * no question for routers. */
 	if (skops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
 		return option_len;
 	return skops->skb_len ? option_len : answer_len;
@@ -67,8 +69,8 @@ static __always_inline int is_offered(struct bpf_sock_ops *skops, __u64 flags)
 	return bpf_load_hdr_opt(skops, &option, OPTION_SYN, flags) == OPTION_SYN;
 }
 
-/* Whether a connection is from where it is to be, which both of its ends' handshakes ask alike: a request to connect has
- * no route yet, but an address. */
+/* Whether a connection is from the chosen addresses. Both ends' handshakes ask alike: a request to
+ * connect has no route yet, but an address. */
 static __always_inline int is_from_here(struct bpf_sock_ops *skops)
 {
 	struct bpf_sock_ops_kern *kernel = bpf_cast_to_kern_ctx(skops);
@@ -77,7 +79,7 @@ static __always_inline int is_from_here(struct bpf_sock_ops *skops)
 	if (!by_address)
 		return 1;
 	key.netns = BPF_CORE_READ(kernel, sk, __sk_common.skc_net.net, ns.inum);
-	/* Of IPv4 in a socket for both, too. */
+	/* IPv4 in a socket for both, too. */
 	key.words[2] = bpf_htonl(0xffff);
 	key.words[3] = skops->local_ip4;
 	if (bpf_map_lookup_elem(&addresses, &key))
@@ -111,7 +113,8 @@ static __always_inline int reserve(struct bpf_sock_ops *skops)
 	return 1;
 }
 
-/* What is returned to the other end: the mean change of what arrived since the last answer, or the last rate. */
+/* The answer to the other end: the mean change of what arrived since the last answer, or the last
+ * rate. */
 static __always_inline __u32 take_answer(struct flow *flow)
 {
 	if (law == HOST_XCP && flow->receiver.bytes) {
@@ -162,7 +165,7 @@ static __always_inline int write_option(struct bpf_sock_ops *skops)
 	if (!flow)
 		return 1;
 	rtt_us = skops->srtt_us >> 3;
-	/* The segment with its TCP header, as it is now; and the IP header to come. */
+	/* The segment with its TCP header as it is now; the IP header is still to come. */
 	ip = skops->family == AF_INET6 ? 40 : 20;
 	size = skops->skb_len + ip;
 	len = flow->reserved == answer_len ? answer_len : option_len;
@@ -205,7 +208,7 @@ static __always_inline void read_jetmax(struct flow *flow, const struct option *
 	}
 }
 
-/* A segment has arrived, with an option that the kernel does not know. */
+/* A segment has arrived with an option that the kernel does not know. */
 static __always_inline int read_option(struct bpf_sock_ops *skops)
 {
 	struct option option = { .kind = RW_OPTION_KIND, .exid = bpf_htons(exid) };
@@ -218,7 +221,7 @@ static __always_inline int read_option(struct bpf_sock_ops *skops)
 	flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 	if (!flow)
 		return 1;
-	/* Found by kind and identifier: four bytes are looked at. */
+	/* The option is found by kind and identifier, its first four bytes. */
 	option.len = 4;
 	len = bpf_load_hdr_opt(skops, &option, sizeof(option), 0);
 	if (len != (int)answer_len && len != (int)option_len)
@@ -253,7 +256,7 @@ static __always_inline int is_paused(struct bpf_sock *sk)
 	return bpf_map_lookup_elem(&pausing, &key) != 0;
 }
 
-/* The handshake is over: whether this connection takes part. */
+/* Decides, after the handshake, whether this connection takes part. */
 static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 {
 	struct bpf_sock *sk = skops->sk;
@@ -291,13 +294,13 @@ int ratewire_option(struct bpf_sock_ops *skops)
 {
 	int save = 1;
 
-	/* It has no option. */
+	/* NoQ has no option. */
 	if (law == HOST_NOQ)
 		return skops->op == BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB ||
 		       skops->op == BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB ? established(skops, 0) : 1;
 	switch (skops->op) {
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
-		/* What a SYN offered is asked when its handshake is over. */
+		/* The SYN's option is read when its handshake is over. */
 		bpf_setsockopt(skops, SOL_TCP, TCP_SAVE_SYN, &save, sizeof(save));
 		set_callbacks(skops, 1);
 		return 1;

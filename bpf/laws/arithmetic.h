@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Integer arithmetic of the laws: the kernel has no floating point, and BPF no 128-bit product.
  *
- * Units in all of bpf/laws: bytes, bytes per second, nanoseconds or microseconds as names say. Domain: rates up
- * to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything saturates; nothing wraps. */
+ * Units in all of bpf/laws: bytes, bytes per second, nanoseconds or microseconds as names say.
+ * Domain: rates up to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything saturates; nothing
+ * wraps. */
 #pragma once
 
 #ifndef __VMLINUX_H__
@@ -14,9 +15,9 @@
 
 #define RW_INLINE static inline __attribute__((always_inline))
 
-/* A function of its own to BPF's verifier, which then looks at it once and not in every combination of what comes
- * before: such a function returns a number, and takes at most five. No packet's way goes through one but at an
- * interval's end, so that what packets pass is short. */
+/* A function of its own to BPF's verifier, which then examines it once and not in every combination
+ * of preceding paths. Such a function returns a number and takes at most five. A packet enters one
+ * only at the end of an interval, so that a packet's path stays short. */
 #ifdef __bpf__
 #define RW_FUNCTION __attribute__((noinline))
 #define RW_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))
@@ -68,17 +69,17 @@ RW_INLINE __u64 rw_mul_shift(__u64 a, __u64 b, __u32 shift)
 
 /* Flows are counted in 2^-16. */
 #define RW_FLOWS 16
-/* Over which what is for whoever looks is averaged: an interval's own value may come from few packets. */
+/* Time over which reported figures are averaged: a single interval may have few packets. */
 #define RW_RECENT_US 250000
 
-/* A mean of about the last RW_RECENT_US, moved on by a value that held for so long. */
+/* A mean of about the last RW_RECENT_US, updated by a value that held this long. */
 RW_INLINE __u64 rw_recent(__u64 mean, __u64 value, __u64 for_us)
 {
 	for_us = rw_min(for_us, RW_RECENT_US);
 	return rw_add(rw_mul_shift(mean, RW_RECENT_US - for_us, 0), rw_mul_shift(value, for_us, 0)) / RW_RECENT_US;
 }
 
-/* Bits that n takes. */
+/* Number of bits of n. */
 RW_INLINE __u32 rw_bits(__u64 n)
 {
 	__u32 bits = 0;
@@ -92,13 +93,14 @@ RW_INLINE __u32 rw_bits(__u64 n)
 	return bits + (__u32)n;
 }
 
-/* A share: value / 2^shift, below 2^32, in as many bits as fit. A packet's part of something is then one product. */
+/* A share: value / 2^shift, below 2^32, with as many bits as fit. A packet's part is then one
+ * product. */
 struct rw_share {
 	__u32 value;
 	__u32 shift;
 };
 
-/* n / d as a share; 0 where d is 0, and the largest where it is more. n below 2^62. */
+/* n / d as a share; 0 for a d of 0, and the maximum for a larger quotient. n below 2^62. */
 RW_FUNCTION int rw_share_of(struct rw_share *share RW_NONNULL, __u64 n, __u64 d)
 {
 	__u32 shift = rw_less(62, rw_bits(n));

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* JetMax in integers: each router gives each flow that it binds an equal part of what the other flows leave of its
- * link, g = (gamma C - u) / N; each source takes a share tau of the way to g a round trip.
+/* JetMax in integers: each router gives each flow that it binds an equal part of what the other
+ * flows leave of its link, g = (gamma C - u) / N; each source takes a share tau of the way to g in
+ * a round trip.
  *
  * Differences from laws/jetmax:
- * - a packet carries its sender's rate in place of the time since the one before: size / rate is that time, for a source
- *   short of data too, and stays so where segments are cut or merged;
- * - in place of the virtual loss, 1 - gamma C / y, it carries y / (gamma C), which grows with it;
- * - which router a flow should be bound by the receiver works out, for it needs only the header, and returns its answer;
- * - numbers have fewer bits (option.h); a packet counts, and is told, as it comes to the queue;
+ * - a packet carries its sender's rate instead of the time since the packet before: size / rate is
+ *   that time, also for a source short of data, and stays so if segments are cut or merged;
+ * - instead of the virtual loss, 1 - gamma C / y, it carries y / (gamma C), which grows with it;
+ * - the receiver decides by which router a flow should be bound, because that needs only the
+ *   header, and returns its answer;
+ * - numbers have fewer bits (option.h); a packet counts, and is answered, as it comes to the queue;
  * - a SYN carries no header: the first packets of data ask for a proposal;
- * - until a loss is repaired half of g is gone for, as under RCP here.
+ * - until a loss is repaired, half of g is the goal, as under RCP here.
  *
  * Valid for capacities up to 549 Gbit/s and intervals of up to a second. */
 #pragma once
@@ -20,7 +22,7 @@
 #define RW_JETMAX_GAMMA 62259 /* 0.95 in 2^-16 */
 #define RW_JETMAX_MARGIN 1311 /* 0.02 in 2^-16 */
 #define RW_JETMAX_INTERVAL_US 50000
-/* Load is not known finer than such a packet an interval. */
+/* Resolution of the load: one such packet an interval. */
 #define RW_JETMAX_GRAIN 1500
 /* The load is in 2^-26 of gamma C. */
 #define RW_JETMAX_LOAD 26
@@ -28,21 +30,21 @@
 struct rw_jetmax {
 	__u64 capacity;
 
-	/* The three sums of this interval: bytes; of flows bound here, bytes, and X = size / rate. */
+	/* Sums of this interval: all bytes; bytes of flows bound here; X = size / rate of those. */
 	__u64 input;
 	__u64 responsive;
 	__u64 sum_x;
 	__u64 interval_us;
 	__u64 interval_at_ns;
 
-	/* What packets are told, as it is in the option; see rw_jetmax_header. */
+	/* Fields that packets get, as in the option; see rw_jetmax_header. */
 	__u32 id;
 	__u32 number;
 	__u32 fair_field;
 	__u32 load_field;
 
-	/* For whoever looks: of the interval before, what came, and of that from flows bound elsewhere; flows bound here in
-	 * 2^-RW_FLOWS; and g. */
+	/* Reported figures of the last interval: arrivals, arrivals of flows bound elsewhere, flows
+	 * bound here in 2^-RW_FLOWS, and g. */
 	__u64 input_bw;
 	__u64 unresponsive_bw;
 	__u64 flows;
@@ -54,7 +56,7 @@ RW_INLINE __u64 rw_jetmax_target(const struct rw_jetmax *port)
 	return rw_mul_shift(port->capacity, RW_JETMAX_GAMMA, 16);
 }
 
-/* What packets are told until the next interval ends. */
+/* Sets what packets are told until the next interval ends. */
 RW_FUNCTION int rw_jetmax_say(struct rw_jetmax *port RW_NONNULL, __u64 fair)
 {
 	__u64 least = rw_mul_shift(RW_JETMAX_GRAIN, 1000000, 0) / rw_max(port->interval_us, 1);
@@ -67,7 +69,7 @@ RW_FUNCTION int rw_jetmax_say(struct rw_jetmax *port RW_NONNULL, __u64 fair)
 	return 0;
 }
 
-/* id tells the routers of a way apart, and is not 0. */
+/* id tells the routers of a path apart, and is not 0. */
 RW_INLINE void rw_jetmax_init(struct rw_jetmax *port, __u64 capacity, __u32 id, __u64 now_ns)
 {
 	*port = (struct rw_jetmax){};
@@ -90,7 +92,8 @@ RW_FUNCTION int rw_jetmax_interval(struct rw_jetmax *port RW_NONNULL, __u64 now_
 		fair = (rw_less(target, port->unresponsive_bw) << RW_FLOWS) /
 		       rw_max(port->flows, 1 << RW_FLOWS);
 	else if (rw_less(port->input_bw, rw_mul_shift(port->input_bw, RW_JETMAX_MARGIN, 16)) > target)
-		/* Too much comes from flows bound elsewhere: each that hears it comes to be bound here. */
+		/* Flows bound elsewhere bring too much: each that hears this comes to be bound
+		 * here. */
 		fair = 0;
 	rw_jetmax_say(port, fair);
 	port->number = (port->number + 1) & 0xff;
@@ -102,7 +105,7 @@ RW_FUNCTION int rw_jetmax_interval(struct rw_jetmax *port RW_NONNULL, __u64 now_
 	return 0;
 }
 
-/* Carries out what is due. An interval that ends late is as long as it was. */
+/* Does what is due. An interval that ends late keeps its actual length. */
 RW_INLINE void rw_jetmax_timers(struct rw_jetmax *port, __u64 now_ns)
 {
 	if (port->interval_at_ns > now_ns)
@@ -111,23 +114,23 @@ RW_INLINE void rw_jetmax_timers(struct rw_jetmax *port, __u64 now_ns)
 	rw_jetmax_interval(port, now_ns);
 }
 
-/* What routers read and write of a packet with data. Rates and the load are as in the option. */
+/* Fields that routers read and write in a packet with data. Rates and load as in the option. */
 struct rw_jetmax_header {
-	/* By which the flow is bound, and which would have it; 0 for none. */
+	/* Router that binds the flow, and router that proposes to; 0 for none. */
 	__u32 bottleneck;
 	__u32 proposed;
-	/* At bottleneck: g, and the interval that it is of. */
+	/* Of the bottleneck: g, and the number of its interval. */
 	__u32 fair;
 	__u32 number;
-	/* At proposed: g, and the load, by which it is the one. */
+	/* Of the proposing router: g, and the load by which it was chosen. */
 	__u32 proposed_fair;
 	__u32 load;
-	/* The sender's rate, and the round that it is in. */
+	/* The sender's rate, and its round. */
 	__u32 rate;
 	__u32 marker;
 };
 
-/* A packet is told what this router has worked out. */
+/* Writes this router's results into a packet. */
 RW_INLINE void rw_jetmax_tell(const struct rw_jetmax *port, struct rw_jetmax_header *header)
 {
 	if (header->bottleneck == port->id) {
@@ -140,7 +143,7 @@ RW_INLINE void rw_jetmax_tell(const struct rw_jetmax *port, struct rw_jetmax_hea
 	}
 }
 
-/* A packet comes; header is null where it carries none. */
+/* Handles a packet; header is null if it carries none. */
 RW_INLINE void rw_jetmax_packet(struct rw_jetmax *port, __u64 now_ns, __u64 size, struct rw_jetmax_header *header)
 {
 	rw_jetmax_timers(port, now_ns);
@@ -154,11 +157,12 @@ RW_INLINE void rw_jetmax_packet(struct rw_jetmax *port, __u64 now_ns, __u64 size
 	rw_jetmax_tell(port, header);
 }
 
-/* What a receiver returns. */
+/* The receiver's answer. */
 struct rw_jetmax_answer {
-	/* The router to be bound by from now on; 0 for the one that is. */
+	/* Router that binds the flow from now on; 0 for no change. */
 	__u32 router;
-	/* g to go for, RW_REAL_UNKNOWN where no router has said one; the interval of the bottleneck's. */
+	/* Goal g, RW_REAL_UNKNOWN if no router has stated one; number of the bottleneck's
+	 * interval. */
 	__u32 fair;
 	__u32 number;
 	__u32 marker;
@@ -173,7 +177,7 @@ RW_INLINE void rw_jetmax_answer(const struct rw_jetmax_header *header, struct rw
 		       (!is_known || proposed < rw_less(fair, rw_mul_shift(fair, RW_JETMAX_MARGIN, 16)));
 
 	answer->router = approves ? header->proposed : 0;
-	/* A router that is overloaded by flows bound elsewhere has no rate to offer yet. */
+	/* A router that flows bound elsewhere overload has no rate to offer yet. */
 	answer->fair = is_known && approves && proposed ? header->proposed_fair : header->fair;
 	answer->number = header->number;
 	answer->marker = header->marker;
@@ -182,21 +186,22 @@ RW_INLINE void rw_jetmax_answer(const struct rw_jetmax_header *header, struct rw
 struct rw_jetmax_sender {
 	/* B/s in 2^-RW_SENDER_FRACTION; 0 before the first RTT is known. */
 	__u64 allowed;
-	/* What it would like to send at, and g as heard last. B/s. */
+	/* Desired rate, and g as heard last. B/s. */
 	__u64 desired;
 	__u64 fair;
-	/* The router that it is bound by, 0 while it knows of none; and whether that has yet to measure an interval with
-	 * this flow among its own. */
+	/* The router that binds the flow, 0 before one is known; and whether that router has yet to
+	 * measure an interval with this flow among its own. */
 	__u32 bottleneck;
 	__u32 settling;
-	/* The round, which packets carry: a rate is changed once a round trip. */
+	/* Number of the round, which packets carry: a rate changes once a round trip. */
 	__u32 marker;
-	/* While settling: the bottleneck's interval that had just ended where the first packet of this round passed. */
+	/* While settling: number of the bottleneck's interval that had just ended when the first
+	 * packet of this round passed. */
 	__u32 first;
 };
 
 #define RW_JETMAX_NO_INTERVAL ~0u
-/* Intervals by which an answer may be older than one that came before it. */
+/* Number of intervals by which an answer may be older than an earlier one. */
 #define RW_JETMAX_DISORDER 16
 
 RW_INLINE __u64 rw_jetmax_rate(const struct rw_jetmax_sender *sender)
@@ -204,13 +209,13 @@ RW_INLINE __u64 rw_jetmax_rate(const struct rw_jetmax_sender *sender)
 	return sender->allowed >> RW_SENDER_FRACTION;
 }
 
-/* The first RTT is known: as under XCP. */
+/* Starts, as XCP does, once the first RTT is known. */
 RW_INLINE void rw_jetmax_start(struct rw_jetmax_sender *sender, __u64 window, __u64 rtt_us)
 {
 	sender->allowed = rw_max(rw_min(rw_first_rate(window, rtt_us), sender->desired), 1) << RW_SENDER_FRACTION;
 }
 
-/* A packet leaves: its header. */
+/* Writes the header of a departing packet. */
 RW_INLINE void rw_jetmax_send(const struct rw_jetmax_sender *sender, struct rw_jetmax_header *header)
 {
 	*header = (struct rw_jetmax_header){
@@ -236,9 +241,9 @@ RW_INLINE void rw_jetmax_switch(struct rw_jetmax_sender *sender, __u32 router)
 	rw_jetmax_round(sender);
 }
 
-/* Whether the bottleneck's interval is one in which it saw nothing but this round: the first packet met the figures of an
- * interval before it, and came in the middle of the next. Intervals are numbered in 8 bits: after a silence of
- * 240 (12 s) or more, up to 18 more (0.9 s) are then waited for. */
+/* Whether the bottleneck's interval contains nothing but this round: the first packet met the
+ * figures of the interval before it, and came in the middle of the next. Intervals are numbered in
+ * 8 bits: after a silence of 240 (12 s) or more, the sender waits for up to 18 more (0.9 s). */
 RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 number)
 {
 	if (sender->first != RW_JETMAX_NO_INTERVAL) {
@@ -250,7 +255,7 @@ RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 numbe
 	return 0;
 }
 
-/* The other end's answer has come. */
+/* Handles the other end's answer. */
 RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_jetmax_answer *answer, __u64 least,
 			       __u32 is_repairing, __u32 may_grow)
 {
@@ -259,7 +264,7 @@ RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_
 	if (answer->marker != sender->marker)
 		return;
 	if (answer->fair == RW_REAL_UNKNOWN) {
-		/* There is no bottleneck yet, or it is no longer on the way. */
+		/* There is no bottleneck yet, or it has left the path. */
 		if (answer->router)
 			rw_jetmax_switch(sender, answer->router);
 		return;
@@ -283,13 +288,14 @@ RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_
 		rw_jetmax_round(sender);
 }
 
-/* A loss: half of the rate, until routers say another. */
+/* Handles a loss: half of the rate, until routers state another. */
 RW_INLINE void rw_jetmax_loss(struct rw_jetmax_sender *sender, __u64 least)
 {
 	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_SENDER_FRACTION));
 }
 
-/* The option's fields (option.h): three words of a packet that asks, three more of which the answer is a part. */
+/* Words of the option's fields (option.h): three of a packet that asks, and three more that contain
+ * the answer. */
 #define RW_JETMAX_WORDS 6
 #define RW_JETMAX_ANSWER_WORDS 2
 
@@ -316,7 +322,7 @@ RW_INLINE void rw_jetmax_write(const struct rw_jetmax_header *header, const stru
 	words[5] = answer->marker << 24 | header->rate;
 }
 
-/* An answer of a packet that asks, or one alone. */
+/* Reads the answer in a packet that asks, or one that is alone. */
 RW_INLINE void rw_jetmax_read_answer(const __u32 words[RW_JETMAX_WORDS], struct rw_jetmax_answer *answer)
 {
 	answer->router = words[3] & 0xffff;

@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The rate of a link that nobody has told: what leaves while something waits. The rule of laws/xcp, whose
- * measure_capacity does the same at departures; here only arrivals are seen, and what waits and has left as they come. */
+/* Measured rate of a link: departures while the queue is not empty. The rule is that of laws/xcp,
+ * whose measure_capacity works at departures; here only arrivals are seen, with the queue and the
+ * departures so far. */
 #pragma once
 
 #include "arithmetic.h"
 
 #define RW_METER_WINDOW_NS 50000000ull
-/* Where as much came as is believed to be possible, and nothing waited, a twentieth more is believed. */
+/* If as much came as is assumed possible, and no queue stood, a twentieth more is assumed. */
 #define RW_METER_PROBE 20
-/* B/s: a packet a second. */
+/* Least capacity in B/s: a packet a second. */
 #define RW_METER_LEAST 1500
 
 struct rw_meter {
-	/* Of this window: what left while something waited, and for how long something did; and what came. */
+	/* Of this window: departures while a queue stood, the time for which it stood, and
+	 * arrivals. */
 	__u64 left;
 	__u64 time_ns;
 	__u64 came;
 	__u64 began_ns;
-	/* Bytes that had left by the last packet, as the queue counts them: from 0 where it is replaced. */
+	/* Departures by the last packet, as the queue counts them: from 0 if the queue is
+	 * replaced. */
 	__u64 sent;
 };
 
-/* A packet comes, passed_ns after the one before, behind queue bytes, and the queue has sent so many in all. What waited and
- * no longer does would not do: it may have been dropped. */
+/* Handles a packet that comes passed_ns after the one before, behind queue bytes, when the queue
+ * has sent this many in all. A queue that shrank is no measure of departures: packets may have been
+ * dropped. */
 RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 queue, __u64 sent)
 {
 	meter->came += size;
@@ -33,7 +37,8 @@ RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 si
 	meter->sent = sent;
 }
 
-/* The capacity to believe in from now on, at least 1 B/s; evidence counts by the part of the window it covers. */
+/* Capacity to assume from now on, at least 1 B/s; evidence counts by the part of the window that it
+ * covers. */
 RW_FUNCTION __u64 rw_meter_read(struct rw_meter *meter RW_NONNULL, __u64 now_ns, __u64 believed)
 {
 	__u64 window = rw_less(now_ns, meter->began_ns);
@@ -50,7 +55,7 @@ RW_FUNCTION __u64 rw_meter_read(struct rw_meter *meter RW_NONNULL, __u64 now_ns,
 		else
 			believed -= rw_times(&part, believed - found);
 	} else if (rw_mul_shift(meter->came, 1000000000, 0) / window >= believed - believed / RW_METER_PROBE) {
-		/* From however little. */
+		/* The capacity grows from any value, however small. */
 		believed = rw_min(believed + rw_max(believed / RW_METER_PROBE, RW_METER_LEAST), RW_MOST_RATE);
 	}
 	*meter = (struct rw_meter){ .began_ns = now_ns, .sent = meter->sent };

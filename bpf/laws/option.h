@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The congestion header as a TCP option: kind 254 (RFC 4727) with an experiment's identifier (RFC 6994), one
- * for each law.
+/* The congestion header as a TCP option: kind 254 (RFC 4727) with an experiment's identifier (RFC
+ * 6994), one for each law.
  *
  *   byte  0       1       2   3      4 .. 7          8 .. 11        12 .. 15        16 .. 19
  *       +-------+-------+--------+----------------+---------------+---------------+---------------+
- *  XCP  |  254  |  20   |  'Rx'  | rate, 16 B/s   | RTT, us       | change, kB/s2 | returned      |
+ * XCP  |  254  |  20   |  'Rx'  | rate, 16 B/s   | RTT, us       | change, kB/s2 | returned      |
  *       +-------+-------+--------+----------------+---------------+---------------+---------------+
- *  RCP  |  254  |  16   |  'Rr'  | rate, 16 B/s   | RTT, us       | returned      |
+ * RCP  |  254  |  16   |  'Rr'  | rate, 16 B/s   | RTT, us       | returned      |
  *       +-------+-------+--------+----------------+---------------+---------------+
- *  both |  254  |   8   |        | returned       |                 on pure acknowledgements
+ * both |  254  |   8   |        | returned       |                 on pure acknowledgements
  *       +-------+-------+--------+----------------+
  *
- *  JetMax, kind 254, 28 bytes, 'Rj', then six words; what is returned is in the second three, and on pure
- *  acknowledgements alone, in 12 bytes:
+ * JetMax, kind 254, 28 bytes, 'Rj', then six words. The returned part is in the second three, and
+ * alone on pure acknowledgements, in 12 bytes:
  *       +----------------+----------------+       +----------------+----------------+
  *       | bottleneck     | proposed       |       | load           | router         |
  *       +--------+-------+----------------+       +--------+-------+----------------+
@@ -21,19 +21,22 @@
  *       | marker | g of proposed          |       | marker | rate                   |
  *       +--------+------------------------+       +--------+------------------------+
  *       | router         | 0     | marker |
- *       +--------+-------+-------+--------+       rates in B/s, 24 bits: 5 of exponent, 19 of mantissa, all ones for
- *       | number | g                      |       unknown; load 16 bits: 5 and 11, in 2^-26
+ *       +--------+-------+-------+--------+
+ *       | number | g                      |
  *       +--------+------------------------+
+ * Rates are in B/s, 24 bits: 5 of exponent, 19 of mantissa, all ones for unknown. The load has 16
+ * bits: 5 of exponent and 11 of mantissa, in 2^-26.
  *
- * All fields are big-endian. 28 bytes fit beside timestamps (12 of 40), 12 beside timestamps and one SACK block, 8 beside
- * timestamps and two.
+ * All fields are big-endian. 28 bytes fit beside timestamps (12 of 40), 12 beside timestamps and
+ * one SACK block, 8 beside timestamps and two.
  *
- * XCP's change is how fast the flow's rate is to change, in units of 1024 B/s a second, where the drafts have a
- * packet's part of the change in a round trip. A packet is granted Cp X - Cn size; with X = size / rate, all packets
- * of a second together are granted Cp - Cn rate, in which the size is gone. The sender adds that up over the time
- * that what was acknowledged has taken to send. So packets may be segmented, merged, or acknowledged together, and
- * an acknowledgement may be lost, and the sums stay right; an RTT that changes on the way does no harm; and a
- * change of less than 1 B/s a packet is not truncated, as the thesis (3.4, examples 9 and 10) found. */
+ * XCP's change is the derivative of the flow's rate, in units of 1024 B/s a second; the drafts
+ * have a packet's part of the change in a round trip. A packet is granted Cp X - Cn size. With X
+ * = size / rate, all packets of a second together are granted Cp - Cn rate, in which the size is
+ * gone. The sender integrates the change over the time that the acknowledged data took to send.
+ * Sums therefore stay right if packets are segmented, merged, or acknowledged together, or if an
+ * acknowledgement is lost; an RTT that changes on the way does no harm; and a change of less
+ * than 1 B/s a packet is not truncated, which the thesis (3.4, examples 9 and 10) found. */
 #pragma once
 
 #include "arithmetic.h"
@@ -48,18 +51,20 @@
 #define RW_OPTION_JETMAX 28
 #define RW_OPTION_JETMAX_MINIMAL 12
 
-/* In the option a rate is in units of 2^RW_RATE_UNIT B/s, and a change in units of 2^RW_CHANGE_UNIT B/s a second. */
+/* In the option a rate is in units of 2^RW_RATE_UNIT B/s, and a change in units of 2^RW_CHANGE_UNIT
+ * B/s a second. */
 #define RW_RATE_UNIT 4
 #define RW_CHANGE_UNIT 10
 
 /* A congestion header, decoded. */
 struct rw_header {
-	/* XCP: at which the sender sends, 0 for unknown. RCP: what routers have let pass so far. B/s. */
+	/* XCP: the sender's rate, 0 for unknown. RCP: the rate that routers have allowed so far.
+	 * B/s. */
 	__u64 rate;
 	/* The sender's smoothed RTT, 0 for unknown. */
 	__u32 rtt_us;
 	__u32 pad;
-	/* XCP: wished for, then granted, change of the rate. B/s a second. */
+	/* XCP: change of the rate, first the wish, then the grant. B/s a second. */
 	__s64 change;
 };
 
@@ -79,10 +84,10 @@ RW_INLINE __s32 rw_change_field(__s64 change)
 
 	if (change > most)
 		change = most;
-	/* All that a field can say: a router that passes a header on raises nothing. */
+	/* The field's minimum: a router that passes a header on raises nothing. */
 	if (change < least)
 		change = least;
-	/* Downwards: what is granted is never rounded up. */
+	/* Rounded down: a grant is never rounded up. */
 	return (__s32)(change >> RW_CHANGE_UNIT);
 }
 
@@ -91,12 +96,12 @@ RW_INLINE __s64 rw_field_change(__s32 field)
 	return (__s64)field * (1 << RW_CHANGE_UNIT);
 }
 
-/* The larger a number, the larger these: mantissa << exponent, rounded down. */
+/* A floating number, mantissa << exponent, rounded down; its bits have the order of n. */
 RW_INLINE __u32 rw_real(__u64 n, __u32 mantissa)
 {
 	__u32 exponent = rw_less(rw_bits(n), mantissa);
 
-	/* More than fits is the most that does. */
+	/* The maximum stands for larger numbers. */
 	return exponent > 31 ? (32u << mantissa) - 1 : exponent << mantissa | (__u32)(n >> exponent);
 }
 
@@ -120,8 +125,8 @@ RW_INLINE __u32 rw_load_real(__u64 load)
 	return rw_real(load, RW_LOAD_MANTISSA);
 }
 
-/* X, the time that a sender of this rate takes for so many bytes: 0 where there is none, at most RW_MOST_X, in units of
- * 2^-30 s. */
+/* X, the time that a sender of this rate takes for this many bytes: 0 for a rate of 0, at most
+ * RW_MOST_X, in units of 2^-30 s. */
 #define RW_X_SECOND 30
 #define RW_MOST_X 0xffffffffull
 
@@ -133,10 +138,11 @@ RW_INLINE __u64 rw_x(__u64 size, __u64 rate)
 /* Fraction bits of a sender's rate. */
 #define RW_SENDER_FRACTION 8
 
-/* Below which routers cannot answer: no control interval is shorter. */
+/* Shortest time in which routers answer: no control interval is shorter. */
 #define RW_SHORTEST_ANSWER_US 5000
 
-/* Before anything was heard, once the first RTT is known: window bytes may go in each, or in the shortest answer's time. */
+/* First rate, once an RTT is known and before a router has been heard: window bytes in each RTT, or
+ * in the shortest answer's time. */
 RW_INLINE __u64 rw_first_rate(__u64 window, __u64 rtt_us)
 {
 	return rw_min(rw_mul_shift(window, 1000000, 0) / rw_max(rtt_us, RW_SHORTEST_ANSWER_US), RW_MOST_RATE);

@@ -4,10 +4,11 @@
  *   RCP       R += R (T/d) (alpha (gamma C - y) - beta q/d) / (gamma C)
  *   PIQI-RCP  R += R (T/d) integral (gamma C - y) / (gamma C), reconstructed; see laws/piqi_rcp
  *
- * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at its end.
- * Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots end when a packet
- * comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200, for it rises in a round trip and falls
- * slowly, and is at least 5 ms. Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
+ * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at
+ * its end. Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots
+ * end when a packet comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200,
+ * for it rises in a round trip and falls slowly, and is at least 5 ms. Valid for capacities up to
+ * 549 Gbit/s and RTTs up to 1 s. */
 #pragma once
 
 #include "option.h"
@@ -15,9 +16,10 @@
 #define RW_RCP_SLOT_US 10000
 #define RW_RCP_FIRST_RTT_US 10000
 #define RW_RCP_MOST_RTT_US 1000000
-/* Below it a few packets that wait look like far too much: a queue of d's own time is only microseconds long. */
+/* Below this RTT a few waiting packets look like far too much: a queue of d's own length is only
+ * microseconds long. */
 #define RW_RCP_LEAST_RTT_US 5000
-/* R is at least a hundredth of a packet of 1000 bytes an RTT. */
+/* R is at least a hundredth of a packet of 1000 bytes in an RTT. */
 #define RW_RCP_LEAST_WINDOW 10
 
 /* Gains, in 2^-16. */
@@ -37,19 +39,19 @@ struct rw_rcp {
 	/* R, in B/s and 2^-8. */
 	__u64 rate;
 
-	/* Of this slot. */
+	/* Sums of this slot. */
 	__u64 input;
 	__u64 rtt_bytes;
 	__u64 sum_rtt;
 
-	/* d, and of the last slot with a packet that knew its RTT. In 2^-8 us. */
+	/* d, and its measure in the last slot with a packet that knew its RTT. In 2^-8 us. */
 	__u64 rtt;
 	__u64 sample;
 	__u64 slot_us;
 	__u64 slot_at_ns;
 
-	/* For whoever looks: what came in the slot before, and what waited at its end; and of a moment the means of what
-	 * came and of R, of which the first is as many times the second as there are flows. */
+	/* Reported figures: arrivals of the slot before, the queue at its end, and recent means of
+	 * arrivals and of R; their ratio is the number of flows. */
 	__u64 input_bw;
 	__u64 queue;
 	__u64 recent_input;
@@ -133,7 +135,7 @@ RW_INLINE int rw_rcp_is_due(const struct rw_rcp *port, __u64 now_ns)
 	return port->slot_at_ns <= now_ns;
 }
 
-/* Carries out what is due. A slot that ends late is as long as it was. */
+/* Does what is due. A slot that ends late keeps its actual length. */
 RW_INLINE void rw_rcp_timers(struct rw_rcp *port, __u64 now_ns, __u64 queue)
 {
 	if (!rw_rcp_is_due(port, now_ns))
@@ -148,7 +150,7 @@ RW_INLINE __u64 rw_rcp_offer(const struct rw_rcp *port)
 	return port->rate >> RW_RCP_FRACTION;
 }
 
-/* A packet comes to the queue, behind queue bytes; header is null where it carries none. */
+/* Handles a packet that joins a queue of queue bytes; header is null if it carries none. */
 RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
 {
 	rw_rcp_timers(port, now_ns, queue);
@@ -162,18 +164,20 @@ RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u6
 	header->rate = rw_min(header->rate, rw_rcp_offer(port));
 }
 
-/* RCP's or PIQI-RCP's sender: the rate that routers offer, taken at once or, upwards, by a ramp. */
+/* RCP's or PIQI-RCP's sender: it takes the rate that routers offer at once or, upwards, by a
+ * ramp. */
 struct rw_rcp_sender {
-	/* B/s in 2^-RW_RCP_FRACTION; 0 before routers have said anything. */
+	/* B/s in 2^-RW_RCP_FRACTION; 0 before routers have stated a rate. */
 	__u64 allowed;
-	/* What it would like to send at, and what routers offered last. B/s. */
+	/* Desired rate, and the rate that routers offered last. B/s. */
 	__u64 desired;
 	__u64 offered;
-	/* As allowed: the most of it about a round trip ago. */
+	/* Maximum of allowed about a round trip ago, in the same units. */
 	__u64 recent;
-	/* Half of that as the last loss was noticed. */
+	/* Half of recent when the last loss was noticed. */
 	__u64 cap;
-	/* When allowed was last moved; and PIQI-RCP's ramp, its share of the way an RTT, in 2^-16; 0 to take it at once. */
+	/* Time of the last change of allowed; and PIQI-RCP's ramp, its share of the way in an RTT,
+	 * in 2^-16; 0 takes the rate at once. */
 	__u64 climbed_us;
 	__u32 ramp;
 	__u32 pad;
@@ -186,7 +190,7 @@ RW_INLINE __u64 rw_rcp_rate(const struct rw_rcp_sender *sender)
 	return sender->allowed >> RW_RCP_FRACTION;
 }
 
-/* The header of a packet that leaves. */
+/* Writes the header of a departing packet. */
 RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, struct rw_header *header)
 {
 	*header = (struct rw_header){};
@@ -194,9 +198,10 @@ RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, str
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
 }
 
-/* Routers offer this rate: heeded up to what the sender would like, and down to the least, or a packet that is paced at next to
- * nothing would keep the sender waiting long after routers have said another. While a loss is repaired half of it is taken, but
- * upwards too: what routers say while their queues drain would be all that there is for the repair. */
+/* Handles a rate that routers offer. It is bounded by the desired rate and by the least: a packet
+ * that is paced at next to nothing would keep the sender waiting long after routers have stated
+ * another rate. While a loss is repaired half of it is taken, but upwards too: otherwise the rate
+ * stated while queues drain would have to serve the whole repair. */
 RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least,
 			      __u32 is_repairing)
 {
@@ -214,23 +219,24 @@ RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 
 
 		sender->allowed += rw_mul_shift(step, elapsed, 0) / rtt_us;
 	}
-	/* Never nothing, which would be as if routers had said nothing. */
+	/* Never 0, which means that routers have stated nothing. */
 	sender->allowed = rw_max(sender->allowed, rw_max(least, 1) << RW_RCP_FRACTION);
 	if (rtt_us)
 		sender->recent -= rw_mul_shift(sender->recent / 2, elapsed, 0) / rtt_us;
 	sender->recent = rw_max(sender->recent, sender->allowed);
 }
 
-/* A loss: half of the rate, until routers say another. */
+/* Handles a loss: half of the rate, until routers state another. */
 RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 {
 	sender->cap = rw_max(sender->recent / 2, least << RW_RCP_FRACTION);
 	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_RCP_FRACTION));
 }
 
-/* Something is acknowledged, no further loss is told of, and routers' word is not there: acknowledgements that tell of three gaps
- * have no room for it. Where many packets are lost the last word would be the pace of the whole repair, and it is the least as
- * they are: the rate doubles in a round trip, up to half of that at which the lost were sent. */
+/* Handles an acknowledgement without the routers' word and without a further loss: acknowledgements
+ * that report three gaps have no room for the word. If many packets are lost, the last word, stated
+ * as they were lost, would be the least rate and pace the whole repair. So the rate doubles in a
+ * round trip, up to half of the rate at which the lost packets were sent. */
 RW_INLINE void rw_rcp_unheard(struct rw_rcp_sender *sender, __u64 now_us, __u64 rtt_us)
 {
 	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);

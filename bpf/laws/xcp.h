@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a place where a packet is seen once, as it comes to
- * the queue.
+/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a place that sees each packet once,
+ * as it comes to the queue.
  *
  * Differences from the draft:
  * - the header's change is that of the flow's rate in time (option.h);
- * - X is size / rate, at most RW_MOST_X, in units of 2^-30 s: nearly nanoseconds, and what is given in a second is a
- *   shift away;
- * - grants are worked out as packets arrive, from the sums of the interval before, as in the draft, but in the
- *   order of arrivals: the queue is first-in-first-out, so it is the same order;
- * - the control timer is looked at when a packet comes, or a timer of the caller's fires (rw_xcp_timers);
- * - after an interval in which none told its rate Cp is as for one flow, where the draft divides by 0: a sender that is
- *   back from a pause may not be seen in two intervals one after the other. The residue bounds what all are given;
+ * - X is size / rate, at most RW_MOST_X, in units of 2^-30 s: nearly nanoseconds, and a gift per
+ *   second is a shift away;
+ * - grants are computed from the sums of the interval before, as in the draft, but as packets
+ *   arrive: the queue is first-in-first-out, so the order is the same;
+ * - the control timer is checked when a packet comes, or a timer of the caller's fires
+ *   (rw_xcp_timers);
+ * - after an interval in which no packet stated its rate, Cp is as for one flow, where the draft
+ *   divides by 0: a sender after a pause may not appear in two consecutive intervals. The residue
+ *   bounds the sum of all gifts;
  * - a rate ages to no less than two packets in the RTT or in the shortest interval.
  *
  * Valid for capacities up to 549 Gbit/s, RTTs up to 1 s and intervals of up to 2^62 bytes. */
@@ -31,19 +33,19 @@
 struct rw_xcp {
 	__u64 capacity;
 
-	/* Of this control interval. */
+	/* Sums of this control interval. */
 	__u64 input;
 	__u64 sum_x;
-	/* X of the packets that know their RTT, and X RTT of those, in 2^10 us. */
+	/* Sum of X of the packets that know their RTT, and of X RTT, in 2^10 us. */
 	__u64 sum_x_known;
 	__u64 sum_x_rtt;
 
-	/* To give and take in this interval, B/s in 2^-RW_XCP_FRACTION: in all; for X; for a byte. */
+	/* Gifts and takings of this interval, B/s in 2^-RW_XCP_FRACTION: in all; by X; by byte. */
 	__u64 residue_pos;
 	__u64 residue_neg;
 	struct rw_share cp;
 	struct rw_share cn;
-	/* cp of a second: B/s a second for each flow. */
+	/* cp per second: B/s a second for each flow. */
 	__u64 gain;
 
 	__u64 avg_rtt_us;
@@ -55,12 +57,13 @@ struct rw_xcp {
 	__u64 least_queue;
 	__u64 queue_at_ns;
 
-	/* For whoever looks: what came in the interval before, and what was made of it. */
+	/* Reported figures of the interval before: arrivals, and the feedback computed. */
 	__u64 input_bw;
 	__s64 feedback;
-	/* Likewise: flows, in 2^-RW_FLOWS, on the mean of a moment. One that sends as it says sends X of an interval's length. */
+	/* Reported: number of flows in 2^-RW_FLOWS, as a recent mean. A flow that sends at its
+	 * stated rate has an X of an interval's length. */
 	__u64 flows;
-	/* Likewise: the mean RTT that packets told when last any did, where avg_rtt_us has bounds. */
+	/* Reported: mean of the RTTs that packets last stated; avg_rtt_us has bounds. */
 	__u64 told_rtt_us;
 };
 
@@ -74,7 +77,7 @@ RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
 	port->queue_at_ns = port->control_at_ns;
 }
 
-/* The control interval is over (lines 7 to 18). */
+/* Ends a control interval (lines 7 to 18). */
 RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
 {
 	__u64 spare, excess, magnitude, shuffled, draining, flows, one_flow;
@@ -133,7 +136,7 @@ RW_INLINE int rw_xcp_is_due(const struct rw_xcp *port, __u64 now_ns)
 	return port->queue_at_ns <= now_ns || port->control_at_ns <= now_ns;
 }
 
-/* Carries out what is due. An interval that ends late is as long as it was: its sums are over that time. */
+/* Does what is due. An interval that ends late keeps its actual length, over which its sums are. */
 RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 {
 	if (port->least_queue > queue)
@@ -146,7 +149,7 @@ RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 	}
 }
 
-/* What a packet of this rate, spacing and size is granted (lines 19 to 28). */
+/* Grant to a packet of this rate, spacing and size (lines 19 to 28). */
 RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64 x, __u64 size)
 {
 	__u64 pos = rw_part(&port->cp, x), neg = rw_part(&port->cn, size);
@@ -158,7 +161,8 @@ RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64
 	if (header->change > allotted) {
 		header->change = allotted;
 	} else if (header->rate) {
-		/* Another router, or the sender, wanted less: the packet's part of what is left goes to the others. */
+		/* Another router, or the sender, wanted less: the rest of the packet's part goes to
+		 * the others. */
 		__u64 wish = header->change < 0 ? -header->change : header->change;
 		__u64 part = (wish >> RW_CHANGE_UNIT) * x >> (RW_X_SECOND - RW_XCP_FRACTION - RW_CHANGE_UNIT);
 
@@ -180,7 +184,8 @@ RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64
 		port->cn.value = 0;
 }
 
-/* A packet comes to the queue, behind queue bytes; header is null where it carries none. Lines 1 to 6 and 19 to 28. */
+/* Handles a packet that joins a queue of queue bytes; header is null if it carries none. Lines 1 to
+ * 6 and 19 to 28. */
 RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_header *header)
 {
 	__u64 x;
@@ -200,32 +205,32 @@ RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u6
 	rw_xcp_grant(port, header, x, size);
 }
 
-/* XCP's sender in integers (4.1): the rate that routers allow, from which window and pace follow. */
+/* XCP's sender in integers (4.1): the rate that routers allow, which gives window and pace. */
 struct rw_xcp_sender {
 	/* B/s in 2^-RW_SENDER_FRACTION; 0 before the first RTT is known. */
 	__u64 allowed;
-	/* What it would like to send at, B/s. */
+	/* Desired rate, B/s. */
 	__u64 desired;
 
-	/* This round: since when, bytes sent, and whether the application or the receiver held it back. */
+	/* This round: its start, bytes sent, and whether application or receiver limited it. */
 	__u64 round_us;
 	__u64 sent;
 	__u32 limited;
-	/* Whether it was held back in the round before, and what it sent at then, B/s. */
+	/* Whether the round before was limited, and its sending rate, B/s. */
 	__u32 was_limited;
 	__u64 measured;
 };
 
-/* Acknowledgements of more than this count as of this. */
+/* Larger acknowledgements count as this many bytes. */
 #define RW_MOST_ACKED (1ull << 20)
 
-/* What routers allow, B/s. */
+/* Allowed rate, B/s. */
 RW_INLINE __u64 rw_xcp_rate(const struct rw_xcp_sender *sender)
 {
 	return sender->allowed >> RW_SENDER_FRACTION;
 }
 
-/* Routers allow this, in 2^-RW_SENDER_FRACTION: heeded up to what the sender would like, and down to the least. */
+/* Sets the allowed rate, in 2^-RW_SENDER_FRACTION, bounded by the desired rate and by the least. */
 RW_INLINE void rw_xcp_allow(struct rw_xcp_sender *sender, __u64 allowed, __u64 least)
 {
 	__u64 most = rw_min(rw_max(sender->desired, least), RW_MOST_RATE);
@@ -238,16 +243,17 @@ RW_INLINE void rw_xcp_set_rate(struct rw_xcp_sender *sender, __u64 rate, __u64 l
 	rw_xcp_allow(sender, rate << RW_SENDER_FRACTION, least);
 }
 
-/* The first RTT is known. */
+/* Starts, once the first RTT is known. */
 RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us)
 {
 	rw_xcp_set_rate(sender, rw_first_rate(window, rtt_us), 1);
 	sender->round_us = now_us;
 }
 
-/* Ends a round: what was allowed and not used ages by half of the difference for each RTT that passed (4.1.3.1), but not
- * below two packets in the time in which routers answer: they know only those that they see in each interval, and in a
- * pause of milliseconds there can be hundreds of round trips. */
+/* Ends a round. The unused part of the allowed rate ages by half for each RTT that passed
+ * (4.1.3.1), but the rate not below two packets in the time in which routers answer: they know only
+ * flows that they see in each interval, and a pause of milliseconds can have hundreds of round
+ * trips. */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 packet, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender), aged, seen;
@@ -266,10 +272,10 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 	sender->round_us = now_us;
 }
 
-/* The most that may be wished for or granted: what the option can carry, B/s a second. */
+/* Maximum of a wish or grant: what the option can carry, B/s a second. */
 #define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
 
-/* size bytes leave, in packets of at most packet: their header. */
+/* Writes the header of size departing bytes, in packets of at most packet. */
 RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited,
 			   __u64 packet, __u64 least, struct rw_header *header)
 {
@@ -278,22 +284,22 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 	*header = (struct rw_header){};
 	if (!sender->allowed || !rtt_us)
 		return;
-	/* That is of the time before this packet, which may be longer than a round. */
+	/* It is about the time before this packet, which may be longer than a round. */
 	sender->limited |= limited;
 	rw_xcp_round(sender, now_us, rtt_us, packet, least);
 	sender->sent += size;
-	/* Throughput as measured where it is not the law that limits it (4.1.3.2). */
+	/* Throughput as measured, if something other than the law limits it (4.1.3.2). */
 	if (sender->limited || sender->was_limited)
 		rate = rw_max(rw_min(rate, sender->measured), least);
 	header->rate = rate;
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
-	/* In one RTT to what it would like. */
+	/* The wish is to reach the desired rate in one RTT. */
 	if (!sender->limited && !sender->was_limited && sender->desired >= rate)
 		header->change = (__s64)rw_min(rw_mul_shift(sender->desired - rate, 1000000, 0) / rtt_us,
 					       RW_XCP_MOST_CHANGE);
 }
 
-/* acked bytes were acknowledged, which routers have granted this change on the mean. */
+/* Handles an acknowledgement of acked bytes, which routers have granted this mean change. */
 RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 change, __u64 rtt_us, __u64 least,
 			    __u32 may_grow)
 {
@@ -303,21 +309,22 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 
 	if (!rate || (change > 0 && !may_grow))
 		return;
-	/* No more than was sent in a round trip or an interval of the routers, whose answer it is. */
+	/* At most what was sent in a round trip or an interval of the routers, to which this is the
+	 * answer. */
 	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
 	acked = rw_min(acked, RW_MOST_ACKED);
 	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
 	rw_xcp_allow(sender, change < 0 ? rw_less(sender->allowed, step) : sender->allowed + step, least);
 }
 
-/* A loss: half of the rate, once a window (5.1). */
+/* Handles a loss: half of the rate, once a window (5.1). */
 RW_INLINE void rw_xcp_loss(struct rw_xcp_sender *sender, __u64 least)
 {
 	rw_xcp_set_rate(sender, rw_xcp_rate(sender) / 2, least);
 }
 
-/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by bytes. Changes are
- * as in the option, so that sums of them fit. */
+/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by
+ * bytes. Changes are as in the option, so that sums of them fit. */
 struct rw_xcp_receiver {
 	__s64 sum;
 	__u64 bytes;
@@ -333,7 +340,7 @@ RW_INLINE void rw_xcp_arrived(struct rw_xcp_receiver *receiver, __s32 field, __u
 	receiver->bytes += bytes;
 }
 
-/* What to return, as in the option, once something has arrived. */
+/* The answer, as in the option, once something has arrived. */
 RW_INLINE __s32 rw_xcp_returned(const struct rw_xcp_receiver *receiver)
 {
 	__u64 magnitude = receiver->sum < 0 ? -receiver->sum : receiver->sum;
@@ -342,7 +349,7 @@ RW_INLINE __s32 rw_xcp_returned(const struct rw_xcp_receiver *receiver)
 	return (__s32)(receiver->sum < 0 ? -(__s64)magnitude : (__s64)magnitude);
 }
 
-/* What was returned has left. */
+/* Notes that the answer has left. */
 RW_INLINE void rw_xcp_answered(struct rw_xcp_receiver *receiver)
 {
 	*receiver = (struct rw_xcp_receiver){};

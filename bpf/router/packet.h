@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* The congestion header in a packet: where it is, what it says, and what is written into it. */
+/* The congestion header in a packet: its place, its content, and changes to it. */
 #pragma once
 
 #include "../kernel.h"
@@ -30,7 +30,7 @@ const volatile __u32 law = ROUTER_XCP;
 #define MOST_TCP 60
 #define MOST_HEADERS (14 + 8 + 40 + MOST_TCP)
 
-/* Further than any header. */
+/* An offset beyond any header. */
 #define NOWHERE ~0ull
 
 struct vlan {
@@ -38,7 +38,7 @@ struct vlan {
 	__be16 type;
 };
 
-/* Where the TCP header begins, or NOWHERE where there is none that we can follow. */
+/* Offset of the TCP header, or NOWHERE if there is none that can be followed. */
 static __always_inline __u64 find_tcp(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
@@ -84,15 +84,15 @@ static __always_inline __u64 find_tcp(struct __sk_buff *skb)
 	return NOWHERE;
 }
 
-/* The beginning of an option, and timestamps after two bytes of padding, as all systems send them. */
+/* The begin of an option, and timestamps after two bytes of padding, as all systems send them. */
 #define BEGINNING(exid, len) bpf_htonl((__u32)RW_OPTION_KIND << 24 | (len) << 16 | (exid))
 #define TIMESTAMPS bpf_htonl(0x0101080a)
 #define TIMESTAMPS_LEN 12
 
 #define IS_OURS 0x100
 
-/* The length of the option that begins here, with IS_OURS where it is the one wanted; 0 where there is none. A
- * function of its own so that the verifier forgets which it was. */
+/* Length of the option that begins here, with IS_OURS if it is the wanted one; 0 if there is none.
+ * A function of its own, so that the verifier forgets which path it took. */
 __attribute__((noinline)) int option_at(struct __sk_buff *skb, __u32 at, __u32 beginning)
 {
 	__be32 found;
@@ -109,7 +109,7 @@ __attribute__((noinline)) int option_at(struct __sk_buff *skb, __u32 at, __u32 b
 	return size;
 }
 
-/* Where between these our option begins, or NOWHERE. */
+/* Offset of our option in this range, or NOWHERE. */
 __attribute__((noinline)) __u64 search(struct __sk_buff *skb, __u32 at, __u32 end, __u32 beginning, __u32 len)
 {
 	for (int i = 0; i < MOST_TCP - (int)sizeof(struct tcphdr); i++) {
@@ -127,7 +127,7 @@ __attribute__((noinline)) __u64 search(struct __sk_buff *skb, __u32 at, __u32 en
 	return NOWHERE;
 }
 
-/* Where our option begins in a packet whose TCP header does here, or NOWHERE. */
+/* Offset of our option in a packet whose TCP header is at tcp, or NOWHERE. */
 static __always_inline __u64 find_option(struct __sk_buff *skb, __u64 tcp)
 {
 	const __be32 beginning = BEGINNING(EXID, OPTION_LEN);
@@ -137,7 +137,7 @@ static __always_inline __u64 find_option(struct __sk_buff *skb, __u64 tcp)
 	__u64 at = tcp + sizeof(*header), end;
 	__be32 first;
 
-	/* All our options are at least as long. */
+	/* All our options are at least this long. */
 	if ((void *)(options + TIMESTAMPS_LEN / 4 + 1) > packet_end)
 		return NOWHERE;
 	end = tcp + header->doff * 4;
@@ -146,7 +146,7 @@ static __always_inline __u64 find_option(struct __sk_buff *skb, __u64 tcp)
 		first = options[TIMESTAMPS_LEN / 4];
 		at += TIMESTAMPS_LEN;
 	}
-	/* A header that is longer than its packet is none. */
+	/* A header that is longer than its packet is malformed. */
 	if (at + OPTION_LEN > end || end > skb->len)
 		return NOWHERE;
 	return first == beginning ? at : search(skb, at, end, beginning, OPTION_LEN);
@@ -175,7 +175,7 @@ static __always_inline int find(struct __sk_buff *skb, struct found *found)
 	return (void *)(found->tcp + 1) <= end && (void *)found->fields + OPTION_LEN - 4 <= end;
 }
 
-/* What a law has to do with of a packet. */
+/* The part of a packet that concerns a law. */
 union header {
 	struct rw_header rates;
 	struct {
@@ -200,7 +200,7 @@ static __always_inline void read_header(const struct found *found, union header 
 	header->rates.change = IS_XCP ? rw_field_change((__s32)bpf_ntohl(found->fields[2])) : 0;
 }
 
-/* Writes a field that may have changed; returns by what the sum of 16-bit words is more. */
+/* Writes a field that may have changed; returns the increase of the sum of 16-bit words. */
 static __always_inline __u64 put32(struct found *found, int at, __u32 value)
 {
 	__be32 from = found->fields[at], to = bpf_htonl(value);
@@ -226,7 +226,7 @@ static __always_inline void write_header(const struct sk_buff *kernel, struct fo
 		__u32 words[RW_JETMAX_WORDS];
 
 		rw_jetmax_write(&header->jetmax.header, &header->jetmax.answer, words);
-		/* Routers write nothing further on. */
+		/* Routers write no later field. */
 		for (int i = 0; i < 4; i++)
 			more += put32(found, i, words[i]);
 	} else if (IS_XCP) {
@@ -234,11 +234,12 @@ static __always_inline void write_header(const struct sk_buff *kernel, struct fo
 	} else {
 		more = put32(found, 0, rw_rate_field(header->rates.rate));
 	}
-	/* Where the interface is to work the sum out, there is only that of the addresses yet. */
+	/* If the interface is to compute the sum, it contains only the addresses yet. */
 	if (BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL)
 		return;
 	more = fold(more);
-	/* The sum's words begin where the header does: at an odd offset each pair of bytes is swapped. */
+	/* The sum's words begin with the header: at an odd offset the bytes of each pair are
+	 * swapped. */
 	if (((long)found->fields - (long)found->tcp) & 1)
 		more = more >> 8 | (more & 0xff) << 8;
 	found->tcp->check = ~fold((__u16)~found->tcp->check + more);

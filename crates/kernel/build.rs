@@ -11,9 +11,10 @@ fn main() {
         .warnings(true)
         .extra_warnings(true)
         .warnings_into_errors(true)
-        // A packet adds to few sums: apart that is less work than packed.
+        // A packet adds to few sums: separate additions cost less than packed ones.
         .flag_if_supported("-fno-tree-slp-vectorize")
-        // Else there is one wherever there are line tables, and short functions save and restore it at each call.
+        // With line tables the compiler keeps a frame pointer by default, and short functions would
+        // save and restore it at each call.
         .force_frame_pointer(false)
         .compile("ratewire_kernel");
 }

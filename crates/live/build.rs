@@ -1,4 +1,4 @@
-//! Compiles the programs for BPF, and writes what loads them.
+//! Compiles the programs for BPF, and generates their loaders.
 
 use std::env;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ fn main() {
     let bpf = std::fs::canonicalize("bpf").expect("the link to bpf");
     println!("cargo::rerun-if-changed={}", bpf.display());
     println!("cargo::rerun-if-env-changed=CLANG");
-    // Where Debian keeps the headers of linux-libc-dev that are the machine's.
+    // Debian's folder for the machine's headers of linux-libc-dev.
     let machine = format!("-I/usr/include/{}-linux-gnu", env::consts::ARCH);
     for name in ["host", "router", "namespaces"] {
         let mut builder = SkeletonBuilder::new();

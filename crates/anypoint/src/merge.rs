@@ -1,4 +1,4 @@
-//! Headers of the members' data, merged, and of the peer's acknowledgements, split.
+//! Merges headers of the members' data, and splits those of the peer's acknowledgements.
 
 use ratewire_laws::junction::Junction;
 use ratewire_laws::{AnyLaw, Header};
@@ -7,11 +7,11 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use crate::relay::Fresh;
 use crate::switch::Transforms;
 
-/// A member that was silent for so many of its round trips does not send any more. Ours: the paper
-/// counts all members of the ensemble.
+/// Round trips of silence after which a member counts as not sending. Ours: the paper counts all
+/// members of the ensemble.
 const SILENT_ROUNDS: u64 = 4;
 const PS_PER_SECOND: f64 = 1e12;
-/// And this long, who does not know a round trip yet.
+/// The same limit for a member that has measured no round trip.
 const FIRST_SILENCE: Duration = Duration::from_secs(1);
 
 /// The transforms of the outbound direction.
@@ -20,28 +20,28 @@ pub(crate) struct Merge {
     kind: Junction,
     packet: Bytes,
     transforms: Transforms,
-    /// What each member's last header said: its rate in B/s, 0 for who does not send; its round trip
-    /// in seconds; what the way to the switch left of its wish, B/s.
+    /// Of each member's last header: rate in B/s, 0 if it does not send; round trip in seconds;
+    /// wish that the path to the switch has left, B/s.
     rates: Vec<f64>,
     rtts: Vec<f64>,
     wishes: Vec<f64>,
-    /// When it is silent, unless it sends before.
+    /// When a member counts as silent, unless it sends before.
     silent_from: Vec<Time>,
-    /// Sums over those who send: rates, and rates times round trips.
+    /// Sums over the members that send: rates, and rates times round trips.
     rate: f64,
     window: f64,
     active: f64,
     /// Each member's part of what is shared evenly, and of what is shared by rate.
     even: Vec<f64>,
     by_rate: Vec<f64>,
-    /// Packets until the sums are made again.
+    /// Packets until the sums are computed again.
     sums_due: usize,
-    /// What each member is to be fed back of its own packets, and its part of others', B/s.
+    /// Feedback due to each member for its own packets, and its part of the others', B/s.
     own: Vec<f64>,
     shared: Vec<f64>,
-    /// Of others' packets' parts, what members could not use: for the others, B/s.
+    /// Parts of others' feedback that members could not use, for the other members, B/s.
     unused: f64,
-    /// The rates to be fed back.
+    /// Rates to be fed back.
     allotted: Vec<f64>,
 }
 
@@ -74,8 +74,8 @@ impl Merge {
         }
     }
 
-    /// A member's packet goes to the peer: its header becomes that of the whole flow,
-    /// `rate = sum rate_i`, `rtt = sum(rate_i rtt_i) / rate`. Returns what it wishes.
+    /// Changes the header of a member's packet to the peer into the whole flow's: `rate = sum
+    /// rate_i`, `rtt = sum(rate_i rtt_i) / rate`. Returns the packet's wish.
     pub(crate) fn data(
         &mut self,
         now: Time,
@@ -102,7 +102,8 @@ impl Merge {
         declared.wish.get()
     }
 
-    /// Of few members with each packet, of many with each few: the sums move little with a packet.
+    /// With few members at each packet, with many once in a few packets: a packet changes the sums
+    /// little.
     fn sum_up(&mut self, now: Time) {
         self.sums_due = 1 + self.rates.len() / 16;
         (self.rate, self.window, self.active) = (0.0, 0.0, 0.0);
@@ -143,11 +144,11 @@ impl Merge {
         }
     }
 
-    /// Where the way from here has refused nothing, what comes back is what each member's own way has
-    /// left of its wish, and nobody else's business. Otherwise it is a change of the whole flow: an
-    /// increase is shared evenly, a decrease by rate. Of a flow that has its fair share the changes are
-    /// about 0 and would leave unequal members unequal, so some of the rate is moved as well: taken by
-    /// packet, given evenly.
+    /// If the path from here has refused nothing, the feedback is what each member's own path has
+    /// left of its wish, and concerns no other member. Otherwise it is a change of the whole flow:
+    /// an increase is shared evenly, a decrease by rate. A flow with its fair share has changes of
+    /// about 0, which would leave unequal members unequal. So some of the rate is moved as well:
+    /// taken by packet, given evenly.
     fn split_change(&mut self, fresh: &[Fresh], feedback: f64, shuffle: f64) {
         let wished: f64 = fresh.iter().map(|f| f.wish).sum();
         let alone = self.active <= 1.0 && fresh.len() == 1;
@@ -158,7 +159,7 @@ impl Merge {
             }
             return;
         }
-        // A window in packets shares `shuffle` of the rate among so many packets.
+        // A window in packets shares `shuffle` of the rate among its packets.
         let window = self.window / PS_PER_SECOND;
         if let [one] = fresh
             && window > 0.0
@@ -185,7 +186,7 @@ impl Merge {
         }
     }
 
-    /// A rate for the whole flow: everyone as much as anyone, but no more than its own way allows.
+    /// Shares a rate of the whole flow equally, but gives no member more than its own path allows.
     fn split_rate(&mut self, now: Time, feedback: f64) {
         let sends = |k: &usize| self.silent_from[*k] > now;
         let mut order: Vec<usize> = (0..self.rates.len()).filter(sends).collect();
@@ -198,9 +199,9 @@ impl Merge {
         }
     }
 
-    /// Writes a member's part into its acknowledgement. Of what others' packets were fed back it gets no
-    /// more than its own way would let pass; the rest goes to the others, as long as it is no more than
-    /// what is moved in a round trip.
+    /// Writes a member's part into its acknowledgement. Of others' feedback the member gets no more
+    /// than its own path would let pass; the rest goes to the other members, up to what is moved in
+    /// a round trip.
     pub(crate) fn feed_back(&mut self, law: &AnyLaw, member: usize, header: &mut Header) {
         let feedback = match self.kind {
             Junction::Changes => {
@@ -221,7 +222,7 @@ impl Merge {
         law.feed_back(header, Throughput::new(feedback));
     }
 
-    /// A member has failed: it sends no more.
+    /// Forgets a member that has failed.
     pub(crate) fn forget(&mut self, member: usize) {
         self.silent_from[member] = Time::ZERO;
         self.rates[member] = 0.0;

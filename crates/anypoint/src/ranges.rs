@@ -1,6 +1,6 @@
-//! What of a stream is acknowledged.
+//! Acknowledged ranges of a stream.
 
-/// All below an offset, and ranges beyond it, in order and apart.
+/// Everything below an offset, and ranges beyond it, in order and apart.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
     below: u64,
@@ -8,29 +8,29 @@ pub(crate) struct Ranges {
 }
 
 impl Ranges {
-    /// Everything before this is in.
+    /// Everything below this is in the set.
     pub(crate) fn below(&self) -> u64 {
         self.below
     }
 
-    /// What is in beyond that.
+    /// Ranges beyond that.
     pub(crate) fn beyond(&self) -> &[(u64, u64)] {
         &self.beyond
     }
 
-    /// The place of the range that `offset` is in.
+    /// Index of the range that contains `offset`.
     pub(crate) fn index_of(&self, offset: u64) -> Option<usize> {
         let at = self.beyond.partition_point(|r| r.1 <= offset);
         self.beyond.get(at).filter(|r| r.0 <= offset).map(|_| at)
     }
 
-    /// Whether all of a range is in.
+    /// Whether the set contains a whole range.
     pub(crate) fn contains(&self, start: u64, end: u64) -> bool {
         let start = start.max(self.below);
         start >= end || self.index_of(start).is_some_and(|at| self.beyond[at].1 >= end)
     }
 
-    /// Puts a range in; returns how much of it was not.
+    /// Adds a range; returns how much of it is new.
     pub(crate) fn insert(&mut self, start: u64, end: u64) -> u64 {
         let start = start.max(self.below);
         if start >= end {
@@ -53,7 +53,7 @@ impl Ranges {
         end - start - known
     }
 
-    /// Takes a range out.
+    /// Removes a range.
     pub(crate) fn remove(&mut self, start: u64, end: u64) {
         if start < end && start < self.below {
             if end < self.below {
@@ -70,7 +70,7 @@ impl Ranges {
         self.beyond.splice(from..to, rest.into_iter().filter(|r| r.0 < r.1));
     }
 
-    /// The parts of a range that are not in.
+    /// Parts of a range that are not in the set.
     pub(crate) fn gaps(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = Vec::new();
         let mut at = start.max(self.below);

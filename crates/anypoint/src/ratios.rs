@@ -1,13 +1,13 @@
-//! Receive ratios: which part of the peer's traffic goes to which member.
+//! Receive ratios: the part of the peer's traffic that goes to each member.
 
 use ratewire_units::{Duration, Time};
 
-/// Frames per member that a histogram counts, at least: of fewer, chance has too large a say. Ours; the
-/// paper has "a simple histogram".
+/// Minimum number of frames per member that a histogram counts: with fewer, chance has too large a
+/// say. Ours; the paper has "a simple histogram".
 const FRAMES_PER_MEMBER: f64 = 8.0;
 
 /// A histogram of the payload sent to each member, over the last round trip and the one before, or
-/// over longer where few frames come. Before any has come all members have the same part.
+/// over longer if few frames come. Before the first frame all members have equal parts.
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios {
     now: Histogram,
@@ -29,7 +29,7 @@ impl Histogram {
 }
 
 impl Ratios {
-    /// For so many members, with frames of so many bytes.
+    /// A histogram for this many members and frames of this many bytes.
     pub(crate) fn new(members: usize, frame: f64) -> Ratios {
         Ratios {
             now: Histogram::all(members, 0.0),
@@ -38,7 +38,7 @@ impl Ratios {
         }
     }
 
-    /// So much goes to a member; returns whether a histogram is full and a new one begun.
+    /// Counts bytes to a member. Returns whether a histogram is full and a new one begins.
     pub(crate) fn add(&mut self, now: Time, round: Duration, member: usize, bytes: f64) -> bool {
         self.now.bytes[member] += bytes;
         self.now.total += bytes;
@@ -53,7 +53,7 @@ impl Ratios {
         is_full
     }
 
-    /// A member's part; 0 if nothing goes there.
+    /// A member's part; 0 if it gets no traffic.
     pub(crate) fn of(&self, member: usize) -> f64 {
         let bytes = self.now.bytes[member] + self.before.bytes[member];
         bytes / (self.now.total + self.before.total)

@@ -1,9 +1,9 @@
-//! Which byte of whose stream went where: what a switch knows of data that is not acknowledged yet.
+//! Places of bytes in streams: what a switch knows of unacknowledged data.
 //!
-//! Streams come in from sources and go out to targets: one source and many targets inbound, many
-//! sources and one target outbound. A range of a source's stream has a place in a target's from when it
-//! is first seen until it is acknowledged; what is sent again keeps it. Only the rest of a frame, which has one
-//! before it is seen, may lose it. No payload is kept.
+//! Streams come from sources and go to targets: one source and many targets inbound, many sources
+//! and one target outbound. A range of a source's stream has a place in a target's stream from when
+//! it is first seen until it is acknowledged; a retransmission keeps the place. Only the rest of a
+//! frame, which has a place before it is seen, may lose it. No payload is kept.
 
 use std::collections::VecDeque;
 
@@ -13,10 +13,10 @@ use ratewire_units::Bytes;
 use crate::ranges::Ranges;
 use crate::settled::{Settled, Unfinished};
 
-/// In place of a source that is gone, or of the rest of a frame that was given up.
+/// Marks a source that is gone, or the rest of a frame that was given up.
 const GONE: u32 = u32::MAX;
 
-/// No more ranges than this are looked at to fill an acknowledgement.
+/// Maximum number of ranges examined to fill an acknowledgement.
 const MOST_BLOCKS: usize = 64;
 
 /// The streams of one direction.
@@ -24,27 +24,29 @@ const MOST_BLOCKS: usize = 64;
 pub(crate) struct Relay {
     pub(crate) sources: Vec<Source>,
     pub(crate) targets: Vec<Target>,
-    /// Whether targets may fail, and with them what they have not got in order.
+    /// Whether targets may fail, and lose what they have not got in order.
     may_fail: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Source {
-    /// What targets have acknowledged for good, all that was before it in their streams included.
+    /// Ranges that targets have acknowledged for good, with everything before them in their
+    /// streams.
     pub(crate) acked: Ranges,
-    /// What they have said to have: that too, and what they may throw away yet (RFC 2018, section 8).
+    /// Ranges that targets have acknowledged at all, also selectively: a target may discard those
+    /// (RFC 2018, section 8).
     pub(crate) heard: Ranges,
-    /// Where its unacknowledged ranges went, in order.
+    /// Places of its unacknowledged ranges, in order.
     pub(crate) mappings: VecDeque<StreamMapping>,
-    /// All below has, or had, a place.
+    /// Every byte below has, or had, a place.
     pub(crate) placed: u64,
-    /// Nothing beyond was ever sent on.
+    /// No byte beyond was ever sent on.
     pub(crate) sent: u64,
-    /// In the range that was acknowledged last.
+    /// An offset in the range that was acknowledged last.
     newest: u64,
-    /// The acknowledged range whose turn it is to be told again.
+    /// Index of the acknowledged range to report next.
     turn: usize,
-    /// What is to be fed back for packets that the source was told of, B/s.
+    /// Feedback for packets that were acknowledged to the source, B/s.
     feedback: f64,
 }
 
@@ -56,24 +58,24 @@ pub(crate) struct StreamMapping {
     pub(crate) target: u32,
     /// Offset in the target's stream.
     pub(crate) at: u64,
-    /// What is to be fed back for its packets when the source is told of them, B/s.
+    /// Feedback due for the range's packets when they are acknowledged to the source, B/s.
     feedback: f64,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Target {
-    /// What was given places, in order.
+    /// Ranges with places, in order.
     pub(crate) owed: VecDeque<Owed>,
     pub(crate) next: u64,
     pub(crate) cumulative: u64,
-    /// All that is acknowledged is below.
+    /// All acknowledged ranges are below.
     pub(crate) highest: u64,
     outstanding: u64,
-    /// Arrived without anything in it, and not asked about yet.
+    /// Bytes that arrived empty and were not asked for yet.
     skipped: u64,
 }
 
-/// A range of a target's stream, and whose it is.
+/// A range of a target's stream, and its owner.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Owed {
     at: u64,
@@ -81,35 +83,35 @@ pub(crate) struct Owed {
     source: u32,
     /// Offset in the source's stream.
     start: u64,
-    /// Of the packet that was last sent.
+    /// The packet that was last sent from the range.
     packet: Sent,
 }
 
-/// What is remembered of a packet until it is acknowledged.
+/// Facts that are kept of a packet until it is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) payload: u32,
-    /// What its header wished as it left, B/s.
+    /// Wish of its header as it left, B/s.
     pub(crate) wish: f64,
-    /// Whether it was marked before it came.
+    /// Whether the packet was marked before it came.
     pub(crate) marked: bool,
 }
 
-/// What an acknowledgement newly covers of a source's stream.
+/// Part of a source's stream that an acknowledgement newly covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fresh {
     pub(crate) source: usize,
-    /// The wishes of the packets covered.
+    /// Sum of the wishes of the packets covered.
     pub(crate) wish: f64,
     pub(crate) marked: bool,
 }
 
 impl Relay {
-    /// From the peer to members, which may fail.
+    /// The streams from the peer to members, which may fail.
     pub(crate) fn inbound(settled: &Settled) -> Relay {
         Relay::new(settled, true)
     }
-    /// From members to the peer.
+    /// The streams from members to the peer.
     pub(crate) fn outbound(settled: &Settled) -> Relay {
         Relay::new(settled, false)
     }
@@ -126,45 +128,46 @@ impl Relay {
         relay
     }
 
-    /// All of a source's stream below this is acknowledged for good.
+    /// Everything below in a source's stream is acknowledged for good.
     pub(crate) fn below(&self, source: usize) -> u64 {
         self.sources[source].acked.below()
     }
-    /// Bytes of a source's stream that are acknowledged.
+    /// Acknowledged bytes of a source's stream.
     pub(crate) fn acknowledged(&self, source: usize) -> Bytes {
         let acked = &self.sources[source].acked;
         let beyond: u64 = acked.beyond().iter().map(|r| r.1 - r.0).sum();
         Bytes::new(acked.below() + beyond)
     }
-    /// Whether all of a range is acknowledged.
+    /// Whether a whole range is acknowledged.
     pub(crate) fn is_acknowledged(&self, source: usize, start: u64, end: u64) -> bool {
         self.sources[source].acked.contains(start, end)
     }
-    /// Where a source's stream was never seen.
+    /// Offset beyond which a source's stream has no places.
     pub(crate) fn placed(&self, source: usize) -> u64 {
         self.sources[source].placed
     }
-    /// Where a target's stream goes on.
+    /// Offset at which a target's stream continues.
     pub(crate) fn next(&self, target: usize) -> u64 {
         self.targets[target].next
     }
-    /// Payload that has a place in a target's stream and is not acknowledged.
+    /// Payload with a place in a target's stream that is not acknowledged.
     pub(crate) fn outstanding(&self, target: usize) -> Bytes {
         Bytes::new(self.targets[target].outstanding)
     }
-    /// Ranges that are remembered.
+    /// Number of ranges kept.
     pub(crate) fn len(&self) -> usize {
         self.targets.iter().map(|t| t.owed.len()).sum()
     }
 
-    /// The place of the byte at an offset of a source's stream.
+    /// Place of the byte at an offset of a source's stream.
     pub(crate) fn find(&self, source: usize, offset: u64) -> Option<StreamMapping> {
         let mappings = &self.sources[source].mappings;
         let at = mappings.partition_point(|p| p.end <= offset);
         mappings.get(at).copied().filter(|p| p.start <= offset)
     }
 
-    /// Gives what is not acknowledged of a range, and has no place, one at the end of a target's stream.
+    /// Gives the unacknowledged parts of a range that have no place one at the end of a target's
+    /// stream.
     pub(crate) fn place(&mut self, source: usize, start: u64, end: u64, target: usize) {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
@@ -182,7 +185,7 @@ impl Relay {
         from.placed = from.placed.max(end);
     }
 
-    /// A packet was sent to its place.
+    /// Notes that a packet was sent to its place.
     pub(crate) fn note(&mut self, target: usize, at: u64, packet: Sent) {
         let owed = &mut self.targets[target].owed;
         let index = owed.partition_point(|o| o.end <= at);
@@ -195,14 +198,14 @@ impl Relay {
         }
     }
 
-    /// The target that has said to have all of a range, and not acknowledged it for good.
+    /// The target that has acknowledged a whole range, but not for good.
     pub(crate) fn holder(&self, source: usize, start: u64, end: u64) -> Option<usize> {
         let is_heard = self.sources[source].heard.contains(start, end);
         self.find(source, start).filter(|_| is_heard).map(|mapping| mapping.target as usize)
     }
 
-    /// The range of a target's stream that is all it waits for: the rest of a frame that the source has begun and not gone
-    /// on with, though other data has its place behind it. The rest has no place any more.
+    /// The range that alone keeps a target's stream waiting: the rest of a frame that the source
+    /// has begun and not continued, with other data behind it. The rest loses its place.
     pub(crate) fn give_up_rest(&mut self, source: usize, target: usize) -> Option<(u64, u64)> {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
@@ -224,12 +227,12 @@ impl Relay {
         (front.source == GONE).then_some((at, front.end))
     }
 
-    /// What of a target's stream has arrived with nothing in it since this was last asked.
+    /// Bytes of a target's stream that arrived empty since the last call.
     pub(crate) fn take_skipped(&mut self, target: usize) -> Bytes {
         Bytes::new(core::mem::take(&mut self.targets[target].skipped))
     }
 
-    /// Takes note of what a target acknowledges; `fresh` is given what that newly covers.
+    /// Notes an acknowledgement of a target; appends what it newly covers to `fresh`.
     pub(crate) fn acknowledge(&mut self, target: usize, ack: &Ack, fresh: &mut Vec<Fresh>) {
         fresh.clear();
         let to = &mut self.targets[target];
@@ -261,7 +264,7 @@ impl Relay {
         }
     }
 
-    /// A target is gone: what it had not acknowledged has no place any more.
+    /// Drops a target that is gone: its unacknowledged data loses its place.
     pub(crate) fn drop_target(&mut self, target: usize) {
         self.targets[target] = Target::default();
         for source in &mut self.sources {
@@ -276,8 +279,8 @@ impl Relay {
         }
     }
 
-    /// Feedback for what a source's acknowledgement has newly covered: it waits until the source is told
-    /// that this has arrived, so that feedback and packets stay together.
+    /// Holds feedback for newly covered data of a source until the source gets the acknowledgement,
+    /// so that feedback and packets stay together.
     pub(crate) fn hold(&mut self, source: usize, feedback: f64) {
         let from = &mut self.sources[source];
         let at = from.mappings.partition_point(|p| p.end <= from.newest);
@@ -287,7 +290,7 @@ impl Relay {
         }
     }
 
-    /// The feedback for what a source is told of: all below an offset.
+    /// Releases the feedback for everything below an offset that a source is told of.
     pub(crate) fn release(&mut self, source: usize, told: u64) -> f64 {
         let from = &mut self.sources[source];
         for mapping in from.mappings.iter_mut().take_while(|p| p.start < told) {
@@ -296,7 +299,7 @@ impl Relay {
         core::mem::take(&mut from.feedback)
     }
 
-    /// A source is gone: nobody will send again what is missing of it.
+    /// Drops a source that is gone: nobody will send its missing data again.
     pub(crate) fn drop_source(&mut self, source: usize) {
         let gone = core::mem::take(&mut self.sources[source]);
         for target in &mut self.targets {
@@ -309,7 +312,7 @@ impl Relay {
         }
     }
 
-    /// Ranges of a target's stream that are missing and will never come.
+    /// Missing ranges of a target's stream that will never come.
     pub(crate) fn abandoned(&self, target: usize) -> Vec<(u64, u64)> {
         let to = &self.targets[target];
         let mut ranges: Vec<(u64, u64)> = Vec::new();
@@ -323,19 +326,18 @@ impl Relay {
         ranges
     }
 
-    /// What a source may be told to have arrived beyond the first that is missing.
+    /// Ranges beyond the first missing byte that may be reported to a source, and the offset up to
+    /// which they go.
     ///
-    /// Members are not equally far away: that something arrived at one says nothing of what went to
-    /// another, but a sender would take the latter for lost. So nothing is told of what is beyond a
-    /// packet that is simply still on its way.
-    ///
-    /// Returns also up to where that goes.
+    /// Members are at different distances. An arrival at one member says nothing of data for
+    /// another, but a sender would take that data for lost. So nothing is reported beyond a packet
+    /// that may still be on its way.
     pub(crate) fn sack(&mut self, source: usize) -> (SackBlocks, u64) {
         let mut sack = SackBlocks::default();
         let below = self.sources[source].acked.below();
         let mut told = 0;
-        // What is there and waits at its member for data that the source sent later: routed anew, it has
-        // come into the member's stream behind them. Unless told so, the source would repeat it for ever.
+        // Data that was routed anew may wait at its member behind data that the source sent later.
+        // It must be reported, or the source would repeat it for ever.
         let mut hole = self.sources[source].heard.below().max(below);
         if hole > below {
             sack.push(below, below, hole);
@@ -360,8 +362,8 @@ impl Relay {
         (sack, hole)
     }
 
-    /// Whether all of a missing range should have arrived: later data of the same target has, or it has
-    /// no place and is not on its way at all.
+    /// Whether a whole missing range should have arrived: later data of the same target has
+    /// arrived, or the range has no place and is not on its way.
     fn is_overtaken(&self, source: usize, start: u64, end: u64) -> bool {
         let mappings = &self.sources[source].mappings;
         let first = mappings.partition_point(|p| p.end <= start);
@@ -374,7 +376,7 @@ impl Relay {
 }
 
 impl Source {
-    /// The parts of a range that are neither acknowledged nor have a place.
+    /// Parts of a range that are not acknowledged and have no place.
     fn without_place(&self, start: u64, end: u64) -> Vec<(u64, u64)> {
         let mut gaps = self.acked.gaps(start, end);
         let first = self.mappings.partition_point(|p| p.end <= start);
@@ -397,7 +399,8 @@ impl Source {
     }
 }
 
-/// Acknowledges a part of what is owed to its source, for good or not; returns how much of it is news.
+/// Acknowledges a part of an owed range to its source, for good or not; returns how much of it is
+/// new.
 fn settle(
     sources: &mut [Source],
     owed: &Owed,

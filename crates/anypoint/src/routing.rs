@@ -1,41 +1,41 @@
-//! Application-layer routing modules: which member a frame goes to.
+//! Application-layer routing modules: they choose the member that a frame goes to.
 //!
-//! A service brings its own by implementing [`Routing`].
+//! A service brings a module of its own by implementing [`Routing`].
 
 use core::fmt;
 
 use ratewire_units::Bytes;
 
-/// A frame that has come from the peer.
+/// A frame from the peer.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// Its number in the peer's stream, from 0.
+    /// Number of the frame in the peer's stream, from 0.
     pub number: u64,
-    /// What it begins with; empty for a frame that is only known to exist.
+    /// First bytes of the frame; empty for a frame that is only known to exist.
     pub content: &'a [u8],
 }
 
 /// A member, as routing modules see it.
 #[derive(Clone, Copy, Debug)]
 pub struct Member {
-    /// Whether frames may go there.
+    /// Whether frames may go to the member.
     pub is_up: bool,
-    /// Payload that was sent there and is not acknowledged.
+    /// Payload sent to the member that is not acknowledged.
     pub outstanding: Bytes,
 }
 
 /// Chooses members for frames.
 pub trait Routing: fmt::Debug {
-    /// The member that a frame goes to, one that is up; `None` if there is none.
+    /// The member that a frame goes to, among those that are up; `None` if there is none.
     fn route(&mut self, frame: &Frame<'_>, members: &[Member]) -> Option<usize>;
-    /// Whether it looks at what frames contain: then a frame that was lost on its way to the switch
-    /// cannot be given its place before it comes.
+    /// Whether the module reads frames. A frame that was lost on its way to the switch then gets
+    /// its place only when it comes.
     fn reads_content(&self) -> bool {
         false
     }
 }
 
-/// One member after the other.
+/// Round robin.
 #[derive(Clone, Debug, Default)]
 pub struct RoundRobin {
     next: usize,
@@ -51,8 +51,8 @@ impl Routing for RoundRobin {
     }
 }
 
-/// Each member its share, as evenly spread in time as can be: a frame goes to the member that is
-/// furthest behind its share.
+/// Each member gets its share, spread as evenly in time as possible: a frame goes to the member
+/// that is furthest behind its share.
 #[derive(Clone, Debug)]
 pub struct Weighted {
     weights: Vec<f64>,
@@ -60,7 +60,7 @@ pub struct Weighted {
 }
 
 impl Weighted {
-    /// Weights above zero with a finite sum, one a member; those that are missing are 1.
+    /// Weights above zero with a finite sum, one a member; missing weights are 1.
     pub fn new(weights: Vec<f64>) -> Weighted {
         Weighted { behind: vec![0.0; weights.len()], weights }
     }
@@ -84,7 +84,7 @@ impl Routing for Weighted {
     }
 }
 
-/// The member that has the least to do; of several alike, the next in turn.
+/// The member with the least outstanding payload; among equals, the next in turn.
 #[derive(Clone, Debug, Default)]
 pub struct LeastOutstanding {
     next: usize,
@@ -101,13 +101,13 @@ impl Routing for LeastOutstanding {
     }
 }
 
-/// By a key at an offset of the frame: the same key goes to the same member as long as that is up,
-/// and only a failed member's keys move (rendezvous hashing: Thaler and Ravishankar 1998).
+/// By a key at an offset of the frame. A key stays with its member as long as that is up, and only
+/// a failed member's keys move (rendezvous hashing: Thaler and Ravishankar 1998).
 #[derive(Clone, Debug)]
 pub struct KeyHash {
-    /// Where the key begins.
+    /// Offset of the key.
     pub offset: usize,
-    /// How long it is.
+    /// Length of the key.
     pub len: usize,
 }
 
@@ -129,7 +129,7 @@ impl Routing for KeyHash {
 /// FNV-1a, 64 bits.
 const FNV_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const FNV_PRIME: u64 = 0x0000_0100_0000_01b3;
-/// 2^64 over the golden ratio: neighbouring numbers end up far apart.
+/// 2^64 over the golden ratio: it spreads neighbouring numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// The finaliser of SplitMix64: every bit depends on every bit.
@@ -139,7 +139,7 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// By what a frame begins with: the longest prefix in a table; what has none goes round.
+/// By the first bytes of a frame: the longest prefix in a table; frames without one go round robin.
 #[derive(Clone, Debug)]
 pub struct Prefix {
     table: Vec<(Vec<u8>, usize)>,
@@ -147,7 +147,7 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// Prefixes, and the members that frames which begin with them go to.
+    /// Prefixes, and the members that their frames go to.
     pub fn new(mut table: Vec<(Vec<u8>, usize)>) -> Prefix {
         table.sort_by_key(|(prefix, _)| core::cmp::Reverse(prefix.len()));
         Prefix { table, others: RoundRobin::default() }

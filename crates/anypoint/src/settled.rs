@@ -1,51 +1,51 @@
-//! What has to be known of streams in which nothing is under way.
+//! State of streams with nothing under way.
 
 use ratewire_units::Bytes;
 
 use crate::relay::{Relay, Source, Target};
 
-/// Where the streams of one direction are.
+/// Positions of the streams of one direction.
 #[derive(Clone, Debug)]
 pub(crate) struct Settled {
-    /// All of each source's stream below is acknowledged, and nothing beyond.
+    /// In each source's stream, everything below is acknowledged, and nothing beyond.
     pub(crate) below: Vec<u64>,
-    /// Each target has all of its stream below.
+    /// Each target has everything below in its stream.
     pub(crate) ends: Vec<u64>,
     pub(crate) unfinished: Option<Unfinished>,
 }
 
-/// A frame of which all that was sent has arrived: the rest is to follow it, whenever it comes.
+/// A frame whose sent part has arrived: the rest must follow it, whenever it comes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Unfinished {
     pub(crate) source: usize,
-    /// Where it ends in the source's stream.
+    /// End of the frame in the source's stream.
     pub(crate) end: u64,
     pub(crate) target: usize,
 }
 
 impl Settled {
-    /// At the beginning of streams.
+    /// Positions at the begin of all streams.
     pub(crate) fn new(sources: usize, targets: usize) -> Settled {
         Settled { below: vec![0; sources], ends: vec![0; targets], unfinished: None }
     }
 
-    /// Payload of a source's stream that is acknowledged.
+    /// Acknowledged payload of a source's stream.
     pub(crate) fn below(&self, source: usize) -> Bytes {
         Bytes::new(self.below[source])
     }
-    /// Payload that has a place in a target's stream and is not acknowledged.
+    /// Payload with a place in a target's stream that is not acknowledged.
     pub(crate) fn outstanding(&self, target: usize) -> Bytes {
         let of_target = self.unfinished.filter(|frame| frame.target == target);
         of_target.map_or(Bytes::ZERO, |frame| Bytes::new(frame.end - self.below[frame.source]))
     }
-    /// Ranges that are remembered.
+    /// Number of ranges kept.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.unfinished.is_some())
     }
 }
 
 impl Source {
-    /// All below is acknowledged.
+    /// A source with everything below acknowledged.
     pub(crate) fn at(below: u64) -> Source {
         let mut source = Source::default();
         (source.placed, source.sent) = (below, below);
@@ -54,7 +54,7 @@ impl Source {
         source
     }
 
-    /// Whether what targets have is all from the beginning on.
+    /// Whether targets have everything from the begin on.
     fn is_whole(&self) -> bool {
         let gaps = !self.acked.beyond().is_empty() || !self.heard.beyond().is_empty();
         !gaps && self.acked.below() == self.heard.below()
@@ -62,7 +62,7 @@ impl Source {
 }
 
 impl Target {
-    /// All below is acknowledged.
+    /// A target with everything below acknowledged.
     pub(crate) fn at(end: u64) -> Target {
         let mut target = Target::default();
         (target.next, target.cumulative, target.highest) = (end, end, end);
@@ -71,8 +71,8 @@ impl Target {
 }
 
 impl Relay {
-    /// Where the streams are, unless something is under way that is more than the rest of a frame: that may
-    /// be long in coming.
+    /// Positions of the streams, if nothing is under way but the rest of a frame, which may be long
+    /// in coming.
     pub(crate) fn settled(&self) -> Option<Settled> {
         let mut below = Vec::with_capacity(self.sources.len());
         let mut unfinished = None;

@@ -1,4 +1,4 @@
-//! Headers of the peer's data, split among the members, and of their acknowledgements, merged.
+//! Splits headers of the peer's data among the members, and merges those of their acknowledgements.
 
 use ratewire_laws::junction::Junction;
 use ratewire_laws::{AnyLaw, Header};
@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use crate::ratios::Ratios;
 use crate::switch::Transforms;
 
-/// A round trip, until the peer knows one.
+/// Assumed round trip before the peer has measured one.
 const FIRST_ROUND: Duration = Duration::from_millis(100);
 
 /// The transforms of the inbound direction.
@@ -17,12 +17,12 @@ pub(crate) struct Split {
     transforms: Transforms,
     packet: Bytes,
     ratios: Ratios,
-    /// By how much more than the peer was made to a member's path would have it slow down, B/s of the
-    /// peer's rate; at or below 0, where another path has been stricter.
+    /// Reduction that a member's path asks for beyond what the peer was given, B/s of the peer's
+    /// rate; at or below 0 if another path has been stricter.
     refused: Vec<f64>,
-    /// What the peer was made to slow down in this round.
+    /// Reduction given to the peer in this round.
     taken: f64,
-    /// What each member's path last fed back: a rate, or with the paper's transforms a change.
+    /// Last feedback of each member's path: a rate, or with the paper's transforms a change.
     last: Vec<Option<f64>>,
 }
 
@@ -45,8 +45,8 @@ impl Split {
         }
     }
 
-    /// A packet goes to a member: its header becomes that of the part of the peer's flow that goes
-    /// there. Returns what it wishes.
+    /// Changes the header of a packet to a member into that of the member's part of the peer's
+    /// flow. Returns the packet's wish.
     pub(crate) fn data(
         &mut self,
         now: Time,
@@ -58,7 +58,7 @@ impl Split {
         let declared = law.declared(header, self.packet);
         let round = declared.map(|d| d.rtt).filter(|rtt| !rtt.is_zero()).unwrap_or(FIRST_ROUND);
         if self.ratios.add(now, round, member, payload.as_f64()) {
-            // What a path was spared by others' strictness is spared in the round after, no longer.
+            // A path is spared by others' strictness in the next round and no longer.
             let spared = -self.taken;
             self.refused.iter_mut().for_each(|refused| *refused = refused.max(spared));
             self.taken = 0.0;
@@ -79,8 +79,8 @@ impl Split {
         law.redeclare(header, self.ratios.of(member), rtt);
     }
 
-    /// A member's path has answered packets that had wished for this: what it fed back becomes what the
-    /// peer may do. With shares `beta_k = lambda_k / lambda_p`, a change of `k`'s rate is `beta_k` of a
+    /// Turns the feedback of a member's path, for packets with this wish, into feedback for the
+    /// peer. With shares `beta_k = lambda_k / lambda_p`, a change of `k`'s rate is `beta_k` of a
     /// change of the peer's: `min over k of (fdbk_k / beta_k)`.
     pub(crate) fn acknowledge(
         &mut self,
@@ -107,8 +107,8 @@ impl Split {
         law.feed_back(header, Throughput::new(merged));
     }
 
-    /// The wish is what is left of it where the paths part. What a path has refused of it, over its
-    /// share, is what it asks of the peer; the peer does what the strictest asks, once.
+    /// The wish is what is left where the paths part. A path's refusal, over its share, is the
+    /// reduction that it asks for; the peer does once what the strictest path asks.
     fn merge_change(&mut self, member: usize, wish: f64, feedback: f64) -> f64 {
         let share = self.ratios.of(member);
         let refused = (wish - feedback).max(0.0);
@@ -124,8 +124,7 @@ impl Split {
         feedback + (refused - taken)
     }
 
-    /// The least of what the paths in use last fed back, by what that and a path's share come to
-    /// for the peer.
+    /// Minimum of the last feedback of the paths in use, as `of_peer` converts feedback and share.
     fn least(&self, of_peer: impl Fn(f64, f64) -> f64) -> Option<f64> {
         let used = self.last.iter().enumerate();
         let used = used.filter_map(|(k, last)| last.map(|last| (last, self.ratios.of(k))));
@@ -133,7 +132,7 @@ impl Split {
         used.map(|(last, share)| of_peer(last, share)).reduce(f64::min)
     }
 
-    /// A member has failed: what its path said is no longer so.
+    /// Forgets the feedback of a member that has failed.
     pub(crate) fn forget(&mut self, member: usize) {
         self.refused[member] = 0.0;
         self.last[member] = None;

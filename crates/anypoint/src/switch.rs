@@ -8,24 +8,25 @@ use crate::connection::{Connection, Idle};
 use crate::routing::{Member, Routing};
 use crate::windows::{FlowControl, Windows};
 
-/// What a switch is to do.
+/// Configuration of a switch.
 #[derive(Clone, Debug)]
 pub struct SwitchConfig {
     /// The law of the connection: its headers are split and merged.
     pub law: AnyLaw,
-    /// How many members the ensemble has.
+    /// Number of members of the ensemble.
     pub members: usize,
-    /// Payload of a frame: what is routed as one.
+    /// Payload of a frame, the unit of routing.
     pub frame: Bytes,
     /// Payload of a full packet.
     pub payload: Bytes,
     /// Network-layer size of a full packet.
     pub packet: Bytes,
-    /// What becomes of receivers' windows.
+    /// Treatment of receivers' windows.
     pub flow_control: FlowControl,
     /// How feedback in changes of rate is split and merged.
     pub transforms: Transforms,
-    /// When nothing has passed for so long, and nothing is owed, the switch forgets all but where the streams are.
+    /// Silence after which the switch forgets a connection that owes nothing, except for the
+    /// positions of its streams.
     pub idle_expiry: Duration,
 }
 
@@ -38,7 +39,7 @@ pub enum Transforms {
         /// trip, towards equal rates. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma).
         shuffle: f64,
     },
-    /// All feedback, as the paper has it (section III-C, equation 1, and section IV): the peer's is
+    /// All feedback, as in the paper (section III-C, equation 1, and section IV): the peer's is
     /// split among all members, and the members' last values are merged by their minimum.
     Paper,
 }
@@ -46,7 +47,7 @@ pub enum Transforms {
 /// A neighbour of the switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Whom the ensemble appears to as one.
+    /// The host that sees the ensemble as one.
     Peer,
     /// A member of the ensemble, by index.
     Member(usize),
@@ -57,7 +58,8 @@ pub enum Side {
 pub enum Output {
     /// Data.
     Segment(Side, Segment),
-    /// Says that a range of the stream to there will stay empty: it counts as arrived, and carries nothing.
+    /// Says that a range of the stream to that side stays empty: it counts as arrived and carries
+    /// no data.
     Skip(Side, Segment),
     /// An acknowledgement.
     Ack(Side, Ack),
@@ -76,27 +78,27 @@ pub struct Switch {
     ground: Ground,
     /// Its soft state, unless it is idle.
     connection: Option<Box<Connection>>,
-    /// What is left of it: where its streams were when it was idle last.
+    /// Remains of the connection: positions of its streams when it was last idle.
     rest: Idle,
-    /// When a packet passed last.
+    /// When a packet last passed.
     passed: Time,
-    /// When it is looked whether the connection is idle.
+    /// When to check whether the connection is idle.
     look_at: Time,
-    /// What the gaps in the peer's stream came to.
+    /// Bytes of all gaps in the peer's stream.
     skipped: Bytes,
 }
 
-/// What a connection stands on: it outlives idleness.
+/// The part of a connection that outlives idleness.
 #[derive(Debug)]
 pub(crate) struct Ground {
     pub(crate) config: SwitchConfig,
     pub(crate) routing: Box<dyn Routing>,
     pub(crate) members: Vec<Member>,
-    /// How many of them are up.
+    /// Number of members that are up.
     pub(crate) up: usize,
-    /// What receivers said they have room for stays so until they are sent something.
+    /// Receivers' windows; they hold until the receiver is sent something.
     pub(crate) windows: Windows,
-    /// Of each member's streams, what has arrived with nothing in it.
+    /// Empty bytes that have arrived in each member's stream.
     pub(crate) skipped: Vec<Bytes>,
 }
 
@@ -158,28 +160,28 @@ impl Switch {
             (None, Side::Member(k)) => self.rest.inbound.outstanding(k),
         }
     }
-    /// Payload of the streams to there that stayed empty. Of the peer's, failed members had sent it and nobody sends it
-    /// again; of a member's, it went elsewhere.
+    /// Payload of the streams to that side that stayed empty. In the peer's stream, failed members
+    /// had sent it and nobody sends it again; in a member's stream, it went to another member.
     pub fn skipped(&self, to: Side) -> Bytes {
         match to {
             Side::Peer => self.skipped,
             Side::Member(k) => self.ground.skipped[k],
         }
     }
-    /// Ranges that are remembered: all the state that grows with what is outstanding.
+    /// Number of ranges kept: all state that grows with what is outstanding.
     pub fn remembered(&self) -> usize {
         match &self.connection {
             Some(connection) => connection.inbound.len() + connection.outbound.len(),
             None => self.rest.inbound.len() + self.rest.outbound.len(),
         }
     }
-    /// Whether all that is known is where the streams are: nothing has passed yet, or not for long.
+    /// Whether only positions of streams are known: nothing has passed yet, or not for long.
     pub fn is_idle(&self) -> bool {
         self.connection.is_none()
     }
 
-    /// A packet has come from a sender; `content` is what the frame it belongs to begins with, `marked`
-    /// whether it was marked on the way.
+    /// Handles a packet from a sender. `content` is the begin of its frame; `marked` says whether
+    /// the packet was marked on the way.
     pub fn on_segment(
         &mut self,
         now: Time,
@@ -195,7 +197,7 @@ impl Switch {
         }
     }
 
-    /// An acknowledgement has come from a receiver.
+    /// Handles an acknowledgement from a receiver.
     pub fn on_ack(&mut self, now: Time, from: Side, ack: &Ack, out: &mut Vec<Output>) {
         if self.knows(from) {
             let (connection, ground) = self.wake(now);
@@ -203,7 +205,7 @@ impl Switch {
         }
     }
 
-    /// Whether packets from there count: not those of a member that is down.
+    /// Whether packets from a side count: not those of a member that is down.
     fn knows(&self, from: Side) -> bool {
         match from {
             Side::Peer => true,
@@ -211,12 +213,12 @@ impl Switch {
         }
     }
 
-    /// When [`Switch::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive first.
+    /// When to call [`Switch::on_timer`]; [`Time::NEVER`] if something has to arrive first.
     pub fn deadline(&self) -> Time {
         self.connection.as_ref().map_or(Time::NEVER, |c| c.close_again.min(self.look_at))
     }
 
-    /// Called at [`Switch::deadline`].
+    /// Does what is due; call it at [`Switch::deadline`].
     pub fn on_timer(&mut self, now: Time, out: &mut Vec<Output>) {
         let Some(connection) = &mut self.connection else { return };
         if now >= connection.close_again {
@@ -237,8 +239,8 @@ impl Switch {
         }
     }
 
-    /// A member has failed. What it has not acknowledged goes to others as soon as the peer sends it
-    /// again; what it had sent and did not arrive is skipped.
+    /// Handles a member's failure. Its unacknowledged data goes to other members as soon as the
+    /// peer sends it again; data that it sent and that did not arrive is skipped.
     pub fn fail(&mut self, now: Time, member: usize, out: &mut Vec<Output>) {
         let before = core::mem::replace(
             &mut self.ground.members[member],
@@ -250,13 +252,13 @@ impl Switch {
         self.skipped += skipped;
     }
 
-    /// A member is there again, with new streams both ways.
+    /// Brings a member back, with new streams both ways.
     pub fn recover(&mut self, member: usize) {
         self.ground.up += usize::from(!self.ground.members[member].is_up);
         self.ground.members[member].is_up = true;
     }
 
-    /// The connection, set up if it is not, for something that happens now.
+    /// The connection, set up if need be, for an event at this time.
     fn wake(&mut self, now: Time) -> (&mut Connection, &mut Ground) {
         self.passed = now;
         let config = &self.ground.config;

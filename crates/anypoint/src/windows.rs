@@ -2,18 +2,18 @@
 
 use ratewire_units::Bytes;
 
-/// What becomes of the windows that receivers advertise.
+/// Treatment of the windows that receivers advertise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControl {
-    /// No receiver can be sent more than it has room for: the peer is told the smallest window of the
-    /// members, each member an even part of the peer's.
+    /// No receiver is sent more than it has room for: the peer is told the members' smallest
+    /// window, each member an even part of the peer's.
     Strict,
-    /// Windows are not divided: the peer is told the largest window of the members, each member all of
-    /// the peer's. Receivers hold their senders back by rate, or drop.
+    /// Windows are not divided: the peer is told the members' largest window, each member the
+    /// peer's whole window. Receivers hold their senders back by rate, or drop.
     Soft,
 }
 
-/// What was advertised last.
+/// Windows that were last advertised.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     flow_control: FlowControl,
@@ -32,7 +32,7 @@ impl Windows {
         Windows { flow_control, payload, members, for_peer, peer, edge: 0 }
     }
 
-    /// A member advertises this.
+    /// Notes a member's window.
     pub(crate) fn set_member(&mut self, member: usize, window: Bytes) {
         if self.members[member] != Some(window) {
             self.members[member] = Some(window);
@@ -53,7 +53,7 @@ impl Windows {
         .unwrap_or(Bytes::ZERO);
     }
 
-    /// What a member advertised; nothing is more than any window.
+    /// A member's last window; unlimited before the first.
     pub(crate) fn of_member(&self, member: usize) -> Bytes {
         self.members[member].unwrap_or(Bytes::MAX)
     }
@@ -61,7 +61,7 @@ impl Windows {
         self.for_peer
     }
 
-    /// The peer advertises this beyond `cumulative`; returns whether that is further than ever.
+    /// Notes the peer's window beyond `cumulative`; returns whether it reaches further than ever.
     pub(crate) fn set_peer(&mut self, cumulative: u64, window: Bytes) -> bool {
         self.peer = window;
         let edge = cumulative.saturating_add(window.get());
@@ -70,7 +70,7 @@ impl Windows {
         grown
     }
 
-    /// What one of so many members is told: at least a packet, while there is room for one.
+    /// Window for one of this many members: at least a packet, while there is room for one.
     pub(crate) fn for_member(&self, members: usize) -> Bytes {
         match self.flow_control {
             FlowControl::Soft => self.peer,

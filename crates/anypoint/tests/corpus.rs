@@ -1,4 +1,4 @@
-//! Replays the fuzzer's corpus: every input in `fuzz/corpus/switch` at the root; and inputs of no plan.
+//! Replays the fuzzer's corpus, every input in `fuzz/corpus/switch` at the root, and random inputs.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ proptest! {
         how in any::<u8>(),
         operations in prop::collection::vec((0u8..=254, any::<u8>()), 0..300),
     ) {
-        // All but lies, after which nothing has to arrive.
+        // All operations but lies, after which nothing has to arrive.
         let honest = operations.into_iter().filter(|(operation, _)| operation & 15 != 15);
         let mut data = vec![shape, how];
         data.extend(honest.flat_map(|(operation, operand)| [operation, operand]));

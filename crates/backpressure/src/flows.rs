@@ -1,27 +1,29 @@
-//! Queues by flow, paused one by one: the parts of backpressure flow control (BFC; Goyal and others, NSDI
-//! 2022) that a port is made of.
+//! Queues by flow that are paused one by one: the parts of backpressure flow control (BFC; Goyal
+//! and others, NSDI 2022) in a port.
 //!
-//! - Each output has a set of first-in-first-out queues. A flow that comes after a time of silence gets an
-//!   empty one that is not paused, at random; where there is none, any ([`Assignment`]).
-//! - A packet says in which queue of the transmitter before it waited. Where it comes into a queue that is
-//!   too long, that queue is paused ([`threshold`]): the packet is counted against it when it comes and
-//!   taken off when it leaves ([`Filter`]), and the queue is let go on when the count is back at nothing.
-//! - Which queues are paused is told as a map, a bit each ([`Lanes`]), when it changes.
+//! - Each output has a set of first-in-first-out queues. A flow that was silent for long gets a
+//!   random queue that is empty and not paused; if there is none, any queue ([`Assignment`]).
+//! - A packet names the queue of the upstream transmitter in which it waited. If it enters a queue
+//!   that is too long, the upstream queue is paused ([`threshold`]). The packet counts against the
+//!   upstream queue from its arrival to its departure ([`Filter`]); the queue resumes when the
+//!   count is 0.
+//! - A map says which queues are paused, one bit a queue ([`Lanes`]). It is sent when it changes.
 //!
-//! Differences from the authors' code: there the map is sent every microsecond whether it has changed or
-//! not; here each change of a bit sends it, at most one every [`TAU`] where bits are only added. Their
-//! filter has 1024 entries, which queues of one output never share; here it has one for each queue.
+//! Differences from the authors' code: their code sends the map every microsecond, changed or
+//! not. Here each change of a bit sends the map, at most once every [`TAU`] if bits are only added.
+//! Their filter has 1024 entries, which queues of one output never share; here each queue has one
+//! entry.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-/// How far apart maps are sent that only pause more queues.
+/// Shortest time between maps that only pause more queues.
 pub const TAU: Duration = Duration::from_micros(1);
-/// A flow that was silent for longer gets a queue anew.
+/// Silence after which a flow gets a new queue.
 pub const SILENCE: Duration = Duration::from_micros(6);
-/// Most queues an output may have.
+/// Maximum number of queues of an output.
 pub const MOST_QUEUES: u32 = 128;
 
-/// Flows that are told apart; more share entries, and so queues.
+/// Entries for flows. Flows that share an entry share a queue.
 const ENTRIES: u64 = 4096;
 
 /// A set of the queues of one transmitter.
@@ -29,14 +31,14 @@ const ENTRIES: u64 = 4096;
 pub struct Lanes(pub u128);
 
 impl Lanes {
-    /// Whether a queue is among them.
+    /// Whether the set contains a queue.
     #[inline]
     pub fn contains(self, lane: u32) -> bool {
         self.0 >> lane & 1 == 1
     }
 }
 
-/// Packets counted against the queues of the transmitter before.
+/// Packets counted against the queues of the upstream transmitter.
 #[derive(Clone, Debug)]
 pub struct Filter {
     counts: Vec<u32>,
@@ -44,21 +46,22 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Of a transmitter with so many queues.
+    /// A filter for a transmitter with this many queues.
     pub fn new(queues: u32) -> Filter {
         Filter { counts: vec![0; queues as usize], paused: Lanes::default() }
     }
-    /// The queues that are to be paused.
+    /// The queues that the upstream must pause.
     pub fn paused(&self) -> Lanes {
         self.paused
     }
-    /// A packet of this queue has come that finds too much waiting; says whether the map has changed.
+    /// Counts a packet of this queue that has found too long a queue. Returns whether the map has
+    /// changed.
     pub fn count(&mut self, lane: u32) -> bool {
         self.counts[lane as usize] += 1;
         self.paused.0 |= 1 << lane;
         self.counts[lane as usize] == 1
     }
-    /// A packet that was counted has left; says whether the map has changed.
+    /// Takes off a counted packet that has left. Returns whether the map has changed.
     pub fn uncount(&mut self, lane: u32) -> bool {
         self.counts[lane as usize] -= 1;
         let over = self.counts[lane as usize] == 0;
@@ -69,8 +72,9 @@ impl Filter {
     }
 }
 
-/// How much may wait in a queue before what fills it is paused: as much as it sends until a pause, or the
-/// end of one, is felt, where `active` queues share the output. `(HRTT + tau) mu / N_active`.
+/// Length of a queue above which its upstream queue is paused: the bytes that it sends until a
+/// pause, or the end of one, takes effect, if `active` queues share the output. `(HRTT + tau) mu /
+/// N_active`.
 pub fn threshold(rate: Rate, hop_round_trip: Duration, active: u32) -> Bytes {
     let sent = rate.bytes_in(hop_round_trip + TAU);
     Bytes::new(sent.get() / u64::from(active.max(1)))
@@ -83,7 +87,7 @@ struct Entry {
     last: Option<Time>,
 }
 
-/// Which queue of an output each flow has.
+/// The queue of an output that each flow has.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     queues: u32,
@@ -91,13 +95,13 @@ pub struct Assignment {
 }
 
 impl Assignment {
-    /// For an output with so many queues.
+    /// An assignment for an output with this many queues.
     pub fn new(queues: u32) -> Assignment {
         Assignment { queues, entries: vec![Entry::default(); ENTRIES as usize] }
     }
 
-    /// The queue for a packet of a flow that comes now. `is_free` tells of queues that are empty and not
-    /// paused; `random` is where the choice is from.
+    /// The queue for a packet of a flow that arrives now. `is_free` says whether a queue is empty
+    /// and not paused; `random` gives the choice.
     pub fn place(
         &mut self,
         now: Time,
@@ -120,7 +124,7 @@ impl Assignment {
         entry.queue
     }
 
-    /// A packet of a flow leaves its queue.
+    /// Notes that a packet of a flow leaves its queue.
     pub fn leave(&mut self, now: Time, flow: u32) {
         let entry = &mut self.entries[slot(flow)];
         entry.waiting -= 1;
@@ -128,7 +132,7 @@ impl Assignment {
     }
 }
 
-/// Neighbours are kept apart: flows that start together have numbers next to each other.
+/// Spreads neighbours: flows that start together have consecutive numbers.
 fn slot(flow: u32) -> usize {
     (u64::from(flow) % ENTRIES) as usize
 }

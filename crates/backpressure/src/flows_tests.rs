@@ -40,7 +40,7 @@ fn flows_keep_their_queue_until_they_are_silent() {
 }
 
 proptest! {
-    /// The map has a bit exactly where packets are counted, and each change of it is told.
+    /// The map has a bit exactly where packets are counted, and each change of the map is reported.
     #[test]
     fn the_map_is_what_is_counted(steps in prop::collection::vec((0u32..6, any::<bool>()), 1..300)) {
         let mut filter = Filter::new(6);

@@ -13,8 +13,8 @@
 //! | ..60 | 0 | 0 |
 //! | 60..64 | check sequence (CRC-32, low byte first) | the same |
 //!
-//! A time is in quanta of 512 bit times. A new one takes the place of the one before; 0 resumes. The
-//! frames are not forwarded by bridges, and are themselves never paused.
+//! Times are in quanta of 512 bit times. A new time replaces the one before; 0 resumes. Bridges do
+//! not forward these frames, and the frames themselves are never paused.
 
 use core::fmt;
 
@@ -22,11 +22,11 @@ use ratewire_units::{Bytes, Duration, Rate};
 
 /// Length with the check sequence: the shortest Ethernet frame.
 pub const LENGTH: usize = 64;
-/// What a frame takes up on the wire, with preamble (8 bytes) and gap (12).
+/// Bytes of a frame on the wire, with preamble (8 bytes) and gap (12).
 pub const ON_WIRE: Bytes = Bytes::new(LENGTH as u64 + 20);
 /// Number of priority classes.
 pub const CLASSES: usize = 8;
-/// Where bridges listen and forward nothing.
+/// Address to which bridges listen and which they do not forward.
 pub const MULTICAST: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 
 const ETHERTYPE: u16 = 0x8808;
@@ -42,18 +42,18 @@ const QUANTUM: u64 = 64;
 pub struct Quanta(pub u16);
 
 impl Quanta {
-    /// None: resume.
+    /// No time: resume.
     pub const ZERO: Quanta = Quanta(0);
-    /// The longest.
+    /// The longest time.
     pub const MAX: Quanta = Quanta(u16::MAX);
 
-    /// How long that is at a rate; for ever where nothing is sent.
+    /// Duration at this rate; for ever at rate 0.
     pub fn time(self, rate: Rate) -> Duration {
         let size = Bytes::new(u64::from(self.0) * QUANTUM);
         rate.serial_time().map_or(Duration::MAX, |per_byte| per_byte.of(size))
     }
 
-    /// The least that lasts for `time` at a rate, or the longest there is.
+    /// The shortest time of at least `time` at this rate, or the longest there is.
     pub fn lasting(time: Duration, rate: Rate) -> Quanta {
         let bits = u128::from(time.ps()) * u128::from(rate.bps());
         let quanta = bits.div_ceil(8 * u128::from(QUANTUM) * 1_000_000_000_000);
@@ -61,38 +61,38 @@ impl Quanta {
     }
 }
 
-/// What a pause frame says.
+/// Meaning of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Control {
-    /// Of all traffic.
+    /// Pauses all traffic.
     Pause(Quanta),
-    /// Of single classes; `None` for those it says nothing of.
+    /// Pauses single classes; `None` for classes that the frame does not mention.
     Priority([Option<Quanta>; CLASSES]),
 }
 
 /// A MAC control frame that pauses or resumes its receiver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseFrame {
-    /// To whom: [`MULTICAST`], or the peer.
+    /// Destination: [`MULTICAST`], or the peer's address.
     pub destination: [u8; 6],
-    /// From whom.
+    /// Source address.
     pub source: [u8; 6],
-    /// What it says.
+    /// Meaning of the frame.
     pub control: Control,
 }
 
 /// Why bytes are not a frame that pauses or resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameError {
-    /// Not 64 bytes but so many.
+    /// The length is this and not 64 bytes.
     Length(usize),
-    /// The check sequence found, and the one that fits.
+    /// The check sequence found, and the right one.
     Check(u32, u32),
-    /// Sent to a group other than [`MULTICAST`].
+    /// The destination is a group other than [`MULTICAST`].
     Destination([u8; 6]),
-    /// Not MAC control.
+    /// The EtherType is not MAC control.
     EtherType(u16),
-    /// Another MAC control operation.
+    /// The opcode is another MAC control operation.
     Opcode(u16),
     /// Classes beyond the eighth are enabled.
     Classes(u16),
@@ -123,7 +123,7 @@ impl fmt::Display for FrameError {
 impl core::error::Error for FrameError {}
 
 impl PauseFrame {
-    /// The frame as it is sent.
+    /// The frame's bytes.
     pub fn encode(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
         bytes[..6].copy_from_slice(&self.destination);
@@ -149,10 +149,10 @@ impl PauseFrame {
         bytes
     }
 
-    /// Reads a frame. Padding, and the times of classes it says nothing of, are not looked at.
+    /// Reads a frame. Padding, and times of classes that are not enabled, are ignored.
     ///
     /// # Errors
-    /// When the bytes are no such frame.
+    /// If the bytes are no such frame.
     pub fn decode(bytes: &[u8]) -> Result<PauseFrame, FrameError> {
         let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| FrameError::Length(bytes.len()))?;
         let found = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);

@@ -47,7 +47,7 @@ fn bytes_are_those_of_the_standards() {
     }
 }
 
-/// A frame with some bytes changed and its check sequence made to fit again.
+/// A frame with some bytes changed and its check sequence corrected.
 fn changed(at: usize, value: u8) -> [u8; LENGTH] {
     let mut bytes = vectors()[2].0;
     bytes[at] = value;

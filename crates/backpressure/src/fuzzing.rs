@@ -1,12 +1,12 @@
-//! What must hold for any bytes at all. Shared by the fuzz target and the test that replays its
-//! corpus, so that what the fuzzer found once stays found.
+//! Properties of any bytes at all. The fuzz target and the test that replays its corpus share them,
+//! so that what the fuzzer found once stays found.
 
 use crate::frames::{Control, LENGTH, PauseFrame, Quanta};
 
 /// Reads `data` as a frame, and as the values of one to write.
 ///
 /// # Panics
-/// When reading and writing disagree.
+/// If reading and writing disagree.
 pub fn frames(data: &[u8]) {
     if let Ok(frame) = PauseFrame::decode(data) {
         let bytes = frame.encode();
@@ -26,7 +26,7 @@ pub fn frames(data: &[u8]) {
     let frame = PauseFrame { destination, source: address(6), control };
     let bytes = frame.encode();
     assert_eq!(PauseFrame::decode(&bytes), Ok(frame));
-    // One bit wrong is noticed wherever it is.
+    // One wrong bit is noticed wherever it is.
     let bit = usize::from(number(28)) % (8 * LENGTH);
     let mut wrong = bytes;
     wrong[bit / 8] ^= 1 << (bit % 8);

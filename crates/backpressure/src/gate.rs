@@ -1,19 +1,19 @@
-//! A transmitter that obeys: which classes it may not send, and until when.
+//! A transmitter that obeys pauses: which classes it may not send, and until when.
 
 use ratewire_units::{Duration, Rate, Time};
 
 use crate::flows::Lanes;
 use crate::frames::{CLASSES, Control};
 
-/// The state of one transmitter. A packet that is being sent is always sent to its end.
+/// State of one transmitter. A pause does not interrupt a packet that is being sent.
 #[derive(Clone, Debug)]
 pub struct Gate {
     until: [Time; CLASSES],
-    /// Queues by flow that are paused until a map says otherwise.
+    /// Queues by flow that are paused until the next map.
     lanes: Lanes,
     pauses: u64,
     paused: Duration,
-    /// Up to when `paused` is summed.
+    /// Time up to which `paused` is summed.
     summed: Time,
 }
 
@@ -30,8 +30,8 @@ impl Default for Gate {
 }
 
 impl Gate {
-    /// A frame has arrived at a transmitter of this rate: what it says takes the place of what the one
-    /// before said.
+    /// Obeys a frame that has arrived at a transmitter of this rate. Its times replace those of the
+    /// frame before.
     pub fn hear(&mut self, now: Time, control: &Control, rate: Rate) {
         let was_open = self.is_wide_open(now);
         self.sum(now);
@@ -48,7 +48,7 @@ impl Gate {
         self.pauses += u64::from(was_open && !self.is_wide_open(now));
     }
 
-    /// A map of paused queues has arrived.
+    /// Obeys a map of paused queues that has arrived.
     pub fn hear_map(&mut self, now: Time, lanes: Lanes) {
         let was_open = self.is_wide_open(now);
         self.sum(now);
@@ -70,16 +70,16 @@ impl Gate {
     pub fn lanes(&self) -> Lanes {
         self.lanes
     }
-    /// When the next class opens by itself; [`Time::NEVER`] if none is closed.
+    /// When the next class opens without a frame; [`Time::NEVER`] if none is closed.
     pub fn next_opening(&self, now: Time) -> Time {
         let closed = self.until.iter().copied().filter(|until| *until > now);
         closed.min().unwrap_or(Time::NEVER)
     }
-    /// How often a class or queue was closed while all were open.
+    /// How often a class or queue closed while all were open.
     pub fn pauses(&self) -> u64 {
         self.pauses
     }
-    /// For how long, up to `now`, a class or queue was closed.
+    /// How long, up to `now`, some class or queue was closed.
     pub fn paused(&mut self, now: Time) -> Duration {
         self.sum(now);
         self.paused

@@ -1,58 +1,60 @@
-//! How much room a buffer must have left when it says stop, so that nothing is dropped.
+//! Room that a buffer must have left when it pauses its upstream, so that nothing is dropped.
 //!
-//! From the arrival that takes a buffer past its upper threshold to the last byte that may yet come:
+//! From the arrival that takes a buffer past its upper threshold to the last byte that may still
+//! arrive:
 //!
-//! 1. that arrival itself may be a full packet: `L`, with what the link adds to it;
-//! 2. the frame waits for the packet that is being sent the other way, `L / r` at the rate `r` of the
-//!    way back, and takes `F / r` itself. One that waits says what holds when it is sent, so no two of a
-//!    kind wait; with queues by flow a map may be before it: `n` is 1, or 2;
+//! 1. that arrival itself may be a full packet: `L`, with the link's own bytes;
+//! 2. the frame waits for the packet that is being sent the other way, `L / r` at the rate `r` of
+//!    the way back, and takes `F / r` itself. A waiting frame says what holds when it is sent, so
+//!    no two of a kind wait; with queues by flow a map may be before it: `n` is 1, or 2;
 //! 3. it travels for `d'`;
-//! 4. the upstream transmitter has a time `e` in which to obey;
+//! 4. the upstream transmitter may take a time `e` to obey;
 //! 5. it may have started a full packet just then: `L`;
-//! 6. what it sent before that is on its way for `d`.
+//! 6. the packets that it sent before that travel for `d`.
 //!
-//! From 2, 3, 4 and 6 the upstream sends at its rate `R`:
+//! During 2, 3, 4 and 6 the upstream sends at its rate `R`:
 //!
 //! ```text
 //! headroom = 2 L + R (L / r + n F / r + d' + e + d)
 //! ```
 //!
-//! With `r = R` and `d' = d` that is `2 d R`, a full packet at each end, the frame's own time and the
-//! reaction time, as the rule is usually told, and one full packet more for the arrival that tips the
-//! balance. Sizes are those on the wire, which is more than buffers hold: a little to the safe side.
+//! With `r = R` and `d' = d` this is `2 d R`, a full packet at each end, the frame's own time and
+//! the reaction time, which is the usual rule, and one full packet more for the arrival that passes
+//! the threshold. Sizes are those on the wire, which exceed those in buffers: a small margin of
+//! safety.
 
 use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::frames::ON_WIRE;
 
-/// A link that a buffer pauses, and the reverse link that carries the pause frames.
+/// A link that is to be paused, and the way back that carries its pause frames.
 #[derive(Clone, Copy, Debug)]
 pub struct PausedLink {
     /// Rate of the link that is paused.
     pub rate: Rate,
-    /// Its propagation delay.
+    /// Propagation delay of the link that is paused.
     pub delay: Duration,
     /// Rate of the way back.
     pub back_rate: Rate,
-    /// Its propagation delay.
+    /// Propagation delay of the way back.
     pub back_delay: Duration,
-    /// A full packet on the wire, either way.
+    /// Size of a full packet on the wire, either way.
     pub packet: Bytes,
-    /// How long the transmitter takes to obey.
+    /// Time that the transmitter takes to obey.
     pub reaction: Duration,
     /// Frames that may wait to be sent at once: one, or with queues by flow a map more.
     pub frames: u64,
 }
 
 impl PausedLink {
-    /// From the decision to pause until the transmitter starts no more packets, at worst; for ever where
-    /// the way back sends nothing.
+    /// Longest time from the decision to pause until the transmitter starts no more packets; for
+    /// ever if the way back sends nothing.
     pub fn latency(&self) -> Duration {
         self.sending() + self.back_delay + self.reaction
     }
 
-    /// From the decision until the frame is sent, at worst. Two in a row are that much closer or further
-    /// apart when they arrive than when they were decided on, at worst.
+    /// Longest time from the decision until the frame is sent. Two frames in a row arrive at most
+    /// that much closer or further apart than they were decided on.
     pub fn sending(&self) -> Duration {
         let size = self.packet + ON_WIRE * self.frames;
         self.back_rate.serial_time().map_or(Duration::MAX, |per_byte| per_byte.of(size))
@@ -61,12 +63,12 @@ impl PausedLink {
     /// Room that must be left beyond the threshold.
     pub fn headroom(&self) -> Bytes {
         let sent = self.rate.bytes_in(self.latency() + self.delay);
-        // What is not whole at either end of that time counts too.
+        // Bytes that are cut at either end of that time count too.
         sent.saturating_add(self.packet * 2 + Bytes::new(1))
     }
 }
 
-/// How long a station may take to obey (802.3, 31B.3.7): pause quanta, that is 512 bit times each.
+/// Longest time in which a station must obey (802.3, 31B.3.7): pause quanta of 512 bit times each.
 pub fn reaction(rate: Rate) -> Duration {
     let quanta = match rate.bps() {
         0..=100_000_000 => 1,
@@ -92,8 +94,8 @@ mod tests {
         frames: 2,
     };
 
-    /// 1 Gbit/s is a byte each 8 ns: 12.304 us for the packet before, 1.344 us for two frames, 10 us there
-    /// and back, 1.024 us to obey: 24.672 us or 3084 bytes, and two packets.
+    /// 1 Gbit/s is a byte each 8 ns: 12.304 us for the packet before, 1.344 us for two frames, 10
+    /// us there and back, 1.024 us to obey: 24.672 us or 3084 bytes, and two packets.
     #[test]
     fn headroom_adds_up() {
         assert_eq!(HOP.latency(), Duration::from_nanos(12_304 + 1_344 + 5_000 + 1_024));

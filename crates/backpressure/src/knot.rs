@@ -1,14 +1,15 @@
 //! Buffers that wait for each other for ever.
 //!
-//! A buffer is stuck when what it holds for transmitters that cannot send is by itself enough to keep its
-//! own upstream paused. A set of which each member is stuck as long as all the others are never moves
-//! again: no packet can leave any of them, whatever happens elsewhere. The largest such set is what is left
-//! when those that are not stuck are taken away until none remains; where there is one, there is a ring in
-//! it. A tree of congestion is none: its root sends.
+//! A buffer is stuck if the packets that it holds for transmitters that cannot send are enough to
+//! keep its own upstream paused. In a knot each member is stuck as long as all the others are: no
+//! packet can ever leave any of them. The largest knot remains when buffers that are not stuck are
+//! taken away until none is left; each knot contains a ring. A tree of congestion is no knot: its
+//! root sends.
 
 use std::collections::BTreeSet;
 
-/// The largest set of `suspects` of which each is stuck while all of them are; empty if there is none.
+/// The largest set of `suspects` in which each is stuck while all of them are; empty if there is
+/// none.
 pub fn knot<K: Ord + Copy>(
     suspects: BTreeSet<K>,
     mut is_stuck: impl FnMut(K, &BTreeSet<K>) -> bool,
@@ -25,8 +26,8 @@ pub fn knot<K: Ord + Copy>(
     }
 }
 
-/// A ring in a knot: each waits for the next, the last for the first, which is the least of them.
-/// `waits_for` names those that a member waits for.
+/// A ring in a knot: each member waits for the next, the last for the first, and the first is the
+/// smallest. `waits_for` returns the members that a member waits for.
 pub fn ring<K: Ord + Copy>(
     knot: &BTreeSet<K>,
     mut waits_for: impl FnMut(K) -> BTreeSet<K>,

@@ -4,12 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Each of these waits for one of those.
+/// Pairs of a member and the members that it waits for.
 fn waiting(edges: &[(u32, &[u32])]) -> BTreeMap<u32, BTreeSet<u32>> {
     edges.iter().map(|(from, to)| (*from, to.iter().copied().collect())).collect()
 }
 
-/// Stuck where one of what it waits for is.
+/// The knot in which a member is stuck if one member that it waits for is.
 fn find(edges: &BTreeMap<u32, BTreeSet<u32>>) -> (BTreeSet<u32>, Vec<u32>) {
     let of = |k: u32| edges.get(&k).cloned().unwrap_or_default();
     let knot = knot(edges.keys().copied().collect(), |k, set| !of(k).is_disjoint(set));
@@ -33,15 +33,15 @@ fn a_tree_is_no_knot() {
 }
 
 proptest! {
-    /// There is a knot exactly where the graph has a cycle, and the ring is one.
+    /// There is a knot exactly if the graph has a cycle, and the ring is one.
     #[test]
     fn a_knot_is_a_cycle(edges in prop::collection::btree_map(0u32..8, prop::collection::btree_set(0u32..8, 0..3), 0..8)) {
         let (knot, ring) = find(&edges);
-        // By another way: the powers of the relation.
+        // A second way to the same answer: the powers of the relation.
         let mut reach = [[false; 8]; 8];
         for (from, to) in &edges {
             for t in to {
-                // What has no edges of its own is no suspect.
+                // A member without edges is no suspect.
                 reach[*from as usize][*t as usize] = edges.contains_key(t);
             }
         }

@@ -1,4 +1,4 @@
-//! What waits in a switch, and whose turn it is.
+//! The queues of a switch, and the order in which they send.
 //!
 //! | arrangement | a queue for each | its lanes, which may be paused one by one |
 //! |---|---|---|
@@ -6,80 +6,76 @@
 //! | [`Arrangement::Virtual`] | output, input and class | classes |
 //! | [`Arrangement::ByFlow`] | output, and so many | the queues themselves |
 //!
-//! With one queue an input, its head blocks all behind it, wherever they are going (head-of-line
-//! blocking). With virtual output queues it blocks only what goes the same way. Queues by flow are told
-//! apart by [`crate::flows`].
+//! With one queue an input, the head blocks all packets behind it, whatever their output
+//! (head-of-line blocking). With virtual output queues it blocks only packets to the same output.
+//! [`crate::flows`] assigns queues by flow.
 //!
-//! Outputs are fair to the queues whose head is for them: round robin, a packet each. A host is a switch
-//! with one input.
+//! Outputs are fair to the queues whose head is for them: round robin, one packet each. A host is a
+//! switch with one input.
 
 use prefetch_index::prefetch_index;
 
-/// How a switch sorts what waits.
+use crate::lanes::Lanes;
+
+/// Which packets of a switch share a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrangement {
     /// One queue an input (and class).
     Fifo,
     /// Virtual output queues: one for each output, at each input (and for each class).
     Virtual,
-    /// So many queues at each output, whichever input they came by.
+    /// This many queues at each output, for packets of any input.
     ByFlow(u32),
 }
 
-/// The queue of a switch in which a packet waits.
+/// The queue in which a packet waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueAddress {
-    /// The input by which it came.
+    /// Input by which the packet came.
     pub input: u32,
-    /// The output for which it waits.
+    /// Output for which the packet waits.
     pub output: u32,
-    /// Its class, or with queues by flow its queue at that output.
+    /// Class of the packet, or with queues by flow its queue at that output.
     pub lane: u32,
 }
 
-/// A packet that has left its queue.
+/// The packet that an output sends next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dequeued<T> {
     /// The queue in which the packet waited.
     pub place: QueueAddress,
     /// The packet.
     pub item: T,
-    /// The output for which the next one in its queue waits: another may now have its turn.
+    /// Output of the next packet in that queue, which may now be the one to send there.
     pub exposed: Option<u32>,
 }
 
-/// No slot, or no queue.
+/// No queue.
 const NONE: u32 = u32::MAX;
 
-/// A packet that waits, in a cache line of its own. Slots left by packets that went are filled first, so
-/// that a switch takes no more memory than what waits in it, however many queues it has.
-#[derive(Clone, Debug)]
-#[repr(align(64))]
-struct Slot<T> {
+/// A waiting packet and where it waits.
+#[derive(Clone, Copy, Debug)]
+struct Waiting<T> {
     place: QueueAddress,
     item: T,
-    /// The one behind it in its queue, or among empty slots.
-    next: u32,
 }
 
-/// Slots in a row: those of a queue's packets.
+/// A queue's lane, and its place in the round of its output.
 #[derive(Clone, Debug)]
-struct Queue {
+struct Note {
     lane: u32,
-    first: u32,
-    last: u32,
-    /// The queue whose turn comes after this one's at the same output.
+    /// The next queue in the round of the same output.
     next: u32,
 }
 
-/// An output, and what waits for it.
+/// An output, and its round of queues.
 #[derive(Clone, Debug)]
 struct Output {
-    /// Of the queues whose head is for it, the one whose turn is next, and the one whose turn is after all others'.
+    /// First and last of the queues whose head is for this output, in the order of the round.
     first: u32,
     last: u32,
-    /// By input and lane: which queue; empty until something first waits. With one queue an input, those of the
-    /// first output are those of all.
+    /// Number of the queue by input and lane; empty until a packet first waits. With one queue an
+    /// input, the first output's numbers are valid for all outputs.
     numbers: Vec<u32>,
 }
 
@@ -88,18 +84,15 @@ struct Output {
 pub struct SwitchQueues<T> {
     arrangement: Arrangement,
     lanes: u32,
-    slots: Vec<Slot<T>>,
-    /// The first empty slot.
-    empty: u32,
-    /// Queues that something has waited in.
-    queues: Vec<Queue>,
+    /// Queues that have held a packet.
+    queues: Lanes<Waiting<T>, Note>,
     outputs: Vec<Output>,
-    /// Queues that an output can have.
+    /// Maximum number of queues of an output.
     most: u32,
 }
 
 impl<T: Copy> SwitchQueues<T> {
-    /// A switch in which nothing waits. `classes` is not used with queues by flow.
+    /// An empty switch. Queues by flow ignore `classes`.
     pub fn new(
         arrangement: Arrangement,
         inputs: u32,
@@ -113,9 +106,7 @@ impl<T: Copy> SwitchQueues<T> {
         SwitchQueues {
             arrangement,
             lanes,
-            slots: Vec::new(),
-            empty: NONE,
-            queues: Vec::new(),
+            queues: Lanes::default(),
             outputs: vec![
                 Output { first: NONE, last: NONE, numbers: Vec::new() };
                 outputs as usize
@@ -124,12 +115,12 @@ impl<T: Copy> SwitchQueues<T> {
         }
     }
 
-    /// How it sorts.
+    /// The switch's arrangement.
     pub fn arrangement(&self) -> Arrangement {
         self.arrangement
     }
 
-    /// At which output the number of a place's queue stands, and where there.
+    /// Output that has the number of a place's queue, and the index there.
     fn at(&self, place: QueueAddress) -> (usize, usize) {
         let (output, column) = match self.arrangement {
             Arrangement::Fifo => (0, place.input * self.lanes + place.lane),
@@ -139,7 +130,7 @@ impl<T: Copy> SwitchQueues<T> {
         (output as usize, column as usize)
     }
 
-    /// The number of a place's queue, which is made if there is none.
+    /// Number of a place's queue, which is made if there is none.
     fn number(&mut self, place: QueueAddress) -> u32 {
         let (output, column) = self.at(place);
         let numbers = &mut self.outputs[output].numbers;
@@ -147,58 +138,43 @@ impl<T: Copy> SwitchQueues<T> {
             numbers.resize(self.most as usize, NONE);
         }
         if numbers[column] == NONE {
-            numbers[column] = self.queues.len() as u32;
-            self.queues.push(Queue { lane: place.lane, first: NONE, last: NONE, next: NONE });
+            numbers[column] = self.queues.add(Note { lane: place.lane, next: NONE });
         }
         numbers[column]
     }
 
-    /// A packet waits from now on.
+    /// Adds a packet.
     pub fn push(&mut self, place: QueueAddress, item: T) {
         let id = self.number(place);
-        let slot = self.fill(Slot { place, item, next: NONE });
-        let queue = &mut self.queues[id as usize];
-        let last = core::mem::replace(&mut queue.last, slot);
-        if last == NONE {
-            queue.first = slot;
+        if self.queues.push(id, Waiting { place, item }) {
             self.line_up(id, place.output);
-        } else {
-            self.slots[last as usize].next = slot;
         }
     }
 
-    fn fill(&mut self, slot: Slot<T>) -> u32 {
-        let at = self.empty;
-        if at == NONE {
-            self.slots.push(slot);
-            return self.slots.len() as u32 - 1;
-        }
-        self.empty = self.slots[at as usize].next;
-        self.slots[at as usize] = slot;
-        at
-    }
-
-    /// A queue has its head for an output now: its turn is after that of all others.
+    /// Puts a queue at the end of the round of the output that its head is for.
     fn line_up(&mut self, id: u32, output: u32) {
-        self.queues[id as usize].next = NONE;
+        self.queues.note_mut(id).next = NONE;
         let line = &mut self.outputs[output as usize];
         match core::mem::replace(&mut line.last, id) {
             NONE => line.first = id,
-            last => self.queues[last as usize].next = id,
+            last => self.queues.note_mut(last).next = id,
         }
     }
 
-    /// Takes the queue whose turn it is out of its line.
+    /// Takes the next queue with an open lane out of an output's round.
     fn step_out(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<u32> {
         let line = &mut self.outputs[output as usize];
         let (mut before, mut id) = (NONE, line.first);
-        while !is_open(self.queues.get(id as usize)?.lane) {
-            (before, id) = (id, self.queues[id as usize].next);
-        }
-        let next = self.queues[id as usize].next;
+        let next = loop {
+            let note = self.queues.note(id)?;
+            if is_open(note.lane) {
+                break note.next;
+            }
+            (before, id) = (id, note.next);
+        };
         match before {
             NONE => line.first = next,
-            _ => self.queues[before as usize].next = next,
+            _ => self.queues.note_mut(before).next = next,
         }
         if next == NONE {
             line.last = before;
@@ -206,100 +182,76 @@ impl<T: Copy> SwitchQueues<T> {
         Some(id)
     }
 
-    /// The packet whose turn it is at an output, of those in lanes that are open.
+    /// Takes the next packet of an output, among the lanes that are open.
     pub fn pop(&mut self, output: u32, is_open: impl Fn(u32) -> bool) -> Option<Dequeued<T>> {
         let id = self.step_out(output, is_open)?;
-        let queue = &mut self.queues[id as usize];
-        let at = queue.first;
-        let slot = &mut self.slots[at as usize];
-        let (place, item) = (slot.place, slot.item);
-        queue.first = core::mem::replace(&mut slot.next, self.empty);
-        self.empty = at;
-        let head = queue.first;
-        if head == NONE {
-            queue.last = NONE;
-            return Some(Dequeued { place, item, exposed: None });
+        let Waiting { place, item } = self.queues.pop(id)?;
+        let exposed = self.queues.front(id).map(|head| head.place.output);
+        if let Some(output) = exposed {
+            self.line_up(id, output);
         }
-        let output = self.slots[head as usize].place.output;
-        self.line_up(id, output);
-        Some(Dequeued { place, item, exposed: Some(output) })
+        Some(Dequeued { place, item, exposed })
     }
 
-    /// Fetches into the caches what is needed of the queues whose turn is next at an output, whatever lanes are open: the
-    /// packet of the second, which is returned, and of some that come after it.
+    /// Prefetches what the next queues of an output need, whatever lanes are open: the packet of
+    /// the second queue, which is returned, and packets of some queues after it.
     #[inline]
     pub fn foresee_turns(&self, output: u32) -> Option<&T> {
-        let after = |queue: &Queue| self.queues.get(queue.next as usize);
-        let first = self.queues.get(self.outputs[output as usize].first as usize)?;
-        let second = after(first)?;
-        if let Some(fourth) = after(second).and_then(after) {
-            prefetch_index(core::slice::from_ref(&self.slots[fourth.first as usize]), 0);
+        let after = |id: u32| self.queues.note(id).map(|note| note.next);
+        let second = after(self.outputs[output as usize].first)?;
+        if let Some(fourth) = after(second).and_then(after).and_then(|id| self.queues.front(id)) {
+            prefetch_index(core::slice::from_ref(fourth), 0);
         }
-        let slot = &self.slots[second.first as usize];
-        if let Some(next) = self.slots.get(slot.next as usize) {
+        if let Some(next) = self.queues.second(second) {
             prefetch_index(core::slice::from_ref(next), 0);
         }
-        Some(&slot.item)
+        self.queues.front(second).map(|waiting| &waiting.item)
     }
 
-    /// Whether a queue has a packet at its head for this output in a lane that is open.
+    /// Whether some queue with an open lane has its head for this output.
     pub fn has_turn(&self, output: u32, is_open: impl Fn(u32) -> bool) -> bool {
         self.lanes_ready(output).any(is_open)
     }
 
-    /// Whether nothing waits in a lane of an output, with queues by flow.
+    /// Whether a lane of an output is empty, with queues by flow.
     pub fn is_empty(&self, output: u32, lane: u32) -> bool {
         let (at, column) = self.at(QueueAddress { input: 0, output, lane });
         let number = self.outputs[at].numbers.get(column).copied().unwrap_or(NONE);
-        self.queues.get(number as usize).is_none_or(|queue| queue.first == NONE)
+        self.queues.is_empty(number)
     }
 
-    /// The lanes of an output in which something waits at the head.
+    /// Lanes of an output with a packet at the head.
     pub fn lanes_ready(&self, output: u32) -> impl Iterator<Item = u32> + '_ {
         let mut id = self.outputs[output as usize].first;
         core::iter::from_fn(move || {
-            let queue = self.queues.get(id as usize)?;
-            id = queue.next;
-            Some(queue.lane)
+            let note = self.queues.note(id)?;
+            id = note.next;
+            Some(note.lane)
         })
     }
 
-    /// What waits in a queue, in order.
-    fn waiting(&self, queue: &Queue) -> impl Iterator<Item = &Slot<T>> {
-        let mut at = queue.first;
-        core::iter::from_fn(move || {
-            let slot = self.slots.get(at as usize)?;
-            at = slot.next;
-            Some(slot)
-        })
-    }
-
-    /// Takes out all that waits for an output.
+    /// Takes out all packets for an output.
     pub fn drain(&mut self, output: u32) -> Vec<(QueueAddress, T)> {
-        let queues = self.queues.iter().flat_map(|queue| self.waiting(queue));
-        let all: Vec<(QueueAddress, T)> = queues.map(|slot| (slot.place, slot.item)).collect();
-        let (drained, left): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|(place, _)| place.output == output);
-        // Other heads come to the front.
-        self.slots.clear();
-        self.empty = NONE;
-        self.queues.iter_mut().for_each(|queue| (queue.first, queue.last) = (NONE, NONE));
+        let all = self.queues.drain().into_iter().map(|waiting| (waiting.place, waiting.item));
+        let (drained, left): (Vec<_>, Vec<_>) = all.partition(|(place, _)| place.output == output);
+        // Other packets become heads.
         self.outputs.iter_mut().for_each(|output| (output.first, output.last) = (NONE, NONE));
         left.into_iter().for_each(|(place, item)| self.push(place, item));
         drained
     }
 
-    /// What cannot move while these outputs send nothing of these lanes: whatever waits in a queue whose
-    /// head is for one of them.
+    /// Packets that cannot move while these outputs do not send these lanes: all packets of a queue
+    /// whose head is for one of them.
     pub fn stuck(
         &self,
         is_blocked: impl Fn(u32, u32) -> bool,
     ) -> impl Iterator<Item = (QueueAddress, T)> {
-        let blocked = self.queues.iter().filter(move |queue| {
-            let head = self.slots.get(queue.first as usize);
-            head.is_some_and(|head| is_blocked(head.place.output, queue.lane))
+        let blocked = (0..self.queues.count()).filter(move |id| {
+            let (head, note) = (self.queues.front(*id), self.queues.note(*id));
+            head.zip(note).is_some_and(|(head, note)| is_blocked(head.place.output, note.lane))
         });
-        blocked.flat_map(|queue| self.waiting(queue).map(|slot| (slot.place, slot.item)))
+        let waiting = blocked.flat_map(|id| self.queues.waiting(id));
+        waiting.map(|waiting| (waiting.place, waiting.item))
     }
 }
 

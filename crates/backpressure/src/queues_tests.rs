@@ -71,8 +71,8 @@ fn what_waits_for_an_output_can_be_taken_out() {
 }
 
 proptest! {
-    /// Whatever comes goes, each input's packets to one output in their order, and while all lanes are
-    /// open an output with something at a head is never idle.
+    /// Every packet that enters leaves, each input's packets to one output in order. While all
+    /// lanes are open, no output with a packet at a head is idle.
     #[test]
     fn nothing_is_lost_or_overtakes_its_own(
         arrangement in prop_oneof![
@@ -98,7 +98,7 @@ proptest! {
                 prop_assert_eq!(waiting.remove(first), (turn.place, turn.item));
             }
         }
-        // Heads expose each other until all is gone.
+        // Heads expose each other until the switch is empty.
         while [0, 1].iter().any(|o| switch.pop(*o, |_| true).map(|t| waiting.retain(|w| w.1 != t.item)).is_some()) {}
         prop_assert!(waiting.is_empty());
     }

@@ -1,28 +1,28 @@
-//! A buffer that watches itself: above one threshold it says stop, says so again before that expires, and
-//! below another it says go. Between the two it says nothing, so that a packet more or less does not make
-//! a frame each.
+//! A buffer that watches itself: above one threshold it pauses its upstream, repeats the pause
+//! before it expires, and below another threshold it resumes. Between the two it is silent, so that
+//! one packet more or less does not make a frame.
 
 use ratewire_units::{Bytes, Duration, Time};
 
-/// When a buffer pauses its upstream and lets it go on.
+/// When a buffer pauses its upstream and resumes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// Stop when more than this waits.
+    /// Pause if the buffer holds more than this.
     pub xoff: Bytes,
-    /// Go on when this or less waits; not above `xoff`.
+    /// Resume if the buffer holds this or less; not above `xoff`.
     pub xon: Bytes,
-    /// How long after one stop the next is said, while there is no room.
+    /// Time from one pause frame to the next, while there is no room.
     pub refresh: Duration,
-    /// No more than this may wait.
+    /// Maximum that the buffer holds.
     pub room: Bytes,
 }
 
-/// What a buffer tells its upstream.
+/// Signal to the upstream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PauseSignal {
-    /// Stop, for as long as a stop lasts.
+    /// Pause, for as long as a pause lasts.
     Stop,
-    /// Go on.
+    /// Resume.
     Go,
 }
 
@@ -32,14 +32,14 @@ pub struct Watch {
     thresholds: Thresholds,
     held: Bytes,
     stopped: bool,
-    /// How often it was said again since something last left.
+    /// Pauses repeated since a packet last left.
     repeated: u32,
-    /// When the next stop is due; [`Time::NEVER`] while the upstream may send.
+    /// When the next pause is due; [`Time::NEVER`] while the upstream may send.
     refresh_at: Time,
 }
 
 impl Watch {
-    /// Of an empty buffer.
+    /// The state of an empty buffer.
     pub fn new(thresholds: Thresholds) -> Watch {
         Watch {
             thresholds,
@@ -50,34 +50,34 @@ impl Watch {
         }
     }
 
-    /// What waits.
+    /// Bytes in the buffer.
     pub fn held(&self) -> Bytes {
         self.held
     }
-    /// Whether so much more may wait.
+    /// Whether the buffer has room for this much more.
     #[inline]
     pub fn has_room_for(&self, size: Bytes) -> bool {
         self.held + size <= self.thresholds.room
     }
-    /// Whether the upstream has been told to stop and not to go on.
+    /// Whether the upstream is paused.
     pub fn has_stopped(&self) -> bool {
         self.stopped
     }
-    /// Whether it would be let go on with so much waiting.
+    /// Whether the upstream would resume with this much in the buffer.
     pub fn lets_go_at(&self, held: Bytes) -> bool {
         held <= self.thresholds.xon
     }
-    /// Whether nothing has left for so long that it is time to look whether anything ever will: after one
-    /// repeated stop, two, four and so on, and after each sixty-fourth.
+    /// Whether no packet has left for so long that a search for a deadlock is due: after one
+    /// repeated pause, two, four and so on, and after each sixty-fourth.
     pub fn stands_still(&self) -> bool {
         self.repeated.is_power_of_two() || (self.repeated > 0 && self.repeated.is_multiple_of(64))
     }
-    /// When [`Watch::refresh`] wants to be called.
+    /// When to call [`Watch::refresh`].
     pub fn deadline(&self) -> Time {
         self.refresh_at
     }
 
-    /// A packet has come in.
+    /// Notes that a packet has come in.
     #[inline]
     pub fn add(&mut self, now: Time, size: Bytes) -> Option<PauseSignal> {
         self.held += size;
@@ -89,7 +89,7 @@ impl Watch {
         Some(PauseSignal::Stop)
     }
 
-    /// A packet has left.
+    /// Notes that a packet has left.
     #[inline]
     pub fn remove(&mut self, size: Bytes) -> Option<PauseSignal> {
         self.held = self.held.saturating_sub(size);
@@ -102,9 +102,9 @@ impl Watch {
         Some(PauseSignal::Go)
     }
 
-    /// Called at [`Watch::deadline`]: a stop is about to expire.
+    /// Repeats a pause that is about to expire; call it at [`Watch::deadline`].
     ///
-    /// To be asked after: [`Watch::stands_still`].
+    /// Ask [`Watch::stands_still`] afterwards.
     pub fn refresh(&mut self, now: Time) -> Option<PauseSignal> {
         if self.refresh_at > now || !self.stopped {
             return None;

@@ -53,8 +53,8 @@ fn a_stop_is_said_again_while_it_holds() {
 }
 
 proptest! {
-    /// Told apart from the thresholds alone: stopped above the upper, not stopped at the lower, and
-    /// between them as it was; signals alternate.
+    /// The state follows from the thresholds alone: paused above the upper, not paused at the
+    /// lower, and unchanged between them. Signals alternate.
     #[test]
     fn the_state_follows_the_thresholds(steps in prop::collection::vec((any::<bool>(), 1u64..3000), 1..200)) {
         let mut watch = Watch::new(THRESHOLDS);

@@ -1,4 +1,4 @@
-//! What must hold for any frame.
+//! Properties of any frame.
 
 use proptest::prelude::*;
 use ratewire_backpressure::frames::{Control, PauseFrame, Quanta};
@@ -26,13 +26,13 @@ proptest! {
         fuzzing::frames(&data);
     }
 
-    /// The least number of quanta that lasts, and never less than asked where it can be had.
+    /// `lasting` gives the fewest quanta that last, and never less than asked if enough exist.
     #[test]
     fn quanta_are_the_least_that_last(ns in 0u64..400_000_000, mbps in 1u64..400_000) {
         let (time, rate) = (Duration::from_nanos(ns), Rate::from_mbps(mbps));
         let quanta = Quanta::lasting(time, rate);
         if quanta < Quanta::MAX {
-            // A picosecond of rounding in the time of a byte.
+            // One picosecond of rounding in the time of a byte.
             prop_assert!(quanta.time(rate) + Duration::from_ps(1) >= time);
         }
         if let Some(less) = quanta.0.checked_sub(1) {

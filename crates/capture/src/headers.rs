@@ -1,4 +1,4 @@
-//! A simulated packet as the bytes of its headers: IPv4, the congestion header if it carries one, TCP.
+//! Writes a simulated packet's headers: IPv4, the congestion header if there is one, and TCP.
 
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_net::spec::NodeId;
@@ -6,7 +6,6 @@ use ratewire_net::{Body, Captured, Ecn};
 use ratewire_sim::record::FlowId;
 use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::Bytes;
-use ratewire_wire::xcp;
 
 const IPV4_LEN: usize = 20;
 const TCP_LEN: usize = 20;
@@ -19,10 +18,10 @@ pub(crate) const MAX_PACKET: usize = u16::MAX as usize;
 const DONT_FRAGMENT: u16 = 0x4000;
 const TTL: u8 = 64;
 const TCP: u8 = 6;
-/// For experiments (RFC 3692): before the headers of laws for which no number is in use.
+/// IP protocol number for experiments (RFC 3692), used for laws without a number of their own.
 const EXPERIMENT: u8 = 253;
 
-/// By how many bits the window field is shifted, in both directions: the most that RFC 7323 allows.
+/// Shift of the window field in both directions, in bits: the most that RFC 7323 allows.
 const WINDOW_SHIFT: u8 = 14;
 
 const SYN: u8 = 0x02;
@@ -33,7 +32,7 @@ const ECE: u8 = 0x40;
 const FIRST_PORT: u16 = 0xc000;
 const PORT_BITS: u32 = 14;
 
-/// A flow's ends.
+/// The endpoints of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) id: FlowId,
@@ -42,7 +41,7 @@ pub(crate) struct Flow {
     pub(crate) law: AnyLaw,
 }
 
-/// What is written of a packet.
+/// What the capture writes of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Packet {
     pub(crate) size: u32,
@@ -51,7 +50,7 @@ pub(crate) struct Packet {
     pub(crate) load: Load,
 }
 
-/// What TCP says of it.
+/// What the TCP header says.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Load {
     Open,
@@ -68,7 +67,7 @@ impl From<&Captured> for Packet {
             load: match (captured.content.body, captured.ack) {
                 (Body::Data { offset, payload }, _) => Load::Data { offset, payload },
                 (_, Some(ack)) => Load::Ack(ack),
-                // Real packets are not captured here: tcpdump at their hosts does that.
+                // Real packets are captured by tcpdump at their hosts.
                 (Body::Open | Body::Kept(_) | Body::Ack { .. }, None) => Load::Open,
             },
         }
@@ -83,8 +82,8 @@ struct Tcp {
     window: u16,
 }
 
-/// Puts the packet's bytes into `buf`, its payload (as zeros) only if asked to, and returns the
-/// length it had on the link.
+/// Writes the packet's bytes into `buf`, with its payload (as zeros) only if `with_payload`.
+/// Returns the packet's length on the link.
 pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut Vec<u8>) -> u32 {
     let (tcp, options) = tcp(packet);
     let payload = match packet.load {
@@ -96,7 +95,7 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
     let header_len = flow.law.encode(&packet.header, size, &mut header);
     let before_tcp = IPV4_LEN + header_len;
     let needed = (before_tcp + TCP_LEN + options.len()) as u64 + payload;
-    // What the simulated headers had more than these becomes padding of the TCP options.
+    // Simulated headers longer than these are made up for by padding the TCP options.
     let spare = u64::from(packet.size).saturating_sub(needed) & !3;
     let padding = spare.min((TCP_OPTIONS_MAX - options.len()) as u64);
     let total = (needed + padding).min(MAX_PACKET as u64) as u16;
@@ -107,10 +106,9 @@ pub(crate) fn write(packet: &Packet, flow: &Flow, with_payload: bool, buf: &mut 
     let addresses = [address(from), address(to)];
 
     buf.clear();
-    let protocol = match packet.header {
-        _ if header_len == 0 => TCP,
-        Header::Xcp(_) => xcp::IP_PROTOCOL,
-        _ => EXPERIMENT,
+    let protocol = match header_len {
+        0 => TCP,
+        _ => flow.law.ip_protocol().unwrap_or(EXPERIMENT),
     };
     ipv4(packet.ecn, total, protocol, &addresses, buf);
     buf.extend_from_slice(&header[..header_len]);
@@ -153,7 +151,7 @@ fn tcp(packet: &Packet) -> (Tcp, Vec<u8>) {
             (Tcp { sequence, acknowledgement: 1, flags: ACK, window: u16::MAX }, Vec::new())
         }
         Load::Ack(Ack { opens: true, cumulative, window, .. }) => {
-            // Not scaled, as in all segments with SYN.
+            // The window of a segment with SYN is not scaled.
             let window = window.get().min(u64::from(u16::MAX)) as u16;
             let acknowledgement = sequence(cumulative);
             (Tcp { sequence: 0, acknowledgement, flags: SYN | ACK, window }, opening_options())
@@ -182,7 +180,7 @@ fn opening_options() -> Vec<u8> {
     vec![1, 1, 4, 2, 1, 3, 3, WINDOW_SHIFT]
 }
 
-/// Two fillers and the ranges, if there are any.
+/// Two fillers and the SACK ranges, if there are any.
 fn sack_option(sack: &SackBlocks, acknowledgement: u32) -> Vec<u8> {
     if sack.is_empty() {
         return Vec::new();
@@ -200,12 +198,13 @@ fn sack_option(sack: &SackBlocks, acknowledgement: u32) -> Vec<u8> {
 fn ipv4(ecn: Ecn, total: u16, protocol: u8, addresses: &[[u8; 4]; 2], buf: &mut Vec<u8>) {
     let ecn = match ecn {
         Ecn::NotCapable => 0b00,
+        Ecn::Scalable => 0b01,
         Ecn::Capable => 0b10,
         Ecn::Marked => 0b11,
     };
     buf.extend_from_slice(&[0x45, ecn]);
     buf.extend_from_slice(&total.to_be_bytes());
-    // The identification of what is never fragmented means nothing (RFC 6864).
+    // A packet that is never fragmented needs no identification (RFC 6864).
     buf.extend_from_slice(&[0; 2]);
     buf.extend_from_slice(&DONT_FRAGMENT.to_be_bytes());
     buf.extend_from_slice(&[TTL, protocol, 0, 0]);
@@ -214,13 +213,13 @@ fn ipv4(ecn: Ecn, total: u16, protocol: u8, addresses: &[[u8; 4]; 2], buf: &mut 
     buf[10..12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// 10.x.y.z, the low three bytes of the index.
+/// Address of a node: 10.x.y.z, the low three bytes of its index.
 fn address(node: NodeId) -> [u8; 4] {
     let [_, x, y, z] = node.0.to_be_bytes();
     [10, x, y, z]
 }
 
-/// 02-00-00-x-y-z, administered locally.
+/// MAC address of a node: 02-00-00-x-y-z, administered locally.
 pub(crate) fn mac_address(node: NodeId) -> [u8; 6] {
     let [_, x, y, z] = node.0.to_be_bytes();
     [2, 0, 0, x, y, z]
@@ -237,7 +236,7 @@ fn sum(bytes: &[u8]) -> u32 {
     bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum()
 }
 
-/// The Internet checksum (RFC 1071) of what adds up to `sum`.
+/// The Internet checksum (RFC 1071) of words that add up to `sum`.
 fn fold(mut sum: u32) -> u16 {
     while sum > 0xffff {
         sum = (sum & 0xffff) + (sum >> 16);

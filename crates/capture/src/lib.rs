@@ -18,64 +18,65 @@
 //!
 //! # The file
 //! One section, little-endian on every machine, so that the same run gives the same bytes. Each
-//! captured link is an interface of that name and of link type raw IP (101). A link by which frames come
-//! that pause a captured link, and a captured link by which frames come, is an interface of link type
-//! Ethernet (1), also of that name. A packet's or frame's time is when
-//! it reached the far end of the link, counted from the start of the run (so that the run starts on 1
-//! January 1970) in whole nanoseconds, rounded down. The simulator's picoseconds could be written,
-//! but Wireshark keeps nothing finer than nanoseconds, and 64 bits of picoseconds overflow where
-//! it converts them.
+//! captured link is an interface of that name and of link type raw IP (101). A link that carries
+//! pause frames has an interface of link type Ethernet (1), also of its name, if the link itself or
+//! the link that the frames pause is captured.
+//!
+//! The time of a packet or frame is its arrival at the far end of the link. Times are whole
+//! nanoseconds since the start of the run, rounded down; the run starts on 1 January 1970.
+//! Wireshark keeps nothing finer, and its conversion of picoseconds overflows.
 //!
 //! A packet that crosses two captured links is in the file twice, and TCP analysis takes the second
-//! for a retransmission: look at one link and its reverse (`frame.interface_name`) at a time.
+//! for a retransmission. Look at one link and its reverse at a time (`frame.interface_name`).
 //!
 //! # The packets
-//! IPv4, then the congestion header if the packet carries one, then TCP, which stands in for the transport
-//! that was simulated:
+//! IPv4, then the congestion header if the packet carries one, then TCP in place of the simulated
+//! transport:
 //!
 //! | field | holds |
 //! |---|---|
 //! | addresses | 10.x.y.z: the node's index, its low 24 bits |
 //! | ECN | not capable 0, capable 2, marked 3 |
 //! | IP protocol | 6, 200 before an XCP header, 253 before another law's |
-//! | ports | 49152 + low 14 bits of the flow's number at the sender, 49152 + the next 14 at the receiver |
+//! | ports | 49152 + bits 0 to 13 of the flow's number (sender), 49152 + bits 14 to 27 (receiver) |
 //! | sequence number | SYN 0, data the stream offset + 1, acknowledgements 1; low 32 bits |
 //! | acknowledgement number | what has arrived in order + 1, low 32 bits; 1 in data packets |
 //! | flags | SYN, SYN and ACK, ACK; ECE where an acknowledgement answers a marked packet |
-//! | window | in units of 16 KiB (scale 14), rounded up, at most 65,535 of them; not scaled with SYN |
+//! | window | in 16 KiB (scale 14), rounded up, at most 65,535; not scaled with SYN |
 //! | options | with SYN: window scale and SACK permitted; SACK with up to three ranges |
 //! | checksums | right, if the payload is zeros |
 //!
-//! Congestion headers are as their laws' documentation has them; Wireshark's dissectors read them. The
-//! flows of scenarios without a
-//! handshake have no SYN, and Wireshark then does not know the window's scale unless it is told
-//! (preference `tcp.default_window_scaling`).
+//! Congestion headers are laid out as their laws' documentation says. In scenarios without a
+//! handshake flows have no SYN, so Wireshark needs the preference `tcp.default_window_scaling` to
+//! scale windows.
 //!
 //! # The frames
-//! PAUSE (802.3 annex 31B) and priority-based flow control (802.1Qbb), whole: 64 bytes with the check
-//! sequence, as [`ratewire_backpressure::frames`] has them, which Wireshark shows as MAC control
-//! (`macc`). The destination is 01-80-C2-00-00-01, the source 02-00-00-x-y-z: the low 24 bits of the index
-//! of the node that pauses. One sees what pauses a link beside its packets; the way back need not be
-//! captured for that. The maps by which queues of single flows are paused (BFC) have no standard frame and
-//! are not written.
+//! PAUSE (802.3 annex 31B) and priority-based flow control (802.1Qbb) frames are written whole: 64
+//! bytes with the check sequence, encoded by [`ratewire_backpressure::frames`]. Wireshark shows
+//! them as MAC control (`macc`). The destination is 01-80-C2-00-00-01, the source 02-00-00-x-y-z:
+//! the low 24 bits of the index of the pausing node.
+//!
+//! Capturing a link also captures the frames that pause it; the reverse link need not be captured.
+//! BFC's maps of paused flow queues have no standard frame and are not written.
 //!
 //! # Sizes
-//! The original length and the IPv4 total length are the simulated network-layer size wherever these
-//! headers and the payload can be made to fit:
+//! The original length and the IPv4 total length are the simulated network-layer size wherever
+//! these headers and the payload can be made to fit it:
 //!
-//! - Simulated headers that are longer are made up for by padding the TCP options. What that cannot
-//!   take (less than a word, or beyond 40 bytes of options) follows the IPv4 packet: it is in the
-//!   original length, not in the total length.
-//! - Simulated headers that are shorter cannot be shown: then both lengths are those of the headers
-//!   written and the payload, as otherwise each segment would seem to lack its last bytes. This
-//!   happens to SYN and to acknowledgements with SACK, which are simulated without options, and
-//!   wherever a scenario's header sizes leave no room for IPv4, XCP and TCP.
+//! - Longer simulated headers are made up for by padding the TCP options. The rest (less than a
+//!   word, or beyond 40 bytes of options) follows the IPv4 packet: the original length counts it,
+//!   the total length does not.
+//! - Shorter simulated headers cannot be shown: both lengths are those of the written headers and
+//!   the payload, or each segment would seem to lack its last bytes. This concerns SYN and
+//!   acknowledgements with SACK, which are simulated without options, and scenarios whose header
+//!   sizes leave no room for IPv4, XCP and TCP.
 //! - The total length is 65,535 at most.
 //!
 //! # Payload
-//! [`Capture::new`] keeps headers only. TCP analysis works all the same: behind a congestion header Wireshark's
-//! dissector in Lua (`wireshark/ratewire.lua`), which cannot tell TCP that a packet was cut short, shows it one of the
-//! right length. [`Capture::with_payload`] keeps whole packets, payload as zeros, in larger files.
+//! [`Capture::new`] keeps headers only, and TCP analysis works all the same. Behind a congestion
+//! header the Lua dissector (`wireshark/ratewire.lua`) cannot tell TCP that a packet was cut short,
+//! so it hands TCP a packet of the full length. [`Capture::with_payload`] keeps whole packets,
+//! payload as zeros, in larger files.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -99,15 +100,16 @@ use pcapng::{Blocks, LinkType};
 
 const APPLICATION: &str = "Ratewire";
 
-/// Writes packets to a pcapng file; the [crate] says how.
+/// Writes packets to a pcapng file; the [crate's documentation](crate) describes the file.
 ///
 /// Each packet is one call to the writer: give it a [`BufWriter`](std::io::BufWriter) for files.
 #[derive(Debug)]
 pub struct Capture<W> {
     blocks: Blocks<W>,
-    /// The number in the file of each link.
+    /// Number of each captured link's interface in the file.
     interfaces: BTreeMap<LinkId, u32>,
-    /// Of each link by which frames come: the number of their interface, and where it starts.
+    /// For each link that carries pause frames: number of the frames' interface, and the node where
+    /// the link starts.
     controls: BTreeMap<LinkId, (u32, NodeId)>,
     flows: BTreeMap<FlowId, Flow>,
     with_payload: bool,
@@ -116,7 +118,7 @@ pub struct Capture<W> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Starts a file of the headers of packets on these links, each with its name.
+    /// Starts a capture of packets' headers on these links, each with its name.
     ///
     /// # Errors
     /// When writing fails, or a name is longer than 65,535 bytes.
@@ -150,7 +152,8 @@ impl<W: Write> Capture<W> {
         })
     }
 
-    /// Says that frames come by a link that starts at `from`, before the first of them.
+    /// Announces that the link `link`, which starts at `from`, carries pause frames. Call this
+    /// before the first frame.
     ///
     /// # Errors
     /// As [`Capture::new`].
@@ -160,7 +163,8 @@ impl<W: Write> Capture<W> {
         Ok(())
     }
 
-    /// Says between whom a flow goes, before its first packet, and under which law.
+    /// Announces a flow: its sender, its receiver and its law. Call this before the flow's first
+    /// packet.
     pub fn flow(&mut self, id: FlowId, from: NodeId, to: NodeId, law: &AnyLaw) {
         self.flows.insert(id, Flow { id, from, to, law: law.clone() });
     }
@@ -168,16 +172,17 @@ impl<W: Write> Capture<W> {
     /// Writes a packet.
     ///
     /// # Errors
-    /// When writing fails, or nothing is known of the packet's link or flow.
+    /// When writing fails, or the packet's link or flow was not announced.
     pub fn packet(&mut self, seen: &PacketSeen) -> io::Result<()> {
         let captured = &seen.packet;
         self.write(captured.at, captured.link, seen.flow, &Packet::from(captured))
     }
 
-    /// Writes a frame that pauses a link or lets it go on.
+    /// Writes a frame that pauses or resumes a link.
     ///
     /// # Errors
-    /// When writing fails, or the capture was not told that frames come by its link.
+    /// When writing fails, or [`frames_come_by`](Capture::frames_come_by) did not announce the
+    /// frame's link.
     pub fn frame(&mut self, seen: &CapturedFrame) -> io::Result<()> {
         let Some((interface, from)) = self.controls.get(&seen.link) else {
             return Err(unknown("frame", "link", seen.link.0));
@@ -208,6 +213,6 @@ impl<W: Write> Capture<W> {
 }
 
 fn unknown(seen: &str, of: &str, number: u32) -> Error {
-    let message = format!("a {seen} of {of} {number}, of which the capture was not told");
+    let message = format!("a {seen} of {of} {number}, which was not announced to the capture");
     Error::new(ErrorKind::InvalidInput, message)
 }

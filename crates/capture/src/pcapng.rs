@@ -15,11 +15,11 @@ const SHB_USERAPPL: u16 = 4;
 const IF_NAME: u16 = 2;
 const IF_TSRESOL: u16 = 9;
 const IF_FCSLEN: u16 = 13;
-/// Time stamps count 10^-9 s.
+/// Exponent of the time stamps' unit: 10^-9 s.
 const NANOSECONDS: u8 = 9;
 const PS_PER_NS: u64 = 1_000;
 
-/// What an interface's packets begin with.
+/// Link type: the header that an interface's packets begin with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LinkType {
     /// LINKTYPE_ETHERNET, with the four bytes of the check sequence at the end.
@@ -96,7 +96,7 @@ impl<W: Write> Blocks<W> {
         self.end()
     }
 
-    /// Flushes and hands back what was written to.
+    /// Flushes and returns the writer.
     pub(crate) fn finish(mut self) -> io::Result<W> {
         self.out.flush()?;
         Ok(self.out)
@@ -139,7 +139,7 @@ impl<W: Write> Blocks<W> {
 
 #[cfg(test)]
 impl Blocks<Vec<u8>> {
-    /// What has been written so far.
+    /// The bytes written so far.
     pub(crate) fn file(&self) -> &[u8] {
         &self.out
     }

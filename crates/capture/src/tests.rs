@@ -9,6 +9,9 @@ use ratewire_wire::xcp::{Draft, Format, HEADER_LEN, XcpHeader, XcpView};
 use super::headers::Load;
 use super::*;
 
+#[path = "../../sim/examples/outside/mod.rs"]
+mod outside;
+
 fn xcp() -> XcpHeader {
     XcpHeader {
         protocol: 6,
@@ -66,7 +69,7 @@ fn a_small_file_byte_for_byte() {
     let mut capture = Capture::new(Vec::new(), &[(LinkId(7), "up"), (LinkId(3), "down")]).unwrap();
     capture.flow(ID, ENDS[0], ENDS[1], &law("xcp", &[]));
     let sent = Packet { ecn: Ecn::Capable, ..packet(1500, Header::Xcp(xcp()), data(1440, 1440)) };
-    // 4.294967296 s is 2^32 ns; what is below a nanosecond goes.
+    // 4.294967296 s is 2^32 ns; the part below a nanosecond is dropped.
     let at = Time::from_ps(4_294_967_297_999);
     capture.write(at, LinkId(7), ID, &sent).unwrap();
     let answer = packet(40, Header::None, ack(false, true, 2880, 100_000));
@@ -118,7 +121,7 @@ fn a_frame_byte_for_byte() {
     assert_eq!(capture.blocks.file()[start..], hex(&expected.concat()));
     seen.link = LinkId(7);
     let e = capture.frame(&seen).unwrap_err();
-    assert_eq!(e.to_string(), "a frame of link 7, of which the capture was not told");
+    assert_eq!(e.to_string(), "a frame of link 7, which was not announced to the capture");
 }
 
 #[test]
@@ -196,9 +199,9 @@ fn what_it_was_not_told_of_is_an_error() {
     let mut capture = Capture::new(Vec::new(), &[(LinkId(0), "up")]).unwrap();
     let syn = packet(40, Header::None, Load::Open);
     let e = capture.write(Time::ZERO, LinkId(0), FlowId(5), &syn).unwrap_err();
-    assert_eq!(e.to_string(), "a packet of flow 5, of which the capture was not told");
+    assert_eq!(e.to_string(), "a packet of flow 5, which was not announced to the capture");
     let e = capture.write(Time::ZERO, LinkId(1), FlowId(5), &syn).unwrap_err();
-    assert_eq!(e.to_string(), "a packet of link 1, of which the capture was not told");
+    assert_eq!(e.to_string(), "a packet of link 1, which was not announced to the capture");
     let e = Capture::new(Vec::new(), &[(LinkId(0), &*"x".repeat(65_536))]).unwrap_err();
     assert!(e.to_string().contains("65536 bytes"), "{e}");
 }
@@ -242,7 +245,7 @@ prop_compose! {
     }
 }
 
-/// The Internet checksum over a header that holds its own is zero.
+/// The Internet checksum over a header that holds its checksum is zero.
 fn checksum_holds(words: impl Iterator<Item = u8>) -> bool {
     let bytes: Vec<u8> = words.collect();
     let mut sum: u64 =
@@ -266,8 +269,9 @@ fn every_law_s_header_stands_before_tcp_as_the_law_writes_it() {
         back_pressured: false,
     };
     let mut with_header = 0;
-    for info in ratewire_laws::list() {
-        let law = law(info.name, &[]);
+    let inside = ratewire_laws::list().iter().map(|info| law(info.name, &[]));
+    for law in inside.chain([outside::law()]) {
+        let info = law.info();
         let header = law.source(&context).on_send(&Sending {
             now: Time::ZERO,
             packet: Bytes::new(1500),

@@ -17,6 +17,8 @@ macro_rules! tell {
 
 mod arguments;
 mod commands;
+#[cfg(test)]
+mod documented;
 mod exit;
 mod memory;
 mod progress;
@@ -55,6 +57,7 @@ Exit codes:
   6  an emulated run is not reliable: packets were late or lost,
      or flows failed; a message tells which
   7  a run was ended because it used too much memory
+
 ratewire shell ends with the exit code of the shell.";
 
 #[derive(Subcommand)]
@@ -72,9 +75,11 @@ enum Command {
     Reproduce(commands::reproduce::Args),
     /// List the laws
     Laws(commands::lists::LawsArgs),
+    /// List the queue disciplines
+    Disciplines(commands::lists::DisciplinesArgs),
     /// List the topologies
     Topologies,
-    /// Explain a law, with its equations, sources and options
+    /// Explain a law or a queue discipline, with its equations, sources and options
     Explain(commands::lists::ExplainArgs),
     /// Show how scenarios are written
     Scenario(commands::lists::ScenarioArgs),
@@ -95,6 +100,9 @@ enum Command {
         /// Name of the shell
         shell: clap_complete::Shell,
     },
+    /// Write manual pages, completions and pages of the book
+    #[command(hide = true)]
+    Generate(commands::generate::Args),
 }
 
 fn main() -> ExitCode {
@@ -106,6 +114,7 @@ fn main() -> ExitCode {
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Laws(args) => commands::lists::laws(&args),
+        Command::Disciplines(args) => commands::lists::disciplines(&args),
         Command::Topologies => commands::lists::topologies(),
         Command::Explain(args) => commands::lists::explain(&args),
         Command::Scenario(args) => commands::lists::scenario(&args),
@@ -116,7 +125,7 @@ fn main() -> ExitCode {
         Command::Live { .. } => {
             tell!(
                 "ratewire: this command was built without laws in the kernel\n  \
-                 help: `make live` builds it with them; docs/live.md says how they are used"
+                 help: `make live` builds it with them; docs/how-to/kernel-laws.md says how they are used"
             );
             exit::Exit::Wrong
         }
@@ -125,6 +134,7 @@ fn main() -> ExitCode {
             clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);
             say::print(&String::from_utf8_lossy(&out))
         }
+        Command::Generate(args) => commands::generate::generate(Cli::command(), &args),
     };
     exit.into()
 }

@@ -387,6 +387,11 @@ fn what_there_is_can_be_listed() {
     assert!(!laws.iter().any(|law| law["law"] == "newreno"), "has no part in routers");
     assert!(text(&["explain", "xcp"]).contains("alpha = 0.4"));
     assert!(text(&["explain", "xcp"]).contains("\n  draft = \"03\"\n"));
+    assert!(text(&["disciplines"]).contains("codel      Controlled delay (RFC 8289)"));
+    let disciplines: serde_json::Value =
+        serde_json::from_str(&text(&["disciplines", "--json"])).expect("JSON");
+    assert_eq!(disciplines[1]["options"][0]["default"], "5 packets");
+    assert!(text(&["explain", "codel"]).contains("\n  target = \"5 ms\"\n"));
     assert!(text(&["topologies"]).contains("fat-tree"));
     assert!(text(&["topologies"]).contains("  pairs       s1 to d1, s2 to d2"));
     assert!(text(&["scenario"]).contains("[topology]"));
@@ -394,11 +399,11 @@ fn what_there_is_can_be_listed() {
     assert!(text(&["--help"]).contains("Exit codes"));
 }
 
-/// `docs/scenario-reference.md` equals the command's output.
+/// `docs/reference/scenario.md` equals the command's output.
 #[test]
 fn the_reference_in_the_docs_is_current() {
-    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scenario-reference.md");
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/scenario.md");
     let printed = out(&ratewire(&folder("reference"), &["scenario", "--reference"]));
     let shown = std::fs::read_to_string(docs).expect("the reference in the docs");
-    assert!(printed == shown, "run `ratewire scenario --reference > docs/scenario-reference.md`");
+    assert!(printed == shown, "run `ratewire scenario --reference > docs/reference/scenario.md`");
 }

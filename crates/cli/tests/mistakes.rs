@@ -213,7 +213,7 @@ fn a_scenario_that_expects_nothing_is_told_how_to() {
 #[test]
 fn the_tutorials_mistake_is_told_as_it_says() {
     let folder = folder("tutorial");
-    let tutorial = include_str!("../../../docs/tutorial.md");
+    let tutorial = include_str!("../../../docs/learn/tutorial.md");
     let block = |has: &str| {
         let blocks = tutorial.split("```").skip(1).step_by(2);
         let found =

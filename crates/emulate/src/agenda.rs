@@ -1,4 +1,4 @@
-//! What links want to be called for, in the order of its times.
+//! Calls that links ask for, in the order of their times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,7 +10,7 @@ use ratewire_units::Time;
 /// Calls that are due, and when.
 #[derive(Debug, Default)]
 pub(crate) struct Agenda {
-    /// With a number in the order of noting, by which what is due at once is sorted.
+    /// With a number in the order of arrival, which sorts calls that are due at once.
     due: BinaryHeap<Reverse<(Time, u64, u32)>>,
     noted: u64,
 }

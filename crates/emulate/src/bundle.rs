@@ -1,8 +1,8 @@
-//! Packets on their way through the network: the bytes stay here, in the bundles that hosts' kernels hand over, while
-//! each packet of a bundle goes its way by a number.
+//! Packets on their way through the network. The bytes stay here, in the bundles that hosts'
+//! kernels hand over, while each packet of a bundle goes its way by a number.
 //!
-//! Packets of one bundle that arrive together leave as one again. So what is modelled is packets, each queued and
-//! dropped for itself, while a host's kernel is called for many at once.
+//! Packets of one bundle that arrive together leave as one bundle again. The model thus queues and
+//! drops single packets, while a host's kernel is called for many at once.
 
 use std::io::IoSlice;
 
@@ -13,24 +13,24 @@ use crate::packet::{self, Shape};
 use crate::seen::DataRange;
 use crate::tun::{OFFLOAD, Offload};
 
-/// Room for an IP and a TCP header, each as long as it can be.
+/// Room for an IP and a TCP header of maximum length.
 pub(crate) const HEADERS_MOST: usize = 120;
 
 const FIN: u8 = 1;
 const SYN: u8 = 2;
 const PSH: u8 = 8;
-/// Where the flags are in a TCP header.
+/// Offset of the flags in a TCP header.
 const FLAGS: usize = 13;
 
-/// What a host's kernel handed over at once.
+/// A bundle that a host's kernel handed over.
 #[derive(Debug)]
 pub(crate) struct Bundle {
     bytes: Vec<u8>,
     pub(crate) shape: Shape,
     offload: Offload,
-    /// The stream it is of, in the caller's numbering.
+    /// Number of the stream, in the caller's numbering.
     stream: u32,
-    /// Packets of it that are on their way.
+    /// Packets of the bundle that are on their way.
     left: u32,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Bundle {
 #[derive(Clone, Copy, Debug)]
 struct Member {
     bundle: u32,
-    /// Which of its packets.
+    /// Number of the packet in its bundle.
     place: u32,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Bundles {
     free_members: Vec<u32>,
 }
 
-/// A packet that goes into the network.
+/// A packet that enters the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entering {
     /// Its number.
@@ -60,25 +60,26 @@ pub(crate) struct Entering {
     pub(crate) size: u32,
 }
 
-/// Packets of one bundle, one after the other, as they leave the network.
+/// Consecutive packets of one bundle that leave the network.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaving {
     bundle: u32,
     first: u32,
     count: u32,
-    /// The congestion header they arrive with.
+    /// Congestion header with which they arrive.
     header: Header,
     marked: bool,
 }
 
 impl Bundle {
-    /// As it comes from a device; `None` for what is no packet, or a bundle of a kind that cannot be cut.
+    /// Reads a bundle from a device; `None` if it is no packet, or a bundle of a kind that cannot
+    /// be cut.
     pub(crate) fn read(read: &[u8]) -> Option<Bundle> {
         let (offload, bytes) = read.split_first_chunk::<OFFLOAD>()?;
         let (offload, shape) = (Offload::read(offload)?, Shape::of(bytes)?);
         let is_tcps = shape.is_tcp() && offload.checksum.is_some();
         let can_be_cut = offload.payload.is_none() || is_tcps;
-        // Where else one is left to us is no checksum that we know.
+        // Elsewhere an unfinished checksum is of a kind that is not known here.
         let is_known = offload.checksum.is_none_or(|(start, offset)| {
             usize::from(start) == shape.ip && Some(usize::from(offset)) == shape.checksum()
         });
@@ -87,7 +88,7 @@ impl Bundle {
         is_ours.then_some(Bundle { bytes, shape, offload, stream: 0, left: 0 })
     }
 
-    /// Its headers.
+    /// Headers of the bundle.
     pub(crate) fn headers(&self) -> &[u8] {
         &self.bytes[..self.shape.headers]
     }
@@ -103,7 +104,7 @@ impl Bundle {
         all.div_ceil(self.payload().max(1)).max(1)
     }
 
-    /// Where the payload of so many packets is, from this one on.
+    /// Range of the payload of this many packets, from this one on.
     fn range(&self, first: u32, count: u32) -> std::ops::Range<usize> {
         let start = self.shape.headers + first as usize * self.payload();
         start..(start + count as usize * self.payload()).min(self.shape.total)
@@ -111,7 +112,8 @@ impl Bundle {
 }
 
 impl Bundles {
-    /// Keeps what a host handed over, of this stream, and puts its packets into `entering`.
+    /// Keeps a bundle that a host handed over, of this stream, and puts its packets into
+    /// `entering`.
     pub(crate) fn take_in(
         &mut self,
         mut bundle: Bundle,
@@ -150,13 +152,13 @@ impl Bundles {
         }
     }
 
-    /// The stream of a packet.
+    /// Stream of a packet.
     pub(crate) fn stream(&self, kept: u32) -> u32 {
         let bundle = self.members[kept as usize].bundle;
         self.bundles[bundle as usize].as_ref().map_or(u32::MAX, |bundle| bundle.stream)
     }
 
-    /// What a packet says of its data.
+    /// A packet's facts about its data.
     pub(crate) fn segment(&self, kept: u32) -> DataRange {
         let member = self.members[kept as usize];
         let Some(bundle) = &self.bundles[member.bundle as usize] else {
@@ -172,21 +174,21 @@ impl Bundles {
         DataRange { sequence, opens: tcp[FLAGS] & SYN != 0, payload }
     }
 
-    /// A packet was dropped.
+    /// Forgets a packet that was dropped.
     pub(crate) fn drop(&mut self, kept: u32) {
         let bundle = self.members[kept as usize].bundle;
         self.free_members.push(kept);
         self.let_go(bundle, 1);
     }
 
-    /// A packet leaves the network.
+    /// Takes a packet that leaves the network.
     pub(crate) fn leave(&mut self, kept: u32, header: Header, marked: bool) -> Leaving {
         let Member { bundle, place } = self.members[kept as usize];
         self.free_members.push(kept);
         Leaving { bundle, first: place, count: 1, header, marked }
     }
 
-    /// Whether nothing is on its way.
+    /// Whether no packet is on its way.
     pub(crate) fn is_empty(&self) -> bool {
         self.bundles.len() == self.free_bundles.len()
     }
@@ -200,7 +202,7 @@ impl Bundles {
         }
     }
 
-    /// Hands packets that leave to `write`, as one, and lets go of them.
+    /// Hands packets that leave to `write`, as one, and forgets them.
     pub(crate) fn hand_over(
         &mut self,
         leaving: Leaving,
@@ -218,16 +220,16 @@ impl Bundles {
 }
 
 impl Leaving {
-    /// Which packet of its bundle is the first of these.
+    /// Number of the first packet in its bundle.
     pub(crate) fn first(&self) -> u32 {
         self.first
     }
-    /// Whether the last of a bundle of so many is among them.
+    /// Whether the last packet of a bundle of this many is among them.
     pub(crate) fn is_last_of(&self, packets: usize) -> bool {
         (self.first + self.count) as usize == packets
     }
 
-    /// Takes in a packet that leaves right behind these, if it can go with them.
+    /// Adds a packet that leaves right behind these, if it can share their bundle.
     pub(crate) fn joined(&mut self, next: &Leaving) -> bool {
         let fits = self.bundle == next.bundle
             && self.first + self.count == next.first
@@ -240,8 +242,8 @@ impl Leaving {
     }
 }
 
-/// Of a bundle the packets that leave: writes their headers, and says where their payload is and what is left to be
-/// done with them.
+/// Writes the headers of a bundle's leaving packets; returns where their payload is and what
+/// remains to be done with them.
 fn cut<'a>(
     bundle: &'a Bundle,
     leaving: &Leaving,
@@ -284,7 +286,7 @@ fn sequence(tcp: &[u8]) -> u32 {
     u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]])
 }
 
-/// A TCP header so many packets on.
+/// Advances a TCP header by this many packets.
 fn advance(tcp: &mut [u8], packets: u32, payload: usize) {
     let sequence = sequence(tcp).wrapping_add(packets * payload as u32);
     tcp[4..8].copy_from_slice(&sequence.to_be_bytes());

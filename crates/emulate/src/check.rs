@@ -1,24 +1,25 @@
-//! What the emulated world cannot do, told before anything is set up.
+//! Checks, before anything is set up, what the emulated world cannot do.
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
+use ratewire_laws::{AnyLaw, list};
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::Setup;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::control::{needed, of_flow};
+use crate::control::{control, needed, of_flow};
 use crate::laws::Laws;
 use crate::{Error, Shell, arriving, names};
 
-/// Flows that one run can have: each has a port of its own, below those that kernels give to
+/// Maximum number of flows of a run: each has a port of its own, below those that kernels give to
 /// programs.
 pub(crate) const MOST_FLOWS: usize = 20_000;
 
-/// Whether a setup can be emulated at all, by root.
+/// Checks that a setup can be emulated by root.
 ///
 /// # Errors
-/// When something in it has no counterpart in real hosts.
+/// If something in it has no counterpart in real hosts.
 pub fn check(setup: &Setup) -> Result<(), Error> {
     check_network(setup)?;
     let listed = arriving::listed(setup).0;
@@ -26,11 +27,11 @@ pub fn check(setup: &Setup) -> Result<(), Error> {
     check_flows(&listed)
 }
 
-/// Whether this machine's kernel can send under a setup's laws, now, with a shell or without. Asked by root, a kernel loads
-/// what it has as a module.
+/// Checks that this machine's kernel can send under a setup's laws now, with a shell or without.
+/// Asked by root, a kernel loads the congestion controls that it has as modules.
 ///
 /// # Errors
-/// When it has no such congestion control, or lets nobody else have that of `bpf/` for now.
+/// If it has no such congestion control, or one of `bpf/` is taken.
 pub fn check_kernel(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     Laws::check_apart()?;
     for control in needed(&arriving::listed(setup).0, shell) {
@@ -42,7 +43,8 @@ pub fn check_kernel(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the kernel has a congestion control of its own. That the caller may not use it is told elsewhere.
+/// Checks that the kernel has a congestion control of its own. Another check tells that the caller
+/// may not use it.
 fn has(control: &str) -> Result<(), Error> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
     match socket.and_then(|socket| socket.set_tcp_congestion(control.as_bytes())) {
@@ -58,7 +60,7 @@ fn no(what: &str) -> Result<(), Error> {
     Err(Error::new(format!("the emulated world has no {what}"), "simulate this scenario"))
 }
 
-/// Whether the network of a setup can be emulated.
+/// Checks that the network of a setup can be emulated.
 pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     if setup.overlay.is_some() {
         return no("overlays");
@@ -69,8 +71,8 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     Ok(())
 }
 
-/// The hosts of a setup without arriving traffic: ends of flows, where programs run, and beside a
-/// shell all.
+/// Hosts of a setup without arriving traffic: ends of flows, hosts with programs, and with a shell
+/// all.
 pub(crate) fn hosts(setup: &Setup, shell: Option<Shell>) -> BTreeSet<NodeId> {
     let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
     nodes.extend(setup.programs.iter().map(|program| program.host));
@@ -82,7 +84,7 @@ pub(crate) fn hosts(setup: &Setup, shell: Option<Shell>) -> BTreeSet<NodeId> {
     nodes
 }
 
-/// Whether programs, if any run, can reach hosts by their names.
+/// Checks that programs, if any run, can reach hosts by their names.
 pub(crate) fn check_names(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     if setup.programs.is_empty() && shell.is_none() {
         return Ok(());
@@ -91,12 +93,12 @@ pub(crate) fn check_names(setup: &Setup, shell: Option<Shell>) -> Result<(), Err
     hosts.iter().try_for_each(|node| names::check(&setup.network.nodes[node.index()].name))
 }
 
-/// The flows that programs make.
+/// Flows that programs make.
 pub(crate) fn flows_of_programs(setup: &Setup) -> BTreeSet<usize> {
     setup.programs.iter().filter_map(|program| program.flow).collect()
 }
 
-/// Whether the flows of a setup without arriving traffic can be emulated.
+/// Checks that the flows of a setup without arriving traffic can be emulated.
 pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
     if setup.flows.len() > MOST_FLOWS {
         return Err(Error::new(
@@ -113,7 +115,7 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
         let Some(control) = of_flow(setup, flow) else {
             return Err(Error::new(
                 format!("no kernel sends under {name}, as the flow {:?} is to", flow.name),
-                "laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, noq, newreno, cubic, bbr, dctcp, and those @kernel",
+                format!("laws with a kernel's sender: {}", kernels_laws().join(", ")),
             ));
         };
         if control.live.is_some() && cfg!(not(feature = "live")) {
@@ -121,6 +123,12 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// The laws that some kernel sends under.
+fn kernels_laws() -> Vec<&'static str> {
+    let has_sender = |name: &&str| AnyLaw::new(name, &[]).is_ok_and(|law| control(&law).is_some());
+    list().iter().map(|info| info.name).filter(has_sender).collect()
 }
 
 fn not_built(law: &str) -> Error {
@@ -131,8 +139,27 @@ fn not_built(law: &str) -> Error {
 }
 
 #[cfg(test)]
+#[path = "../../sim/examples/outside/mod.rs"]
+mod outside;
+
+#[cfg(test)]
 mod tests {
+    use ratewire_sim::dumbbell::Dumbbell;
+    use ratewire_units::{Duration, Rate};
+
     use super::*;
+
+    #[test]
+    fn a_law_of_another_crate_has_no_kernel() {
+        let (rate, rtt) = (Rate::from_mbps(10), Duration::from_millis(40));
+        let setup = Dumbbell::new(outside::law(), 1, rate, rtt, 10).setup();
+        let said = check_flows(&setup).expect_err("no kernel knows it").to_string();
+        assert!(said.starts_with("no kernel sends under rcp-outside, as the flow "), "{said}");
+        assert!(
+            said.contains("laws with a kernel's sender: xcp, rcp, piqi-rcp, jetmax, "),
+            "{said}"
+        );
+    }
 
     #[test]
     fn what_is_missing_has_remedies() {

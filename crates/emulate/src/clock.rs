@@ -11,7 +11,7 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// Time zero is now.
+    /// A clock whose time zero is now.
     pub(crate) fn start() -> Clock {
         Clock { zero: Instant::now() }
     }
@@ -21,7 +21,7 @@ impl Clock {
         Time::ZERO + Duration::from_nanos(u64::try_from(since).unwrap_or(u64::MAX))
     }
 
-    /// How long it is until then; nothing if it has passed.
+    /// Time until then; zero if it has passed.
     pub(crate) fn until(&self, at: Time) -> Span {
         Span::from_nanos(at.since(self.now()).ps() / 1000)
     }

@@ -1,4 +1,4 @@
-//! Which congestion control of the kernel sends under a law.
+//! The kernel's congestion control that sends under a law.
 
 use ratewire_laws::AnyLaw;
 use ratewire_sim::setup::{FlowSpec, Setup};
@@ -9,11 +9,11 @@ use crate::check::flows_of_programs;
 /// A congestion control of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CongestionControl {
-    /// As the kernel calls it.
+    /// Name in the kernel.
     pub(crate) name: &'static str,
-    /// The law of `bpf/` that it is, as [`ratewire_live::Law`] spells it; `None` for one that the kernel has.
+    /// The law of `bpf/`, as [`ratewire_live::Law`] spells it; `None` for one of the kernel's own.
     pub(crate) live: Option<&'static str>,
-    /// The TCP option that holds its congestion header.
+    /// The TCP option with its congestion header.
     pub(crate) option: Option<Form>,
 }
 
@@ -22,9 +22,9 @@ pub(crate) struct CongestionControl {
 pub(crate) struct Form {
     /// The experiment's identifier.
     pub(crate) identifier: u16,
-    /// Bytes of the whole, on packets with data.
+    /// Length of the option on packets with data.
     pub(crate) len: usize,
-    /// Bytes at its end that go back to the sender, and are no router's business.
+    /// Length of its last part, which returns to the sender and does not concern routers.
     pub(crate) returned: usize,
 }
 
@@ -36,12 +36,12 @@ impl Form {
     pub(crate) fn is_of(&self, option: &[u8]) -> bool {
         option[2..FIXED] == self.identifier.to_be_bytes()
     }
-    /// Whether one of this law's is as on packets with data.
+    /// Whether an option of this law has the form of packets with data.
     pub(crate) fn fits(&self, option: &[u8]) -> bool {
         self.is_of(option) && option.len() == self.len
     }
-    /// Whether one of this law's has fields for routers: acknowledgements have only what is returned, and what opens a
-    /// connection only the identifier.
+    /// Whether an option of this law has fields for routers. On acknowledgements it has only what
+    /// is returned, and on packets that open a connection only the identifier.
     pub(crate) fn asks(&self, option: &[u8]) -> bool {
         option.len() > FIXED + self.returned
     }
@@ -62,7 +62,7 @@ const fn loaded(
 const XCP: Form = Form { identifier: 0x5278, len: 20, returned: 4 };
 const RCP: Form = Form { identifier: 0x5272, len: 16, returned: 4 };
 const JETMAX: Form = Form { identifier: 0x526a, len: 28, returned: 12 };
-/// Of all laws of `bpf/`.
+/// Options of all laws of `bpf/`.
 pub(crate) const FORMS: [Form; 3] = [XCP, RCP, JETMAX];
 
 /// The congestion control that sends under a law; `None` if no kernel has one.
@@ -81,9 +81,9 @@ pub(crate) fn control(law: &AnyLaw) -> Option<CongestionControl> {
     }
 }
 
-/// The congestion controls that a run has to have, each once: those of its flows, and, as programs' sockets speak the laws
-/// of `bpf/`, where programs run those of the ports' laws too. What else a program sends under is its own choice. Beside a
-/// shell that is alone there are no flows.
+/// Congestion controls that a run needs, each once: those of its flows, and with programs those of
+/// the ports' laws, because programs' sockets speak the laws of `bpf/`. Other congestion controls
+/// are a program's own choice. Beside a shell that is alone there are no flows.
 pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<CongestionControl> {
     let is_alone = shell.is_some_and(|shell| shell.is_alone);
     let of_programs = flows_of_programs(setup);
@@ -104,8 +104,8 @@ pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<CongestionContr
     all
 }
 
-/// The congestion control that sends a flow; `None` if no kernel has one. NoQ's, which has no window, where the sender's
-/// own link is paused; elsewhere NoQ is NewReno.
+/// The congestion control that sends a flow; `None` if no kernel has one. NoQ's has no window and
+/// is for senders whose own link pauses; elsewhere NoQ is NewReno.
 pub(crate) fn of_flow(setup: &Setup, flow: &FlowSpec) -> Option<CongestionControl> {
     let law = &setup.laws[flow.law];
     let own = || setup.network.links.iter().filter(|link| link.from == flow.from);

@@ -1,4 +1,4 @@
-//! The congestion control that a host's sockets have where their program chooses none.
+//! Congestion control of a host's sockets whose program chooses none.
 
 use std::fs;
 use std::io::{self, Write};
@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::host::DEVICE;
 
-/// Where it is set for a namespace.
+/// File with a namespace's default.
 const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// Gives the namespace of the calling thread this congestion control if it can have it; the one
+/// Gives the namespace of the calling thread this congestion control, if possible; returns the one
 /// that it then has.
 ///
 /// A namespace's own default can only be one that every user may choose. A route may name any, and
@@ -27,7 +27,7 @@ pub(crate) fn settle(wanted: Option<&str>, by_route: bool, address: Ipv4Addr) ->
     fs::read_to_string(CONTROL).unwrap_or_default().trim().to_string()
 }
 
-/// Has `ip` of iproute2 do these commands; not found is only `ip`.
+/// Lets iproute2's `ip` run these commands; the error "not found" is only for `ip` itself.
 fn ip(commands: &str) -> io::Result<()> {
     let mut ip = Command::new("ip")
         .args(["-batch", "-"])

@@ -24,7 +24,7 @@ pub(crate) const LOOPBACK: &CStr = c"lo";
 /// A device of the namespace that the calling thread was in when it named it.
 #[derive(Debug)]
 pub(crate) struct Device {
-    /// Any socket stands for its namespace.
+    /// A socket that stands for the device's namespace.
     socket: OwnedFd,
     name: &'static CStr,
 }
@@ -47,7 +47,7 @@ struct Route {
     round_trip: libc::c_ushort,
 }
 
-/// Says what could not be done.
+/// Names the action that failed.
 fn cannot(what: &'static str) -> impl Fn(nix::errno::Errno) -> io::Error {
     move |e| {
         let e = io::Error::from(e);
@@ -64,7 +64,7 @@ impl Device {
     }
 
     fn request(&self) -> libc::ifreq {
-        // SAFETY: a request is made of numbers only.
+        // SAFETY: a request consists of numbers only.
         let mut request: libc::ifreq = unsafe { zeroed() };
         let bytes = self.name.to_bytes().iter().take(request.ifr_name.len() - 1);
         for (to, from) in request.ifr_name.iter_mut().zip(bytes) {
@@ -91,17 +91,17 @@ impl Device {
         done.map(drop).map_err(cannot("mtu"))
     }
 
-    /// Sets how many packets wait at most before the device.
+    /// Sets the maximum number of packets that wait before the device.
     pub(crate) fn set_queue(&self, packets: c_int) -> io::Result<()> {
         let mut request = self.request();
-        // All members that are a plain `int` are one.
+        // All members of the union that are a plain `int` are one.
         request.ifr_ifru.ifru_metric = packets;
         // SAFETY: the call reads a whole request.
         let done = unsafe { ioctl::set_queue(self.socket.as_raw_fd(), &raw const request) };
         done.map(drop).map_err(cannot("txqueuelen"))
     }
 
-    /// Gives the device an address, of a network of its own where the device is point to point.
+    /// Gives the device an address; a point-to-point device gets a network of its own.
     pub(crate) fn set_address(&self, address: Ipv4Addr) -> io::Result<()> {
         let mut request = self.request();
         request.ifr_ifru.ifru_addr = socket_address(address);
@@ -110,9 +110,9 @@ impl Device {
         done.map(drop).map_err(cannot("address"))
     }
 
-    /// Sends through the device whatever has no route of its own.
+    /// Routes everything without a route of its own through the device.
     pub(crate) fn route_all(&self) -> io::Result<()> {
-        // SAFETY: a route is made of numbers, and of pointers that may be null.
+        // SAFETY: a route consists of numbers, and of pointers that may be null.
         let mut route: Route = unsafe { zeroed() };
         route.to = socket_address(Ipv4Addr::UNSPECIFIED);
         route.mask = socket_address(Ipv4Addr::UNSPECIFIED);
@@ -124,9 +124,9 @@ impl Device {
     }
 }
 
-/// As the kernel reads it: `struct sockaddr_in`, without a port.
+/// The kernel's form of an address: `struct sockaddr_in`, without a port.
 fn socket_address(address: Ipv4Addr) -> libc::sockaddr {
-    // SAFETY: an address is made of numbers only.
+    // SAFETY: an address consists of numbers only.
     let mut bytes: libc::sockaddr = unsafe { zeroed() };
     bytes.sa_family = libc::AF_INET as libc::sa_family_t;
     for (to, from) in bytes.sa_data[2..6].iter_mut().zip(address.octets()) {

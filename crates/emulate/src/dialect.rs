@@ -1,8 +1,10 @@
-//! What a law's ports read and write in the packets of a kernel that speaks it: the TCP options of `bpf/laws/option.h`.
+//! Fields that a law's ports read and write in the packets of a kernel that speaks the law: the TCP
+//! options of `bpf/laws/option.h`.
 //!
-//! A law of `bpf/` has that option as its header. Of XCP, RCP and PIQI-RCP the ports in Rust have the drafts' headers,
-//! whose fields follow from the option's: XCP's X is a packet over the rate, and a packet's part of the feedback is
-//! the change in time times X. JetMax's do not: there the ports are those of `bpf/` too.
+//! A law of `bpf/` has the option as its header. XCP's, RCP's and PIQI-RCP's ports in Rust have the
+//! drafts' headers, whose fields follow from the option's: XCP's X is a packet over the rate, and a
+//! packet's part of the feedback is the change in time times X. JetMax's fields do not follow: its
+//! ports are those of `bpf/` here too.
 
 use ratewire_kernel::Header as Fields;
 use ratewire_laws::rcp::{Kind, RcpHeader};
@@ -22,11 +24,11 @@ struct Dialect {
     form: Form,
 }
 
-/// Those of all ports on a network, each law's once.
+/// Options of all ports on a network, each law's once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dialects(Vec<Dialect>);
 
-/// The laws as real packets can carry them.
+/// Replaces laws by the forms that real packets can carry.
 pub(crate) fn adapt(laws: &mut [AnyLaw]) {
     for law in laws.iter_mut().filter(|law| matches!(law, AnyLaw::Jetmax(_))) {
         if let Ok(of_kernel) = AnyLaw::new("jetmax@kernel", &[]) {
@@ -36,7 +38,7 @@ pub(crate) fn adapt(laws: &mut [AnyLaw]) {
 }
 
 impl Dialects {
-    /// Of these laws' ports; a law whose headers no kernel writes has none.
+    /// Options of these laws' ports; a law whose headers no kernel writes has none.
     pub(crate) fn of<'a>(laws: impl Iterator<Item = &'a AnyLaw>) -> Dialects {
         let mut all: Vec<Dialect> = Vec::new();
         for law in laws {
@@ -48,13 +50,13 @@ impl Dialects {
         Dialects(all)
     }
 
-    /// Which of these is a law's own.
+    /// Index of a law's own option.
     pub(crate) fn position(&self, law: &AnyLaw) -> Option<usize> {
         self.0.iter().position(|dialect| dialect.law.info().name == law.info().name)
     }
 
-    /// The congestion header of a packet, in the dialect that is its flow's own, if it is known and laws share an
-    /// identifier; `None` where it has one that no port can read.
+    /// The congestion header of a packet. If laws share an identifier, it is read in the flow's own
+    /// dialect, if that is known. `None` if the packet has a header that no port can read.
     pub(crate) fn read(
         &self,
         own: Option<usize>,
@@ -104,11 +106,11 @@ impl Dialects {
         }
     }
 
-    /// A header that is its law's option.
+    /// Writes a header that is its law's option.
     fn write_encoded(&self, header: &Header, total: usize, option: &mut [u8]) {
         let (mut bytes, size) = ([0; MAX_HEADER], Bytes::new(total as u64));
         let mut fitting = self.0.iter().filter(|dialect| dialect.form.fits(option));
-        // A law encodes no other's header, not of one that shares its identifier either.
+        // A law encodes no other law's header, even of one that shares its identifier.
         let own = fitting
             .find(|dialect| dialect.law.encode(header, size, &mut bytes) == dialect.form.len);
         if let Some(dialect) = own {
@@ -147,7 +149,7 @@ impl Dialect {
     }
 }
 
-/// The fields for routers, in order; those that the option has not are 0.
+/// Fields for routers, in order; fields that the option lacks are 0.
 fn fields(option: &[u8]) -> Fields {
     let end = option.len() - 4;
     let mut words = [0; 3];

@@ -1,4 +1,4 @@
-//! Headers of several laws, as their flows' packets have them.
+//! Headers of several laws in their flows' packets.
 
 use ratewire_laws::{AnyLaw, Header};
 
@@ -41,7 +41,7 @@ fn each_option_is_read_as_its_own_laws() {
         let (of_xcp, of_rcp) = (read(&xcp()), read(&rcp()));
         assert!(matches!(of_xcp, Header::Xcp(_) | Header::XcpKernel(_)), "{of_xcp:?}");
         assert!(matches!(of_rcp, Header::Rcp(_) | Header::RcpKernel(_)), "{of_rcp:?}");
-        // And what was read is what is written.
+        // A header that was read is written back unchanged.
         for (header, before) in [(of_xcp, xcp()), (of_rcp, rcp())] {
             let mut after = before.clone();
             dialects.write(&header, 1500, &mut after, IP);
@@ -91,7 +91,7 @@ fn a_header_is_written_into_its_own_laws_option_alone() {
         let mut packet = rcp();
         dialects.write(&granted, 1500, &mut packet, IP);
         assert_eq!(packet, changed(90_000), "{}", law.info().name);
-        // As long as RCP's, and not RCP's.
+        // An option of RCP's length that is not RCP's.
         let other = headers(&option(0x5278, &[1, 2, 3]));
         let mut packet = other.clone();
         dialects.write(&granted, 1500, &mut packet, IP);

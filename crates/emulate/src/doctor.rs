@@ -1,4 +1,4 @@
-//! What a run in real time needs of this machine, and what to do where it is missing.
+//! Requirements of emulated runs, and remedies for what is missing.
 
 use std::borrow::Cow;
 use std::fs;
@@ -17,22 +17,22 @@ use crate::sys;
 use crate::tun::Tun;
 use crate::user::User;
 
-/// One thing that was looked at.
+/// A requirement that was examined.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What.
+    /// Name of the requirement.
     pub what: Cow<'static, str>,
-    /// What was found; or what is wrong. `None` where only root can look.
+    /// What was found, or what is wrong. `None` if only root can look.
     pub found: Option<Result<String, String>>,
-    /// What to do about it, if anything is wrong.
+    /// Remedy if something is wrong.
     pub remedy: Cow<'static, str>,
 }
 
-/// Said of what would change the caller's own network.
+/// Answer for checks that would change the caller's own network.
 const NOT_TRIED: &str = "not tried: no namespace";
 const CONTROLS: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const NAMESPACES: &str =
-    "root makes them, on a kernel with CONFIG_NET_NS; in a container, a privileged one";
+    "run as root, on a kernel with CONFIG_NET_NS; a container must be privileged";
 
 /// Tries everything that the emulated world needs, in a namespace that is gone afterwards.
 pub fn examine() -> Vec<Check> {
@@ -41,8 +41,8 @@ pub fn examine() -> Vec<Check> {
     tried.into_iter().chain(apart(is_root)).collect()
 }
 
-/// Whether hosts would send under the laws of their flows. Only root sees what is attached, and only a build with the
-/// kernel's laws.
+/// Whether hosts would send under the laws of their flows. Only root sees what is attached, and
+/// only a build with the kernel's laws.
 fn apart(is_root: bool) -> Option<Check> {
     let (found, remedy) = match Laws::check_apart() {
         Ok(()) => (Ok("no other law is attached to them".to_string()), "".into()),
@@ -55,8 +55,8 @@ fn apart(is_root: bool) -> Option<Check> {
     cfg!(feature = "live").then_some(Check { what: "hosts' connections".into(), found, remedy })
 }
 
-/// The laws whose senders are a kernel's own, and whether this one has them. It may have more as modules, which it loads
-/// when a run asks for them.
+/// Laws whose senders are a kernel's own, and whether this kernel has them. A kernel may have more
+/// as modules, which it loads when a run asks for them.
 pub fn controls() -> Vec<Check> {
     let available = fs::read_to_string(CONTROLS).unwrap_or_default();
     let all = list().iter().filter_map(|info| {
@@ -68,7 +68,7 @@ pub fn controls() -> Vec<Check> {
         found: Some(match available.split_whitespace().any(|name| name == control) {
             true => Ok(control.to_string()),
             false => Err(format!(
-                "{control} is not loaded: runs under {law} ask for it, and are left out without"
+                "{control} is not loaded: runs under {law} try to load it, and are skipped if that fails"
             )),
         }),
         remedy: format!("modprobe tcp_{control}").into(),
@@ -76,8 +76,8 @@ pub fn controls() -> Vec<Check> {
     all.map(check).collect()
 }
 
-/// Tries all of it if the calling thread has `left` for namespaces of its own, and else what does not change its
-/// network. The thread perhaps has precedence then.
+/// Runs all checks if the calling thread has `left` for namespaces of its own, and otherwise only
+/// those that do not change its network. The thread may have real-time priority afterwards.
 fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
     let check = |what: &'static str, found: Result<String, String>, remedy: &'static str| Check {
         what: what.into(),
@@ -96,19 +96,19 @@ fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
             "TUN devices",
             || Tun::make(host::DEVICE).map(drop),
             "/dev/net/tun",
-            "modprobe tun; a container is given it: --device /dev/net/tun",
+            "modprobe tun; a container: --device /dev/net/tun",
         ),
         inside(
             "devices",
             || Device::named(LOOPBACK)?.set_up(),
             "can be set up",
-            "root sets devices up, or CAP_NET_ADMIN; a container: --cap-add NET_ADMIN",
+            "root or CAP_NET_ADMIN sets devices up; a container: --cap-add NET_ADMIN",
         ),
         check("setpriv and unshare", programs(), "apt-get install util-linux"),
         check(
             "real-time priority",
             said(sys::be_real_time(), "SCHED_FIFO"),
-            "root has it, or CAP_SYS_NICE (a container: --cap-add SYS_NICE); runs go on without, and are late more often",
+            "root or CAP_SYS_NICE gives it (a container: --cap-add SYS_NICE); without it runs go on, and are late more often",
         ),
     ]
 }
@@ -122,7 +122,7 @@ fn rights(is_root: bool) -> Check {
     Check { what: "rights".into(), found: Some(found), remedy: "run it as root, with sudo".into() }
 }
 
-/// Whether a program can be started as a host's are, by a user who is not root.
+/// Checks that a program can be started as at a host, by a user who is not root.
 fn programs() -> Result<String, String> {
     let ran = as_user(&User::nobody(), "true")
         .stdin(Stdio::null())
@@ -160,7 +160,7 @@ mod tests {
         );
     }
 
-    /// What root's rights may mend has no remedy yet: nobody knows whether it is missing.
+    /// A check that root's rights may change has no remedy: its answer is unknown.
     #[test]
     fn who_is_not_root_is_told_what_was_not_examined() {
         let checks = thread::spawn(|| try_all(false, refused())).join().expect("it ends");
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Loopback is down in a network that was just made.
+    /// Loopback is down in a new network namespace.
     #[test]
     fn only_a_network_of_its_own_is_changed() {
         let is_up_after = |examine: fn()| {

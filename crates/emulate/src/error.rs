@@ -1,4 +1,4 @@
-//! What can go wrong, and what to do about it.
+//! Errors and their remedies.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,12 +14,12 @@ impl Error {
     pub(crate) fn new(what: impl Into<String>, help: impl Into<Cow<'static, str>>) -> Error {
         Error { what: what.into(), help: help.into() }
     }
-    /// With what the system says.
+    /// The error with the system's message.
     pub(crate) fn because(mut self, why: impl fmt::Display) -> Error {
         self.what = format!("{}: {why}", self.what);
         self
     }
-    /// What is wrong, and what to do about it.
+    /// The message and the remedy.
     pub(crate) fn parts(self) -> (String, Cow<'static, str>) {
         (self.what, self.help)
     }

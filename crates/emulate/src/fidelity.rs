@@ -1,50 +1,50 @@
-//! Whether a run was what it says it was: how late packets left the network, and what was lost outside it.
+//! Fidelity of a run: how late packets left the network, and what was lost outside it.
 
 use ratewire_units::{Duration, Time};
 
-/// A packet later than this is late.
+/// Lateness above which a packet counts as late.
 pub const LATE: Duration = Duration::from_millis(1);
-/// The largest share of late packets with which a run's figures can be relied on.
+/// Largest share of late packets with which a run's figures can be relied on.
 pub const MOST_LATE: f64 = 0.01;
 
-/// Classes of lateness: eight to each doubling, from a microsecond on.
+/// Classes of lateness: eight for each doubling, from a microsecond on.
 const CLASSES: usize = 8 * 24;
 
-/// How true a run was to time.
+/// Fidelity of a run to time.
 #[derive(Clone, Debug)]
 pub struct Fidelity {
     /// Packets that left the network.
     pub packets: u64,
-    /// Of these, later than [`LATE`] after the network had them leave.
+    /// Packets that left more than [`LATE`] after their time in the model.
     pub late: u64,
-    /// The latest.
+    /// Maximum lateness.
     pub worst: Duration,
     /// Lateness by class.
     pub(crate) classes: Vec<u64>,
-    /// Longest time in which the network was busy with other things than looking at hosts: what they sent may have waited
-    /// for so long, and for as long as the kernel took to wake it.
+    /// Longest time in which the network did not read hosts: a host's packets may have waited that
+    /// long, and the time of the kernel to wake the network.
     pub longest_absence: Duration,
-    /// Packets that hosts' devices dropped, because the network did not take them.
+    /// Packets that hosts' devices dropped because the network did not take them.
     pub refused_by_devices: u64,
     /// Packets that hosts' kernels did not take.
     pub refused_by_hosts: u64,
-    /// Packets that were for no host, or were none.
+    /// Packets for no host, or malformed ones.
     pub stray: u64,
     /// Packets with a congestion header that no port's law can read.
     pub unread: u64,
-    /// Ends of connections that send as ever, for the other end does not speak their law.
+    /// Ends of connections without their law, because the other end does not speak it.
     pub plain: u64,
-    /// The same, for the kernel did not let them have its congestion control.
+    /// Ends of connections without their law, because the kernel refused its congestion control.
     pub refused: u64,
-    /// The same, for their program chose another.
+    /// Ends of connections without their law, because their program chose another.
     pub chose_another: u64,
-    /// Flows that could not do what they were to do.
+    /// Flows that could not do what the scenario says.
     pub failed_flows: u64,
-    /// No packet left the network, though something was to be sent.
+    /// Whether no packet left the network although something was to be sent.
     pub is_empty: bool,
-    /// Whether hosts hand over, and take, many packets at once.
+    /// Whether hosts send and receive bundles of packets.
     pub offloads: bool,
-    /// Whether the network had precedence over programs.
+    /// Whether the network had real-time priority.
     pub real_time: bool,
 }
 
@@ -72,7 +72,7 @@ impl Default for Fidelity {
 }
 
 impl Fidelity {
-    /// Packets that should have left at `due` left at `at`.
+    /// Notes that packets due at `due` left at `at`.
     pub(crate) fn left(&mut self, packets: u32, due: Time, at: Time) {
         let late = at.since(due);
         let packets = u64::from(packets);
@@ -89,7 +89,7 @@ impl Fidelity {
         if self.packets == 0 { 0.0 } else { self.late as f64 / self.packets as f64 }
     }
 
-    /// The lateness that this share of packets did not exceed, up to 9 % too long.
+    /// Lateness that this share of packets did not exceed, at most 9 % too high.
     pub fn quantile(&self, share: f64) -> Duration {
         let target = (share * self.packets as f64).ceil() as u64;
         let mut sum = 0;

@@ -1,5 +1,5 @@
-//! What must hold for whatever a device hands over. Shared by the fuzz target, the test that replays its corpus, and
-//! property tests.
+//! Properties of anything that a device hands over. The fuzz target, the test that replays its
+//! corpus, and property tests share them.
 
 use std::sync::LazyLock;
 
@@ -11,13 +11,14 @@ use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
 use crate::tun::{OFFLOAD, Offload};
 
-/// Reads `data` as what came from a device, after a byte that says which of its packets are dropped and which are
-/// marked: those that leave the network are whole packets, together have the payload that came in, and their
-/// checksums are right if those that came in were; and what laws' ports write of its congestion
-/// header is in that alone, and the same when they have read it. Says whether it was a packet.
+/// Reads `data` as bytes from a device, after a byte that says which packets are dropped and which
+/// are marked; returns whether it was a packet. Packets that leave the network are whole, have
+/// together the payload that came in, and have right checksums if the input had. What ports write
+/// is in the congestion header alone, and reads back equal.
 ///
 /// # Panics
-/// When one of these does not hold.
+/// If one of these does not hold.
+/// If one of these does not hold.
 pub fn packets(data: &[u8]) -> bool {
     let Some((choice, read)) = data.split_first() else { return false };
     let Some(bundle) = Bundle::read(read) else { return false };
@@ -81,7 +82,7 @@ pub fn packets(data: &[u8]) -> bool {
     true
 }
 
-/// Reads the congestion header that is in these headers under each law, and writes it back.
+/// Reads the congestion header in these headers under each law, and writes it back.
 fn congestion_header(headers: &[u8], shape: &Shape) {
     const LAWS: [&str; 7] =
         ["xcp", "rcp", "piqi-rcp", "xcp@kernel", "rcp@kernel", "piqi-rcp@kernel", "jetmax@kernel"];
@@ -106,7 +107,7 @@ fn congestion_header(headers: &[u8], shape: &Shape) {
     }
 }
 
-/// Whether TCP's checksum is right, finished as the kernel would where that is left to it.
+/// Whether TCP's checksum is right, finished as the kernel would if it is left unfinished.
 fn is_right(bytes: &[u8], shape: &Shape, offload: &Offload) -> bool {
     if !shape.is_tcp() {
         return true;

@@ -1,7 +1,8 @@
 //! Control groups, by which the laws of `bpf/` know the sockets that take part.
 //!
-//! A socket belongs to the group that its process is in when it is opened. So this process moves into a law's group
-//! while it opens the sockets of that law's flows, and back; programs start in the group of theirs.
+//! A socket belongs to its process's group at the time it is opened. This process therefore moves
+//! into a law's group while it opens the sockets of that law's flows, and back. Programs start in
+//! their law's group.
 
 use std::fs;
 use std::io;
@@ -13,26 +14,26 @@ use ratewire_live::{Law, cgroup};
 use crate::Error;
 use crate::leftovers::{is_alive, sweep, whose};
 
-/// How groups are called, followed by the number of the run's process, a dash and the law.
+/// Begin of a group's name; the number of the run's process, a dash and the law follow.
 const PREFIX: &str = "ratewire-emulate-";
 
 /// A control group of this process.
 #[derive(Debug)]
 pub(crate) struct Group {
     folder: PathBuf,
-    /// Where this process was before.
+    /// The process's group before.
     home: PathBuf,
 }
 
-/// Removes the groups of runs that were killed.
+/// Removes groups of runs that were killed.
 pub(crate) fn remove_left() {
-    // Where there are no groups nothing is left of any.
+    // Without control groups there are no remains.
     if let Ok(root) = cgroup::root() {
         sweep(&root, PREFIX, fs::remove_dir);
     }
 }
 
-/// The emulated run of another process that has a law.
+/// Another process whose emulated run has a law.
 pub fn holder(law: Law) -> Option<Holder> {
     let groups = fs::read_dir(cgroup::root().ok()?).ok()?;
     let processes = groups.flatten().filter_map(|group| {
@@ -47,10 +48,10 @@ pub fn holder(law: Law) -> Option<Holder> {
 }
 
 impl Group {
-    /// Makes a group below `root`, where the cgroup2 file system is mounted.
+    /// Makes a group below `root`, the mount point of the cgroup2 file system.
     pub(crate) fn make(root: &Path, name: &str) -> Result<Group, Error> {
         let cannot = |help: &'static str| Error::new("cannot make a control group", help);
-        // Which says itself what to do.
+        // This error has its own remedy.
         let home = cgroup::own().map_err(|e| cannot("").because(e))?;
         let folder = root.join(format!("{PREFIX}{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).map_err(|e| {
@@ -64,7 +65,7 @@ impl Group {
         &self.folder
     }
 
-    /// Does something while this process is in the group.
+    /// Runs `what` while this process is in the group.
     pub(crate) fn inside<T>(&self, what: impl FnOnce() -> T) -> Result<T, Error> {
         let cannot = |e| Error::new("cannot move to a control group", "").because(e);
         move_to(&self.folder).map_err(cannot)?;
@@ -77,7 +78,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         let _ = move_to(&self.home);
-        // What was killed a moment ago may not be gone yet.
+        // A process that was just killed may not be gone yet.
         for _ in 0..100 {
             match fs::remove_dir(&self.folder) {
                 Err(e) if e.kind() == io::ErrorKind::ResourceBusy => {

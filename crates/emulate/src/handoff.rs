@@ -15,12 +15,12 @@ use ratewire_sim::record::{
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
-/// How long what is told waits at most, if nobody wakes the recorder.
+/// Longest wait of a call if nobody wakes the recorder.
 const PATIENCE: Duration = Duration::from_millis(20);
 
-/// What a [`Recorder`] is told, a call each.
+/// A call of a [`Recorder`].
 pub(crate) enum Call {
-    /// A flow, and the class of arriving traffic that it is of.
+    /// A flow, and its class of arriving traffic.
     FlowStarted(FlowId, Option<usize>),
     FlowSample(FlowSample),
     ArrivingSample(ArrivingSample),
@@ -33,13 +33,13 @@ pub(crate) enum Call {
 pub(crate) struct Handoff<'a> {
     setup: &'a Setup,
     /// Calls that the listener has not taken, in any number. The network's thread only tries to
-    /// lock them, and keeps its own until it succeeds: a channel would have it spin, before all
-    /// others, until the listener goes on.
+    /// lock them, and keeps its own until it succeeds: with a channel it would spin, ahead of all
+    /// other threads, until the listener goes on.
     calls: Mutex<Vec<Call>>,
     listener: Thread,
-    /// The recorder wants no more.
+    /// Whether the recorder wants no more.
     is_stopped: AtomicBool,
-    /// The network tells no more.
+    /// Whether the network tells no more.
     is_over: AtomicBool,
 }
 
@@ -60,8 +60,8 @@ impl<'a> Handoff<'a> {
         Teller { handoff: self, calls: Vec::new() }
     }
 
-    /// Passes calls on to the recorder in their order, until the network tells no more. A break is
-    /// the recorder's, at the time of which it was told; it is passed no call after that.
+    /// Passes calls on to the recorder in order, until the network tells no more. A break is the
+    /// recorder's, at the time of its last progress; no call follows it.
     pub(crate) fn listen(&self, recorder: &mut impl Recorder) -> ControlFlow<Time> {
         let _stop = StopAtEnd(self);
         let mut calls = Vec::new();
@@ -115,10 +115,10 @@ impl<'a> Handoff<'a> {
     }
 }
 
-/// The network's end. Dropping it hands over what is left.
+/// The network's end. Dropping it hands over the remaining calls.
 pub(crate) struct Teller<'a> {
     handoff: &'a Handoff<'a>,
-    /// What could not be put down yet.
+    /// Calls that could not be handed over yet.
     calls: Vec<Call>,
 }
 
@@ -127,8 +127,8 @@ impl Teller<'_> {
         self.calls.push(call);
     }
 
-    /// Tells how far the run has come, and has all that was told passed on. A break is that of the
-    /// recorder at an earlier one.
+    /// Reports progress, and has all earlier calls passed on. A break is the recorder's at an
+    /// earlier progress.
     pub(crate) fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
         self.tell(Call::Progress(progress));
         if let Ok(mut calls) = self.handoff.calls.try_lock() {
@@ -152,7 +152,7 @@ impl Drop for Teller<'_> {
     }
 }
 
-/// Swaps the buffers where the listener has taken all, so that no memory is allocated.
+/// Swaps the buffers if the listener has taken all calls, so that no memory is allocated.
 fn put_down(own: &mut Vec<Call>, calls: &mut Vec<Call>) {
     match calls.is_empty() {
         true => swap(own, calls),
@@ -160,7 +160,7 @@ fn put_down(own: &mut Vec<Call>, calls: &mut Vec<Call>) {
     }
 }
 
-/// Stops the network where the recorder's thread panics.
+/// Stops the network if the recorder's thread panics.
 struct StopAtEnd<'a>(&'a Handoff<'a>);
 
 impl Drop for StopAtEnd<'_> {
@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    /// Keeps the times of what it is told, and has enough at the call of progress of this number.
+    /// Keeps the times of its calls, and breaks at the progress of this number.
     #[derive(Default)]
     struct Listed {
         enough: u32,
@@ -226,7 +226,7 @@ mod tests {
 
     const PROGRESS: Progress = Progress { now: Time::ZERO, packets: 0, flows: 0 };
 
-    /// Tells of progress until there is a break; not for ever.
+    /// Reports progress until there is a break, but not for ever.
     fn until_break(mut teller: Teller<'_>) -> bool {
         (0..10_000).any(|_| {
             thread::sleep(Duration::from_millis(1));

@@ -1,7 +1,7 @@
-//! Hosts: each a network namespace of its own with one device, at whose other end is the network.
+//! Hosts: each is a network namespace with one device, whose other end is the network.
 //!
-//! A namespace has no name: it is where a thread lives, and what that thread starts. When the thread ends, or the
-//! process is killed, it is gone, with its device, addresses and routes.
+//! A namespace has no name: it is where a thread and its programs live. When the thread ends, or
+//! the process is killed, the namespace is gone, with its device, addresses and routes.
 
 use std::ffi::{CStr, c_int};
 use std::fs;
@@ -22,25 +22,25 @@ use crate::{Error, default_control, private};
 
 /// The device of each host.
 pub(crate) const DEVICE: &CStr = c"rw0";
-/// Packets, or bundles of them, that the device holds while the network does not take them: more than any socket's
-/// window, so that sockets are held back and nothing is dropped.
+/// Packets, or bundles of them, that the device holds while the network does not take them. It is
+/// more than any socket's window, so that sockets block and nothing is dropped.
 const DEVICE_QUEUE: c_int = 100_000;
 
-/// What a host is to be.
+/// Configuration of a host.
 #[derive(Clone, Debug)]
 pub(crate) struct Spec {
     pub(crate) node: NodeId,
     pub(crate) name: String,
     pub(crate) address: Ipv4Addr,
-    /// Network-layer bytes of its largest packet.
+    /// Network-layer bytes of the host's largest packet.
     pub(crate) mtu: Bytes,
-    /// Room for what a socket sends or receives.
+    /// Size of a socket's buffers.
     pub(crate) window: Bytes,
-    /// Whether connections are to be marked in place of losing packets.
+    /// Whether connections are marked instead of losing packets.
     pub(crate) ecn: bool,
-    /// The congestion control that sockets which do not choose one are to have.
+    /// Congestion control for sockets that choose none.
     pub(crate) control: Option<&'static str>,
-    /// Whether its default route may have that: all its flows are of that law.
+    /// Whether the default route may carry it: all the host's flows have that law.
     pub(crate) control_by_route: bool,
 }
 
@@ -49,9 +49,9 @@ pub(crate) struct Spec {
 pub(crate) struct Host {
     pub(crate) spec: Spec,
     pub(crate) tun: Tun,
-    /// The congestion control that sockets have by default.
+    /// Default congestion control of sockets.
     pub(crate) control: String,
-    /// The thread that lives there, for other programs to follow it.
+    /// The thread that lives in the namespace, for other programs to follow.
     pub(crate) thread: nix::unistd::Pid,
     jobs: Option<mpsc::Sender<Job>>,
     lives: Option<JoinHandle<()>>,
@@ -59,23 +59,23 @@ pub(crate) struct Host {
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// What a host's thread tells once it is there.
+/// Report of a host's thread in its namespace.
 struct Moved {
     tun: Tun,
     control: String,
     thread: nix::unistd::Pid,
 }
 
-/// The address of the n-th host, from 0: 198.18.0.0/15 is set aside for tests of networks (RFC 2544).
+/// Address of the n-th host, from 0: 198.18.0.0/15 is reserved for tests of networks (RFC 2544).
 pub(crate) fn address(n: usize) -> Ipv4Addr {
     Ipv4Addr::from_bits(Ipv4Addr::new(198, 18, 0, 1).to_bits() + n as u32)
 }
 
-/// The most hosts there can be.
+/// Maximum number of hosts.
 pub(crate) const MOST: usize = (1 << 17) - 2;
 
 impl Host {
-    /// Sets hosts up, all at once; `names` is a file in the form of `/etc/hosts`, and takes its
+    /// Sets hosts up, all at once. `names` is a file in the form of `/etc/hosts`, and takes its
     /// place there.
     pub(crate) fn set_up(specs: Vec<Spec>, names: &Path) -> Result<Vec<Host>, Error> {
         let begun: Vec<Begun> =
@@ -85,11 +85,11 @@ impl Host {
 
     /// Ends hosts, all at once.
     pub(crate) fn end(mut hosts: Vec<Host>) {
-        // Each host's thread ends once nothing is left that could be asked of it.
+        // A host's thread ends once no job can come.
         hosts.iter_mut().for_each(|host| host.jobs = None);
     }
 
-    /// Has the host's thread do something, and waits for what comes of it.
+    /// Lets the host's thread do something, and waits for the result.
     pub(crate) fn run<T: Send + 'static>(
         &self,
         job: impl FnOnce() -> T + Send + 'static,
@@ -103,14 +103,14 @@ impl Host {
         done.recv().map_err(|_| gone())
     }
 
-    /// Packets that its device has dropped.
+    /// Packets that the host's device has dropped.
     pub(crate) fn device_drops(&self) -> Result<u64, Error> {
         let table = self.run(|| fs::read_to_string("/proc/thread-self/net/dev"))?;
         let table = table.map_err(|e| Error::new("cannot read /proc/net/dev", "").because(e))?;
         let device = DEVICE.to_string_lossy();
         let line =
             table.lines().find_map(|line| line.trim().strip_prefix(&*device)?.strip_prefix(':'));
-        // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
+        // Eight columns of received, then bytes, packets, errors and drops of sent.
         let drops = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
         Ok(drops.unwrap_or(0))
     }
@@ -191,7 +191,7 @@ pub(crate) fn leave() -> io::Result<()> {
     Ok(mount(none, "/", none, MsFlags::MS_REC | MsFlags::MS_PRIVATE, none)?)
 }
 
-/// Who asks for a name that is no host's is told at once that there is none: no name server can be reached.
+/// A lookup of a name that is no host's fails at once: no name server can be reached.
 fn answer_no_names(none: Option<&str>) -> nix::Result<()> {
     const RESOLVER: &str = "/etc/resolv.conf";
     match fs::canonicalize(RESOLVER) {
@@ -200,23 +200,23 @@ fn answer_no_names(none: Option<&str>) -> nix::Result<()> {
     }
 }
 
-/// Address, routes and limits of the namespace that the calling thread is in.
+/// Address, routes and limits of the calling thread's namespace.
 fn configure(spec: &Spec) -> io::Result<()> {
     let Spec { address, mtu, window, .. } = spec;
-    // Windows are learnt anew in each connection; without IPv6 nothing is sent that nobody asked for.
+    // Windows are learnt anew in each connection; without IPv6 nothing is sent unasked.
     let most = window.get().clamp(1 << 12, i32::MAX as u64);
     let buffers = format!("4096 {} {most}", most.min(131_072));
     for (key, value) in [
         ("ipv6/conf/all/disable_ipv6", "1"),
         ("ipv4/tcp_no_metrics_save", "1"),
-        // What programs leave behind when they are killed goes soon.
+        // Connections of killed programs go soon.
         ("ipv4/tcp_orphan_retries", "1"),
         ("ipv4/tcp_fin_timeout", "1"),
         ("ipv4/tcp_rmem", buffers.as_str()),
         ("ipv4/tcp_wmem", buffers.as_str()),
-        // Else only what asks for it is.
+        // Otherwise only connections that ask for ECN have it.
         ("ipv4/tcp_ecn", if spec.ecn { "1" } else { "2" }),
-        // What root alone may elsewhere, every program may here: ping, and serve at any port.
+        // Every program may do here what elsewhere only root may: ping, and serve at any port.
         ("ipv4/ping_group_range", "0 2147483647"),
         ("ipv4/ip_unprivileged_port_start", "0"),
     ] {

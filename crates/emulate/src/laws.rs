@@ -1,4 +1,4 @@
-//! The laws of `bpf/` in hosts' kernels, for as long as a run takes.
+//! The laws of `bpf/` in hosts' kernels, for the time of a run.
 
 #[cfg(feature = "live")]
 pub(crate) use loaded::Laws;
@@ -17,7 +17,7 @@ mod loaded {
     use crate::group::{Group, holder, remove_left};
     use crate::{Error, Shell};
 
-    /// Those that senders speak.
+    /// Laws that senders speak.
     pub(crate) struct Laws(Vec<Loaded>);
 
     struct Loaded {
@@ -41,12 +41,12 @@ mod loaded {
             .because(why))
         }
 
-        /// Whether a law of this name could be loaded, as far as can be told before.
+        /// Checks that a law of this name could be loaded, as far as that can be known before.
         pub(crate) fn check(name: &str) -> Result<(), Error> {
             host::check_free(named(name)?, holder).map_err(|e| cannot(name, &e))
         }
 
-        /// Loads those that a run needs; what runs have left that were killed is removed.
+        /// Loads the laws that a run needs, and removes remains of killed runs.
         pub(crate) fn load(setup: &Setup, shell: Option<Shell>) -> Result<Laws, Error> {
             Laws::check_apart()?;
             remove_left();
@@ -60,12 +60,12 @@ mod loaded {
             self.0.iter().find(|loaded| loaded.control == control).map(|loaded| &loaded.group)
         }
 
-        /// The control group whose sockets send under it.
+        /// The control group whose sockets send under a law.
         pub(crate) fn folder(&self, control: CongestionControl) -> Option<&Path> {
             self.loaded(control).map(Group::folder)
         }
 
-        /// Does something while sockets that are opened send under it.
+        /// Runs `what` while new sockets send under a law.
         pub(crate) fn inside<T>(
             &self,
             control: Option<CongestionControl>,
@@ -77,8 +77,8 @@ mod loaded {
             }
         }
 
-        /// Ends of connections that were to send under one and do not: for the other end does not speak it; for the
-        /// kernel did not let them; for their program chose another.
+        /// Ends of connections that do not send under their law: because the other end does not
+        /// speak it, the kernel refused it, or their program chose another.
         pub(crate) fn left_out(&self) -> [u64; 3] {
             let statuses = self.0.iter().filter_map(|loaded| loaded.held.status());
             statuses.fold([0; 3], |[plain, refused, chose_another], status| {
@@ -97,7 +97,7 @@ mod loaded {
             let law = named(name)?;
             let group = Group::make(&cgroup::root().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
-            // That a host's own link is paused only the model knows.
+            // Only the model knows that a host's own link is paused.
             let spec =
                 host::Spec { law, cgroup, iface: None, desired: line_rate(setup), is_forced: true };
             let held = host::hold(&spec, holder);
@@ -113,7 +113,7 @@ mod loaded {
         Error::new(format!("cannot have kernels send under {name}"), "").because(why)
     }
 
-    /// The rate of the fastest link at which a flow starts: what senders ask for.
+    /// Rate of the fastest link at which a flow starts, which senders ask for.
     fn line_rate(setup: &Setup) -> Rate {
         let is_end = |node| setup.flows.iter().any(|flow| flow.from == node || flow.to == node);
         let own = setup.network.links.iter().filter(|link| is_end(link.from));
@@ -130,7 +130,7 @@ mod none {
     use crate::control::CongestionControl;
     use crate::{Error, Shell};
 
-    /// None: setups that need one were refused before.
+    /// No laws: setups that need one were refused before.
     pub(crate) struct Laws;
 
     impl Laws {

@@ -1,23 +1,24 @@
-//! What runs have for as long as they last: its name has the number of their process, by which one knows what those
-//! that were killed have left.
+//! Files and groups of a run have the number of its process in their name, which identifies the
+//! remains of killed runs.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Removes what is in a folder and called by `prefix`, the number of a process that is gone, a dash and more.
+/// Removes entries of a folder whose name is `prefix`, the number of a process that is gone, a dash
+/// and more.
 pub(crate) fn sweep(folder: &Path, prefix: &str, remove: fn(PathBuf) -> io::Result<()>) {
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let process = name.to_str().and_then(|name| Some(whose(name, prefix)?.0));
         if process.is_some_and(|process| !is_alive(process)) {
-            // Where it fails, as for a control group in which something lives, the next run may do it.
+            // If it fails, as for a control group with a live process, the next run may do it.
             let _ = remove(entry.path());
         }
     }
 }
 
-/// The process that a name tells, and what follows.
+/// The process number in a name, and what follows.
 pub(crate) fn whose<'a>(name: &'a str, prefix: &str) -> Option<(u32, &'a str)> {
     let (process, rest) = name.strip_prefix(prefix)?.split_once('-')?;
     Some((process.parse().ok()?, rest))
@@ -34,7 +35,7 @@ mod tests {
     #[test]
     fn only_what_killed_runs_have_left_is_removed() {
         let folder = tempfile::tempdir().expect("a folder");
-        // No process has so high a number; the first always runs.
+        // No process has so high a number; process 1 always runs.
         let own = format!("names-{}-x", std::process::id());
         let names = ["names-99999999-x", "names-1-x", "names-x", own.as_str()];
         let [killed, runs, others, own] = names.map(|name| folder.path().join(name));

@@ -1,21 +1,21 @@
 //! Real time: the same scenario, with kernels and programs at its hosts.
 //!
-//! Each host is a network namespace with one TUN device. What its kernel sends goes through the network model that
-//! the simulator runs ([`ratewire_net`]): the same links, queues and laws' ports, told the time by the clock. What
-//! arrives is written to the device of the host it is for.
+//! Each host is a network namespace with one TUN device. Its kernel's packets go through the
+//! network model of the simulator ([`ratewire_net`]): the same links, queues and law ports, driven
+//! by the clock. Packets that arrive are written to the device of their host.
 //!
-//! **Time.** What happens in the network happens at the time that the model says, however late it is worked out: a
-//! packet that is looked at late leaves the next queue no later for it. How late packets left the network is counted,
-//! and is what a run's [`Fidelity`] is judged by.
+//! **Time.** Everything in the network happens at the time that the model says, however late it is
+//! computed: a packet that is processed late leaves the next queue no later. How late packets left
+//! the network is counted, and decides a run's [`Fidelity`].
 //!
 //! **Threads.** The network runs in a real-time thread that waits for nobody. One thread writes and
-//! reads for all flows, one asks kernels about them, and the caller's thread records what the
-//! network tells (`handoff`).
+//! reads for all flows, one asks kernels about them, and the caller's thread records (`handoff`).
 //!
-//! **Flows** of a scenario are TCP connections under the kernel's congestion control of that name, whose applications
-//! write and read as the scenario says; or programs ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)).
+//! **Flows** of a scenario are TCP connections under the kernel's congestion control of that name,
+//! with the writes and reads that the scenario says; or programs
+//! ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)).
 
-// They panic where the reader has gone away.
+// They panic if the reader has gone away.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod agenda;

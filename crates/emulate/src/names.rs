@@ -1,5 +1,5 @@
-//! The hosts' names, in a file that takes the place of `/etc/hosts` at each, and is gone once every
-//! host has it; and which names can be there.
+//! Names of hosts, in a file that takes the place of `/etc/hosts` at each and is removed once every
+//! host has it; and the names that are allowed.
 
 use std::fmt::Write;
 use std::fs;
@@ -11,11 +11,11 @@ use crate::Error;
 use crate::host::Spec;
 use crate::leftovers::sweep;
 
-/// How the files are called, followed by the process's number and a dash.
+/// Begin of such a file's name; the process's number and a dash follow.
 const PREFIX: &str = "ratewire-hosts-";
-/// Name that every host has for itself.
+/// Name of every host for itself.
 const LOCAL: &str = "localhost";
-/// Bytes of the longest name of a host, RFC 1035.
+/// Bytes of the longest host name (RFC 1035).
 const LONGEST: usize = 253;
 /// Characters of a host's name in the name of a log.
 const LONGEST_IN_LOG: usize = 64;
@@ -53,17 +53,17 @@ fn what_is_wrong(name: &str) -> Option<&'static str> {
     name.contains('#').then_some("a `#` in its name")
 }
 
-/// The name of the n-th program's log, from 1: the host's name, of which letters, digits, `.`, `_`
-/// and `-` stay.
+/// Name of the n-th program's log, from 1, with the host's name: letters, digits, `.`, `_` and `-`
+/// stay.
 pub(crate) fn log(n: usize, host: &str) -> String {
     let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let host: String = host.chars().take(LONGEST_IN_LOG).map(plain).collect();
-    // A character has 4 bytes at most, and a name of a file 255.
+    // A character has at most 4 bytes, and a file name 255.
     format!("{n}-{}.txt", if host.len() > 200 { "host" } else { &host })
 }
 
-/// The names and addresses of hosts; what runs have left that were killed while they set up is
-/// removed. Where no program runs nobody asks for a name that cannot be there.
+/// The file of hosts' names and addresses; remains of runs that were killed during set-up are
+/// removed. Without programs, nobody asks for a name that is not allowed.
 pub(crate) fn file(specs: &[Spec]) -> Result<NamedTempFile, Error> {
     let mut text = format!("127.0.0.1 {LOCAL}\n");
     for spec in specs.iter().filter(|spec| what_is_wrong(&spec.name).is_none()) {
@@ -73,7 +73,7 @@ pub(crate) fn file(specs: &[Spec]) -> Result<NamedTempFile, Error> {
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let written = Builder::new().prefix(&prefix).tempfile().and_then(|file| {
         fs::write(file.path(), text)?;
-        // For programs that are not root's.
+        // Readable for programs that are not root's.
         fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644))?;
         Ok(file)
     });

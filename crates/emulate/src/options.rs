@@ -1,11 +1,11 @@
-//! Which of a law's options count in real time.
+//! Options of laws that count in real time.
 
 use ratewire_laws::AnyLaw;
 
 use crate::control::control;
 
-/// Whether an option of a law does nothing: the kernel's senders have none of a law's, only its ports do. JetMax's ports
-/// are those of the kernel, as they are.
+/// Whether an option of a law does nothing. The kernel's senders have no options, only ports do;
+/// JetMax's ports are the kernel's and have none either.
 pub fn ignores(law: &AnyLaw, option: &str) -> bool {
     let mut all = law.info().options.iter();
     let is_read = match law {
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
     use crate::dialect::adapt;
 
-    /// A port of the law with these options, as an emulated run has it.
+    /// The port of a law with these options, as in an emulated run.
     fn port(law: &str, options: &[(&str, &str)]) -> Option<String> {
         let mut laws = [AnyLaw::new(law, options).ok()?];
         adapt(&mut laws);

@@ -1,27 +1,27 @@
-//! IP packets as bytes: what the network has to know of them.
+//! IP packets as bytes: the fields that the network reads.
 
 use std::net::Ipv4Addr;
 
-/// Protocols whose ports are read.
+/// Protocols with ports.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Kind of the TCP option that holds a congestion header, `bpf/laws/option.h`.
+/// Kind of the TCP option with a congestion header, `bpf/laws/option.h`.
 const OPTION_KIND: u8 = 254;
 
-/// What is where in a packet.
+/// Layout of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// What tells apart the streams of packets.
+    /// Identity of the packet's stream.
     pub(crate) stream: Stream,
     /// Bytes of the IP header.
     pub(crate) ip: usize,
-    /// Bytes of all headers: of TCP's or UDP's too.
+    /// Bytes of all headers, TCP's or UDP's included.
     pub(crate) headers: usize,
     /// Network-layer bytes.
     pub(crate) total: usize,
 }
 
-/// What tells apart the streams of packets.
+/// Identity of a stream of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Stream {
     pub(crate) from: Ipv4Addr,
@@ -31,7 +31,7 @@ pub(crate) struct Stream {
 }
 
 impl Shape {
-    /// Of a whole IPv4 packet; `None` for what is none.
+    /// Layout of a whole IPv4 packet; `None` if it is none.
     pub(crate) fn of(bytes: &[u8]) -> Option<Shape> {
         let first = *bytes.first()?;
         let ip = usize::from(first & 15) * 4;
@@ -64,7 +64,7 @@ impl Shape {
         Some(Shape { stream, ip, headers: ip + after, total })
     }
 
-    /// Where the checksum is in the header of TCP or UDP.
+    /// Offset of the checksum in the header of TCP or UDP.
     pub(crate) fn checksum(&self) -> Option<usize> {
         match self.stream.protocol {
             _ if self.headers == self.ip => None,
@@ -79,7 +79,7 @@ impl Shape {
     }
 }
 
-/// The two bits of explicit congestion notification (RFC 3168).
+/// The two bits of ECN (RFC 3168).
 pub(crate) fn ecn(bytes: &[u8]) -> u8 {
     bytes[1] & 3
 }
@@ -89,7 +89,7 @@ pub(crate) fn mark(bytes: &mut [u8]) {
     bytes[1] |= 3;
 }
 
-/// Where the TCP option of a congestion header lies, its length included; `headers` end with TCP's.
+/// Range of the TCP option with a congestion header; `headers` end with TCP's.
 pub(crate) fn option(headers: &[u8], ip: usize) -> Option<std::ops::Range<usize>> {
     let mut at = ip + 20;
     while let Some(kind) = headers.get(at) {
@@ -111,7 +111,7 @@ pub(crate) fn option(headers: &[u8], ip: usize) -> Option<std::ops::Range<usize>
     None
 }
 
-/// The sum of 16-bit words that checksums are made of (RFC 1071), not folded.
+/// Sum of 16-bit words for a checksum (RFC 1071), not folded.
 pub(crate) fn sum(bytes: &[u8]) -> u64 {
     let words = bytes.chunks_exact(2);
     let odd = words.remainder().first().map_or(0, |byte| u64::from(*byte) << 8);
@@ -138,12 +138,12 @@ pub(crate) fn seal(bytes: &mut [u8], ip: usize) {
     put_u16(bytes, 10, checksum);
 }
 
-/// The sum of what TCP's and UDP's checksums cover beside the packet itself.
+/// Sum of the pseudo header that TCP's and UDP's checksums cover.
 pub(crate) fn pseudo_sum(bytes: &[u8], ip: usize, total: usize) -> u16 {
     fold(sum(&bytes[12..20]) + u64::from(bytes[9]) + (total - ip) as u64)
 }
 
-/// A checksum over `before`, as it is over `after` (RFC 1624, equation 3).
+/// The checksum over `after`, from the one over `before` (RFC 1624, equation 3).
 pub(crate) fn updated(checksum: u16, before: &[u8], after: &[u8]) -> u16 {
     let folded = u64::from(!checksum) + u64::from(!fold(sum(before))) + sum(after);
     !fold(folded)

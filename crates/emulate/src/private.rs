@@ -1,5 +1,5 @@
-//! Folders for passing files, of which each host has its own: what programs leave there is gone
-//! with the run, and they see nothing of the real ones.
+//! Each host's own folders for passing files: what programs leave there is gone with the run, and
+//! they see nothing of the real ones.
 
 use std::ffi::OsString;
 use std::fs::{self, DirBuilder, Permissions};
@@ -9,26 +9,26 @@ use std::path::{Path, PathBuf};
 
 use nix::mount::{MsFlags, mount};
 
-/// Where every user of a machine may write.
+/// Folders in which every user of a machine may write.
 const FOLDERS: [&str; 2] = ["/tmp", "/var/tmp"];
 
-/// The most that each holds, in `tmpfs`'s words.
+/// Limits of each folder, in `tmpfs`'s words.
 const LIMITS: &str = "mode=1777,size=256m,nr_inodes=64k";
 
-/// A folder on the way to the working directory, which the working directory is reached by again.
+/// A folder on the way to the working directory, to be made again.
 struct Step {
     name: OsString,
     mode: u32,
     owner: (u32, u32),
 }
 
-/// Mounts these folders anew for the mount namespace of the calling thread. A working directory
-/// below one of them stays where it was.
+/// Mounts these folders anew in the calling thread's mount namespace. A working directory below one
+/// of them stays where it was.
 pub(crate) fn mount_private() -> io::Result<()> {
     let real = |folder: &&str| fs::canonicalize(folder).ok();
     let mut folders: Vec<PathBuf> = FOLDERS.iter().filter_map(real).collect();
     folders.dedup();
-    // A directory that was removed is below nothing.
+    // A directory that was removed is below no folder.
     let here = std::env::current_dir().unwrap_or_default();
     let inner = |folder: &PathBuf| Some((folder.clone(), here.strip_prefix(folder).ok()?));
     let inner = folders.iter().find_map(inner);
@@ -53,8 +53,8 @@ pub(crate) fn mount_private() -> io::Result<()> {
     Ok(nix::unistd::chdir(&place)?)
 }
 
-/// The folders from `folder` to `rest` below it, with the rights that they have: who may not pass
-/// them still may not.
+/// The folders from `folder` to `rest` below it, with their rights: a user who may not pass them
+/// still may not.
 fn steps(folder: &Path, rest: &Path) -> io::Result<Vec<Step>> {
     let mut place = folder.to_path_buf();
     let step = |name: &std::ffi::OsStr| {
@@ -66,8 +66,8 @@ fn steps(folder: &Path, rest: &Path) -> io::Result<Vec<Step>> {
     rest.iter().map(step).collect()
 }
 
-/// Whether programs find none of the files that are here: here is one of the folders that hosts
-/// have anew.
+/// Whether programs find no files of the working directory, because it is one of the folders that
+/// hosts have anew.
 pub fn hides_working_directory() -> bool {
     let here = std::env::current_dir().ok();
     let real = |folder: &&str| fs::canonicalize(folder).ok();

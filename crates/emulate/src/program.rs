@@ -1,9 +1,9 @@
 //! Programs in hosts.
 //!
-//! Each has a process namespace of its own, whose first process belongs to root. That process is
-//! killed with the thread that started it, that is, with us, however we end. All others of the
-//! namespace are killed with it, whoever's they are. The signal is set on root's process, as the
-//! kernel forgets it of a process that changes its user.
+//! Each has a process namespace of its own, whose first process is root's. The kernel kills that
+//! process with the thread that started it, so it ends with this process, however that ends. All
+//! other processes of the namespace are killed with it, whoever owns them. The signal is set on
+//! root's process because the kernel drops it when a process changes its user.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,24 +16,24 @@ use crate::Error;
 use crate::host::Host;
 use crate::user::User;
 
-/// What root runs inside: gets into the control group, if there is one. `ENTER` or a shell follows.
+/// Root's command inside: enters the control group, if there is one. `ENTER` or a shell follows.
 const JOIN: &str = r#"if [ -n "$RATEWIRE_CGROUP" ]; then echo 0 > "$RATEWIRE_CGROUP/cgroup.procs" || exit 126; fi
 unset RATEWIRE_CGROUP
 "#;
 
-/// Goes on as a program of the same user.
+/// Continues as a program of the same user.
 const BECOME: &str = r#"exec "$@""#;
 
 /// Waits for a program of another user.
 const WATCH: &str = r#""$@"
 exit $?"#;
 
-/// What the program's user runs: enters the working directory `$1`, and becomes what the scenario
-/// says, `$2`.
+/// Command of the program's user: enters the working directory `$1`, and becomes the scenario's
+/// command `$2`.
 const ENTER: &str = r#"cd -- "$1" || { echo "ratewire: this program starts in /: its user may not enter $1" >&2; cd /; }
 exec sh -c "$2""#;
 
-/// What programs keep of our environment.
+/// Variables of our environment that programs keep.
 const KEPT: [&str; 3] = ["PATH", "TERM", "LANG"];
 
 /// A program that was started.
@@ -41,17 +41,17 @@ const KEPT: [&str; 3] = ["PATH", "TERM", "LANG"];
 pub(crate) struct Program {
     pub(crate) host: String,
     pub(crate) run: String,
-    /// What its user is called.
+    /// Name of the program's user.
     pub(crate) user: String,
-    /// Whether a flow's data is what it sends or fetches.
+    /// Whether the program sends or fetches a flow's data.
     pub(crate) makes_flow: bool,
     child: Child,
-    /// What it writes.
+    /// File of the program's output.
     pub(crate) log: Option<PathBuf>,
     ended: Option<ExitStatus>,
 }
 
-/// Has `setpriv` run what follows in a process namespace that ends with the thread that starts it.
+/// Lets `setpriv` run what follows in a process namespace that ends with the thread that starts it.
 fn in_namespace(setpriv: &mut Command) -> &mut Command {
     setpriv
         .args(["--pdeathsig", "KILL", "unshare", "--pid", "--fork", "--mount-proc"])
@@ -73,7 +73,7 @@ pub(crate) fn as_user(user: &User, run: &str) -> Command {
             true => command.arg("--clear-groups"),
             false => command.args(["--groups", &groups.join(",")]),
         };
-        // Without new privileges, programs that are root's whoever starts them (sudo, su) are not.
+        // Without new privileges, programs that are always root's (sudo, su) do not work.
         command.args(["--no-new-privs", "--bounding-set=-all", "--inh-caps=-all"]);
         command.args(["--ambient-caps=-all", "--"]);
     }
@@ -90,7 +90,7 @@ fn own_shell(shell: &OsStr) -> Command {
     let mut command = Command::new("setpriv");
     let run = [JOIN, BECOME].concat();
     in_namespace(&mut command).args(["sh", "-c", &run, "sh", "sh", "-c"]).arg(shell);
-    // A folder that the host may not have.
+    // The host may lack this folder.
     command.env_remove("TMPDIR");
     command
 }
@@ -100,13 +100,13 @@ fn cannot_log(path: &Path, why: &io::Error) -> Error {
     Error::new(what, "make room there, or choose another folder with --out").because(why)
 }
 
-/// Whose a program is.
+/// Owner of a program.
 #[derive(Debug)]
 pub(crate) enum Role<'a> {
-    /// The scenario's: it runs as this user and reads nothing. What it writes is kept in a file, or
-    /// nowhere.
+    /// The scenario: the program runs as this user and reads nothing. Its output is kept in a file,
+    /// or nowhere.
     Scenario { user: &'a User, log: Option<PathBuf> },
-    /// The caller's shell.
+    /// The caller, for a shell.
     Shell,
 }
 
@@ -128,11 +128,10 @@ impl Program {
                 let mut command = as_user(user, run);
                 command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
                 if let Some(path) = &log {
-                    // Programs may open /dev/stdout anew: what they write there and here goes on at
-                    // the end.
+                    // Programs may open /dev/stdout anew: both outputs are appended.
                     let file = File::options().append(true).create_new(true).open(path);
                     let file = file.map_err(|e| cannot_log(path, &e))?;
-                    // To open it they must own it, though not every file system has owners.
+                    // To open the file they must own it, although not every file system has owners.
                     let _ = fchown(&file, Some(user.uid), Some(user.gid));
                     command.stderr(file.try_clone().map_err(cannot)?).stdout(file);
                 }
@@ -147,7 +146,7 @@ impl Program {
         Ok(Program { host: name, run, user, makes_flow: false, child, log, ended: None })
     }
 
-    /// How it ended, if it has.
+    /// Exit status, if the program has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
@@ -155,7 +154,7 @@ impl Program {
         self.ended
     }
 
-    /// Ends it and all that it started.
+    /// Kills the program and everything that it started.
     pub(crate) fn kill(&mut self) {
         if self.ended().is_none() {
             let _ = self.child.kill();

@@ -1,4 +1,4 @@
-//! Which of many descriptors are ready, and waits that end when they are to.
+//! Readiness of many descriptors, and waits with a precise end.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -9,7 +9,7 @@ use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::time::TimeSpec;
 
-/// Descriptors that are told apart by a number each.
+/// Descriptors, each with a number.
 #[derive(Debug)]
 pub(crate) struct Readiness {
     epoll: Epoll,
@@ -17,7 +17,7 @@ pub(crate) struct Readiness {
 }
 
 impl Readiness {
-    /// A set without descriptors; one wait tells of at most `most` of them.
+    /// An empty set; one wait reports at most `most` descriptors.
     pub(crate) fn new(most: usize) -> io::Result<Readiness> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         Ok(Readiness { epoll, room: vec![EpollEvent::empty(); most.max(1)] })
@@ -28,13 +28,13 @@ impl Readiness {
         Ok(self.epoll.add(fd, EpollEvent::new(what, number))?)
     }
 
-    /// Changes what is looked for at a descriptor.
+    /// Changes the events of a descriptor.
     pub(crate) fn change(&self, fd: impl AsFd, number: u64, what: EpollFlags) -> io::Result<()> {
         Ok(self.epoll.modify(fd, &mut EpollEvent::new(what, number))?)
     }
 
-    /// Waits until a descriptor is ready, or `most` is over; returns the numbers of those that are
-    /// ready.
+    /// Waits until a descriptor is ready, or `most` is over; returns the numbers of ready
+    /// descriptors.
     pub(crate) fn wait(&mut self, most: Span) -> io::Result<impl Iterator<Item = u64> + '_> {
         // `epoll_wait` counts in milliseconds.
         if !most.is_zero() {

@@ -1,41 +1,41 @@
-//! What of a connection's data has passed a place, by the sequence numbers of TCP.
+//! Data of a connection that has passed a place, by TCP's sequence numbers.
 
 use std::collections::BTreeMap;
 
-/// The range of a stream that a packet carries.
+/// A packet's facts about its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DataRange {
-    /// Of its first byte; `None` where it is not TCP's.
+    /// Sequence number of the first byte; `None` if the packet is not TCP's.
     pub(crate) sequence: Option<u32>,
-    /// It opens a connection (SYN).
+    /// Whether the packet opens a connection (SYN).
     pub(crate) opens: bool,
     pub(crate) payload: u64,
 }
 
-/// One direction of one connection after the other.
+/// One direction of consecutive connections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
     /// Sequence number of the first byte; `None` before a connection was opened.
     first: Option<u32>,
-    /// All before this has passed, counted from the first.
+    /// Every byte before has passed, counted from the first.
     next: u64,
-    /// Beyond it, from where to where.
+    /// Ranges beyond that have passed.
     beyond: BTreeMap<u64, u64>,
 }
 
 impl Seen {
-    /// A packet passes: how much of its payload had not.
+    /// Notes a packet; returns how much of its payload is new.
     pub(crate) fn fresh(&mut self, segment: &DataRange) -> u64 {
         let DataRange { sequence: Some(sequence), opens, payload } = *segment else {
             return segment.payload;
         };
-        // What opens a connection has a number of its own, before those of its data.
+        // The packet that opens a connection has a number of its own, before those of its data.
         let sequence = if opens { sequence.wrapping_add(1) } else { sequence };
         if opens && self.first != Some(sequence) {
             *self = Seen { first: Some(sequence), ..Seen::default() };
         }
         let Some(first) = self.first else { return payload };
-        // Numbers have 32 bits: the nearest to what is next.
+        // Numbers have 32 bits: the nearest to the expected one is meant.
         let next = first.wrapping_add(self.next as u32);
         let ahead = i64::from(sequence.wrapping_sub(next).cast_signed());
         let from = self.next.saturating_add_signed(ahead).max(self.next);
@@ -90,7 +90,7 @@ mod tests {
     }
 
     proptest! {
-        /// As if each byte were ticked off, across the end of the numbers too.
+        /// The result equals ticking off each byte, also across the end of the numbers.
         #[test]
         fn each_byte_is_fresh_once(
             first: u32,

@@ -1,5 +1,5 @@
-//! A run from its beginning to its end: hosts, flows and programs are set up, the network runs between them, and all
-//! is taken down.
+//! A run from begin to end: sets up hosts, flows and programs, runs the network between them, and
+//! takes everything down.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -31,17 +31,17 @@ use crate::user::Users;
 use crate::world::World;
 use crate::{Error, arriving, check, names, sys};
 
-/// What servers get to start up in before anything is sent.
+/// Time for servers to start before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
 
-/// What is not of the scenario.
+/// Options that are not the scenario's.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Where what programs write is kept, a file each.
+    /// Folder of programs' outputs, a file each.
     pub logs: Option<PathBuf>,
-    /// A shell on this process's terminal; the run then ends with it.
+    /// A shell on this process's terminal; the run ends with it.
     pub shell: Option<Shell>,
-    /// Whom programs may run as.
+    /// Users that programs may run as.
     pub users: Users,
 }
 
@@ -50,48 +50,48 @@ pub struct Options {
 pub struct Shell {
     /// The host.
     pub host: NodeId,
-    /// None of the scenario's flows and programs run beside it, nor is anything told of them.
+    /// Whether the scenario's flows and programs are left out, of which nothing is reported then.
     pub is_alone: bool,
 }
 
-/// What an emulated run comes to.
+/// Result of an emulated run.
 #[derive(Debug)]
 pub struct Emulated {
-    /// As of a simulated run.
+    /// Outcome as of a simulated run.
     pub outcome: Outcome,
-    /// How true it was to time.
+    /// Fidelity to time.
     pub fidelity: Fidelity,
-    /// What became of programs, in the order of the scenario.
+    /// Ends of programs, in the order of the scenario.
     pub programs: Vec<ProgramEnd>,
-    /// Flows that could not do what they were to do, and why.
+    /// Flows that failed, and why.
     pub failed: Vec<(String, String)>,
-    /// Hosts whose programs send under another congestion control than the scenario's, if they choose none: its name,
-    /// that of what they send under, and that of what they should.
+    /// Hosts whose programs send under another congestion control than the scenario's unless they
+    /// choose: the host's name, the actual and the intended one.
     pub under_another: Vec<(String, String, &'static str)>,
-    /// How the shell ended, if there was one.
+    /// Exit status of the shell, if there was one.
     pub shell: Option<ExitStatus>,
 }
 
-/// What became of a program.
+/// End of a program.
 #[derive(Clone, Debug)]
 pub struct ProgramEnd {
     /// The host's name.
     pub host: String,
-    /// What was run.
+    /// Command.
     pub run: String,
-    /// What its user is called.
+    /// Name of the program's user.
     pub user: String,
-    /// Whether it ended well by itself, badly by itself, or with the run (`None`).
+    /// Whether the program ended well, ended badly, or was ended with the run (`None`).
     pub well: Option<bool>,
-    /// Where what it wrote is.
+    /// File of the program's output.
     pub log: Option<PathBuf>,
 }
 
-/// Runs a setup in real time.
+/// Runs a setup in real time. Nothing of it stays, whatever happens.
 ///
 /// # Errors
-/// When the setup has what real hosts cannot do, the system does not let us, or packets are not conserved. Whatever
-/// happens, nothing of it stays.
+/// If the setup has something that real hosts cannot do, the system refuses, or packets are not
+/// conserved.
 pub fn run<R: Recorder>(
     setup: &Setup,
     options: &Options,
@@ -142,7 +142,7 @@ pub fn run<R: Recorder>(
     let finished = thread::scope(|scope| {
         let starter =
             scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, &over));
-        // Also where the recorder panics: no program is to start any more.
+        // Also if the recorder panics: no further program may start.
         let over = Over(&over, starter.thread().clone());
         let network = scope.spawn(|| world.run(shell.as_mut(), end_of_run(setup, options)));
         let listened = handoff.listen(recorder);
@@ -150,7 +150,7 @@ pub fn run<R: Recorder>(
         drop(over);
         let started = starter.join().unwrap_or(Ok(()));
         let finished = finished.unwrap_or_else(|panic| resume_unwind(panic))?;
-        // The recorder may have had enough when the network had finished.
+        // The recorder may break after the network has finished.
         if let ControlFlow::Break(now) = listened {
             return Err(stopped(now));
         }
@@ -182,7 +182,7 @@ pub(crate) fn stopped(now: Time) -> Error {
     Error::new(format!("stopped at {now}"), "")
 }
 
-/// Keeps later programs from starting once it is dropped.
+/// Keeps further programs from starting once it is dropped.
 struct Over<'a>(&'a AtomicBool, Thread);
 
 impl Drop for Over<'_> {
@@ -192,7 +192,8 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Whether anything of a setup is to send before its end: a flow, or a program, of which nobody knows what it does.
+/// Whether a setup is to send anything before its end: a flow, or a program, whose actions are
+/// unknown.
 fn is_to_send(setup: &Setup) -> bool {
     let end = Time::ZERO + setup.duration;
     let has_time = |flow: &FlowSpec| flow.start < flow.stop.unwrap_or(end).min(end);
@@ -200,8 +201,8 @@ fn is_to_send(setup: &Setup) -> bool {
         || setup.programs.iter().any(|program| program.start.is_none_or(|start| start < end))
 }
 
-/// A host that sends a program's data under another congestion control than the flow's law, unless the program asks for
-/// that by its name: the host's name, what it sends under, and what it should.
+/// A host whose programs send under another congestion control than the flow's law unless they
+/// choose that by name: the host's name, the actual and the intended congestion control.
 fn sends_under_another(setup: &Setup, host: &Host) -> Option<(String, String, &'static str)> {
     let wanted = host.spec.control.filter(|control| *control != host.control)?;
     let sends = |program: &ProgramSpec| {
@@ -228,11 +229,11 @@ fn end_of(program: &mut Program) -> ProgramEnd {
     }
 }
 
-/// The hosts of a run: ends of flows, and where programs run.
+/// Hosts of a run: ends of flows, and hosts with programs.
 fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
     let nodes = check::hosts(setup, options.shell);
     if nodes.len() > host::MOST {
-        let what = format!("{} hosts are more than there are addresses for", nodes.len());
+        let what = format!("{} hosts need more addresses than there are", nodes.len());
         return Err(Error::new(what, "emulate a part of the scenario"));
     }
     let mut flows: BTreeMap<NodeId, Vec<&FlowSpec>> = BTreeMap::new();
@@ -247,7 +248,7 @@ fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
     Host::set_up(specs, names.path())
 }
 
-/// What the n-th host is to be, at which these flows begin or end.
+/// Configuration of the n-th host, at which these flows begin or end.
 fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::Spec {
     let windows = own.iter().map(|flow| flow.transport.receive_window.buffer());
     let law = own.iter().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
@@ -259,14 +260,14 @@ fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::
         address: host::address(n),
         mtu: own.iter().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
-        ecn: own.iter().any(|flow| flow.transport.ecn),
+        ecn: own.iter().any(|flow| flow.transport.ecn || flow.transport.l4s),
         control: control.map(|control| control.name),
         control_by_route,
     }
 }
 
-/// How many files a run has open at most: two a flow that is ours, four a host and a program, and
-/// some more.
+/// Maximum number of open files of a run: two a flow of ours, four a host and a program, and some
+/// more.
 fn files_of(setup: &Setup, is_alone: bool, hosts: usize) -> u64 {
     let flows = match is_alone {
         true => 0,
@@ -275,14 +276,14 @@ fn files_of(setup: &Setup, is_alone: bool, hosts: usize) -> u64 {
     (100 + 2 * flows + 4 * (hosts + setup.programs.len())) as u64
 }
 
-/// Lets this process have as many files open as it may, and at least `needed`.
+/// Raises the limit of open files as far as allowed, and at least to `needed`.
 fn raise_limits(needed: u64) -> Result<(), Error> {
     use nix::sys::resource::{Resource::RLIMIT_NOFILE, getrlimit, setrlimit};
     let (now, most) = getrlimit(RLIMIT_NOFILE).map_err(|e| {
         Error::new("cannot ask how many files may be open", "see getrlimit(2)").because(e)
     })?;
     let wanted = most.max(needed);
-    // A limit without end may be above fs.nr_open, to which nothing can be raised.
+    // An unlimited limit may exceed fs.nr_open, to which nothing can be raised.
     let set = |soft, hard| setrlimit(RLIMIT_NOFILE, soft, hard).is_ok();
     if set(wanted, wanted) || now >= needed || (most >= needed && set(needed, most)) {
         return Ok(());
@@ -318,7 +319,7 @@ fn start_program(
     Ok(())
 }
 
-/// The control group of a program's sockets: of the flow that it sends, or else of the ports' law.
+/// Control group of a program's sockets: that of its flow, or else of the ports' law.
 fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a Path> {
     let control = match flow {
         Some(flow) => of_flow(setup, &setup.flows[flow]),
@@ -327,8 +328,9 @@ fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a P
     laws.folder(control?)
 }
 
-/// Opens both ends of every flow that is no program's: those under one congestion control together,
-/// for to move to its control group and back takes the kernel as long as to open many sockets.
+/// Opens both ends of every flow that is no program's. Flows under one congestion control are
+/// opened together, because a move to its control group and back takes the kernel as long as
+/// opening many sockets.
 fn open_flows(
     setup: &Setup,
     laws: &Laws,
@@ -403,7 +405,7 @@ fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], at: Shell) -> Result<P
     Program::start(host, &shell, group(setup, laws, None), Role::Shell)
 }
 
-/// What else uses the network, and how to be without it.
+/// Other users of the network beside a shell, and how to be without them.
 fn company(setup: &Setup, shell: Shell) -> String {
     if shell.is_alone {
         return "Nothing of the scenario runs beside it.\n".to_string();
@@ -425,7 +427,7 @@ fn company(setup: &Setup, shell: Shell) -> String {
     )
 }
 
-/// When a run ends at the latest: one that has a shell goes on until that is left.
+/// Latest end of a run; with a shell it lasts until the shell is left.
 fn end_of_run(setup: &Setup, options: &Options) -> Time {
     const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
     Time::ZERO + if options.shell.is_some() { FOR_EVER } else { setup.duration }

@@ -5,7 +5,7 @@ use std::io;
 use std::mem::{MaybeUninit, size_of};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// `struct ifreq` of `linux/if.h`, as far as it is used.
+/// Fields of `struct ifreq` of `linux/if.h` that are used.
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; 16],
@@ -21,8 +21,8 @@ mod ioctl {
     nix::ioctl_write_int_bad!(set_offload, nix::request_code_write!(b'T', 208, 4));
 }
 
-/// Makes a TUN device of an open `/dev/net/tun`: IP packets without an Ethernet header, with room for what is
-/// offloaded.
+/// Makes an open `/dev/net/tun` a TUN device: IP packets without an Ethernet header, with offload
+/// headers.
 pub(crate) fn make_tun(file: &impl AsFd, name: &CStr) -> io::Result<()> {
     let flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
     let mut request =
@@ -36,14 +36,14 @@ pub(crate) fn make_tun(file: &impl AsFd, name: &CStr) -> io::Result<()> {
     Ok(())
 }
 
-/// Has the device stay when its file is closed, as long as its namespace.
+/// Keeps the device after its file is closed, until its namespace ends.
 pub(crate) fn keep_tun(file: &impl AsFd) -> io::Result<()> {
     // SAFETY: the call takes a number and no pointer.
     unsafe { ioctl::set_persist(file.as_fd().as_raw_fd(), 1) }?;
     Ok(())
 }
 
-/// Has the kernel leave checksums, and the cutting of TCP's streams over IPv4 into packets, to us.
+/// Lets the kernel leave to us checksums, and the cutting of TCP streams over IPv4 into packets.
 pub(crate) fn offload_tun(file: &impl AsFd) -> io::Result<()> {
     let what = libc::TUN_F_CSUM | libc::TUN_F_TSO4;
     // SAFETY: the call takes a number and no pointer.
@@ -51,22 +51,22 @@ pub(crate) fn offload_tun(file: &impl AsFd) -> io::Result<()> {
     Ok(())
 }
 
-/// Has programs that are started inherit none of the files that this process was started with, but
-/// for input, output and errors. What this process opens itself they do not inherit either.
+/// Keeps started programs from inheriting this process's files, except for input, output and
+/// errors. Files that this process opens itself are not inherited either.
 pub(crate) fn keep_files() -> io::Result<()> {
     for entry in std::fs::read_dir("/proc/self/fd")? {
         let number = entry?.file_name().to_str().and_then(|name| name.parse().ok());
         if let Some(number) = number.filter(|number| *number > libc::STDERR_FILENO) {
-            // SAFETY: the call takes numbers and no pointer, and one that is no file's any more
-            // does no harm.
+            // SAFETY: the call takes numbers and no pointer; a number of a closed file does no
+            // harm.
             unsafe { libc::fcntl(number, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
     }
     Ok(())
 }
 
-/// Gives the calling thread, and none that it starts, precedence over all that is not real-time; and has its timers
-/// fire when they are due.
+/// Gives the calling thread, and none that it starts, real-time priority; its timers then fire when
+/// they are due.
 pub(crate) fn be_real_time() -> io::Result<()> {
     let lowest = libc::sched_param { sched_priority: 1 };
     // SAFETY: the parameters live as long as the call.
@@ -76,14 +76,14 @@ pub(crate) fn be_real_time() -> io::Result<()> {
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Takes that back.
+/// Returns the calling thread to ordinary scheduling.
 pub(crate) fn be_ordinary() {
     let none = libc::sched_param { sched_priority: 0 };
     // SAFETY: the parameters live as long as the call.
     unsafe { libc::sched_setscheduler(0, libc::SCHED_OTHER, &raw const none) };
 }
 
-/// `struct tcp_info` of `linux/tcp.h`, up to what is used.
+/// `struct tcp_info` of `linux/tcp.h`, up to the last field used.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TcpInfo {
@@ -133,7 +133,7 @@ pub(crate) struct TcpInfo {
     pub(crate) snd_wnd: u32,
 }
 
-/// What the kernel tells of a connection; what it does not know is zero.
+/// The kernel's facts about a connection; unknown ones are zero.
 pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     let mut info = MaybeUninit::<TcpInfo>::zeroed();
     let mut len = size_of::<TcpInfo>() as libc::socklen_t;
@@ -151,6 +151,6 @@ pub(crate) fn tcp_info(socket: &impl AsFd) -> io::Result<TcpInfo> {
     if result != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: it was zeroed, and is made of numbers only.
+    // SAFETY: it was zeroed, and consists of numbers only.
     Ok(unsafe { info.assume_init() })
 }

@@ -1,5 +1,5 @@
-//! The network device of a host, from the network's side: whole IP packets in and out, those of a stream in bundles
-//! as the kernel's offloads make them.
+//! The network device of a host, from the network's side: whole IP packets in and out, those of a
+//! stream in bundles as the kernel's offloads make them.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};
@@ -11,24 +11,25 @@ use crate::sys;
 
 /// Bytes before each packet: `struct virtio_net_hdr` of `linux/virtio_net.h`.
 pub(crate) const OFFLOAD: usize = 10;
-/// The longest that comes at once.
+/// Longest bundle.
 pub(crate) const MOST: usize = OFFLOAD + 65_535;
 
 const NEEDS_CHECKSUM: u8 = 1;
 const NOT_BUNDLED: u8 = 0;
 const TCP_OVER_IPV4: u8 = 1;
 
-/// What the kernel has left to be done with a packet, or may leave to it.
+/// Work that one side leaves to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Offload {
-    /// Of a packet whose checksum is not complete: where what it covers starts, and from there where it is.
+    /// For a packet with an unfinished checksum: where the covered bytes start, and the checksum's
+    /// offset from there.
     pub(crate) checksum: Option<(u16, u16)>,
-    /// Of a bundle: payload of each of its packets but the last.
+    /// For a bundle: payload of each packet but the last.
     pub(crate) payload: Option<u16>,
 }
 
 impl Offload {
-    /// `None` for bundles of a kind that was not asked for.
+    /// Reads a header; `None` for a kind of bundle that was not asked for.
     pub(crate) fn read(bytes: &[u8; OFFLOAD]) -> Option<Offload> {
         let field = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
         let payload = match (bytes[1], field(4)) {
@@ -63,14 +64,14 @@ impl Offload {
 #[derive(Debug)]
 pub(crate) struct Tun {
     file: File,
-    /// Whether bundles and unfinished checksums come, and are taken.
+    /// Whether bundles and unfinished checksums are exchanged.
     pub(crate) offloads: bool,
 }
 
 impl Tun {
-    /// Makes a device of this name in the network namespace of the calling thread. The device ends
-    /// with that namespace, of which the kernel takes down many at once; to take down each as it is
-    /// closed takes tens of milliseconds.
+    /// Makes a device of this name in the calling thread's network namespace. The device ends with
+    /// that namespace: the kernel takes down many at once then, while a single close takes tens of
+    /// milliseconds.
     pub(crate) fn make(name: &CStr) -> io::Result<Tun> {
         let mut options = OpenOptions::new();
         let options = options.read(true).write(true).custom_flags(libc::O_NONBLOCK);
@@ -81,7 +82,7 @@ impl Tun {
         Ok(Tun { file, offloads })
     }
 
-    /// A packet, behind [`OFFLOAD`] bytes; `None` if there is none now.
+    /// Reads a packet, behind [`OFFLOAD`] bytes; `None` if there is none now.
     pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match (&self.file).read(into) {
             Ok(len) => Ok(Some(len)),

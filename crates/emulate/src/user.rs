@@ -1,7 +1,7 @@
 //! Users of this machine that programs run as.
 //!
 //! A scenario may be a stranger's. Its programs have the rights of the user who called `sudo`, or
-//! of `nobody` where root did not come by `sudo`. Root or any other user takes two consents: the
+//! of `nobody` if root did not come by `sudo`. Root or any other user needs two consents: the
 //! scenario's and the command line's.
 
 use std::ffi::{CString, OsString};
@@ -12,10 +12,10 @@ use nix::unistd::{Gid, Uid, User as Entry, getgid, getgrouplist, getuid};
 
 use crate::Error;
 
-/// The user without rights, where the system's database has none of this name.
+/// The user without rights, if the system's database has no such name.
 const NOBODY: u32 = 65534;
 
-/// A user, as programs are started with.
+/// A user that programs are started as.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct User {
     /// `None` for a number without a name.
@@ -31,9 +31,9 @@ pub(crate) struct User {
 /// The users that a scenario's programs may run as.
 #[derive(Clone, Debug)]
 pub struct Users {
-    /// Where the scenario names none.
+    /// The user if the scenario names none.
     own: User,
-    /// Those that the command line allows beside.
+    /// Users that the command line allows as well.
     allowed: Vec<User>,
 }
 
@@ -50,17 +50,17 @@ impl User {
         entry.filter(|user| !user.is_root()).unwrap_or_else(|| User::numbered(NOBODY, NOBODY))
     }
 
-    /// A user of whom nothing is known but two numbers.
+    /// A user known only by two numbers.
     fn numbered(uid: u32, gid: u32) -> User {
         let (home, shell) = (PathBuf::from("/"), PathBuf::from("/bin/sh"));
         let name = (uid == NOBODY).then(|| "nobody".to_string());
         User { name, uid, gid, groups: Vec::new(), home, shell }
     }
 
-    /// A user of the database, in `gid` in place of the group that the database gives.
+    /// A user of the database, with `gid` instead of the database's group.
     fn of(entry: Entry, gid: Option<u32>) -> io::Result<User> {
         let gid = gid.unwrap_or(entry.gid.as_raw());
-        // The system would take the largest number for "leave it as it is", which is root.
+        // The system takes the largest number as "unchanged", which would be root.
         if [entry.uid.as_raw(), gid].contains(&u32::MAX) {
             return Err(io::Error::other(format!("{} has no valid number", entry.name)));
         }
@@ -74,12 +74,12 @@ impl User {
         self.uid == 0
     }
 
-    /// What messages call the user.
+    /// Name of the user in messages.
     pub(crate) fn label(&self) -> String {
         self.name.clone().unwrap_or_else(|| format!("user {}", self.uid))
     }
 
-    /// The variables by which programs know their user.
+    /// Variables by which programs know their user.
     pub(crate) fn environment(&self) -> Vec<(&'static str, OsString)> {
         let mut all =
             vec![("HOME", self.home.clone().into()), ("SHELL", self.shell.clone().into())];
@@ -113,7 +113,7 @@ fn cannot_look_up(user: &str) -> Error {
     Error::new(format!("cannot look {user} up"), "see that `getent passwd` answers on this machine")
 }
 
-/// The user who starts the run: the real one, or of root the one who called `sudo`.
+/// The user who starts the run: the real one, or for root the one who called `sudo`.
 fn caller() -> Result<User, Error> {
     let real = getuid();
     if !real.is_root() {
@@ -124,7 +124,8 @@ fn caller() -> Result<User, Error> {
         Some(text) => {
             let number = text.to_str().and_then(|text| text.parse().ok());
             number.filter(|number| *number != u32::MAX).map(Some).ok_or_else(|| {
-                let what = format!("{key} is {text:?}, which is no number of a user or a group");
+                let what =
+                    format!("{key} is {text:?}, which is not the number of a user or a group");
                 Error::new(what, format!("unset {key}; sudo sets it"))
             })
         }
@@ -136,17 +137,17 @@ fn caller() -> Result<User, Error> {
 }
 
 impl Default for Users {
-    /// `nobody`, and no other.
+    /// Allows `nobody` alone.
     fn default() -> Users {
         Users { own: User::nobody(), allowed: Vec::new() }
     }
 }
 
 impl Users {
-    /// The user who starts the run, and these.
+    /// Allows the user who starts the run, and these.
     ///
     /// # Errors
-    /// When one of them is unknown, or the environment does not tell properly who called `sudo`.
+    /// If one of them is unknown, or the environment's account of `sudo` is not valid.
     pub fn allowing(names: &[String]) -> Result<Users, Error> {
         let find = |name: &String| {
             let found = named(name).map_err(|e| cannot_look_up(name).because(e))?;
@@ -158,10 +159,10 @@ impl Users {
         Ok(Users { own: caller()?, allowed: names.iter().map(find).collect::<Result<_, _>>()? })
     }
 
-    /// The user that a program runs as where the scenario names this one.
+    /// The user that a program runs as if the scenario names this one.
     ///
     /// # Errors
-    /// When the user is unknown, or not allowed to run programs of this run.
+    /// If the user is unknown, or not allowed in this run.
     pub(crate) fn get(&self, name: Option<&str>) -> Result<&User, Error> {
         let Some(name) = name else { return Ok(&self.own) };
         // By names, not numbers: two users of one number may be in different groups.
@@ -188,15 +189,15 @@ impl Users {
         }
     }
 
-    /// What is wrong with a user that a scenario names, and what to do; `None` where nothing is.
+    /// Message and remedy if a user that a scenario names is refused.
     pub fn refuses(&self, name: &str) -> Option<(String, String)> {
         self.get(Some(name)).err().map(Error::parts).map(|(what, help)| (what, help.into_owned()))
     }
 
-    /// What a program's user is called, where the scenario names this one.
+    /// Name of a program's user if the scenario names this one.
     ///
     /// # Errors
-    /// As [`Users::refuses`] says.
+    /// As [`Users::refuses`].
     pub fn name(&self, name: Option<&str>) -> Result<String, Error> {
         self.get(name).map(User::label)
     }

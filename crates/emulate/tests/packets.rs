@@ -1,5 +1,5 @@
-//! Packets through the network, whatever they are: cut and joined, marked and dropped, as kernels make them and as
-//! nobody should.
+//! Packets of every kind through the network: cut and joined, marked and dropped, as kernels make
+//! them and as nobody should.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use ratewire_emulate::fuzzing;
 
-/// What a device hands over: a TCP packet, or a bundle.
+/// A TCP packet or bundle from a device.
 #[derive(Clone, Debug)]
 struct Given {
     choice: u8,
@@ -15,7 +15,7 @@ struct Given {
     payload: Vec<u8>,
     /// Payload of each packet of a bundle.
     each: Option<u16>,
-    /// Whether the kernel has left the checksum to us; of bundles it always has.
+    /// Whether the checksum is left unfinished; of bundles it always is.
     unfinished: bool,
     sequence: u32,
 }
@@ -23,7 +23,7 @@ struct Given {
 fn given() -> impl Strategy<Value = Given> {
     let padding = prop::collection::vec(any::<u8>(), 0..=10)
         .prop_map(|words| words.into_iter().flat_map(|byte| [1, 1, byte, 1]).collect::<Vec<u8>>());
-    // A law's own: kind, length, identifier, and fields for routers and the sender.
+    // A law's option: kind, length, identifier, and fields for routers and the sender.
     let identifier = prop::sample::select(vec![0x5278_u16, 0x5272, 0x526a, 0xf989]);
     let own =
         (identifier, prop::collection::vec(any::<[u8; 4]>(), 0..=9)).prop_map(|(id, words)| {

@@ -25,13 +25,13 @@ const HEADER: [&str; 4] = ["start_seconds", "from", "to", "bytes"];
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it starts.
+    /// When the flow starts.
     pub start: Time,
     /// The node that sends.
     pub from: String,
     /// The node that receives; never the same.
     pub to: String,
-    /// How much it sends; at least 1 byte.
+    /// Data that the flow sends; at least 1 byte.
     pub size: Bytes,
     /// The line it stands on, from 1, for errors about names that a scenario does not know.
     pub line: usize,

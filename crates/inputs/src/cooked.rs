@@ -88,7 +88,7 @@ pub fn parse(file: &str, text: &str) -> Result<RateTrace, InputError> {
 }
 
 fn step(row: &Row<'_>) -> Result<(Duration, Rate), InputError> {
-    let remedy = "a single column of whole numbers is the Mahimahi format: name the file as that";
+    let remedy = "a single column of whole numbers is a Mahimahi trace: give the file as one";
     let [time, rate] = row.exactly("time in seconds, throughput in Mbit/s", remedy)?;
     let time = row.seconds(time, "time")?;
     let mbps = row.number(rate, "throughput in Mbit/s", MAX_MBPS)?;

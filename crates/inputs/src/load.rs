@@ -7,14 +7,14 @@ use std::path::Path;
 use crate::InputError;
 use crate::location::Location;
 
-/// The largest file that is read, in bytes: 64 MiB. A trace of 104 days at 1 Mbit/s has as much.
+/// The largest file that is read, in bytes: 64 MiB. A trace of 104 days at 1 Mbit/s has this size.
 pub const LARGEST: u64 = 64 << 20;
 
 /// Reads a file into text for the parsers, with [`decode`]. The display name to hand on is
 /// `path.display()`.
 ///
 /// # Errors
-/// When the file cannot be opened or read, is no regular file, is larger than [`LARGEST`], or is
+/// When the file cannot be opened or read, is no regular file, is larger than 64 MiB, or is
 /// not text.
 pub fn read(path: &Path) -> Result<String, InputError> {
     let name = path.display().to_string();
@@ -31,7 +31,7 @@ pub fn read(path: &Path) -> Result<String, InputError> {
             "check the path",
         )
     };
-    // A pipe would be waited for, and so would some files of the kernel that never end.
+    // Opening a pipe would block, and so would some files of the kernel.
     let mut options = std::fs::File::options();
     let file = options.read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(refused)?;
     let about = file.metadata().map_err(refused)?;
@@ -39,7 +39,7 @@ pub fn read(path: &Path) -> Result<String, InputError> {
         return Err(refused(ErrorKind::IsADirectory.into()));
     }
     if !about.is_file() {
-        let remedy = "copy what it has to say into a file";
+        let remedy = "copy its content into a regular file";
         return Err(at.error("a device, pipe or socket", "a regular file", remedy));
     }
     let too_large = || {
@@ -49,7 +49,7 @@ pub fn read(path: &Path) -> Result<String, InputError> {
     if about.len() > LARGEST {
         return Err(too_large());
     }
-    // A file may grow, and some have no length to tell (`/proc`).
+    // A file may grow while it is read, and files below `/proc` report no length.
     let mut bytes = Vec::with_capacity(about.len() as usize);
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(refused)?;
     if bytes.len() as u64 > LARGEST {

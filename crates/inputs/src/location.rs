@@ -1,4 +1,4 @@
-//! Where in a file something is, for errors.
+//! Locations in a file, for errors.
 
 use crate::InputError;
 
@@ -49,7 +49,7 @@ impl<'a> Location<'a> {
         }
     }
 
-    /// An error here.
+    /// An error at this location.
     pub(crate) fn error(
         self,
         found: impl Into<String>,
@@ -75,8 +75,8 @@ pub(crate) fn quoted(text: &str) -> String {
     }
 }
 
-/// What stands where a number should. Text that looks like none is not shown: who runs a scenario
-/// as root may read files that its author may not, such as `/etc/shadow`.
+/// Text found in place of a number, for an error. Text unlike a number is not shown: root may run a
+/// scenario of an author who may not read the file, such as `/etc/shadow`.
 pub(crate) fn in_place_of_a_number(text: &str) -> String {
     let is_like_one = |c: char| c.is_ascii_digit() || "+-.,eE_:".contains(c);
     let begins = text.starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c));

@@ -131,7 +131,7 @@ fn remedy(line: &str) -> &'static str {
     } else if line.starts_with('#') {
         "delete the comment: the format has none, and Mahimahi refuses it"
     } else if line.split_whitespace().count() == 2 {
-        "two columns are the \"cooked\" format (seconds, Mbit/s): name the file as that kind"
+        "two columns (seconds, Mbit/s) are a \"cooked\" trace: give the file as one"
     } else {
         "round the stamp to a whole millisecond, or delete the line"
     }

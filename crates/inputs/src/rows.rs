@@ -9,7 +9,7 @@ use crate::location::{Location, finite, in_place_of_a_number};
 /// after it still fits (104 days).
 pub(crate) const MAX_SECONDS: f64 = 9e6;
 
-/// A line that holds something.
+/// A line that holds fields.
 pub(crate) struct Row<'a> {
     pub(crate) at: Location<'a>,
     /// Counted from 1.
@@ -50,7 +50,7 @@ fn fields(line: &str) -> Vec<&str> {
 }
 
 impl<'a> Row<'a> {
-    /// The fields, of which there must be exactly `N`.
+    /// The fields, which must be exactly `N`.
     pub(crate) fn exactly<const N: usize>(
         &self,
         columns: &str,

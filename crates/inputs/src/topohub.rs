@@ -1,14 +1,15 @@
 //! networkx node-link JSON, as TopoHub publishes its topologies.
 //!
-//! Read are `nodes` (`id`, a number or string; `name`, else `label`; `pos`: longitude, latitude),
-//! `edges` or `links` (`source`, `target`, `dist` in km) and of `graph` its `name` and `demands`, a
-//! matrix `{from: {to: Mbit/s}}` of node ids. Everything else is skipped, so that other node-link
-//! JSON is read too. TopoHub gives no link rates. A `pos` outside the range of degrees is a
-//! drawing's, not the globe's, and leaves the node without coordinates. Demands are sorted by
-//! sender, then receiver.
+//! The reader takes `nodes` (`id`, a number or string; `name`, else `label`; `pos`: longitude,
+//! latitude), `edges` or `links` (`source`, `target`, `dist` in km) and of `graph` its `name` and
+//! `demands`, a matrix `{from: {to: Mbit/s}}` of node ids. Everything else is skipped, so that
+//! other node-link JSON is read too. TopoHub gives no link rates. A `pos` outside the range of
+//! degrees is a drawing's, not the globe's, and leaves the node without coordinates. Demands are
+//! sorted by sender, then receiver.
 //!
-//! TopoHub's demands are SNDlib's numbers, in Mbit/s where SNDlib states a unit. Those of undirected
-//! problems (germany50) stand once per pair of nodes, and are read so: one direction each.
+//! TopoHub's demands are SNDlib's numbers, in Mbit/s where SNDlib states a unit. The demands of
+//! undirected problems (germany50) are listed once per pair of nodes and read as one direction
+//! each.
 //!
 //! Source of the format: `networkx.readwrite.json_graph.node_link_data`; Jurkiewicz, "TopoHub: A
 //! repository of reference Gabriel graph and real-world topologies for networking research",
@@ -94,7 +95,7 @@ fn add_demands(builder: &mut Builder, json: Json<'_>) -> Result<(), InputError> 
             list.push((from, to, rate(value.at(), value.raw, 1e6)?));
         }
     }
-    // The ids sort as text (10 before 2), which is nobody's order.
+    // The map sorts ids as text (10 before 2); demands are sorted by the order of nodes.
     list.sort_by_key(|(from, to, _)| (*from, *to));
     for (from, to, rate) in list {
         builder.demand(from, to, rate);
@@ -102,8 +103,8 @@ fn add_demands(builder: &mut Builder, json: Json<'_>) -> Result<(), InputError> 
     Ok(())
 }
 
-/// A piece of the file's JSON, kept as text: it knows its place, and numbers are read by the
-/// standard library, to the last bit whatever features others turn on in `serde_json`.
+/// A piece of the file's JSON, kept as text: errors can name its line, and the standard library
+/// reads its numbers exactly, whatever features of `serde_json` are on.
 #[derive(Clone, Copy)]
 struct Json<'a> {
     file: &'a str,
@@ -149,7 +150,7 @@ impl<'a> Json<'a> {
         Ok(array.into_iter().map(move |raw| self.piece(raw)))
     }
 
-    /// The member of `object`, which is this piece, under the first of `names` that is there.
+    /// The member of `object` (this piece, parsed) under the first of `names` that is present.
     fn need(self, object: &Object<'a>, names: &[&str]) -> Result<Json<'a>, InputError> {
         names.iter().find_map(|name| object.get(*name)).copied().ok_or_else(|| {
             let names = names.join(" or ");
@@ -169,12 +170,12 @@ impl<'a> Json<'a> {
         finite(self.raw)
     }
 
-    /// An id as text: that of a string, or the digits of a number, as demands refer to it.
+    /// An id as text, as demands refer to it: a string, or the digits of a number.
     fn id(self) -> Cow<'a, str> {
         self.string().map_or(Cow::Borrowed(self.raw), Cow::Owned)
     }
 
-    /// Longitude and latitude, if they can be such.
+    /// Longitude and latitude, if both are in range.
     fn position(self) -> Result<Option<(f64, f64)>, InputError> {
         let numbers: Option<Vec<f64>> = self.array()?.map(Json::number).collect();
         match numbers.as_deref() {

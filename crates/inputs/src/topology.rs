@@ -1,7 +1,7 @@
 //! Topologies, whatever the file they came from.
 //!
 //! Three readers give one [`Topology`]: [`crate::graphml`], [`crate::sndlib_xml`] and
-//! [`crate::topohub`]. What they have in common:
+//! [`crate::topohub`]. The readers follow common rules:
 //!
 //! * Edges are full-duplex links. Directed graphs are refused. Parallel edges are kept; an edge
 //!   from a node to itself carries nothing between nodes and is left out.
@@ -66,7 +66,7 @@ pub struct Demand {
     pub from: usize,
     /// The node that receives; never the same.
     pub to: usize,
-    /// How much; never zero.
+    /// The rate of the traffic; never zero.
     pub rate: Rate,
 }
 

@@ -1,4 +1,4 @@
-//! Replays the fuzz targets' corpora, so that what fuzzing once found stays mended.
+//! Replays the fuzz targets' corpora, so that bugs that fuzzing found stay fixed.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Formats whose published files may not be shipped, by files of the project's own making.
+//! Readers of formats whose published files may not be shipped, against files made for the tests.
 
 use std::path::Path;
 

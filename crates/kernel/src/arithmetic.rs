@@ -1,4 +1,4 @@
-//! The arithmetic beneath the laws, for tests of its own.
+//! Arithmetic beneath the laws, for tests of its own.
 
 unsafe extern "C" {
     safe fn rw_native_mul_shift(a: u64, b: u64, shift: u32) -> u64;
@@ -16,13 +16,13 @@ pub fn mul_shift(a: u64, b: u64, shift: u32) -> u64 {
     rw_native_mul_shift(a, b, shift)
 }
 
-/// `n / d * of`, as the laws work out shares; at most `2^63 - 1`. `n` is below `2^62`, `n / d` counts as less than
-/// `2^32`, and 0 comes of a `d` of 0.
+/// `n / d * of`, as the laws compute shares; at most `2^63 - 1`. `n` is below `2^62`, `n / d`
+/// counts as less than `2^32`, and the result for a `d` of 0 is 0.
 pub fn share_times(n: u64, d: u64, of: u64) -> u64 {
     rw_native_share_times(n, d, of)
 }
 
-/// The same by the one product that there is time for with each packet.
+/// `n / d * of` by one product, which is all that a packet has time for.
 pub fn share_part(n: u64, d: u64, of: u32) -> u64 {
     rw_native_share_part(n, d, of)
 }

@@ -1,9 +1,9 @@
-//! The congestion header, and the units it has on the wire.
+//! The congestion header, and its units on the wire.
 
 use ratewire_units::{Duration, Throughput};
 
-/// A congestion header as it is in the option, see `bpf/laws/option.h`. The laws reckon in finer units; what passes
-/// from one part to another has been on the wire.
+/// A congestion header as it is in the option (`bpf/laws/option.h`). The laws compute in finer
+/// units; every value that passes from one part to another has been on the wire.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Header {
@@ -20,7 +20,8 @@ unsafe extern "C" {
 }
 
 impl Header {
-    /// A header with these fields, rounded down. A negative rate is 0, as is what is no number; a change may be negative.
+    /// A header with these fields, rounded down. A negative rate or NaN becomes 0; a change may be
+    /// negative.
     pub fn new(rate: Throughput, rtt: Duration, change: Throughput) -> Header {
         Header {
             rate: rw_native_rate_field(rate.get() as u64),
@@ -29,7 +30,7 @@ impl Header {
         }
     }
 
-    /// XCP: at which its sender sends. RCP: what routers let pass.
+    /// XCP: the sender's rate. RCP: the rate that routers allow.
     pub fn rate(&self) -> Throughput {
         Throughput::new(rw_native_field_rate(self.rate) as f64)
     }
@@ -37,7 +38,7 @@ impl Header {
     pub fn rtt(&self) -> Duration {
         Duration::from_micros(u64::from(self.rtt_us))
     }
-    /// XCP: the change of the rate in each second, wished for, then granted.
+    /// XCP: the change of the rate in each second; first the wish, then the grant.
     pub fn change(&self) -> Throughput {
         Throughput::new(rw_native_field_change(self.change) as f64)
     }
@@ -46,7 +47,7 @@ impl Header {
     pub fn to_fields(self) -> [u32; 3] {
         [self.rate, self.rtt_us, self.change.cast_unsigned()]
     }
-    /// Of fields that have been on the wire.
+    /// A header from fields that have been on the wire.
     pub fn from_fields([rate, rtt_us, change]: [u32; 3]) -> Header {
         Header { rate, rtt_us, change: change.cast_signed() }
     }

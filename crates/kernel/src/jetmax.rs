@@ -24,7 +24,7 @@ pub struct JetmaxPort {
     fair: u64,
 }
 
-/// What routers read and write of a packet with data, as it is in the option.
+/// Words that routers read and write in a packet with data, as in the option.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct JetmaxHeader {
@@ -38,7 +38,7 @@ pub struct JetmaxHeader {
     marker: u32,
 }
 
-/// What a receiver returns, as it is in the option.
+/// Words that a receiver returns, as in the option.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JetmaxAnswer {
@@ -61,7 +61,7 @@ pub struct JetmaxSender {
     first: u32,
 }
 
-// Safe for the reasons given in `xcp.rs`; arrays go by reference, and their lengths are the C's.
+// Safe for the reasons given in `xcp.rs`. Arrays go by reference, and their lengths are the C's.
 unsafe extern "C" {
     safe fn rw_native_jetmax_tau() -> u32;
     safe fn rw_native_jetmax_init(port: &mut JetmaxPort, capacity: u64, id: u32, now_ns: u64);
@@ -105,19 +105,19 @@ fn known(field: u32) -> Option<Throughput> {
 }
 
 impl JetmaxPort {
-    /// A port of a link of this capacity; `id` tells the routers of a way apart.
+    /// A port of a link of this capacity; `id` tells the routers of a path apart.
     pub fn new(capacity: Rate, id: u16, now: Time) -> JetmaxPort {
         let mut port = JetmaxPort::default();
         let capacity = capacity.throughput().get() as u64;
         rw_native_jetmax_init(&mut port, capacity, id.into(), now.ps() / 1000);
         port
     }
-    /// A packet comes.
+    /// Handles an arriving packet.
     #[inline]
     pub fn on_packet(&mut self, now: Time, size: Bytes, header: Option<&mut JetmaxHeader>) {
         rw_native_jetmax_packet(self, now.ps() / 1000, size.get(), header);
     }
-    /// Carries out what is due.
+    /// Does what is due.
     pub fn on_timer(&mut self, now: Time) {
         rw_native_jetmax_timers(self, now.ps() / 1000);
     }
@@ -125,30 +125,30 @@ impl JetmaxPort {
     pub fn next_timer(&self) -> Time {
         Time::from_ps(self.interval_at_ns.saturating_mul(1000))
     }
-    /// The link's capacity has changed.
+    /// Sets the link's capacity.
     pub fn set_capacity(&mut self, capacity: Rate) {
         self.capacity = capacity.throughput().get() as u64;
     }
-    /// What it shares out, `gamma C`.
+    /// Capacity that the port shares out, `gamma C`.
     pub fn target(&self) -> Throughput {
         Throughput::new(rw_native_jetmax_target(self) as f64)
     }
-    /// What came in the last interval from flows bound elsewhere.
+    /// Arrival rate of flows bound elsewhere, in the last interval.
     pub fn unresponsive(&self) -> Throughput {
         Throughput::new(self.unresponsive_bw as f64)
     }
-    /// How many flows were bound here in it.
+    /// Number of flows bound here in that interval.
     pub fn flows(&self) -> f64 {
         self.flows as f64 / 65536.0
     }
-    /// What each of them is given.
+    /// Rate that each of them is given.
     pub fn fair(&self) -> Throughput {
         Throughput::new(self.fair as f64)
     }
 }
 
 impl JetmaxHeader {
-    /// Of a sender bound by that router, 0 for none, at that rate.
+    /// Header of a sender bound by that router (0 for none), at that rate.
     pub fn new(bottleneck: u16, rate: Throughput) -> JetmaxHeader {
         JetmaxHeader {
             bottleneck: bottleneck.into(),
@@ -158,19 +158,19 @@ impl JetmaxHeader {
             ..JetmaxHeader::default()
         }
     }
-    /// What its router gives, once it has said so.
+    /// Rate that the sender's router gives, once it has said so.
     pub fn fair(&self) -> Option<Throughput> {
         known(self.fair)
     }
-    /// What another router would give, and which that is.
+    /// Another router and the rate that it would give.
     pub fn proposed(&self) -> Option<(u32, Throughput)> {
         known(self.proposed_fair).map(|fair| (self.proposed, fair))
     }
-    /// At which its sender sends.
+    /// Rate of the sender.
     pub fn rate(&self) -> Throughput {
         Throughput::new(rw_native_real_rate(self.rate) as f64)
     }
-    /// Of these words of the option.
+    /// A header from words of the option.
     pub fn from_words(words: &[u32; 6]) -> JetmaxHeader {
         let mut header = JetmaxHeader::default();
         rw_native_jetmax_read(words, &mut header);
@@ -184,7 +184,7 @@ impl JetmaxHeader {
     }
 }
 
-/// No router has been heard.
+/// An answer before any router has been heard.
 impl Default for JetmaxAnswer {
     fn default() -> JetmaxAnswer {
         JetmaxAnswer { router: 0, fair: UNKNOWN, number: 0, marker: 0 }
@@ -192,33 +192,33 @@ impl Default for JetmaxAnswer {
 }
 
 impl JetmaxAnswer {
-    /// To a packet with this header.
+    /// Answer to a packet with this header.
     pub fn to(header: &JetmaxHeader) -> JetmaxAnswer {
         let mut answer = JetmaxAnswer::default();
         rw_native_jetmax_answer(header, &mut answer);
         answer
     }
-    /// What to go for, once a router has said so.
+    /// Fair rate that a router has said, if any has.
     pub fn fair(&self) -> Option<Throughput> {
         known(self.fair)
     }
-    /// The router to be bound by from now on; 0 for the one that is.
+    /// Router that the sender is bound by from now on; 0 for no change.
     pub fn router(&self) -> u32 {
         self.router
     }
-    /// Of the words of an option with a header.
+    /// An answer from words of an option with a header.
     pub fn from_words(words: &[u32; 6]) -> JetmaxAnswer {
         let mut answer = JetmaxAnswer::default();
         rw_native_jetmax_read_answer(words, &mut answer);
         answer
     }
-    /// Of the words of one that is alone.
+    /// An answer from words of an option without a header.
     pub fn from_words_alone(words: &[u32; 2]) -> JetmaxAnswer {
         let mut answer = JetmaxAnswer::default();
         rw_native_jetmax_read_alone(words, &mut answer);
         answer
     }
-    /// The words of an option without a header.
+    /// Words of an option without a header.
     pub fn to_words_alone(&self) -> [u32; 2] {
         let mut words = [0; 2];
         rw_native_jetmax_write_alone(self, &mut words);
@@ -227,26 +227,26 @@ impl JetmaxAnswer {
 }
 
 impl JetmaxSender {
-    /// A sender that would like to send at this rate.
+    /// A sender with this desired rate.
     pub fn new(desired: Throughput) -> JetmaxSender {
         JetmaxSender { desired: desired.get() as u64, ..JetmaxSender::default() }
     }
-    /// The first RTT is known: `window` may go in each.
+    /// Starts sending, once the first RTT is known, at `window` in each RTT.
     pub fn start(&mut self, window: Bytes, rtt: Duration) {
         rw_native_jetmax_start(self, window.get(), rtt.ps() / 1_000_000);
     }
-    /// The share of the way to the fair rate that it goes in a round trip.
+    /// Share of the way to the fair rate in a round trip.
     pub fn tau(&self) -> f64 {
         share(rw_native_jetmax_tau())
     }
-    /// A packet leaves.
+    /// Header of a departing packet.
     pub fn on_send(&self) -> JetmaxHeader {
         let mut header = JetmaxHeader::default();
         rw_native_jetmax_send(self, &mut header);
         header
     }
-    /// The other end's answer has come; a loss may not be repaired yet, and something other than the law may keep it from
-    /// growing.
+    /// Handles the other end's answer. A loss may still be under repair, and a limit other than the
+    /// law may keep the rate from growing.
     pub fn on_ack(
         &mut self,
         answer: &JetmaxAnswer,
@@ -257,19 +257,19 @@ impl JetmaxSender {
         let (is_repairing, may_grow) = (u32::from(is_repairing), u32::from(may_grow));
         rw_native_jetmax_heard(self, answer, least.get() as u64, is_repairing, may_grow);
     }
-    /// A loss was noticed.
+    /// Handles a loss.
     pub fn on_loss(&mut self, least: Throughput) {
         rw_native_jetmax_loss(self, least.get() as u64);
     }
-    /// What it may send at; zero before the first RTT is known.
+    /// Allowed rate; zero before the first RTT is known.
     pub fn rate(&self) -> Throughput {
         Throughput::new((self.allowed >> 8) as f64)
     }
-    /// What it goes for.
+    /// Fair rate that the sender approaches.
     pub fn fair(&self) -> Throughput {
         Throughput::new(self.fair as f64)
     }
-    /// The router that it is bound by, 0 while it knows of none.
+    /// Router that the sender is bound by; 0 before it knows one.
     pub fn bottleneck(&self) -> u32 {
         self.bottleneck
     }

@@ -1,11 +1,11 @@
 //! The laws as the kernel runs them: the C of `bpf/laws`, compiled for this machine.
 //!
-//! The kernel has no floating point, so its laws are written in C with integers, free of anything that is BPF's
-//! alone. The same files are compiled here, so that the simulator runs the very arithmetic that the kernel runs
-//! (`xcp@kernel`), and tests hold it against the laws in Rust.
+//! The kernel has no floating point, so its laws are C with integers, free of anything specific to
+//! BPF. The same files are compiled here. The simulator runs the very arithmetic that the kernel
+//! runs (`xcp@kernel`), and tests hold it against the laws in Rust.
 //!
-//! Nothing here decides anything: each method is one call. What the numbers mean, in which units and where they are
-//! valid, the C says.
+//! This crate decides nothing: each method is one call. The C says what the numbers mean, in which
+//! units, and in which ranges.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]

@@ -1,8 +1,8 @@
-//! A link's rate, measured: `bpf/laws/meter.h`.
+//! Measured rate of a link: `bpf/laws/meter.h`.
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-/// What has left while something waited.
+/// Departures while the queue was not empty.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Meter {
@@ -26,12 +26,13 @@ unsafe extern "C" {
 }
 
 impl Meter {
-    /// A packet comes so long after the one before, behind `queue`, and as much has left as `sent` in all.
+    /// Handles a packet that comes this long after the one before, behind `queue`, when `sent` has
+    /// left in all.
     pub fn on_packet(&mut self, passed: Duration, size: Bytes, queue: Bytes, sent: Bytes) {
         let passed = passed.ps() / 1000;
         rw_native_meter_packet(self, passed, size.get(), queue.get(), sent.get());
     }
-    /// The capacity to believe in from now on.
+    /// Capacity to assume from now on.
     pub fn read(&mut self, now: Time, believed: Throughput) -> Throughput {
         let read = rw_native_meter_read(self, now.ps() / 1000, believed.get() as u64);
         Throughput::new(read as f64)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What Rust calls: each function of bpf/laws under a name that the linker knows. */
+/* Functions for Rust: each function of bpf/laws under a name that the linker knows. */
 #include "jetmax.h"
 #include "meter.h"
 #include "rcp.h"
@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-/* Where the n-th field is, and after the last how long all of it is. */
+/* Offset of the n-th field, and after the last the size. */
 #define RW_LAYOUT(type, ...) \
 	__u64 rw_layout_of_##type(__u32 n); \
 	__u64 rw_layout_of_##type(__u32 n) \
@@ -87,8 +87,8 @@ RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, t
 	result rw_native_##name declared; \
 	result rw_native_##name declared { given; }
 
-/* A packet as router.bpf.c passes it on: of its header a law writes one field. What comes when something is due goes
- * another way: the rest calls nothing, and saves no registers. */
+/* Handles a packet as router.bpf.c does: a law writes one field of its header. Work that is due
+ * takes another path, so that this one calls nothing and saves no registers. */
 #define RW_PACKET(law, field) \
 	static void law##_late(struct rw_##law *port, __u64 now_ns, __u64 size, __u64 queue, struct rw_fields *fields); \
 	RW_EXPORT(void, law##_packet, \

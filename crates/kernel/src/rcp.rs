@@ -91,12 +91,12 @@ impl RcpPort {
         rw_native_rcp_init(&mut port, capacity, u32::from(rule == Rule::Piqi), now.ps() / 1000);
         port
     }
-    /// A packet comes to the queue, behind `queue` bytes.
+    /// Handles a packet that joins a queue of `queue` bytes.
     #[inline]
     pub fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>) {
         rw_native_rcp_packet(self, now.ps() / 1000, size.get(), queue.get(), header);
     }
-    /// Carries out what is due.
+    /// Does what is due.
     pub fn on_timer(&mut self, now: Time, queue: Bytes) {
         rw_native_rcp_timers(self, now.ps() / 1000, queue.get());
     }
@@ -104,43 +104,43 @@ impl RcpPort {
     pub fn next_timer(&self) -> Time {
         Time::from_ps(self.slot_at_ns.saturating_mul(1000))
     }
-    /// The link's capacity has changed.
+    /// Sets the link's capacity.
     pub fn set_capacity(&mut self, capacity: Rate) {
         self.capacity = capacity.throughput().get() as u64;
     }
-    /// Capacity it believes in.
+    /// Capacity that the port assumes.
     pub fn capacity(&self) -> Throughput {
         Throughput::new(self.capacity as f64)
     }
-    /// The rate for all.
+    /// Rate for all flows.
     pub fn rate(&self) -> Throughput {
         Throughput::new((self.rate >> 8) as f64)
     }
-    /// What arrived in the last slot.
+    /// Arrival rate in the last slot.
     pub fn input(&self) -> Throughput {
         Throughput::new(self.input_bw as f64)
     }
-    /// How many flows at its rate there were lately.
+    /// Number of recent flows at that rate.
     pub fn flows(&self) -> f64 {
         self.recent_input as f64 / (self.recent_rate.max(1) as f64 / 256.0)
     }
-    /// The share of the capacity that it fills, `gamma`.
+    /// Share of the capacity that the port fills, `gamma`.
     pub fn target(&self) -> f64 {
         share(self.rule.target)
     }
-    /// What waited at the end of the last slot.
+    /// Queue at the end of the last slot.
     pub fn queue(&self) -> Bytes {
         Bytes::new(self.queue)
     }
-    /// How long a slot is.
+    /// Length of a slot.
     pub fn slot(&self) -> Duration {
         Duration::from_micros(self.slot_us)
     }
-    /// What moves the rate.
+    /// Rule by which the rate moves.
     pub fn rule(&self) -> Rule {
         if self.rule.queue == 0 { Rule::Piqi } else { Rule::Rcp }
     }
-    /// The gains of what is spare, `alpha` or `integral`, and of what waits, `beta`.
+    /// Gains of spare capacity, `alpha` or `integral`, and of the queue, `beta`.
     pub fn gains(&self) -> [f64; 2] {
         [self.rule.spare, self.rule.queue].map(share)
     }
@@ -151,18 +151,18 @@ impl RcpPort {
 }
 
 impl RcpSender {
-    /// A sender that would like to send at this rate.
+    /// A sender with this desired rate.
     pub fn new(desired: Throughput, rule: Rule) -> RcpSender {
         let ramp = if rule == Rule::Piqi { rw_native_piqi_ramp() } else { 0 };
         RcpSender { desired: desired.get() as u64, ramp, ..RcpSender::default() }
     }
-    /// A packet leaves.
+    /// Header of a departing packet.
     pub fn on_send(&self, rtt: Duration) -> Header {
         let mut header = Header::default();
         rw_native_rcp_send(self, rtt.ps() / 1_000_000, &mut header);
         header
     }
-    /// Routers offer this rate; a loss may not be repaired yet.
+    /// Handles a rate that routers offer; a loss may still be under repair.
     pub fn on_ack(
         &mut self,
         now: Time,
@@ -175,19 +175,19 @@ impl RcpSender {
         let (offered, least) = (offered.get() as u64, least.get() as u64);
         rw_native_rcp_offered(self, now, offered, rtt, least, u32::from(is_repairing));
     }
-    /// While a loss is repaired, an acknowledgement without routers' word.
+    /// Handles an acknowledgement without the routers' word while a loss is under repair.
     pub fn on_unheard(&mut self, now: Time, rtt: Duration) {
         rw_native_rcp_unheard(self, now.ps() / 1_000_000, rtt.ps() / 1_000_000);
     }
-    /// A loss was noticed.
+    /// Handles a loss.
     pub fn on_loss(&mut self, least: Throughput) {
         rw_native_rcp_loss(self, least.get() as u64);
     }
-    /// What routers offered last, or what it would like to send at where that is less.
+    /// Last rate that routers offered, or the desired rate if it is less.
     pub fn offered(&self) -> Throughput {
         Throughput::new(self.offered as f64)
     }
-    /// What it may send at; zero before routers have said anything.
+    /// Allowed rate; zero before routers have said one.
     pub fn rate(&self) -> Throughput {
         Throughput::new((self.allowed >> 8) as f64)
     }

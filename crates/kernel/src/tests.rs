@@ -10,12 +10,12 @@ use crate::{
 
 const MOST: u128 = (1 << 63) - 1;
 
-/// Tests that the fields of a struct, in order, are where the C has them, and all of it is as long.
+/// Tests that the fields of a struct, in order, have the C's offsets, and that the sizes agree.
 macro_rules! laid_out_as_in_c {
     ($($test:ident: $type:ty, $layout:ident, [$($field:ident),*];)*) => {
         $(#[test]
         fn $test() {
-            // Safe for these, for they take a number and return one.
+            // Safe: these functions take a number and return one.
             unsafe extern "C" {
                 safe fn $layout(n: u32) -> u64;
             }
@@ -38,8 +38,8 @@ fn packet(rate: f64, rtt_ms: u64) -> Header {
     Header::new(Throughput::new(rate), Duration::from_millis(rtt_ms), Throughput::new(1e10))
 }
 
-/// EQUATIONS 1.5, first router step vector, as a change of the flow: 100 packets of 1500 bytes with X = 5 ms, 3800 B/s
-/// each, are 380,000 B/s in half a second.
+/// EQUATIONS 1.5, first router step vector, as a change of the flow: 100 packets of 1500 bytes with
+/// X = 5 ms, 3800 B/s each, are 380,000 B/s in half a second.
 #[test]
 fn an_underused_link_gives_the_flow_what_the_step_vector_says() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
@@ -56,7 +56,8 @@ fn an_underused_link_gives_the_flow_what_the_step_vector_says() {
     assert!((last - 760_000.0).abs() < 0.001 * 760_000.0, "{last}");
 }
 
-/// The second: two flows at 1.0 and 0.25 MB/s, 15,000 bytes of queue, -40,890 and +34,110 B/s in half a second.
+/// EQUATIONS 1.5, second vector: two flows at 1.0 and 0.25 MB/s, 15,000 bytes of queue, -40,890 and
+/// +34,110 B/s in half a second.
 #[test]
 fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
@@ -73,14 +74,15 @@ fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
     }
     assert!((last[0] / 2.0 + 40_890.0).abs() < 600.0, "{last:?}");
     assert!((last[1] / 2.0 - 34_110.0).abs() < 600.0, "{last:?}");
-    // As the equation has it, to a unit of the option.
+    // The equation's values, to a unit of the option.
     for (change, rate) in last.into_iter().zip([1e6, 0.25e6]) {
         let said = port.given().get() - port.taken() * rate;
         assert!((change - said).abs() <= 1024.0, "{change}, not {said}");
     }
 }
 
-/// Whatever each sends, and however many of its segments come in one packet; when all have gone, none are left.
+/// The count is right whatever the flows' rates and however many segments share a packet; it is 0
+/// when all flows have gone.
 #[test]
 fn flows_are_counted_by_what_they_say_they_send() {
     let mut port = XcpPort::new(rate(12_500_000), Time::ZERO);
@@ -102,7 +104,7 @@ fn flows_are_counted_by_what_they_say_they_send() {
 #[test]
 fn rcp_counts_flows_at_its_rate() {
     let mut port = RcpPort::new(rate(12_500_000), Rule::Rcp, Time::ZERO);
-    // Three that take what is offered, in packets of 1 kB.
+    // Three flows that take the offered rate, in packets of 1 kB.
     let (mut due, mut now) = ([0.0_f64; 3], 0.0);
     while now < 3.0 {
         let next = (0..3).min_by(|a, b| due[*a].total_cmp(&due[*b])).expect("three");
@@ -115,7 +117,7 @@ fn rcp_counts_flows_at_its_rate() {
     assert!((port.flows() - 3.0).abs() < 0.15, "{}", port.flows());
 }
 
-/// A sender that is back from a pause may be too slow to be seen in two intervals one after the other.
+/// A sender after a pause may be too slow to appear in two consecutive intervals.
 #[test]
 fn after_silence_what_there_is_to_give_is_shared_out_as_to_one_flow() {
     let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
@@ -144,7 +146,7 @@ fn a_packet_without_rate_or_rtt_gets_no_more_than_nothing() {
     }
 }
 
-/// However the packets of a round trip are cut into segments or merged, the same is given.
+/// The grants of a round trip do not depend on how its packets are cut or merged.
 #[test]
 fn segmentation_changes_nothing() {
     let given = |size: u64| {
@@ -179,7 +181,7 @@ fn small_changes_are_not_truncated() {
     assert!((gained - 1024.0).abs() < 20.0, "{gained}");
 }
 
-/// What a full packet takes on the network.
+/// Bytes of a full packet on the network.
 const PACKET: Bytes = Bytes::new(1500);
 
 #[test]
@@ -230,7 +232,8 @@ fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
     assert!(sender.rate().get() < 500_000.0);
 }
 
-/// At first, as routers grant it more, and as much as the least that is sent lets it: it hears of routers even so.
+/// At first the rate grows by grants, and at least at the minimum rate, at which the sender hears
+/// of routers.
 #[test]
 fn no_sender_takes_more_than_it_would_like() {
     let (window, rtt) = (Bytes::new(5_000_000), Duration::from_millis(100));
@@ -272,8 +275,8 @@ fn what_takes_the_most_is_passed_on_as_it_came() {
     assert_eq!(header.to_fields()[2].cast_signed(), i32::MIN);
 }
 
-/// The flow-level fixed point: with y = C and no queue the rate stays; with half of it, R grows by alpha / 2 a round
-/// trip.
+/// The flow-level fixed point: with y = C and no queue the rate stays; with half of it, R grows by
+/// alpha / 2 a round trip.
 #[test]
 fn rcp_grows_with_what_is_spare() {
     for (rule, gain) in [(Rule::Rcp, 0.4), (Rule::Piqi, 0.5 * 0.45 / 0.95 * 2.0)] {
@@ -332,8 +335,8 @@ fn an_offer_is_taken_at_once_or_by_a_ramp() {
     );
 }
 
-/// Queues drain as losses are repaired, and routers may offer next to nothing, before the loss is noticed too: the repair
-/// must not stay at that, nor a packet be paced at it.
+/// Queues drain while losses are repaired, and routers may offer next to nothing, also before the
+/// loss is noticed. Neither the repair nor the pace of a packet may stay at that rate.
 #[test]
 fn while_a_loss_is_repaired_half_of_an_offer_is_taken() {
     let (rtt, least) = (Duration::from_millis(100), Throughput::new(30_000.0));
@@ -346,7 +349,7 @@ fn while_a_loss_is_repaired_half_of_an_offer_is_taken() {
     let repairing = [(10, 2e6), (20, 0.0), (30, 4e5), (40, 1e6)].map(|(ms, r)| hear(ms, r, true));
     assert_eq!(repairing, [1e6, 3e4, 2e5, 5e5]);
     assert_eq!(hear(50, 1e6, false), 1e6, "it is repaired");
-    // Of what it was sent at, of which a round trip later about two thirds are remembered.
+    // The rate before the loss; one round trip later about two thirds of it are remembered.
     let mut sender = RcpSender::new(Throughput::new(1e9), Rule::Rcp);
     for ms in (0..=100).step_by(10) {
         let offered = Throughput::new(if ms == 0 { 1e6 } else { 0.0 });
@@ -354,7 +357,8 @@ fn while_a_loss_is_repaired_half_of_an_offer_is_taken() {
     }
     sender.on_loss(least);
     assert_eq!(sender.rate(), least);
-    // Nothing is heard of routers any more: up to half of what is remembered, in four round trips.
+    // The routers' word no longer arrives: the rate grows to half of what is remembered, in four
+    // round trips.
     let unheard = [250, 350, 450, 550, 650, 750].map(|ms| {
         sender.on_unheard(at_ms(ms), rtt);
         sender.rate().get()
@@ -364,13 +368,13 @@ fn while_a_loss_is_repaired_half_of_an_offer_is_taken() {
     assert_eq!(unheard, [6e4, 1.2e5, 2.4e5, halved, halved, halved]);
     sender.on_loss(least);
     assert_eq!(sender.rate().get(), (halved / 2.0).floor());
-    // A ramp begins at the least.
+    // A ramp begins at the minimum rate.
     let mut piqi = RcpSender::new(Throughput::new(1e9), Rule::Piqi);
     piqi.on_ack(at_ms(100), Throughput::new(1e3), rtt, least, false);
     assert_eq!(piqi.rate(), least);
 }
 
-/// As under RCP, by tau of the way at a time.
+/// JetMax's counterpart of the RCP test: steps by tau of the way.
 #[test]
 fn while_a_loss_is_repaired_half_of_g_is_gone_for() {
     let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
@@ -401,13 +405,14 @@ fn while_a_loss_is_repaired_half_of_g_is_gone_for() {
     assert!((repaired / fair - 1.0).abs() < 0.01, "{repaired} of {fair}");
 }
 
-/// A queue that leaves at a steady rate, and packets that come faster, some of which are dropped; then slower, which teaches
-/// nothing; then as fast as is believed, behind no others.
+/// A queue with a steady departure rate. Packets come faster, and some are dropped; then slower,
+/// which teaches nothing; then as fast as assumed, with no queue.
 #[test]
 fn a_meter_finds_what_leaves_while_something_waits() {
     let size = Bytes::new(1500);
     let mut believed = Throughput::new(1.25e9);
-    // 1500 bytes a millisecond leave; of two that come in it one stays, or has no room any more.
+    // 1500 bytes leave in a millisecond. Of two packets that come in it one stays, or finds no
+    // room.
     let mut meter = Meter::default();
     let passed = Duration::from_micros(500);
     for i in 0..400_u64 {
@@ -417,14 +422,14 @@ fn a_meter_finds_what_leaves_while_something_waits() {
         believed = meter.read(now, believed);
     }
     assert!((believed.get() - 1.5e6).abs() < 0.001 * 1.5e6, "{believed}");
-    // A queue in another's place counts from 0.
+    // A queue that replaces another counts from 0.
     let mut meter = Meter::default();
     for sent in [75_000, 0] {
         meter.on_packet(Duration::from_millis(50), size, size, Bytes::new(sent));
     }
     let after = meter.read(at_ms(100), believed);
     assert!((after.get() / believed.get() - 1.0).abs() < 0.001, "{after}");
-    // 1.5 kB every 2 ms, and nothing waits: half of what is believed.
+    // 1.5 kB every 2 ms without a queue: half of the assumed rate.
     let mut meter = Meter::default();
     let mut idle = |every: u64, believed| {
         (1..=200_u64 / every).fold(believed, |believed, i| {
@@ -469,7 +474,7 @@ proptest! {
         prop_assert_eq!(Header::new(header.rate(), header.rtt(), header.change()), header);
     }
 
-    /// Whatever arrives in whatever order, a port gives no more than it may and its clock runs on.
+    /// A port grants no more than it may and its clock runs on, whatever arrives in whatever order.
     #[test]
     fn any_packets_leave_a_port_in_order(
         packets in prop::collection::vec((any::<[u32; 3]>(), 0_u64..100_000, 0_u64..10_000_000_000, 0_u64..1 << 34), 1..200),

@@ -60,8 +60,8 @@ pub struct XcpReceiver {
     bytes: u64,
 }
 
-// Safe, for each takes references to structs laid out as in C, which the tests compare, and reads or writes nothing
-// else. `Option<&mut Header>` is a pointer that may be null.
+// Safe: each function takes references to structs laid out as in C, which the tests compare, and
+// reads or writes nothing else. `Option<&mut Header>` is a pointer that may be null.
 unsafe extern "C" {
     safe fn rw_native_xcp_init(port: &mut XcpPort, capacity: u64, now_ns: u64);
     safe fn rw_native_xcp_timers(port: &mut XcpPort, now_ns: u64, queue: u64);
@@ -117,12 +117,12 @@ impl XcpPort {
         rw_native_xcp_init(&mut port, bytes_per_second(capacity.throughput()), ns(now));
         port
     }
-    /// A packet comes to the queue, behind `queue` bytes.
+    /// Handles a packet that joins a queue of `queue` bytes.
     #[inline]
     pub fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>) {
         rw_native_xcp_packet(self, ns(now), size.get(), queue.get(), header);
     }
-    /// Carries out what is due.
+    /// Does what is due.
     pub fn on_timer(&mut self, now: Time, queue: Bytes) {
         rw_native_xcp_timers(self, ns(now), queue.get());
     }
@@ -130,15 +130,15 @@ impl XcpPort {
     pub fn next_timer(&self) -> Time {
         Time::from_ps(self.control_at_ns.min(self.queue_at_ns).saturating_mul(1000))
     }
-    /// The link's capacity has changed.
+    /// Sets the link's capacity.
     pub fn set_capacity(&mut self, capacity: Rate) {
         self.capacity = bytes_per_second(capacity.throughput());
     }
-    /// Capacity it believes in.
+    /// Capacity that the port assumes.
     pub fn capacity(&self) -> Throughput {
         Throughput::new(self.capacity as f64)
     }
-    /// What arrived in the last control interval.
+    /// Arrival rate in the last control interval.
     pub fn input(&self) -> Throughput {
         Throughput::new(self.input_bw as f64)
     }
@@ -146,20 +146,21 @@ impl XcpPort {
     pub fn feedback(&self) -> Throughput {
         Throughput::new(self.feedback as f64)
     }
-    /// How many flows there were lately.
+    /// Number of recent flows.
     pub fn flows(&self) -> f64 {
         self.flows as f64 / 65536.0
     }
-    /// What each flow is given in this control interval, `Cp`: so much more a second.
+    /// Gift to each flow in this control interval, `Cp`: this much more rate a second.
     pub fn given(&self) -> Throughput {
         Throughput::new(self.gain as f64)
     }
-    /// What is taken in it for each byte per second of a flow's rate, `Cn`: a share a second.
+    /// Taking in this control interval for each byte per second of a flow's rate, `Cn`: a share a
+    /// second.
     pub fn taken(&self) -> f64 {
         let fraction_bits = self.cn.shift + rw_native_xcp_fraction();
         f64::from(self.cn.value) / (1_u128 << fraction_bits) as f64
     }
-    /// The gains of spare capacity and of the queue, `alpha` and `beta`.
+    /// Gains of spare capacity and of the queue, `alpha` and `beta`.
     pub fn gains(&self) -> [f64; 2] {
         [rw_native_xcp_alpha(), rw_native_xcp_beta()].map(share)
     }
@@ -174,15 +175,16 @@ impl XcpPort {
 }
 
 impl XcpSender {
-    /// A sender that would like to send at this rate.
+    /// A sender with this desired rate.
     pub fn new(desired: Throughput) -> XcpSender {
         XcpSender { desired: bytes_per_second(desired), ..XcpSender::default() }
     }
-    /// The first RTT is known: `window` may go in each.
+    /// Starts sending, once the first RTT is known, at `window` in each RTT.
     pub fn start(&mut self, now: Time, window: Bytes, rtt: Duration) {
         rw_native_xcp_start(self, ns(now) / 1000, window.get(), us(rtt));
     }
-    /// A packet leaves, where full ones have `packet` bytes; `least` is the least rate it ever sends at.
+    /// Header of a departing packet. Full packets have `packet` bytes; `least` is the sender's
+    /// minimum rate.
     pub fn on_send(
         &mut self,
         now: Time,
@@ -198,7 +200,7 @@ impl XcpSender {
         rw_native_xcp_send(self, now, size, rtt, limited, packet, least, &mut header);
         header
     }
-    /// This much was acknowledged, with what [`XcpReceiver::on_ack`] has returned.
+    /// Handles an acknowledgement of this much, with the result of [`XcpReceiver::on_ack`].
     pub fn on_ack(
         &mut self,
         acked: Bytes,
@@ -210,22 +212,22 @@ impl XcpSender {
         let least = bytes_per_second(least);
         rw_native_xcp_acked(self, acked.get(), returned, us(rtt), least, u32::from(may_grow));
     }
-    /// A loss was noticed.
+    /// Handles a loss.
     pub fn on_loss(&mut self, least: Throughput) {
         rw_native_xcp_loss(self, bytes_per_second(least));
     }
-    /// What routers allow; zero before the first RTT is known.
+    /// Allowed rate; zero before the first RTT is known.
     pub fn rate(&self) -> Throughput {
         Throughput::new((self.allowed >> 8) as f64)
     }
 }
 
 impl XcpReceiver {
-    /// Data has arrived with this header.
+    /// Handles data with this header.
     pub fn on_data(&mut self, header: &Header, bytes: Bytes) {
         rw_native_xcp_arrived(self, header.change, bytes.get());
     }
-    /// An acknowledgement leaves: the mean change granted, by bytes, since the one before. As it is on the wire; see
+    /// The mean granted change, by bytes, since the last acknowledgement, as on the wire; see
     /// [`XcpSender::on_ack`].
     pub fn on_ack(&mut self) -> i32 {
         let field = rw_native_xcp_returned(self);

@@ -9,7 +9,14 @@
 //!   timers, and may rewrite the header;
 //! - its [`Sink`] sits at the receiver: echoes or accumulates what arrived.
 //!
-//! A new law is a folder here and one line in [`registry`].
+//! A law of this crate is a folder, its `mod` line here and its line in [`registry`].
+//!
+//! # A law of another crate
+//! A law of another crate is a type with the same traits, [`Law`] and [`Named`], whose header is a
+//! [`PackedHeader`] of at most 32 bytes. [`LawSet::register`] makes it known by its name, and
+//! whoever resolves names by that set knows it: scenarios, runs, explanations and captures.
+//! `tests/external/toy.rs` is a whole law of that kind. Its parts are called through pointers; the
+//! kernel's worlds have no sender for it.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]

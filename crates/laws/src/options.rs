@@ -1,5 +1,5 @@
-//! A law's parameters: described once, then read from scenarios, printed by `ratewire explain` and
-//! shown in the reference, all from the same table.
+//! Parameters of a law or a queue discipline: described once, then read from scenarios, printed by
+//! `ratewire explain` and shown in the reference, all from the same table.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -8,13 +8,15 @@ use core::fmt;
 
 use ratewire_units::{Bytes, Duration, Rate, quantity};
 
-/// What a parameter may hold.
+/// The values that a parameter may hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// `true` or `false`.
     Switch,
     /// A number from the first to the second, both included.
     Number(f64, f64),
+    /// A whole number from the first to the second, both included.
+    Count(u64, u64),
     /// A length of time, `"50 ms"`.
     Time,
     /// A rate, `"10 Mbit/s"`, or the word in brackets for "found out by itself".
@@ -25,23 +27,23 @@ pub enum Kind {
     Word(&'static [&'static str]),
 }
 
-/// One parameter of a law.
+/// One parameter of a law or a queue discipline.
 #[derive(Debug)]
 pub struct OptionSpec {
-    /// Its key.
+    /// Key of the parameter.
     pub name: &'static str,
-    /// What it may hold.
+    /// The values that the parameter may hold.
     pub kind: Kind,
-    /// What it holds when not given, as it would be written.
+    /// The value when none is given, as a user would write it.
     pub default: &'static str,
-    /// What reads it.
+    /// The part of the law that reads the parameter.
     pub part: Part,
-    /// What it does there, its unit and source, in one or two sentences.
+    /// What the parameter does there, with its unit and source, in one or two sentences.
     pub doc: &'static str,
 }
 
 impl OptionSpec {
-    /// What it does, and what reads it.
+    /// What the parameter does, and which part reads it.
     pub fn description(&self) -> String {
         format!("{}: {}", self.part, self.doc)
     }
@@ -54,7 +56,8 @@ impl OptionSpec {
         self.kind.parse(self.default).map(drop)
     }
 
-    /// Whether only ports read it, where these options of the law are given, the later in place of the earlier.
+    /// Whether only ports read it, where these options of the law are given, the later in place of
+    /// the earlier.
     pub fn is_of_ports(&self, given: &[(&str, &str)]) -> bool {
         match self.part {
             Part::Port => true,
@@ -67,14 +70,14 @@ impl OptionSpec {
     }
 }
 
-/// What of a law reads a parameter.
+/// The part of a law, or the queue discipline, that reads a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The source.
     Sender,
     /// The sink.
     Sink,
-    /// The port: what a flow's own law says does nothing.
+    /// The port. The option does nothing where a flow gives it to its own law.
     Port,
     /// The source and the port.
     Both,
@@ -83,12 +86,14 @@ pub enum Part {
         /// The other option, and that value.
         with: (&'static str, &'static str),
     },
-    /// What writes and reads headers as bytes.
+    /// The code that writes and reads headers as bytes.
     Header,
+    /// A queue discipline.
+    Queue,
 }
 
 impl Part {
-    /// Whether ports read it.
+    /// Whether ports read the parameter.
     pub fn has_port(self) -> bool {
         matches!(self, Part::Port | Part::Both | Part::PortAndSink { .. })
     }
@@ -105,6 +110,7 @@ impl fmt::Display for Part {
                 write!(f, "Port, and sink with {option} = {value:?}")
             }
             Part::Header => f.write_str("Header"),
+            Part::Queue => f.write_str("Queue"),
         }
     }
 }
@@ -141,6 +147,7 @@ impl Size {
 enum Value {
     Switch(bool),
     Number(f64),
+    Count(u64),
     Time(Duration),
     Rate(Option<Rate>),
     Size(Option<Size>),
@@ -152,9 +159,9 @@ enum Value {
 pub struct OptionError {
     /// The option's key.
     pub option: String,
-    /// What is wrong with it and what would be right.
+    /// What is wrong with the option and what would be right.
     pub message: String,
-    /// The other option that it contradicts, if it is not wrong by itself.
+    /// The other option that this one contradicts; `None` if the value is wrong by itself.
     pub other: Option<&'static str>,
 }
 
@@ -164,7 +171,7 @@ impl OptionError {
         OptionError { option: option.to_string(), message: message.into(), other: None }
     }
 
-    /// An error about `option` where `other` is what it is.
+    /// An error about `option` that `other` makes wrong.
     pub fn between(option: &str, other: &'static str, message: impl Into<String>) -> OptionError {
         OptionError { other: Some(other), ..OptionError::new(option, message) }
     }
@@ -178,12 +185,13 @@ impl fmt::Display for OptionError {
 impl core::error::Error for OptionError {}
 
 impl fmt::Display for Kind {
-    /// What is allowed, in words.
+    /// Says in words what is allowed.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Switch => f.write_str("true or false"),
             Kind::Number(min, max) if *max == f64::INFINITY => write!(f, "a number, {min} or more"),
             Kind::Number(min, max) => write!(f, "a number from {min} to {max}"),
+            Kind::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
             Kind::Time => f.write_str("a time such as \"50 ms\""),
             Kind::Rate(None) => f.write_str("a rate such as \"10 Mbit/s\""),
             Kind::Rate(Some(word)) => write!(f, "a rate such as \"10 Mbit/s\", or \"{word}\""),
@@ -211,6 +219,10 @@ impl Kind {
                 Ok(n) if n >= min && n <= max => Ok(Value::Number(n)),
                 _ => Err(allowed()),
             },
+            Kind::Count(min, max) => match text.parse::<u64>() {
+                Ok(n) if n >= min && n <= max => Ok(Value::Count(n)),
+                _ => Err(allowed()),
+            },
             Kind::Time => text.parse().map(Value::Time).map_err(|e| e.to_string()),
             Kind::Rate(Some(word)) if text == word => Ok(Value::Rate(None)),
             Kind::Rate(_) => text.parse().map(|r| Value::Rate(Some(r))).map_err(|e| e.to_string()),
@@ -235,7 +247,7 @@ pub fn parse_size(text: &str) -> Result<Size, String> {
     }
 }
 
-/// The options of a law, each present and within its range.
+/// The options of a law or a queue discipline, each present and within its range.
 #[derive(Clone, Debug)]
 pub struct Options {
     specs: &'static [OptionSpec],
@@ -255,11 +267,12 @@ impl Options {
         Options { specs, values: specs.iter().map(parse).collect() }
     }
 
-    /// All at their defaults but those given, as users write them; the later in place of the earlier.
+    /// All at their defaults but those given, as users write them; the later in place of the
+    /// earlier.
     ///
     /// # Errors
     /// When there is no such option or a value is not allowed.
-    pub(crate) fn given(
+    pub fn given(
         specs: &'static [OptionSpec],
         given: &[(&str, &str)],
     ) -> Result<Options, OptionError> {
@@ -278,7 +291,7 @@ impl Options {
         let Some(at) = self.specs.iter().position(|s| s.name == name) else {
             let known: Vec<&str> = self.specs.iter().map(|s| s.name).collect();
             let message = if known.is_empty() {
-                "this law has no options".to_string()
+                "there are no options".to_string()
             } else {
                 format!("no such option; known: {}", known.join(", "))
             };
@@ -291,11 +304,11 @@ impl Options {
 
     fn value(&self, name: &str) -> Value {
         let at = self.specs.iter().position(|s| s.name == name);
-        self.values[at.unwrap_or_else(|| panic!("the law's table has no option {name}"))]
+        self.values[at.unwrap_or_else(|| panic!("the table has no option {name}"))]
     }
 
     /// The switch `name`. Like all these readers it panics where the table holds no such option of
-    /// that kind: a mistake in the law, found by the first test that makes it.
+    /// that kind: a mistake in the law or discipline, found by the first test that makes it.
     pub fn switch(&self, name: &str) -> bool {
         match self.value(name) {
             Value::Switch(v) => v,
@@ -306,6 +319,13 @@ impl Options {
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
             Value::Number(v) => v,
+            other => panic!("option {name} is {other:?}"),
+        }
+    }
+    /// The whole number `name`.
+    pub fn count(&self, name: &str) -> u64 {
+        match self.value(name) {
+            Value::Count(v) => v,
             other => panic!("option {name} is {other:?}"),
         }
     }

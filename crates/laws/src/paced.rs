@@ -1,10 +1,13 @@
-//! A rate set by the network, as a pace and a window: what the sources of all rate-based laws share.
+//! The pace and the window of a source whose rate the network sets: all rate-based laws share them.
 //!
-//! The window is no part of these laws. It is [`SPARE`] times what the rate sends in a round trip, so
-//! that it binds only when acknowledgements stay away: with two, it took the end off the queue that
-//! newcomers cause under RCP, which ns-2's senders, without any, do build. Losses are answered beside the
-//! law, for a bottleneck may not take part in it: the rate is capped at half of what it was, the cap
-//! grows by a packet an RTT each RTT, and is forgotten once it has reached what the network grants.
+//! The window is not part of these laws. It is [`SPARE`] times what the rate sends in a round trip,
+//! so that it binds only when acknowledgements stay away. With two round trips the window cut off
+//! the end of the queue that newcomers cause under RCP; ns-2's senders have no window and build
+//! that queue.
+//!
+//! Losses are answered beside the law, because a bottleneck may not take part in the law. A loss
+//! caps the rate at half of what it was. The cap grows by a packet an RTT each RTT, and is dropped
+//! once it has reached what the network grants.
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -33,7 +36,7 @@ pub(crate) const AFTER_LOSS_EQUATION: &str =
 /// The rate of one flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Paced {
-    /// As the network grants it, in network-layer bytes per second.
+    /// Rate that the network grants, in network-layer bytes per second.
     granted: f64,
     /// After a loss; infinite without.
     cap: f64,
@@ -64,12 +67,12 @@ impl Paced {
     pub(crate) fn srtt(&self) -> f64 {
         self.srtt
     }
-    /// In seconds.
+    /// Takes the smoothed RTT.
     #[inline]
     pub(crate) fn set_srtt(&mut self, srtt: Duration) {
         self.srtt = srtt.secs();
     }
-    /// As granted, B/s.
+    /// Rate that the network grants, B/s.
     #[inline]
     pub(crate) fn granted(&self) -> f64 {
         self.granted
@@ -82,12 +85,12 @@ impl Paced {
     pub(crate) fn is_capped(&self) -> bool {
         self.cap < self.granted
     }
-    /// At which it sends, B/s.
+    /// Rate at which the source sends, B/s.
     #[inline]
     pub(crate) fn rate(&self) -> f64 {
         self.granted.min(self.cap)
     }
-    /// What the network grants now, B/s; what is no rate changes nothing.
+    /// Takes the rate that the network grants now, B/s. A number that is no rate changes nothing.
     #[inline]
     pub(crate) fn grant(&mut self, rate: f64) {
         if rate.is_finite() && rate >= 0.0 {

@@ -6,24 +6,24 @@ use core::fmt;
 /// A quantity with a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
-    /// As the law's equations call it: `avg_rtt`.
+    /// Name of the quantity in the law's equations: `avg_rtt`.
     pub name: &'static str,
-    /// In `unit`.
+    /// Value in [`Figure::unit`].
     pub value: f64,
-    /// What it is in.
+    /// Unit of the value.
     pub unit: Unit,
 }
 
-/// What a figure is in.
+/// Unit of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// A plain number.
     One,
     /// Bytes per second; shown in bits per second.
     BytesPerSecond,
-    /// Bytes per second, for each second; shown in bits per second.
+    /// Bytes per second, per second; shown in bits.
     BytesPerSecondSquared,
-    /// For each second.
+    /// Per second.
     PerSecond,
     /// Bytes.
     Bytes,
@@ -32,31 +32,31 @@ pub enum Unit {
 }
 
 impl Figure {
-    /// A plain number.
+    /// A figure that is a plain number.
     pub fn one(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::One }
     }
-    /// Bytes per second.
+    /// A figure in bytes per second.
     pub fn rate(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::BytesPerSecond }
     }
-    /// Bytes per second, for each second.
+    /// A figure in bytes per second, per second.
     pub fn acceleration(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::BytesPerSecondSquared }
     }
-    /// For each second.
+    /// A figure per second.
     pub fn per_second(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::PerSecond }
     }
-    /// Bytes.
+    /// A figure in bytes.
     pub fn bytes(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::Bytes }
     }
-    /// Seconds.
+    /// A figure in seconds.
     pub fn seconds(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::Seconds }
     }
-    /// Its value, for people. One that is infinite stands for a limit, or a router, that there is not.
+    /// The value, for people. An infinite value stands for a limit or a router that is not there.
     pub fn amount(&self) -> Amount<'_> {
         Amount(self)
     }
@@ -113,32 +113,32 @@ impl fmt::Display for Amount<'_> {
 /// An equation of a law, and what its quantities are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
-    /// As the law's documentation writes it: `R = R (1 + T/d (...))`.
+    /// The equation, as the law's documentation writes it: `R = R (1 + T/d (...))`.
     pub equation: &'static str,
-    /// Its quantities.
+    /// The equation's quantities.
     pub figures: Vec<Figure>,
-    /// Which port it speaks of.
+    /// Which port the reason speaks of.
     pub bound: Bound,
 }
 
 /// Which port binds a flow's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Bound {
-    /// The last on the way that changed what the packet says of congestion: where each port may only
-    /// take from what those before it have left.
+    /// The last on the way that changed what the packet says of congestion: where each port may
+    /// only take from what those before it have left.
     #[default]
     LastChange,
     /// This one, counted from 0, of those that wrote into the header: the source works it out from
     /// what all have written.
     Hop(usize),
-    /// That whose [`LinkContext::id`](crate::LinkContext) this is: the source has chosen it.
+    /// The port with this [`LinkContext::id`](crate::LinkContext), which the source has chosen.
     Port(u32),
-    /// Said by a port that lets this share of the packets pass unchanged: that with the least share,
-    /// if below 1, whichever this packet is among.
+    /// Said by a port that lets this share of the packets pass unchanged: that with the least
+    /// share, if below 1, whichever this packet is among.
     Share(f64),
-    /// None: the source goes by what is its own, as after a loss.
+    /// No port: the source decides by itself, as after a loss.
     Source,
-    /// None: the source sends what the queues on the way take, and these pause each other.
+    /// No port: the source sends what the queues on the way take, and these pause each other.
     Queues,
 }
 
@@ -148,8 +148,8 @@ impl Reason {
         Reason { equation, figures: figures.into(), bound: Bound::default() }
     }
 
-    /// The names in the equation that stand for quantities: single letters, names with an underscore, and what
-    /// stands beside an operator or a parenthesis.
+    /// The names in the equation that stand for quantities: single letters, names with an
+    /// underscore, and what stands beside an operator or a parenthesis.
     pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
         let equation = self.equation;
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -160,7 +160,7 @@ impl Reason {
         })
     }
 
-    /// The same, with those of these quantities that the equation names and no figure tells.
+    /// This reason with those of `quantities` that the equation names and no figure tells.
     pub fn with(mut self, quantities: impl IntoIterator<Item = Figure>) -> Reason {
         let mut untold: Vec<&str> = self.untold().collect();
         for quantity in quantities {
@@ -172,7 +172,8 @@ impl Reason {
         self
     }
 
-    /// Those of its [`Reason::symbols`] that no figure tells the value of, alone or in a product as `gamma C`.
+    /// Those of its [`Reason::symbols`] that no figure tells the value of, alone or in a product as
+    /// `gamma C`.
     pub fn untold(&self) -> impl Iterator<Item = &'static str> {
         let told = |symbol: &&str| {
             self.figures.iter().any(|figure| figure.name.split(' ').any(|name| name == *symbol))
@@ -180,7 +181,7 @@ impl Reason {
         self.symbols().filter(move |symbol| !told(symbol))
     }
 
-    /// The same, of that port.
+    /// This reason, said of that port.
     pub fn bound(self, bound: Bound) -> Reason {
         Reason { bound, ..self }
     }

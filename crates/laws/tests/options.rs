@@ -49,7 +49,8 @@ fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
     })
 }
 
-/// Whether an option makes a difference to what `part` picks out, among the options that `counts` is true of.
+/// Whether an option makes a difference to what `part` picks out, among the options that `counts`
+/// is true of.
 fn reads(
     info: &LawInfo,
     option: &OptionSpec,

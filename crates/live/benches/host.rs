@@ -1,5 +1,5 @@
-//! How much a connection carries under a law beside CUBIC, between two namespaces joined by nothing but a pair of interfaces:
-//! what the option and the congestion control cost. Needs root and iperf3.
+//! Goodput of a connection under a law beside CUBIC, between two namespaces joined by a pair of
+//! interfaces: the cost of the option and the congestion control. Needs root and iperf3.
 
 // Real programs take real time.
 #![allow(clippy::disallowed_methods)]
@@ -14,7 +14,7 @@ use ratewire_live::Law;
 use ratewire_live::host::{self, Spec};
 use ratewire_units::Rate;
 
-/// By turns, so that what else the machine does meets both.
+/// Turns alternate, so that other load of the machine meets both.
 const TURNS: u32 = 5;
 const LAW: Law = Law::Xcp;
 
@@ -47,7 +47,7 @@ fn compare() -> Result<(), String> {
     Ok(())
 }
 
-/// Two namespaces, and a cgroup for those who take part.
+/// Two namespaces, and a cgroup for the programs that take part.
 struct Link {
     tag: String,
     cgroup: PathBuf,
@@ -71,7 +71,7 @@ impl Link {
         Ok(link)
     }
 
-    /// Bits a second of one connection.
+    /// Rate of one connection, bits a second.
     fn carries(&self, takes_part: bool, options: &str) -> Result<f64, String> {
         let join = match takes_part {
             true => format!("echo $$ > {}/cgroup.procs; ", self.cgroup.display()),

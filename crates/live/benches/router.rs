@@ -1,4 +1,4 @@
-//! What the router's program costs a packet, over a program that does nothing. Needs root.
+//! Time of the router's program for a packet, over a program that does nothing. Needs root.
 
 use ratewire_live::Law;
 use ratewire_live::probe::{Probe, Room};
@@ -33,7 +33,8 @@ fn frame(law: Law) -> Vec<u8> {
         Law::Jetmax => options.extend([254, 28, 0x52, 0x6a]),
         _ => options.extend([254, 16, 0x52, 0x72]),
     }
-    // 16 MB/s, 50 ms, and much wished for; then what is returned. JetMax reads it as bound elsewhere.
+    // 16 MB/s, 50 ms, and a large wish; then the returned part. JetMax reads the packet as bound
+    // elsewhere.
     options.extend([0, 0x0f, 0x42, 0x40, 0, 0, 0xc3, 0x50, 0x7f, 0xff, 0xff, 0xff]);
     match law {
         Law::Xcp => options.extend([0; 4]),

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use crate::Error;
 
-/// Where the cgroup2 file system is mounted.
+/// Mount point of the cgroup2 file system.
 ///
 /// # Errors
-/// When it is not.
+/// If it is not mounted.
 pub fn root() -> Result<PathBuf, Error> {
     let no = |why: &str| {
         Error::new("no cgroup2 file system is mounted", "mount one, or name a cgroup").because(why)
@@ -24,7 +24,7 @@ pub fn root() -> Result<PathBuf, Error> {
 /// The cgroup of this process.
 ///
 /// # Errors
-/// When that cannot be told.
+/// If the kernel does not tell.
 pub fn own() -> Result<PathBuf, Error> {
     let own = std::fs::read_to_string("/proc/self/cgroup").map_err(|e| {
         Error::new("cannot tell this process's cgroup", "is /proc mounted?").because(e)

@@ -1,4 +1,4 @@
-//! What this machine can do, and why not.
+//! What this machine can run, and what it lacks.
 
 use std::borrow::Cow;
 use std::fs;
@@ -11,18 +11,18 @@ use crate::skeletons::host::HostSkelBuilder;
 use crate::skeletons::router::RouterSkelBuilder;
 use crate::{cgroup, pins, sockets};
 
-/// One thing that was looked at.
+/// A requirement that was examined.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// What.
+    /// Name of the requirement.
     pub what: &'static str,
-    /// What was found; or what is wrong. `None` where only root can look.
+    /// What was found, or what is wrong. `None` if only root can look.
     pub found: Option<Result<String, String>>,
-    /// What to do about it, if anything is wrong.
+    /// Remedy if something is wrong.
     pub remedy: Cow<'static, str>,
 }
 
-/// Looks at everything that `ratewire live` needs. Changes nothing.
+/// Examines everything that `ratewire live` needs. Changes nothing.
 pub fn examine() -> Vec<Check> {
     crate::quiet();
     let check = |what, found, remedy: &'static str| Check {
@@ -56,8 +56,8 @@ pub fn examine() -> Vec<Check> {
             sockets::look().map(|()| "tells of connections".into()).map_err(|e| e.to_string()),
             sockets::REMEDY,
         ),
-        by_root("router's program", router, "what the kernel said tells why; please report it"),
-        by_root("host's programs", hosts, "what the kernel said tells why; please report it"),
+        by_root("router's program", router, "the kernel's message says why; please report it"),
+        by_root("host's programs", hosts, "the kernel's message says why; please report it"),
     ]
 }
 
@@ -77,7 +77,7 @@ fn exists(path: &str) -> Result<String, String> {
     if Path::new(path).exists() { Ok(path.into()) } else { Err(format!("no {path}")) }
 }
 
-/// What is found of the BPF file system, and what to do if that is wrong.
+/// State of the BPF file system, and the remedy if it is wrong.
 fn bpf_file_system(is_root: bool) -> (Result<String, String>, Cow<'static, str>) {
     let remedy = "in place of `ip netns exec`: nsenter --net=/var/run/netns/NAME; or a kernel built with CONFIG_BPF_SYSCALL";
     let found = exists(pins::FILE_SYSTEM).and_then(|found| {
@@ -89,7 +89,7 @@ fn bpf_file_system(is_root: bool) -> (Result<String, String>, Cow<'static, str>)
             None => Ok(format!("{found}, not mounted yet: `ratewire live` mounts it")),
         }
     });
-    // Root alone can look into the folders.
+    // Only root can look into the folders.
     match found.is_ok() && is_root {
         true => match pins::open() {
             Ok(_) => (found, remedy.into()),

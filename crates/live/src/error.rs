@@ -1,4 +1,4 @@
-//! What goes wrong, and what to do about it.
+//! Errors and their remedies.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,11 +6,11 @@ use std::fmt;
 /// Why something could not be attached, read or detached.
 #[derive(Debug)]
 pub struct Error {
-    /// What could not be done.
+    /// The failed action.
     what: String,
-    /// Why, as the kernel says.
+    /// The kernel's reason.
     why: Option<String>,
-    /// What to do.
+    /// The remedy.
     remedy: Cow<'static, str>,
 }
 
@@ -18,7 +18,7 @@ impl Error {
     pub(crate) fn new(what: impl Into<String>, remedy: impl Into<Cow<'static, str>>) -> Error {
         Error { what: what.into(), why: None, remedy: remedy.into() }
     }
-    /// What is wrong, and what to do.
+    /// The failed action and the remedy.
     pub(crate) fn into_parts(self) -> (String, Cow<'static, str>) {
         let remedy = self.remedy.clone();
         (Error { remedy: Cow::Borrowed(""), ..self }.to_string(), remedy)

@@ -11,17 +11,17 @@ pub enum Law {
     PiqiRcp,
     /// JetMax.
     Jetmax,
-    /// No congestion window, where queues pause who fills them: hosts only.
+    /// No congestion window where queues pause their senders: hosts only.
     Noq,
 }
 
 impl Law {
-    /// All of them.
+    /// All laws.
     pub const ALL: [Law; 5] = [Law::Xcp, Law::Rcp, Law::PiqiRcp, Law::Jetmax, Law::Noq];
-    /// Those with a part for routers.
+    /// Laws with a part for routers.
     pub const OF_ROUTERS: [Law; 4] = [Law::Xcp, Law::Rcp, Law::PiqiRcp, Law::Jetmax];
 
-    /// Its name, as everywhere in Ratewire.
+    /// The law's name, as everywhere in Ratewire.
     pub fn name(self) -> &'static str {
         match self {
             Law::Xcp => "xcp",
@@ -35,7 +35,7 @@ impl Law {
     pub fn named(name: &str) -> Option<Law> {
         Law::ALL.into_iter().find(|law| law.name() == name)
     }
-    /// The congestion control that sockets may ask for, and that those which take part get.
+    /// The congestion control that sockets may ask for, and that connections that take part get.
     pub fn control(self) -> &'static str {
         match self {
             Law::Xcp => "rw_xcp",
@@ -46,7 +46,8 @@ impl Law {
         }
     }
 
-    /// As the programs know it: `ROUTER_XCP` of `bpf/router.h`, `HOST_XCP` of `bpf/host.h` and so on.
+    /// The law's number in the programs: `ROUTER_XCP` of `bpf/router.h`, `HOST_XCP` of `bpf/host.h`
+    /// and so on.
     pub(crate) fn number(self) -> u32 {
         match self {
             Law::Xcp => 0,
@@ -59,7 +60,8 @@ impl Law {
     pub(crate) fn numbered(number: u32) -> Option<Law> {
         Law::ALL.into_iter().find(|law| law.number() == number)
     }
-    /// Identifier of its option, and its lengths with data and without, as in `bpf/laws/option.h`.
+    /// Identifier of the law's option, and its lengths with data and without, as in
+    /// `bpf/laws/option.h`.
     pub(crate) fn option(self) -> (u32, u32, u32) {
         match self {
             Law::Xcp => (0x5278, 20, 8),

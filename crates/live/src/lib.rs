@@ -1,11 +1,12 @@
 //! Laws in a running Linux kernel.
 //!
-//! Nothing of the kernel is changed: programs are loaded into it. A [`router`] attaches a law's port to the egress of
-//! an interface; a [`host`] has the TCP connections of a cgroup carry the congestion header as an option and send at
-//! the rate that routers allow. Both stay when the command that attached them ends, and until they are detached:
-//! what they hold is pinned below [`pins::ROOT`].
+//! The kernel itself is not changed: programs are loaded into it. A [`router`] attaches a law's
+//! port to the egress of an interface. A [`host`] lets the TCP connections of a cgroup carry the
+//! congestion header as an option and send at the rate that routers allow. Both stay after the
+//! command that attached them, until they are detached: their objects are pinned below
+//! [`pins::ROOT`].
 
-// They panic where the reader has gone away.
+// They panic if the reader has gone away.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod cgroup;
@@ -23,7 +24,7 @@ mod skeletons;
 pub use error::Error;
 pub use law::Law;
 
-/// Keeps the library that loads programs from writing to standard error: what it says is in the errors.
+/// Keeps libbpf from writing to standard error: errors carry its messages.
 fn quiet() {
     libbpf_rs::set_print(None);
 }

@@ -1,4 +1,4 @@
-//! The router's program run on packets without attaching it: for tests, and to measure what it costs.
+//! The router's program run on packets without an attachment: for tests, and to measure its cost.
 
 use std::mem::MaybeUninit;
 use std::os::fd::AsFd;
@@ -25,10 +25,10 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Loads the program for a link of this capacity, whose queue is worked out.
+    /// Loads the program for a link of this capacity, with a virtual queue.
     ///
     /// # Errors
-    /// When the kernel refuses, for want of rights or otherwise.
+    /// If the kernel refuses, for lack of rights or otherwise.
     pub fn new(room: &'a mut Room, law: Law, capacity: Rate) -> Result<Probe<'a>, Error> {
         crate::quiet();
         let spec = Spec {
@@ -41,13 +41,14 @@ impl<'a> Probe<'a> {
         Ok(Probe { skeleton })
     }
 
-    /// Passes an Ethernet frame through; returns it as it leaves.
+    /// Passes an Ethernet frame through the program; returns the frame as it leaves.
     ///
     /// # Errors
-    /// When the kernel does not take the frame.
+    /// If the kernel does not take the frame.
     pub fn pass(&self, frame: &[u8]) -> Result<Vec<u8>, Error> {
         let mut out = vec![0; frame.len() + 64];
-        // Without a context, however empty, the kernel has the frame take no room on a link.
+        // Without a context, even an empty one, the kernel says that the frame takes no room on a
+        // link.
         let mut context = [0; CONTEXT];
         let length = {
             let input = ProgramInput {
@@ -67,32 +68,33 @@ impl<'a> Probe<'a> {
         Ok(out)
     }
 
-    /// What the port is doing; of no interface.
+    /// State of the port, without an interface.
     pub fn status(&self) -> Option<Status> {
         read(&self.skeleton.maps.routers)?.status(String::new())
     }
 
-    /// How long a frame takes, on the mean of so many.
+    /// Time for a frame, as the mean of this many.
     ///
     /// # Errors
-    /// When the kernel does not take the frame.
+    /// If the kernel does not take the frame.
     pub fn cost(&self, frame: &[u8], packets: u32) -> Result<Duration, Error> {
         cost(&self.skeleton.progs.ratewire_router, frame, packets)
     }
 
-    /// How long a frame takes through a program that does nothing.
+    /// Time for a frame through a program that does nothing.
     ///
     /// # Errors
-    /// When the kernel does not take the frame.
+    /// If the kernel does not take the frame.
     pub fn cost_of_nothing(&self, frame: &[u8], packets: u32) -> Result<Duration, Error> {
         cost(&self.skeleton.progs.ratewire_nothing, frame, packets)
     }
 }
 
-/// How many instructions the kernel's verifier went through before it took each program of a law, by the programs' names.
+/// Number of instructions that the kernel's verifier examined for each program of a law, by the
+/// programs' names.
 ///
 /// # Errors
-/// When the kernel does not take one.
+/// If the kernel refuses one.
 pub fn verified(law: Law) -> Result<Vec<(String, u32)>, Error> {
     crate::quiet();
     let spec = host::Spec {

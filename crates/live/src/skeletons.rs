@@ -1,4 +1,4 @@
-//! What the build has written for the programs of `bpf/`.
+//! Loaders that the build generates for the programs of `bpf/`.
 
 #![allow(missing_docs, clippy::all)]
 

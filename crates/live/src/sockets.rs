@@ -1,4 +1,4 @@
-//! Connections that send by one of our congestion controls, as the kernel's socket diagnosis tells of them.
+//! Connections that send by one of our congestion controls, from the kernel's socket diagnosis.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,26 +14,26 @@ use crate::{Error, Law, pins};
 /// A connection that sends by one of our congestion controls.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Its law.
+    /// The law.
     pub law: Law,
-    /// Its end here.
+    /// Address of this end.
     pub local: SocketAddr,
-    /// Its other end.
+    /// Address of the other end.
     pub remote: SocketAddr,
-    /// What it is paced at; `None` where it is not, as its window holds it or it has not sent yet.
+    /// Pacing rate; `None` if the window limits the connection, or it has not sent yet.
     pub rate: Option<Throughput>,
-    /// What may be outstanding.
+    /// Bytes that may be outstanding.
     pub window: Bytes,
-    /// What is.
+    /// Bytes that are outstanding.
     pub outstanding: Bytes,
     /// Smoothed RTT; `None` before the first is known.
     pub rtt: Option<Duration>,
 }
 
-/// The connections of this network namespace that send by one of our congestion controls.
+/// Connections of this network namespace that send by one of our congestion controls.
 ///
 /// # Errors
-/// When the kernel does not tell.
+/// If the kernel does not tell.
 pub fn status() -> Result<Vec<Connection>, Error> {
     pins::check_rights()?;
     [AddressFamily::Inet, AddressFamily::Inet6]
@@ -43,7 +43,7 @@ pub fn status() -> Result<Vec<Connection>, Error> {
         .map(|families| families.concat())
 }
 
-/// Whether the kernel tells of connections.
+/// Checks that the kernel tells of connections.
 pub(crate) fn look() -> io::Result<()> {
     list(AddressFamily::Inet, IPPROTO_TCP).map(drop)
 }
@@ -55,7 +55,7 @@ fn cannot_list(why: &io::Error) -> Error {
     Error::new("the kernel does not list its connections", REMEDY).because(why)
 }
 
-// Of `linux/netlink.h`, `linux/sock_diag.h`, `linux/inet_diag.h`.
+// From `linux/netlink.h`, `linux/sock_diag.h`, `linux/inet_diag.h`.
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
 const NLM_F_REQUEST: u16 = 1;
@@ -64,13 +64,13 @@ const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_CONG: u16 = 4;
 const IPPROTO_TCP: u8 = 6;
-/// Headers of a message, of one about a socket, and of an attribute.
+/// Lengths of the headers of a message, of one about a socket, and of an attribute.
 const MESSAGE: usize = 16;
 const SOCKET: usize = 72;
 const ATTRIBUTE: usize = 4;
-/// States of TCP, as bits: all in which there is another end, but TIME_WAIT, which sends nothing.
+/// States of TCP, as bits: all with another end, except TIME_WAIT, which sends nothing.
 const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
-/// No message is longer than the kernel's largest page of answers.
+/// The kernel's largest page of answers.
 const MOST_ANSWER: usize = 1 << 16;
 
 fn list(family: AddressFamily, protocol: u8) -> io::Result<Vec<Connection>> {
@@ -96,7 +96,8 @@ fn list(family: AddressFamily, protocol: u8) -> io::Result<Vec<Connection>> {
     }
 }
 
-/// A message that asks for all connections of a family and protocol: `struct nlmsghdr`, `struct inet_diag_req_v2`.
+/// A question for all connections of a family and protocol: `struct nlmsghdr`, `struct
+/// inet_diag_req_v2`.
 fn question(family: AddressFamily, protocol: u8) -> Vec<u8> {
     const LEN: usize = MESSAGE + 8 + 48;
     let attributes = (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_CONG - 1));
@@ -107,7 +108,7 @@ fn question(family: AddressFamily, protocol: u8) -> Vec<u8> {
     message.extend([0; 8]);
     message.extend([family as u8, protocol, attributes, 0]);
     message.extend(CONNECTED.to_ne_bytes());
-    // Of any addresses.
+    // Of any address.
     message.resize(LEN, 0);
     message
 }
@@ -116,12 +117,12 @@ fn question(family: AddressFamily, protocol: u8) -> Vec<u8> {
 fn read_message(header: &[u8]) -> Option<(u16, usize)> {
     Some((half(header, 4)?, word(header, 0)? as usize))
 }
-/// Likewise of an attribute.
+/// Kind and length of an attribute.
 fn read_attribute(header: &[u8]) -> Option<(u16, usize)> {
     Some((half(header, 2)?, half(header, 0)?.into()))
 }
 
-/// What lies in a row, each after a header that tells its kind and its length, and from a multiple of four on.
+/// Consecutive items: each has a header with its kind and length, and begins at a multiple of four.
 fn pieces(
     mut rest: &[u8],
     header: usize,
@@ -135,7 +136,7 @@ fn pieces(
     })
 }
 
-/// What a message tells of a connection, where it is by one of our congestion controls.
+/// The connection in a message, if it sends by one of our congestion controls.
 fn connection(message: &[u8]) -> Option<Connection> {
     let attribute = |wanted| {
         let mut all = pieces(message.get(SOCKET..)?, ATTRIBUTE, read_attribute);
@@ -143,7 +144,7 @@ fn connection(message: &[u8]) -> Option<Connection> {
     };
     let control = attribute(INET_DIAG_CONG)?.split(|byte| *byte == 0).next()?;
     let law = Law::ALL.into_iter().find(|law| law.control().as_bytes() == control)?;
-    // Where it is in `struct tcp_info`.
+    // Its place in `struct tcp_info`.
     let info = attribute(INET_DIAG_INFO)?;
     let count = |at| word(info, at).map(u64::from);
     let segment = count(16)?;
@@ -206,7 +207,8 @@ mod tests {
         message
     }
 
-    /// As of TCP's where the kernel lacks what tells of them: nothing tells of this number's, which is for experiments.
+    /// A kernel without TCP's diagnosis behaves as for this protocol number, which is for
+    /// experiments and has none.
     #[test]
     fn a_kernel_that_does_not_tell_says_so() {
         const EXPERIMENT: u8 = 253;
@@ -232,7 +234,7 @@ mod tests {
     }
 
     proptest! {
-        /// However an answer is cut or garbled, reading it ends.
+        /// Reading ends, however an answer is cut or garbled.
         #[test]
         fn no_answer_is_read_past_its_end(
             cut in 0_usize..220,

@@ -9,7 +9,7 @@ use ratewire_units::Rate;
 const CAPACITY: Rate = Rate::from_bps(100_000_000);
 const ETHERNET: usize = 14;
 
-/// Whether the test can run; with `RATEWIRE_REQUIRE_ROOT=1` it fails where it cannot.
+/// Whether the test can run; with `RATEWIRE_REQUIRE_ROOT=1` it fails if it cannot.
 fn can_run() -> bool {
     let mut room = Room::uninit();
     let Err(why) = Probe::new(&mut room, Law::Xcp, CAPACITY) else { return true };
@@ -30,7 +30,7 @@ fn fold(mut sum: u32) -> u16 {
     sum as u16
 }
 
-/// A TCP segment's checksum with its pseudo header: 0xffff where it is right.
+/// Checksum of a TCP segment with its pseudo header: 0xffff if it is right.
 fn checksum(frame: &[u8], ip: usize) -> u16 {
     let (addresses, header) = match frame[ip] >> 4 {
         4 => (12..20, usize::from(frame[ip] & 15) * 4),
@@ -86,7 +86,7 @@ fn frame(carried: Carried, options: &[u8], payload: usize) -> (Vec<u8>, usize) {
     (frame, ip)
 }
 
-/// XCP's option, after so many bytes of padding.
+/// XCP's option after this many bytes of padding.
 fn xcp(padding: usize, rate: u32, rtt_us: u32, change: u32) -> Vec<u8> {
     let mut option = vec![1; padding];
     option.extend([254, 20, 0x52, 0x78]);
@@ -97,7 +97,7 @@ fn xcp(padding: usize, rate: u32, rtt_us: u32, change: u32) -> Vec<u8> {
     option
 }
 
-/// The option of a frame that carries it after so much padding: where its change is.
+/// Offset of the change in a frame that carries the option after this much padding.
 fn change_at(ip: usize, frame: &[u8], padding: usize) -> usize {
     let header = if frame[ip] >> 4 == 4 { 20 } else { 40 };
     ip + header + 20 + padding + 12
@@ -155,7 +155,8 @@ fn any_options_pass_and_only_ours_is_touched() {
     }
     let mut room = Room::uninit();
     let probe = Probe::new(&mut room, Law::Xcp, CAPACITY).expect("it loads");
-    // Lengths of 0 and 1, cut off, overlapping, all of one kind: half random, half made of what options are made of.
+    // Lengths of 0 and 1, cut off, overlapping, all of one kind: half random, half from the bytes
+    // of options.
     let byte = prop_oneof![
         any::<u8>(),
         prop::sample::select(vec![0, 1, 2, 4, 8, 16, 20, 253, 254, 255, 0x52, 0x78])
@@ -205,7 +206,7 @@ fn frames_that_are_no_tcp_or_cut_short_pass_as_they_are() {
     let (whole, ip) = frame(Carried::V4, &xcp(0, 1000, 50_000, 5), 0);
     // The kernel runs no program on a frame without an IP header.
     for len in ETHERNET + 20..whole.len() {
-        // Cut anywhere, headers that claim more than there is.
+        // Cut anywhere, so that headers claim more than there is.
         let before = &whole[..len];
         assert_eq!(probe.pass(before).unwrap_or_else(|e| panic!("{len}: {e}")), before, "{len}");
     }

@@ -1,4 +1,4 @@
-//! Intervals end where no packet comes. Needs root.
+//! Intervals end without packets. Needs root.
 
 // The kernel's own time is what is tested.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -30,7 +30,7 @@ fn an_interval_in_which_no_packet_comes_ends_too() {
             assert!(start.elapsed() < PATIENCE, "{law:?}: no interval ends");
         }
         let packets = status().packets;
-        // Only an interval that ended without a packet has had no input.
+        // Only an interval that ended without a packet has no input.
         while status().input != Throughput::ZERO {
             sleep(Duration::from_millis(1));
             assert!(start.elapsed() < PATIENCE, "{law:?}: {:?}", status());

@@ -1,15 +1,16 @@
-//! How much work the kernel's verifier has with the programs. Needs root.
+//! Work of the kernel's verifier for each program. Needs root.
 
 use std::collections::BTreeSet;
 
 use ratewire_live::Law;
 use ratewire_live::probe::verified;
 
-/// A quarter of the million at which a kernel gives up: another kernel's verifier goes through other paths. Set after a
-/// run on Linux 6.18, in which the largest, JetMax's router, took 133 000 (RCP's 137 000 since it tells its flows).
+/// A quarter of the million at which a kernel gives up: another kernel's verifier takes other
+/// paths. Set after a run on Linux 6.18, in which the largest, JetMax's router, took 133 000 (RCP's
+/// 137 000 since it reports its flows).
 const MOST: u32 = 250_000;
 
-/// At hosts: what handles the TCP option, and the congestion control's functions.
+/// At hosts: the handler of the TCP option, and the congestion control's functions.
 const OF_HOSTS: [&str; 7] = [
     "ratewire_option",
     "rw_control",
@@ -19,7 +20,8 @@ const OF_HOSTS: [&str; 7] = [
     "rw_ssthresh",
     "rw_undo",
 ];
-/// At routers: a port's, and `ratewire_nothing`, which its cost is held against; a kernel keeps 15 letters of a name.
+/// At routers: a port's program, and `ratewire_nothing`, the reference for its cost; a kernel keeps
+/// 15 letters of a name.
 const OF_ROUTERS: [&str; 2] = ["ratewire_nothin", "ratewire_router"];
 
 #[test]

@@ -13,7 +13,7 @@ mod packet;
 mod path;
 mod policer;
 mod port;
-mod queue;
+pub mod queue;
 pub mod random;
 mod scheduler;
 mod service;

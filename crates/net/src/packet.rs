@@ -12,38 +12,48 @@ use crate::speed::prefetch::prefetch_bytes;
 /// Index of a packet's content in the [`Slab`].
 pub(crate) type ContentId = u32;
 
-/// No content.
+/// None.
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// Explicit congestion notification (RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not ECN-capable: dropped where others are marked.
+    /// Not capable: dropped where others are marked.
     NotCapable,
-    /// ECN-capable, not marked.
+    /// Capable, not marked: ECT(0).
     Capable,
+    /// Likewise, of a sender whose law is scalable: ECT(1) (RFC 9331).
+    Scalable,
     /// Congestion experienced.
     Marked,
 }
 
-/// The part of a packet that every hop needs: half a cache line, passed by value, so that a link
-/// uses memory in order.
+impl Ecn {
+    /// Whether it is not marked and may be.
+    #[inline]
+    pub fn may_be_marked(self) -> bool {
+        matches!(self, Ecn::Capable | Ecn::Scalable)
+    }
+}
+
+/// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link
+/// reads and writes memory in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
-    /// While waiting: time of arrival in the queue. On a link: time of arrival at its end.
+    /// While waiting: when it came into the queue. While on a link: when it arrives.
     pub(crate) time: Time,
     pub(crate) content: ContentId,
-    /// Place in the route table of the link after this one.
+    /// Where in the route table the link after this one stands.
     pub(crate) hop: u32,
     /// Network-layer bytes.
     pub size: u32,
-    /// Flow of the packet, in the caller's numbering.
+    /// The flow it belongs to, in the caller's numbering.
     pub flow: u32,
-    /// Distinguishes flows that used the same `flow` number one after the other.
+    /// Tells apart flows that used the same `flow` number one after the other.
     pub generation: u32,
-    /// Priority class, 0 to 7.
+    /// Class of priority, 0 to 7.
     pub class: u8,
-    /// With queues by flow: the queue that it left on its current link.
+    /// With queues by flow: the one it left on the link it is on.
     pub(crate) lane: u8,
     /// Congestion mark.
     pub ecn: Ecn,
@@ -51,7 +61,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Time at which a packet arrived at its host.
+    /// When a packet arrived that has come to its host.
     #[inline]
     pub fn arrived(&self) -> Time {
         self.time
@@ -71,21 +81,21 @@ impl Label {
     };
 }
 
-/// Fate of a packet on its current link.
+/// What becomes of a packet on the link it is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
-    /// The packet arrives, and is captured there.
+    /// The packet arrives, and is captured where it does.
     Watched,
-    /// The packet is lost; this shows where it would arrive.
+    /// Noticed where it would arrive.
     Lost,
-    /// The packet is late; it is put aside where it would arrive.
+    /// Put aside where it would arrive.
     Late,
-    /// The packet was dropped from the middle of the queue; only its place remains.
+    /// Dropped from the middle of the queue: nothing is left but its place.
     Gone,
 }
 
-/// Content of a packet beside its congestion header.
+/// What a packet carries beside its congestion header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
     /// Opens a flow.
@@ -99,33 +109,33 @@ pub enum Body {
     },
     /// An acknowledgement, see [`Ack`].
     Ack {
-        /// Whether it acknowledges [`Body::Open`].
+        /// Whether it answers [`Body::Open`].
         opens: bool,
-        /// Whether the acknowledged packet was marked.
+        /// Whether what it answers was marked.
         marked: bool,
-        /// The window, and the ranges beyond `cumulative`.
+        /// What it allows and tells of beyond `cumulative`.
         beyond: Beyond,
-        /// All bytes below have arrived.
+        /// All below has arrived.
         cumulative: u64,
     },
     /// A real packet, whose bytes the caller keeps under this number.
     Kept(u32),
 }
 
-/// The receiver's window and the ranges that arrived out of order, in four bytes: a plain window,
-/// or an index into the slab, which keeps both. [`Captured::ack`](crate::Captured::ack) has the
-/// decoded values.
+/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it
+/// mostly is, or the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has
+/// them in the open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond(u32);
 
 impl Beyond {
     /// No limit, and no ranges.
     const UNLIMITED: Beyond = Beyond(NIL);
-    /// With this bit the other bits are an index; without it they are the window, and there are no
+    /// With this bit the others are a place, without it they are the window and there are no
     /// ranges.
     const KEPT: u32 = 1 << 31;
 
-    /// Index of the kept values.
+    /// Where both are kept.
     #[inline]
     fn place(self) -> Option<u32> {
         let is_none = self == Beyond::UNLIMITED || self.0 & Beyond::KEPT == 0;
@@ -148,8 +158,8 @@ impl Content {
 
     #[inline]
     fn write(&mut self, header: &Header, body: Body) {
-        // For a missing header only its tag is written: the rest would have to be loaded before it
-        // can be forwarded (ARCHITECTURE.md).
+        // Of none only that it is none: the rest would be loaded before it can be forwarded
+        // (ARCHITECTURE.md).
         match header {
             Header::None => self.header = Header::None,
             header => self.header = *header,
@@ -158,11 +168,11 @@ impl Content {
     }
 }
 
-/// Contents of all packets of a run, without allocation per packet, with 32-bit ids.
+/// Contents of all packets of a run: no allocation per packet, 32-bit ids.
 #[derive(Debug, Default)]
 pub(crate) struct Slab {
     contents: Pool<Content>,
-    /// Windows and ranges of the few acknowledgements that need more room: see [`Beyond`].
+    /// What few acknowledgements have no room for: see [`Beyond`].
     kept: Pool<(Bytes, SackBlocks)>,
 }
 
@@ -179,7 +189,8 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// A free place with its old content, to be overwritten; or a new one with this content.
+    /// A place that is free, with what was there before, to be written over; or a new one with
+    /// this.
     #[inline]
     fn claim(&mut self, fresh: T) -> (u32, &mut T) {
         let id = self.free.pop().unwrap_or_else(|| {
@@ -200,12 +211,12 @@ impl Slab {
         (self.contents.items.len() - self.contents.free.len()) as u64
     }
 
-    /// Largest number of packets ever in use at once.
+    /// The most that were ever in use at once.
     pub(crate) fn peak(&self) -> usize {
         self.contents.items.len()
     }
 
-    /// Adds a packet of a flow's sender.
+    /// Puts a packet from a flow's sender in.
     #[inline]
     pub(crate) fn insert(&mut self, segment: &Segment) -> ContentId {
         let body = match segment.kind {
@@ -217,12 +228,12 @@ impl Slab {
         self.put(&segment.header, body)
     }
 
-    /// Adds a packet whose bytes the caller keeps.
+    /// Puts a packet in whose bytes are kept elsewhere.
     pub(crate) fn insert_kept(&mut self, header: Header, kept: u32) -> ContentId {
         self.put(&header, Body::Kept(kept))
     }
 
-    /// Adds a packet of a flow's receiver.
+    /// Puts a packet from a flow's receiver in.
     pub(crate) fn insert_ack(&mut self, ack: &Ack) -> ContentId {
         let body = self.acknowledgement(ack);
         self.put(&ack.header, body)
@@ -235,7 +246,7 @@ impl Slab {
         id
     }
 
-    /// Turns an arrived packet into its acknowledgement, in place.
+    /// Turns a packet that has arrived into the acknowledgement that answers it, in place.
     #[inline]
     pub(crate) fn answer(&mut self, id: ContentId, ack: &Ack) {
         let body = self.acknowledgement(ack);
@@ -286,7 +297,7 @@ impl Slab {
         Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
     }
 
-    /// Removes a packet.
+    /// Takes a packet out of use.
     #[inline]
     pub(crate) fn remove(&mut self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.contents.items[id as usize].body
@@ -297,14 +308,14 @@ impl Slab {
         self.contents.remove(id);
     }
 
-    /// Prefetches the content of a packet.
+    /// Fetches what a packet carries into the caches.
     #[inline]
     pub(crate) fn foresee(&self, id: ContentId) {
         if let Some(content) = self.contents.items.get(id as usize) {
             prefetch_index(from_ref(content), 0);
         }
     }
-    /// Prefetches the kept values of an acknowledgement.
+    /// Fetches what few acknowledgements have no room for into the caches.
     #[inline]
     pub(crate) fn foresee_beyond(&self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.content(id).body

@@ -67,7 +67,7 @@ impl Ports {
         let port = &mut self.all[link.port as usize];
         let size = Bytes::new(u64::from(label.size));
         port.on_arrival(now, size, header, queue);
-        if label.ecn == Ecn::Capable && port.mark(now, size, queue) {
+        if label.ecn.may_be_marked() && port.mark(now, size, queue) {
             label.ecn = Ecn::Marked;
             link.tally.marked += 1;
         }
@@ -98,7 +98,7 @@ impl Ports {
     ) {
         let size = Bytes::new(u64::from(label.size));
         let port = &mut self.all[link.port as usize];
-        if port.on_passage(now, size, header, label.ecn == Ecn::Capable) {
+        if port.on_passage(now, size, header, label.ecn.may_be_marked()) {
             label.ecn = Ecn::Marked;
             link.tally.marked += 1;
         }

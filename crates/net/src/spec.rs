@@ -6,6 +6,8 @@ pub use ratewire_backpressure::frames::Quanta;
 pub use ratewire_backpressure::queues::Arrangement;
 use ratewire_units::{Bytes, Duration, Rate};
 
+pub use crate::queue::AnyDiscipline;
+
 /// Index of a node in [`NetworkSpec::nodes`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(pub u32);
@@ -81,7 +83,7 @@ pub struct LinkSpec {
     /// Room for waiting packets, the one being sent not counted.
     pub limit: Limit,
     /// Which packets are dropped or marked.
-    pub discipline: Discipline,
+    pub discipline: AnyDiscipline,
     /// Packets lost on the way, after they were sent.
     pub loss: Loss,
     /// The law whose port stands here, by index into the run's laws; `None` for a router that takes
@@ -101,9 +103,33 @@ pub struct LinkSpec {
     pub driver: DriverSpec,
 }
 
+/// 100 Mbit/s without delay between nodes 0 and 1, with an unlimited drop-tail queue and no port.
+impl Default for LinkSpec {
+    fn default() -> LinkSpec {
+        LinkSpec {
+            name: String::new(),
+            from: NodeId(0),
+            to: NodeId(1),
+            service: Service::Rate(Rate::from_mbps(100)),
+            delay: Duration::ZERO,
+            overhead: Bytes::ZERO,
+            limit: Limit::Unlimited,
+            discipline: AnyDiscipline::default(),
+            loss: Loss::None,
+            law: None,
+            medium: None,
+            strips: false,
+            reorder: None,
+            police: None,
+            pause: None,
+            driver: DriverSpec::default(),
+        }
+    }
+}
+
 impl LinkSpec {
-    /// Whether it is as most links are: packets wait for a constant rate, and none is dropped but for lack of room, lost,
-    /// late, or changed.
+    /// Whether it is as most links are: packets wait for a constant rate, and none is dropped but
+    /// for lack of room, lost, late, or changed.
     pub(crate) fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
@@ -112,7 +138,7 @@ impl LinkSpec {
         has_no_trace
             && self.medium.is_none()
             && self.loss == Loss::None
-            && self.discipline == Discipline::DropTail
+            && self.discipline.is_passive()
             && !self.strips
             && self.reorder.is_none()
             && self.police.is_none()
@@ -142,8 +168,8 @@ impl Service {
     }
 }
 
-/// Delivery opportunities, repeated for ever. Without any, or with nothing passing at them, the link
-/// sends nothing.
+/// Delivery opportunities, repeated for ever. Without any, or with nothing passing at them, the
+/// link sends nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
     /// When in the period, in order, each below or at the period.
@@ -169,43 +195,6 @@ pub enum Limit {
     Bytes(Bytes),
     /// Packets of any size.
     Packets(u32),
-}
-
-/// Which packets a queue drops or marks.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Discipline {
-    /// Those that find no room.
-    DropTail,
-    /// Random early detection.
-    Red(RedSpec),
-    /// Controlled delay.
-    CoDel(CoDelSpec),
-}
-
-/// Random early detection (Floyd and Jacobson 1993), gentle.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RedSpec {
-    /// Below this average queue nothing is dropped.
-    pub min: Bytes,
-    /// At this average queue the drop probability is `max_probability`; at twice this it is 1.
-    pub max: Bytes,
-    /// Drop probability at `max`, above 0 up to 1.
-    pub max_probability: f64,
-    /// Gain of the average, above 0 up to 1 (1993 paper: 0.002).
-    pub weight: f64,
-    /// Mark packets that can be marked, below twice `max`, instead of dropping them.
-    pub ecn: bool,
-}
-
-/// Controlled delay (RFC 8289).
-#[derive(Clone, Debug, PartialEq)]
-pub struct CoDelSpec {
-    /// Acceptable standing queue delay (RFC: 5 ms).
-    pub target: Duration,
-    /// Window in which the minimum is taken (RFC: 100 ms).
-    pub interval: Duration,
-    /// Mark packets that can be marked instead of dropping them.
-    pub ecn: bool,
 }
 
 /// Packets lost on a link.
@@ -251,8 +240,8 @@ pub struct PoliceSpec {
 
 /// A buffer that pauses the link that fills it.
 ///
-/// What came by such a link waits in this buffer, whichever link it is to leave by, and takes no room
-/// in the queue of that link.
+/// What came by such a link waits in this buffer, whichever link it is to leave by, and takes no
+/// room in the queue of that link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PauseSpec {
     /// The link on which the far end tells the near end, between the same two nodes.
@@ -271,8 +260,8 @@ pub struct PauseSpec {
     pub quanta: Quanta,
     /// How long the transmitter takes to obey.
     pub reaction: Duration,
-    /// With queues by flow: from a packet's leaving the transmitter until a pause, for what it met, is
-    /// felt there.
+    /// With queues by flow: from a packet's leaving the transmitter until a pause, for what it met,
+    /// is felt there.
     pub hop_round_trip: Duration,
     /// How long the far end takes to take each packet in; zero for at once.
     pub intake: Duration,

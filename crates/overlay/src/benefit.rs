@@ -1,26 +1,26 @@
-//! What a message is worth to its sender (section 4.2.2).
+//! Benefit of a message to its sender (section 4.2.2).
 //!
-//! The paper pays every client the same and charges what a message costs. Worth more means paying
-//! less: a client is charged the message's cost divided by its benefit, so that with a benefit of
-//! one per message this is the paper's rule to the letter.
+//! The paper pays every client the same and charges the cost of a message. A higher benefit lowers
+//! the charge: a client pays the message's cost divided by its benefit. With a benefit of one a
+//! message, this is the paper's rule to the letter.
 
 use ratewire_units::{Duration, Time};
 
-/// What a message is worth.
+/// Benefit of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Benefit {
-    /// One a message: the most messages are sent in all. The paper's choice.
+    /// One a message: maximises the number of messages. The paper's choice.
     #[default]
     PerMessage,
-    /// `1 / (1 + n)`, where n is what the client has sent of late, forgotten with this time constant:
-    /// no sender starves. The paper counts all that a connection has sent; for ever, that would make
-    /// every long-lived connection too poor to send at all.
+    /// `1 / (1 + n)`, where n counts the client's recent messages, forgotten with this time
+    /// constant: no sender starves. The paper counts all messages of a connection. Without
+    /// forgetting, every long-lived connection would become too poor to send.
     Concave(Duration),
     /// One for each node that receives it, so that large groups go first.
     PerReceiver,
 }
 
-/// What a client has sent of late.
+/// Recent messages of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent {
     messages: f64,
@@ -34,7 +34,7 @@ impl Recent {
 }
 
 impl Benefit {
-    /// What a client's next message to `receivers` nodes is worth.
+    /// Benefit of a client's next message to `receivers` nodes.
     pub fn of(self, now: Time, recent: &Recent, receivers: usize) -> f64 {
         match self {
             Benefit::PerMessage => 1.0,

@@ -1,10 +1,11 @@
-//! A client's money: salary, savings, and how often it is paid (sections 4.2.2 and 4.2.3).
+//! A client's money: salary, savings, and salary period (sections 4.2.2 and 4.2.3).
 //!
-//! What the paper leaves open is decided here:
-//! - Savings are capped when the salary comes in, so that a client never holds more than S. (Capped
-//!   just before, it could hold S plus a salary, and a link above its soft limit would still sell.)
-//! - A client that was blocked and bought nothing keeps its period: the dearest message it bought
-//!   says nothing. Speeding up for want of a purchase would have no end.
+//! Decisions that the paper leaves open:
+//! - Savings are capped after a salary is paid, so that a client never holds more than S. If they
+//!   were capped before, a client could hold S plus a salary, and a link above its soft limit would
+//!   still sell.
+//! - A client that was blocked and bought nothing keeps its period: there is no dearest message to
+//!   judge by. If such a client shortened its period, it would shorten without end.
 
 use ratewire_units::{Duration, Time};
 
@@ -17,25 +18,25 @@ pub struct Budget {
     money: Dollars,
     period: Duration,
     payday: Time,
-    /// Whether it wanted something it could not afford since it was last paid.
+    /// Whether a message was too dear since the client was last paid.
     blocked: bool,
-    /// The most it paid for a message since then.
+    /// Highest price that the client paid since then.
     dearest: Option<Dollars>,
 }
 
-/// What becomes of a message that is to be sent.
+/// Decision about a message that a client wants to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Decision {
-    /// It is paid for and goes.
+    /// The client pays, and the message goes.
     Buy,
-    /// There is money for it, but chance keeps it back.
+    /// There is money for the message, but chance delays it.
     Wait,
     /// There is too little money.
     Blocked,
 }
 
 impl Budget {
-    /// A client that starts now, with a salary in hand.
+    /// A budget that starts now, with a salary in hand.
     pub fn new(now: Time, params: &Params) -> Budget {
         Budget {
             money: params.salary.min(params.cap),
@@ -46,7 +47,7 @@ impl Budget {
         }
     }
 
-    /// What it holds.
+    /// Money that the client holds.
     pub fn money(&self) -> Dollars {
         self.money
     }
@@ -54,12 +55,12 @@ impl Budget {
     pub fn period(&self) -> Duration {
         self.period
     }
-    /// When it is paid next.
+    /// Time of the next salary.
     pub fn payday(&self) -> Time {
         self.payday
     }
 
-    /// It is paid, and its period adapts (equations 3 and 4).
+    /// Pays a salary and adapts the period (equations 3 and 4).
     pub fn pay(&mut self, params: &Params) {
         self.money = (self.money + params.salary).min(params.cap);
         if let (true, Some(dearest)) = (self.blocked, self.dearest) {
@@ -74,7 +75,7 @@ impl Budget {
         self.payday += self.period;
     }
 
-    /// What becomes of a message that costs this much; `draw` is a number from 0 up to 1.
+    /// Decides about a message of this cost; `draw` is a random number from 0 up to 1.
     pub fn decide(&mut self, cost: Dollars, draw: f64, params: &Params) -> Decision {
         if cost > self.money {
             self.blocked = true;
@@ -89,7 +90,7 @@ impl Budget {
     }
 }
 
-/// `T U / (T + U)`: one more salary an interval U.
+/// `T U / (T + U)`: one more salary in an interval U.
 fn harmonic(period: Duration, interval: Duration) -> Duration {
     let (t, u) = (period.ps() as u128, interval.ps() as u128);
     let shorter = t * u / (t + u).max(1);

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Buys cheaply until it is broke.
+/// Buys at a low price until the money is spent.
 fn spend(budget: &mut Budget, params: &Params) {
     while budget.decide(Dollars::new(1.0), 0.0, params) == Decision::Buy {}
 }
@@ -57,7 +57,7 @@ fn chance_sends_one_message_in_its_cost() {
 }
 
 proptest! {
-    /// What was spent is no more than what was paid out, and nobody holds more than the cap.
+    /// Spending never exceeds salaries, and no client holds more than the cap.
     #[test]
     fn money_is_neither_made_nor_hoarded(
         wishes in prop::collection::vec((0.0..25.0f64, 0.0..1.0f64, any::<bool>()), 1..200),

@@ -1,7 +1,7 @@
-//! A sending client, and the agent that buys for it at its node (section 4.2.2).
+//! A sending client, and the agent that buys for the client at its node (section 4.2.2).
 //!
-//! The client is at the far end of a line of some rate; the node reads its next message once the last
-//! has been sent, and while it cannot be paid for, nothing more is read.
+//! The client is at the far end of a line of some rate. The node reads the next message once the
+//! last has been sent; while a message cannot be paid for, the node reads no more.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -13,50 +13,50 @@ use crate::params::Params;
 /// A client that sends to a group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SenderSpec {
-    /// Who.
+    /// The client.
     pub client: ClientId,
-    /// To which group; it need not be a member.
+    /// The group that it sends to; the client need not be a member.
     pub group: GroupId,
-    /// What each message takes of a connection, headers of the overlay included.
+    /// Bytes of a message on a connection, headers of the overlay included.
     pub message: Bytes,
     /// Rate of the client's line to its node, above zero.
     pub line: Rate,
-    /// What it has to send, message bytes a second; `None` for as much as it can.
+    /// Rate at which the source makes message bytes; `None` for unlimited.
     pub offered: Option<Rate>,
 }
 
-/// What a sending client has done so far.
+/// Counters of a sending client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderCounts {
     /// Messages paid for.
     pub sent: u64,
-    /// Deliveries that they are owed: one for each node they are for.
+    /// Deliveries that these messages owe: one for each destination node.
     pub owed: u64,
-    /// Times that chance kept an affordable message back.
+    /// Times that chance delayed an affordable message.
     pub waits: u64,
-    /// Times that a message could not be afforded.
+    /// Times that a message was too dear.
     pub blocks: u64,
 }
 
-/// In whole cache lines: a message that is thought of and not bought needs the first two, but for what concave benefits
-/// look at.
+/// An agent fills whole cache lines. A wake that buys nothing reads the first two, except for what
+/// concave benefits need.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Agent {
-    /// When its event is due.
+    /// When the agent's event is due.
     pub wake: Time,
-    /// From when on there is a message that may be sent.
+    /// When the next message is ready to be sent.
     pub ready: Time,
     pub budget: Budget,
     pub group: GroupId,
     pub client: ClientId,
     pub blocked: bool,
     pub stopped: bool,
-    /// Nodes that its messages are for.
+    /// Number of nodes that the messages are for.
     pub receivers: u8,
-    /// Links that they cross.
+    /// Number of links that the messages cross.
     pub crossed: u8,
-    /// What a message takes on the line.
+    /// Time of a message on the client's line.
     pub line: Duration,
     /// Time between messages of the source.
     gap: Duration,
@@ -70,7 +70,7 @@ const _: () = assert!(core::mem::offset_of!(Agent, message) == 128);
 impl Agent {
     pub fn new(now: Time, spec: &SenderSpec, params: &Params) -> Agent {
         let time = |rate: Rate| rate.serial_time().map_or(Duration::MAX, |t| t.of(spec.message));
-        // A line that takes no time would let a client buy for ever in an instant.
+        // A line that takes no time would let a client buy without end at one instant.
         let line = time(spec.line).max(Duration::from_ps(1));
         Agent {
             client: spec.client,
@@ -90,13 +90,14 @@ impl Agent {
         }
     }
 
-    /// A message went: the next is there when the source has made it and the line has brought it.
+    /// Notes that a message went. The next is ready when the source has made it and the line has
+    /// carried it.
     pub fn sent(&mut self, now: Time) {
         self.ready = (self.ready + self.gap).max(now + self.line);
         self.counts.sent += 1;
     }
 
-    /// When it next has something to do by itself.
+    /// When the agent next acts without an event of others.
     pub fn due(&self) -> Time {
         match (self.stopped, self.blocked) {
             (true, _) => Time::NEVER,

@@ -1,48 +1,50 @@
-//! Who is in a group, as one node knows it.
+//! Membership of a group, as one node knows it.
 //!
-//! A client that joins has to be sent all that comes after the view that has it. A node that has not
-//! heard of it yet would not send it anything, so the joining node asks first
-//! ([`Interest`](crate::message::Body::Interest)): the others include it and say from which stamp on;
-//! once all have, the join gets its stamp, which is above all of theirs.
+//! A client that joins must get all messages after the view that first has it. A node that has not
+//! heard of the client would send it nothing, so the joining node asks first
+//! ([`Interest`](crate::message::MessageBody::Interest)). The other nodes include it and answer with
+//! the stamp from which on they send. Once all have answered, the join gets its stamp, which is
+//! above all of theirs.
 
 use ratewire_units::Time;
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 
-/// In which order a group's messages and view changes are delivered.
+/// Order in which a group's messages and view changes are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Service {
-    /// None is promised. Links keep order, so each sender's messages come in order all the same.
+    /// No order is promised. Links keep order, so each sender's messages arrive in order all the
+    /// same.
     Unordered,
-    /// Each sender's messages in the order in which it sent them.
+    /// Each sender's messages in the order in which they were sent.
     #[default]
     Fifo,
     /// One order for all messages of all senders, and all view changes, the same everywhere.
     Agreed,
 }
 
-/// A group at the start: all nodes know it.
+/// A group at the start, known to all nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupSpec {
-    /// In which order it delivers.
+    /// Delivery order.
     pub service: Service,
-    /// Its members at the start.
+    /// Members at the start.
     pub members: Vec<(ClientId, NodeId)>,
 }
 
 /// A group as one node knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
-    /// Where this node's messages to the group go.
+    /// Destinations of this node's messages to the group.
     to: NodeSet,
     me: NodeId,
-    /// The members in the view, in order.
+    /// Members of the view, in order.
     members: Vec<(ClientId, NodeId)>,
-    /// Counts view changes.
+    /// Number of view changes.
     pub view: u64,
-    /// Nodes whose clients are about to join: they are sent messages already.
+    /// Nodes whose clients are about to join: they already get messages.
     interested: Vec<NodeId>,
-    /// Clients of this node that wait to join.
+    /// Clients of this node that are about to join.
     joining: Vec<Joining>,
 }
 
@@ -63,15 +65,15 @@ impl Group {
         group
     }
 
-    /// Where this node's messages to the group go.
+    /// Destinations of this node's messages to the group.
     pub fn to(&self) -> &NodeSet {
         &self.to
     }
-    /// The members in the view, in order.
+    /// Members of the view, in order.
     pub fn members(&self) -> &[(ClientId, NodeId)] {
         &self.members
     }
-    /// Whether some of them are clients of this node.
+    /// Whether some member is a client of this node.
     pub fn is_here(&self) -> bool {
         self.members.iter().any(|(_, node)| *node == self.me)
     }
@@ -81,13 +83,13 @@ impl Group {
         self.to = nodes.chain(self.interested.iter().copied()).collect();
     }
 
-    /// A client of `node` is about to join.
+    /// Includes a node whose client is about to join.
     pub fn include(&mut self, node: NodeId) {
         self.interested.push(node);
         self.aim();
     }
 
-    /// A view change has its turn. Returns whether it changed anything.
+    /// Applies a view change. Returns whether the view changed.
     pub fn change(&mut self, client: ClientId, node: NodeId, joins: bool) -> bool {
         let found = self.members.binary_search_by_key(&client, |(member, _)| *member);
         if joins && let Some(place) = self.interested.iter().position(|at| *at == node) {
@@ -109,19 +111,19 @@ impl Group {
         changed
     }
 
-    /// A client of this node is to join once all of `others` have included it.
+    /// Prepares the join of a client of this node, for when all of `others` have included it.
     pub fn prepare(&mut self, client: ClientId, others: NodeSet) {
         self.joining.push(Joining { client, missing: others, leaves: false });
     }
 
-    /// A client that is about to join is to leave again. Returns whether there is one.
+    /// Lets a client that is about to join leave again. Returns whether there is one.
     pub fn regret(&mut self, client: ClientId) -> bool {
         let mut mine = self.joining.iter_mut().filter(|joining| joining.client == client);
         mine.next_back().filter(|last| !last.leaves).map(|joining| joining.leaves = true).is_some()
     }
 
-    /// `node` sends its messages here from now on. It answers questions in their order, so this is
-    /// about the first client that it has not answered for.
+    /// Notes that `node` sends its messages here from now on. A node answers questions in order, so
+    /// the answer belongs to the first client that the node has not answered for.
     pub fn included(&mut self, node: NodeId) {
         let waits = |joining: &&mut Joining| joining.missing.contains(node);
         if let Some(joining) = self.joining.iter_mut().find(waits) {
@@ -129,46 +131,46 @@ impl Group {
         }
     }
 
-    /// The next client that all have included.
+    /// The next client that all nodes have included.
     pub fn ready(&mut self) -> Option<Joining> {
         let ready = self.joining.first().is_some_and(|joining| joining.missing.is_empty());
         ready.then(|| self.joining.remove(0))
     }
 }
 
-/// A client that waits to join.
+/// A client that is about to join.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Joining {
     pub client: ClientId,
     /// Nodes that do not send their messages here yet.
     missing: NodeSet,
-    /// Whether it is to leave as soon as it has joined.
+    /// Whether the client is to leave as soon as it has joined.
     pub leaves: bool,
 }
 
-/// What a node hands to its clients.
+/// An event for the clients of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// A message, to all members here.
+    /// A message, for all members at this node.
     Data {
         /// The group.
         group: GroupId,
-        /// Who sent it.
+        /// The sender.
         client: ClientId,
-        /// Which of that client's messages, from 0.
+        /// Number of the message among the sender's, from 0.
         sequence: u64,
-        /// When it was paid for.
+        /// When the message was paid for.
         bought: Time,
     },
     /// The group's view has changed.
     View {
         /// The group.
         group: GroupId,
-        /// Counts view changes; the same for the same view everywhere.
+        /// Number of the view; equal at all nodes for the same view.
         number: u64,
-        /// Who has joined or left.
+        /// The client that joined or left.
         client: ClientId,
-        /// Whether it has joined.
+        /// Whether the client joined.
         joined: bool,
     },
 }

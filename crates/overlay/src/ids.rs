@@ -1,6 +1,6 @@
-//! Who is who in an overlay.
+//! Names of nodes, links, groups and clients.
 
-/// The most nodes an overlay may have: every message carries the set of those it is for.
+/// Maximum number of nodes of an overlay: every message carries the set of its destinations.
 pub const MOST_NODES: usize = 128;
 
 /// A node: a host that runs a daemon.
@@ -22,25 +22,25 @@ pub struct GroupId(pub u32);
 pub struct ClientId(pub u32);
 
 impl NodeId {
-    /// Its place in a list of all nodes.
+    /// Index in a list of all nodes.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 impl EdgeId {
-    /// Its place in a list of all links.
+    /// Index in a list of all links.
     pub fn index(self) -> usize {
         usize::from(self.0)
     }
 }
 impl GroupId {
-    /// Its place in a list of all groups.
+    /// Index in a list of all groups.
     pub fn index(self) -> usize {
         self.0 as usize
     }
 }
 impl ClientId {
-    /// Its place in a list of all clients.
+    /// Index in a list of all clients.
     pub fn index(self) -> usize {
         self.0 as usize
     }
@@ -51,7 +51,7 @@ impl ClientId {
 pub struct NodeSet([u64; MOST_NODES / 64]);
 
 impl NodeSet {
-    /// No nodes.
+    /// The empty set.
     pub const EMPTY: NodeSet = NodeSet([0; MOST_NODES / 64]);
 
     /// The first `count` nodes.
@@ -62,36 +62,36 @@ impl NodeSet {
     pub fn insert(&mut self, node: NodeId) {
         self.0[node.index() / 64] |= 1 << (node.index() % 64);
     }
-    /// Takes a node out.
+    /// Removes a node.
     pub fn remove(&mut self, node: NodeId) {
         self.0[node.index() / 64] &= !(1 << (node.index() % 64));
     }
-    /// Whether a node is in it.
+    /// Whether the set contains a node.
     pub fn contains(&self, node: NodeId) -> bool {
         self.0[node.index() / 64] >> (node.index() % 64) & 1 == 1
     }
-    /// Whether the two have a node in common.
+    /// Whether the two sets have a node in common.
     #[inline]
     pub fn meets(&self, other: &NodeSet) -> bool {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
-    /// Its nodes, in order.
+    /// Nodes of the set, in order.
     pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
         (0..MOST_NODES).map(|i| NodeId(i as u8)).filter(|node| self.contains(*node))
     }
-    /// The nodes that are in both.
+    /// Nodes in both sets.
     pub fn and(&self, other: &NodeSet) -> NodeSet {
         NodeSet(core::array::from_fn(|i| self.0[i] & other.0[i]))
     }
-    /// How many nodes are in it.
+    /// Number of nodes.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
-    /// Whether it has none.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         *self == NodeSet::EMPTY
     }
-    /// The same without `node`.
+    /// The set without `node`.
     pub fn without(mut self, node: NodeId) -> NodeSet {
         self.remove(node);
         self

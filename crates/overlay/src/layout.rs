@@ -1,4 +1,5 @@
-//! How long the parts of a message between nodes are, in bytes; [`crate::wire`] writes and reads them.
+//! How long the parts of a message between nodes are, in bytes; [`crate::wire`] writes and reads
+//! them.
 
 /// Bits of a mark in its first byte.
 pub(crate) const MARK_BITS: u32 = 4;

@@ -1,4 +1,4 @@
-//! What nodes send each other.
+//! Messages between nodes.
 
 use ratewire_units::{Bytes, Time};
 
@@ -6,72 +6,74 @@ use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 use crate::layout::{ENTRY, HEAD, MARK_BITS, number_len};
 use crate::price::Occupancy;
 
-/// Something on its way from one node to others.
+/// A message on its way from one node to others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
-    /// The node it is from: its root of the tree it goes down.
+    /// Node that sent the message: the root of the tree that it goes down.
     pub origin: NodeId,
-    /// The nodes it is for.
+    /// Destinations.
     pub to: NodeSet,
-    /// What it takes of a connection's stream.
+    /// Bytes on a connection's stream.
     pub size: Bytes,
-    /// What it says.
-    pub body: Body,
+    /// Content.
+    pub body: MessageBody,
 }
 
-/// A node's place in the order of all events that concern agreed groups.
+/// A node's place in the order of all events of agreed groups.
 pub type Stamp = u64;
 
-/// What a message says.
+/// Content of a message.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub enum MessageBody {
     /// A client's message to a group.
     Data {
         /// The group.
         group: GroupId,
-        /// Who sent it.
+        /// The sender.
         client: ClientId,
-        /// Which of that client's messages, from 0.
+        /// Number of the message among the sender's, from 0.
         sequence: u64,
-        /// Its place in the agreed order; zero where none is kept.
+        /// Place in the agreed order; zero for other orders.
         stamp: Stamp,
-        /// When it was paid for.
+        /// When the message was paid for.
         bought: Time,
     },
-    /// What waits in front of the origin's links, where that has changed.
+    /// Queues in front of the origin's links, where they have changed.
     Prices(Vec<QueueLevel>),
-    /// The origin will have a member of the group and asks for its messages.
+    /// The origin will have a member of the group and asks for the group's messages.
     Interest(GroupId),
-    /// The origin's messages to the group go to the one that asked, from this stamp on.
+    /// The origin sends its messages to the group to the node that asked, from this stamp on.
     Included(GroupId, Stamp),
     /// A client of the origin joins or leaves a group.
     Change {
         /// The group.
         group: GroupId,
-        /// Who.
+        /// The client.
         client: ClientId,
-        /// Whether it joins.
+        /// Whether the client joins.
         joins: bool,
-        /// Its place in the agreed order; zero where none is kept.
+        /// Place in the agreed order; zero for other orders.
         stamp: Stamp,
     },
-    /// All that the origin will say from now on comes after this stamp, which is so far beyond that of its
-    /// last mark.
+    /// All later messages of the origin come after this stamp. The stamp is sent as its distance
+    /// from the last mark's.
     Mark(Stamp),
 }
 
-impl Body {
-    /// Bytes of what a node says to others; a client's message is as long as the client says.
+impl MessageBody {
+    /// Length of a control message; clients' messages state their own length.
     fn encoded_len(&self) -> Bytes {
         let said = match self {
-            Body::Data { .. } => 0,
-            Body::Prices(told) => ENTRY * told.len() as u64,
-            Body::Interest(group) => number_len(group.0.into()),
-            Body::Included(group, stamp) => 1 + number_len(group.0.into()) + number_len(*stamp),
-            Body::Change { group, client, stamp, .. } => {
+            MessageBody::Data { .. } => 0,
+            MessageBody::Prices(told) => ENTRY * told.len() as u64,
+            MessageBody::Interest(group) => number_len(group.0.into()),
+            MessageBody::Included(group, stamp) => {
+                1 + number_len(group.0.into()) + number_len(*stamp)
+            }
+            MessageBody::Change { group, client, stamp, .. } => {
                 number_len(group.0.into()) + number_len(client.0.into()) + number_len(*stamp)
             }
-            Body::Mark(beyond) => match beyond >> MARK_BITS {
+            MessageBody::Mark(beyond) => match beyond >> MARK_BITS {
                 0 => 0,
                 rest => number_len(rest),
             },
@@ -79,44 +81,44 @@ impl Body {
         Bytes::new(HEAD + said)
     }
 
-    /// Whether it is a client's.
+    /// Whether the message is a client's.
     pub fn is_data(&self) -> bool {
-        matches!(self, Body::Data { .. })
+        matches!(self, MessageBody::Data { .. })
     }
-    /// Whether it goes before what waits. Only prices may: the order of all else is part of what it
-    /// says.
+    /// Whether the message overtakes waiting messages. Only prices may: the order of other messages
+    /// carries meaning.
     pub fn overtakes(&self) -> bool {
-        matches!(self, Body::Prices(_))
+        matches!(self, MessageBody::Prices(_))
     }
 }
 
-/// The level of the queue in front of one link of a node.
+/// Queue in front of one link of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueLevel {
-    /// Which of the node's links, in the order of their numbers.
+    /// Index of the link among the node's links, in the order of their numbers.
     pub link: u8,
-    /// The level of its queue.
+    /// Mean length of the queue.
     pub level: Level,
 }
 
-/// An average number of waiting messages, as nodes tell each other: in sixty-fourths.
+/// A mean number of waiting messages as nodes send it: in sixty-fourths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Level(pub u16);
 
 impl Level {
     const STEPS: f64 = 64.0;
-    /// A quarter of a message: a few cents.
+    /// A quarter of a message: a few cents of price.
     const NEWS: u16 = 16;
 
     /// The nearest level; the highest is 1,023 and some.
     pub fn of(waiting: Occupancy) -> Level {
         Level((waiting.get() * Self::STEPS + 0.5) as u16)
     }
-    /// Whether it is far enough from what was told last to be told.
+    /// Whether the level differs enough from the last one sent to be sent.
     pub fn is_news(self, told: Level) -> bool {
         self.0.abs_diff(told.0) >= Self::NEWS
     }
-    /// What it says.
+    /// The level as a number of messages.
     pub fn occupancy(self) -> Occupancy {
         Occupancy::new(f64::from(self.0) / Self::STEPS)
     }
@@ -125,11 +127,11 @@ impl Level {
 impl Message {
     /// The origin's news of its links, for the nodes `to`.
     pub fn prices(origin: NodeId, to: NodeSet, told: &[QueueLevel]) -> Message {
-        Message::control(origin, to, Body::Prices(told.into()))
+        Message::control(origin, to, MessageBody::Prices(told.into()))
     }
 
-    /// A message between nodes, of the size it has on the wire.
-    pub fn control(origin: NodeId, to: NodeSet, body: Body) -> Message {
+    /// A message between nodes, of its size on the wire.
+    pub fn control(origin: NodeId, to: NodeSet, body: MessageBody) -> Message {
         let size = body.encoded_len();
         Message { origin, to, size, body }
     }

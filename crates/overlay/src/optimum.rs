@@ -1,25 +1,25 @@
-//! The best that any sharing could do: the rates of all senders that make the most of the links.
+//! The best result of any sharing: the rates of all senders that gain most from the links.
 //!
-//! A linear programme: maximise the sum of benefit times rate, where the messages that cross a link
-//! do not exceed what it carries. The overlay's own rules cannot beat it, so their result over this
-//! one says how good they are.
+//! A linear programme: maximise the sum of benefit times rate, while the messages over a link do
+//! not exceed its capacity. The overlay's own rules cannot exceed this optimum; the ratio of the
+//! two says how good the rules are.
 
 use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
 use ratewire_units::Throughput;
 
-/// Senders that send down the same tree to the same nodes: a commodity of the flow problem.
+/// Senders that use the same tree to the same nodes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Commodity {
-    /// The resources that a message takes, by index, and how many times.
+    /// Index of each resource that a message uses, and how many times.
     pub uses: Vec<(usize, f64)>,
-    /// What a byte of theirs is worth.
+    /// Benefit of a byte.
     pub benefit: f64,
-    /// The most they can send together.
+    /// Maximum rate of all these senders together.
     pub most: Throughput,
 }
 
-/// The rates of `demands` that are worth most, within the `capacities` of the resources; `None` where
-/// the solver finds no solution, which for finite numbers does not happen.
+/// The rates of `demands` with the highest benefit within the `capacities` of the resources. `None`
+/// if the solver finds no solution, which does not happen for finite numbers.
 pub fn best(capacities: &[Throughput], demands: &[Commodity]) -> Option<Vec<Throughput>> {
     let mut problem = Problem::new(OptimizationDirection::Maximize);
     let rate = |demand: &Commodity| (demand.benefit, (0.0, demand.most.get()));
@@ -84,7 +84,7 @@ mod tests {
     }
 
     proptest! {
-        /// No link is overloaded, and no single rate could be raised.
+        /// No link is overloaded, and no single rate can be raised.
         #[test]
         fn the_best_is_possible_and_wastes_nothing(
             capacities in prop::collection::vec(0.1..10.0f64, 1..6),

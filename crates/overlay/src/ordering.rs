@@ -1,10 +1,10 @@
 //! The agreed order: one order of messages and view changes, the same at every node (section 3.1).
 //!
-//! Lamport's way. Each event carries its node's stamp, above any stamp that node has seen, and events
-//! are delivered by (stamp, node). What one node says reaches another in the order in which it was
-//! said, since each goes down one tree of links that keep order; so once a node has heard a stamp from
-//! every other, it has all events up to that stamp. A node that has nothing to say tells its stamp at
-//! its next cost update ([`Mark`](crate::message::Body::Mark)), and only if others have moved on.
+//! The method is Lamport's. Each event carries its node's stamp, above any stamp that the node has
+//! seen, and events are delivered by (stamp, node). Messages of one node reach another in order,
+//! because all go down one tree of links that keep order. Once a node has heard a stamp from every
+//! other node, it has all events up to that stamp. A silent node sends its stamp with its next cost
+//! update ([`Mark`](crate::message::MessageBody::Mark)), and only if others have moved on.
 
 use std::collections::BTreeMap;
 
@@ -15,33 +15,34 @@ use crate::message::Stamp;
 #[derive(Clone, Debug)]
 pub struct Agreed<E> {
     me: NodeId,
-    /// The highest stamp used or seen.
+    /// Highest stamp used or seen.
     clock: Stamp,
-    /// The stamp that each node last told all, its own among them.
+    /// Stamp that each node last sent to all, this node's included.
     marked: Vec<Stamp>,
-    /// The highest stamp heard from each node.
+    /// Highest stamp heard from each node.
     heard: Vec<Stamp>,
     pending: BTreeMap<(Stamp, NodeId), E>,
 }
 
 impl<E> Agreed<E> {
-    /// The part of node `me` of so many.
+    /// The part of node `me` among this many nodes.
     pub fn new(me: NodeId, nodes: usize) -> Agreed<E> {
         let (marked, heard) = (vec![0; nodes], vec![0; nodes]);
         Agreed { me, clock: 0, marked, heard, pending: BTreeMap::new() }
     }
 
-    /// The stamp of a new event of this node.
+    /// Stamp of a new event of this node.
     pub fn stamp(&mut self) -> Stamp {
         self.clock += 1;
         self.clock
     }
-    /// A stamp that all later events of this node are above.
+    /// A stamp below all later events of this node.
     pub fn now(&self) -> Stamp {
         self.clock
     }
 
-    /// How far beyond what was told last the stamp is that is to be told to all, if they do not know it.
+    /// Distance of this node's stamp from the one it last sent to all, if the others do not know
+    /// it.
     pub fn mark(&mut self) -> Option<Stamp> {
         let marked = &mut self.marked[self.me.index()];
         let beyond = self.clock - *marked;
@@ -49,7 +50,7 @@ impl<E> Agreed<E> {
         (beyond > 0).then_some(beyond)
     }
 
-    /// Another node has come so far beyond what it told last.
+    /// Notes another node's mark: its distance from that node's last one.
     pub fn hear_mark(&mut self, from: NodeId, beyond: Stamp) {
         let marked = &mut self.marked[from.index()];
         *marked = marked.saturating_add(beyond);
@@ -57,13 +58,13 @@ impl<E> Agreed<E> {
         self.hear(from, stamp);
     }
 
-    /// Another node has come to this stamp.
+    /// Notes a stamp that another node has reached.
     pub fn hear(&mut self, from: NodeId, stamp: Stamp) {
         self.heard[from.index()] = self.heard[from.index()].max(stamp);
         self.clock = self.clock.max(stamp);
     }
 
-    /// Takes in an event, this node's own included.
+    /// Takes in an event, of this node or another.
     pub fn push(&mut self, from: NodeId, stamp: Stamp, event: E) {
         self.pending.insert((stamp, from), event);
     }
@@ -76,7 +77,7 @@ impl<E> Agreed<E> {
         others.map(|(_, heard)| *heard).all(|heard| heard >= stamp).then(|| next.remove())
     }
 
-    /// Events that wait for their turn.
+    /// Events whose turn has not come.
     pub fn waiting(&self) -> impl Iterator<Item = &E> {
         self.pending.values()
     }

@@ -1,4 +1,4 @@
-//! What an overlay is set to.
+//! Settings of an overlay.
 //!
 //! | parameter | default | simulations | CAIRN | from |
 //! |---|---|---|---|---|
@@ -16,31 +16,32 @@ use ratewire_units::{Duration, Time};
 use crate::benefit::Benefit;
 use crate::price::{Dollars, Occupancy, Price};
 
-/// What all nodes of an overlay are set to.
+/// Settings of all nodes of an overlay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Params {
-    /// What a client is paid at a time.
+    /// Money that a client gets at a time.
     pub salary: Dollars,
-    /// The most a client may hold, and the price of a link at its soft limit (S).
+    /// Maximum that a client may hold, and the price of a link at its soft limit (S).
     pub cap: Dollars,
-    /// What each message costs beside its links (rho).
+    /// Cost of a message beside its links (rho).
     pub fee: Dollars,
-    /// How many messages a link's buffer is meant to hold (M); it is never enforced.
+    /// Messages that a link's buffer should hold (M); the limit is never enforced.
     pub soft_limit: Occupancy,
     /// Time between two cost updates of a node.
     pub interval: Duration,
-    /// A client that was blocked speeds up if the dearest message it bought was cheaper than this.
+    /// A client that was blocked shortens its period if the dearest message that it bought was
+    /// cheaper.
     pub threshold: Dollars,
     /// A client's first salary period.
     pub first_period: Duration,
-    /// How the cost of a link grows.
+    /// Growth of a link's cost.
     pub price: Price,
-    /// What a message is worth to its sender.
+    /// Benefit of a message to its sender.
     pub benefit: Benefit,
-    /// Whether an affordable message is only sent with probability one over its cost.
+    /// Whether an affordable message is sent only with a probability of one over its cost.
     pub randomise: bool,
-    /// When a message that was not sent by chance is thought of again; `None` for as long as a
-    /// message takes on the client's line, as if another had been there to be thought of.
+    /// When a message that chance delayed is considered again. `None`: after the time of a message
+    /// on the client's line, as if another message had come.
     pub second_thought: Option<Duration>,
 }
 
@@ -63,12 +64,12 @@ impl Default for Params {
 }
 
 impl Params {
-    /// What a message over a link costs.
+    /// Cost of a message over a link.
     pub fn link_cost(&self, waiting: Occupancy) -> Dollars {
         self.price.of(waiting, self.soft_limit, self.cap)
     }
 
-    /// When node number `node` of `nodes` sends its first update. Nodes were not started together.
+    /// When node number `node` of `nodes` sends its first update. Nodes do not start together.
     pub fn first_update(&self, node: usize, nodes: usize) -> Time {
         let apart = self.interval.ps() / (nodes as u64).max(1);
         Time::ZERO + Duration::from_ps(apart) * (node as u64 + 1)

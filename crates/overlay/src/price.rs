@@ -1,7 +1,7 @@
-//! What a link costs, by how much waits in front of it (section 4.2.1).
+//! Cost of a link by the length of the queue in front of it (section 4.2.1).
 //!
-//! Buffer space is the resource that is priced: bandwidth is not the overlay's to ration, since each
-//! of its links shares the network with others' traffic as one connection.
+//! Buffer space is the resource with a price. Bandwidth is not the overlay's to ration, because
+//! each of its links shares the network with other traffic as one connection.
 
 use core::iter::Sum;
 use core::ops::Add;
@@ -11,7 +11,7 @@ use core::ops::Add;
 pub struct Dollars(f64);
 
 impl Dollars {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Dollars = Dollars(0.0);
 
     /// This many dollars.
@@ -22,15 +22,15 @@ impl Dollars {
     pub const fn get(self) -> f64 {
         self.0
     }
-    /// The smaller of two.
+    /// The smaller of two amounts.
     pub fn min(self, other: Dollars) -> Dollars {
         if other < self { other } else { self }
     }
-    /// What is left after paying `price`; nothing if that is more.
+    /// Money left after paying `price`; zero if `price` is more.
     pub fn less(self, price: Dollars) -> Dollars {
         Dollars((self.0 - price.0).max(0.0))
     }
-    /// So many times this much.
+    /// The amount times a factor.
     pub fn times(self, factor: f64) -> Dollars {
         Dollars(self.0 * factor)
     }
@@ -48,7 +48,7 @@ impl Sum for Dollars {
     }
 }
 
-/// A number of messages waiting in front of a link, averaged over time.
+/// Number of messages waiting in front of a link, averaged over time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
 pub struct Occupancy(f64);
 
@@ -63,22 +63,22 @@ impl Occupancy {
     }
 }
 
-/// How the cost of a link grows with what waits in front of it. All are nothing when nothing waits
-/// and `cap` at the soft limit, and go on growing beyond.
+/// How the cost of a link grows with the queue in front of it. Each function is 0 for an empty
+/// queue and `cap` at the soft limit, and goes on growing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Price {
     /// `S (e^(x/M) - 1) / (e - 1)`: the paper's choice. Theory asks for an exponential; the base e,
-    /// rather than the largest benefit, makes it rise as soon as anything waits.
+    /// instead of the largest benefit, lets it rise with the first waiting message.
     #[default]
     Exponential,
-    /// `S x/M`: tried and rejected in the paper as unstable.
+    /// `S x/M`: the paper tried it and rejected it as unstable.
     Linear,
-    /// `S (x/M)^2`: tried and rejected in the paper as unstable.
+    /// `S (x/M)^2`: the paper tried it and rejected it as unstable.
     Square,
 }
 
 impl Price {
-    /// The cost of one message over a link with `waiting` messages in front of it.
+    /// Cost of one message over a link with `waiting` messages in front of it.
     pub fn of(self, waiting: Occupancy, soft_limit: Occupancy, cap: Dollars) -> Dollars {
         let share = waiting.0 / soft_limit.0;
         let grown = match self {
@@ -97,7 +97,7 @@ mod tests {
     const LIMIT: Occupancy = Occupancy::new(100.0);
     const CAP: Dollars = Dollars::new(20.0);
 
-    /// Check values of the paper's function, worked out by hand.
+    /// Check values of the paper's function, computed by hand.
     #[test]
     fn the_exponential_has_its_check_values() {
         let table = [

@@ -1,4 +1,4 @@
-//! What waits in front of one link of a node (section 4.2.1).
+//! Queue in front of one link of a node (section 4.2.1).
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -10,28 +10,28 @@ use ratewire_units::{Bytes, Time};
 use crate::message::Message;
 use crate::price::Occupancy;
 
-/// The queue in front of a link. It has a soft limit, by its price, and no hard one: between nodes
-/// nothing is ever dropped.
+/// The queue in front of a link. Its price gives it a soft limit, and it has no hard one: nothing
+/// is ever dropped between nodes.
 #[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 pub struct LinkQueue {
-    /// Sum of messages waiting times picoseconds, up to `until`.
+    /// Sum of waiting messages times picoseconds, up to `until`.
     area: u128,
     data: VecDeque<Waiting>,
     until: Time,
-    /// The most that waited since this was last asked for.
+    /// Maximum since it was last taken.
     peak: u64,
-    /// Prices, which go before all else: late they are worth little.
+    /// Prices, which go first: late prices are worth little.
     control: VecDeque<Rc<Message>>,
     counts: LinkCounts,
-    /// Area and time as of the last cost update.
+    /// Area and time at the last cost update.
     closed: (u128, Time),
-    /// What was waiting, on average, between the two updates before now.
+    /// Mean number of waiting messages between the last two updates.
     average: Occupancy,
 }
 
-/// A message that waits, and what the queue counts of it: the message itself is not looked at before
-/// it goes.
+/// A waiting message, with what the queue counts of it: the message itself is not read before it
+/// goes.
 #[derive(Clone, Debug)]
 struct Waiting {
     size: u32,
@@ -39,57 +39,57 @@ struct Waiting {
     message: Rc<Message>,
 }
 
-/// What went through a queue.
+/// Counters of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
-    /// Messages of clients that came.
+    /// Clients' messages that came.
     pub arrived: u64,
-    /// Messages of clients that were taken by the link.
+    /// Clients' messages that the link took.
     pub taken: u64,
-    /// Their bytes.
+    /// Bytes of the messages that the link took.
     pub data: Bytes,
-    /// Bytes of cost updates that were taken by the link.
+    /// Bytes of cost updates that the link took.
     pub updates: Bytes,
-    /// Bytes of all else that nodes tell each other.
+    /// Bytes of other control messages.
     pub other: Bytes,
-    /// The most messages that waited.
+    /// Maximum number of waiting messages.
     pub most: u64,
 }
 
 impl LinkCounts {
-    /// Bytes of all that nodes tell each other.
+    /// Bytes of all control messages.
     pub fn control(&self) -> Bytes {
         self.updates + self.other
     }
 }
 
 impl LinkQueue {
-    /// Messages of clients that wait.
+    /// Number of clients' messages that wait.
     pub fn waiting(&self) -> usize {
         self.data.len()
     }
-    /// Messages of clients that wait, in order, with what nodes say among them.
+    /// Waiting clients' messages in order, with control messages among them.
     pub fn waiting_messages(&self) -> impl Iterator<Item = &Message> {
         self.data.iter().map(|waiting| waiting.message.as_ref())
     }
-    /// Whether there is nothing to take.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.data.is_empty() && self.control.is_empty()
     }
-    /// What was waiting, on average, between the two cost updates before now.
+    /// Mean number of waiting messages between the last two cost updates.
     pub fn average(&self) -> Occupancy {
         self.average
     }
-    /// What went through so far.
+    /// Counters so far.
     pub fn counts(&self) -> LinkCounts {
         self.counts
     }
-    /// The most that waited since this was last asked.
+    /// Maximum number of waiting messages since the last call.
     pub fn take_peak(&mut self) -> u64 {
         core::mem::replace(&mut self.peak, self.data.len() as u64)
     }
 
-    /// Sum of messages waiting times picoseconds, for means over any time.
+    /// Sum of waiting messages times picoseconds, for means over any time.
     pub fn area(&mut self, now: Time) -> u128 {
         self.advance(now);
         self.area
@@ -100,7 +100,7 @@ impl LinkQueue {
         self.until = self.until.max(now);
     }
 
-    /// A message is to go over the link.
+    /// Adds a message.
     pub fn push(&mut self, now: Time, message: Rc<Message>) {
         if message.body.overtakes() {
             self.control.push_back(message);
@@ -114,7 +114,7 @@ impl LinkQueue {
         self.counts.most = self.counts.most.max(self.peak);
     }
 
-    /// The next message for the link, and its size.
+    /// Takes the next message for the link, with its size.
     pub fn take(&mut self, now: Time) -> Option<(Bytes, Rc<Message>)> {
         if let Some(message) = self.control.pop_front() {
             self.counts.updates += message.size;
@@ -135,7 +135,7 @@ impl LinkQueue {
         Some((size, message))
     }
 
-    /// A cost update is due: the average starts anew.
+    /// Ends an interval, as a cost update is due, and starts the next average.
     pub fn close_interval(&mut self, now: Time) -> Occupancy {
         self.advance(now);
         let (area, since) = core::mem::replace(&mut self.closed, (self.area, now));
@@ -153,10 +153,10 @@ mod tests {
 
     use super::*;
     use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
-    use crate::message::Body;
+    use crate::message::MessageBody;
 
     fn data() -> Rc<Message> {
-        let body = Body::Data {
+        let body = MessageBody::Data {
             group: GroupId(0),
             client: ClientId(0),
             sequence: 0,
@@ -178,7 +178,7 @@ mod tests {
         queue.push(ms(10), data());
         queue.take(ms(30));
         queue.take(ms(40));
-        // One for 10 ms, two for 20 ms, one for 10 ms, none for 10 ms.
+        // One message for 10 ms, two for 20 ms, one for 10 ms, none for 10 ms.
         assert_eq!(queue.close_interval(ms(50)), Occupancy::new(1.2));
         assert_eq!(queue.close_interval(ms(100)), Occupancy::new(0.0));
         assert_eq!(queue.take_peak(), 2);

@@ -1,7 +1,7 @@
 //! Shortest-path multicast trees, one rooted at each node (section 3.1).
 //!
-//! Trees depend on which nodes there are and not on who is in a group: a message goes down those
-//! branches of its origin's tree that lead to a destination.
+//! Trees depend on the nodes and not on the members of a group: a message goes down those branches
+//! of its origin's tree that lead to a destination.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,11 +14,11 @@ use crate::message::Message;
 /// A one-way link of the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeSpec {
-    /// Where it begins.
+    /// Node at the begin.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node at the end.
     pub to: NodeId,
-    /// What paths over it are measured by.
+    /// Length of the link for shortest paths.
     pub delay: Duration,
 }
 
@@ -29,11 +29,12 @@ pub struct Trees {
     links: Vec<EdgeSpec>,
     /// By node: its own links, in order.
     own: Vec<Vec<EdgeId>>,
-    /// By link: its place among those of its node.
+    /// By link: its index among those of its node.
     places: Vec<u8>,
-    /// The links down which messages go, and the nodes they reach: those of each origin and node in turn.
+    /// Links down which messages go, with the nodes that they reach: all those of each origin and
+    /// node in turn.
     branches: Vec<(EdgeId, NodeSet)>,
-    /// By origin and node: where its branches end.
+    /// By origin and node: end of its branches.
     ends: Vec<u32>,
 }
 
@@ -42,11 +43,12 @@ pub struct Trees {
 pub struct Unreachable(pub NodeId, pub NodeId);
 
 impl Trees {
-    /// The trees of an overlay with so many nodes and these links. Of paths as short, the one with
-    /// fewest links is taken, and of those the one whose last link has the lowest number.
+    /// The trees of an overlay with this many nodes and these links. Among equally short paths the
+    /// one with the fewest links is taken, and among those the one whose last link has the lowest
+    /// number.
     ///
     /// # Errors
-    /// When some node cannot be reached from another.
+    /// If some node cannot be reached from another.
     pub fn new(nodes: usize, links: &[EdgeSpec]) -> Result<Trees, Unreachable> {
         let mut branches = Vec::new();
         let mut ends = Vec::with_capacity(nodes * nodes);
@@ -85,7 +87,7 @@ impl Trees {
         Ok(Trees { nodes, links: links.to_vec(), own, places, branches, ends })
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub fn nodes(&self) -> usize {
         self.nodes
     }
@@ -94,22 +96,22 @@ impl Trees {
         &self.links
     }
 
-    /// The most links that a message can cross: each leads to another node.
+    /// Maximum number of links that a message crosses: each leads to another node.
     pub(crate) fn most_crossed(&self) -> usize {
         self.nodes.saturating_sub(1)
     }
 
-    /// The links that begin at `node`, in order.
+    /// Links that begin at `node`, in order.
     pub fn own(&self, node: NodeId) -> &[EdgeId] {
         &self.own[node.index()]
     }
 
-    /// The place of a link in that order.
+    /// Index of a link in that order.
     pub fn place(&self, link: EdgeId) -> usize {
         usize::from(self.places[link.index()])
     }
 
-    /// The links down which `node` passes on what `origin` sends to `to`.
+    /// Links down which `node` forwards what `origin` sends to `to`.
     #[inline]
     pub fn down<'a>(
         &'a self,
@@ -128,7 +130,7 @@ impl Trees {
         &self.branches[start as usize..self.ends[place] as usize]
     }
 
-    /// How many nodes are still to get a message of a client that is to cross `link`.
+    /// Number of nodes that a client's message still has to reach over `link`.
     pub fn owed(&self, link: EdgeId, message: &Message) -> u64 {
         if !message.body.is_data() {
             return 0;

@@ -51,7 +51,7 @@ fn an_island_is_refused() {
 }
 
 proptest! {
-    /// Down its origin's tree a message comes to each node once, and to its destinations at least.
+    /// Down its origin's tree a message reaches each node once, and its destinations at least.
     #[test]
     fn a_message_reaches_its_destinations_once(
         spine in prop::collection::vec((any::<u8>(), 0u64..50), 1..20),
@@ -82,7 +82,7 @@ proptest! {
         for node in (0..nodes).map(NodeId).filter(|node| to.contains(*node)) {
             prop_assert!(node == origin || visited[node.index()] == 1);
         }
-        // And no branch ends where nobody wants the message.
+        // No branch ends at a node that is no destination.
         for node in (0..nodes).map(NodeId).filter(|node| visited[node.index()] == 1) {
             let ends = trees.down(origin, node, &to).next().is_none();
             prop_assert!(node == origin || !ends || to.contains(node));

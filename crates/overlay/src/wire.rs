@@ -1,24 +1,25 @@
-//! Bytes of what nodes tell each other. They are what the overlay costs, so they are few: a cost update with
-//! news of one link has five, a mark mostly two.
+//! Bytes of control messages between nodes. They are the overlay's overhead, so they are few: a
+//! cost update with news of one link has five, a mark mostly two.
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 1 | kind in the three high bits; in the others the number of entries, whether a client joins, or how a mark begins |
+//! | 1 | kind in the three high bits; in the others a count, whether a client joins, or a mark |
 //! | 1 | origin |
-//! | 3 each | prices: which of the origin's links (1), sixty-fourths of a waiting message (2, little-endian) |
+//! | 3 each | prices: link of the origin (1), 64ths of a waiting message (2, little-endian) |
 //! | 1 to 5 | interest: group |
 //! | 3 to 16 | included: node that asked (1), group, stamp |
 //! | 3 to 20 | change: group, client, stamp |
-//! | 0 to 9 | mark: how far beyond the last one, but for the four low bits in the first byte, whose fifth says whether more follows |
+//! | 0 to 9 | mark: distance from the last mark, without its four low bits |
 //!
-//! Numbers take as many bytes as they need: seven bits in each, the low ones first, and the high bit says
-//! whether more follow (LEB128). None is written longer than it need be, and none is read.
+//! A mark's first byte holds its four low bits, and a fifth bit says whether more bytes follow.
+//! Numbers take as many bytes as they need: seven bits in each, low ones first, and the high bit
+//! says whether more follow (LEB128). A number with idle bytes is neither written nor read.
 
 use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 use crate::layout::MARK_BITS;
-use crate::message::{Body, Level, Message, QueueLevel};
+use crate::message::{Level, Message, MessageBody, QueueLevel};
 
-/// The most links that one cost update can tell of.
+/// Maximum number of links in one cost update.
 pub const MOST_TOLD: usize = 31;
 
 const KIND_SHIFT: u8 = 5;
@@ -31,16 +32,16 @@ const INCLUDED: u8 = 2;
 const CHANGE: u8 = 3;
 const MARK: u8 = 4;
 
-/// Bytes that are no message between nodes.
+/// Why bytes are no message between nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
-    /// There are fewer than the message has.
+    /// The message is cut off.
     Short,
-    /// No message is of this kind.
+    /// No message has this kind.
     UnknownKind(u8),
-    /// It names a node that there is not.
+    /// The message names a node that does not exist.
     UnknownNode(u8),
-    /// A number is larger than its field, or written longer than it need be.
+    /// A number is larger than its field, or has idle bytes.
     BadNumber,
 }
 
@@ -64,12 +65,12 @@ fn put_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Writes what a node says to others. A client's message is not written: its bytes are its own.
+/// Writes a control message. A client's message is not written: its bytes are its own.
 pub fn encode(message: &Message, out: &mut Vec<u8>) {
     let head = |kind: u8, low: u8| [kind << KIND_SHIFT | low, message.origin.0];
     match &message.body {
-        Body::Data { .. } => {}
-        Body::Prices(told) => {
+        MessageBody::Data { .. } => {}
+        MessageBody::Prices(told) => {
             debug_assert!(told.len() <= MOST_TOLD, "more links than one update can tell of");
             out.extend(head(PRICES, told.len() as u8));
             for one in told.iter() {
@@ -77,23 +78,23 @@ pub fn encode(message: &Message, out: &mut Vec<u8>) {
                 out.extend(one.level.0.to_le_bytes());
             }
         }
-        Body::Interest(group) => {
+        MessageBody::Interest(group) => {
             out.extend(head(INTEREST, 0));
             put_number(group.0.into(), out);
         }
-        Body::Included(group, stamp) => {
+        MessageBody::Included(group, stamp) => {
             out.extend(head(INCLUDED, 0));
             out.push(message.to.iter().next().map_or(0, |node| node.0));
             put_number(group.0.into(), out);
             put_number(*stamp, out);
         }
-        Body::Change { group, client, joins, stamp } => {
+        MessageBody::Change { group, client, joins, stamp } => {
             out.extend(head(CHANGE, u8::from(*joins)));
             put_number(group.0.into(), out);
             put_number(client.0.into(), out);
             put_number(*stamp, out);
         }
-        Body::Mark(beyond) => {
+        MessageBody::Mark(beyond) => {
             let (low, rest) = (*beyond as u8 & (MARK_MORE - 1), beyond >> MARK_BITS);
             if rest == 0 {
                 out.extend(head(MARK, low));
@@ -105,11 +106,11 @@ pub fn encode(message: &Message, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the message at the start of `bytes`, in an overlay of so many nodes. What follows it is
-/// after [`Message::size`] bytes.
+/// Reads the message at the start of `bytes`, in an overlay of this many nodes. The next message
+/// begins after [`Message::size`] bytes.
 ///
 /// # Errors
-/// When there is none.
+/// If there is none.
 pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
     let mut rest = bytes;
     let [first, origin] = take(&mut rest)?;
@@ -121,15 +122,15 @@ pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
                 let [link, low, high] = take(&mut rest)?;
                 Ok(QueueLevel { link, level: Level(u16::from_le_bytes([low, high])) })
             };
-            Body::Prices((0..first & COUNT).map(one).collect::<Result<_, _>>()?)
+            MessageBody::Prices((0..first & COUNT).map(one).collect::<Result<_, _>>()?)
         }
-        INTEREST => Body::Interest(GroupId(short_number(&mut rest)?)),
+        INTEREST => MessageBody::Interest(GroupId(short_number(&mut rest)?)),
         INCLUDED => {
             let [asker] = take(&mut rest)?;
             to = [known(asker, nodes)?].into_iter().collect();
-            Body::Included(GroupId(short_number(&mut rest)?), number(&mut rest)?)
+            MessageBody::Included(GroupId(short_number(&mut rest)?), number(&mut rest)?)
         }
-        CHANGE => Body::Change {
+        CHANGE => MessageBody::Change {
             group: GroupId(short_number(&mut rest)?),
             client: ClientId(short_number(&mut rest)?),
             joins: first & COUNT != 0,
@@ -141,7 +142,7 @@ pub fn decode(bytes: &[u8], nodes: usize) -> Result<Message, DecodeError> {
             if rest == Some(0) || rest.is_some_and(|rest| rest >> (u64::BITS - MARK_BITS) != 0) {
                 return Err(DecodeError::BadNumber);
             }
-            Body::Mark(rest.unwrap_or(0) << MARK_BITS | low)
+            MessageBody::Mark(rest.unwrap_or(0) << MARK_BITS | low)
         }
         kind => return Err(DecodeError::UnknownKind(kind)),
     };
@@ -185,23 +186,23 @@ mod tests {
 
     use super::*;
 
-    /// Of every length.
+    /// Numbers of every length.
     fn numbers() -> impl Strategy<Value = u64> + Clone {
         (any::<u64>(), 0u32..64).prop_map(|(number, shift)| number >> shift)
     }
 
-    fn contents() -> impl Strategy<Value = Body> {
+    fn contents() -> impl Strategy<Value = MessageBody> {
         let told =
             (any::<u8>(), any::<u16>()).prop_map(|(link, l)| QueueLevel { link, level: Level(l) });
         let group = numbers().prop_map(|n| GroupId(n as u32));
         prop_oneof![
-            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(Body::Prices),
-            group.clone().prop_map(Body::Interest),
-            (group.clone(), numbers()).prop_map(|(g, s)| Body::Included(g, s)),
+            prop::collection::vec(told, 0..=MOST_TOLD).prop_map(MessageBody::Prices),
+            group.clone().prop_map(MessageBody::Interest),
+            (group.clone(), numbers()).prop_map(|(g, s)| MessageBody::Included(g, s)),
             (group, any::<u32>(), any::<bool>(), numbers()).prop_map(|(group, c, joins, stamp)| {
-                Body::Change { group, client: ClientId(c), joins, stamp }
+                MessageBody::Change { group, client: ClientId(c), joins, stamp }
             }),
-            numbers().prop_map(Body::Mark),
+            numbers().prop_map(MessageBody::Mark),
         ]
     }
 
@@ -209,7 +210,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read(body in contents(), origin in 0u8..9, to in 0u8..9) {
             let to = match body {
-                Body::Included(..) => [NodeId(to)].into_iter().collect(),
+                MessageBody::Included(..) => [NodeId(to)].into_iter().collect(),
                 _ => NodeSet::first(9).without(NodeId(origin)),
             };
             let message = Message::control(NodeId(origin), to, body);
@@ -229,9 +230,9 @@ mod tests {
         }
     }
 
-    fn written(body: Body) -> Vec<u8> {
+    fn written(body: MessageBody) -> Vec<u8> {
         let to = match body {
-            Body::Included(..) => [NodeId(5)].into_iter().collect(),
+            MessageBody::Included(..) => [NodeId(5)].into_iter().collect(),
             _ => NodeSet::first(6).without(NodeId(3)),
         };
         let mut bytes = Vec::new();
@@ -239,20 +240,21 @@ mod tests {
         bytes
     }
 
-    /// By hand.
+    /// Bytes written by hand.
     #[test]
     fn messages_have_these_bytes() {
         let group = GroupId(300);
         let told = vec![QueueLevel { link: 2, level: Level(0x1234) }];
-        assert_eq!(written(Body::Prices(told)), [0x01, 3, 2, 0x34, 0x12]);
-        assert_eq!(written(Body::Interest(group)), [0x20, 3, 0xac, 0x02]);
-        assert_eq!(written(Body::Included(group, 7)), [0x40, 3, 5, 0xac, 0x02, 7]);
-        let change = |joins| Body::Change { group, client: ClientId(127), joins, stamp: 128 };
+        assert_eq!(written(MessageBody::Prices(told)), [0x01, 3, 2, 0x34, 0x12]);
+        assert_eq!(written(MessageBody::Interest(group)), [0x20, 3, 0xac, 0x02]);
+        assert_eq!(written(MessageBody::Included(group, 7)), [0x40, 3, 5, 0xac, 0x02, 7]);
+        let change =
+            |joins| MessageBody::Change { group, client: ClientId(127), joins, stamp: 128 };
         assert_eq!(written(change(true)), [0x61, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
         assert_eq!(written(change(false)), [0x60, 3, 0xac, 0x02, 0x7f, 0x80, 0x01]);
-        assert_eq!(written(Body::Mark(15)), [0x8f, 3]);
-        assert_eq!(written(Body::Mark(16)), [0x90, 3, 1]);
-        assert_eq!(written(Body::Mark(u64::MAX)).len(), 2 + 9);
+        assert_eq!(written(MessageBody::Mark(15)), [0x8f, 3]);
+        assert_eq!(written(MessageBody::Mark(16)), [0x90, 3, 1]);
+        assert_eq!(written(MessageBody::Mark(u64::MAX)).len(), 2 + 9);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Writes a page from made-up data that look like a run's: to look at while working on the page.
+//! Writes a page from made-up data that look like a run's, for work on the page.
 //!
 //! `cargo run -p ratewire-report --example sample_page -- OUT.html [VARIANT]`, where VARIANT is one
 //! of `laws` (the default), `single`, `mixed`, `many`, `fat-tree`, `abilene`, `pairs`, `chain`,
@@ -323,7 +323,7 @@ fn complete(collector: &mut Collector, law: &str, noise: &mut Noise) {
     }
 }
 
-/// What flows are called.
+/// A flow and its name.
 fn flow(from: u32, to: u32, i: u32) -> FlowInfo {
     FlowInfo { name: format!("s{} → d{}", i + 1, i + 1), from, to, ..FlowInfo::default() }
 }

@@ -1,4 +1,4 @@
-//! Turns a stream of samples into what a page can draw, in memory that does not grow with the run.
+//! Collects a stream of samples into bounded series, in memory that does not grow with the run.
 
 use std::collections::BTreeMap;
 
@@ -19,9 +19,9 @@ use crate::{
 pub struct Collector {
     limits: Limits,
     flows_total: usize,
-    /// Flows known by name.
+    /// Number of flows known by name.
     listed: usize,
-    /// By flow: whether totals leave it out.
+    /// By flow: whether totals leave the flow out.
     go_on: Vec<bool>,
     flows: BTreeMap<u32, FlowSeries>,
     /// Indices of the links to keep, when there are too many to keep all.
@@ -36,12 +36,12 @@ pub struct Collector {
     completions: Thinned<Completion>,
     answers: BTreeMap<u32, Thinned<Answer>>,
     overlay: Option<OverlaySeries>,
-    /// Of how many flows answers are kept.
+    /// Number of flows whose answers are kept.
     asked: usize,
     completed: Completed,
 }
 
-/// The series that plots record, by what they are of.
+/// The series that plots record, by the samples they are of.
 #[derive(Debug)]
 struct RecordedSeries {
     flow: Vec<&'static Recorded<FlowRow>>,
@@ -77,7 +77,7 @@ impl Collector {
             order.sort_unstable();
             order
         });
-        // Hundreds of links at full length would take tens of megabytes a run; few are drawn.
+        // Full series of hundreds of links would take tens of megabytes a run, and few are drawn.
         let link_points = if links.len() > 64 { limits.points / 2 } else { limits.points };
         let of = RecordedSeries {
             flow: recorded(),
@@ -126,7 +126,8 @@ impl Collector {
         series.tracks.push(of, s.at, s.interval, s);
     }
 
-    /// Adds to the total what flows without samples of their own delivered in the `interval` that ended `at`.
+    /// Adds the goodput of flows without samples of their own to the total, for the `interval` that
+    /// ended `at`.
     pub fn add(&mut self, at: Time, interval: Duration, goodput: Throughput) {
         if at != self.tick.at {
             self.flush();
@@ -177,7 +178,7 @@ impl Collector {
         }
     }
 
-    /// Takes a flow that delivered all it had.
+    /// Takes a flow that has delivered all its data.
     pub fn completion(&mut self, c: Completion) {
         self.completed.add(&c);
         self.completions.push(c);
@@ -214,7 +215,7 @@ impl Collector {
         }
     }
 
-    /// Whether a flow has series of its own: each k-th of those that are listed.
+    /// Whether a flow has series of its own: every k-th listed flow has.
     fn is_drawn(&self, flow: u32) -> bool {
         let (flow, most) = (flow as usize, self.limits.flows);
         if self.listed <= most || flow >= self.listed {
@@ -224,7 +225,7 @@ impl Collector {
         place(flow) != place(flow + 1)
     }
 
-    /// What series start from: the interval that samples are said to have, else that of the first.
+    /// The width series start from: the interval of the run's info, else that of the first sample.
     fn base(&mut self, interval: Duration) -> Duration {
         if self.base.is_zero() {
             self.base = interval;
@@ -232,11 +233,11 @@ impl Collector {
         self.base
     }
 
-    /// Ends the current instant of the total.
+    /// Adds the current instant to the total.
     fn flush(&mut self) {
         let Tick { at, before, interval, bits } = self.tick;
         if !interval.is_zero() {
-            // Flows that are sampled in turn each report an interval that overlaps the others'.
+            // Flows sampled one after the other report overlapping intervals.
             let new = at.since(before).min(interval);
             self.all_flows.push(&self.of.all_flows, at, new, &bits);
         }

@@ -31,7 +31,7 @@ fn flows_beyond_the_limit_count_in_the_total() {
     for total in kept.all_flows.get("total").unwrap().values() {
         assert!((total - 10e6).abs() < 1.0, "{total}");
     }
-    // A law without a window has no window to draw.
+    // A law without a window has no series of windows.
     assert!(kept.flows[0].tracks.get("cwnd").unwrap().is_empty());
     assert_eq!(kept.flows[0].tracks.get("rwnd").unwrap().peak(), Some(65_535.0));
 }
@@ -156,7 +156,7 @@ fn completions_keep_every_kth() {
     let ids: Vec<u64> = kept.completions.iter().map(|c| c.flow).collect();
     assert_eq!(ids, [0, 16, 32, 48, 64, 80, 96]);
     let summary = kept.completion_summary.unwrap();
-    // Of all of them, not of those that are kept to be drawn.
+    // Of all completed flows, not only of those kept for drawing.
     assert_eq!((summary.median_s, summary.p99_s), (0.051, 0.1));
     assert_eq!(
         (summary.slowdown_median, summary.slowdown_p99),

@@ -1,4 +1,4 @@
-//! What a page can draw of a run: bounded series, whatever the run's length.
+//! What is collected of a run for its page: series of bounded size, whatever the run's length.
 
 use crate::recorded::Tracks;
 use crate::{Answer, Completion, CompletionSummary};
@@ -6,7 +6,8 @@ use crate::{Answer, Completion, CompletionSummary};
 /// Points a series keeps by default.
 pub const MAX_POINTS: usize = 600;
 
-/// How much of a run is kept. Of the exact figures only percentiles of completions depend on it.
+/// How much of a run is kept. Only percentiles of completions depend on these limits; other figures
+/// are exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Flows with series of their own, taken evenly from the list. The others count in the total.
@@ -17,10 +18,11 @@ pub struct Limits {
     pub points: usize,
     /// Completed flows kept as points: every k-th, k a power of two that grows as needed.
     pub completions: usize,
-    /// Completed flows of which percentiles are exact; of more they are within 1 %. Each takes 24 to 48 bytes.
+    /// Completed flows up to which percentiles are exact; beyond, percentiles are within 1 %. Each
+    /// flow takes 24 to 48 bytes.
     pub exact_completions: usize,
-    /// Answers to what bound a flow's rate, of all flows with series together; of each flow every
-    /// k-th, likewise.
+    /// Answers to what bound a flow's rate, over all flows with series; every k-th of each flow's,
+    /// k a power of two.
     pub answers: usize,
 }
 
@@ -64,7 +66,7 @@ pub struct OverlaySeries {
     pub connections: Vec<Tracks>,
 }
 
-/// What was kept of a run's samples.
+/// Everything that is kept of a run's samples.
 #[derive(Clone, Debug)]
 pub struct Collected {
     /// What the collector was told to keep.

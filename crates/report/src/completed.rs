@@ -1,22 +1,22 @@
-//! What is told of all flows that completed.
+//! Statistics of all flows that completed.
 
 use crate::distribution::Distribution;
 use crate::{Completion, CompletionSummary, SizeSummary};
 
-/// Bounds between the sizes of flows that are told apart, bytes.
+/// Bounds between size classes of flows, bytes.
 const SIZES: [u64; 4] = [10_000, 100_000, 1_000_000, 10_000_000];
 
-/// The times that they took, and their slowdowns.
+/// Completion times and slowdowns of completed flows.
 #[derive(Debug)]
 pub(crate) struct Completed {
     times: Distribution,
     slowdowns: Distribution,
-    /// The same by size: below the first of [`SIZES`], from there on below the second ...
+    /// Slowdowns by size class: below the first of [`SIZES`], then below the second, and so on.
     slowdowns_by_size: [Distribution; SIZES.len() + 1],
 }
 
 impl Completed {
-    /// With percentiles that are exact of up to `most` flows.
+    /// Statistics whose percentiles are exact for up to `most` flows.
     pub(crate) fn new(most: usize) -> Completed {
         let all = || Distribution::new(most);
         Completed {
@@ -36,7 +36,7 @@ impl Completed {
         }
     }
 
-    /// `None` if there are none.
+    /// The statistics; `None` if no flow completed.
     pub(crate) fn summary(&self) -> Option<CompletionSummary> {
         Some(CompletionSummary {
             flows: self.times.count(),
@@ -51,7 +51,7 @@ impl Completed {
     }
 }
 
-/// What is said of the flows of one size; `None` if there are none.
+/// What is said of the flows of one size; The statistics; `None` if no flow completed.
 fn by_size((at, slowdowns): (usize, &Distribution)) -> Option<SizeSummary> {
     Some(SizeSummary {
         from_bytes: at.checked_sub(1).map_or(0, |below| SIZES[below]),

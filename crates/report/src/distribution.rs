@@ -1,20 +1,20 @@
-//! Percentiles of a stream: exact as long as its values can be kept, and within 1 % beyond.
+//! Percentiles of a stream: exact while all values are kept, within 1 % beyond.
 
 use ratewire_statistics::percentile;
 
 use crate::Histogram;
 
-/// Keeps up to so many values, and of more a histogram.
+/// A distribution: a list of values up to a limit, a histogram beyond.
 #[derive(Clone, Debug)]
 pub(crate) struct Distribution {
     most: usize,
     values: Vec<f64>,
-    /// All of them, once they were too many to keep.
+    /// The histogram of all values, once they exceed the limit.
     rough: Option<Histogram>,
 }
 
 impl Distribution {
-    /// Exact of up to `most` values.
+    /// A distribution that is exact for up to `most` values.
     pub(crate) fn new(most: usize) -> Distribution {
         Distribution { most, values: Vec::new(), rough: None }
     }
@@ -37,7 +37,7 @@ impl Distribution {
         self.rough.as_ref().map_or(self.values.len() as u64, Histogram::count)
     }
 
-    /// Their mean, exact; `None` without values.
+    /// The exact mean; `None` without values.
     pub(crate) fn mean(&self) -> Option<f64> {
         match &self.rough {
             Some(rough) => rough.mean(),
@@ -46,7 +46,8 @@ impl Distribution {
         }
     }
 
-    /// The value that `percent` percent of them do not exceed, by nearest rank; `None` without values.
+    /// The value that `percent` percent of all values do not exceed, by nearest rank; `None`
+    /// without values.
     pub(crate) fn percentile(&self, percent: u32) -> Option<f64> {
         match &self.rough {
             Some(rough) => rough.quantile(f64::from(percent) / 100.0),

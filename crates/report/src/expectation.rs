@@ -1,18 +1,18 @@
-//! Claims held against what was measured, and what they come to.
+//! Claims compared with what was measured, and the verdict on each.
 
 use serde::{Deserialize, Serialize};
 
 use crate::World;
 
-/// One claim of the scenario (`[[expect]]`) held against what was measured.
+/// One claim of the scenario (`[[expect]]`) compared with what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Expectation {
-    /// The law it was measured under.
+    /// The law of the run.
     pub law: String,
-    /// The seed of the run that it was measured in.
+    /// The seed of the run.
     pub seed: u64,
-    /// The world of that run.
+    /// The world of the run.
     pub world: World,
     /// What is claimed, in words: `utilisation of bottleneck, 5 s .. 30 s`.
     pub claim: String,
@@ -30,17 +30,17 @@ pub struct Expectation {
     pub min: Option<f64>,
     /// The most that was allowed, in `unit`.
     pub max: Option<f64>,
-    /// `bit/s`, `packets`, `B` or `s`; empty for what has no unit, as a share, 0 to 1, or Jain's index.
+    /// `bit/s`, `packets`, `B` or `s`; empty for a share (0 to 1) and Jain's index.
     pub unit: String,
-    /// Of what, as written: a link, flows, a class of traffic.
+    /// What was measured, as written: a link, flows, a class of traffic.
     pub target: String,
-    /// From when to when, seconds; `None` for the whole run.
+    /// The time measured, from and to, seconds; `None` for the whole run.
     pub window_s: Option<(f64, f64)>,
     /// What the bound rests on.
     pub basis: Basis,
     /// Where the claim is from: a paper's figure, a measurement.
     pub source: Option<String>,
-    /// What else there is to say.
+    /// A remark of the scenario's author.
     pub note: Option<String>,
 }
 
@@ -59,23 +59,24 @@ pub enum Basis {
     Differs,
 }
 
-/// What a claim comes to.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
     /// What was measured is not within the bound.
     Failed,
-    /// What the source says does not hold here; what does is within its bound.
+    /// The source's claim does not hold here; the stated bound, set after a run, does.
     NotReproduced,
-    /// The source gives no figure; what a run gave before still holds.
+    /// The source gives no figure; the bound set after an earlier run holds.
     Unclaimed,
-    /// What follows from the source's theory or set-up holds; the source does not state it.
+    /// A value computed from the source's theory or set-up holds; the source does not state the
+    /// value.
     Derived,
-    /// What the source says holds.
+    /// The source's own claim holds.
     Reproduced,
 }
 
 impl Verdict {
-    /// All of them, the best first.
+    /// All verdicts, the best first.
     pub const ALL: [Verdict; 5] = [
         Verdict::Reproduced,
         Verdict::Derived,
@@ -84,7 +85,7 @@ impl Verdict {
         Verdict::Failed,
     ];
 
-    /// In words.
+    /// The verdict in words.
     pub fn word(self) -> &'static str {
         match self {
             Verdict::Failed => "failed",
@@ -97,8 +98,8 @@ impl Verdict {
 }
 
 impl Expectation {
-    /// The run it was measured in: its law, that it was emulated, and its world and seed where the same was measured in
-    /// others too.
+    /// The name of the run: its law, with the world if emulated or if the claim was measured in
+    /// several worlds, and with the seed if it was measured with several.
     pub fn run(&self, among: &[Expectation]) -> String {
         let twins = || among.iter().filter(|o| o.law == self.law && o.claim == self.claim);
         let mut name = self.law.clone();
@@ -111,7 +112,7 @@ impl Expectation {
         name
     }
 
-    /// What it comes to. A bound that was set after a run reproduces nothing.
+    /// The verdict. A bound that was set after a run reproduces nothing.
     pub fn verdict(&self) -> Verdict {
         match self.basis {
             _ if !self.passed => Verdict::Failed,

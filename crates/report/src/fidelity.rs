@@ -1,10 +1,10 @@
-//! How true a run in real time was to time, as the report has it.
+//! Fidelity of a run in real time: how well it kept to the model's times.
 
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{count, plural, seconds};
 
-/// How true a run in real time was to time.
+/// Fidelity of a run in real time: how well it kept to the model's times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FidelitySummary {
@@ -12,33 +12,33 @@ pub struct FidelitySummary {
     pub holds: bool,
     /// Packets that left the network.
     pub packets: u64,
-    /// None did, though something was to be sent.
+    /// Whether no packet left although flows had data to send.
     pub silent: bool,
-    /// Share of them that left more than 1 ms after the model had them leave.
+    /// Share of packets that left more than 1 ms later than in the model.
     pub late_share: f64,
     /// Lateness that 99 of 100 packets did not exceed, seconds.
     pub lateness_p99_s: f64,
     /// The largest lateness, seconds.
     pub lateness_max_s: f64,
-    /// The longest time in which hosts were not looked at, seconds.
+    /// The longest time between two looks at the hosts' devices, seconds.
     pub longest_absence_s: f64,
     /// Packets that hosts' devices dropped because the network did not take them.
     pub dropped_by_devices: u64,
-    /// Packets that hosts' kernels did not take.
+    /// Packets that hosts' kernels refused.
     pub refused_by_hosts: u64,
     /// Packets for no host of the scenario.
     pub stray: u64,
     /// Packets with a congestion header that no port's law can read.
     pub unread_headers: u64,
-    /// Ends of connections whose other end does not speak their law.
+    /// Connection ends whose peer does not support their law.
     pub plain_connections: u64,
-    /// Ends of connections that the kernel did not let have their law's congestion control.
+    /// Connection ends to which the kernel refused their law's congestion control.
     pub refused_connections: u64,
-    /// Ends of connections whose program chose another congestion control than their law's.
+    /// Connection ends whose program chose another congestion control than their law's.
     pub connections_that_chose_another: u64,
-    /// Flows that could not do what they were to do.
+    /// Flows that failed.
     pub failed_flows: u64,
-    /// Whether hosts hand over many packets at once.
+    /// Whether hosts hand over many packets at once (segmentation offload).
     pub offloads: bool,
     /// Whether the network had precedence over programs.
     pub real_time: bool,
@@ -48,7 +48,8 @@ impl FidelitySummary {
     /// The verdict, in a sentence or two.
     pub fn text(&self) -> String {
         const END: &str = "end";
-        // The verdict compares it with 1 %: a digit more than that, and how many they are.
+        // The verdict compares the share with 1 %, so it is shown with one digit more, and with the
+        // count.
         let share = self.late_share * 100.0;
         let late = count((self.late_share * self.packets as f64).round() as u64);
         let (p99, max) = (seconds(Some(self.lateness_p99_s)), seconds(Some(self.lateness_max_s)));
@@ -79,7 +80,7 @@ impl FidelitySummary {
         ];
         for (number, noun, what) in wrong.into_iter().filter(|(number, ..)| *number > 0) {
             let counted = match noun {
-                // Packets, of which the text before tells.
+                // Without a noun: the text before says that the counts are of packets.
                 "" => count(number),
                 noun => plural(number as usize, noun),
             };

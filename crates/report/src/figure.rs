@@ -1,12 +1,12 @@
-//! Figures as people read them: the same text in the terminal and on the page.
+//! Numbers as people read them: the same text in the terminal and on the page.
 
 use ratewire_units::text::steers;
 use ratewire_units::{Bytes, Duration, Throughput};
 
-/// What stands for a figure that does not exist.
+/// Text of a figure that does not exist.
 pub(crate) const NONE: &str = "–";
 
-/// `12,345,678`.
+/// A whole number: `12,345,678`.
 pub(crate) fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -19,7 +19,7 @@ pub(crate) fn count(n: u64) -> String {
     text
 }
 
-/// A number of things that is a mean: three significant digits, all of a large one's.
+/// A mean count: three significant digits, or all digits before the point.
 pub(crate) fn mean(value: f64) -> String {
     if !value.is_finite() {
         return NONE.into();
@@ -54,7 +54,7 @@ pub(crate) fn rate(bps: f64) -> String {
 /// Seconds with the unit that fits, three or four significant digits.
 pub(crate) fn seconds(s: Option<f64>) -> String {
     match s.filter(|s| s.is_finite() && *s >= 0.0) {
-        // Below a picosecond per thousand the display would show digits nobody measured.
+        // [`Duration`] rounds to picoseconds, so no digit is shown that was not measured.
         Some(s) => Duration::from_secs_f64(s).to_string().replace("us", "µs"),
         None => NONE.into(),
     }
@@ -65,19 +65,19 @@ pub(crate) fn bytes(n: u64) -> String {
     Bytes::new(n).to_string()
 }
 
-/// `1 flow`, `3 flows`.
+/// A count with its noun: `1 flow`, `3 flows`.
 pub(crate) fn plural(n: usize, noun: &str) -> String {
     format!("{} {noun}{}", count(n as u64), if n == 1 { "" } else { "s" })
 }
 
-/// `1 of 1 claim holds`, `2 of 3 claims hold`.
+/// How many claims hold: `1 of 1 claim holds`, `2 of 3 claims hold`.
 pub(crate) fn held(passed: usize, claims: usize) -> String {
     let verb = if claims == 1 { "holds" } else { "hold" };
     format!("{} of {} {verb}", count(passed as u64), plural(claims, "claim"))
 }
 
-/// At most `width` characters of `text`, with an ellipsis where some are missing, and none
-/// that steers: names come from scenario files.
+/// At most `width` characters of `text`, with an ellipsis for missing ones. Control characters are
+/// replaced, because names come from scenario files.
 pub(crate) fn clip(text: &str, width: usize) -> String {
     let clean = text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c });
     let clipped: String = clean.clone().take(width).collect();

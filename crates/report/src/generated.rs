@@ -1,8 +1,8 @@
-//! JSON that says what wrote it.
+//! JSON with the name and version of the program that wrote it.
 
 use serde::Serialize;
 
-/// How every JSON file of Ratewire's begins; its version follows.
+/// The beginning of every JSON file that Ratewire writes; the version follows.
 pub const JSON_HEAD: &str = "{\n  \"generator\": \"ratewire ";
 
 #[derive(Serialize)]
@@ -16,7 +16,7 @@ struct Generated<'a, T> {
 pub fn json(content: &impl Serialize) -> String {
     let generator = concat!("ratewire ", env!("CARGO_PKG_VERSION"));
     let text = serde_json::to_string_pretty(&Generated { generator, content });
-    // Every structure of a report has text for keys, so that none fails.
+    // All keys of a report's structures are text, so none of them fails to serialise.
     text.unwrap_or_default() + "\n"
 }
 

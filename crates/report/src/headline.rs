@@ -1,21 +1,22 @@
-//! The few figures that a law is judged by, the same for the terminal and the page.
+//! The headline figures of a law, the same for the terminal and the page.
 
 use crate::{CompletionSummary, Run, Summary};
 
-/// One law's verdict.
+/// The headline figures of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
-    /// The law, with what tells it from the other runs when a law ran twice.
+    /// The law, with the world, seed or number of the run where laws alone would not tell runs
+    /// apart.
     pub law: String,
-    /// Part of the time that the links it is about were busy, 0 to 1; their mean.
+    /// Share of the time that the bottlenecks were busy, 0 to 1; the mean of several bottlenecks.
     pub utilisation: Option<f64>,
     /// Jain's index of the long flows' goodputs.
     pub jain_index: Option<f64>,
-    /// Packets waiting there, mean over time; the mean when there are several.
+    /// Packets waiting at the bottleneck, mean over time; the mean of several bottlenecks.
     pub queue_packets_mean: Option<f64>,
-    /// The same, 99th percentile; the largest when there are several.
+    /// Packets waiting at the bottleneck, 99th percentile; the largest of several bottlenecks.
     pub queue_packets_p99: Option<f64>,
-    /// The same, most at any instant; the largest when there are several.
+    /// Packets waiting at the bottleneck, most at any instant; the largest of several bottlenecks.
     pub queue_packets_max: Option<u64>,
     /// Packets dropped on any link.
     pub drops: u64,
@@ -23,12 +24,13 @@ pub struct Headline {
     pub marks: u64,
     /// Flow completion times, if any flow completed.
     pub completions: Option<CompletionSummary>,
-    /// Flows of a given size that had not completed when the run ended: no completion time is theirs.
+    /// Flows of a given size that had not completed when the run ended, and so have no completion
+    /// time.
     pub unfinished: u64,
 }
 
 impl Headline {
-    /// The verdict on a run, looking at the links `bottlenecks` (by index).
+    /// The headline of a run whose bottlenecks are the links `bottlenecks`, by index.
     pub fn of(summary: &Summary, law: String, bottlenecks: &[u32]) -> Headline {
         let links = || bottlenecks.iter().filter_map(|&i| summary.links.get(i as usize));
         let mean = |values: Vec<f64>| {
@@ -50,7 +52,7 @@ impl Headline {
         }
     }
 
-    /// The verdicts on all runs of a scenario, about the same links.
+    /// The headlines of all runs of a scenario, with the same bottlenecks.
     pub fn of_all(runs: &[Run]) -> Vec<Headline> {
         let bottlenecks = bottlenecks(&summaries(runs));
         let of = |(run, law): (&Run, String)| Headline {
@@ -66,13 +68,14 @@ pub(crate) fn completions(run: &Run) -> Option<CompletionSummary> {
     run.summary.completions.clone().or_else(|| run.collected.completion_summary.clone())
 }
 
-/// Links this near to the utilisation of the busiest are as busy.
+/// A link counts as busy as the busiest from this part of the busiest link's utilisation.
 const AS_BUSY: f64 = 0.95;
 /// Names of links that a label has room for.
 const NAMES: usize = 3;
 
-/// The links that verdicts are about: the one the scenario calls the bottleneck, else those that were busiest, over
-/// all runs. A slow link need not be one: of a fabric most are alike, of an overlay many idle.
+/// The bottlenecks, by index: links that the scenario calls so, else those that were busiest over
+/// all runs. The slowest links need not be bottlenecks: most links of a fabric have one rate, and
+/// many of an overlay are idle.
 pub(crate) fn bottlenecks(all: &[&Summary]) -> Vec<u32> {
     let summaries = || all.iter().copied();
     let most = summaries().map(|s| s.links.len()).max().unwrap_or(0);
@@ -92,7 +95,7 @@ fn busy(all: &[&Summary], link: usize) -> f64 {
     all.iter().filter_map(of).sum::<f64>() / all.len() as f64
 }
 
-/// The busiest link, if it was busier than all that verdicts are about.
+/// The busiest link, if it was busier than every bottleneck.
 pub(crate) fn busier<'a>(all: &[&'a Summary], bottlenecks: &[u32]) -> Option<&'a str> {
     let links = &all.first()?.links;
     let most = bottlenecks.iter().map(|i| busy(all, *i as usize)).reduce(f64::max)?;
@@ -100,7 +103,7 @@ pub(crate) fn busier<'a>(all: &[&'a Summary], bottlenecks: &[u32]) -> Option<&'a
     (AS_BUSY * busy(all, busiest) > most).then(|| links[busiest].name.as_str())
 }
 
-/// The names of the links that verdicts on `runs` are about.
+/// The names of the bottlenecks of `runs`.
 pub fn verdict_links(runs: &[Run]) -> Vec<String> {
     let summaries = summaries(runs);
     let Some(first) = summaries.first() else { return Vec::new() };
@@ -117,19 +120,19 @@ pub(crate) fn summaries(runs: &[Run]) -> Vec<&Summary> {
     runs.iter().map(|run| &run.summary).collect()
 }
 
-/// What to call the links that verdicts on `runs` are about.
+/// A label for the bottlenecks of `runs`.
 pub(crate) fn bottleneck_label_of(runs: &[Run]) -> String {
     let summaries = summaries(runs);
     let links = bottlenecks(&summaries);
     with_busier(&bottleneck_label(&summaries, &links), busier(&summaries, &links))
 }
 
-/// The links that verdicts are about, and which was busier, if one was.
+/// The label of the bottlenecks, with the link that was busier, if one was.
 pub(crate) fn with_busier(label: &str, busier: Option<&str>) -> String {
     busier.map_or(label.into(), |busier| format!("{label} ({busier} was busier)"))
 }
 
-/// What to call the links verdicts are about.
+/// A label for the links `bottlenecks`.
 pub(crate) fn bottleneck_label(all: &[&Summary], bottlenecks: &[u32]) -> String {
     let Some(first) = all.first() else { return "no link".into() };
     let names: Vec<&str> = names_of(first, bottlenecks).take(NAMES).collect();
@@ -151,8 +154,8 @@ pub(crate) fn worlds(runs: &[Run]) -> String {
     worlds.join(", ")
 }
 
-/// What to call each run: its law, with its world where runs are of several; when a law ran more than once there, with
-/// the seed or a number.
+/// A label for each run: its law, with the world if runs are of several worlds, and with the seed
+/// or a number if the law ran more than once in that world.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
     let several_worlds = runs.iter().any(|run| run.info.world != runs[0].info.world);
     let law = |run: &Run| match (run.info.law.as_str(), several_worlds) {
@@ -207,7 +210,8 @@ mod tests {
     fn named_bottlenecks_come_before_busy_links() {
         assert_eq!(named(&[run("a", 1, &[0.9, 0.1, 0.2], &[1, 2])]), [1, 2]);
         assert_eq!(named(&[run("a", 1, &[0.1, 0.9, 0.86, 0.85], &[])]), [1, 2]);
-        // Of several runs those that are busy in all: each figure is of the same links.
+        // Bottlenecks are those of the mean over runs, so that figures of all runs are about the
+        // same links.
         assert_eq!(named(&[run("a", 1, &[0.2, 0.9], &[]), run("b", 1, &[0.8, 0.3], &[])]), [1]);
         assert_eq!(named(&[run("a", 1, &[], &[])]), [] as [u32; 0]);
         assert_eq!(named(&[run("a", 1, &[f64::NAN, 0.2], &[])]), [1]);
@@ -230,7 +234,7 @@ mod tests {
             bottleneck_label_of(&[run("a", 1, first, &[1]), run("b", 1, second, &[1])])
         };
         assert_eq!(label(&[0.9, 0.1, 0.2], &[0.9, 0.1, 0.2]), "l1 (l0 was busier)");
-        // As busy, or under one law only.
+        // A link about as busy, or busier under one law only, is not named.
         assert_eq!(label(&[0.9, 0.88], &[0.9, 0.88]), "l1");
         assert_eq!(label(&[0.9, 0.8], &[0.5, 0.9]), "l1");
     }

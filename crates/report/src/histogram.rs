@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 const GROWTH: f64 = 1.02;
 
 /// Counts positive values by their logarithm. Quantiles are within 1 % of the exact ones, the mean
-/// is exact; memory grows with the range of the values (350 buckets a factor of 1,000), not with
+/// is exact; memory grows with the range of the values (350 buckets per factor of 1,000), not with
 /// their number.
 #[derive(Clone, Debug, Default)]
 pub struct Histogram {
@@ -17,8 +17,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts one value, of whatever unit the caller keeps to. Values that are not finite are left
-    /// out; zero and less count as the smallest bucket there is.
+    /// Counts one value, in a unit of the caller's choice. Values that are not finite are left out;
+    /// zero and negative values count in the smallest bucket.
     pub fn add(&mut self, value: f64) {
         if !value.is_finite() {
             return;
@@ -34,12 +34,12 @@ impl Histogram {
         self.max = self.max.max(value);
     }
 
-    /// How many values were counted.
+    /// Number of values counted.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their mean; `None` without values.
+    /// Mean of the values; `None` without values.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }

@@ -2,14 +2,14 @@
 //!
 //! The crate knows nothing of the simulator. A world streams samples into a [`Collector`] (bounded
 //! memory, whatever the length of the run) and, if the `parquet` feature is on, into
-//! `parquet::Table`s; at the end it hands over a [`Summary`] of exact
-//! counters. A [`Run`] is what ran, its counters and what was collected; a [`Page`] is one or
-//! several runs of the same scenario:
+//! `parquet::Table`s; at the end it hands over a [`Summary`] of exact counters. A [`Run`] is what
+//! ran, its counters and what was collected; a [`Page`] is one or several runs of the same
+//! scenario:
 //!
 //! ```
 //! use ratewire_report::{Collector, Page, Run, RunInfo, Summary, html, table};
 //!
-//! let info = RunInfo { scenario: "Nothing at all".into(), law: "xcp".into(), ..RunInfo::default() };
+//! let info = RunInfo { scenario: "Nothing".into(), law: "xcp".into(), ..RunInfo::default() };
 //! let collected = Collector::new(&info).finish();
 //! let summary = Summary::of(&info);
 //! let page = Page::new(vec![Run { info, summary, collected }]);
@@ -29,6 +29,7 @@ mod distribution;
 mod expectation;
 mod fidelity;
 mod figure;
+mod figures;
 mod generated;
 mod headline;
 mod histogram;

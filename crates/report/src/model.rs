@@ -1,7 +1,7 @@
 //! What a run is (nodes, links, flows) and the samples it streams while it goes.
 //!
-//! Flows, links and nodes are named by their index in [`RunInfo`]; an index that is not there is
-//! ignored when figures are drawn, never a panic.
+//! Flows, links and nodes are named by their index in [`RunInfo`]. Figures ignore an unknown index;
+//! none causes a panic.
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use serde::Serialize;
@@ -37,7 +37,7 @@ pub struct RunInfo {
     pub changes: Vec<ChangeInfo>,
 }
 
-/// What changes in the network at an instant.
+/// A change of the network at an instant.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeInfo {
     /// When.
@@ -49,13 +49,13 @@ pub struct ChangeInfo {
 /// An overlay: groups whose messages go over connections between its nodes.
 #[derive(Clone, Debug, Default)]
 pub struct OverlayInfo {
-    /// The names of its groups, in index order.
+    /// The groups' names, in index order.
     pub groups: Vec<String>,
-    /// The flow that each of its connections is, by index.
+    /// By connection: the flow that carries it, by index.
     pub connections: Vec<u32>,
     /// By group: the connections that its senders' messages cross, by index.
     pub trees: Vec<Vec<u32>>,
-    /// Its senders: the group that each sends to, and the node where it is, by index.
+    /// By sender: its group and its node, by index.
     pub senders: Vec<(u32, u32)>,
 }
 
@@ -79,9 +79,9 @@ pub struct OverlayRows {
 pub struct GroupRow {
     /// Index of the group.
     pub group: u32,
-    /// Data that its senders paid for during the interval, over its length.
+    /// Data that the senders paid for during the interval, over its length.
     pub sent: Throughput,
-    /// Messages that its senders paid for during the interval.
+    /// Messages that the senders paid for during the interval.
     pub sent_messages: u64,
     /// Messages that nodes handed to members during the interval, counted once a node.
     pub delivered_messages: u64,
@@ -90,17 +90,17 @@ pub struct GroupRow {
 /// What one connection of an overlay did since its last sample.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ConnectionRow {
-    /// The flow that it is, by index.
+    /// The flow that carries the connection, by index.
     pub flow: u32,
-    /// Dollars that a message over it cost at the end of the interval.
+    /// Price of a message over the connection, dollars, at the end of the interval.
     pub price: f64,
-    /// Messages that waited for it, mean over the interval.
+    /// Messages waiting for the connection, mean over the interval.
     pub waiting_mean: f64,
-    /// Messages that waited for it, most at any instant of the interval.
+    /// Messages waiting for the connection, most at any instant of the interval.
     pub waiting_max: u64,
-    /// Clients' messages that it took during the interval.
+    /// Clients' messages that the connection took during the interval.
     pub data: Bytes,
-    /// What nodes told each other over it during the interval.
+    /// Messages between nodes that the connection took during the interval.
     pub control: Bytes,
 }
 
@@ -109,11 +109,11 @@ pub struct ConnectionRow {
 pub struct SenderRow {
     /// Index of the sender.
     pub sender: u32,
-    /// Data that it paid for during the interval, over its length.
+    /// Data that the sender paid for during the interval, over its length.
     pub sent: Throughput,
-    /// Dollars that it held at the end of the interval; `None` before it begins.
+    /// Dollars the sender held at the end of the interval; `None` before it begins.
     pub money: Option<f64>,
-    /// Time between its salaries then; `None` before it begins.
+    /// Time between the sender's salaries then; `None` before it begins.
     pub period: Option<Duration>,
 }
 
@@ -143,13 +143,13 @@ pub enum NodeKind {
 /// A host or a router.
 #[derive(Clone, Debug, Default)]
 pub struct NodeInfo {
-    /// Its name in the scenario.
+    /// The node's name in the scenario.
     pub name: String,
-    /// What it does.
+    /// What the node does.
     pub kind: NodeKind,
-    /// What it is of ensembles: `member of kv`; empty if nothing.
+    /// Its role in an ensemble: `member of kv`; empty without one.
     pub part: String,
-    /// Where it is, if the scenario or a map says so: x grows to the right, y grows upwards
+    /// Position, if the scenario or a map gives one: x grows to the right, y grows upwards
     /// (longitude and latitude in degrees, or any plane). Only proportions matter.
     pub at: Option<(f64, f64)>,
 }
@@ -157,73 +157,73 @@ pub struct NodeInfo {
 /// One direction of a link, with the queue that feeds it.
 #[derive(Clone, Debug, Default)]
 pub struct LinkInfo {
-    /// Its name in the scenario.
+    /// The link's name in the scenario.
     pub name: String,
     /// Index of the node that sends on it.
     pub from: u32,
     /// Index of the node that receives from it.
     pub to: u32,
-    /// Its capacity.
+    /// Capacity of the link.
     pub rate: Rate,
-    /// Its propagation delay, one way.
+    /// One-way propagation delay.
     pub delay: Duration,
-    /// Room in the queue in front of it.
+    /// Capacity of the queue in front of the link.
     pub room: Room,
-    /// Whether the scenario calls it the bottleneck: verdicts are about it.
+    /// Whether the scenario calls the link the bottleneck; verdicts are about bottlenecks.
     pub bottleneck: bool,
-    /// Whether it is one of the slowest that traffic crosses: shown before others where not all can be.
+    /// Whether the link is one of the slowest that traffic crosses. Those are shown first.
     pub slowest: bool,
 }
 
 /// Room in a queue, the packet being sent not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Room {
-    /// Without end.
+    /// No limit.
     #[default]
     Unlimited,
-    /// So much, headers included.
+    /// This size, headers included.
     Bytes(Bytes),
-    /// So many of any size.
+    /// This number of packets of any size.
     Packets(u32),
 }
 
 /// A sender and its receiver.
 #[derive(Clone, Debug, Default)]
 pub struct FlowInfo {
-    /// Its name in the scenario.
+    /// The flow's name in the scenario.
     pub name: String,
     /// Index of the node that sends the data.
     pub from: u32,
-    /// Index of the node that receives them.
+    /// Index of the node that receives the data.
     pub to: u32,
-    /// The law it obeys.
+    /// The law the flow obeys.
     pub law: String,
-    /// Whether it ends at a switch of an ensemble: what it carries goes on in other flows, and totals count it
-    /// there.
+    /// Whether the flow ends at a switch of an ensemble: its data goes on in other flows, and
+    /// totals count the data there.
     pub goes_on: bool,
 }
 
 /// A class of flows that arrive.
 #[derive(Clone, Debug, Default)]
 pub struct TrafficInfo {
-    /// Its name in the scenario.
+    /// The class's name in the scenario.
     pub name: String,
-    /// The law they obey.
+    /// The law the flows obey.
     pub law: String,
     /// Flows that arrive in a second, on average; `None` if their times are listed.
     pub per_second: Option<f64>,
-    /// The load they were to make, if that was asked for.
+    /// The load that the scenario asks for, if it does.
     pub load: Option<LoadInfo>,
 }
 
 /// The load that arriving flows were to make.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadInfo {
-    /// As a share of a link's rate, or of the topology's demands.
+    /// The load as a share of a link's rate, or of the topology's demands.
     pub share: f64,
     /// The link's name; `None` for the demands.
     pub link: Option<String>,
-    /// How many more links are loaded as much.
+    /// Number of further links with the same load.
     pub others: usize,
 }
 
@@ -242,7 +242,7 @@ pub struct FlowRow {
     pub cwnd: Bytes,
     /// Data sent and neither acknowledged nor given up, at `at`, where it is known.
     pub in_flight: Option<Bytes>,
-    /// What the receiver allows to be outstanding, at `at`; [`Bytes::MAX`] for no limit, or where it is not known.
+    /// Receive window at `at`; [`Bytes::MAX`] without a limit, or where it is not known.
     pub receive_window: Bytes,
     /// Smoothed round-trip time at `at`; zero before the first measurement.
     pub srtt: Duration,
@@ -263,7 +263,7 @@ pub struct LinkRow {
     pub link: u32,
     /// Share of the interval the link was busy, 0 to 1.
     pub utilisation: f64,
-    /// What it carried over the interval, headers included.
+    /// What the link carried over the interval, headers included.
     pub throughput: Throughput,
     /// Packets waiting, mean over the interval.
     pub queue_packets_mean: f64,
@@ -282,44 +282,44 @@ pub struct LinkRow {
 /// A flow of known size that delivered all of it.
 #[derive(Clone, Debug, Default)]
 pub struct Completion {
-    /// Its index, or its ordinal among the short flows of the run.
+    /// Index of the flow, or its number among the short flows of the run.
     pub flow: u64,
-    /// The law it obeyed.
+    /// The law the flow obeyed.
     pub law: String,
-    /// What the application asked to send.
+    /// Size that the application asked to send.
     pub size: Bytes,
-    /// When it asked.
+    /// Time of the request.
     pub start: Time,
-    /// From then until the receiver had the last byte.
+    /// Time from the request until the receiver had the last byte.
     pub took: Duration,
-    /// What it would have taken alone on the path, if known: `took / ideal` is its slowdown.
+    /// Time the flow would take alone on the path, if known: `took / ideal` is its slowdown.
     pub ideal: Option<Duration>,
 }
 
 /// A flow of a given size: when it is complete, or as it was when the run ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Transfer {
-    /// Its number: its index if it is listed, and from there on in the order of starting.
+    /// Number of the flow: its index if listed; arriving flows follow in the order of starting.
     pub flow: u32,
-    /// The class of arriving traffic it is of, by index; `None` if it is listed.
+    /// Class of arriving traffic, by index; `None` for a listed flow.
     pub traffic: Option<u32>,
     /// Index of the node that sends the data.
     pub from: u32,
-    /// Index of the node that receives them.
+    /// Index of the node that receives the data.
     pub to: u32,
-    /// What the application asked to send.
+    /// Size that the application asked to send.
     pub size: Bytes,
-    /// When it asked.
+    /// Time of the request.
     pub start: Time,
-    /// From then until the receiver had the last byte; `None` if that did not come about.
+    /// Time from the request until the receiver had the last byte; `None` if it never had.
     pub took: Option<Duration>,
-    /// What it would have taken alone on the path, if that is known.
+    /// Time the flow would take alone on the path, if known.
     pub ideal: Option<Duration>,
-    /// Data sent again until then.
+    /// Data sent again until the flow completed, or the run ended.
     pub retransmitted: Bytes,
 }
 
-/// What bound a flow's rate at a time, as a packet of it found out on its way.
+/// What bound a flow's rate at a time, found by following one of its packets.
 #[derive(Clone, Debug, Default)]
 pub struct Answer {
     /// Index of the flow.
@@ -328,9 +328,9 @@ pub struct Answer {
     pub sent: Time,
     /// What bound the rate: the name of a link, or why it was none.
     pub by: String,
-    /// The equation that says so.
+    /// The equation that gives the rate.
     pub equation: String,
-    /// Its quantities: `C = 10.0 Mbit/s`.
+    /// The quantities of the equation: `C = 10.0 Mbit/s`.
     pub figures: Vec<String>,
 }
 
@@ -341,7 +341,7 @@ pub struct LeftOut {
     pub law: String,
     /// The world.
     pub world: World,
-    /// Why it could not.
+    /// Why the law could not run.
     pub why: String,
 }
 

@@ -16,10 +16,11 @@ pub(crate) struct Recorded<R> {
     pub(crate) aggregation: Aggregation,
     /// What the points are divided by.
     pub(crate) scale: Scale,
-    /// Whether the page leaves out a series that is zero under every law; the script says so in
-    /// words.
+    /// Whether the page leaves out a series that is zero under every law; the page's script then
+    /// draws a sentence instead.
     pub(crate) is_left_out_if_zero: bool,
-    /// Whether the series begins with the first value above zero: for what most runs never have.
+    /// Whether the series begins with the first value above zero: for quantities that are 0 in most
+    /// runs.
     pub(crate) begins_above_zero: bool,
     /// The value of a sample; NaN where there is none, which leaves a gap.
     pub(crate) value: fn(&R) -> f64,
@@ -69,7 +70,7 @@ pub(crate) enum Scale {
     /// The unit of the family that fits the largest point.
     Fits(Family),
     /// The unit that fits the largest mean of eight points: packets come in clumps of a round trip,
-    /// and one sample may be ten times what there is to see.
+    /// and one sample may be ten times the lasting value.
     FitsLasting(Family),
     /// A fixed amount.
     Fixed(f64),
@@ -100,7 +101,8 @@ impl Tracks {
         Tracks(of.iter().map(series).collect())
     }
 
-    /// Adds a sample of the interval that ended `at`. `of` is what the series were made for.
+    /// Adds a sample of the interval that ended `at`. `of` must be the list that [`Tracks::new`]
+    /// got.
     pub(crate) fn push<R>(&mut self, of: &[&Recorded<R>], at: Time, dt: Duration, sample: &R) {
         for (recorded, (_, series)) in of.iter().zip(&mut self.0) {
             let value = (recorded.value)(sample);

@@ -11,7 +11,7 @@ use ratewire_units::{Duration, Time};
 pub enum Aggregation {
     /// Mean, weighted by the time each sample stands for.
     Mean,
-    /// The largest.
+    /// The largest sample.
     Max,
     /// The sum of amounts, given as a rate: amount per second of time covered.
     Rate,
@@ -25,14 +25,15 @@ struct Bucket {
     covered: f64,
 }
 
-/// A bounded series of one quantity. Means and maxima keep its unit; see [`Aggregation::Rate`].
+/// A bounded series of one quantity. Means and maxima keep the quantity's unit; see
+/// [`Aggregation::Rate`].
 #[derive(Clone, Debug)]
 pub struct Series {
     kind: Aggregation,
     capacity: usize,
     /// Picoseconds a bucket; zero until the first sample.
     width: u64,
-    /// What `width` is to start from; zero for the first sample's interval.
+    /// The first value of `width`; zero for the first sample's interval.
     first: u64,
     buckets: Vec<Bucket>,
 }
@@ -43,19 +44,18 @@ impl Series {
         Series { kind, capacity: capacity.max(2), width: 0, first: 0, buckets: Vec::new() }
     }
 
-    /// The same, with buckets that are `width` wide to start with. Series that start from the same
+    /// The series with buckets that are `width` wide at first. Series that start from the same
     /// width can always be put on one grid.
     pub fn starting_from(self, width: Duration) -> Series {
         Series { first: width.ps(), ..self }
     }
 
-    /// Adds what was seen in the `interval` that ended `at`. A value that is not finite leaves a
-    /// gap.
+    /// Adds a sample of the `interval` that ended `at`. A value that is not finite leaves a gap.
     pub fn push(&mut self, at: Time, interval: Duration, value: f64) {
         if !value.is_finite() {
             return;
         }
-        // An instant has no length, but must still count for something against its neighbours.
+        // An instant has no length, but needs some weight against its neighbours.
         let covered = interval.ps().max(1);
         if self.width == 0 {
             self.width = if self.first == 0 { covered } else { self.first };
@@ -109,18 +109,18 @@ impl Series {
         }
     }
 
-    /// How much time a point stands for; zero when nothing was pushed.
+    /// Width of a point; zero for a series without samples.
     pub fn interval(&self) -> Duration {
         Duration::from_ps(self.width)
     }
 
-    /// How many points it has, gaps included. Point `i` covers `i` to `i + 1` intervals after the
-    /// start of the run.
+    /// Number of points, gaps included. Point `i` covers `i` to `i + 1` intervals after the start
+    /// of the run.
     pub fn len(&self) -> usize {
         self.buckets.len()
     }
 
-    /// Whether it has no points at all.
+    /// Whether the series has no points.
     pub fn is_empty(&self) -> bool {
         self.buckets.is_empty()
     }

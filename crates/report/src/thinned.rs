@@ -1,18 +1,18 @@
-//! A list that stays short: of what comes every k-th is kept, k a power of two that grows as needed.
+//! A list of bounded length: it keeps every k-th item, k a power of two that grows as needed.
 
-/// What is kept of a stream.
+/// Every k-th item of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinned<T> {
     most: usize,
     pub(crate) kept: Vec<T>,
-    /// How many came.
+    /// Number of items in the stream.
     pub(crate) total: u64,
-    /// One of how many is kept.
+    /// The k of every k-th item.
     pub(crate) stride: u64,
 }
 
 impl<T> Thinned<T> {
-    /// Keeps at most `most`, at least one.
+    /// A list of at most `most` items, and at least one.
     pub(crate) fn new(most: usize) -> Thinned<T> {
         Thinned { most: most.max(1), kept: Vec::new(), total: 0, stride: 1 }
     }

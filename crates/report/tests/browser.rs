@@ -1,7 +1,7 @@
-//! The page in a real browser: its script runs to the end and draws what there is, whatever ran.
+//! The page in a real browser: its script runs to the end and draws all plots, whatever ran.
 //!
-//! Skipped, with a word, where there is no Chromium; set `RATEWIRE_REQUIRE_TOOLS=1` to fail instead,
-//! `RATEWIRE_CHROMIUM` to choose the program.
+//! Skipped with a message where there is no Chromium. Set `RATEWIRE_REQUIRE_TOOLS=1` to fail
+//! instead, `RATEWIRE_CHROMIUM` to choose the program.
 
 use std::path::Path;
 use std::process::Command;
@@ -60,7 +60,7 @@ fn run_of(law: &str, flows: u32, links: u32, ticks: u64, value: impl Fn(u64) -> 
     Run { summary: Summary::of(&info), collected: collector.finish(), info }
 }
 
-/// No flow is listed, and throughput is drawn of all that arrive together.
+/// A run without listed flows, whose page draws the throughput of all arriving flows together.
 fn arriving() -> Run {
     let mut run = run("xcp", 0, 1, 3, 0.5);
     let mut collector = Collector::new(&run.info);
@@ -120,7 +120,7 @@ fn the_script_draws_what_there_is() {
         ("three laws", laws(3), 5),
         ("more laws than colours", laws(18), 5),
         ("one sample", vec![run("xcp", 1, 1, 1, 0.5)], 5),
-        // No throughput of single flows, no utilisation; the total counts what is no number as 0.
+        // No throughput of single flows, no utilisation; the total counts NaN as 0.
         ("not a number", vec![run("xcp", 1, 1, 3, f64::NAN)], 4),
         ("no flows", vec![run("xcp", 0, 1, 3, 0.5)], 2),
         ("flows that arrive", vec![arriving], 3),
@@ -164,7 +164,7 @@ fn the_script_draws_what_there_is() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Where a flow delivers nothing, the packet that tells of its rate is of another time, and it says so.
+/// Where a flow delivers nothing, the answer is from a packet of another time, and says so.
 #[test]
 fn a_silent_flow_is_told_from_one_that_sends() {
     const LAST_MOMENT: &str = "<script>addEventListener('load', () => setTimeout(() => \
@@ -196,7 +196,7 @@ fn a_silent_flow_is_told_from_one_that_sends() {
         assert_eq!(said_first, format!("{says} bound by "));
         assert!(said.contains("bound by <b>the application"), "{said}");
     }
-    // What sends every fifth sample is not silent in between.
+    // A flow that sends in every fifth sample is not silent in between.
     let mut run = run_of("xcp", 1, 1, 602, |tick| if tick % 5 == 0 { 0.5 } else { 0.0 });
     run.collected.answers = vec![Answer::default()];
     let page = html::render(&Page::new(vec![run])).replace("</body>", LAST_MOMENT);
@@ -205,8 +205,8 @@ fn a_silent_flow_is_told_from_one_that_sends() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// A moving mean is of what has been: before a flow delivers anything it is 0, and each point's time differs
-/// from the next's.
+/// A moving mean is of earlier points: before a flow delivers anything it is 0, and each point's
+/// time differs from the next's.
 #[test]
 fn a_moving_mean_does_not_see_what_comes() {
     const READ_ROUND_3_S: &str = "<script>addEventListener('load', () => setTimeout(() => { \

@@ -96,7 +96,7 @@ fn connections_file() -> Vec<u8> {
     file(&[idle, busy])
 }
 
-/// One that has not begun, and one that has nothing left.
+/// Samples of a sender that has not begun, and of one with no money left.
 fn senders_file() -> Vec<u8> {
     let early = SenderRow::default();
     let period = Some(Duration::from_millis(500));
@@ -104,7 +104,7 @@ fn senders_file() -> Vec<u8> {
     file(&[early, SenderRow { sender: 1, sent, money: Some(0.0), period }])
 }
 
-/// A listed one that completed, one that arrived and did, and one that did not.
+/// Transfers: a listed flow that completed, an arriving flow that completed, and one that did not.
 fn completions_file() -> Vec<u8> {
     let listed = Transfer {
         flow: 1,
@@ -206,7 +206,7 @@ fn completions_read_back() {
 
 #[test]
 fn the_documentation_lists_every_column() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reading-the-report.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/files.md");
     let text = std::fs::read_to_string(path).unwrap();
     for (name, file) in files() {
         let (_, batches) = read(file);
@@ -214,10 +214,10 @@ fn the_documentation_lists_every_column() {
         let columns: Vec<&str> = schema.fields().iter().map(|f| f.name().as_str()).collect();
         let list = text.split(&format!("- `{name}.parquet`: ")).nth(1);
         let list = list.map(|list| list.split("\n-").next().unwrap());
-        // Or as a table, a row for what belongs together, after what all have.
+        // The documentation has columns as a table, after the columns of all files.
         let table = text.split(&format!("| `{name}.parquet` | unit |")).nth(1);
         let rows = table.map(|table| {
-            // Beneath the rest of the head and the rule.
+            // The rows below the table's head.
             let rows = table.split("\n\n").next().unwrap().lines().skip(2);
             let first = std::iter::once("time_s, interval_s, world, law, seed");
             let rows = first.chain(rows.map(|row| row.split('|').nth(1).unwrap()));
@@ -230,7 +230,7 @@ fn the_documentation_lists_every_column() {
     }
 }
 
-/// DuckDB before 2.0 reads the bytes of streams split of floating point only.
+/// DuckDB before 2.0 reads byte-stream split of floating-point columns only.
 #[test]
 fn columns_are_encoded_as_others_read_them() {
     for (name, file) in files() {
@@ -253,7 +253,7 @@ fn an_empty_file_is_a_file() {
     assert_eq!(read(file::<FlowRow>(&[])).1.len(), 0);
 }
 
-/// DuckDB reads what we write. Skipped, with a word, where Python has no `duckdb`; set
+/// DuckDB reads what we write. Skipped with a message where Python has no `duckdb`. Set
 /// `RATEWIRE_REQUIRE_TOOLS=1` to fail instead, `RATEWIRE_PYTHON` to choose the interpreter.
 #[test]
 fn duckdb_reads_them() {

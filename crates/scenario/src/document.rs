@@ -55,6 +55,18 @@ impl Value {
             Value::Table(_) => "a table".to_string(),
         }
     }
+
+    /// The value of an option as the parser of laws and disciplines takes it; `None` of what no
+    /// option holds.
+    pub fn as_option(&self) -> Option<String> {
+        match self {
+            Value::Text(text) => Some(text.clone()),
+            Value::Integer(n) => Some(n.to_string()),
+            Value::Float(n) => Some(n.to_string()),
+            Value::Switch(v) => Some(v.to_string()),
+            _ => None,
+        }
+    }
 }
 
 /// A list in words; its elements where it is short and holds no lists or tables.

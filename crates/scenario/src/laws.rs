@@ -227,7 +227,7 @@ impl LawBook {
         let before = context.errors();
         let all: Vec<&Entry> = table.value.entries.iter().collect();
         note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
-        let text = |entry: &&Entry| Some((entry.key.clone(), option_text(&entry.item.value)?));
+        let text = |entry: &&Entry| Some((entry.key.clone(), entry.item.value.as_option()?));
         let options: OptionList = all.iter().filter_map(text).collect();
         // Without a `law`, `--law` may name any law.
         let possible = if given.is_some() { names.clone() } else { self.names() };
@@ -255,7 +255,7 @@ impl LawBook {
                 let law = names.first().unwrap_or(&"");
                 let message = format!("{law} has no option `{}`", entry.key);
                 context.unknown(entry.key_span, message, &entry.key, known);
-            } else if option_text(&entry.item.value).is_none() {
+            } else if entry.item.value.as_option().is_none() {
                 refuse_value(context, entry);
             }
         }
@@ -294,17 +294,6 @@ fn variant_names(root: &Section<'_>) -> Vec<String> {
     }
 }
 
-/// An option's value as text for the law's own parser.
-fn option_text(value: &Value) -> Option<String> {
-    match value {
-        Value::Text(text) => Some(text.clone()),
-        Value::Integer(n) => Some(n.to_string()),
-        Value::Float(n) => Some(n.to_string()),
-        Value::Switch(v) => Some(v.to_string()),
-        _ => None,
-    }
-}
-
 fn refuse_value<'c, 'a>(context: &'c Context<'a>, entry: &Entry) -> Added<'c, 'a> {
     let found = entry.item.value.describe();
     context.error(entry.item.span, format!("option `{}` cannot be {found}", entry.key))
@@ -327,7 +316,7 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
             context.unknown(entry.key_span, message, &entry.key, known);
             continue;
         };
-        let Some(text) = option_text(&entry.item.value) else {
+        let Some(text) = entry.item.value.as_option() else {
             refuse_value(context, entry).help(format!("allowed: {}", spec.kind));
             continue;
         };

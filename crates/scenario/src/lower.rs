@@ -95,6 +95,7 @@ fn read(root: &Section<'_>) -> Parts {
     let ends = talking.iter().flat_map(|(from, to)| [*from, *to]);
     let senders = ends.chain(programs.iter().map(|program| program.host.index()));
     pause::keep_to_hosts(context, &net, senders, &mut finished.network);
+    pause::warn_of_sorting(context, &net, &finished.network);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, end));
     warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);

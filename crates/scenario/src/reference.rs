@@ -46,9 +46,11 @@ pub fn reference() -> String {
         let parameters: Vec<String> =
             info.parameters().map(|key| format!("`{}`", key.name)).collect();
         let _ = write!(text, "\n### `{}`\n\n{}\n\n", info.kind, info.summary);
-        let _ = writeln!(text, "- nodes: {}", info.nodes);
-        let _ = writeln!(text, "- links: {}", info.links);
-        let _ = writeln!(text, "- pairs: {}", info.pairs);
+        // Markdown would take `s<i>` for a tag of HTML.
+        let names = |text: &str| text.replace('<', "\\<");
+        let _ = writeln!(text, "- nodes: {}", names(info.nodes));
+        let _ = writeln!(text, "- links: {}", names(info.links));
+        let _ = writeln!(text, "- pairs: {}", names(info.pairs));
         if !parameters.is_empty() {
             let _ = writeln!(text, "- keys: {}", parameters.join(", "));
         }

@@ -4,6 +4,9 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 
+use ratewire_laws::OptionSpec;
+use ratewire_net::queue::DisciplineInfo;
+
 use crate::{Scenario, keys, topologies};
 
 static READS: Mutex<BTreeSet<(&'static str, &'static str)>> = Mutex::new(BTreeSet::new());
@@ -23,6 +26,19 @@ fn loader(name: &str) -> std::io::Result<String> {
     std::fs::read_to_string(data.join(name))
 }
 
+/// A topology whose bottleneck has a discipline with all its options, each as in its example.
+fn with_discipline(info: &DisciplineInfo) -> String {
+    let key = |option: &OptionSpec| keys::find(info.name, option.name).expect(option.name);
+    let options = info.options.iter().map(|o| format!("{} = {}", o.name, key(o).example));
+    let options: Vec<String> = options.collect();
+    format!(
+        "kind = \"dumbbell\"\n[topology.bottleneck]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n\
+         discipline = {{ {} = {{ {} }} }}",
+        info.name,
+        options.join(", ")
+    )
+}
+
 #[test]
 fn every_key_is_read_and_every_read_key_exists() {
     // `Section` itself panics if a key that is read is not in the table.
@@ -34,6 +50,11 @@ fn every_key_is_read_and_every_read_key_exists() {
             let read = Scenario::parse(info.kind, &text, &loader);
             read.unwrap_or_else(|all| panic!("{}", shown(&all)));
         }
+    }
+    for info in ratewire_net::queue::list() {
+        let text = around(&with_discipline(info));
+        let read = Scenario::parse(info.name, &text, &loader);
+        read.unwrap_or_else(|all| panic!("{}", shown(&all)));
     }
     let reads = READS.lock().unwrap();
     let missing: Vec<String> = keys::keys()

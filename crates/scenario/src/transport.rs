@@ -76,6 +76,9 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     if let Some(probe) = section.switch("tail_loss_probe") {
         config.tail_loss_probe = probe;
     }
+    if let Some(l4s) = section.switch("l4s") {
+        config.l4s = l4s;
+    }
     if let Some(ecn) = section.switch("ecn") {
         config.ecn = ecn;
     }

@@ -3,7 +3,7 @@
 
 use ratewire_laws::options::Size;
 use ratewire_net::routing::Routing;
-use ratewire_net::spec::{Discipline, Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Sockets};
+use ratewire_net::spec::{Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Sockets};
 use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 
@@ -42,7 +42,7 @@ pub(crate) fn unmarked(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagn
     if setup.network.links.iter().any(|link| may_mark(link, made)) {
         return None;
     }
-    let names = listed(&senders(setup), |sender| sender.transport.ecn)?;
+    let names = listed(&senders(setup), |sender| sender.transport.ecn || sender.transport.l4s)?;
     Some(Diagnostic::warning(
         file,
         format!("`ecn` allows marks on packets of {names}, but no queue marks"),
@@ -71,9 +71,8 @@ pub(crate) fn unreached(
             (Limit::Packets(room), Size::Bytes(most)) => packet * u64::from(room) <= most + packet,
             (Limit::Bytes(room), threshold) => room <= threshold.bytes(packet) + packet,
         };
-        let is_full = is_full
-            && link.discipline == Discipline::DropTail
-            && !waits_in_buffers(&setup.network, link.from);
+        let is_full =
+            is_full && link.discipline.is_passive() && !waits_in_buffers(&setup.network, link.from);
         is_full.then_some((&link.name, link.limit, &law.name, threshold))
     });
     let (link, room, law, threshold) = found.next()?;
@@ -140,12 +139,8 @@ fn senders(setup: &Setup) -> Vec<Sender<'_>> {
 }
 
 fn may_mark(link: &LinkSpec, made: &[Made]) -> bool {
-    let by_itself = match &link.discipline {
-        Discipline::DropTail => false,
-        Discipline::Red(red) => red.ecn,
-        Discipline::CoDel(codel) => codel.ecn,
-    };
-    by_itself || link.law.and_then(|law| made.get(law)).is_some_and(|made| made.law.marks())
+    link.discipline.marks()
+        || link.law.and_then(|law| made.get(law)).is_some_and(|made| made.law.marks())
 }
 
 /// Whether packets that leave a node wait in the buffers of its inputs, and not in a queue.

@@ -85,6 +85,7 @@ const VALUES: &[&str] = &[
     "{}",
     "[\"s1\", \"d1\"]",
     "{ red = {} }",
+    "{ codel = { target = \"0 s\", interval = \"0 s\" } }",
     "{ random = 2 }",
     "{ on_off = { burst = \"1 B\" } }",
     "{ poisson = \"1e300 /s\" }",

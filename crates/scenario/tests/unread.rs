@@ -44,6 +44,15 @@ fn a_queue_that_nothing_waits_in_is_told() {
 }
 
 #[test]
+fn a_discipline_that_cannot_sort_is_told() {
+    let told = "fq-codel does nothing at \"s->c\"";
+    let sorts = "discipline = \"fq-codel\"";
+    assert!(warned(&star("pause = true", sorts)).contains(told));
+    assert_eq!(warned(&star("", sorts)), "");
+    assert_eq!(warned(&star("pause = true", "discipline = \"codel\"")), "");
+}
+
+#[test]
 fn a_link_that_nothing_is_changed_of_is_refused() {
     let said = refused(&star("", "name = \"out\"\n[[link]]\nname = \"out\""));
     assert!(said.contains("[[link]] 4 changes nothing of \"out\""), "{said}");

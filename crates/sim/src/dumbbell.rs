@@ -4,13 +4,13 @@ use ratewire_anypoint::Transforms;
 use ratewire_backpressure::headroom::{PausedLink, reaction};
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::{
-    Arrangement, Discipline, DriverSpec, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
-    NodeSpec, PauseSpec, Quanta, Service, Sockets,
+    Arrangement, Limit, LinkId, LinkSpec, NetworkSpec, NodeId, NodeSpec, PauseSpec, Quanta,
+    Service, Sockets,
 };
 use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::setup::{Edge, Ensembles, FlowSpec, Follow, JunctionSpec, Keys, RoutingSpec, Setup};
+use crate::setup::{Edge, FlowSpec, JunctionSpec, Keys, RoutingSpec, Setup};
 
 /// A dumbbell with unlimited flows.
 ///
@@ -100,34 +100,17 @@ impl Dumbbell {
                 name: format!("f{}", order + 1),
                 from: NodeId(source),
                 to: NodeId(source + 1),
-                law: 0,
                 start: Time::ZERO + self.stagger * u64::from(order),
-                stop: None,
-                app: App::unlimited(),
                 transport: self.transport.clone(),
-                lie: None,
+                ..FlowSpec::default()
             });
         }
         Setup {
             duration: self.duration,
-            seed: 1,
             laws: vec![self.law.clone()],
             network,
-            paths: Vec::new(),
             flows,
-            weights: Vec::new(),
-            traffic: Vec::new(),
-            ensembles: Ensembles::default(),
-            changes: Vec::new(),
-            exact_wire: false,
-            sample_interval: None,
-            sampled_flows: u32::MAX,
-            sampled_links: None,
-            captured_links: Vec::new(),
-            watched_links: Vec::new(),
-            follow: Follow::default(),
-            overlay: None,
-            programs: Vec::new(),
+            ..Setup::default()
         }
     }
 }
@@ -221,17 +204,9 @@ pub(crate) fn cable(
             to: NodeId(to),
             service: Service::Rate(rate),
             delay,
-            overhead: Bytes::ZERO,
             limit,
-            discipline: Discipline::DropTail,
-            loss: Loss::None,
             law: Some(0),
-            medium: None,
-            strips: false,
-            reorder: None,
-            police: None,
-            pause: None,
-            driver: DriverSpec::default(),
+            ..LinkSpec::default()
         });
     }
 }

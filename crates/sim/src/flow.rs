@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_net::spec;
-use ratewire_net::{Address, RouteId, prefetch_bytes};
+use ratewire_net::{Address, Ecn, RouteId, prefetch_bytes};
 use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -32,7 +32,7 @@ pub(crate) struct Flow {
     pub(crate) ack_size: u32,
     /// Size of the packet that opens the flow.
     pub(crate) open_size: u32,
-    pub(crate) ecn: bool,
+    pub(crate) ecn: Ecn,
     pub(crate) law: u32,
     /// Length of the stream, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
@@ -91,6 +91,17 @@ pub(crate) struct Start<'a> {
     pub(crate) fed: Option<EdgeId>,
 }
 
+/// What a flow's packets say of marks.
+fn ecn(config: &TransportConfig, law: &AnyLaw) -> Ecn {
+    if config.l4s {
+        Ecn::Scalable
+    } else if config.ecn || law.marks() {
+        Ecn::Capable
+    } else {
+        Ecn::NotCapable
+    }
+}
+
 impl Flow {
     pub(crate) fn new(start: &Start<'_>) -> Flow {
         let law = &start.laws[start.law];
@@ -116,7 +127,7 @@ impl Flow {
             headers: headers.get() as u32,
             ack_size: (config.ack + law.header_len()).get() as u32,
             open_size: config.ack.get() as u32,
-            ecn: config.ecn || law.marks(),
+            ecn: ecn(config, law),
             law: start.law as u32,
             end,
             completed: false,
@@ -185,7 +196,7 @@ impl Flow {
             ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
         }
         let (generation, class) = (self.id.0, self.class);
-        Address { route: self.reverse, size, flow: slot, generation, ecn: false, class }
+        Address { route: self.reverse, size, flow: slot, generation, ecn: Ecn::NotCapable, class }
     }
 
     /// Processes an acknowledgement at the sender.

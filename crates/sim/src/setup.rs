@@ -7,8 +7,8 @@ use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::AnyLaw;
 use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{
-    Arrangement, Change, Contention, Discipline, LinkId, LinkSpec, Loss, NetworkSpec, NodeId,
-    PauseSpec, Sockets,
+    Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
+    Sockets,
 };
 use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Time};
@@ -65,6 +65,33 @@ pub struct Setup {
     pub programs: Vec<ProgramSpec>,
 }
 
+/// Ten seconds from seed 1 of an empty network, with nothing sampled, captured or followed.
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup {
+            duration: Duration::from_secs(10),
+            seed: 1,
+            laws: Vec::new(),
+            network: NetworkSpec::default(),
+            paths: Vec::new(),
+            flows: Vec::new(),
+            weights: Vec::new(),
+            traffic: Vec::new(),
+            ensembles: Ensembles::default(),
+            changes: Vec::new(),
+            exact_wire: false,
+            sample_interval: None,
+            sampled_flows: u32::MAX,
+            sampled_links: None,
+            captured_links: Vec::new(),
+            watched_links: Vec::new(),
+            follow: Follow::default(),
+            overlay: None,
+            programs: Vec::new(),
+        }
+    }
+}
+
 /// A program that runs at a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramSpec {
@@ -117,7 +144,7 @@ impl Setup {
 
 fn link_has_chance(link: &LinkSpec) -> bool {
     let by_flow = |pause: &PauseSpec| matches!(pause.arrangement, Arrangement::ByFlow(_));
-    matches!(link.discipline, Discipline::Red(_))
+    link.discipline.draws()
         || link.driver.sockets == Sockets::AtRandom
         || link.pause.as_ref().is_some_and(by_flow)
         || matches!(link.loss, Loss::Random(_) | Loss::Burst { .. })
@@ -147,6 +174,23 @@ pub struct FlowSpec {
     pub transport: TransportConfig,
     /// Dishonesty of its hosts, if any.
     pub lie: Option<Lie>,
+}
+
+/// Unlimited data from node 0 to node 1 under the first law, from the start of the run.
+impl Default for FlowSpec {
+    fn default() -> FlowSpec {
+        FlowSpec {
+            name: String::new(),
+            from: NodeId(0),
+            to: NodeId(1),
+            law: 0,
+            start: Time::ZERO,
+            stop: None,
+            app: App::unlimited(),
+            transport: TransportConfig::default(),
+            lie: None,
+        }
+    }
 }
 
 impl FlowSpec {

@@ -1,17 +1,19 @@
-//! What is fair, how fair it is, and since when.
+//! Fair shares, how near rates are to them, and since when.
 
 /// Jain's index `(sum x)^2 / (n sum x^2)` of rates in any one unit: 1 when all are equal, 1/n when
-/// one has everything. `None` without rates or when nothing moved.
+/// one has everything. `None` without rates, or if all are 0.
 pub fn jain_index(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|x| x * x).sum();
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
-/// The max-min fair rate of each flow (Bertsekas and Gallager, Data Networks, 6.5.2): no flow can
-/// have more without a flow that has less, or as much, having to give, where each rate counts as a part of the flow's weight.
-/// `paths` are the links of each flow, as indices into `capacities`, and its weight above 0; a flow that crosses none may have
-/// any rate and gets infinity.
+/// The weighted max-min fair rate of each flow (Bertsekas and Gallager, Data Networks, 6.5.2).
+/// Rates are compared after division by the flow's weight: no flow can have more unless a flow that
+/// has less, or as much, gives some of its rate.
+///
+/// `paths` holds the links of each flow, as indices into `capacities`, and its weight, which is
+/// above 0. A flow that crosses no link gets infinity.
 pub fn max_min(capacities: &[f64], paths: &[(Vec<usize>, f64)]) -> Vec<f64> {
     let mut left = capacities.to_vec();
     let mut rates = vec![f64::INFINITY; paths.len()];
@@ -37,8 +39,8 @@ pub fn max_min(capacities: &[f64], paths: &[(Vec<usize>, f64)]) -> Vec<f64> {
     rates
 }
 
-/// Whether each of `amounts` is its fair part of their sum, give or take the part `within` of it.
-/// `fair` holds the proportions that are fair. Nothing is fair when nothing moved.
+/// Whether each of `amounts` is its fair part of their sum, give or take the part `within` of that
+/// part. `fair` holds the fair proportions. Amounts that are all 0 are not fair.
 pub fn is_fair(amounts: &[f64], fair: &[f64], within: f64) -> bool {
     let moved: f64 = amounts.iter().sum();
     let whole: f64 = fair.iter().sum();
@@ -49,7 +51,7 @@ pub fn is_fair(amounts: &[f64], fair: &[f64], within: f64) -> bool {
     moved > 0.0 && amounts.iter().zip(fair).all(near)
 }
 
-/// The first of `held` from which on all hold, to the end and at least `least` of them.
+/// Index of the first of `held` from which on all are true; `None` if fewer than `least` remain.
 pub fn settles_at(held: &[bool], least: usize) -> Option<usize> {
     let tail = held.iter().rev().take_while(|holds| **holds).count();
     (tail >= least.max(1)).then(|| held.len() - tail)
@@ -76,7 +78,7 @@ mod tests {
     fn shares_go_by_weight() {
         let paths = vec![(vec![0], 5.0), (vec![0], 10.0), (vec![0, 1], 15.0)];
         assert_eq!(max_min(&[60.0, 100.0], &paths), [10.0, 20.0, 30.0]);
-        // The heaviest is held elsewhere: the others have the rest by their weights.
+        // Another link limits the heaviest flow: the others share the rest by their weights.
         assert_eq!(max_min(&[60.0, 15.0], &paths), [15.0, 30.0, 15.0]);
     }
 
@@ -86,7 +88,7 @@ mod tests {
         assert_eq!(max_min(&[100.0, 100.0, 30.0], &paths), [10.0; 3]);
     }
 
-    /// A parking lot: what the long flow cannot use of the wide link, the short one there gets.
+    /// A parking lot: the short flow gets the part of the wide link that the long flow cannot use.
     #[test]
     fn what_one_flow_cannot_use_others_get() {
         let paths = equal(&[&[0, 1], &[0], &[1]]);

@@ -1,8 +1,8 @@
 //! How far a mean over a few independent values may be off, and whether two means differ.
 //!
-//! Intervals are Student's, at 95 %. Own, and not a library's: for the whole degrees of freedom that
-//! there are here the distribution has a closed form, and libraries call the platform's `ln` and
-//! `exp`, which differ between machines.
+//! Intervals are Student's, at 95 %. They are computed here because libraries call the platform's
+//! `ln` and `exp`, which differ between machines; for whole degrees of freedom the distribution has
+//! a closed form without them.
 
 /// The part of repetitions in which an interval holds the true mean.
 const CONFIDENCE: f64 = 0.95;
@@ -12,13 +12,13 @@ const CONFIDENCE: f64 = 0.95;
 pub struct Estimate {
     /// The mean of the values.
     pub mean: f64,
-    /// Half the width of the 95 % interval around it. `None` for a single value, and for values that
-    /// are all the same: they do not tell how much others would vary.
+    /// Half the width of the 95 % interval around it. `None` for a single value and for equal
+    /// values, which do not show how much further values would vary.
     pub margin: Option<f64>,
 }
 
 impl Estimate {
-    /// From independent values; `None` without any.
+    /// The estimate from independent values; `None` without any.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let first = values.first()?;
         if values.iter().all(|v| v == first) {
@@ -35,15 +35,15 @@ impl Estimate {
 /// Whether a difference is more than noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Significance {
-    /// There is none, in any pair.
+    /// No pair differs.
     Same,
     /// The interval of the difference includes 0: chance alone may have made it.
     WithinNoise,
-    /// There is one that chance would rarely make.
+    /// The difference is one that chance would rarely make.
     Differs,
 }
 
-/// A difference between two laws, or whatever was measured in pairs.
+/// A difference between two laws, or between any two things measured in pairs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference {
     /// By how much the first exceeds the second.
@@ -53,8 +53,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// Of values measured in pairs, each under the same circumstances, so that what the pairs have in
-    /// common is no noise. `None` below two pairs, which say nothing about chance.
+    /// The difference of values measured in pairs, each pair under the same circumstances: what a
+    /// pair has in common is no noise. `None` below two pairs, which show nothing about chance.
     pub fn paired(first: &[f64], second: &[f64]) -> Option<Difference> {
         let by: Vec<f64> = first.iter().zip(second).map(|(a, b)| a - b).collect();
         if by.len() < 2 {
@@ -69,7 +69,7 @@ impl Difference {
         Some(Difference { by, significance })
     }
 
-    /// Of two values that no chance had a part in.
+    /// The difference of two values that do not depend on chance.
     pub fn exact(first: f64, second: f64) -> Difference {
         let by = Estimate { mean: first - second, margin: None };
         let significance = if first == second { Significance::Same } else { Significance::Differs };
@@ -141,7 +141,8 @@ mod tests {
         assert_eq!(t_quantile(0), f64::INFINITY);
     }
 
-    /// Five values with mean 3 and standard deviation sqrt(2.5): 2.776 sqrt(2.5 / 5) to either side.
+    /// Five values with mean 3 and standard deviation sqrt(2.5): 2.776 sqrt(2.5 / 5) to either
+    /// side.
     #[test]
     fn an_interval_worked_by_hand() {
         let estimate = Estimate::of(&[1.0, 2.0, 3.0, 4.0, 5.0]).unwrap();
@@ -157,8 +158,8 @@ mod tests {
         assert_eq!(Estimate::of(&[0.1; 3]), Some(Estimate { mean: 0.1, margin: None }));
     }
 
-    /// Pairs that vary a lot but always differ by about as much: unpaired, the difference would
-    /// drown in what the pairs have in common.
+    /// Pairs vary a lot but always differ by about as much: unpaired, that variation would hide the
+    /// difference.
     #[test]
     fn pairs_see_through_what_they_have_in_common() {
         let a = [10.0, 20.0, 35.0, 50.0];

@@ -1,7 +1,7 @@
 //! Fairness, percentiles, and how far a mean over seeds may be off.
 //!
-//! Functions of plain numbers, for whoever measures: every figure of a kind is worked out here, so
-//! that it is the same figure in an expectation, on a page and in a comparison.
+//! Functions of plain numbers. Expectations, pages and comparisons all compute their figures here,
+//! so that a figure is the same everywhere.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

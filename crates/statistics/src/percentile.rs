@@ -8,7 +8,7 @@ pub fn percentile(values: &[f64], percent: u32) -> Option<f64> {
         return None;
     }
     let mut values = values.to_vec();
-    // Of a million values only the one is wanted.
+    // Selecting one value needs no sorting of the others.
     let (_, value, _) = values.select_nth_unstable_by(rank - 1, f64::total_cmp);
     Some(*value)
 }

@@ -2,9 +2,9 @@
 
 /// Scales weights so that the largest is at least 1/2 and less than 1, and their sum is finite.
 ///
-/// Each is multiplied by the same power of two, which rounds nothing: shares stay the same to the
-/// last bit. A weight so much smaller than the largest that it cannot be drawn becomes 0. Weights
-/// are finite and not negative; without one above 0 nothing is changed.
+/// Each weight is multiplied by the same power of two, which rounds nothing: shares stay the same
+/// to the last bit. A weight so much smaller than the largest that it cannot be drawn becomes 0.
+/// Weights are finite and not negative; without a weight above 0 nothing changes.
 pub fn scale<'a>(weights: impl Iterator<Item = &'a mut f64>) {
     let mut weights: Vec<&mut f64> = weights.collect();
     let most = weights.iter().fold(0.0, |most: f64, weight| most.max(**weight));

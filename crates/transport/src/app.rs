@@ -2,13 +2,13 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-/// What the sending application writes. Data is written in frames; a frame is delivered to the
-/// reading application whole.
+/// Data that the sending application writes. It writes in frames; the reading application gets a
+/// frame whole.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Writer {
-    /// More than can ever be sent.
+    /// Unlimited data.
     Unlimited,
-    /// This much, then the flow is over.
+    /// This much data; then the flow is over.
     Sized(Bytes),
     /// Bursts with pauses between them.
     OnOff {
@@ -21,12 +21,12 @@ pub enum Writer {
         /// Number of bursts; `None` for no end.
         count: Option<u64>,
     },
-    /// A frame at a constant interval, whatever has become of the last.
+    /// A frame at a constant interval, whatever the state of the last.
     Constant {
         /// Payload rate.
         rate: Rate,
     },
-    /// What [`Sender::write`](crate::Sender::write) is told, as it comes.
+    /// Data that [`Sender::write`](crate::Sender::write) adds.
     Fed,
 }
 
@@ -46,10 +46,11 @@ pub enum PauseAfter {
 pub enum Reader {
     /// At once.
     Immediate,
-    /// One frame at a time, each taking this long; what there is of it, where the receive buffer is
-    /// full and the frame does not fit.
+    /// One frame at a time, each in this time. If the receive buffer is full and the frame does not
+    /// fit, the part that is there.
     Slow(Duration),
-    /// The same, with two speeds in turn: a square wave that begins with the first speed at time 0.
+    /// One frame at a time, with two speeds in turn: a square wave that begins with the first speed
+    /// at time 0.
     Alternating {
         /// Time for each frame.
         per_frame: [Duration; 2],
@@ -59,7 +60,7 @@ pub enum Reader {
 }
 
 impl Writer {
-    /// Whether it never says that this was all, unless it is stopped.
+    /// Whether the application has no end unless it is stopped.
     pub fn is_endless(&self) -> bool {
         match self {
             Writer::Unlimited | Writer::Constant { .. } | Writer::Fed => true,
@@ -70,7 +71,7 @@ impl Writer {
 }
 
 impl Reader {
-    /// What a frame takes that is begun at `start`, and until when that is so.
+    /// Reading time of a frame that begins at `start`, and until when it applies.
     pub(crate) fn pace(self, start: Time) -> (Duration, Time) {
         match self {
             Reader::Immediate => (Duration::ZERO, Time::NEVER),
@@ -84,15 +85,14 @@ impl Reader {
     }
 }
 
-/// The application on both ends of a flow.
+/// The applications at both ends of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct App {
     /// The sending side.
     pub writer: Writer,
     /// The receiving side.
     pub reader: Reader,
-    /// Size of a frame in payload bytes; `None` for one full packet's payload. Packets do not span
-    /// frames.
+    /// Payload of a frame; `None` for one full packet's. Packets do not span frames.
     pub frame: Option<Bytes>,
 }
 
@@ -101,7 +101,7 @@ impl App {
     pub fn unlimited() -> App {
         App { writer: Writer::Unlimited, reader: Reader::Immediate, frame: None }
     }
-    /// A stream without frames that is written from outside, read at once.
+    /// A stream without frames that is written by calls, and read at once.
     pub fn fed() -> App {
         App { writer: Writer::Fed, reader: Reader::Immediate, frame: Some(Bytes::MAX) }
     }

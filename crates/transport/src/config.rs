@@ -1,4 +1,4 @@
-//! How a flow's two ends behave.
+//! Behaviour of a flow's two ends.
 
 use ratewire_units::{Bytes, Duration};
 
@@ -19,34 +19,37 @@ pub struct TransportConfig {
     pub receive_window: ReceiveWindow,
     /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
     pub min_rto: Duration,
-    /// Whether a tail-loss probe is sent before the retransmission timer fires, and a hole that fewer
-    /// than three packets have passed counts as lost after a quarter RTT (RFC 8985).
+    /// Whether a tail-loss probe is sent before the retransmission timer fires, and a hole that
+    /// fewer than three packets have passed counts as lost after a quarter RTT (RFC 8985).
     pub tail_loss_probe: bool,
     /// Whether packets may be marked instead of dropped, and marks are echoed.
     pub ecn: bool,
-    /// Class of priority of its packets and their acknowledgements, 0 to 7.
+    /// Whether packets may be marked and say that their law is scalable: ECT(1) (RFC 9331).
+    pub l4s: bool,
+    /// Priority class of its packets and their acknowledgements, 0 to 7.
     pub class: u8,
 }
 
-/// How much a receiver lets its sender have outstanding: at least one full packet, whatever is set.
+/// Data that a receiver allows its sender to have outstanding: at least one full packet, whatever
+/// is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveWindow {
-    /// A buffer of this size; what the application has not read takes room.
+    /// A buffer of this size; data that the application has not read takes room.
     Fixed(Bytes),
-    /// Starts at `initial` and opens with each packet that brings the data received in order further,
-    /// up to `max` (Linux 2.6: two segments a packet).
+    /// Starts at `initial` and opens by each packet that advances the in-order data, up to `max`
+    /// (Linux 2.6: two segments a packet).
     Auto {
         /// First window.
         initial: Bytes,
         /// Largest window.
         max: Bytes,
-        /// By how many full payloads it opens each time.
+        /// Full payloads by which the window opens each time.
         packets_per_ack: u32,
     },
 }
 
 impl ReceiveWindow {
-    /// A window of this size is no limit at all: a terabyte.
+    /// A window of this size is no limit: a terabyte.
     pub const UNLIMITED: Bytes = Bytes::new(1 << 40);
 
     /// The first window.
@@ -68,7 +71,7 @@ impl ReceiveWindow {
             }
         }
     }
-    /// The buffer behind the window: what it can never exceed.
+    /// Buffer behind the window, which the window never exceeds.
     pub fn buffer(self) -> Bytes {
         match self {
             ReceiveWindow::Fixed(size) => size,
@@ -89,6 +92,7 @@ impl Default for TransportConfig {
             min_rto: Duration::from_millis(200),
             tail_loss_probe: true,
             ecn: false,
+            l4s: false,
             class: 0,
         }
     }

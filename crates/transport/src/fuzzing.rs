@@ -1,5 +1,5 @@
-//! What must hold for any sequence of calls. Shared by the fuzz target and the test that replays its
-//! corpus, so that what the fuzzer found once stays found.
+//! Properties of any sequence of calls. The fuzz target and the test that replays its corpus share
+//! them, so that what the fuzzer found once stays found.
 
 use std::collections::VecDeque;
 
@@ -21,15 +21,15 @@ const LAWS: &[(&str, &[(&str, &str)])] = &[
     ("xcp", &[]),
 ];
 
-/// No run lasts longer: 53 days.
+/// Longest run: 53 days.
 const LATEST: Time = Time::from_ps(1 << 62);
-/// Packets sent in one go, at most: not every law has a limit.
+/// Maximum number of packets sent in one go: not every law has a limit.
 const MOST_AT_ONCE: usize = 64;
 
 /// Reads `data` as a configuration (7 or 8 bytes) and calls of both ends, one after the other.
 ///
 /// # Panics
-/// When an end panics, or the sender miscounts.
+/// If an end panics, or the sender miscounts.
 pub fn transport(data: &[u8]) {
     let mut bytes = data.iter().copied();
     let mut ends = Loopback::new(&mut bytes);
@@ -140,13 +140,13 @@ impl Loopback {
 
     fn transmit(&mut self) {
         if self.send_all() && self.sender.deadline() <= self.now {
-            // Served once, a timer is not due any more, or the world would stand still.
+            // A timer that was served is no longer due, or time would stand still.
             self.timers();
             assert!(!self.send_all() || self.sender.deadline() > self.now);
         }
     }
 
-    /// Sends what may be sent; whether that was all.
+    /// Sends what is allowed; returns whether that was all.
     fn send_all(&mut self) -> bool {
         for _ in 0..MOST_AT_ONCE {
             let Some(segment) = self.sender.poll_transmit(self.now) else { return true };
@@ -190,7 +190,7 @@ impl Loopback {
 
     fn nonsense(&mut self, bytes: &mut impl Iterator<Item = u8>) {
         let flags = number(bytes, 1);
-        // Near what was sent, where it does most harm, or anywhere.
+        // Near the sent data, where it does most harm, or anywhere.
         let base = if flags & 1 == 0 { self.receiver.delivered().get() } else { 0 };
         let cumulative = base.saturating_add(wild(bytes));
         let mut sack = SackBlocks::default();

@@ -1,23 +1,23 @@
 //! A reliable, framed transport with selective acknowledgement, sans-IO.
 //!
-//! A flow has a [`Sender`] and a [`Receiver`]. Neither knows a clock or a network: both are handed
-//! the time and what arrived, and are asked what to send and when to be called next.
+//! A flow has a [`Sender`] and a [`Receiver`]. Neither has a clock or a network: the caller passes
+//! the time and arrivals, and asks what to send and when to call next.
 //!
 //! After any call to a [`Sender`], ask [`Sender::poll_transmit`] until it returns `None`, then
 //! [`Sender::deadline`]. Calling either, or [`Sender::on_timer`], too often is harmless.
 //!
-//! What it does: SACK (RFC 2018) with loss recovery by RFC 6675, retransmission timeout by RFC 6298,
+//! Features: SACK (RFC 2018) with loss recovery by RFC 6675, retransmission timeout by RFC 6298,
 //! loss detection by time and a tail-loss probe (RACK-TLP, RFC 8985), delayed acknowledgements, a
 //! receive window of fixed size or opening by itself, pacing, ECN echo. Window and pace come from
 //! the flow's law.
 //!
 //! Deliberate differences:
 //! - sequence numbers are 64-bit stream offsets and never wrap;
-//! - a packet counts as lost when three beyond it have arrived, as in RFC 6675, or one sent a quarter
-//!   RTT after it, as in RACK, which also finds retransmissions that are lost again;
+//! - a packet counts as lost when three packets beyond it have arrived, as in RFC 6675, or one sent
+//!   a quarter RTT after it, as in RACK, which also finds lost retransmissions;
 //! - a closed window is probed with an empty packet, not with a byte of data;
-//! - marks are echoed once per marked packet, as RFC 8257 (3.2) has it and not until a CWR comes back,
-//!   marked packets being acknowledged at once as Linux does; the sender reacts once a window;
+//! - marks are echoed once per marked packet, as in RFC 8257 (3.2) and not until a CWR comes back;
+//!   marked packets are acknowledged at once, as in Linux; the sender reacts once a window;
 //! - a flow ends without an exchange of FINs.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]

@@ -9,7 +9,7 @@ use crate::app::{App, Reader};
 use crate::config::{ReceiveWindow, TransportConfig};
 use crate::segment::{Ack, SackBlocks};
 
-/// What to do about a data packet that arrived.
+/// Reaction to a data packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// Acknowledge at once.
@@ -18,16 +18,16 @@ pub enum Reply {
     Later,
 }
 
-/// The receiving end of a flow; what its deadline is made of comes first.
+/// The receiving end of a flow. The fields of its deadline come first.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
     ack_due: Time,
     reading: Reading,
-    /// All below has arrived.
+    /// Every byte below has arrived.
     next: u64,
     /// Ranges beyond `next`, in order. Holes are mostly filled from the front, where a vector would
-    /// move all ranges for each.
+    /// move all ranges each time.
     beyond: VecDeque<(u64, u64)>,
     /// An offset in each of the ranges that changed last, newest first (RFC 2018).
     recent: VecDeque<u64>,
@@ -37,7 +37,7 @@ pub struct Receiver {
     mss: u64,
     delayed_ack: Option<Duration>,
     marked: bool,
-    /// The sink holds the sender back: the window is always the whole buffer.
+    /// Whether the sink holds the sender back: the window is then always the whole buffer.
     soft: bool,
     /// Packets that found no room.
     refused: u64,
@@ -48,17 +48,17 @@ pub struct Receiver {
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct Reading {
-    /// When what is being read has been; [`Time::NEVER`] while idle.
+    /// When the current reading ends; [`Time::NEVER`] while idle.
     busy_until: Time,
-    /// The window last advertised had no room for a packet.
+    /// Whether the last advertised window had no room for a packet.
     closed: bool,
     reader: Reader,
     frame: u64,
-    /// All below was read.
+    /// Every byte below was read.
     read: u64,
-    /// The receive buffer, where a frame does not fit into it; else more than any.
+    /// Size of the receive buffer if a frame does not fit into it; otherwise unlimited.
     buffer: u64,
-    /// What is being read ends here.
+    /// End of the current reading.
     reading_to: u64,
 }
 
@@ -109,22 +109,22 @@ impl Receiver {
         self.refused
     }
 
-    /// When [`Receiver::on_timer`] wants to be called.
+    /// When to call [`Receiver::on_timer`].
     #[inline]
     pub fn deadline(&self) -> Time {
         let reopening = if self.reading.closed { self.reading.busy_until } else { Time::NEVER };
         self.ack_due.min(reopening)
     }
 
-    /// Whether what waits to be acknowledged is to be acknowledged before a packet with this mark is
-    /// taken in: no acknowledgement speaks for marked and unmarked packets at once, so that a sender
-    /// can count marked bytes (RFC 8257, 3.2).
+    /// Whether to acknowledge what is held back before taking in a packet with this mark. No
+    /// acknowledgement covers marked and unmarked packets at once, so that a sender can count
+    /// marked bytes (RFC 8257, 3.2).
     #[inline]
     pub fn answers_first(&self, marked: bool) -> bool {
         self.ack_due != Time::NEVER && self.marked != marked
     }
 
-    /// A data packet has arrived. To be asked before: [`Receiver::answers_first`].
+    /// Handles a data packet; ask [`Receiver::answers_first`] before.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -143,7 +143,8 @@ impl Receiver {
         self.marked |= marked;
         let end = offset.saturating_add(payload.get());
         if payload == Bytes::ZERO || end > self.right_edge(now) {
-            // A question whether there is room, or none: the sender is answered and will ask again.
+            // A question for room, or a packet without room: the sender is answered and will ask
+            // again.
             self.refused += u64::from(payload > Bytes::ZERO);
             return self.answer_now();
         }
@@ -184,7 +185,7 @@ impl Receiver {
             && last.1 == offset
             && (last.0..last.1).contains(recent)
         {
-            // Most often the highest range grows, which has grown last too: no other is touched.
+            // The highest range usually grows, and grew last too: no other range is touched.
             (last.1, *recent) = (end, offset);
             return;
         }
@@ -209,14 +210,14 @@ impl Receiver {
         }
     }
 
-    /// Stream offset up to which there is room.
+    /// Stream offset up to which the receiver has room.
     #[inline]
     fn right_edge(&mut self, now: Time) -> u64 {
         self.reading.advance(now, self.next);
         self.reading.read.saturating_add(self.room())
     }
 
-    /// Payload that fits beyond what was read.
+    /// Payload that fits beyond the data read.
     #[inline]
     fn room(&self) -> u64 {
         match self.window {
@@ -257,7 +258,7 @@ impl Receiver {
             marked: core::mem::take(&mut self.marked),
             header: Header::None,
         };
-        // Both are written where they belong: moved there, they could not be forwarded (ARCHITECTURE.md).
+        // Both are written in place: moved, they could not be forwarded (ARCHITECTURE.md).
         if !self.beyond.is_empty() {
             self.recent.retain(|o| *o >= self.next);
             for offset in &self.recent {
@@ -293,7 +294,7 @@ impl Receiver {
         }
     }
 
-    /// Called at [`Receiver::deadline`]; returns whether to acknowledge now.
+    /// Does what is due; call it at [`Receiver::deadline`]. Returns whether to acknowledge now.
     pub fn on_timer(&mut self, now: Time) -> bool {
         if self.ack_due <= now {
             return true;
@@ -309,8 +310,8 @@ impl Receiver {
 }
 
 impl Reading {
-    /// Reads what is whole and due by `now`. Called before and after each arrival, so that a reader
-    /// that was idle starts when the frame is whole.
+    /// Reads what is whole and due by `now`. Every arrival calls it before and after, so that an
+    /// idle reader starts when a frame is whole.
     #[inline]
     fn advance(&mut self, now: Time, arrived: u64) {
         match self.reader {
@@ -329,7 +330,7 @@ impl Reading {
             start = self.busy_until;
         }
         self.busy_until = Time::NEVER;
-        // Whole frames that are done by now, one after the other; then the one that is not.
+        // Whole frames that end by now, one after the other; then the one that does not.
         let (per_frame, begun) = loop {
             let (per_frame, until) = self.reader.pace(start);
             let whole = (arrived - self.read) / self.frame;
@@ -349,7 +350,7 @@ impl Reading {
         }
     }
 
-    /// Where the next thing to read ends, if it is there.
+    /// End of the next frame to read, if it has arrived.
     fn readable(&self, arrived: u64) -> Option<u64> {
         let whole = self.read.saturating_add(self.frame);
         if whole <= arrived {

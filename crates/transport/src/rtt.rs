@@ -2,9 +2,9 @@
 
 use ratewire_units::Duration;
 
-/// Before any sample (RFC 6298, 2.1).
+/// Timeout before any sample (RFC 6298, 2.1).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
-/// Upper bound (RFC 6298, 2.5: at least 60 s; Linux: 120 s).
+/// Upper bound of the timeout (RFC 6298, 2.5: at least 60 s; Linux: 120 s).
 const MAX_RTO: Duration = Duration::from_secs(120);
 
 /// Smoothed RTT, its variation, and the timeout that follows.
@@ -20,7 +20,7 @@ pub struct RttEstimator {
 }
 
 impl RttEstimator {
-    /// Without samples yet.
+    /// An estimator without samples.
     pub fn new(min_rto: Duration) -> RttEstimator {
         RttEstimator {
             srtt: Duration::ZERO,
@@ -33,7 +33,7 @@ impl RttEstimator {
         }
     }
 
-    /// A sample, of a packet that was sent once only (Karn). A sample of zero counts as one
+    /// Adds a sample of a packet that was sent only once (Karn). A sample of zero counts as one
     /// picosecond, because zero means "unknown".
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
@@ -68,7 +68,7 @@ impl RttEstimator {
     pub fn max(&self) -> Option<Duration> {
         (!self.max.is_zero()).then_some(self.max)
     }
-    /// How long to wait for an acknowledgement.
+    /// Time to wait for an acknowledgement.
     #[inline]
     pub fn rto(&self) -> Duration {
         let base = if self.srtt.is_zero() {
@@ -78,7 +78,7 @@ impl RttEstimator {
         };
         if self.backoff == 0 { base } else { (base * (1 << self.backoff)).min(MAX_RTO).max(base) }
     }
-    /// The timer has expired: wait twice as long next time (RFC 6298, 5.5).
+    /// Doubles the timeout after the timer has expired (RFC 6298, 5.5).
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
     }

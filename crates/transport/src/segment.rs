@@ -1,4 +1,4 @@
-//! What the two ends send each other.
+//! Packets between the two ends.
 
 use ratewire_laws::Header;
 use ratewire_units::Bytes;
@@ -6,17 +6,17 @@ use ratewire_units::Bytes;
 /// A packet from sender to receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Segment {
-    /// What it is.
+    /// Kind of the packet.
     pub kind: SegmentKind,
     /// Stream offset of its first byte.
     pub offset: u64,
     /// Payload.
     pub payload: Bytes,
-    /// Its congestion header.
+    /// Congestion header.
     pub header: Header,
 }
 
-/// What a packet from the sender is.
+/// Kind of a packet from the sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmentKind {
     /// Opens the flow.
@@ -33,15 +33,15 @@ pub enum SegmentKind {
 pub struct Ack {
     /// Whether this answers [`SegmentKind::Open`].
     pub opens: bool,
-    /// All below this stream offset has arrived.
+    /// Every byte below this stream offset has arrived.
     pub cumulative: u64,
     /// Payload that may be sent beyond `cumulative`.
     pub window: Bytes,
-    /// What arrived beyond `cumulative`.
+    /// Ranges that arrived beyond `cumulative`.
     pub sack: SackBlocks,
     /// Whether the packet that caused this was marked.
     pub marked: bool,
-    /// Its congestion header.
+    /// Congestion header.
     pub header: Header,
 }
 
@@ -54,11 +54,11 @@ pub struct SackBlocks {
 }
 
 impl SackBlocks {
-    /// How many ranges fit.
+    /// Maximum number of ranges.
     pub const MAX: usize = 3;
 
-    /// Adds a range; one too many, or too far beyond the cumulative acknowledgement (4 GB), is left
-    /// out, as it would be for lack of room in a TCP option.
+    /// Adds a range. A range too many, or more than 4 GB beyond the cumulative acknowledgement, is
+    /// left out, as a TCP option would for lack of room.
     pub fn push(&mut self, cumulative: u64, start: u64, end: u64) {
         let relative = |offset: u64| u32::try_from(offset.checked_sub(cumulative)?).ok();
         if let (Some(start), Some(end)) = (relative(start), relative(end))
@@ -68,7 +68,7 @@ impl SackBlocks {
             self.len += 1;
         }
     }
-    /// Whether there is none.
+    /// Whether there is no range.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }

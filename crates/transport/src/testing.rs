@@ -1,5 +1,5 @@
-//! A test pipe: a sender and a receiver joined by a path of fixed delay and no rate, which does to
-//! single packets what a script says.
+//! A test pipe: a sender and a receiver joined by a path of fixed delay and no rate. A script
+//! decides the fate of single packets.
 
 use std::collections::BTreeMap;
 
@@ -10,25 +10,25 @@ use crate::{Ack, App, Receiver, Reply, Segment, SegmentKind, Sender, TransportCo
 
 /// Payload of a full packet.
 pub(crate) const MSS: u64 = 1460;
-/// Of the path, each way.
+/// Delay of the path, each way.
 pub(crate) const DELAY: Duration = Duration::from_millis(50);
-/// There and back.
+/// Round trip of the path.
 pub(crate) const RTT: Duration = Duration::from_millis(100);
-/// More than any test needs: beyond it, the two run in circles.
+/// More steps than any test needs: beyond, the two run in circles.
 const MOST_STEPS: usize = 100_000;
 
-/// What becomes of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {
     Lost,
-    /// Takes this much longer.
+    /// Arrives this much later.
     Late(Duration),
     /// Arrives now and, again, this much later.
     Twice(Duration),
     Marked,
 }
 
-/// What happened in a pipe.
+/// An event of a pipe.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Event {
     Sent(Segment),
@@ -37,7 +37,7 @@ pub(crate) enum Event {
     Acknowledged(Ack),
 }
 
-/// On its way.
+/// A packet on its way.
 #[derive(Clone, Copy, Debug)]
 enum Packet {
     There(Segment, bool),
@@ -48,22 +48,22 @@ pub(crate) struct Pipe {
     pub(crate) sender: Sender,
     pub(crate) receiver: Receiver,
     pub(crate) now: Time,
-    /// What becomes of the sender's packets, by number; those that open the flow do not count.
+    /// Fate of the sender's packets, by number; packets that open the flow do not count.
     pub(crate) data: BTreeMap<usize, Fate>,
-    /// What becomes of the receiver's, by number; answers to those that open do not count.
+    /// Fate of the receiver's packets, by number; answers to those that open do not count.
     pub(crate) acks: BTreeMap<usize, Fate>,
-    /// So many packets that open the flow, and answers to them, are lost.
+    /// Number of packets that open the flow, and answers to them, that are lost.
     pub(crate) lose_opens: usize,
     pub(crate) lose_answers: usize,
-    /// The sender's timer is served so late.
+    /// Lateness of the sender's timer.
     pub(crate) lateness: Duration,
     pub(crate) delay: Duration,
-    /// Checks the sender's books at each step.
+    /// Whether to check the sender's counters at each step.
     pub(crate) thorough: bool,
     pub(crate) log: Vec<(Time, Event)>,
-    /// What has arrived and is beyond `prefix`: where a range begins, and ends.
+    /// Begin and end of ranges that arrived beyond `prefix`.
     arrived: BTreeMap<u64, u64>,
-    /// All below has arrived.
+    /// Every byte below has arrived.
     prefix: u64,
     sent: usize,
     answered: usize,
@@ -72,12 +72,12 @@ pub(crate) struct Pipe {
     steps: usize,
 }
 
-/// Without a handshake, otherwise as users get it.
+/// Without a handshake, otherwise the default.
 pub(crate) fn config() -> TransportConfig {
     TransportConfig { handshake: false, ..TransportConfig::default() }
 }
 
-/// So many full packets.
+/// This many full packets.
 pub(crate) fn packets(n: u64) -> Bytes {
     Bytes::new(n * MSS)
 }
@@ -86,17 +86,17 @@ pub(crate) fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// So long after the start.
+/// This long after the start.
 pub(crate) fn at(n: u64) -> Time {
     Time::ZERO + ms(n)
 }
 
-/// A law that keeps so many packets outstanding, whatever happens.
+/// A law that keeps this many packets outstanding, whatever happens.
 pub(crate) fn fixed(window: u64) -> AnyLaw {
     AnyLaw::new("fixed", &[("window", &format!("{window} packets"))]).unwrap()
 }
 
-/// A law that sends at so many bits per second.
+/// A law that sends at this rate.
 pub(crate) fn paced(rate: &str) -> AnyLaw {
     AnyLaw::new("fixed", &[("rate", rate)]).unwrap()
 }
@@ -133,18 +133,18 @@ impl Pipe {
         }
     }
 
-    /// So many full packets with this law, nothing unusual.
+    /// This many full packets under this law, nothing unusual.
     pub(crate) fn sized(law: &AnyLaw, n: u64) -> Pipe {
         Pipe::new(law, &config(), &App::sized(packets(n)))
     }
 
-    /// These packets of the sender's are lost.
+    /// Loses these packets of the sender's.
     pub(crate) fn losing(mut self, numbers: impl IntoIterator<Item = usize>) -> Pipe {
         self.data.extend(numbers.into_iter().map(|n| (n, Fate::Lost)));
         self
     }
 
-    /// Everything on its way is lost.
+    /// Loses everything on its way.
     pub(crate) fn lose_all(&mut self) {
         self.on_the_way.clear();
     }
@@ -160,7 +160,7 @@ impl Pipe {
         assert_eq!(Some(self.receiver.delivered().get()), self.sender.stream_end());
     }
 
-    /// Runs until this no longer holds or nothing more happens.
+    /// Runs until the condition no longer holds or nothing more happens.
     pub(crate) fn run_while(&mut self, condition: impl Fn(&Pipe) -> bool) {
         self.pump();
         while condition(self) && self.step() {}
@@ -178,7 +178,7 @@ impl Pipe {
         arrival.min(self.sender.deadline() + self.lateness).min(self.receiver.deadline())
     }
 
-    /// The next thing happens.
+    /// Lets the next event happen.
     fn step(&mut self) -> bool {
         let next = self.next_time();
         if next == Time::NEVER {
@@ -215,7 +215,7 @@ impl Pipe {
         true
     }
 
-    /// The sender sends what it may.
+    /// Sends what the sender may send.
     pub(crate) fn pump(&mut self) {
         while let Some(segment) = self.sender.poll_transmit(self.now) {
             self.send(segment);
@@ -254,7 +254,7 @@ impl Pipe {
         }
     }
 
-    /// What is delivered has arrived, and all before it.
+    /// Checks that delivered data, and all before it, has arrived.
     fn check_delivered(&mut self, segment: &Segment) {
         let end = self.arrived.entry(segment.offset).or_default();
         *end = (*end).max(segment.offset + segment.payload.get());
@@ -310,7 +310,7 @@ impl Pipe {
         &self.log[self.log.len().saturating_sub(8)..]
     }
 
-    /// When, where and whether again the sender sent data (or a probe of the window).
+    /// Time, packet and whether it is a retransmission, of all data (or window probes) sent.
     pub(crate) fn sent(&self) -> impl Iterator<Item = (Time, Segment, bool)> + '_ {
         self.log.iter().filter_map(|(at, event)| match event {
             Event::Sent(s) => match s.kind {
@@ -320,27 +320,27 @@ impl Pipe {
             _ => None,
         })
     }
-    /// When which packet (of full ones) was sent again.
+    /// Time and number (of full packets) of retransmissions.
     pub(crate) fn resent(&self) -> Vec<(Time, u64)> {
         self.sent().filter(|sent| sent.2).map(|(at, s, _)| (at, s.offset / MSS)).collect()
     }
-    /// The numbers, as the script counts, of what was sent again.
+    /// Script numbers of retransmissions.
     pub(crate) fn numbers_resent(&self) -> Vec<usize> {
         self.sent().enumerate().filter(|(_, sent)| sent.2).map(|(number, _)| number).collect()
     }
-    /// What the receiver answered, and when.
+    /// Time and content of the receiver's answers.
     pub(crate) fn answers(&self) -> impl Iterator<Item = (Time, Ack)> + '_ {
         self.log.iter().filter_map(|(at, event)| match event {
             Event::Answered(ack) => Some((*at, *ack)),
             _ => None,
         })
     }
-    /// When the sender sent to open the flow.
+    /// Times of the packets that open the flow.
     pub(crate) fn opens(&self) -> Vec<Time> {
         let open = |e: &Event| matches!(e, Event::Sent(s) if s.kind == SegmentKind::Open);
         self.log.iter().filter(|(_, event)| open(event)).map(|(at, _)| *at).collect()
     }
-    /// When the last data arrived.
+    /// Arrival time of the last data.
     pub(crate) fn last_arrival(&self) -> Time {
         let arrived = |e: &Event| matches!(e, Event::Arrived(_));
         self.log.iter().rev().find(|(_, event)| arrived(event)).unwrap().0

@@ -1,4 +1,4 @@
-//! The sending application at work: how much of the stream it has written by now.
+//! The sending application at work: how much of the stream it has written.
 
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -7,18 +7,18 @@ use crate::app::{PauseAfter, Writer};
 /// State of the writing application.
 #[derive(Clone, Debug)]
 pub(crate) struct Writing {
-    /// Stream offset up to which data is written; `u64::MAX` for more than can ever be sent.
+    /// Stream offset up to which data is written; `u64::MAX` for unlimited data.
     written: u64,
     /// When it writes next; [`Time::NEVER`] while it waits for the transport or has ended.
     next: Time,
     /// Bursts or frames still to write; `None` for no end.
     left: Option<u64>,
-    /// What it writes at a time.
+    /// Bytes of a write.
     burst: u64,
-    /// Time between writes, or after what `pause_after` names.
+    /// Time between writes, or after the event that `pause_after` names.
     interval: Duration,
     pause_after: PauseAfter,
-    /// A writer of more than can ever be sent writes nothing for a while.
+    /// Whether a writer of unlimited data is paused.
     held: bool,
 }
 
@@ -85,7 +85,7 @@ impl Writing {
         (self.left == Some(0)).then_some(self.written)
     }
 
-    /// Writes so much more, unless it has stopped.
+    /// Writes this much more, unless the writer has stopped.
     pub(crate) fn write(&mut self, size: u64) {
         if self.left != Some(0) {
             self.written = self.written.saturating_add(size);
@@ -113,7 +113,8 @@ impl Writing {
         };
     }
 
-    /// The transport has sent up to `sent` and knows that all up to `acknowledged` has arrived.
+    /// Notes that the transport has sent up to `sent`, and that everything up to `acknowledged` has
+    /// arrived.
     #[inline]
     pub(crate) fn progress(&mut self, now: Time, sent: u64, acknowledged: u64) {
         let done = match self.pause_after {
@@ -126,7 +127,7 @@ impl Writing {
         }
     }
 
-    /// A writer of more than can ever be sent has written no more than `sent`, until it resumes.
+    /// Pauses a writer of unlimited data at `sent`, until it resumes.
     pub(crate) fn hold(&mut self, sent: u64) {
         if self.written == u64::MAX {
             self.written = sent;
@@ -139,7 +140,7 @@ impl Writing {
         }
     }
 
-    /// Writes no more; what was written, or for an unlimited writer sent, is still delivered.
+    /// Stops writing. Data that was written, or sent by an unlimited writer, is still delivered.
     pub(crate) fn stop(&mut self, sent: u64) {
         if self.written == u64::MAX {
             self.written = sent;

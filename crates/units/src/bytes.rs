@@ -9,7 +9,7 @@ use core::ops::{Add, AddAssign, Mul, Sub, SubAssign};
 pub struct Bytes(u64);
 
 impl Bytes {
-    /// Nothing.
+    /// No data.
     pub const ZERO: Bytes = Bytes(0);
     /// More than any run moves: "unlimited".
     pub const MAX: Bytes = Bytes(u64::MAX);

@@ -1,7 +1,7 @@
 //! Time, rates and byte counts as types.
 //!
 //! A bare number never crosses a function boundary in Ratewire: one of the papers found two unit
-//! bugs in a protocol specification, and a type finds them for nothing.
+//! bugs in a protocol specification, which types would have found.
 //!
 //! | type | holds | unit |
 //! |---|---|---|
@@ -9,11 +9,11 @@
 //! | [`Duration`] | a length of time | picoseconds, `u64` |
 //! | [`Bytes`] | an amount of data | bytes, `u64` |
 //! | [`Rate`] | a capacity or a configured speed | bits per second, `u64` |
-//! | [`Throughput`] | a measured or allotted speed, may be fractional or negative | bytes per second, `f64` |
+//! | [`Throughput`] | a measured or allotted speed, of either sign | bytes per second, `f64` |
 //! | [`SerialTime`] | how long a link takes for a byte | picoseconds per byte, Q44.20 |
 //!
-//! The strings users write (`"1 Gbit/s"`, `"50 ms"`, `"200 KB"`) are read by [`quantity`]; [`text`] makes what else they write
-//! fit to be shown.
+//! [`quantity`] reads the strings users write (`"1 Gbit/s"`, `"50 ms"`, `"200 KB"`). [`text`] makes
+//! other text of users fit to be shown.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]

@@ -10,7 +10,7 @@ use core::str::FromStr;
 
 use crate::{Bytes, Duration, Rate};
 
-/// Why a string is not the quantity asked for. The text says what would be.
+/// Why a string is not the quantity asked for. The text says what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QuantityError(String);
 
@@ -139,7 +139,7 @@ fn example(what: &str) -> &'static str {
 
 fn names(units: &[(&str, f64)]) -> String {
     let mut list = String::new();
-    // The two letters look alike: one of them is enough to read.
+    // The two letters look alike, so the error lists one of them.
     for (name, _) in units.iter().filter(|(name, _)| *name != GREEK_US) {
         if !list.is_empty() {
             list.push_str(", ");
@@ -149,7 +149,7 @@ fn names(units: &[(&str, f64)]) -> String {
     list
 }
 
-/// A whole number of what is `least`.
+/// A whole number of units of `least`.
 fn whole(value: f64, text: &str, least: &str) -> Result<u64, QuantityError> {
     let text = text.trim();
     if value > 0.0 && value < 1.0 {

@@ -68,7 +68,7 @@ impl SerialTime {
 }
 
 impl Throughput {
-    /// Standing still.
+    /// No speed.
     pub const ZERO: Throughput = Throughput(0.0);
 
     /// `n` bytes per second.
@@ -95,7 +95,7 @@ impl Throughput {
     pub fn max(self, o: Throughput) -> Throughput {
         if o.0 > self.0 { o } else { self }
     }
-    /// Time that `size` takes at this speed; [`Duration::MAX`] when standing still or going back.
+    /// Time that `size` takes at this speed; [`Duration::MAX`] at speed zero or below.
     pub fn time_for(self, size: Bytes) -> Duration {
         if self.0 > 0.0 { Duration::from_secs_f64(size.as_f64() / self.0) } else { Duration::MAX }
     }

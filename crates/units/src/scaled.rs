@@ -1,4 +1,4 @@
-//! Values with the unit that fits, for people.
+//! Writing a value with the unit that fits.
 
 use alloc::format;
 use core::fmt;

@@ -1,9 +1,10 @@
-//! Text that users write, made fit to be shown: names may hold anything, and must steer neither a terminal nor a page.
+//! Text of users, made fit to be shown: a name may hold anything, and must not control a terminal
+//! or a page.
 
 use alloc::string::String;
 
-/// Whether who shows `c` would do something else than draw it: control characters, those that end a line or a
-/// paragraph, and those that turn the direction of what is beside them.
+/// Whether `c` makes a terminal or browser do anything but draw it: control characters, line and
+/// paragraph separators, and characters that turn the direction of their neighbours.
 pub fn steers(c: char) -> bool {
     let ends = matches!(c, '\u{2028}' | '\u{2029}');
     let turns = matches!(
@@ -13,12 +14,12 @@ pub fn steers(c: char) -> bool {
     c.is_control() || ends || turns
 }
 
-/// `text` on one line, with what [`steers`] written as in a scenario's text: `\u001b`.
+/// `text` on one line, with characters that [`steers`] finds written as escapes: `\u001b`.
 pub fn legible(text: &str) -> String {
     written_out(text, steers)
 }
 
-/// Likewise of text whose lines and tabs are meant.
+/// As [`legible`], but keeps line ends and tabs.
 pub fn legible_lines(text: &str) -> String {
     written_out(text, |c| steers(c) && !matches!(c, '\n' | '\t'))
 }
@@ -48,7 +49,7 @@ mod tests {
         assert_eq!(legible("\u{61c}\u{2028}\u{2029}"), "\\u061c\\u2028\\u2029");
         assert_eq!(legible_lines("a\n\u{2028}b"), "a\n\\u2028b");
         assert_eq!(legible_lines("a\n\tb\u{7}"), "a\n\tb\\u0007");
-        // What is written from right to left, and joins, is as it was.
+        // Right-to-left letters and joiners stay as they are.
         for plain in ["s1->d1 µs", "שלום", "می\u{200c}خواهم"] {
             assert_eq!(legible(plain), plain);
         }

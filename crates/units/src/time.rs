@@ -66,7 +66,7 @@ impl Duration {
     /// `s` seconds, rounded to the nearest picosecond; negative and NaN give zero, too long gives
     /// [`Duration::MAX`].
     pub fn from_secs_f64(s: f64) -> Duration {
-        // `as` saturates and sends NaN to 0, which is the documented behaviour here.
+        // `as` saturates and turns NaN into 0, as documented above.
         Duration((s * PS_PER_SECOND as f64 + 0.5) as u64)
     }
     /// Picoseconds.

@@ -1,5 +1,6 @@
-//! Holds `wireshark/ratewire.lua` against the parser, the options of the kernel's laws and its documentation, through
-//! tshark. Without tshark it skips, and says so; with `RATEWIRE_REQUIRE_TOOLS=1` in the environment that is a failure.
+//! Compares `wireshark/ratewire.lua` with the parser, with the options of the kernel's laws and
+//! with its documentation, through tshark. Without tshark the tests skip and say so; with
+//! `RATEWIRE_REQUIRE_TOOLS=1` in the environment they fail.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -246,8 +247,8 @@ fn filters(name: &str) -> Option<Vec<String>> {
     Some(own.map(str::to_owned).collect())
 }
 
-/// As the kernel's hosts write them, in the layout of `bpf/laws/option.h`: whole, beside timestamps; what goes back, beside
-/// selective acknowledgement; in handshakes.
+/// Options as the kernel's hosts write them, in the layout of `bpf/laws/option.h`: whole, beside
+/// timestamps; returned ones, beside selective acknowledgement; in handshakes.
 #[test]
 fn options_of_the_kernels_laws_are_shown() {
     let data = |option: &str| segment(&format!("{TIMESTAMPS} {option}"), 100);
@@ -302,7 +303,8 @@ fn options_of_the_kernels_laws_are_shown() {
     }
 }
 
-/// What is cut off, of no or another length, of another kind or identifier is no law's; Wireshark's own still are shown.
+/// An option that is cut off, has a wrong length, another kind or another identifier belongs to no
+/// law; options that Wireshark knows are still shown.
 #[test]
 fn other_options_are_left_alone() {
     let fast_open = "fe0c f989 0102030405060708";
@@ -335,7 +337,7 @@ fn every_filter_is_documented() {
     /// Preferences, which have the names of filters.
     const PREFERENCES: [&str; 2] = ["xcp.ip_protocol", "ratewire.ip_protocol"];
     let Some(filters) = filters("filters") else { return };
-    let text = fs::read_to_string(format!("{ROOT}/docs/wireshark.md")).unwrap();
+    let text = fs::read_to_string(format!("{ROOT}/docs/reference/wireshark.md")).unwrap();
     let documented: BTreeSet<&str> = text
         .split('`')
         .skip(1)

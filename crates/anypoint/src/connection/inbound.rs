@@ -1,4 +1,4 @@
-//! From the peer to the members.
+//! Packets from the peer to the members.
 
 use ratewire_laws::Header;
 use ratewire_laws::junction::Junction;
@@ -11,7 +11,7 @@ use crate::routing::Frame;
 use crate::switch::{Ground, Output, Side};
 
 impl Connection {
-    /// All members are asked, and the peer is answered when all have answered.
+    /// Asks all members to open; the peer is answered when all have answered.
     pub(super) fn open_inbound(
         &mut self,
         ground: &Ground,
@@ -31,7 +31,7 @@ impl Connection {
         out.push(Output::Ack(Side::Peer, Ack { opens: true, ..ack }));
     }
 
-    /// The peer asks whether there is room: who has least knows.
+    /// Passes on the peer's question for room, to the member with the least.
     pub(super) fn probe_inbound(
         &mut self,
         ground: &Ground,
@@ -63,8 +63,8 @@ impl Connection {
         if let Some(k) = self.inbound.holder(0, offset, offset.saturating_add(payload.get())) {
             self.hurry(ground, k, out);
         }
-        // Whole to one member; but a packet that is not where one is expected to begin may have parts with
-        // places of their own.
+        // The packet goes whole to one member. But a packet that does not begin where one is
+        // expected may have parts with places of their own.
         let (mut offset, end) = (offset, offset.saturating_add(payload.get()));
         while offset < end {
             let known = self.inbound.find(0, offset);
@@ -81,8 +81,8 @@ impl Connection {
         }
     }
 
-    /// The peer sends again what a member has, as transports do that have waited too long: if the member waits for the rest
-    /// of a frame that the peer has begun, it does so no longer.
+    /// The peer sends again what a member has, as a transport does after a timeout. If the member
+    /// waits for the rest of a frame that the peer has begun, it no longer does.
     fn hurry(&mut self, ground: &mut Ground, k: usize, out: &mut Vec<Output>) {
         if let Some((from, to)) = self.inbound.give_up_rest(0, k) {
             ground.members[k].outstanding = self.inbound.outstanding(k);
@@ -90,8 +90,8 @@ impl Connection {
         }
     }
 
-    /// Gives the frame of the packet from `offset` to `end` a place, and those before it that were lost on
-    /// their way here, if the module can tell where they go: so that each member's order is the peer's.
+    /// Gives a place to the frame of the packet from `offset` to `end`, and to lost frames before
+    /// it if the module can tell where they go, so that each member's order is the peer's.
     fn route(
         &mut self,
         ground: &mut Ground,
@@ -99,8 +99,8 @@ impl Connection {
         end: u64,
         content: &[u8],
     ) -> Option<StreamMapping> {
-        // A frame of several packets is where its number says, one of a packet is the packet: in the
-        // stream of a merging switch it may begin anywhere.
+        // The begin of a frame of several packets follows from its number. A frame of one packet is
+        // the packet: in the stream of a merging switch it may begin anywhere.
         let start = if ground.frame() > ground.payload() {
             offset - offset % ground.frame()
         } else {
@@ -164,7 +164,7 @@ impl Connection {
         out.push(Output::Ack(Side::Peer, self.ack_to_peer(ground, header, ack.marked || marked)));
     }
 
-    /// To the peer all below is acknowledged that no member still owes.
+    /// To the peer, everything is acknowledged below the first byte that some member still owes.
     fn ack_to_peer(&mut self, ground: &Ground, mut header: Header, marked: bool) -> Ack {
         let (sack, told) = self.inbound.sack(0);
         if ground.law().junction() == Junction::Changes {

@@ -1,4 +1,4 @@
-//! The soft state of a connection: made when something passes, dropped when nothing has for long.
+//! The soft state of a connection: made by a packet that passes, dropped after a long silence.
 
 mod inbound;
 mod outbound;
@@ -13,34 +13,34 @@ use crate::settled::Settled;
 use crate::split::Split;
 use crate::switch::{Ground, Output, Side, SwitchConfig};
 
-/// How long a gap that a failed member has left waits to be closed again.
+/// Delay before a gap that a failed member has left is closed again.
 const CLOSE_AGAIN: Duration = Duration::from_millis(200);
 
-/// Which of the two last headers.
+/// Index of the last headers by direction.
 const INBOUND: usize = 0;
 const OUTBOUND: usize = 1;
 
-/// What is known of a connection while packets pass.
+/// State of a connection while packets pass.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) inbound: Relay,
     split: Split,
     pub(crate) outbound: Relay,
     merge: Merge,
-    /// The peer has asked to open, and these have not answered yet.
+    /// Members that have not answered the peer's request to open.
     unanswered: Vec<bool>,
-    /// These members have asked: to open, and whether there is room.
+    /// Members that have asked, either to open or for room.
     opening: Vec<bool>,
     asking: Vec<bool>,
-    /// When gaps in the peer's stream are closed again; [`Time::NEVER`] while there are none.
+    /// When gaps in the peer's stream are closed again; [`Time::NEVER`] without gaps.
     pub(crate) close_again: Time,
-    /// The headers that acknowledgements carried last, for those that the switch makes itself.
+    /// Last headers of acknowledgements, for acknowledgements that the switch makes itself.
     last_header: [Header; 2],
     fresh: Vec<Fresh>,
 }
 
-/// What is left of a connection that is idle. Nobody else knows it: where a member's stream goes on, the
-/// peer's next packet does not say.
+/// The remains of an idle connection. No other party knows them: the peer's next packet does not
+/// say where a member's stream continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Idle {
     pub(crate) inbound: Settled,
@@ -48,7 +48,7 @@ pub(crate) struct Idle {
 }
 
 impl Idle {
-    /// Before anything has passed.
+    /// Before a packet has passed.
     pub(crate) fn new(members: usize) -> Idle {
         Idle { inbound: Settled::new(1, members), outbound: Settled::new(members, 1) }
     }
@@ -71,8 +71,8 @@ impl Connection {
         }
     }
 
-    /// What is left of it if it is forgotten now; `None` as long as somebody owes something or waits for
-    /// an answer.
+    /// The remains if the connection is forgotten now; `None` while some party owes data or waits
+    /// for an answer.
     pub(crate) fn rest(&self) -> Option<Idle> {
         let mut waiting = self.unanswered.iter().chain(&self.opening).chain(&self.asking);
         if waiting.any(|waits| *waits) {
@@ -122,7 +122,7 @@ impl Connection {
         }
     }
 
-    /// A member has failed; returns how much of the peer's stream stays empty for it.
+    /// Handles a member's failure. Returns how much of the peer's stream stays empty.
     pub(crate) fn fail(
         &mut self,
         ground: &mut Ground,
@@ -145,7 +145,7 @@ impl Connection {
         Bytes::new(gaps)
     }
 
-    /// Tells the peer not to wait for what failed members had sent and what did not arrive.
+    /// Tells the peer not to wait for data that failed members sent and that did not arrive.
     pub(crate) fn close_gaps(&mut self, now: Time, out: &mut Vec<Output>) {
         let gaps = self.outbound.abandoned(0);
         self.close_again = if gaps.is_empty() { Time::NEVER } else { now + CLOSE_AGAIN };

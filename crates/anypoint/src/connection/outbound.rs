@@ -1,4 +1,4 @@
-//! From the members to the peer.
+//! Packets from the members to the peer.
 
 use ratewire_laws::Header;
 use ratewire_transport::{Ack, Segment};
@@ -31,7 +31,8 @@ impl Connection {
             out.push(Output::Ack(Side::Member(k), ack));
             return;
         }
-        // What was lost on its way here keeps a place, so that the peer gets each member's data in order.
+        // Data that was lost on its way to the switch keeps a place, so that the peer gets each
+        // member's data in order.
         let placed = self.outbound.placed(k).max(self.outbound.below(k));
         if end > placed {
             if offset > placed {
@@ -73,7 +74,7 @@ impl Connection {
             let ack = self.ack_to_member(ground, one.source, ack.header, marked);
             out.push(Output::Ack(Side::Member(one.source), ack));
         }
-        // News of nothing but room concerns all, an answer who asked.
+        // News of room alone concerns all members, an answer the member that asked.
         if fresh.is_empty() && !ack.opens {
             for k in ground.members_up() {
                 if grown || self.asking[k] {

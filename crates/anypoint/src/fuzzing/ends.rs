@@ -1,4 +1,4 @@
-//! Both ends of a stream, by units.
+//! Both ends of a stream, in units.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use super::acknowledgement;
 /// Payload of a packet.
 pub(super) const UNIT: u64 = 100;
 
-/// Who owns what stays empty.
+/// Owner of a range that stays empty.
 const NOBODY: u32 = u32::MAX;
 
 /// A packet on its way.
@@ -19,7 +19,7 @@ pub(super) struct Flight<P> {
 }
 
 impl<P> Flight<P> {
-    /// One of those on their way: packets may overtake each other.
+    /// Takes one of the packets on their way: packets may overtake each other.
     pub(super) fn take(flights: &mut Vec<Flight<P>>, pick: usize) -> Option<Flight<P>> {
         let count = flights.len();
         (count > 0).then(|| flights.remove(pick % count))
@@ -31,14 +31,14 @@ impl<P> Flight<P> {
 pub(super) struct Stream {
     /// Units sent.
     sent: u64,
-    /// The sender has been told that all below have arrived.
+    /// All units below have been acknowledged to the sender.
     acknowledged: u64,
     /// Units that the switch knows to have arrived.
     safe: BTreeSet<u64>,
-    /// What the units of the stream are on its other side, and whose.
+    /// Owner and number, on the other side, of each unit of the stream.
     carried: BTreeMap<u64, (u32, u64)>,
     places: BTreeMap<(u32, u64), u64>,
-    /// Units that are at the receiver.
+    /// Units that the receiver has.
     arrived: BTreeSet<u64>,
 }
 
@@ -46,19 +46,19 @@ impl Stream {
     pub(super) fn sent(&self) -> u64 {
         self.sent
     }
-    /// A new unit is sent, if not too many are out.
+    /// Sends a new unit if not too many are outstanding.
     pub(super) fn next(&mut self, most: u64) -> Option<u64> {
         (self.sent - self.acknowledged < most).then(|| {
             self.sent += 1;
             self.sent - 1
         })
     }
-    /// One of those that are not acknowledged.
+    /// Picks a unit that is not acknowledged.
     pub(super) fn again(&self, pick: usize) -> Option<u64> {
         let out = self.sent - self.acknowledged;
         (out > 0).then(|| self.acknowledged + pick as u64 % out)
     }
-    /// All that are not acknowledged.
+    /// All units that are not acknowledged.
     pub(super) fn all_again(&self) -> core::ops::Range<u64> {
         self.acknowledged..self.sent
     }
@@ -66,7 +66,7 @@ impl Stream {
         self.acknowledged == self.sent
     }
 
-    /// The sender hears an acknowledgement.
+    /// The sender gets an acknowledgement.
     pub(super) fn hear(&mut self, ack: &Ack) {
         let below = ack.cumulative / UNIT;
         assert!(below <= self.sent, "{below} units acknowledged of {}", self.sent);
@@ -83,7 +83,8 @@ impl Stream {
         (0..offset / UNIT).all(|unit| self.is_safe(unit))
     }
 
-    /// The switch puts an owner's unit at an offset of this stream: always the same there, and nowhere else.
+    /// The switch puts an owner's unit at an offset of this stream: always the same offset, and no
+    /// other.
     pub(super) fn carry(&mut self, offset: u64, unit: u64, owner: u32) {
         let place = offset / UNIT;
         let before = *self.carried.entry(place).or_insert((owner, unit));
@@ -92,7 +93,8 @@ impl Stream {
         assert_eq!(before, place, "unit {unit} of {owner} has two places");
     }
 
-    /// The switch says that a range of this stream carries nothing: it never has, and never will.
+    /// The switch says that a range of this stream stays empty: it never carried data, and never
+    /// will.
     pub(super) fn leave_empty(&mut self, segment: &Segment) {
         let first = segment.offset / UNIT;
         for place in first..first + segment.payload.get() / UNIT {
@@ -101,7 +103,7 @@ impl Stream {
         }
     }
 
-    /// A packet comes to the receiver, which answers.
+    /// A packet arrives at the receiver, which answers.
     pub(super) fn arrive(&mut self, segment: &Segment) -> Ack {
         let first = segment.offset / UNIT;
         self.arrived.extend(first..first + segment.payload.get() / UNIT);
@@ -122,15 +124,15 @@ impl Stream {
         (0..).find(|unit| !self.arrived.contains(unit)).unwrap_or(u64::MAX)
     }
 
-    /// The other side's units that an acknowledgement covers for good: a receiver that fails has what it
-    /// acknowledged selectively not handed to its application.
+    /// Units of the other side that an acknowledgement covers for good. A receiver that fails has
+    /// not handed selectively acknowledged units to its application.
     pub(super) fn covered(&self, ack: &Ack) -> Vec<u64> {
         let places = 0..ack.cumulative / UNIT;
         let carried = places.filter_map(|place| self.carried.get(&place));
         carried.filter(|(owner, _)| *owner != NOBODY).map(|(_, unit)| *unit).collect()
     }
 
-    /// Whether the first `count` units of an owner are at the receiver.
+    /// Whether the receiver has the first `count` units of an owner.
     pub(super) fn arrived_of(&self, owner: u32, count: u64) -> bool {
         (0..count).all(|unit| {
             let place = self.places.get(&(owner, unit));

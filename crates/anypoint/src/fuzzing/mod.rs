@@ -1,5 +1,5 @@
-//! What must hold for any sequence of packets, losses and failures. Shared by the fuzz target and the test
-//! that replays its corpus, so that what the fuzzer found once stays found.
+//! Properties of any sequence of packets, losses and failures. The fuzz target and the test that
+//! replays its corpus share them, so that what the fuzzer found once stays found.
 
 mod ends;
 
@@ -11,20 +11,22 @@ use crate::routing::{KeyHash, LeastOutstanding, RoundRobin, Routing, Weighted};
 use crate::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
 use ends::{Flight, Stream, UNIT};
 
-/// Packets of one stream that are not acknowledged, at most.
+/// Maximum number of unacknowledged packets of a stream.
 const MOST_OUT: u64 = 48;
-/// Times that everything is sent again, at most, until all has arrived. A gap is closed again after 200 ms, and before that
-/// the peer and each of four members may have been idle for too long once a millisecond; a second gap may follow.
+/// Maximum number of rounds in which everything is sent again until all has arrived. A gap is
+/// closed again after 200 ms; before, the peer and each of four members may have been idle for too
+/// long once a millisecond. A second gap may follow.
 const MOST_ROUNDS: usize = 2 * 5 * 200;
 
-/// Reads `data` as a configuration (2 bytes) and operations (2 bytes each): packets that are sent, arrive or
-/// are lost, members that fail and come back. Then everybody is up, nothing is lost any more, and all that
-/// was sent has to arrive. Returns how many operations there were.
+/// Reads `data` as a configuration (2 bytes) and operations (2 bytes each): packets that are sent,
+/// arrive or are lost, members that fail and recover. Then all members are up, nothing is lost, and
+/// every unit sent must arrive. Returns the number of operations.
 ///
-/// An operation may be an acknowledgement of anything: then nothing has to arrive, but the switch stands.
+/// An operation may acknowledge anything. Then nothing has to arrive, but the switch must not
+/// panic.
 ///
 /// # Panics
-/// When something is lost, arrives in two places, or is sent again after it was acknowledged.
+/// If a unit is lost, arrives in two places, or is sent again after it was acknowledged.
 pub fn switch(data: &[u8]) -> usize {
     let mut bytes = data.iter().copied();
     let (Some(shape), Some(how)) = (bytes.next(), bytes.next()) else { return 0 };
@@ -40,18 +42,18 @@ pub fn switch(data: &[u8]) -> usize {
     count
 }
 
-/// A switch, and simple ends: a packet is a unit of payload, and each is acknowledged as it comes.
+/// A switch and simple ends: a packet is a unit of payload, and each is acknowledged on arrival.
 struct World {
     switch: Switch,
     now: Time,
     out: Vec<Output>,
-    /// What the peer sends to the members: the switch's members hold its units in streams of their own.
+    /// The peer's stream. Members hold its units in streams of their own.
     peer: Stream,
     /// Units of a frame.
     frame: u64,
-    /// What each member has of them.
+    /// The units that each member has.
     members: Vec<Member>,
-    /// What members send to the peer, by place in the peer's stream.
+    /// The members' streams to the peer, by place in the peer's stream.
     gathered: Stream,
     to_peer: Vec<Flight<Segment>>,
     from_peer: Vec<Flight<Ack>>,
@@ -61,11 +63,11 @@ struct World {
 #[derive(Default)]
 struct Member {
     is_up: bool,
-    /// Tells packets of a member that has failed from those of the same member since.
+    /// Tells packets of a member before a failure from those after it.
     life: u32,
-    /// What the switch has sent it.
+    /// The stream from the switch to the member.
     given: Stream,
-    /// What it sends.
+    /// The member's own stream.
     own: Stream,
     to: Vec<Flight<Segment>>,
     from: Vec<Flight<Ack>>,
@@ -88,8 +90,8 @@ impl World {
                 0 => Transforms::Refusals { shuffle: 0.1 },
                 _ => Transforms::Paper,
             },
-            // So short that a few operations in a row outlast it, and long enough that gaps, which are closed
-            // again every 200 ms, are closed in so many rounds.
+            // So short that a few operations in a row outlast it, and so long that gaps, which are
+            // closed again every 200 ms, are closed within the rounds.
             idle_expiry: Duration::from_millis(1 + u64::from(how >> 4)),
         };
         let routing: Box<dyn Routing> = match how & 3 {
@@ -172,7 +174,7 @@ impl World {
         self.collect(Some((from, unit)));
     }
 
-    /// What the switch has sent; `cause` is the packet that came, if it was one.
+    /// Collects the switch's packets; `cause` is the packet that came, if there was one.
     fn collect(&mut self, cause: Option<(Side, u64)>) {
         for output in core::mem::take(&mut self.out) {
             match output {
@@ -221,7 +223,7 @@ impl World {
         }
     }
 
-    /// A packet on its way to a member gets there, or does not.
+    /// Delivers or loses a packet on its way to a member.
     fn reach_member(&mut self, k: usize, pick: usize, is_lost: bool) {
         let member = &mut self.members[k];
         let Some(flight) = Flight::take(&mut member.to, pick) else { return };
@@ -232,7 +234,7 @@ impl World {
         member.from.push(Flight { life: member.life, packet: ack });
     }
 
-    /// A member's acknowledgement gets to the switch, or does not.
+    /// Delivers or loses a member's acknowledgement on its way to the switch.
     fn acknowledge_member(&mut self, k: usize, pick: usize, is_lost: bool) {
         let member = &mut self.members[k];
         let Some(flight) = Flight::take(&mut member.from, pick) else { return };
@@ -282,7 +284,7 @@ impl World {
         }
     }
 
-    /// An acknowledgement of what may never have been sent.
+    /// Acknowledges data that may never have been sent.
     fn lie(&mut self, k: usize, operand: u8) {
         self.is_honest = false;
         let cumulative = u64::from(operand) * 77;
@@ -294,7 +296,7 @@ impl World {
         self.collect(None);
     }
 
-    /// Everybody is up and nothing is lost: what was sent arrives, however often it takes.
+    /// All members are up and nothing is lost: every unit arrives, after enough rounds.
     fn settle(&mut self) {
         for k in 0..self.members.len() {
             if !self.members[k].is_up {
@@ -323,7 +325,7 @@ impl World {
         panic!("what was sent does not arrive: {:?}", self.switch);
     }
 
-    /// Whether there was anything.
+    /// Delivers everything; returns whether there was anything.
     fn deliver_all(&mut self) -> bool {
         let mut moved = !self.to_peer.is_empty() || !self.from_peer.is_empty();
         self.reach_peer(0, false);

@@ -9,7 +9,7 @@ use crate::Side;
 use crate::routing::{KeyHash, RoundRobin, Routing};
 
 const PACKETS: u64 = 300;
-/// Far off: with a packet in ten lost on each path, and timeouts that double, it takes minutes.
+/// Far off: with one packet in ten lost on each path, and timeouts that double, it takes minutes.
 const END: Time = Time::from_ps(36_000 * 1_000_000_000_000);
 
 fn inbound(members: usize, frame: u64) -> Rig {
@@ -24,7 +24,8 @@ fn at(n: u64) -> Time {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Whoever fails whenever, all the peer sends is acknowledged, and by members that got it.
+    /// Whatever member fails at whatever time, all the peer's data is acknowledged, by members that
+    /// got it.
     #[test]
     fn nothing_is_lost(
         seed in any::<u64>(),
@@ -47,12 +48,12 @@ proptest! {
         rig.run(END);
         prop_assert!(rig.peer.sender.is_done());
         prop_assert_eq!(rig.switch.acknowledged_inbound(), Bytes::new(PACKETS * PAYLOAD));
-        // All that is remembered is what may still come: the rest of the last frame.
+        // Only what may still come is kept: the rest of the last frame.
         prop_assert!(rig.switch.remembered() <= 1, "{} ranges", rig.switch.remembered());
         prop_assert_eq!(rig.went.len() as u64, PACKETS);
         let all: Vec<u64> = (0..PACKETS).map(|n| n * PAYLOAD).collect();
         prop_assert_eq!(rig.delivered(), all, "applications have got it");
-        // Each packet reached the switch's way to one member and life, or to another after a failure.
+        // Each packet reached one member and life of it, or another after a failure.
         for (offset, went) in &rig.went {
             let mut lives = went.clone();
             lives.dedup();
@@ -61,7 +62,7 @@ proptest! {
         }
     }
 
-    /// A member is given its frames in the peer's order.
+    /// A member gets its frames in the peer's order.
     #[test]
     fn order_is_kept_for_each_member(
         seed in any::<u64>(), loss in 10u64..100, frame in 1u64..4,
@@ -89,12 +90,12 @@ fn what_was_acknowledged_is_not_sent_again() {
     rig.run(END);
     assert!(rig.peer.sender.is_done());
     let sent: u64 = rig.went.values().map(|w| w.len() as u64).sum();
-    // Those that were on the way to the failed member, and none else, went twice.
+    // Only packets on their way to the failed member went twice.
     assert!(sent <= PACKETS + (before - done), "{sent}");
     assert!(rig.went.values().all(|w| w.len() <= 2));
 }
 
-/// What a failed member had under way leaves a gap that the peer does not wait for.
+/// Data that a failed member had under way leaves a gap that the peer does not wait for.
 #[test]
 fn the_peer_does_not_wait_for_the_dead() {
     let whole = Bytes::new(3 * PACKETS * PAYLOAD);
@@ -109,7 +110,7 @@ fn the_peer_does_not_wait_for_the_dead() {
         rig.recover_at(at(300), 1);
         rig.run(END);
         assert!(rig.members.iter().flatten().all(|member| member.sender.is_done()));
-        // The stream of the one that failed is there from the start, beside what it had sent before.
+        // The failed member's new stream is complete, beside what it sent before.
         let before = rig.peer.receiver.delivered() - whole;
         assert!(rig.switch.skipped(Side::Peer) <= before);
         assert_eq!((rig.switch.remembered(), rig.switch.deadline()), (0, Time::NEVER));
@@ -129,8 +130,8 @@ fn with_nobody_up_the_peer_waits_and_goes_on() {
     assert!(rig.peer.sender.is_done());
 }
 
-/// A frame routed anew stands behind frames that the peer sent after it, of which one is lost: the peer is
-/// told that the first has arrived, or it would send it again for ever and never the other.
+/// A frame routed anew stands behind later frames, one of which is lost. The peer must hear that
+/// the first has arrived, or it would send that again for ever and never the other.
 #[test]
 fn what_waits_behind_later_data_is_not_asked_for() {
     let mut rig = inbound(4, 3 * PAYLOAD);
@@ -145,8 +146,9 @@ fn what_waits_behind_later_data_is_not_asked_for() {
     assert!(rig.peer.sender.is_done());
 }
 
-/// The peer finishes its last frame when all before is acknowledged: what is routed anew does not wait for
-/// that, not even where nobody else is up, or where a module that reads contents wants no other member.
+/// The peer finishes its last frame when all before is acknowledged. Data that is routed anew does
+/// not wait for that, even if no other member is up, or if a module that reads frames wants no
+/// other member.
 #[test]
 fn what_is_not_sent_yet_holds_up_nothing() {
     let modules: [fn() -> Box<dyn Routing>; 2] =
@@ -174,8 +176,8 @@ fn what_is_not_sent_yet_holds_up_nothing() {
     assert!(skipped > Bytes::ZERO);
 }
 
-/// What is routed anew may have to wait behind a frame that is still being sent: the peer goes on with it soon, and
-/// unless its transport times out nobody is told to skip the rest.
+/// Data that is routed anew may wait behind a frame that is still being sent. The peer continues it
+/// soon, and no member is told to skip the rest unless the peer's transport times out.
 #[test]
 fn frames_of_those_that_stay_up_stay_whole() {
     let mut calm = 0;

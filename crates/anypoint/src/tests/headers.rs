@@ -1,4 +1,4 @@
-//! The transforms, on headers made by hand: EQUATIONS of the paper, and what must be conserved.
+//! The transforms, on headers made by hand: the paper's equations, and conservation.
 
 use proptest::prelude::*;
 use ratewire_laws::junction::Declared;
@@ -18,7 +18,7 @@ fn law(name: &str) -> AnyLaw {
     AnyLaw::new(name, &[]).unwrap()
 }
 
-/// An XCP header of a flow with this window and round trip, whose packet wishes this.
+/// An XCP header of a flow with this window and round trip, and this wish.
 fn declares(window: f64, rtt: Duration, wish: f64) -> Header {
     let flow = FlowContext {
         mss: PACKET,
@@ -41,7 +41,7 @@ fn declares(window: f64, rtt: Duration, wish: f64) -> Header {
     header
 }
 
-/// An acknowledgement's header that feeds this back.
+/// An acknowledgement's header with this feedback.
 fn feeds_back(change: f64) -> Header {
     let mut header = declares(1000.0, ms(1), 0.0);
     law("xcp").feed_back(&mut header, Throughput::new(change));
@@ -98,7 +98,7 @@ fn increase_is_shared_evenly_and_decrease_by_rate() {
         (parts[0] + 200_000.0).abs() < 1e-3 && (parts[1] + 150_000.0).abs() < 1e-3,
         "{parts:?}"
     );
-    // Told once.
+    // The part is told once.
     assert_eq!(part(&mut merge, 0), 0.0);
 }
 
@@ -109,12 +109,12 @@ fn nobody_gets_more_than_its_own_way_allows() {
     merge.data(Time::ZERO, &law, 0, &mut declares(20_000.0, ms(10), 50.0));
     merge.acknowledge(Time::ZERO, &law, &fresh(1, 1e9), &feeds_back(350_000.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [50.0, 175_000.0]);
-    // What its own way has refused is its own affair.
+    // What its own path has refused concerns no other member.
     merge.acknowledge(Time::ZERO, &law, &fresh(0, -70.0), &feeds_back(-70.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [-70.0, 0.0]);
 }
 
-/// What is moved in a round trip: from each by its packets, to each alike.
+/// Rate moved in a round trip: taken from each by its packets, given to each equally.
 #[test]
 fn shuffling_moves_its_share_of_the_traffic_in_a_round_trip() {
     let law = law("xcp");
@@ -157,7 +157,7 @@ fn split_by(transforms: Transforms, pattern: &[usize], rounds: usize) -> Split {
     split
 }
 
-/// What the peer is told when a member's path answers a wish of 1000 with this.
+/// Feedback for the peer when a member's path answers a wish of 1000 with this.
 fn told(split: &mut Split, member: usize, change: f64) -> f64 {
     let mut header = feeds_back(change);
     split.acknowledge(&law("xcp"), member, 1000.0, &mut header);
@@ -192,7 +192,7 @@ fn the_strictest_path_binds_in_proportion_to_its_use() {
     assert!((told(&mut s, 1, 400.0) - (1000.0 - 400.0)).abs() < 1e-9, "and 400 beyond that");
 }
 
-/// Equation (1), of parts of changes: a packet of each path has the path's own change over its
+/// Equation (1) for parts of changes: a packet of each path has the path's own change over its
 /// share.
 #[test]
 fn the_papers_merge_is_the_least_of_the_last_feedback() {
@@ -278,8 +278,8 @@ fn a_rate_is_shared_max_min() {
 }
 
 proptest! {
-    /// Whatever comes back for whomever, the members' changes sum up to the flow's, as long as nobody's
-    /// own way caps its part.
+    /// Whatever comes back for whatever member, the members' changes sum up to the flow's, unless a
+    /// member's own path caps its part.
     #[test]
     fn split_changes_sum_up(
         windows in prop::collection::vec((1e3f64..1e6, 1u64..100), 1..20),
@@ -291,7 +291,7 @@ proptest! {
         for (k, (window, rtt)) in windows.iter().enumerate() {
             merge.data(Time::ZERO, &law, k, &mut declares(*window, ms(*rtt), 1e12));
         }
-        // All have spoken: the sums know of all.
+        // The sums know all members.
         for (k, (window, rtt)) in windows.iter().enumerate() {
             merge.data(Time::ZERO, &law, k, &mut declares(*window, ms(*rtt), 1e12));
         }
@@ -305,7 +305,7 @@ proptest! {
         prop_assert!((told - total).abs() < 1e-6 * answers.len() as f64 * 1e5, "{told} {total}");
     }
 
-    /// The peer is slowed by what the strictest path asks over a round, neither more nor less.
+    /// The peer is slowed by exactly what the strictest path asks over a round.
     #[test]
     fn merged_changes_are_those_of_the_strictest_path(
         refusals in prop::collection::vec(0.0f64..900.0, 4),

@@ -16,7 +16,7 @@ fn check(law: &str, loss: u64) {
     assert!(member.sender.is_done(), "{law}");
     assert!(rig.segments.len() >= 750 && rig.acks.len() >= 750, "{law}");
     for (came, left) in &rig.segments {
-        // The kind says whether it was sent before: nobody reads that from a packet.
+        // The kind says whether the packet was sent before, which no header carries.
         assert_eq!(format!("{came:?}"), format!("{left:?}"), "{law}");
     }
     for (came, left) in rig.acks.iter().filter(|_| loss == 0) {

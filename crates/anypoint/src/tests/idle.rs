@@ -9,7 +9,7 @@ use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
 const BURSTS: u64 = 6;
 const END: Time = Time::from_ps(36_000 * 1_000_000_000_000);
 
-/// Bursts with pauses after what they sent has arrived.
+/// Bursts, with a pause after each has arrived.
 fn bursts(packets: u64, pause: u64) -> Writer {
     Writer::OnOff {
         burst: Bytes::new(packets * PAYLOAD),
@@ -26,8 +26,8 @@ fn law() -> impl Strategy<Value = &'static str> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// Bursts may end within a frame, packets of both directions may be lost, and members fail: what was
-    /// written arrives, once.
+    /// Bursts may end within a frame, packets of both directions may be lost, and members fail: all
+    /// data arrives, once.
     #[test]
     fn who_speaks_again_is_set_up_anew(
         seed in any::<u64>(),
@@ -46,7 +46,7 @@ proptest! {
         rig.loss = loss;
         let outbound_fails = back > 0;
         let mut free = [0; 3];
-        // What a failed member has written nobody sends again, so there is no sum to hold it to.
+        // Nobody sends again what a failed member wrote, so there is no sum to check.
         for (member, from, length) in failures.into_iter().filter(|_| !outbound_fails) {
             let from = from.max(free[member]);
             free[member] = from + length + 1;
@@ -70,14 +70,15 @@ proptest! {
         }
         prop_assert_eq!(rig.peer.receiver.delivered(), Bytes::new(3 * each.get()));
         prop_assert!(rig.switch.is_idle() && rig.switch.remembered() <= 1);
-        // What is sent again after a failure may take up a pause.
+        // A retransmission after a failure may fill a pause.
         if back == 0 && loss == 0 && free == [0; 3] {
             prop_assert!(rig.expired >= BURSTS, "{} times", rig.expired);
         }
     }
 }
 
-/// With nothing lost, a connection that expires in every pause sends what it sends without pauses.
+/// Without losses, a connection that expires in every pause sends the same packets as without
+/// pauses.
 #[test]
 fn expiry_costs_no_packet() {
     for law in ["newreno", "xcp", "rcp"] {
@@ -92,7 +93,7 @@ fn expiry_costs_no_packet() {
     }
 }
 
-/// Who owes something is remembered, however long it takes.
+/// A connection that owes something is remembered, however long it takes.
 #[test]
 fn what_is_owed_does_not_expire() {
     let loads = Loads { peer: bursts(4, 1000), members: Writer::Sized(Bytes::ZERO) };

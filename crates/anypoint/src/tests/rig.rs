@@ -1,4 +1,4 @@
-//! A peer, a switch and its members, joined by paths of fixed delay that lose what chance says.
+//! A peer, a switch and its members, joined by paths of fixed delay and random loss.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ enum Event {
     AckOut(Side, u32, Ack),
     Fail(usize),
     Recover(usize),
-    /// Nothing: timers are looked at.
+    /// Nothing arrives: timers are checked.
     Look,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct Rig {
     pub(super) peer: End,
     /// `None` while down.
     pub(super) members: Vec<Option<End>>,
-    /// How often each has failed.
+    /// Number of failures of each member.
     pub(super) lives: Vec<u32>,
     pub(super) now: Time,
     law: AnyLaw,
@@ -49,19 +49,19 @@ pub(super) struct Rig {
     events: BTreeMap<(Time, u64), Event>,
     count: u64,
     pub(super) delays: Vec<Duration>,
-    /// One in so many packets is lost, each way and path; 0 for none.
+    /// One packet in this many is lost, each way and path; 0 for none.
     pub(super) loss: u64,
     random: u64,
-    /// By offset in the peer's stream: the members, and their lives, that a packet went to.
+    /// By offset in the peer's stream: members, and their lives, that a packet went to.
     pub(super) went: BTreeMap<u64, Vec<(usize, u32)>>,
-    /// The order in which the packets of the peer's stream first reached the switch and were routed, by
-    /// member and life.
+    /// The order in which the packets of the peer's stream first reached the switch and were
+    /// routed, by member and life.
     pub(super) orders: BTreeMap<(usize, u32), Vec<(u64, u64)>>,
-    /// What each life of a member had when it ended: all below this in its stream.
+    /// Position up to which each life of a member had its stream when it ended.
     pub(super) had: BTreeMap<(usize, u32), u64>,
-    /// How often the connection has expired.
+    /// Number of times that the connection expired.
     pub(super) expired: u64,
-    /// Packets and what the switch made of them.
+    /// Packets, and what the switch made of them.
     pub(super) segments: Vec<(Segment, Segment)>,
     pub(super) acks: Vec<(Ack, Ack)>,
 }
@@ -70,7 +70,7 @@ pub(super) fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// Who sends what.
+/// Data of each sender.
 pub(super) struct Loads {
     pub(super) peer: Writer,
     pub(super) members: Writer,
@@ -244,7 +244,7 @@ impl Rig {
         }
     }
 
-    /// Offsets of the peer's packets that the application of a member has got.
+    /// Offsets of the peer's packets that a member's application has got.
     pub(super) fn delivered(&mut self) -> Vec<u64> {
         (0..self.members.len()).for_each(|k| self.note_had(k));
         let had = |life: &(usize, u32)| self.had.get(life).copied().unwrap_or(0);
@@ -288,7 +288,7 @@ impl Rig {
         }
     }
 
-    /// The switch's packets leave it.
+    /// Sends the switch's packets on their paths.
     fn send(&mut self, out: Vec<Output>) {
         for output in out {
             match output {
@@ -302,7 +302,7 @@ impl Rig {
         }
     }
 
-    /// Data has arrived at an end.
+    /// Delivers data to an end.
     fn arrive(&mut self, side: Side, life: u32, segment: &Segment) {
         let now = self.now;
         if !self.is_life(side, life) {

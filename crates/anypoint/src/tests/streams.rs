@@ -42,10 +42,10 @@ fn send(switch: &mut Switch, from: Side, packet: u64) -> Vec<Output> {
     out
 }
 
-/// To whom, up to where, with what window and ranges.
+/// Destination, position, window and ranges of an acknowledgement.
 type Told = (Side, u64, u64, Vec<(u64, u64)>);
 
-/// What the switch makes of an acknowledgement.
+/// Acknowledgements that the switch makes of one.
 fn answer(switch: &mut Switch, from: Side, ack: &Ack) -> Vec<Told> {
     let mut out = Vec::new();
     switch.on_ack(Time::ZERO, from, ack, &mut out);
@@ -72,19 +72,19 @@ fn the_peer_hears_of_what_all_members_have() {
         assert!(matches!(out[..], [Output::Segment(side, made)]
             if side == to && made.offset == packet / 2 * PAYLOAD));
     }
-    // B is nearer: it says nothing of what A still owes, which is not lost.
+    // B is nearer: its acknowledgement says nothing of A's data, which is not lost.
     assert_eq!(answer(&mut s, B, &ack(1, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
     assert_eq!(answer(&mut s, B, &ack(3, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
     assert_eq!(answer(&mut s, A, &ack(1, 5000, &[])), [(Side::Peer, 2, 5000, vec![])]);
-    // A has its third and misses its second: now that one is overtaken.
+    // A has its third packet and misses its second, which is now overtaken.
     let missing = answer(&mut s, A, &ack(1, 5000, &[(2, 3)]));
     assert_eq!(missing, [(Side::Peer, 2, 5000, vec![(3, 6)])]);
-    // Sent again it keeps its place.
+    // A retransmission keeps its place.
     let again = send(&mut s, Side::Peer, 2);
     assert!(matches!(again[..], [Output::Segment(A, made)] if made.offset == PAYLOAD));
     assert_eq!(answer(&mut s, A, &ack(3, 5000, &[])), [(Side::Peer, 6, 5000, vec![])]);
     assert_eq!(s.remembered(), 0);
-    // What comes again is answered by the switch.
+    // The switch itself answers what comes again.
     let twice = send(&mut s, Side::Peer, 1);
     assert!(matches!(twice[..], [Output::Ack(Side::Peer, a)] if a.cumulative == 6 * PAYLOAD));
 }
@@ -115,7 +115,7 @@ fn the_peers_acknowledgements_go_to_whom_they_concern() {
     let again = send(&mut s, B, 0);
     assert!(matches!(again[..], [Output::Segment(Side::Peer, made)] if made.offset == PAYLOAD));
     assert_eq!(answer(&mut s, Side::Peer, &ack(3, 8000, &[])), [(B, 1, 4000, vec![])]);
-    // Only room: all hear of it.
+    // News of room alone goes to all members.
     assert_eq!(
         answer(&mut s, Side::Peer, &ack(3, 9000, &[])),
         [(A, 2, 4500, vec![]), (B, 1, 4500, vec![])]
@@ -126,7 +126,7 @@ fn the_peers_acknowledgements_go_to_whom_they_concern() {
 fn a_member_that_lost_a_packet_hears_of_it() {
     let mut s = switch(FlowControl::Strict, 2);
     send(&mut s, A, 0);
-    // A's 1 is lost on its way here: its place is kept.
+    // A's packet 1 is lost on its way to the switch: its place is kept.
     let out = send(&mut s, A, 2);
     assert!(matches!(out[..], [Output::Segment(Side::Peer, made)] if made.offset == 2 * PAYLOAD));
     send(&mut s, B, 0);
@@ -156,7 +156,7 @@ fn windows_are_divided_or_not() {
     assert_eq!(answer(&mut soft, Side::Peer, &ack(1, 8000, &[]))[0].2, 8000);
 }
 
-/// Members at different distances are no reason to send anything again.
+/// Members at different distances cause no retransmission.
 #[test]
 fn distance_is_not_loss() {
     let sized = || Writer::Sized(Bytes::new(500 * PAYLOAD));
@@ -194,13 +194,13 @@ fn a_content_module_is_asked_when_the_frame_comes() {
         }
     };
     assert_eq!(to(0, b"bx"), (B, 0));
-    // 1 is missing; where it goes only it can say.
+    // Packet 1 is missing; only its content says where it goes.
     assert_eq!(to(2, b"by"), (B, 1));
     assert_eq!(to(1, b"bz"), (B, 2));
     assert_eq!(to(3, b"a"), (A, 0));
 }
 
-/// What a switch that it faces has merged, and tells to skip, need not lie as its own packets do.
+/// Skipped ranges of another switch's merged stream need not match this switch's packets.
 #[test]
 fn a_packet_may_have_several_places() {
     let mut s = switch(FlowControl::Strict, 2);
@@ -212,8 +212,8 @@ fn a_packet_may_have_several_places() {
     assert_eq!(out, [Output::Segment(A, segment(0)), Output::Segment(B, segment(0))]);
 }
 
-/// What a failed member had beyond a hole of its own is gone, though the peer was told of it, be it the first that the
-/// peer waits for.
+/// Data of a failed member beyond a hole of its own is gone, although the peer was told of it, even
+/// if it is the first that the peer waits for.
 #[test]
 fn what_a_failed_member_had_beyond_a_hole_is_not_told_any_more() {
     const C: Side = Side::Member(2);

@@ -11,7 +11,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{captured, tshark};
 
-/// From the first sender to the first router, 100 Mbit/s.
+/// The link from the first sender to the first router, 100 Mbit/s.
 const PAUSED: LinkId = LinkId(2);
 const BACK: LinkId = LinkId(3);
 const QUANTA: Quanta = Quanta(200);
@@ -19,8 +19,8 @@ const RATE: Rate = Rate::from_mbps(100);
 const DELAY: Duration = Duration::from_micros(100);
 const PACKET: Bytes = Bytes::new(1500);
 
-/// Half a second of flows of these classes from one sender, whose link is paused because the next has a
-/// tenth of its rate.
+/// Half a second of flows of these classes from one sender. The sender's link is paused because the
+/// next link has a tenth of its rate.
 fn setup(classes: &[u8]) -> Setup {
     let law = AnyLaw::new("noq", &[]).unwrap();
     let pairs = classes.len() as u32;
@@ -82,11 +82,11 @@ const FIELDS: [&str; 13] = [
 enum Shown {
     /// A packet started to be sent on the paused link.
     Packet(Time),
-    /// A frame came to its sender, and says this.
+    /// A frame arrived at the paused sender with these fields.
     Frame(Time, [String; 5]),
 }
 
-/// What tshark shows, checked for what all frames have in common.
+/// What tshark shows, after a check of the fields that all frames have in common.
 fn shown(name: &str, setup: &Setup) -> Option<Vec<Shown>> {
     let (_, file) = captured(setup, false);
     let rows = tshark(name, &file, &FIELDS)?;
@@ -128,7 +128,7 @@ fn packets(shown: &[Shown]) -> impl Iterator<Item = Time> {
     })
 }
 
-/// As many as were sent, the last of which may still be on its way.
+/// All frames that were sent are shown, but for the last if it was still on its way.
 fn all_are_shown(setup: &Setup, shown: &[Shown]) {
     let sent = run(setup, &mut NoRecorder).unwrap().links[BACK.index()].pausing.frames;
     let count = frames(shown).count() as u64;
@@ -156,7 +156,7 @@ fn pauses_are_shown_and_obeyed_and_said_again() {
             _ => panic!("{at}: {says:?}"),
         }
     }
-    // Said again after half of it, sooner or later by the acknowledgement being sent.
+    // A pause is repeated after half its time, give or take the acknowledgement being sent.
     for apart in &repeated {
         let early = apart.secs() - QUANTA.time(RATE).secs() / 2.0;
         assert!(early.abs() <= 3.2e-6, "{early}");
@@ -170,7 +170,8 @@ fn pauses_are_shown_and_obeyed_and_said_again() {
     }
 }
 
-/// While the way back is down nobody says it again, and the sender goes on when the time is over.
+/// While the reverse link is down no pause is repeated, and the sender resumes when the time is
+/// over.
 #[test]
 fn a_pause_that_is_not_said_again_expires() {
     let mut setup = setup(&[0]);
@@ -179,7 +180,7 @@ fn a_pause_that_is_not_said_again_expires() {
     setup.changes = vec![(down, BACK, Change::Up(false)), (up, BACK, Change::Up(true))];
     let Some(shown) = shown("expiry", &setup) else { return };
     all_are_shown(&setup, &shown);
-    // One that has been sent still comes.
+    // A frame that has been sent still arrives.
     let (told, says) = frames(&shown).take_while(|(at, _)| *at <= down + DELAY).last().unwrap();
     assert_eq!(says, &pause("200"));
     let next = frames(&shown).find(|(at, _)| *at > told).unwrap().0;
@@ -192,7 +193,7 @@ fn a_pause_that_is_not_said_again_expires() {
 #[test]
 fn classes_are_paused_by_their_own_frames() {
     let mut setup = setup(&[3, 5]);
-    // What the link carries back is captured too, each frame once.
+    // The reverse link is captured as well, each frame once.
     setup.captured_links = vec![BACK, PAUSED];
     let Some(shown) = shown("classes", &setup) else { return };
     all_are_shown(&setup, &shown);

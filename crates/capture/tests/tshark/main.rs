@@ -1,5 +1,5 @@
-//! Holds captures of simulations against tshark. Without tshark it skips, and says so; with
-//! `RATEWIRE_REQUIRE_TOOLS=1` in the environment that is a failure.
+//! Compares captures of simulations with what tshark reads from them. Without tshark the tests skip
+//! and say so; with `RATEWIRE_REQUIRE_TOOLS=1` in the environment they fail.
 
 mod frames;
 mod packets;
@@ -19,7 +19,7 @@ use ratewire_sim::{run, setup::Setup};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Captures, and keeps what it saw.
+/// A recorder that captures packets and keeps what it saw.
 struct Recording {
     capture: Capture<Vec<u8>>,
     seen: Vec<PacketSeen>,
@@ -42,7 +42,7 @@ impl Recorder for Recording {
     }
 }
 
-/// Runs it; returns what was seen and the capture's bytes.
+/// Runs the set-up; returns the packets seen and the capture's bytes.
 fn captured(setup: &Setup, with_payload: bool) -> (Vec<PacketSeen>, Vec<u8>) {
     let links: Vec<_> = setup
         .captured_links
@@ -68,7 +68,7 @@ fn tshark(name: &str, file: &[u8], fields: &[&str]) -> Option<Vec<Vec<String>>> 
     fs::write(&capture, file).unwrap();
 
     let mut command = Command::new("tshark");
-    // Not the user's own plugins and preferences.
+    // Keeps the user's plugins and preferences out.
     command.env("HOME", &folder).env("WIRESHARK_CONFIG_DIR", &folder);
     command.arg("-X").arg(format!("lua_script:{ROOT}/wireshark/ratewire.lua"));
     command.args(["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"]);

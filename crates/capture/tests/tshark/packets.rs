@@ -24,7 +24,7 @@ fn setup(law: &str, queue: u32) -> Setup {
     setup
 }
 
-/// Fields of every packet, and those that TCP analysis must leave empty without loss.
+/// Fields of every packet, and fields that TCP analysis leaves empty when nothing is lost.
 const COMMON: [&str; 8] = [
     "_ws.malformed",
     "ip.checksum.status",
@@ -49,7 +49,7 @@ fn fields(more: &[&'static str]) -> Vec<&'static str> {
     [&COMMON, more].concat()
 }
 
-/// The common fields are those of the simulated packet. Returns its SYN flag.
+/// Checks that the common fields are those of the simulated packet. Returns its SYN flag.
 fn check_common(seen: &PacketSeen, row: &[String]) -> bool {
     assert_eq!(row[0], "", "malformed: {row:?}");
     assert_eq!(row[1], "1", "IP checksum: {row:?}");
@@ -99,7 +99,7 @@ fn xcp_headers_are_shown() {
     assert!(known > 100, "only {known} packets of a known RTT");
 }
 
-/// The figures of a law's header, as its documentation calls them, and how the dissector does.
+/// The fields of a law's header: names in its documentation and names in the dissector.
 type Shown = (&'static str, &'static [(&'static str, &'static str)]);
 
 const RATES: [&str; 3] = ["rate", "RTT", "reverse_rate"];
@@ -127,7 +127,7 @@ const LAWS: [Shown; 9] = [
     ("rcp@kernel", &[("rate", "ratewire.rcp_kernel.rate"), ("rtt", "ratewire.rcp_kernel.rtt"), ("returned", "ratewire.rcp_kernel.returned")]),
 ];
 
-/// What tshark shows of other laws' headers are the figures that the law reads from the same bytes.
+/// tshark shows the same figures of other laws' headers as the law reads from the bytes.
 #[test]
 fn headers_of_all_laws_are_shown() {
     for (law, shown) in LAWS {
@@ -146,13 +146,13 @@ fn headers_of_all_laws_are_shown() {
                 assert!(row[8].is_empty(), "{law}: {row:?}");
                 continue;
             }
-            // Where its port begins, TCP does.
+            // TCP begins right behind the congestion header.
             assert_eq!(
                 (&*row[8], row[9].parse::<u32>().is_ok_and(|port| port >= 49152)),
                 (law, true)
             );
             assert_eq!(row[6], payload(&seen.packet.content.body), "{law}: {row:?}");
-            // Whose header it is and what it says, and what TCP says.
+            // The law of the header, the header's fields, and TCP's fields.
             let says = row[10].split_once("; ").filter(|(of_law, _)| of_law.starts_with(law));
             assert!(says.is_some_and(|(_, of_tcp)| of_tcp.contains(" Len=")), "{row:?}");
             let mut bytes = [0; ratewire_laws::MAX_HEADER];
@@ -165,7 +165,7 @@ fn headers_of_all_laws_are_shown() {
                     assert!(cell.is_empty(), "{law} has no {name}: {row:?}");
                     continue;
                 };
-                // Of several stamps the first.
+                // The first of several stamps.
                 let value = match cell.split(',').next().unwrap_or_default() {
                     "True" | "1" => 1.0,
                     "False" | "0" => 0.0,
@@ -186,7 +186,7 @@ fn headers_of_all_laws_are_shown() {
 
 #[test]
 fn tcp_analysis_finds_nothing_amiss_without_loss() {
-    // Behind a congestion header the dissector in Lua makes up for payload that is not there.
+    // Behind a congestion header the Lua dissector adds the payload that was cut off.
     let cases =
         [("xcp", true), ("xcp", false), ("jetmax", false), ("cubic", true), ("cubic", false)];
     for (law, with_payload) in cases {
@@ -201,7 +201,7 @@ fn tcp_analysis_finds_nothing_amiss_without_loss() {
             let opens = check_common(seen, row);
             assert_eq!(row[6], payload(&seen.packet.content.body), "{law}: {row:?}");
             assert_eq!(row[8], if law == "xcp" && !opens { "3" } else { "" });
-            // Only of whole packets can it be verified (1); of others it is not (2).
+            // tshark verifies the checksum of whole packets (1), and of no others (2).
             let is_made_whole = law != "cubic" && !opens;
             let whole = with_payload || is_made_whole || row[6] == "0";
             assert_eq!(row[9], if whole { "1" } else { "2" }, "TCP checksum: {row:?}");

@@ -42,7 +42,7 @@ The runs had no expectations to be checked against. A scenario states one as
     link   = \"bottleneck\"
     min    = 0.9
 
-docs/tutorial.md, section 5, has more; `ratewire scenario --reference` lists the metrics.
+docs/learn/tutorial.md, section 5, has more; `ratewire scenario --reference` lists the metrics.
 ";
 
 /// Results of a scenario, for `--json`.

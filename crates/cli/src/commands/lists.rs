@@ -1,6 +1,7 @@
-//! Lists of laws and topologies, and the scenario language.
+//! Lists of laws, queue disciplines and topologies, and the scenario language.
 
-use ratewire_laws::LawInfo;
+use ratewire_laws::{LawInfo, OptionSpec};
+use ratewire_net::queue::{self, DisciplineInfo};
 use ratewire_report::table;
 use serde::Serialize;
 
@@ -27,9 +28,16 @@ pub(crate) struct LawsArgs {
 }
 
 #[derive(clap::Args)]
+pub(crate) struct DisciplinesArgs {
+    /// Print them as JSON, with their options
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// A law, as `ratewire laws` lists it
-    law: String,
+    /// A law or a queue discipline, as `ratewire laws` and `ratewire disciplines` list them
+    name: String,
 }
 
 #[derive(clap::Args)]
@@ -39,37 +47,54 @@ pub(crate) struct ScenarioArgs {
     reference: bool,
 }
 
+/// A law or a queue discipline.
 #[derive(Serialize)]
-struct Law {
+struct Listed {
     name: &'static str,
     title: &'static str,
     summary: &'static str,
-    options: Vec<LawOption>,
+    options: Vec<ListedOption>,
 }
 
 #[derive(Serialize)]
-struct LawOption {
+struct ListedOption {
     name: &'static str,
     allowed: String,
     default: &'static str,
     doc: String,
 }
 
-impl Law {
-    fn of(info: &'static LawInfo) -> Law {
-        let options = info.options.iter().map(|o| LawOption {
-            name: o.name,
-            allowed: o.kind.to_string(),
-            default: o.default,
-            doc: o.description(),
-        });
-        Law {
-            name: info.name,
-            title: info.title,
-            summary: info.summary,
-            options: options.collect(),
-        }
+impl ListedOption {
+    fn new(option: &OptionSpec, doc: String) -> ListedOption {
+        let allowed = option.kind.to_string();
+        ListedOption { name: option.name, allowed, default: option.default, doc }
     }
+}
+
+impl From<&LawInfo> for Listed {
+    fn from(info: &LawInfo) -> Listed {
+        let options = info.options.iter().map(|o| ListedOption::new(o, o.description()));
+        let options = options.collect();
+        Listed { name: info.name, title: info.title, summary: info.summary, options }
+    }
+}
+
+impl From<&DisciplineInfo> for Listed {
+    fn from(info: &DisciplineInfo) -> Listed {
+        let options = info.options.iter().map(|o| ListedOption::new(o, o.doc.to_string()));
+        let options = options.collect();
+        Listed { name: info.name, title: info.title, summary: info.summary, options }
+    }
+}
+
+/// Prints a list: as JSON with the options, or a line each.
+fn show(all: &[Listed], json: bool) -> Exit {
+    if json {
+        return print(&(serde_json::to_string_pretty(all).unwrap_or_default() + "\n"));
+    }
+    let width = all.iter().map(|one| one.name.len()).max().unwrap_or(0);
+    let line = |one: &Listed| format!("{:width$}  {}\n", one.name, one.summary);
+    print(&all.iter().map(line).collect::<String>())
 }
 
 pub(crate) fn laws(args: &LawsArgs) -> Exit {
@@ -79,26 +104,31 @@ pub(crate) fn laws(args: &LawsArgs) -> Exit {
     if args.cost {
         return cost::show(args.json);
     }
-    let laws: Vec<Law> = ratewire_laws::list().iter().map(|info| Law::of(info)).collect();
-    if args.json {
-        return print(&(serde_json::to_string_pretty(&laws).unwrap_or_default() + "\n"));
-    }
-    let width = laws.iter().map(|l| l.name.len()).max().unwrap_or(0);
-    let line = |l: &Law| format!("{:width$}  {}\n", l.name, l.summary);
-    print(&laws.iter().map(line).collect::<String>())
+    let laws: Vec<Listed> = ratewire_laws::list().iter().map(|info| Listed::from(*info)).collect();
+    show(&laws, args.json)
+}
+
+pub(crate) fn disciplines(args: &DisciplinesArgs) -> Exit {
+    let all: Vec<Listed> = queue::list().iter().map(|info| Listed::from(*info)).collect();
+    show(&all, args.json)
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Exit {
-    let Some(info) = ratewire_laws::find(&args.law) else {
-        let known: Vec<&str> = ratewire_laws::list().iter().map(|l| l.name).collect();
-        tell!("ratewire: {}", unknown("law", &args.law, &known));
-        return Exit::Wrong;
+    let (explanation, listed) = match (ratewire_laws::find(&args.name), queue::find(&args.name)) {
+        (Some(law), _) => (law.explanation, Listed::from(law)),
+        (None, Some(discipline)) => (discipline.explanation, Listed::from(discipline)),
+        (None, None) => {
+            let laws = ratewire_laws::list().iter().map(|law| law.name);
+            let known: Vec<&str> = laws.chain(queue::list().iter().map(|info| info.name)).collect();
+            tell!("ratewire: {}", unknown("law or discipline", &args.name, &known));
+            return Exit::Wrong;
+        }
     };
-    let mut text = format!("{}\n\nOptions\n", info.explanation.trim_end());
-    if info.options.is_empty() {
+    let mut text = format!("{}\n\nOptions\n", explanation.trim_end());
+    if listed.options.is_empty() {
         text += "\n  none\n";
     }
-    for option in &Law::of(info).options {
+    for option in &listed.options {
         text += &format!("\n  {} = {}\n", option.name, quoted(option.default));
         let doc = format!("{}; {}.", option.doc.trim_end_matches('.'), option.allowed);
         text += &table::wrap(&doc, 6, table_options().text_width());

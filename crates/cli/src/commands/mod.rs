@@ -5,6 +5,7 @@ pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod dry;
+pub(crate) mod generate;
 pub(crate) mod lists;
 #[cfg(feature = "live")]
 pub(crate) mod live;

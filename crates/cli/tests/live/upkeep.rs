@@ -224,6 +224,15 @@ fn what_is_installed_is_where_the_units_look() {
     let installed = folder.join("opt/rw/bin/ratewire");
     let version = Command::new(&installed).arg("--version").output().expect("it can be run");
     assert!(version.status.success());
+    let share = folder.join("opt/rw/share");
+    for file in [
+        "man/man1/ratewire-live-host.1",
+        "bash-completion/completions/ratewire",
+        "zsh/site-functions/_ratewire",
+        "fish/vendor_completions.d/ratewire.fish",
+    ] {
+        assert!(share.join(file).exists(), "{file}");
+    }
     // The copy would be as large as all other test files together.
     std::fs::remove_dir_all(&folder).expect("it is ours");
 }

@@ -1,5 +1,5 @@
-//! What the kernel says of flows, asked by a thread of its own: to ask waits for who is at work on
-//! a socket, and the network's thread must wait for nobody.
+//! Asks the kernel about flows in a thread of its own: a question waits for whatever holds the
+//! socket, and the network's thread must not wait.
 
 use std::io;
 use std::mem::{replace, take};
@@ -14,7 +14,7 @@ use crate::Error;
 use crate::clock::Clock;
 use crate::sys::{self, TcpInfo};
 
-/// What the kernel said at a sample.
+/// The kernel's answers at a sample.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
     /// When the sample was due.
@@ -22,17 +22,17 @@ pub(crate) struct Answers {
     flows: Vec<Answer>,
 }
 
-/// What it said of one flow.
+/// The answer about one flow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
     /// `None` before the flow has a connection.
     pub(crate) info: Option<TcpInfo>,
-    /// The flow had completed when the kernel was asked.
+    /// Whether the flow had completed when the kernel was asked.
     pub(crate) is_last: bool,
 }
 
 impl Answers {
-    /// What the kernel says now, at the end of a run.
+    /// Answers now, at the end of a run.
     pub(crate) fn now(flows: &[Option<Flow>], at: Time) -> Answers {
         let ask = |flow: &Option<Flow>| {
             let mut answer = Answer::default();
@@ -44,27 +44,27 @@ impl Answers {
         Answers { at, flows: flows.iter().map(ask).collect() }
     }
 
-    /// Whether they are of a sample that was due at this time, or of a later one.
+    /// Whether the answers are of a sample due at this time or later.
     pub(crate) fn are_of(&self, at: Time) -> bool {
         self.at >= at
     }
 
-    /// Of the n-th flow; nothing is known of one that nobody has asked for.
+    /// Answer about the n-th flow; empty if nobody has asked.
     pub(crate) fn of(&self, n: usize) -> Answer {
         self.flows.get(n).copied().unwrap_or_default()
     }
 }
 
-/// Where answers are put down and taken. The network's thread only tries to lock it: a channel
-/// would have it spin, before all others, until who puts something down goes on.
+/// Place where answers are put and taken. The network's thread only tries to lock it: with a
+/// channel it would spin, ahead of all other threads, until the writer goes on.
 #[derive(Debug, Default)]
 struct Tray {
     newest: Option<Answers>,
-    /// Whose room is used again.
+    /// Buffers to use again.
     used: Answers,
 }
 
-/// The thread that asks, for as long as this lives.
+/// The thread that asks, for as long as this value lives.
 #[derive(Debug)]
 pub(crate) struct Asking {
     tray: Arc<Mutex<Tray>>,
@@ -73,7 +73,7 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Asks at each sample of the first `sampled` flows, and of others once when they have
+    /// Asks at each sample about the first `sampled` flows, and once about others when they have
     /// completed.
     pub(crate) fn start(
         flows: &[Option<Flow>],
@@ -91,7 +91,7 @@ impl Asking {
             let mut room = Answers::default();
             let mut at = Time::ZERO;
             loop {
-                // Samples that were missed are not made up for.
+                // Missed samples are not made up for.
                 at += interval * ((clock.now().since(at).ps() / interval.ps()).max(1));
                 while clock.now() < at && !own.load(Relaxed) {
                     thread::park_timeout(clock.until(at));
@@ -115,8 +115,7 @@ impl Asking {
         Ok(Asking { tray, over, thread: Some(thread.map_err(cannot)?) })
     }
 
-    /// Puts the newest answers in place of these, if there are any and nobody is just putting some
-    /// down.
+    /// Replaces these answers by the newest, if there are any and the lock is free.
     pub(crate) fn look(&self, answers: &mut Answers) {
         if let Ok(mut tray) = self.tray.try_lock()
             && let Some(newest) = tray.newest.take()
@@ -131,14 +130,14 @@ impl Drop for Asking {
         self.over.store(true, Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // One that panicked has told so.
+            // A thread that panicked has reported so.
             let _ = thread.join();
         }
     }
 }
 
 impl Answer {
-    /// Asks of a flow, unless it has completed before and was asked since.
+    /// Asks about a flow, unless it was asked after its completion.
     fn ask(&mut self, told: &Told, is_sampled: bool) {
         let has_completed = told.completed.load(Relaxed) > 0;
         if self.is_last || !(is_sampled || has_completed) {

@@ -1,4 +1,4 @@
-//! Flows: kernel connections between hosts that send what the scenario's applications write.
+//! Flows: kernel connections between hosts, with the writes of the scenario's applications.
 
 mod asking;
 mod reactor;
@@ -27,14 +27,14 @@ use crate::clock::Clock;
 use crate::host::Host;
 use crate::sys::{self, TcpInfo};
 
-/// The most that is written, or read, before other flows have their turn.
+/// Most bytes written or read before other flows have their turn.
 const CHUNK: usize = 1 << 16;
-/// Of a flow that is to stop: written at once, and what may wait to be sent, so that little is left
-/// when it does.
+/// Limit for a flow that is to stop, for one write and for data that waits to be sent, so that
+/// little is left when it stops.
 const SMALL_CHUNK: usize = 1 << 14;
 /// The port of the first flow.
 const FIRST_PORT: u16 = 10_000;
-/// A receive window above this is left to the kernel to find.
+/// A larger receive window is left to the kernel.
 const LARGEST_FIXED: Bytes = Bytes::new(1 << 30);
 
 /// The sockets of a flow's two ends, opened and not yet connected.
@@ -60,14 +60,14 @@ pub(crate) struct Flow {
     told: Arc<Told>,
 }
 
-/// What a flow's two applications tell.
+/// Reports of a flow's two applications.
 #[derive(Debug, Default)]
 struct Told {
     /// Payload that the receiving application has read.
     read: AtomicU64,
-    /// When the sender began; zero while it has not.
+    /// Start of the sender; zero before.
     started: AtomicU64,
-    /// When the receiver had read everything; zero while it has not.
+    /// Time at which the receiver had read everything; zero before.
     completed: AtomicU64,
     sender: OnceLock<TcpStream>,
     receiver: OnceLock<TcpStream>,
@@ -83,11 +83,11 @@ enum Then {
     Ready,
     /// A time.
     At(Time),
-    /// Nothing: it has done all that it was to do.
+    /// Nothing: the application has finished.
     Over,
 }
 
-/// The port that the n-th flow's receiver listens on; `None` when there are no more.
+/// Port on which the n-th flow's receiver listens; `None` if there are no more.
 pub(crate) fn port(flow: usize) -> Option<u16> {
     u16::try_from(flow).ok()?.checked_add(FIRST_PORT)
 }
@@ -98,8 +98,8 @@ pub(crate) fn at_port(port: u16) -> Option<usize> {
 }
 
 impl FlowSockets {
-    /// Opens both ends of the n-th flow, each at its host. Sockets belong to the control group that
-    /// the process is in at this moment.
+    /// Opens both ends of the n-th flow, each at its host. Sockets belong to the process's control
+    /// group at this moment.
     pub(crate) fn open(
         n: usize,
         spec: &FlowSpec,
@@ -150,7 +150,7 @@ impl FlowSockets {
 }
 
 impl Flows {
-    /// Has the ends of each flow do what the scenario says, from its start on.
+    /// Lets the ends of each flow do what the scenario says, from its start on.
     pub(crate) fn start(
         ends: Vec<Option<FlowSockets>>,
         specs: &[FlowSpec],
@@ -183,12 +183,12 @@ impl Flows {
         Ok(Flows { all, thread: Some(thread.map_err(cannot)?), end, over })
     }
 
-    /// All of them, in the order of the scenario.
+    /// All flows, in the order of the scenario.
     pub(crate) fn all(&self) -> &[Option<Flow>] {
         &self.all
     }
 
-    /// Ends all flows, now; says what kept their applications from running.
+    /// Ends all flows now; returns an error that kept their applications from running.
     pub(crate) fn end(mut self) -> Result<(), Error> {
         self.stop().map_err(|e| Error::new("the flows' applications stopped", "").because(e))
     }
@@ -201,7 +201,7 @@ impl Flows {
         for flow in self.all.iter().flatten() {
             let streams = [flow.told.sender.get(), flow.told.receiver.get()];
             for stream in streams.into_iter().flatten() {
-                // What was not sent is not waited for: it would keep the host's namespace alive.
+                // Unsent data is not waited for: it would keep the host's namespace alive.
                 let _ = SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
             }
         }
@@ -211,13 +211,13 @@ impl Flows {
 
 impl Drop for Flows {
     fn drop(&mut self) {
-        // A run that has failed says why itself.
+        // A run that has failed reports why itself.
         let _ = self.stop();
     }
 }
 
 impl Flow {
-    /// Payload that the receiving host has got, in order.
+    /// Payload that the receiving host has got in order.
     pub(crate) fn delivered(&self) -> Bytes {
         let read = Bytes::new(self.told.read.load(Relaxed));
         if self.completed().is_some() {
@@ -227,7 +227,7 @@ impl Flow {
         receiver.map_or(read, |info| Bytes::new(info.bytes_received).max(read))
     }
 
-    /// What the sending kernel says; `None` before there is a connection.
+    /// The sending kernel's facts; `None` before there is a connection.
     pub(crate) fn info(&self) -> Option<TcpInfo> {
         self.told.sender.get().and_then(|stream| sys::tcp_info(stream).ok())
     }
@@ -239,14 +239,14 @@ impl Flow {
         instant(&self.told.completed)
     }
 
-    /// Why it could not do what it was to do.
+    /// Why the flow failed, if it did.
     pub(crate) fn failed(&self) -> Option<&str> {
         self.told.failed.get().map(String::as_str)
     }
 }
 
 impl Told {
-    /// The first failure is the one that is told.
+    /// Keeps the first failure.
     fn failed(&self, why: &io::Error) {
         let _ = self.failed.set(why.to_string());
     }

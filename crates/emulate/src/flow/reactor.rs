@@ -1,5 +1,5 @@
-//! The one thread that all flows' applications run on: each takes a step when its socket is ready
-//! or its time has come.
+//! The one thread of all flows' applications: each takes a step when its socket is ready or its
+//! time has come.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,35 +18,35 @@ use super::{CHUNK, Then, Told};
 use crate::clock::Clock;
 use crate::readiness::Readiness;
 
-/// Number of the descriptor by which the thread is told to end.
+/// Number of the descriptor that tells the thread to end.
 const END: u64 = u64::MAX;
-/// Steps between two looks at sockets.
+/// Steps between two checks of sockets.
 const STEPS: usize = 64;
-/// Sockets that are noted in one look.
+/// Maximum number of sockets of one check.
 const NOTED: usize = 1024;
-/// How often a burst is looked for that is on its way.
+/// Time between two checks of a burst on its way.
 const LOOK: Duration = Duration::from_millis(1);
-/// Where more bursts than this are on their way, each is looked for less often.
+/// With more bursts than this on their way, each is checked less often.
 const OFTEN: u64 = 100;
-/// The longest wait where nothing is due.
+/// Longest wait if nothing is due.
 const LONGEST: Span = Span::from_secs(3600);
 
-/// What applications share.
+/// Facts that applications share.
 #[derive(Debug)]
 pub(super) struct Desk {
     pub(super) clock: Clock,
     pub(super) readiness: Readiness,
-    /// What senders write.
+    /// Bytes that senders write.
     pub(super) zeros: Vec<u8>,
-    /// What receivers read into.
+    /// Buffer that receivers read into.
     pub(super) room: Vec<u8>,
-    /// Senders that look for a burst on its way.
+    /// Number of senders that wait for a burst to arrive.
     draining: u64,
 }
 
 impl Desk {
-    /// How long a sender waits between two looks for a burst: looks take a part of the thread's
-    /// time at most, whatever the number of senders.
+    /// Time between two checks of a burst: all checks together take a part of the thread's time at
+    /// most, whatever the number of senders.
     pub(super) fn look(&self) -> Duration {
         LOOK * self.draining.div_ceil(OFTEN).max(1)
     }
@@ -58,11 +58,11 @@ enum Application {
     Receiving(Receiving),
 }
 
-/// An application, and when it takes its next step.
+/// An application, and the time of its next step.
 #[derive(Debug)]
 struct Task {
     application: Application,
-    /// It waits for this time, whatever its socket does.
+    /// Time for which it waits, whatever its socket does.
     sleeps_until: Time,
     is_queued: bool,
     is_over: bool,
@@ -73,7 +73,7 @@ struct Task {
 pub(super) struct Reactor {
     desk: Desk,
     tasks: Vec<Task>,
-    /// Times at which applications are to be looked at, and which.
+    /// Applications by the times at which to check them.
     timers: BinaryHeap<Reverse<(Time, usize)>>,
     /// Applications that can take a step.
     queue: VecDeque<usize>,
@@ -90,7 +90,7 @@ impl Reactor {
         Ok(Reactor { desk, tasks, timers, queue, over })
     }
 
-    /// Takes in the two applications of a flow.
+    /// Adds the two applications of a flow.
     pub(super) fn add(&mut self, sending: Sending, receiving: Receiving) -> io::Result<()> {
         let sender = self.tasks.len();
         receiving.listen(sender as u64 + 1, &self.desk)?;
@@ -132,7 +132,7 @@ impl Reactor {
         Ok(())
     }
 
-    /// Puts those before others whose time has come.
+    /// Puts applications whose time has come at the head of the queue.
     fn queue_due(&mut self) {
         let now = self.desk.clock.now();
         while let Some(Reverse((at, number))) = self.timers.peek().copied()
@@ -169,7 +169,7 @@ impl Reactor {
         };
         match then {
             Ok(Then::Again) => queue_last(task, &mut self.queue, number),
-            // One that is late does not go before all others again and again.
+            // A late application does not go before all others again and again.
             Ok(Then::At(at)) if at <= desk.clock.now() => {
                 queue_last(task, &mut self.queue, number);
             }

@@ -1,5 +1,4 @@
-//! The receiving application of a flow, as steps between which it waits for its socket or for a
-//! time.
+//! The receiving application of a flow, in steps between which it waits for its socket or a time.
 
 use std::io::{self, ErrorKind};
 use std::net::TcpListener;
@@ -20,13 +19,13 @@ use super::{CHUNK, Desk, Then, Told};
 #[derive(Debug)]
 pub(super) struct Receiving {
     told: Arc<Told>,
-    /// Until the sender has connected.
+    /// The listening socket, until the sender has connected.
     listener: Option<TcpListener>,
     reader: Reader,
     frame: Bytes,
-    /// Bytes that the sender writes in all, if it has an end of its own.
+    /// Number of bytes that the sender writes, if it ends by itself.
     end: Option<u64>,
-    /// When the frame that is being read is done with.
+    /// End of the frame that is being read.
     next: Time,
 }
 
@@ -45,14 +44,14 @@ impl Receiving {
         &self.told
     }
 
-    /// Has the reactor tell when the sender connects.
+    /// Lets the reactor report when the sender connects.
     pub(super) fn listen(&self, number: u64, desk: &Desk) -> io::Result<()> {
         let Some(listener) = &self.listener else { return Ok(()) };
         listener.set_nonblocking(true)?;
         desk.readiness.add(listener, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)
     }
 
-    /// Does what can be done at once, a chunk at most.
+    /// Does what can be done at once, at most a chunk.
     pub(super) fn step(&mut self, number: u64, desk: &mut Desk) -> io::Result<Then> {
         match self.listener.take() {
             Some(listener) => self.accept(listener, number, desk),
@@ -67,7 +66,7 @@ impl Receiving {
                 self.listener = Some(listener);
                 return match e.kind() {
                     ErrorKind::WouldBlock => Ok(Then::Ready),
-                    // A connection that is gone again is the sender's to tell of (accept(2)).
+                    // A connection that is gone again is for the sender to report (accept(2)).
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => Ok(Then::Again),
                     _ => Err(e),
                 };
@@ -85,7 +84,7 @@ impl Receiving {
             Reader::Immediate => CHUNK,
             _ => (self.frame.get() as usize).clamp(1, CHUNK),
         };
-        // The kernel discards what is read, for nobody looks at it (tcp(7)).
+        // The kernel discards the bytes read, because nobody looks at them (tcp(7)).
         let got = match recv(stream.as_raw_fd(), &mut desk.room[..most], MsgFlags::MSG_TRUNC) {
             Ok(got) => got,
             Err(Errno::EAGAIN) => return Ok(Then::Ready),
@@ -95,7 +94,7 @@ impl Receiving {
         let now = desk.clock.now();
         let read = self.told.read.fetch_add(got as u64, Relaxed) + got as u64;
         if got == 0 || self.end == Some(read) {
-            // The end of the stream may come later than the last of its bytes.
+            // The end of the stream may come later than its last byte.
             let _ = self.told.completed.compare_exchange(0, now.ps().max(1), Relaxed, Relaxed);
         }
         if got == 0 {
@@ -107,7 +106,7 @@ impl Receiving {
         Ok(Then::At(self.next))
     }
 
-    /// What a frame that is begun now takes, if not at once.
+    /// Reading time of a frame that begins now, unless it is zero.
     fn per_frame(&self, now: Time) -> Option<Duration> {
         match self.reader {
             Reader::Immediate => None,

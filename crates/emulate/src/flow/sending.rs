@@ -1,4 +1,4 @@
-//! The sending application of a flow, as steps between which it waits for its socket or for a time.
+//! The sending application of a flow, in steps between which it waits for its socket or a time.
 
 use std::io::{self, ErrorKind, Write};
 use std::net::{Shutdown, SocketAddrV4};
@@ -18,7 +18,7 @@ use crate::sys;
 #[derive(Debug)]
 pub(super) struct Sending {
     told: Arc<Told>,
-    /// Before the flow starts.
+    /// The socket before the flow starts.
     socket: Option<Socket>,
     to: SocketAddrV4,
     start: Time,
@@ -26,22 +26,22 @@ pub(super) struct Sending {
     writer: Writer,
     frame: Bytes,
     stage: Stage,
-    /// Bursts that are still to be written, the current one included.
+    /// Bursts still to be written, the current one included.
     bursts: u64,
-    /// When the next burst or frame is due.
+    /// Time of the next burst or frame.
     next: Time,
 }
 
-/// What the application is at.
+/// State of the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The flow has not started.
     Waiting,
     /// The connection is being opened.
     Connecting,
-    /// So many bytes of the current burst or frame are still to be written.
+    /// This many bytes of the current burst or frame are still to be written.
     Writing(u64),
-    /// The burst is written, and has not gone where its pause is counted from.
+    /// The burst is written, and its pause has not begun.
     Draining,
     /// The next burst or frame is not due.
     Pausing,
@@ -75,17 +75,17 @@ impl Sending {
         &self.told
     }
 
-    /// When the application has to be looked at, whatever its socket does.
+    /// Times at which to check the application, whatever its socket does.
     pub(super) fn times(&self) -> [Time; 2] {
         [self.start, self.stop]
     }
 
-    /// Whether a burst's way is followed, for which the kernel gives no notice.
+    /// Whether a burst's way is followed, of which the kernel gives no notice.
     pub(super) fn is_draining(&self) -> bool {
         self.stage == Stage::Draining
     }
 
-    /// Does what can be done at once, a chunk at most.
+    /// Does what can be done at once, at most a chunk.
     pub(super) fn step(&mut self, number: u64, desk: &Desk) -> io::Result<Then> {
         let now = desk.clock.now();
         match self.stage {
@@ -183,7 +183,7 @@ impl Sending {
         }
     }
 
-    /// Begins the pause if the burst has gone where the pause is counted from.
+    /// Begins the pause if the burst has arrived where the pause is counted from.
     fn look_whether_gone(&mut self, now: Time, desk: &Desk) -> io::Result<Then> {
         let Writer::OnOff { pause, pause_after, .. } = self.writer else { return self.close() };
         let Some(stream) = self.told.sender.get() else { return Ok(Then::Over) };

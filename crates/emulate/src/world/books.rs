@@ -1,4 +1,4 @@
-//! What is told of flows and links while a run goes on, and what it comes to.
+//! Reports on flows and links during a run, and its result.
 
 use ratewire_net::spec::LinkId;
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
@@ -12,21 +12,21 @@ use crate::flow::{Answer, Answers, Asking, Flow};
 use crate::handoff::Call;
 use crate::sys::TcpInfo;
 
-/// What is known of a flow from its samples.
+/// A flow's state between samples.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Book {
     /// Payload that has left the network for the receiver, each byte once.
     pub(super) arrived: Bytes,
-    /// Payload that has entered it more than once, and packets of such.
+    /// Payload that entered the network more than once, and its packets.
     pub(super) sent_again: Bytes,
     pub(super) packets_sent_again: u64,
-    /// Of that, what had at the last sample; and what of it was told.
+    /// Payload that had arrived at the last sample, and the part that was reported.
     due: Bytes,
     told: Bytes,
     sampled_retransmitted: Bytes,
     started: bool,
     completed: bool,
-    /// It has been sampled since.
+    /// Whether the flow was sampled after its completion.
     settled: bool,
     rtt_sum: f64,
     rtt_count: u64,
@@ -34,13 +34,13 @@ pub(super) struct Book {
 }
 
 impl Book {
-    /// Payload that had arrived at the last sample, and at the one before had not.
+    /// Payload that arrived between the last two samples.
     fn newly_arrived(&mut self) -> Bytes {
         self.due - core::mem::replace(&mut self.told, self.due)
     }
 }
 
-/// A sample whose flows are told of between packets, some at a time: thousands at once would make
+/// A sample whose flows are reported between packets, some at a time: thousands at once would make
 /// packets late.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Telling {
@@ -50,11 +50,11 @@ pub(super) struct Telling {
     next: usize,
 }
 
-/// Flows that are told of at once.
+/// Flows reported at once.
 const TOLD_AT_ONCE: usize = 64;
 
 impl World<'_> {
-    /// Has kernels asked of flows at each sample, from now on.
+    /// Starts to ask kernels about flows at each sample.
     pub(super) fn start_asking(&mut self) -> Result<(), Error> {
         let interval = self.setup.sample_interval.filter(|interval| !interval.is_zero());
         let Some(interval) = interval.filter(|_| self.told > 0) else { return Ok(()) };
@@ -63,7 +63,7 @@ impl World<'_> {
         Ok(())
     }
 
-    /// Tells of some flows, if the kernel has answered.
+    /// Reports some flows, if the kernel has answered.
     pub(super) fn tell_some(&mut self) {
         let Some(telling) = self.telling else { return };
         self.look_for_answers();
@@ -91,7 +91,7 @@ impl World<'_> {
         let book = &self.books[n];
         if (n as u32) < self.setup.sampled_flows && book.started && !book.settled {
             let sample = self.flow_sample(n, at, interval, &answer);
-            // The kernel is asked once more after the end, and then left alone.
+            // The kernel is asked once more after the end, and no more then.
             self.books[n].settled = self.books[n].completed;
             self.teller.tell(Call::FlowSample(sample));
         }
@@ -99,7 +99,7 @@ impl World<'_> {
 
     pub(super) fn sample(&mut self, at: Time) {
         if self.telling.is_some() {
-            // The kernel has perhaps not answered yet: then what it said before is told again.
+            // If the kernel has not answered yet, its last answer is reported again.
             self.look_for_answers();
             self.tell_up_to(self.told);
         }
@@ -129,7 +129,7 @@ impl World<'_> {
         }
     }
 
-    /// The class of traffic that a flow is of.
+    /// Class of traffic of a flow.
     fn class(&self, n: usize) -> Option<usize> {
         let listed = self.setup.flows.len() - self.classes.len();
         n.checked_sub(listed).map(|arrived| self.classes[arrived])
@@ -184,7 +184,7 @@ impl World<'_> {
         interval: Duration,
         answer: &Answer,
     ) -> FlowSample {
-        // Not of a program's flow: nobody else can ask its sockets. Nor before a flow has one.
+        // Not for a program's flow, whose sockets nobody else can ask, nor before a flow has one.
         let known = answer.info;
         let info = known.unwrap_or_default();
         let retransmitted = self.retransmitted(n, &info).0;
@@ -214,8 +214,8 @@ impl World<'_> {
         sample
     }
 
-    /// Payload and packets that a flow has sent again: as the kernel says, or of a program's flow, whose sockets are not
-    /// ours, as the network has seen.
+    /// Payload and packets that a flow has sent again: the kernel's count, or for a program's flow,
+    /// whose sockets are not ours, the network's.
     fn retransmitted(&self, n: usize, info: &TcpInfo) -> (Bytes, u64) {
         match &self.flows[n] {
             Some(_) => (Bytes::new(info.bytes_retrans), u64::from(info.total_retrans)),
@@ -223,7 +223,7 @@ impl World<'_> {
         }
     }
 
-    /// What the run has come to.
+    /// The result of the run.
     pub(super) fn finish(mut self) -> Result<(Outcome, Fidelity), Error> {
         let end = self.end;
         self.asking = None;

@@ -33,32 +33,32 @@ use crate::{Error, sys};
 use books::{Book, Telling};
 use streams::{Known, Passed};
 
-/// What comes closer together than this is done together: a wake for each packet would take more time than packets do,
-/// and from 1 Gbit/s on all there is.
+/// Events closer together than this are handled together: a wake for each packet would take longer
+/// than the packets, and from 1 Gbit/s on all the time there is.
 const TOGETHER: Duration = Duration::from_micros(50);
-/// Bundles taken from a host before others have their turn.
+/// Bundles read from a host before others have their turn.
 const READS: usize = 8;
-/// How often a shell is looked at, and progress told.
+/// Time between checks of a shell and reports of progress.
 const GLANCE: Duration = Duration::from_millis(50);
 
 /// A host, from the network's side.
 #[derive(Debug, Default)]
 struct Side {
-    /// Packets of the last bundle that its own queue has no room for yet.
+    /// Packets of the last bundle for which its own queue has no room yet.
     staged: VecDeque<(Entering, Address, Header)>,
-    /// Its sockets wait while its queue is full, so that no more is read.
+    /// Whether its sockets block while its queue is full, so that no more is read.
     waits: bool,
-    /// What leaves the network for it, and when each packet was to.
+    /// Packets that leave the network for it, and the times at which each was due.
     leaving: Option<Leaving>,
     due: Vec<Time>,
-    /// The host is in the world's list of hosts that packets leave for.
+    /// Whether the host is in the world's list of hosts with leaving packets.
     is_listed: bool,
 }
 
 /// The network, its hosts, and what is recorded of them.
 pub(crate) struct World<'a> {
     setup: &'a Setup,
-    /// Classes of traffic that the last flows are of.
+    /// Classes of traffic of the last flows.
     classes: &'a [usize],
     hosts: &'a [Host],
     flows: &'a [Option<Flow>],
@@ -74,40 +74,40 @@ pub(crate) struct World<'a> {
     numbers: BTreeMap<Stream, u32>,
     streams: Vec<Known>,
     passed: Vec<Passed>,
-    /// The flows of programs, by the nodes of their ends: the first in the scenario of those
-    /// between the same two.
+    /// Flows of programs by the nodes of their ends; between the same two, the first in the
+    /// scenario.
     of_programs: BTreeMap<(NodeId, NodeId), u32>,
     sides: Vec<Side>,
     readiness: Readiness,
-    /// Hosts that had something to be read when the network last looked.
+    /// Hosts with something to read at the last check.
     ready: Vec<usize>,
-    /// Hosts whose sockets wait.
+    /// Hosts whose sockets block.
     waiting: Vec<usize>,
-    /// Hosts that packets leave for.
+    /// Hosts with leaving packets.
     taking: Vec<usize>,
     books: Vec<Book>,
-    /// How many of the flows are told of, the first of them.
+    /// Number of flows that are reported, from the first on.
     told: usize,
     link_before: Vec<Observation>,
     last_sample: Time,
-    /// Asks kernels of flows while the network runs.
+    /// Asks kernels about flows while the network runs.
     asking: Option<Asking>,
     answers: Answers,
-    /// The sample whose flows are still to be told of.
+    /// The sample whose flows are still to be reported.
     telling: Option<Telling>,
-    /// Changes of links that are to come, the next one last.
+    /// Future changes of links, the next one last.
     changes: Vec<usize>,
     packets: PacketCounts,
     data_packets: u64,
     events: u64,
     fidelity: Fidelity,
-    /// For what is read, and its packets.
+    /// Buffer for what is read.
     room: Vec<u8>,
     entering: Vec<Entering>,
 }
 
 impl<'a> World<'a> {
-    /// For a setup without arriving traffic; `classes` are those of its last flows.
+    /// A world for a setup without arriving traffic; `classes` are those of its last flows.
     pub(crate) fn new(
         setup: &'a Setup,
         classes: &'a [usize],
@@ -173,13 +173,13 @@ impl<'a> World<'a> {
         })
     }
 
-    /// Packets are read and routed as the flows' that are between their hosts, and that is all there is of flows.
+    /// Reports no flows: packets are only read and routed by the flows between their hosts.
     pub(crate) fn tell_of_no_flows(&mut self) {
         self.told = 0;
         self.classes = &[];
     }
 
-    /// Runs to the `end`, or until the shell is left; says what the run has come to.
+    /// Runs to the `end`, or until the shell is left; returns the result.
     pub(crate) fn run(
         mut self,
         shell: Option<&mut Program>,
@@ -204,7 +204,8 @@ impl<'a> World<'a> {
             if now >= self.end {
                 return Ok(());
             }
-            // What is read now was not sent before the last look: it must not enter the network in the past.
+            // A packet read now was not sent before the last check: it must not enter the network
+            // in the past.
             let now = self.clock.now().min(self.end);
             self.catch_up(now);
             self.take_in(now)?;
@@ -241,7 +242,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Waits until something is due or a host has sent something; returns when that was, as far as can be told.
+    /// Waits until something is due or a host has sent something; returns the time of that, as well
+    /// as it can be known.
     fn wait(&mut self, until: Time) -> Result<Time, Error> {
         let ready = self.readiness.wait(self.clock.until(until)).map_err(cannot_wait)?;
         self.ready.clear();
@@ -250,7 +252,7 @@ impl<'a> World<'a> {
         Ok(if self.ready.is_empty() { now.min(until) } else { now })
     }
 
-    /// Does what is due, each at its own time.
+    /// Handles everything due, each event at its own time.
     fn catch_up(&mut self, now: Time) {
         loop {
             let due = self.next_due();
@@ -273,14 +275,14 @@ impl<'a> World<'a> {
     }
 
     fn forget_dropped(&mut self) {
-        // Whether there is room is asked before each packet.
+        // The room is checked before each packet.
         drop(self.network.news().take_roomy());
         for kept in self.network.news().take_dropped() {
             self.bundles.drop(kept);
         }
     }
 
-    /// A packet has come to the host it is for.
+    /// Takes a packet that has reached its host.
     fn arrive(&mut self, at: Time, label: &Label) {
         self.packets.delivered += 1;
         let content = *self.network.content(label);
@@ -310,7 +312,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Writes to a host's device what is to leave for it.
+    /// Writes a host's leaving packets to its device.
     fn hand_over_to(&mut self, host: usize) {
         let side = &mut self.sides[host];
         let Some(leaving) = side.leaving.take() else { return };
@@ -326,7 +328,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Takes what hosts have sent, each in its turn.
+    /// Reads what hosts have sent, each in turn.
     fn take_in(&mut self, now: Time) -> Result<(), Error> {
         for host in std::mem::take(&mut self.waiting) {
             self.admit_staged(now, host)?;
@@ -353,13 +355,14 @@ impl<'a> World<'a> {
                 }
             }
         }
-        // Its room is used again.
+        // Keeps the buffer.
         self.ready = ready;
         self.forget_dropped();
         Ok(())
     }
 
-    /// What a host has sent is cut into packets, which wait for room in its queue where its sockets do.
+    /// Cuts what a host has sent into packets. If the host's sockets block, the packets wait for
+    /// room in its queue.
     fn enter(&mut self, now: Time, host: usize, read: &[u8]) {
         let bundle = Bundle::read(read);
         let known = bundle.and_then(|bundle| {
@@ -374,7 +377,12 @@ impl<'a> World<'a> {
         let own = &self.setup.network.links[known.route.first.index()];
         let waits = own.driver.sockets != Sockets::Drop || own.pause.is_some();
         let generation = known.flow.unwrap_or(self.setup.flows.len() as u32 + number);
-        let (is_capable, shape) = (packet::ecn(bundle.headers()) != 0, bundle.shape);
+        let (codepoint, shape) = (packet::ecn(bundle.headers()), bundle.shape);
+        let ecn = match codepoint {
+            0b00 => Ecn::NotCapable,
+            0b01 => Ecn::Scalable,
+            _ => Ecn::Capable,
+        };
         let mut headers = [0; HEADERS_MOST];
         let headers = &mut headers[..shape.headers];
         headers.copy_from_slice(bundle.headers());
@@ -387,7 +395,7 @@ impl<'a> World<'a> {
                 size: entering.size,
                 flow: number,
                 generation,
-                ecn: is_capable,
+                ecn,
                 class: known.class,
             };
             let header = match shape.is_tcp() {
@@ -406,7 +414,7 @@ impl<'a> World<'a> {
         self.entering = all;
     }
 
-    /// Lets a host's packets into its queue while there is room. Of a host that has more nothing is
+    /// Lets a host's packets into its queue while there is room. From a host with more, nothing is
     /// read meanwhile.
     fn admit_staged(&mut self, now: Time, host: usize) -> Result<(), Error> {
         while let Some((entering, address, header)) = self.sides[host].staged.front().copied() {

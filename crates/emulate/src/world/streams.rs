@@ -16,15 +16,15 @@ use crate::seen::Seen;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Known {
     pub(super) route: RouteInfo,
-    /// The flow it carries the data of.
+    /// The flow whose data the stream carries.
     pub(super) flow: Option<u32>,
     pub(super) to: usize,
     pub(super) class: u8,
-    /// Of the flow's own law, where some port has it.
+    /// Dialect of the flow's own law, if some port has it.
     pub(super) dialect: Option<usize>,
 }
 
-/// Which data of a stream has entered the network, and which has arrived.
+/// Data of a stream that has entered the network, and that has arrived.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Passed {
     sent: Seen,
@@ -32,7 +32,7 @@ pub(super) struct Passed {
 }
 
 impl World<'_> {
-    /// A packet of a stream enters.
+    /// Notes a packet of a stream that enters.
     pub(super) fn note_sent(&mut self, number: u32, kept: u32) {
         let Some(flow) = self.streams[number as usize].flow else { return };
         let segment = self.bundles.segment(kept);
@@ -41,7 +41,7 @@ impl World<'_> {
         self.books[flow as usize].packets_sent_again += u64::from(again > 0);
     }
 
-    /// It has come to the host it is for.
+    /// Notes a packet that has reached its host.
     pub(super) fn note_arrived(&mut self, number: u32, kept: u32) {
         let Some(flow) = self.streams[number as usize].flow else { return };
         let segment = self.bundles.segment(kept);
@@ -50,7 +50,7 @@ impl World<'_> {
         self.books[flow as usize].arrived += Bytes::new(fresh);
     }
 
-    /// The number of a stream from a host; `None` if it leads to no host.
+    /// Number of a stream from a host; `None` if it leads to no host.
     pub(super) fn number(&mut self, from: usize, stream: &Stream) -> Option<u32> {
         if let Some(number) = self.numbers.get(stream) {
             return Some(*number);
@@ -59,7 +59,7 @@ impl World<'_> {
         let number = self.streams.len() as u32;
         let nodes = (self.hosts[from].spec.node, self.hosts[to].spec.node);
         let flow = self.flow_of(nodes, stream);
-        // Acknowledgements go as their flow does.
+        // Acknowledgements belong to their flow.
         let back = Stream { ports: [stream.ports[1], stream.ports[0]], ..*stream };
         let either = flow.or_else(|| self.flow_of((nodes.1, nodes.0), &back));
         let spread = either.map_or(u64::from(number), u64::from);
@@ -74,7 +74,8 @@ impl World<'_> {
         Some(number)
     }
 
-    /// The flow whose data a stream carries: by its port, or a program's flow between the same hosts.
+    /// The flow whose data a stream carries: by its port, or a program's flow between the same
+    /// hosts.
     fn flow_of(&self, (from, to): (NodeId, NodeId), stream: &Stream) -> Option<u32> {
         let own = flow::at_port(stream.ports[1]).filter(|n| {
             let spec = self.setup.flows.get(*n);

@@ -1,15 +1,15 @@
-//! XML that would take the parser longer than its length explains.
+//! Limits on XML that would take the parser time out of proportion to its length.
 //!
 //! The parser compares each attribute of an element with all others of it, and copies the
-//! namespaces in scope to each element that declares one. Both grow with the square of what a file
-//! has; no format that is read here has more than a few.
+//! namespaces in scope to each element that declares one. Both costs grow with the square of the
+//! count; files of the formats read here have few of either.
 
 use crate::InputError;
 use crate::location::Location;
 
-/// Attributes of one element.
+/// Most attributes of one element.
 const MOST_ATTRIBUTES: usize = 256;
-/// Declarations of namespaces in a file.
+/// Most declarations of namespaces in a file.
 const MOST_NAMESPACES: usize = 64;
 
 /// # Errors
@@ -21,7 +21,7 @@ pub(super) fn check(file: &str, text: &str) -> Result<(), InputError> {
         let end = ["<!--", "<![CDATA[", "<?"].iter().zip(["-->", "]]>", "?>"]);
         let skipped = end.into_iter().find_map(|(begin, end)| {
             let inside = markup.strip_prefix(begin)?;
-            // Without an end the parser refuses it.
+            // The parser refuses an element without an end.
             Some(inside.split_once(end).map_or("", |(_, after)| after))
         });
         if let Some(after) = skipped {
@@ -51,7 +51,7 @@ pub(super) fn check(file: &str, text: &str) -> Result<(), InputError> {
 }
 
 struct Tag {
-    /// Bytes up to its end.
+    /// Bytes up to the tag's end.
     len: usize,
     attributes: usize,
     namespaces: usize,
@@ -60,7 +60,7 @@ struct Tag {
 /// Reads the tag that `text` begins with.
 fn tag(text: &str) -> Tag {
     let (mut quote, mut attributes, mut namespaces) = (None, 0, 0);
-    // Where the last name begins, and whether it goes on.
+    // Where the last name begins, and whether the scan is still within it.
     let (mut name, mut in_name) = (0, false);
     for (at, byte) in text.bytes().enumerate().skip(1) {
         match (quote, byte) {

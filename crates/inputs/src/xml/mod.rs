@@ -13,7 +13,7 @@ pub(crate) struct File<'a> {
     document: Document<'a>,
 }
 
-/// An element of it.
+/// An element of a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Element<'d, 'a> {
     file: &'a str,

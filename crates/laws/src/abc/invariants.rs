@@ -1,4 +1,5 @@
-//! What ABC must not make out of nothing: an accelerating packet takes a token, and is counted once.
+//! What ABC must not make out of nothing: an accelerating packet takes a token, and is counted
+//! once.
 
 use alloc::boxed::Box;
 
@@ -12,8 +13,8 @@ use crate::reason::Reason;
 impl Invariants for Abc {
     type Header = AbcHeader;
 
-    /// A packet is added each RTT, and which packets brake is chance: after a minute 2 to 8 flows were
-    /// up to 10 % from their mean.
+    /// A packet is added each RTT, and which packets brake is chance: after a minute 2 to 8 flows
+    /// were up to 10 % from their mean.
     fn promises(&self) -> Promises {
         Promises { equal_shares: false, any_speed: false, ..Promises::default() }
     }

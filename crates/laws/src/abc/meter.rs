@@ -4,14 +4,14 @@ use ratewire_units::{Bytes, Duration, Time};
 
 const SLOTS: usize = 16;
 
-/// What has left since the port began. In whole numbers, so that the difference of two such counts is
-/// exactly what left between them.
+/// Bytes and times of departures since the port began. They are whole numbers, so that the
+/// difference of two counts is exactly what left between them.
 #[derive(Clone, Copy, Debug)]
 struct Count {
-    /// Bytes that left the queue, and when the last of them did.
+    /// Bytes that left the queue, and the time at which the last of them left.
     bytes: u64,
     last: Time,
-    /// Of packets whose successor waited behind them, and the time they took.
+    /// Bytes of packets that another packet waited behind, and the time that they took.
     busy_bytes: u64,
     busy_ps: u64,
 }
@@ -68,7 +68,7 @@ impl Meter {
         self.count(now, size, others_wait);
     }
 
-    /// The same within a slot.
+    /// Counts a departure that does not end a slot.
     #[inline]
     pub(super) fn count(&mut self, now: Time, size: Bytes, others_wait: bool) {
         // A packet's length has 16 bits: this only keeps sums of nonsense from running over.
@@ -92,8 +92,8 @@ impl Meter {
         self.current_ends += self.slot * ended;
     }
 
-    /// Bytes that left in the window, and its length in seconds: from one departure to another, so that
-    /// few packets are counted right too.
+    /// Bytes that left in the window, and its length in seconds: from one departure to another, so
+    /// that few packets are counted right too.
     #[inline]
     pub(super) fn departed(&self, now: Time) -> (f64, f64) {
         let window = now.since(self.before.last).max(self.shortest).min(self.longest);
@@ -118,7 +118,7 @@ impl Meter {
     }
 }
 
-/// Of a number below 2^63, which as a signed one takes a single instruction.
+/// Converts a number below 2^63. A signed one takes a single instruction.
 #[inline]
 pub(super) fn float(n: u64) -> f64 {
     n.cast_signed() as f64

@@ -1,50 +1,55 @@
 //! ABC, Accel-Brake Control (Goyal, Agarwal, Netravali, Alizadeh, Balakrishnan, NSDI 2020).
 //!
-//! One bit a packet: routers turn it from accelerate to brake so often that senders together send at a
-//! target rate. Made for wireless links, whose capacity changes faster than a router could work out
-//! rates for its flows. Units: packets at the sender; bytes, seconds, bytes per second at the port.
+//! Each packet carries one bit. Routers turn the bit from accelerate to brake so often that senders
+//! together send at a target rate. The law is made for wireless links, whose capacity changes
+//! faster than a router could work out rates for its flows. Units: packets at the sender; bytes,
+//! seconds, bytes per second at the port.
 //!
 //! # Port, at each departure
-//! - target rate `tr = eta mu - (mu / delta) max(x - d_t, 0)`, `mu` the link's capacity, `x = q / mu`
-//!   the delay in the queue `q`; that is `eta mu - max(q - mu d_t, 0) / delta`.
-//! - share to accelerate `f = min(tr / (2 cr), 1)`, `cr` the rate of departures over the last `window`.
-//! - `token = min(token + f, token_limit)`; a packet that says accelerate keeps it where `token > 1`,
-//!   which costs a token, else leaves with brake. A brake set upstream stays.
+//! - target rate `tr = eta mu - (mu / delta) max(x - d_t, 0)`, `mu` the link's capacity,
+//!   `x = q / mu` the delay in the queue `q`; that is `eta mu - max(q - mu d_t, 0) / delta`.
+//! - share to accelerate `f = min(tr / (2 cr), 1)`, `cr` the rate of departures over the last
+//!   `window`.
+//! - `token = min(token + f, token_limit)`; a packet that says accelerate keeps it where
+//!   `token > 1`, which costs a token, else leaves with brake. A brake set upstream stays.
 //!
 //! # Receiver
 //! - echoes on each acknowledgement how many packets said accelerate and how many brake.
 //!
 //! # Sender, for each packet acknowledged
-//! - accelerate: `w += 1 + 1/w`; brake: `w += -1 + 1/w`. With a share `f` of the packets accelerating
-//!   the next RTT has `2 f` times as many: senders arrive at `tr` one RTT later. `1/w` adds one packet
-//!   an RTT to each flow, and so brings them to equal shares.
+//! - accelerate: `w += 1 + 1/w`; brake: `w += -1 + 1/w`. With a share `f` of the packets
+//!   accelerating the next RTT has `2 f` times as many: senders arrive at `tr` one RTT later. `1/w`
+//!   adds one packet an RTT to each flow, and so brings them to equal shares.
 //! - bottlenecks that do not take part: a second window, CUBIC's, hears of losses and
 //!   marks; the smaller of the two counts, and neither grows beyond twice what is outstanding.
 //!
 //! # Header
 //! One bit, which takes no byte: ABC gives the two values of ECN-capable packets (RFC 3168) to
-//! accelerate and brake, and the echo rides on the bits that acknowledgements have for ECN. There is
-//! nothing to encode, and packets are as long as those of the TCPs.
+//! accelerate and brake, and the echo rides on the bits that acknowledgements have for ECN. There
+//! is nothing to encode, and packets are as long as those of the TCPs.
 //!
 //! # Steady state
-//! `delta > 2/3 RTT` is stable (the paper's theorem): RTTs up to 200 ms with the default. `N` flows with `W`
-//! packets in all add `N` an RTT, so `2 f = 1 - N / W`. While the queue is busy `cr = mu`, so it settles
-//! at `x = d_t + delta (N / W - (1 - eta))`; if that is below `d_t` the link is used to
-//! `eta / (1 - N / W)` and the queue is empty.
+//! `delta > 2/3 RTT` is stable (the paper's theorem): RTTs up to 200 ms with the default. `N` flows
+//! with `W` packets in all add `N` an RTT, so `2 f = 1 - N / W`. While the queue is busy `cr = mu`,
+//! so it settles at `x = d_t + delta (N / W - (1 - eta))`; if that is below `d_t` the link is used
+//! to `eta / (1 - N / W)` and the queue is empty.
 //!
-//! There are then `N` brakes more than accelerates each RTT, the token bucket spaces them by `W / N`
-//! packets, and where flows send in trains and nothing disturbs them each can be hit by one, whatever
-//! its share: then nothing makes shares equal. Measured with three flows that join at 100 Mbit/s and 48
-//! ms: 18, 58 and 20 Mbit/s after five minutes, and 29, 33 and 33 with 1 % of other packets in between.
+//! There are then `N` more brakes than accelerates each RTT, and the token bucket spaces them by
+//! `W / N` packets. Where flows send in trains and nothing disturbs them, one brake can hit each
+//! flow, whatever the flow's share, and nothing makes shares equal. Measured with three flows that
+//! join at 100 Mbit/s and 48 ms: 18, 58 and 20 Mbit/s after five minutes, and 29, 33 and 33 with
+//! 1 % of other packets in between.
 //!
 //! # Deliberate differences
-//! - A port is not told `mu` where capacity varies, and measures it from packets that left one straight
-//!   after the other, over the same window (`capacity = "measured"`). The authors' emulator counts
-//!   unused opportunities to send too.
-//! - The window over which rates are measured is never shorter than ten full packets take at the link's
-//!   rate: of two or three, the count is too coarse. The authors' code has 20 ms at 12 Mbit/s.
+//! - A port is not told `mu` where capacity varies, and measures it from packets that left one
+//!   straight after the other, over the same window (`capacity = "measured"`). The authors'
+//!   emulator counts unused opportunities to send too.
+//! - The window over which rates are measured is never shorter than ten full packets take at the
+//!   link's rate: of two or three, the count is too coarse. The authors' code has 20 ms at 12
+//!   Mbit/s.
 //! - Departures are summed in sixteen slots, not kept in a list, and `cr` is the bytes between two
-//!   departures over the time between them; the authors' code divides by the window's nominal length.
+//!   departures over the time between them; the authors' code divides by the window's nominal
+//!   length.
 //! - CUBIC goes without HyStart++, which takes varying capacity for a full queue, and stands still
 //!   instead of being cut back to twice what is outstanding.
 
@@ -74,16 +79,16 @@ use crate::trust::Trust;
 /// What ABC packets carry, in their ECN bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbcHeader {
-    /// On a data packet.
+    /// A data packet carries this.
     Data {
         /// Accelerate; else brake.
         accelerate: bool,
     },
-    /// On an acknowledgement: packets it speaks for.
+    /// An acknowledgement carries this: counts of the packets that it acknowledges.
     Echo {
-        /// That said accelerate.
+        /// Packets that said accelerate.
         accelerated: u32,
-        /// That said brake.
+        /// Packets that said brake.
         braked: u32,
     },
 }

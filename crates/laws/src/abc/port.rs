@@ -15,7 +15,7 @@ const FEWEST: Bytes = Bytes::new(15_000);
 /// ABC at one output queue.
 #[derive(Clone, Debug)]
 pub struct AbcPort {
-    /// In a place of its own: all ports take the room of the largest.
+    /// Boxed, because every port takes the room of the largest.
     meter: Box<Meter>,
     /// `mu`, B/s.
     capacity: f64,
@@ -27,7 +27,7 @@ pub struct AbcPort {
     allowed_delay: f64,
     /// `1 / delta`, per second.
     drain: f64,
-    /// Of the last packet: `q` and `tr`, and bytes and seconds whose quotient is `cr`.
+    /// `q` and `tr` at the last packet, then the bytes and seconds whose quotient is `cr`.
     queue: f64,
     target: f64,
     departed: (f64, f64),

@@ -17,7 +17,7 @@ const MOST: f64 = 1e12;
 /// ABC at one sender.
 #[derive(Clone, Debug)]
 pub struct AbcSource {
-    /// In packets.
+    /// The window in packets.
     pub(super) window: f64,
     pub(super) cubic: Option<CubicSource>,
     additive: f64,
@@ -49,7 +49,7 @@ impl AbcSource {
         self.window = next.clamp(1.0, most);
     }
 
-    /// In payload bytes.
+    /// The window in payload bytes.
     #[inline]
     fn own(&self) -> Bytes {
         Bytes::new((self.window * self.mss + 0.5) as u64)

@@ -76,7 +76,8 @@ fn a_brake_stays_and_costs_nothing() {
         p.on_departure(now, PACKET, Some(&mut header), PortQueue::default());
         assert_eq!(header, BRAKE);
     }
-    // Five tokens are saved; with a queue that allows none, four are spent: more than one is needed.
+    // Five tokens are saved; with a queue that allows none, four are spent: more than one is
+    // needed.
     let which = leave(&mut p, 100, 1000, 100, queue(10_000.0));
     assert_eq!(which.iter().filter(|accelerated| **accelerated).count(), 4);
     assert_eq!(which[..5], [true, true, true, true, false]);

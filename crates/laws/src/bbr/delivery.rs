@@ -30,7 +30,7 @@ pub(super) struct Sent {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateSample {
     pub(super) now: Time,
-    /// In payload bytes per second, 0 if it cannot be told.
+    /// Delivery rate in payload bytes per second, 0 if unknown.
     pub(super) delivery_rate: f64,
     /// Payload delivered while the newest packet was on its way.
     pub(super) delivered: f64,
@@ -41,7 +41,7 @@ pub(super) struct RateSample {
     /// Payload lost while it was on its way.
     pub(super) lost: f64,
     pub(super) app_limited: bool,
-    /// In seconds.
+    /// Round-trip time in seconds.
     pub(super) rtt: f64,
     /// Payload that the acknowledgement newly covers.
     pub(super) newly_acked: f64,
@@ -80,7 +80,8 @@ impl Delivery {
         self.first + self.sent.len() as u64
     }
 
-    /// There is room for more than the application offers (4.1.2.4).
+    /// Marks samples from now on as limited by the application, which offers less than there is
+    /// room for (4.1.2.4).
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = Some(self.delivered.saturating_add(in_flight));
     }

@@ -1,56 +1,58 @@
 //! BBR, version 3 (Cardwell, Swett, Beshay, draft-ietf-ccwg-bbr-06, July 2026).
 //!
 //! The sender measures how fast the path delivers and how long it takes, and paces at what it
-//! delivers instead of filling its queue until packets are lost. Numbers in brackets are sections of
-//! the draft. Units: payload bytes and seconds.
+//! delivers instead of filling its queue until packets are lost. Numbers in brackets are sections
+//! of the draft. Units: payload bytes and seconds.
 //!
 //! # Model
 //! - each acknowledgement (4.1): `delivery_rate = delivered / max(send_elapsed, ack_elapsed)` since
 //!   the newest packet it covers was sent.
-//! - `max_bw` is the highest `delivery_rate` of this and the last ProbeBW cycle (5.5.3); samples that
-//!   the application limits count only if they are higher. `min_rtt` is the lowest RTT of 10 s
+//! - `max_bw` is the highest `delivery_rate` of this and the last ProbeBW cycle (5.5.3); samples
+//!   that the application limits count only if they are higher. `min_rtt` is the lowest RTT of 10 s
 //!   (5.5.7). `bw = min(max_bw, bw_shortterm)`, `bdp = bw min_rtt`.
 //! - `extra_acked` is the most that was acknowledged above `bw * time` in ten rounds (5.5.9).
 //! - `inflight_longterm`: outstanding when more than 2 % of a probe's packets were lost, at least
 //!   `0.7 min(bdp, cwnd)` (5.5.10.2).
-//! - each round with losses in which it does not probe (5.5.10.3):
-//!   `bw_shortterm = max(bw of the round, 0.7 bw_shortterm)`,
-//!   `inflight_shortterm = max(delivered in the round, 0.7 inflight_shortterm)`; forgotten at the
-//!   next REFILL.
+//! - each round with losses in which it does not probe (5.5.10.3): `bw_shortterm = max(bw of the
+//!   round, 0.7 bw_shortterm)`, `inflight_shortterm = max(delivered in the round, 0.7
+//!   inflight_shortterm)`; forgotten at the next REFILL.
 //!
 //! # States (5.3, 5.6.1)
 //!
 //! | state | pace / bw | cwnd / bdp | until |
 //! |---|---|---|---|
-//! | Startup | 2.77 | 2 | three rounds in which bw grows by less than 1/4; or a round in recovery with more than 2 % lost, in six ranges |
+//! | Startup | 2.77 | 2 | three rounds with growth of bw below 1/4; or see below |
 //! | Drain | 0.5 | 2 | no more than the bdp is outstanding; three rounds |
 //! | DOWN | 0.9 | 2 | as Drain, and 15 % below `inflight_longterm` |
 //! | CRUISE | 1 | 2 | 2 to 3 s, or `min(bdp, 63 packets)` rounds, since DOWN began |
 //! | REFILL | 1 | 2 | one round |
-//! | UP | 1.25 | 2.25 | three rounds without growth; more than 2 % lost; `inflight_longterm`, if the last probe lost too much |
+//! | UP | 1.25 | 2.25 | three rounds without growth; more than 2 % lost; or see below |
 //! | ProbeRTT | 1 | 0.5 | 200 ms and a round; begins 5 s after the lowest RTT was seen |
 //!
+//! - Startup also ends with a round in recovery with more than 2 % lost, in six ranges. UP also
+//!   ends at `inflight_longterm`, if the last probe lost too much.
 //! - `pacing_rate = 0.99 gain bw`, in Startup never less than before (5.6.2).
-//! - `max_inflight = max(gain bdp + extra_acked, 3 send_quantum, 4 packets)`, two packets more in UP
-//!   (5.6.4.2). `cwnd` grows towards it by what is acknowledged, and is cut to it at once; it is
+//! - `max_inflight = max(gain bdp + extra_acked, 3 send_quantum, 4 packets)`, two packets more in
+//!   UP (5.6.4.2). `cwnd` grows towards it by what is acknowledged, and is cut to it at once; it is
 //!   bounded by `inflight_longterm` (85 % of it in CRUISE and ProbeRTT) and `inflight_shortterm`.
 //! - `send_quantum = pacing_rate * 1 ms`, from two packets to 64 KB (5.6.3).
 //!
 //! # Deliberate differences from the draft
-//! - The header is the number of the transmission, as in QUIC, which the receiver returns. It stands
-//!   for the state that hosts keep with each packet and takes no bytes on the wire. Acknowledgements
-//!   of retransmissions are therefore never ambiguous, and samples shorter than the RTT (4.1.2.3)
-//!   cannot occur.
+//! - The header is the number of the transmission, as in QUIC, which the receiver returns. It
+//!   stands for the state that hosts keep with each packet and takes no bytes on the wire.
+//!   Acknowledgements of retransmissions are therefore never ambiguous, and samples shorter than
+//!   the RTT (4.1.2.3) cannot occur.
 //! - Which packets are lost is inferred from their order: the oldest that have not arrived. That is
 //!   exact on paths that do not reorder.
 //! - The random wait before a probe (5.3.3.5.3) is a mix of the time and of the number of packets
 //!   sent, for laws hold no random source.
-//! - What is outstanding has reached `inflight_longterm` (5.3.3.4.3) when no further packet fits: the
-//!   transport sends packets whole, and only within the window.
+//! - What is outstanding has reached `inflight_longterm` (5.3.3.4.3) when no further packet fits:
+//!   the transport sends packets whole, and only within the window.
 //! - The draft leaves the response to marks open, but demands one (3.7): a marked packet counts as
 //!   a lost one in the model.
-//! - After idling (5.4.1) what was acknowledged before counts no more for `extra_acked`, as in Linux; the draft only starts
-//!   the interval anew, so that bursts of an application with pauses would add up.
+//! - After idling (5.4.1) what was acknowledged before counts no more for `extra_acked`, as in
+//!   Linux; the draft only starts the interval anew, so that bursts of an application with pauses
+//!   would add up.
 //! - A receiver's window that limits the flow makes samples application-limited; the draft takes it
 //!   for part of the path (4.1.1.3). The transport does not tell the two apart.
 //! - Spurious recoveries are not undone (5.5.11): the transport does not report them.

@@ -95,7 +95,7 @@ impl Model {
     pub(super) fn bw(&self) -> f64 {
         self.max_bw().min(self.bw_shortterm)
     }
-    /// In seconds; `None` while unknown.
+    /// Lowest RTT in seconds; `None` while unknown.
     pub(super) fn min_rtt(&self) -> Option<f64> {
         self.min_rtt
     }
@@ -204,8 +204,8 @@ impl BbrSource {
         }
     }
 
-    /// What the transport has given up, and what was marked, which counts as lost (3.7). `arrived` is
-    /// the newest packet acknowledged.
+    /// What the transport has given up, and what was marked, which counts as lost (3.7). `arrived`
+    /// is the newest packet acknowledged.
     pub(super) fn note_losses(&mut self, acked: &Acked, arrived: Option<&Sent>) {
         let mut untold = acked.lost.get();
         while let Some((number, packet)) = self.delivery.give_up(acked.in_flight.get()) {

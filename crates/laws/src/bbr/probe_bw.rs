@@ -7,7 +7,7 @@ use super::source::{BbrSource, State};
 
 /// Most rounds between two probes, for the sake of Reno and CUBIC (5.3.3.5.2).
 const RENO_ROUNDS: f64 = 63.0;
-/// By how much, in seconds, the wait between two probes differs (5.3.3.5.3).
+/// Most that two waits between probes differ by, in seconds (5.3.3.5.3).
 const WAIT_SPREAD: f64 = 1.0;
 /// Doublings of the growth of `inflight_longterm` in one probe, at most (5.3.3.6).
 const MOST_DOUBLINGS: u32 = 30;
@@ -17,8 +17,8 @@ const MOST_DOUBLINGS: u32 = 30;
 pub(super) struct Cycle {
     /// Whether acknowledgements are of packets sent while probing.
     pub(super) is_probe_sample: bool,
-    /// Whether the probe is over and acknowledgements still tell of it (`ack_phase` of the draft, of
-    /// which nothing depends on the other phases).
+    /// Whether the probe is over and acknowledgements still tell of it (`ack_phase` of the draft,
+    /// of which nothing depends on the other phases).
     pub(super) stopping: bool,
     /// Whether the last probe lost too much.
     pub(super) prev_too_high: bool,
@@ -179,8 +179,8 @@ impl BbrSource {
     }
 }
 
-/// One step of `splitmix64`: laws hold no random source, and how much a flow has sent by when differs
-/// from flow to flow as much as a draw would.
+/// One step of `splitmix64`: laws hold no random source, and how much a flow has sent by when
+/// differs from flow to flow as much as a draw would.
 pub(super) fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

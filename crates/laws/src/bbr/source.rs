@@ -35,7 +35,7 @@ impl State {
     pub(super) fn is_probe_bw(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
-    /// Whether it is to find out how much more the path can take (5.3.3.6.1, IsProbingBW).
+    /// Whether the state probes for more bandwidth (5.3.3.6.1, IsProbingBW).
     pub(super) fn accelerates(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }

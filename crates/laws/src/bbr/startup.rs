@@ -15,9 +15,9 @@ const DRAIN_ROUNDS: u64 = 3;
 /// Looks for the plateau of the delivery rate that says the path is full (5.3.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
-    /// It was, at least once.
+    /// Whether the path was full at least once.
     pub(super) reached: bool,
-    /// It is, since this was last reset.
+    /// Whether the path has been full since the last reset.
     pub(super) now: bool,
     baseline: f64,
     rounds: u32,

@@ -23,7 +23,7 @@ pub const HEADER_LEN: usize = 12;
 /// All are big-endian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EmkcHeader {
-    /// On its way back: routers leave it alone.
+    /// Whether the header is on its way back, where routers leave it alone.
     pub returned: bool,
     /// The sender's round, which tells it what its packets have seen.
     pub marker: u8,
@@ -36,7 +36,7 @@ pub struct EmkcHeader {
 }
 
 impl EmkcHeader {
-    /// As the sender sends it.
+    /// The header as the sender sends it.
     pub(super) fn new(marker: u8) -> EmkcHeader {
         EmkcHeader { returned: false, marker, number: 0, router: 0, loss: f64::NEG_INFINITY }
     }

@@ -29,7 +29,8 @@ impl Invariants for Emkc {
     }
 }
 
-/// A packet leaves with the larger of its loss and `p`; the load less the loss is at most `gamma C`.
+/// A packet leaves with the larger of its loss and `p`; the load less the loss is at most
+/// `gamma C`.
 struct EmkcBooks;
 
 impl Books for EmkcBooks {

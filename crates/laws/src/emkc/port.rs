@@ -12,7 +12,7 @@ use crate::reason::{Figure, Reason};
 pub struct EmkcPort {
     id: u32,
     meter: Meter,
-    /// Of the last interval.
+    /// Load and `p` of the last interval.
     load: Load,
     loss: f64,
 }

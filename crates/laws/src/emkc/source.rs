@@ -17,7 +17,7 @@ pub struct EmkcSource {
     alpha: f64,
     beta: f64,
     round: Round,
-    /// As acted on last.
+    /// The price that was acted on last.
     loss: f64,
 }
 

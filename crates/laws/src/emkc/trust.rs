@@ -1,8 +1,8 @@
 //! What hosts may lie about, and what of it can be checked.
 //!
 //! Senders write nothing but their round: a price that is there already can only be too high. What
-//! pays is not to pay the price. A port does not know a flow's rate, but by how much the flow has to
-//! change it each round. A flow that hides its rounds is taken to have one a second.
+//! pays is not to pay the price. A port does not know a flow's rate, but by how much the flow has
+//! to change it each round. A flow that hides its rounds is taken to have one a second.
 
 use ratewire_units::{Duration, Throughput};
 

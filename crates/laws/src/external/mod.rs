@@ -1,8 +1,9 @@
 //! Laws that live outside this crate.
 //!
-//! Such a law is a type that implements [`Law`] and [`Named`], as the laws of this crate do, and whose
-//! header is a [`PackedHeader`]. [`LawSet::register`](crate::LawSet::register) makes it known by its
-//! name. Its parts are called through pointers; everything else is as with the laws of this crate.
+//! Such a law is a type that implements [`Law`] and [`Named`], as the laws of this crate do, and
+//! whose header is a [`PackedHeader`]. [`LawSet::register`](crate::LawSet::register) makes it known
+//! by its name. Its parts are called through pointers; everything else is as with the laws of this
+//! crate.
 
 mod header;
 mod parts;
@@ -205,6 +206,9 @@ impl<L: ExternalLaw> HeaderFormat for Typed<L> {
     fn decode(&self, bytes: &[u8], packet: Bytes) -> Result<ExternalHeader, HeaderError> {
         let headers = self.law.headers().ok_or_else(|| HeaderError::new(NO_BYTES))?;
         headers.decode(bytes, packet).map(|header| self.pack(header))
+    }
+    fn ip_protocol(&self) -> Option<u8> {
+        self.law.headers()?.ip_protocol()
     }
     fn quantise(&self, header: ExternalHeader, packet: Bytes) -> ExternalHeader {
         let own = self.law.headers().zip(self.unpack(&header));

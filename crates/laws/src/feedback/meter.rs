@@ -12,7 +12,7 @@ const GRAIN: f64 = 1500.0;
 /// Counts bytes, and ends its intervals.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
-    /// Of the link, B/s.
+    /// Capacity of the link, B/s.
     capacity: f64,
     capacity_is_set: bool,
     /// Share of it that is to be used.

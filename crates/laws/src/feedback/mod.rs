@@ -1,10 +1,10 @@
 //! What the laws share whose routers measure their load at intervals and whose sources answer it:
 //! JetMax, EMKC, MaxNet.
 //!
-//! - A port's [`Meter`] counts what arrives and, each interval, holds it against the capacity that is
-//!   to be used, `gamma C`.
-//! - A source's [`Round`] tells which answers have seen the rate in force, so that it changes its rate
-//!   once a round trip, and from figures that know of the last change.
+//! - A port's [`Meter`] counts what arrives and, each interval, holds it against the capacity that
+//!   is to be used, `gamma C`.
+//! - A source's [`Round`] tells which answers have seen the rate in force, so that it changes its
+//!   rate once a round trip, and from figures that know of the last change.
 //! - [`Limits`] keep a rate from silence and from more than the sender's own link.
 //! - [`Echo`] is a sink that sends back what came.
 //! - [`wire`] writes numbers as all their headers do.
@@ -99,7 +99,7 @@ impl Limits {
 
 /// A header that a receiver can send back.
 pub(crate) trait Returned: Copy {
-    /// The same on its way back, where routers leave it alone.
+    /// The header on its way back, where routers leave it alone.
     fn returned(self) -> Self;
 }
 

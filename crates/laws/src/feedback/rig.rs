@@ -1,5 +1,5 @@
-//! For tests: paced flows through ports of one law, without queues, so that what happens is the law's
-//! doing alone.
+//! For tests: paced flows through ports of one law, without queues, so that what happens is the
+//! law's doing alone.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::testing;
 
 pub(crate) const PACKET: Bytes = Bytes::new(1500);
 pub(crate) const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
-/// On a link of 10 Gbit/s, half a packet of payload.
+/// A flow on a link of 10 Gbit/s, half of whose packets is payload.
 pub(crate) const FLOW: FlowContext = FlowContext {
     mss: Bytes::new(750),
     packet: PACKET,
@@ -73,7 +73,7 @@ impl<L: Named> Rig<L> {
         self.start_as(&FLOW, path, rtt)
     }
 
-    /// The same with packets and a link of its own.
+    /// Starts a flow with packets and a link of its own.
     pub(crate) fn start_as(&mut self, flow: &FlowContext, path: &[usize], rtt: Duration) -> usize {
         let mut source = self.law.source(flow);
         let mut sink = self.law.sink(flow).unwrap();

@@ -3,14 +3,14 @@
 /// The time since a source last changed its rate.
 ///
 /// A law with feedback `x(n) = x(n - D) + f(x(n - D), p)` is stable whatever the delay `D` only if
-/// the `p` it takes was caused by the `x` it changes. Packets carry the round they were sent in, and
-/// routers the number of the interval their figures are of; both come back.
+/// the `p` it takes was caused by the `x` it changes. Packets carry the round they were sent in,
+/// and routers the number of the interval their figures are of; both come back.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Round {
     marker: u8,
-    /// Two routers, for the larger of nearly equal figures comes now from one and now from the other;
-    /// 0 for none. With each, the interval that had just ended where the first packet of this round
-    /// passed.
+    /// Two routers, 0 for none, and for each the interval that had just ended there when the first
+    /// packet of this round passed. Two, because the larger of nearly equal figures comes now from
+    /// one router and now from the other.
     first: [(u32, u16); 2],
 }
 
@@ -33,9 +33,9 @@ impl Round {
         marker == self.marker
     }
 
-    /// Whether that interval of that router, which a packet of this round brings back, is one in which
-    /// the router saw nothing but this round. The first packet met the figures of an interval before
-    /// it, and came in the middle of the next.
+    /// Whether that interval of that router, which a packet of this round brings back, is one in
+    /// which the router saw nothing but this round. The first packet met the figures of an interval
+    /// before it, and came in the middle of the next.
     pub(crate) fn is_measured(&mut self, router: u32, number: u16) -> bool {
         if let Some((_, first)) = self.first.iter().find(|(known, _)| *known == router) {
             return number.wrapping_sub(*first).cast_signed() >= 2;

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Rate, Throughput};
 
 use crate::law::{
     Acked, Congestion, FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink,
-    Promises, Sending, Source,
+    Promises, Properties, Sending, Source,
 };
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::reason::{Figure, Reason};
@@ -80,6 +80,9 @@ impl Law for Fixed {
             window: self.window.map_or(Bytes::MAX, |size| size.bytes(flow.mss)).max(flow.mss),
         }
     }
+    fn properties(&self) -> Properties {
+        Properties { reacts: false, ..Properties::default() }
+    }
     fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
         Some(self)
     }
@@ -88,7 +91,7 @@ impl Law for Fixed {
 impl Invariants for Fixed {
     type Header = NoHeader;
 
-    /// It answers nothing, has no limit unless it is given one, and takes any window it is told.
+    /// Fixed answers nothing, has no limit unless it is given one, and takes any window.
     fn promises(&self) -> Promises {
         Promises {
             equal_shares: false,

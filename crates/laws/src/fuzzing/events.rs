@@ -12,8 +12,8 @@ pub(super) struct Event {
     /// How long after the one before.
     pub(super) after: Duration,
     pub(super) what: What,
-    /// A packet's size, or what is acknowledged; then what is outstanding, was outstanding or waits in
-    /// a queue, and is allowed.
+    /// A packet's size or the bytes acknowledged; bytes outstanding; bytes that were outstanding or
+    /// wait in a queue; and the receiver's window.
     pub(super) sizes: [Bytes; 4],
     pub(super) rtt: Option<Duration>,
     pub(super) srtt: Duration,
@@ -21,7 +21,7 @@ pub(super) struct Event {
     pub(super) limited: bool,
     pub(super) in_recovery: bool,
     pub(super) marked: bool,
-    /// On its way a header's bytes from this place on, modulo its length, become these.
+    /// Bytes that overwrite a header on its way, and where, modulo the header's length.
     pub(super) overwrite: Option<(usize, [u8; 4])>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Event {
 pub(super) enum What {
     /// A packet of this flow passes the ports.
     Send,
-    /// So does one of another law.
+    /// A packet of another law passes the ports.
     Foreign,
     Ack,
     /// The flow opens, and hears the answer.

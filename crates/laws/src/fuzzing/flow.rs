@@ -122,8 +122,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What can be seen from outside: a window of at least a packet, a pace that can be used, reasons
-    /// with numbers in them, one for each symbol of their equations.
+    /// What can be seen from outside: a window of at least a packet, a pace that can be used,
+    /// reasons with numbers in them, one for each symbol of their equations.
     pub(super) fn check(&mut self) {
         let name = self.law.info().name;
         let window = self.source.window();
@@ -266,7 +266,7 @@ impl Told {
     }
 }
 
-/// None is NaN; infinity stands for what nobody has limited.
+/// Checks that no figure is NaN. Infinity stands for a limit that nobody has set.
 fn numbers(law: &str, figures: &[Figure]) {
     for figure in figures {
         assert!(!figure.value.is_nan(), "{law}: {figure}");

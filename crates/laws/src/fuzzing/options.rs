@@ -9,8 +9,8 @@ use crate::registry::AnyLaw;
 
 /// Whether some value of `option` makes a difference to what `made` makes of its law's options.
 ///
-/// The option is tried beside the defaults, and beside the options that switch on what is off. `made`
-/// returns `None` for options that the law refuses.
+/// The option is tried beside the defaults, and beside the options that switch on what is off.
+/// `made` returns `None` for options that the law refuses.
 pub fn makes_a_difference<T: PartialEq>(
     law: &AnyLaw,
     option: &OptionSpec,
@@ -33,6 +33,7 @@ fn values(kind: Kind) -> Vec<String> {
         Kind::Number(least, most) => {
             [0.3, 0.7].map(|share| (least + share * (most.min(100.0) - least)).to_string()).into()
         }
+        Kind::Count(least, most) => [least, most].map(|n| n.to_string()).into(),
         Kind::Time => vec!["70 ms".into(), "30 ms".into()],
         Kind::Rate(_) => vec!["7 Mbit/s".into()],
         Kind::Size(_) => vec!["7 packets".into(), "9 packets".into()],

@@ -21,7 +21,8 @@
 //! | qLen | 16 | 80 bytes; stays at the most it can hold |
 //!
 //! A link whose rate is none of these speeds takes the next above and counts its bytes by so much
-//! more, as if its packets were longer: shares of it, and times to drain it, are what they should be.
+//! more, as if its packets were longer: shares of it, and times to drain it, are what they should
+//! be.
 
 use crate::law::HeaderError;
 
@@ -91,7 +92,7 @@ impl Speed {
         let at = SPEEDS.iter().position(|speed| *speed >= bps).unwrap_or(SPEEDS.len() - 1);
         Speed(at as u8)
     }
-    /// In bytes per second.
+    /// Rate of the link in bytes per second.
     #[inline]
     pub fn rate(self) -> f64 {
         SPEEDS[usize::from(self.0)] as f64 / 8.0
@@ -101,7 +102,8 @@ impl Speed {
     pub fn tick(self) -> f64 {
         TICKS[usize::from(self.0)]
     }
-    /// Whether so many seconds are less than half of what TS and, on a busy link, txBytes can count.
+    /// Whether so many seconds are less than half of what TS and, on a busy link, txBytes can
+    /// count.
     #[inline]
     fn can_count(self, secs: f64) -> bool {
         const HALF: f64 = 0.5;
@@ -111,7 +113,7 @@ impl Speed {
 }
 
 impl Stamp {
-    /// At this tick, after `tx_bytes`, with `queue` bytes waiting.
+    /// A stamp made at this tick, after `tx_bytes`, with `queue` bytes waiting.
     #[inline]
     pub fn new(speed: Speed, tick: u64, tx_bytes: f64, queue: f64) -> Stamp {
         let tick = tick & ((1 << TICK_BITS) - 1);
@@ -154,8 +156,8 @@ impl Stamp {
         f64::from(self.low & 0xffff) * QUEUE_UNIT
     }
 
-    /// What a link did from the stamp `before` to this one, if they can be compared: `elapsed` seconds
-    /// between them by a clock that need not be exact.
+    /// What a link did from the stamp `before` to this one, if they can be compared: `elapsed`
+    /// seconds between them by a clock that need not be exact.
     #[inline]
     pub fn since(self, before: Stamp, elapsed: f64) -> Option<Passed> {
         let speed = self.speed();
@@ -211,7 +213,7 @@ impl HpccHeader {
     pub fn returning(&self) -> bool {
         self.returning
     }
-    /// On its way back.
+    /// The header on its way back.
     pub fn returned(self) -> HpccHeader {
         HpccHeader { returning: true, ..self }
     }
@@ -233,13 +235,13 @@ impl HpccHeader {
         (hops.saturating_sub(PLACES)..hops).map(|hop| (hop, self.stamps[hop % PLACES]))
     }
 
-    /// Whether it holds stamps of the same ports.
+    /// Whether both headers hold stamps of the same ports.
     #[inline]
     pub fn same_path(&self, other: &HpccHeader) -> bool {
         (self.hops, self.path) == (other.hops, other.path)
     }
 
-    /// As it is on the wire.
+    /// The header's bytes on the wire.
     pub fn to_bytes(&self) -> [u8; HEADER_LEN] {
         let mut bytes = [0; HEADER_LEN];
         let returning = if self.returning { RETURNING } else { 0 };

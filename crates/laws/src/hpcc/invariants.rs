@@ -12,7 +12,7 @@ use crate::reason::Reason;
 impl Invariants for Hpcc {
     type Header = HpccHeader;
 
-    /// Its stamps count in units of their own, and wrap after times of their own.
+    /// Stamps count in units that depend on the rate, and wrap after times that do.
     fn promises(&self) -> Promises {
         Promises { any_speed: false, ..Promises::default() }
     }

@@ -1,8 +1,8 @@
 //! HPCC, High Precision Congestion Control (Li et al., SIGCOMM 2019).
 //!
 //! Ports stamp what they sent and what waits into each packet (in-band network telemetry, INT);
-//! receivers return the stamps; a sender works out how much of each link is in use and sets its window
-//! by the one that is used most. Units: network-layer bytes, seconds, bytes per second.
+//! receivers return the stamps; a sender works out how much of each link is in use and sets its
+//! window by the one that is used most. Units: network-layer bytes, seconds, bytes per second.
 //!
 //! # Port
 //! - stamps a packet that leaves with its speed `B`, the time `ts`, the bytes it has sent before,
@@ -17,28 +17,29 @@
 //!   else `W = Wc + W_AI`. At most what the sender's own link holds, `B_NIC T`.
 //! - `Wc = W` once an RTT: all acknowledgements of a round are held against the same `Wc`, so that
 //!   what they say of the same queue is not answered twice.
-//! - starts with `W = B_NIC T`, paced at `W / T`; `W_AI = B_NIC T (1 - eta) / N` for up to `N` flows on
-//!   a link without a queue.
+//! - starts with `W = B_NIC T`, paced at `W / T`; `W_AI = B_NIC T (1 - eta) / N` for up to `N`
+//!   flows on a link without a queue.
 //!
 //! # Equilibrium
-//! `n` flows with `W_AI` each and `sum W` in all: `U = eta / (1 - n W_AI / sum W)`. One flow alone on a
-//! link as fast as its own stays at `eta`, and there is no queue while `n < N`.
+//! `n` flows with `W_AI` each and `sum W` in all: `U = eta / (1 - n W_AI / sum W)`. One flow alone
+//! on a link as fast as its own stays at `eta`, and there is no queue while `n < N`.
 //!
 //! # Deliberate differences
-//! - `T` is the smallest RTT measured unless `base_rtt` says it: the paper sets one for a data centre.
+//! - `T` is the smallest RTT measured unless `base_rtt` says it: the paper sets one for a data
+//!   centre.
 //! - Speeds below 25 Gbit/s have longer ticks, and links of any rate can be told: see [`header`].
-//! - The top bit of the path ID says that the stamps are on their way back, so that ports leave them
-//!   alone; in the paper acknowledgements are packets of another kind.
-//! - Of more than five hops the last five are seen: a sixth stamp overwrites the first, and so on. A
-//!   sender's own queue, which here is the first hop, makes way for that of a fat tree's sixth. The
-//!   authors' simulator ignores such packets.
-//! - While a loss is repaired, cumulative acknowledgements stand still, and an RTT is over when its time is; where switches
-//!   lose nothing, as the paper has it, that does not come about.
+//! - The top bit of the path ID says that the stamps are on their way back, so that ports leave
+//!   them alone; in the paper acknowledgements are packets of another kind.
+//! - Of more than five hops the last five are seen: a sixth stamp overwrites the first, and so on.
+//!   A sender's own queue, which here is the first hop, makes way for that of a fat tree's sixth.
+//!   The authors' simulator ignores such packets.
+//! - While a loss is repaired, cumulative acknowledgements stand still, and an RTT is over when its
+//!   time is; where switches lose nothing, as the paper has it, that does not come about.
 //! - Stamps more than half a round of a counter apart, by the sender's clock, only start anew.
-//! - The paper's network loses no packets. Where this one does, or a bottleneck takes no part, losses
-//!   cap the rate (`after_loss`).
-//! - A packet may be sent while less than `W` is outstanding, as in the authors' simulator: fractions of
-//!   a packet are used too.
+//! - The paper's network loses no packets. Where this one does, or a bottleneck takes no part,
+//!   losses cap the rate (`after_loss`).
+//! - A packet may be sent while less than `W` is outstanding, as in the authors' simulator:
+//!   fractions of a packet are used too.
 
 pub mod header;
 mod invariants;
@@ -182,7 +183,7 @@ impl HeaderFormat for Hpcc {
     fn decode(&self, bytes: &[u8], _packet: Bytes) -> Result<HpccHeader, HeaderError> {
         HpccHeader::from_bytes(bytes)
     }
-    /// In memory it is what it is on the wire.
+    /// The header is kept as it is on the wire, so nothing is rounded.
     fn quantise(&self, header: HpccHeader, _packet: Bytes) -> HpccHeader {
         header
     }

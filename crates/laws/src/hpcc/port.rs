@@ -15,7 +15,7 @@ pub struct HpccPort {
     scale: f64,
     /// Bytes sent, so counted.
     sent: f64,
-    /// Of the last packet: what waited behind it, and when it left.
+    /// Bytes that waited behind the last packet, and the time at which it left.
     queue: f64,
     stamped: Time,
     id: u32,
@@ -38,7 +38,7 @@ impl HpccPort {
         port
     }
 
-    /// At rate zero nothing leaves, and nothing is stamped.
+    /// Sets the rate. At rate zero nothing leaves, and nothing is stamped.
     fn set_rate(&mut self, rate: Rate) {
         if rate != Rate::ZERO {
             self.scale = self.speed.rate() / rate.throughput().get();

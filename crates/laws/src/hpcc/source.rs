@@ -24,7 +24,7 @@ pub struct HpccSource {
     stage: u32,
     /// An acknowledgement beyond this offset ends the RTT.
     round_end: u64,
-    /// So does, while a hole keeps acknowledgements from getting there, this time.
+    /// The RTT also ends at this time, while a hole keeps acknowledgements from that offset.
     round_until: Time,
     last: Option<(Time, HpccHeader)>,
     /// The hop that is used most.
@@ -48,9 +48,9 @@ pub struct HpccSource {
 enum Base {
     Set(f64),
     Unknown,
-    /// That of the packet that opened the flow, which is short.
+    /// RTT of the packet that opened the flow, which is shorter than data packets.
     Opening(f64),
-    /// The smallest of data packets.
+    /// Smallest RTT of data packets.
     Measured(f64),
 }
 

@@ -225,7 +225,8 @@ fn algorithm_1_step_by_step() {
     near(s.window, 12_500.0 / (0.99328 / 0.95) + 6.25, 1e-12);
     near(s.reference, 12_500.0, 1e-12);
 
-    // 2.5 us later, 25 units and a queue of 1600 at both ends: u = 1.024 + 0.128, for a quarter of T.
+    // 2.5 us later, 25 units and a queue of 1600 at both ends: u = 1.024 + 0.128, for a quarter of
+    // T.
     hear(&mut s, 12, 3, &[stamp(5000, 15_616, 2400)]);
     near(s.used, 0.75 * 0.99328 + 0.25 * 1.152, 1e-12);
     let window = 12_500.0 * 0.95 / s.used + 6.25;
@@ -385,8 +386,9 @@ fn while_a_loss_holds_the_rate_the_window_takes_no_more() {
     assert!(s.window <= before, "{} after {before}", s.window);
 }
 
-/// `n` flows on a link of `bps` with `T` in nanoseconds that hear of it once an RTT, in step. The first
-/// starts with a window of the whole link, the others with a packet. Windows at the end, `U`, queue.
+/// `n` flows on a link of `bps` with `T` in nanoseconds that hear of it once an RTT, in step. The
+/// first starts with a window of the whole link, the others with a packet. Windows at the end, `U`,
+/// queue.
 fn share(n: usize, flows: &str, bps: u64, base_ns: u64) -> (Vec<f64>, f64, f64) {
     let base = std::format!("{base_ns} ns");
     let law = law(&[("base_rtt", &base), ("flows", flows), ("initial_window", "1 packets")]);

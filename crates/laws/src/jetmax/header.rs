@@ -27,7 +27,7 @@ pub const HEADER_LEN: usize = 28;
 /// All are big-endian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct JetmaxHeader {
-    /// On its way back: routers leave it alone.
+    /// Whether the header is on its way back, where routers leave it alone.
     pub returned: bool,
     /// The sender's round, which tells it what its packets have seen.
     pub marker: u8,
@@ -35,7 +35,7 @@ pub struct JetmaxHeader {
     pub number: u16,
     /// Router that the flow is bound by; 0 while there is none.
     pub bottleneck: u32,
-    /// Of the other routers, the one with the largest virtual loss; 0 while there is none.
+    /// The router with the largest virtual loss among the others; 0 while there is none.
     pub proposed: u32,
     /// Time since the flow's last packet, at most what its rate made it, in seconds.
     pub gap: f32,
@@ -48,7 +48,7 @@ pub struct JetmaxHeader {
 }
 
 impl JetmaxHeader {
-    /// As the sender sends it.
+    /// The header as the sender sends it.
     pub(super) fn new(bottleneck: u32, marker: u8, gap: f64) -> JetmaxHeader {
         JetmaxHeader {
             returned: false,
@@ -63,7 +63,7 @@ impl JetmaxHeader {
         }
     }
 
-    /// Of a flow bound by that router.
+    /// A header of a flow bound by that router.
     #[cfg(test)]
     pub(crate) fn bound(bottleneck: u32, gap: f64) -> JetmaxHeader {
         JetmaxHeader::new(bottleneck, 0, gap)

@@ -14,12 +14,12 @@ pub struct JetmaxPort {
     meter: Meter,
     /// Bytes of the flows bound here, in this interval.
     responsive: f64,
-    /// Their gaps summed: each flow fills an interval with gaps, so this over the interval counts
-    /// them. In seconds.
+    /// Sum of the gaps of these flows, in seconds. Each flow fills an interval with gaps, so the
+    /// sum over the interval's length is the number of flows.
     gaps: f64,
     longest_gap: f64,
     switch_margin: f64,
-    /// As worked out when the last interval ended.
+    /// Figures worked out when the last interval ended.
     state: State,
 }
 

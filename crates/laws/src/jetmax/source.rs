@@ -49,8 +49,8 @@ impl JetmaxSource {
         }
     }
 
-    /// Time since the last packet. A source that had nothing to send counts for the gap that was due:
-    /// what it did not use is for others.
+    /// Time since the last packet. A source that had nothing to send counts for the gap that was
+    /// due: what it did not use is for others.
     #[inline]
     fn gap(&mut self, sending: &Sending) -> f64 {
         let due = (sending.packet.as_f64() / self.paced.rate()).min(self.longest_gap);

@@ -1,4 +1,5 @@
-//! Step vectors, `(1 - tau)^n`, equilibria with one bottleneck and two, and what no router should say.
+//! Step vectors, `(1 - tau)^n`, equilibria with one bottleneck and two, and what no router should
+//! say.
 
 use alloc::vec;
 

@@ -1,11 +1,12 @@
 //! What hosts may lie about, and what of it can be checked.
 //!
-//! - **The bottleneck.** Who names no router counts as bound elsewhere, and those that are bound here
-//!   make room for whatever it sends. It is granted what the port proposes to it, and no more. A
-//!   sender that also writes a proposal of its own, with the virtual loss of a router that is not
+//! - **The bottleneck.** Who names no router counts as bound elsewhere, and those that are bound
+//!   here make room for whatever it sends. It is granted what the port proposes to it, and no more.
+//!   A sender that also writes a proposal of its own, with the virtual loss of a router that is not
 //!   there, hides the port's: that no header can tell.
-//! - **The gap.** Gaps claimed too long make one flow count as many, and all are given less, the liar
-//!   too; too short, and all are given too much. Neither pays. Gaps cannot sum to more than the time.
+//! - **The gap.** Gaps claimed too long make one flow count as many, and all are given less, the
+//!   liar too; too short, and all are given too much. Neither pays. Gaps cannot sum to more than
+//!   the time.
 //! - **The rate** that comes back, inflated or ignored: what was granted is known.
 
 use ratewire_units::{Duration, Throughput};

@@ -75,12 +75,12 @@ pub struct KernelHeader {
 }
 
 impl KernelHeader {
-    /// Of a packet with data, as its fields come off the wire.
+    /// The header of a packet with data, from its fields on the wire.
     pub(super) fn request(header: Header, size: Bytes) -> KernelHeader {
         let size = u32::try_from(size.get()).unwrap_or(u32::MAX);
         KernelHeader { request: Some(header), returned: 0, size }
     }
-    /// Of an acknowledgement.
+    /// The header of an acknowledgement.
     pub(super) fn answer(returned: u32) -> KernelHeader {
         KernelHeader { request: None, returned, size: 0 }
     }

@@ -58,7 +58,8 @@ impl Law for JetmaxKernel {
     }
     fn port(&self, link: &LinkContext) -> Option<JetmaxKernelPort> {
         let capacity = self.capacity.unwrap_or(link.rate);
-        // As the kernel's, which are drawn by lot, 16 bits; those of a way are apart where links number less than that.
+        // As the kernel's, which are drawn by lot, 16 bits; those of a way are apart where links
+        // number less than that.
         let id = (link.id.saturating_sub(1) % u32::from(u16::MAX) + 1) as u16;
         let port = JetmaxPort::new(capacity, id, Time::ZERO);
         Some(JetmaxKernelPort { port, capacity_is_set: self.capacity.is_some() })

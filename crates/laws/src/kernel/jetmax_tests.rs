@@ -21,9 +21,10 @@ fn gap(flow: &Flow) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The rate for each flow bound here, and the one that is proposed to the others, come to the same from the same
-    /// packets: to what a packet counts that the one sees before and the other after an interval's end, which its nanoseconds
-    /// decide, and to 0.01 %, for rates have 19 bits.
+    /// The rate for each flow bound here, and the one that is proposed to the others, come to the
+    /// same from the same packets: to what a packet counts that the one sees before and the other
+    /// after an interval's end, which its nanoseconds decide, and to 0.01 %, for rates have 19
+    /// bits.
     #[test]
     fn jetmax_says_what_the_law_in_rust_says(flows in flows(), bound in 0_usize..8, load in 0.3..3.0_f64) {
         let total: f64 = flows.iter().map(|f| f.rate).sum();
@@ -121,7 +122,8 @@ impl Exchange {
         }
     }
 
-    /// A packet there after an interval of the port, and this acknowledgement back; the rate from then on.
+    /// A packet there after an interval of the port, and this acknowledgement back; the rate from
+    /// then on.
     fn round(&mut self, port: usize, acked: &Acked) -> f64 {
         let mut header = self.source.on_send(&sending()).expect("a header");
         let port = &mut self.ports[port];
@@ -139,7 +141,8 @@ impl Exchange {
 fn a_sender_takes_tau_of_the_way_each_round() {
     let mut exchange = Exchange::new();
     for (port, target) in [0.95 * 1.25e8, 0.95 * 1.25e7].into_iter().enumerate() {
-        // Heard of, switched to, and measured from the second interval on. It keeps its router: both go by one number.
+        // Heard of, switched to, and measured from the second interval on. It keeps its router:
+        // both go by one number.
         let mut rate = exchange.round(port, &acked());
         for _ in 0..4 {
             rate = exchange.round(port, &acked());
@@ -212,8 +215,8 @@ fn a_stale_round_and_silence_change_nothing() {
     assert_eq!(source.pacing(), before);
 }
 
-/// After a switch a rate is believed once its router has measured an interval with the flow among its own, however many
-/// intervals passed in silence; and not because an answer was overtaken.
+/// After a switch a rate is believed once its router has measured an interval with the flow among
+/// its own, however many intervals passed in silence; and not because an answer was overtaken.
 #[test]
 fn a_sender_that_was_silent_believes_the_next_answer() {
     for (since, is_believed) in [

@@ -1,14 +1,18 @@
-//! The laws as the kernel runs them: `xcp@kernel`, `rcp@kernel`, `piqi-rcp@kernel`, `jetmax@kernel`. NoQ, which computes
-//! nothing, has no twin here.
+//! The laws as the kernel runs them: `xcp@kernel`, `rcp@kernel`, `piqi-rcp@kernel`,
+//! `jetmax@kernel`. NoQ, which computes nothing, has no twin here.
 //!
-//! Source, port and sink here hand what they are told to the C of `bpf/laws`, which is compiled into the simulator:
-//! what is simulated is the arithmetic that a router's egress and a host's congestion control run, with its integers
-//! and the units of the TCP option. What surrounds it differs: the simulator's transport is not the kernel's.
+//! Source, port and sink here call the C of `bpf/laws`, which is compiled into the simulator. The
+//! simulator therefore runs the arithmetic of a kernel router's egress and of a host's congestion
+//! control, with its integers and the units of the TCP option. The transport around it is the
+//! simulator's and not the kernel's.
 //!
-//! How these differ from the laws beside them (`xcp/`, `rcp/`, `piqi_rcp/`, `jetmax/`) the C says. In short: XCP's change is of
-//! the flow's rate in time and not a packet's part of it; both halves of a port's work are done as a packet arrives;
-//! gains and intervals are constants. In the kernel a slot or interval ends when the next packet comes, or within a
-//! millisecond, here when it is due.
+//! The C says how these laws differ from those in `xcp/`, `rcp/`, `piqi_rcp/` and `jetmax/`:
+//! - XCP's change is a change of the flow's rate over time, and not a packet's part of it.
+//! - Both halves of a port's work are done as a packet arrives.
+//! - Gains and intervals are constants.
+//!
+//! In the kernel a slot or interval ends when the next packet comes, or within a millisecond. Here
+//! it ends when it is due.
 
 mod header;
 mod jetmax;
@@ -27,7 +31,8 @@ pub use jetmax::{
 };
 pub use port::{Arithmetic, KernelPort};
 pub use rcp::{
-    OfPiqi, OfRcp, PiqiRcpKernel, RateKernel, RcpKernel, RcpKernelSink, RcpKernelSource, Which,
+    KernelVariant, PiqiRcpKernel, PiqiVariant, RateKernel, RcpKernel, RcpKernelSink,
+    RcpKernelSource, RcpVariant,
 };
 pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
@@ -38,8 +43,9 @@ use crate::options::{Kind, OptionSpec, Part};
 const NO_POLICER: &str = "the kernel's program has no policer";
 const NO_JUNCTION: &str = "the kernel's program knows no switch that splits and merges its headers";
 
-/// What the kernel's laws promise: their rates are rounded to 16 B/s or to 19 bits, XCP's changes to
-/// 1024 B/s a second. Four times the speed moves XCP's flows by 0.5 %, with packets as they are 2.3 %.
+/// What the kernel's laws promise: their rates are rounded to 16 B/s or to 19 bits, XCP's changes
+/// to 1024 B/s a second. Four times the speed moves XCP's flows by 0.5 %, with packets as they are
+/// 2.3 %.
 fn in_integers() -> Promises {
     Promises { any_speed: false, any_scale: false, ..Promises::default() }
 }

@@ -7,7 +7,8 @@ use super::header::KernelHeader;
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
-/// The longest packet of any kernel (IPv6 jumbograms of BIG TCP): sums in 64 bits hold as many as an interval can have.
+/// The longest packet of any kernel (IPv6 jumbograms of BIG TCP): sums in 64 bits hold as many as
+/// an interval can have.
 pub(super) const LONGEST_PACKET: Bytes = Bytes::new(1 << 19);
 
 /// A law's arithmetic at one output queue.
@@ -20,7 +21,7 @@ pub trait Arithmetic {
     fn next_timer(&self) -> Time;
     /// The link's capacity has changed.
     fn set_capacity(&mut self, capacity: Rate);
-    /// Its equation, with its figures.
+    /// The port's equation, with its figures.
     fn reason(&self) -> Reason;
 }
 
@@ -32,7 +33,7 @@ pub struct KernelPort<A> {
 }
 
 impl<A> KernelPort<A> {
-    /// At this link; a capacity that is given is believed in place of the link's.
+    /// A port at this link. A given capacity replaces the link's rate.
     pub(super) fn new(
         capacity: Option<Rate>,
         link: &LinkContext,

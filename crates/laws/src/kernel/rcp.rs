@@ -20,8 +20,8 @@ use crate::trust::Trust;
 
 const OPTIONS: &[OptionSpec] = &[DESIRED, CAPACITY];
 
-/// What tells one of the kernel's laws of rates from the other.
-pub trait Which: Clone + core::fmt::Debug {
+/// What tells the kernel's RCP from its PIQI-RCP.
+pub trait KernelVariant: Clone + core::fmt::Debug {
     /// See [`Named::INFO`].
     const INFO: LawInfo;
     /// How a router's rate moves.
@@ -30,25 +30,25 @@ pub trait Which: Clone + core::fmt::Debug {
 
 /// RCP or PIQI-RCP as the kernel runs it, with its parameters.
 #[derive(Clone, Debug)]
-pub struct RateKernel<W> {
+pub struct RateKernel<V> {
     desired: Option<Rate>,
     capacity: Option<Rate>,
-    which: PhantomData<W>,
+    variant: PhantomData<V>,
 }
 
 /// RCP as the kernel runs it.
-pub type RcpKernel = RateKernel<OfRcp>;
+pub type RcpKernel = RateKernel<RcpVariant>;
 /// PIQI-RCP as the kernel runs it.
-pub type PiqiRcpKernel = RateKernel<OfPiqi>;
+pub type PiqiRcpKernel = RateKernel<PiqiVariant>;
 
-/// Stands for RCP.
+/// RCP in the kernel.
 #[derive(Clone, Debug)]
-pub enum OfRcp {}
-/// Stands for PIQI-RCP.
+pub enum RcpVariant {}
+/// PIQI-RCP in the kernel.
 #[derive(Clone, Debug)]
-pub enum OfPiqi {}
+pub enum PiqiVariant {}
 
-impl Which for OfRcp {
+impl KernelVariant for RcpVariant {
     const INFO: LawInfo = LawInfo {
         name: "rcp@kernel",
         title: "RCP in the kernel",
@@ -60,7 +60,7 @@ impl Which for OfRcp {
     const RULE: Rule = Rule::Rcp;
 }
 
-impl Which for OfPiqi {
+impl KernelVariant for PiqiVariant {
     const INFO: LawInfo = LawInfo {
         name: "piqi-rcp@kernel",
         title: "PIQI-RCP in the kernel",
@@ -72,16 +72,16 @@ impl Which for OfPiqi {
     const RULE: Rule = Rule::Piqi;
 }
 
-impl<W: Which> Named for RateKernel<W> {
-    const INFO: LawInfo = W::INFO;
+impl<V: KernelVariant> Named for RateKernel<V> {
+    const INFO: LawInfo = V::INFO;
 
-    fn from_options(o: &Options) -> Result<RateKernel<W>, OptionError> {
+    fn from_options(o: &Options) -> Result<RateKernel<V>, OptionError> {
         let (desired, capacity) = (o.rate("desired"), o.rate("capacity"));
-        Ok(RateKernel { desired, capacity, which: PhantomData })
+        Ok(RateKernel { desired, capacity, variant: PhantomData })
     }
 }
 
-impl<W: Which> Law for RateKernel<W> {
+impl<V: KernelVariant> Law for RateKernel<V> {
     type Header = KernelHeader;
     type Source = RcpKernelSource;
     type Port = KernelPort<RcpPort>;
@@ -89,11 +89,11 @@ impl<W: Which> Law for RateKernel<W> {
 
     fn source(&self, flow: &FlowContext) -> RcpKernelSource {
         let desired = self.desired.unwrap_or(flow.line_rate).throughput();
-        let sender = RcpSender::new(desired, W::RULE);
+        let sender = RcpSender::new(desired, V::RULE);
         RcpKernelSource { sender, congestion: Congestion::new(flow) }
     }
     fn port(&self, link: &LinkContext) -> Option<KernelPort<RcpPort>> {
-        let make = |rate| RcpPort::new(rate, W::RULE, Time::ZERO);
+        let make = |rate| RcpPort::new(rate, V::RULE, Time::ZERO);
         Some(KernelPort::new(self.capacity, link, make))
     }
     fn sink(&self, _: &FlowContext) -> Option<RcpKernelSink> {

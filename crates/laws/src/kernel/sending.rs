@@ -1,4 +1,4 @@
-//! What the congestion controls of these laws do beside their law: `host.bpf.c`.
+//! Window, pace and repair of the kernel's senders, which `host.bpf.c` has beside their laws.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 
@@ -11,7 +11,8 @@ const MOST_OUTSTANDING: f64 = (1_u32 << 28) as f64;
 /// A flow sends at least a packet so often, or a round trip.
 const SHORTEST_LEAST: f64 = 0.05;
 
-/// What each source here does alike: its `sender` says the rate, its `congestion` makes window and pace of it.
+/// Methods that all sources here share: `sender` says the rate, `congestion` turns the rate into a
+/// window and a pace.
 macro_rules! sends_at_its_rate {
     () => {
         fn on_congestion(&mut self, noticed: &$crate::law::Congestion) {
@@ -72,13 +73,15 @@ impl Sending {
         let packets = payload.as_f64() / self.mss.as_f64().max(1.0);
         Bytes::new((packets * self.packet.as_f64() + 0.5) as u64)
     }
-    /// An acknowledgement came, under a law that says a rate and no window: from here on a round trip's worth may be sent
-    /// without another one. Bound by the rate alone, a sender would stand still each time that is cut.
+    /// Takes an acknowledgement of a law that says a rate and no window. What is outstanding now
+    /// may be sent once more without another acknowledgement, so that a sender whose rate is cut
+    /// does not stand still.
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         self.srtt = acked.srtt;
         self.spare = acked.in_flight;
     }
-    /// The window at this rate, zero while there is none: two packets more than it sends in a round trip, and the spare.
+    /// The window at this rate: what the rate sends in a round trip, two packets more, and the
+    /// spare. Rate zero stands for none yet.
     pub(super) fn window(&self, rate: Throughput) -> Bytes {
         let (packet, mss) = (self.packet.as_f64().max(1.0), self.mss.as_f64());
         let packets = if rate == Throughput::ZERO {
@@ -98,7 +101,7 @@ impl Sending {
     pub(super) fn on_signal(&mut self, signal: Signal) -> bool {
         match signal {
             Signal::Loss => self.repairing = true,
-            // All is sent anew, and routers' word counts again.
+            // Everything is sent anew, and the routers' rate counts again.
             Signal::Timeout => (self.repairing, self.spare) = (false, Bytes::ZERO),
             Signal::Mark => {}
         }

@@ -65,9 +65,10 @@ pub(super) fn catch_up(port: &mut impl Port, now: Time, queue: PortQueue) {
     }
 }
 
-/// Both arithmetics see the same packets; over the last half second they grant each flow the same change in time, to 1 % of the largest
-/// change of any flow, and to what a packet more or less of each flow in an interval makes: the kernel's intervals are whole
-/// microseconds, so that some end on the other side of a packet.
+/// Both arithmetics see the same packets; over the last half second they grant each flow the same
+/// change in time, to 1 % of the largest change of any flow, and to what a packet more or less of
+/// each flow in an interval makes: the kernel's intervals are whole microseconds, so that some end
+/// on the other side of a packet.
 fn compare_xcp(flows: &[Flow], capacity: f64, queue: u64) -> Result<(), TestCaseError> {
     let capacity = Rate::from_bps((capacity * 8.0) as u64);
     let exact: Xcp =
@@ -132,9 +133,10 @@ proptest! {
         compare_xcp(&flows, total / load, queue)?;
     }
 
-    /// The rate for all comes to the same from the same packets: to 2 %, two units of the option, and 2 % of the way it has
-    /// gone, for it multiplies from slot to slot, and so do differences; and alpha T/d, 0.2 at the shortest RTT, of the part
-    /// of a slot that a packet fills, for it counts wholly in one slot.
+    /// The rate for all comes to the same from the same packets: to 2 %, two units of the option,
+    /// and 2 % of the way it has gone, for it multiplies from slot to slot, and so do differences;
+    /// and alpha T/d, 0.2 at the shortest RTT, of the part of a slot that a packet fills, for it
+    /// counts wholly in one slot.
     #[test]
     fn rcp_says_what_the_law_in_rust_says(flows in flows(), load in 0.7..1.3_f64, queue in 0_u64..20_000) {
         let total: f64 = flows.iter().map(|f| f.rate).sum();
@@ -181,7 +183,8 @@ proptest! {
     }
 }
 
-/// Byte for byte as `bpf/laws/option.h` draws it: 1.25 MB/s, 40 ms, 1,024,000 B/s a second, -2 returned.
+/// Byte for byte as `bpf/laws/option.h` draws it: 1.25 MB/s, 40 ms, 1,024,000 B/s a second, -2
+/// returned.
 #[test]
 fn options_are_laid_out_as_drawn() {
     let rate = Throughput::new(1_250_000.0);

@@ -151,7 +151,7 @@ impl Sink for XcpKernelSink {
         }
     }
 
-    /// With nothing new the last answer again, as in `host.bpf.c`.
+    /// Repeats the last answer where nothing new has come, as `host.bpf.c` does.
     fn on_ack(&mut self, _now: Time) -> Option<KernelHeader> {
         if core::mem::take(&mut self.has_arrived) {
             self.last = self.receiver.on_ack();

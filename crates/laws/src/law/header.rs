@@ -39,6 +39,11 @@ pub trait HeaderFormat {
     fn decode(&self, _bytes: &[u8], _packet: Bytes) -> Result<Self::Header, HeaderError> {
         Err(HeaderError::new(NO_BYTES))
     }
+    /// Number that IPv4 gives to a packet whose payload begins with this header; `None` for a
+    /// header without a number of its own.
+    fn ip_protocol(&self) -> Option<u8> {
+        None
+    }
     /// Passes a header through its bytes, so that their rounding is felt (`wire = "exact"`).
     fn quantise(&self, header: Self::Header, packet: Bytes) -> Self::Header {
         let mut bytes = [0; MAX_HEADER];

@@ -18,26 +18,26 @@ pub struct LinkContext {
     pub delay: Duration,
     /// Tells the ports of a network apart; 0 is no port's.
     pub id: u32,
-    /// Random number of this port, drawn from the run's seed: laws hold no random source.
+    /// Random number of this port, drawn from the run's seed, because laws hold no random source.
     pub draw: u64,
 }
 
 /// Packets waiting at a port, without the one being sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortQueue {
-    /// Their network-layer bytes.
+    /// Network-layer bytes of these packets.
     pub bytes: Bytes,
-    /// Their number.
+    /// Number of packets.
     pub packets: u32,
 }
 
 /// The router's part of a law, at one output queue.
 ///
 /// Calls come in order of time. `header` is `None` for packets of other laws, which still count as
-/// traffic. The caller asks [`Port::next_timer`] when the port is made and after
-/// [`Port::on_timer`] and [`Port::on_rate_change`]: packets, of which there are many, do not move it.
+/// traffic. The caller asks [`Port::next_timer`] when the port is made and after [`Port::on_timer`]
+/// and [`Port::on_rate_change`] only, so packets must not move the timer.
 pub trait Port {
-    /// The congestion header it reads and writes.
+    /// The congestion header that the port reads and writes.
     type Header;
 
     /// A packet has arrived for the queue (it may yet be dropped).
@@ -62,11 +62,11 @@ pub trait Port {
     );
     /// When [`Port::on_timer`] wants to be called; [`Time::NEVER`] for not at all.
     fn next_timer(&self) -> Time;
-    /// The timer is due.
+    /// Handles the timer, which is due.
     fn on_timer(&mut self, now: Time, queue: PortQueue);
-    /// The link's rate has changed.
+    /// Takes the link's new rate, which may be zero.
     fn on_rate_change(&mut self, now: Time, rate: Rate);
-    /// Why it answers packets as it does now: its equation, with its figures.
+    /// Why the port answers packets as it does now: its equation, with the figures of now.
     fn reason(&self) -> Reason;
 }
 

@@ -11,7 +11,7 @@ use super::NoHeader;
 /// A receive buffer, for sinks that hold senders back by it.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer {
-    /// Payload that fits into it.
+    /// Payload that fits into the buffer.
     pub size: Bytes,
     /// Payload that has arrived and was not read.
     pub unread: Bytes,
@@ -23,12 +23,13 @@ pub struct Buffer {
 
 /// The receiver's part of a law.
 pub trait Sink {
-    /// The congestion header it reads and writes.
+    /// The congestion header that the sink reads and writes.
     type Header;
 
-    /// Whether it holds the sender back by what is in the receive buffer, so that the receiver need not:
-    /// it is told of the buffer, and the receiver always advertises all of it and drops what finds no
-    /// room.
+    /// Whether the sink holds the sender back by what is in the receive buffer.
+    ///
+    /// The receiver then tells the sink of the buffer, always advertises all of it, and drops what
+    /// finds no room.
     fn watches_buffer(&self) -> bool {
         false
     }
@@ -37,7 +38,7 @@ pub trait Sink {
 
     /// A data packet, or the packet that opens the flow, arrived with this header.
     fn on_data(&mut self, now: Time, header: &Self::Header);
-    /// An acknowledgement leaves; returns its header.
+    /// An acknowledgement leaves. Returns its header, `None` for none.
     fn on_ack(&mut self, now: Time) -> Option<Self::Header>;
 }
 

@@ -50,7 +50,7 @@ pub struct Acked {
     pub in_flight: Bytes,
     /// Payload that was outstanding, before it.
     pub was_in_flight: Bytes,
-    /// RTT of the newest packet it covers; `None` where that was retransmitted (Karn).
+    /// RTT of the newest packet acknowledged; `None` where that was retransmitted (Karn).
     pub rtt: Option<Duration>,
     /// Smoothed RTT, with this sample.
     pub srtt: Duration,
@@ -64,13 +64,13 @@ pub struct Acked {
     pub limited: bool,
     /// Whether the sender is repairing a loss.
     pub in_recovery: bool,
-    /// Whether a packet it covers was marked (ECN).
+    /// Whether a packet that this acknowledgement covers was marked (ECN).
     pub marked: bool,
     /// Payload found lost since the acknowledgement before.
     pub lost: Bytes,
 }
 
-/// What tells of congestion.
+/// A sign of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// Loss found by selective acknowledgements; recovery begins.
@@ -86,7 +86,7 @@ pub enum Signal {
 pub struct Congestion {
     /// Now.
     pub now: Time,
-    /// How it was noticed.
+    /// The sign that was noticed.
     pub signal: Signal,
     /// Payload sent and not cumulatively acknowledged (FlightSize of RFC 5681), lost or not.
     pub in_flight: Bytes,
@@ -99,30 +99,31 @@ pub trait Source {
     /// The congestion header this law's packets carry.
     type Header;
 
-    /// The packet that opens the flow leaves, in a transport that opens flows; returns its congestion
-    /// header.
+    /// The packet that opens the flow leaves, in a transport that opens flows. Returns its
+    /// congestion header, `None` for none.
     fn on_open(&mut self, _now: Time) -> Option<Self::Header> {
         None
     }
-    /// The answer to it arrived, `rtt` after it unless it was sent twice.
+    /// The answer to the opening packet arrived. `rtt` is `None` where that packet was sent twice.
     fn on_opened(&mut self, _now: Time, _rtt: Option<Duration>, _header: Option<&Self::Header>) {}
-    /// A data packet leaves; returns its congestion header.
+    /// A data packet leaves. Returns its congestion header, `None` for none.
     fn on_send(&mut self, sending: &Sending) -> Option<Self::Header>;
-    /// An acknowledgement arrived, with the header it carried, if any.
+    /// An acknowledgement arrived, with its header if it carried one of this law.
     fn on_ack(&mut self, acked: &Acked, header: Option<&Self::Header>);
     /// Congestion was noticed: at most once a window for each loss or mark.
     fn on_congestion(&mut self, congestion: &Congestion);
     /// All that was outstanding when the loss was noticed is repaired.
     fn on_recovered(&mut self, _now: Time) {}
-    /// Payload that may be outstanding.
+    /// Payload that may be outstanding, in bytes; at least a packet's.
     fn window(&self) -> Bytes;
-    /// Network-layer speed at which to send; `None` to send as the window allows.
+    /// Network-layer rate at which to send, finite and not below 0; `None` to send as the window
+    /// allows.
     fn pacing(&self) -> Option<Throughput>;
-    /// Why it sends at this rate: the equation that was used last, with its figures.
+    /// Why the source sends at this rate: the equation that was used last, with its figures.
     fn reason(&self) -> Reason;
 }
 
-/// For laws whose sender's part is large: all flows take the room of the largest.
+/// For laws whose sender's part is large, because every flow takes the room of the largest part.
 impl<S: Source + ?Sized> Source for Box<S> {
     type Header = S::Header;
 

@@ -1,7 +1,7 @@
 //! Whether headers can be trusted: hosts write them, and nothing makes hosts tell the truth.
 //!
-//! A law says how its headers would be falsified, what they claim that can be checked, and what they
-//! grant. Liars of a scenario use the first, policers the others.
+//! A law says how its headers would be falsified, what they claim that can be checked, and what
+//! they grant. Liars of a scenario use the first, policers the others.
 
 use ratewire_units::{Duration, Throughput};
 
@@ -44,8 +44,8 @@ pub struct Claim {
     /// Time since the flow's packet before: size over throughput; zero while unknown, `None` where
     /// the law's headers do not say.
     pub spacing: Option<Duration>,
-    /// The sender's round, another as often as it changes its rate; `None` where the law's headers do
-    /// not say.
+    /// The sender's round, another as often as it changes its rate; `None` where the law's headers
+    /// do not say.
     pub round: Option<u8>,
 }
 

@@ -17,14 +17,14 @@ pub const HEADER_LEN: usize = 8;
 /// All are big-endian.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MaxnetHeader {
-    /// On its way back: routers leave it alone.
+    /// Whether the header is on its way back, where routers leave it alone.
     pub returned: bool,
     /// The largest price of the way, `q`.
     pub price: f64,
 }
 
 impl MaxnetHeader {
-    /// As the sender sends it.
+    /// The header as the sender sends it.
     pub(super) fn new() -> MaxnetHeader {
         MaxnetHeader { returned: false, price: f64::NEG_INFINITY }
     }

@@ -1,12 +1,13 @@
 //! MaxNet (Wydrowski, Andrew, Zukerman), a baseline of it.
 //!
-//! Only the most congested router of a flow's way controls it: routers keep a price, packets collect
-//! the largest. With the same demand of all sources that is max-min fair. Units: bytes, seconds, bytes
-//! per second.
+//! Only the most congested router on a flow's way controls the flow: routers keep a price, and
+//! packets collect the largest price. Shares are max-min fair where all sources have the same
+//! demand. Units: bytes, seconds, bytes per second.
 //!
 //! # Router, one port per output queue
 //! - one addition a packet: `total += size`.
-//! - each interval `T`: `p = max(floor, p + k T (y - mu C) / (mu C))`, `y` the rate of what arrived.
+//! - each interval `T`: `p = max(floor, p + k T (y - mu C) / (mu C))`, `y` the rate of what
+//!   arrived.
 //! - a packet leaves with `q = max(q, p)`.
 //!
 //! # Source
@@ -14,24 +15,25 @@
 //!
 //! # Equilibrium and stability
 //! `q = ln(N x_max / (mu C))`, `x = mu C / N`, no queue. About it, for one round trip `d`,
-//! `dq/dt = -k q(t - d)`: stable for `k d < pi / 2`, without oscillation for `k d <= 1 / e`. Whatever
-//! happens on the way, the price moves by the surplus that arrived: a price that has to rise by `dq` does
-//! so by `dq mu C / k` bytes beyond `mu C`. When `M` flows join `N` that is `ln((N + M) / N) mu C / k`
-//! bytes, less what the headroom `1 - mu` drains meanwhile: the law's queues are that long.
+//! `dq/dt = -k q(t - d)`: stable for `k d < pi / 2`, without oscillation for `k d <= 1 / e`.
+//! Whatever happens on the way, the price moves by the surplus that arrived: a price that has to
+//! rise by `dq` does so by `dq mu C / k` bytes beyond `mu C`. When `M` flows join `N` that is
+//! `ln((N + M) / N) mu C / k` bytes, less what the headroom `1 - mu` drains meanwhile: the law's
+//! queues are that long.
 //!
 //! # What is from the papers
-//! Of the abstracts: the maximum, max-min fairness, no state per flow. Not taken from the papers, whose
-//! texts were not to be had:
-//! - the demand `exp(-q)`. Theirs divides the exponent by the round trip and has a slow extra state that
-//!   restores fairness; that is what makes it stable for any delay. This one is stable only for
-//!   `k d < pi / 2`.
+//! The abstracts give the maximum, max-min fairness and no state per flow. The papers themselves
+//! were not at hand; not taken from them are:
+//! - the demand `exp(-q)`. The published demand divides the exponent by the round trip and has a
+//!   slow extra state that restores fairness, which makes it stable for any delay. The demand here
+//!   is stable only for `k d < pi / 2`.
 //! - the values of `k`, `mu`, `x_max`, the header, and losses being answered beside the law
 //!   (`after_loss`).
-//! - `floor = ln(x_max / (mu C))`, the price at which one flow fills the link, where the published price
-//!   goes down to 0 (`floor = "zero"`). An idle link's price would fall to 0, and the next flow would
-//!   send at `x_max` until the price has risen again.
-//! - A link without capacity keeps its price, and a price is never above the one at which a flow sends
-//!   1 kB/s, so that it does not wind up.
+//! - `floor = ln(x_max / (mu C))`, the price at which one flow fills the link, where the published
+//!   price goes down to 0 (`floor = "zero"`). An idle link's price would fall to 0, and the next
+//!   flow would send at `x_max` until the price has risen again.
+//! - A link without capacity keeps its price, and a price is never above the one at which a flow
+//!   sends 1 kB/s, so that it does not wind up.
 
 mod header;
 mod invariants;

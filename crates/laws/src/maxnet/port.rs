@@ -14,7 +14,7 @@ const SLOWEST: f64 = 1000.0;
 #[derive(Clone, Debug)]
 pub struct MaxnetPort {
     meter: Meter,
-    /// Of the last interval.
+    /// Load of the last interval.
     load: Load,
     price: f64,
     highest: f64,

@@ -14,7 +14,7 @@ pub struct MaxnetSource {
     paced: Paced,
     limits: Limits,
     x_max: f64,
-    /// As heard last; -infinity while no router has been heard.
+    /// The price heard last; -infinity while no router has been heard.
     price: f64,
 }
 

@@ -69,7 +69,8 @@ fn flows_share_mu_c_at_the_price_the_equations_say() {
     }
 }
 
-/// How far the price of two flows is from its equilibrium, over time after one has joined the other.
+/// How far the price of two flows is from its equilibrium, over time after one has joined the
+/// other.
 fn deviations(k: &str, rtt: f64) -> Vec<f64> {
     let mut rig = Rig::<Maxnet>::new(&[("k", k)], &[LINK]);
     let rtt_of = Duration::from_secs_f64(rtt);

@@ -1,7 +1,7 @@
 //! What hosts may lie about, and what of it can be checked.
 //!
-//! Senders write nothing: a price that is there already can only be too high. What pays is not to pay
-//! the price, and its rate can be told from the price.
+//! Senders write nothing: a price that is there already can only be too high. What pays is not to
+//! pay the price, and its rate can be told from the price.
 
 use ratewire_units::{Duration, Throughput};
 

@@ -1,19 +1,21 @@
 //! NoQ: the transport of a network of queues that pause each other (Herbert and Primet, *A case for
-//! queue-to-queue, back-pressure-based congestion control for grid networks*, sections II-D and IV-A).
+//! queue-to-queue, back-pressure-based congestion control for grid networks*, sections II-D and
+//! IV-A).
 //!
 //! # Sender
-//! - On a path that is back-pressured there is no slow start and no congestion window. Queues hold the
-//!   sender back, whatever their layer; what may be outstanding is the receiver's window.
-//! - A loss is repaired, and is no sign of anything else: nothing slows down (II-D, figure 10).
-//! - Safe mode (II-D, "checks the state of 802.3x flow control on the Ethernet link before acting"): all
-//!   that only if the sender's own link is paused when what it fills has no room, which is what a host
-//!   can know. Otherwise, every call goes to NewReno.
+//! - On a back-pressured path there is no slow start and no congestion window. Queues of any layer
+//!   hold the sender back, and the receiver's window bounds what is outstanding.
+//! - A loss is repaired and is no sign of congestion: nothing slows down (II-D, figure 10).
+//! - Safe mode (II-D, "checks the state of 802.3x flow control on the Ethernet link before
+//!   acting") does so only if the sender's own link is paused when the queue that it fills has no
+//!   room, because a host can know no more. Otherwise every call goes to NewReno.
 //!
 //! # Deliberate differences
-//! - Packets are spaced by the rate of the sender's own link, which could not send them faster: so that a
-//!   receiver without a window of its own does not make the sender put all its data on its queue at once.
-//! - The paper turns congestion control off for an interface. Here it is off for a flow, whose path begins
-//!   with that interface.
+//! - Packets are spaced by the rate of the sender's own link, which could not send them faster.
+//!   Otherwise a receiver without a window would make the sender put all its data on its queue at
+//!   once.
+//! - The paper turns congestion control off for an interface. Here it is off for a flow, whose path
+//!   begins with that interface.
 
 mod source;
 #[cfg(test)]
@@ -92,7 +94,8 @@ impl Law for Noq {
 impl Invariants for Noq {
     type Header = NoHeader;
 
-    /// NewReno's shares where nothing is paused. Where links pause, the receiver's window is its own.
+    /// NewReno's shares where nothing is paused. Where links pause, the receiver's window is its
+    /// own.
     fn promises(&self) -> Promises {
         Promises {
             equal_shares: false,

@@ -13,10 +13,11 @@ pub enum NoqSource {
     HeldBack {
         /// Rate of its own link.
         line_rate: Rate,
-        /// The largest the receiver's window was, which the transport holds it to; one packet before.
+        /// Largest window that the receiver has advertised, which bounds the transport too; one
+        /// packet before the first.
         window: Bytes,
     },
-    /// They do not: it holds itself back.
+    /// NewReno holds the sender back, because the queues of its path do not.
     Reno(NewRenoSource),
 }
 

@@ -3,8 +3,8 @@
 //!
 //! The papers at hand give neither its equation nor its constants. What they say is: no queue term,
 //! stable under different RTTs, overshoots far less than RCP, max-min fair. Both readings of
-//! "proportional-integral" that fit are here, and what follows is derived, not published.
-//! Units: bytes, seconds, bytes per second.
+//! "proportional-integral" that fit are here, and what follows is derived, not published. Units:
+//! bytes, seconds, bytes per second.
 //!
 //! # Router, at the end of each slot of `T = min(d0, slot)`
 //! - `R = R (1 + (integral T/d0 (gamma C - y) - proportional (y - y_last)) / (gamma C))`.
@@ -15,25 +15,27 @@
 //!   `ramp = 0` it takes `R` at once. Downwards at once (`fall = "at-once"`), or by the same ramp.
 //!
 //! # Stability (fluid, one RTT d, u = omega d)
-//! The loop is `e^-ds (integral/d + proportional s) / s`, times `1 / (1 + ds/ramp)` for the ramp. It is
-//! stable for
+//! The loop is `e^-ds (integral/d + proportional s) / s`, times `1 / (1 + ds/ramp)` for the ramp.
+//! It is stable for
 //!
 //! | router | host | `integral` below |
 //! |---|---|---|
-//! | `proportional = p` | `ramp = 0` | `sqrt(1 - p^2) (pi/2 + arcsin p)`: p 0 1.571, 0.25 1.766, 0.5 1.814, 0.75 1.600 |
-//! | `proportional = 0` | `ramp = k`, both ways | `u / sin u` where `u tan u = k`: k 0.25 1.040, 0.5 1.075, 1 1.135, 2 1.223 |
+//! | `proportional = p` | `ramp = 0` | `sqrt(1 - p^2) (pi/2 + arcsin p)` |
+//! | for `p` = 0, 0.25, 0.5, 0.75 | | 1.571, 1.766, 1.814, 1.600 |
+//! | `proportional = 0` | `ramp = k`, both ways | `u / sin u` where `u tan u = k` |
+//! | for `k` = 0.25, 0.5, 1, 2 | | 1.040, 1.075, 1.135, 1.223 |
 //! | both | both ways | p, k 0.5, 0.5 1.504; 0.25, 0.5 1.300; 0.75, 0.25 1.716 |
 //!
 //! The tests hold the law against this table: it settles 5 % below and swings 5 % above. With
-//! `proportional = 0` a host that falls at once is between the first two rows, and settles at least 5 %
-//! beyond the second (measured, k 0.25 to 2). The slot adds its own length to `d`.
+//! `proportional = 0` a host that falls at once is between these two cases, and settles at least
+//! 5 % beyond the second (measured, k 0.25 to 2). The slot adds its own length to `d`.
 //!
 //! # Defaults: integral 0.5, proportional 0, ramp 0.5, fall at once, gamma 0.95
 //! Half of the bound of the second row. What the comparison slides report of PIQI-RCP decides:
 //! - A join must cost far less queue than under RCP, so senders ramp: no rule at the router helps
 //!   against newcomers who use `R` in their first round trip.
-//! - They must fall at once: with the ramp both ways a queue makes round trips longer, senders slower
-//!   to leave, and the queue longer than RCP's.
+//! - They must fall at once: with the ramp both ways a queue makes round trips longer, senders
+//!   slower to leave, and the queue longer than RCP's.
 //! - `proportional` shortens the queue further, yet where a slot holds few packets its product of
 //!   `1 - p change` does not give back on a fall what it took on a rise, and the link stays emptier
 //!   than gamma; so it is off.

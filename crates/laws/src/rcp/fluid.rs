@@ -1,7 +1,7 @@
 //! For tests: a port and equal senders around one loop, in parcels of a hundredth of a round trip.
 //!
-//! Rates and queue are those of a fluid; port, source and sink are the laws' own. The RTT that packets
-//! claim is that of the path, as in the stability results, which know no queueing delay.
+//! Rates and queue are those of a fluid; port, source and sink are the laws' own. The RTT that
+//! packets claim is that of the path, as in the stability results, which know no queueing delay.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -17,9 +17,9 @@ const RTT: Duration = Duration::from_millis(100);
 /// Parcels in a round trip, and slots: the fluid's controller has no slot.
 const PARCELS: u64 = 100;
 const FLOWS: f64 = 10.0;
-/// Of the link, B/s.
+/// Capacity of the link, B/s.
 const CAPACITY: f64 = 1e7;
-/// What a fluid is poured in, small against what a parcel holds.
+/// Bytes in which the fluid is poured, few against what a parcel holds.
 const DROP: Bytes = Bytes::new(50);
 
 /// Arrival rates at the port as shares of the capacity, one a parcel, of ten flows that start

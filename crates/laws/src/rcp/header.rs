@@ -1,6 +1,6 @@
 //! The congestion header of RCP and PIQI-RCP: the 20-byte shell of XCP (draft-falk-xcp-spec-03,
-//! section 3.1) with formats of its own. Papers and ns-2 name the fields and give no layout: this one
-//! is Ratewire's.
+//! section 3.1) with formats of its own. Papers and ns-2 name the fields and give no layout: this
+//! one is Ratewire's.
 //!
 //! ```text
 //!  0                   1                   2                   3

@@ -1,39 +1,41 @@
-//! RCP, the Rate Control Protocol (Dukkipati, McKeown, *Why flow-completion time is the right metric
-//! for congestion control*, CCR 36(1), 2006; and its authors' ns-2 code).
+//! RCP, the Rate Control Protocol (Dukkipati, McKeown, *Why flow-completion time is the right
+//! metric for congestion control*, CCR 36(1), 2006; and its authors' ns-2 code).
 //!
-//! Each router has one rate `R` for all flows and lowers the rate in each packet to it; the receiver
-//! returns what arrives, the sender sends at that. Units: bytes, seconds, bytes per second.
+//! Each router has one rate `R` for all flows and lowers the rate in each packet to it; the
+//! receiver returns what arrives, the sender sends at that. Units: bytes, seconds, bytes per
+//! second.
 //!
 //! # Router (CCR, equation 1), at the end of each slot of `T = min(d0, slot)`
 //! - `R = R (1 + T/d0 (alpha (gamma C - y) - beta q/d0) / (gamma C))`, clipped to
 //!   `[min_packets 1000 bytes / d0, gamma C]`; at first `R = initial_rate C`.
-//! - `y`: bytes that arrived in the slot over `T`. A packet whose transmission would cross the slot's
-//!   end counts in both slots, by parts. `q`: bytes waiting, without the packet being sent.
+//! - `y`: bytes that arrived in the slot over `T`. A packet whose transmission would cross the
+//!   slot's end counts in both slots, by parts. `q`: bytes waiting, without the packet being sent.
 //! - `d0`: mean RTT of packets, by bytes. Each slot's mean moves it with gain `T/d0` upwards and
 //!   `(R/C) (mean/d0) (T/d0)` downwards.
 //! - on departure `rate = min(rate, R)`.
 //!
 //! # Host
-//! The packet that opens the flow asks for the first rate; every data packet asks again. Packets are
-//! paced at the rate that came back last. Without an opening handshake the first data packet asks, and
-//! none other leaves before a rate has come back; the same if the answer carries none.
+//! The packet that opens the flow asks for the first rate; every data packet asks again. Packets
+//! are paced at the rate that came back last. Without an opening handshake the first data packet
+//! asks, and none other leaves before a rate has come back; the same if the answer carries none.
 //!
 //! # Stability
 //! With `q` free to move and one RTT the loop is XCP's: with
-//! `u^2 = (alpha^2 + sqrt(alpha^4 + 4 beta^2)) / 2` its phase margin is `arctan(alpha u / beta) - u`.
-//! 12.6 degrees at the defaults (0.4, 0.226); -5.1 at ns-2's (0.4, 0.4), which still settles because
-//! the queue cannot go below 0. Queue-free the bound is `alpha < pi/2`.
+//! `u^2 = (alpha^2 + sqrt(alpha^4 + 4 beta^2)) / 2` its phase margin is
+//! `arctan(alpha u / beta) - u`. 12.6 degrees at the defaults (0.4, 0.226); -5.1 at ns-2's (0.4,
+//! 0.4), which still settles because the queue cannot go below
+//! 0. Queue-free the bound is `alpha < pi/2`.
 //!
 //! # Deliberate differences from ns-2
 //! - beta 0.226, in place of its 0.4 or 1, is within the linear bound.
 //! - The RTT in the header is the smoothed one, not the last sample.
-//! - In place of header-only REF packets, sent each RTT by flows that have less than a packet an RTT,
-//!   data packets leave at least every `probe`, whatever the rate.
+//! - In place of header-only REF packets, sent each RTT by flows that have less than a packet an
+//!   RTT, data packets leave at least every `probe`, whatever the rate.
 //! - At rate 0 a sender goes on at that pace; ns-2's quits with probability 0.1, or waits.
 //! - Losses are repaired by the transport at once and answered (`after_loss`); ns-2's sends what is
 //!   missing after the last packet and takes no notice otherwise.
-//! - Twenty round trips' worth of data may be outstanding; ns-2's senders have no window. It binds only
-//!   when acknowledgements stay away.
+//! - Twenty round trips' worth of data may be outstanding; ns-2's senders have no window. It binds
+//!   only when acknowledgements stay away.
 //! - The first slot begins at 0; in ns-2 its length is random.
 
 #[cfg(test)]

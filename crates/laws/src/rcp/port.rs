@@ -1,5 +1,5 @@
-//! The router's part: what is measured, and the one rate that is given to all. How that rate moves is
-//! a [`Rule`], which is all that RCP and PIQI-RCP differ by.
+//! The router's part: what is measured, and the one rate that is given to all. How that rate moves
+//! is a [`Rule`], which is all that RCP and PIQI-RCP differ by.
 
 use alloc::vec::Vec;
 
@@ -34,9 +34,9 @@ pub struct Slot {
 
 /// How a router's rate moves.
 pub trait Rule {
-    /// As the law's documentation writes it.
+    /// The equation, as the law's documentation writes it.
     const EQUATION: &'static str;
-    /// What is its own in the equation: its gains, and what it remembers.
+    /// The rule's own figures in the equation: its gains, and what it remembers.
     fn figures(&self) -> Vec<Figure>;
     /// The relative change of `R` at the end of a slot.
     fn growth(&mut self, slot: &Slot) -> f64;
@@ -54,10 +54,11 @@ pub struct RatePort<R> {
     gamma: f64,
     min_packets: f64,
     longest_slot: f64,
-    /// This slot's length in seconds, and its end.
+    /// Length of the current slot in seconds, and its end.
     length: f64,
     end: Time,
-    /// Arrived in this slot; and of a packet whose transmission would reach into the next, that part.
+    /// Bytes that arrived in this slot; and the part of a packet whose transmission would reach
+    /// into the next slot.
     input: f64,
     spill: f64,
     /// The slot before this one.
@@ -69,7 +70,7 @@ pub struct RatePort<R> {
 struct MeanRtt {
     /// `d0`, seconds.
     mean: f64,
-    /// Of the last slot with a packet that knew its RTT; 0 before.
+    /// Mean RTT in the last slot with a packet that knew its RTT, seconds; 0 before.
     sample: f64,
     /// Picoseconds times bytes, and bytes, in this slot.
     sum: f64,
@@ -124,8 +125,8 @@ impl<R: Rule> RatePort<R> {
 }
 
 impl MeanRtt {
-    /// Rises within an RTT, falls the slower the more flows there are; a slot without a sample repeats
-    /// the one before. All as in ns-2.
+    /// Rises within an RTT, falls the slower the more flows there are; a slot without a sample
+    /// repeats the one before. All as in ns-2.
     fn end_slot(&mut self, slot: f64, share_of_a_flow: f64) {
         if self.bytes > 0.0 {
             self.sample = self.sum / self.bytes * SECONDS_PER_PS;
@@ -145,7 +146,7 @@ impl MeanRtt {
 impl<R: Rule> Port for RatePort<R> {
     type Header = RcpHeader;
 
-    /// Traffic of other kinds fills the link too, so its bytes count.
+    /// Counts bytes of all traffic, because packets of other laws fill the link too.
     #[inline]
     fn on_arrival(
         &mut self,

@@ -68,8 +68,9 @@ impl RcpSource {
         }
     }
 
-    /// The pace of the first packet of a flow whose rate climbs from 0 with slope `share rate / RTT`:
-    /// the time in which that sends a packet is `sqrt(2 packet RTT / (share rate))`.
+    /// The pace of the first packet of a flow whose rate climbs from 0 with slope
+    /// `share rate / RTT`: the time in which that sends a packet is
+    /// `sqrt(2 packet RTT / (share rate))`.
     fn first_step(&self, share: f64, rate: f64) -> f64 {
         let srtt = self.paced.srtt();
         let step =

@@ -1,5 +1,5 @@
-//! The step vectors of equation 1, what is measured, the header's bytes, hosts with and without a rate,
-//! and the stability bound.
+//! The step vectors of equation 1, what is measured, the header's bytes, hosts with and without a
+//! rate, and the stability bound.
 
 use std::vec::Vec;
 

@@ -22,8 +22,9 @@ macro_rules! dispatch {
         #[derive(Clone, Debug)]
         pub enum AnySource { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
 
-        // Ports lie side by side in a row, so that a packet finds its own without a further step; and which law's
-        // it is stands in a word of its own, not in what a port's field cannot be, which takes more to look up.
+        // Ports lie side by side in a row, so that a packet finds its own without a further step;
+        // and which law's it is stands in a word of its own, not in what a port's field cannot be,
+        // which takes more to look up.
         /// The port of any law, in whole cache lines.
         #[allow(clippy::large_enum_variant)]
         #[repr(u32, align(64))]
@@ -95,8 +96,12 @@ macro_rules! dispatch {
                     },)*
                 }
             }
-            /// See [`HeaderFormat::quantise`](crate::HeaderFormat::quantise); a header of another law
-            /// is left as it is.
+            /// See [`HeaderFormat::ip_protocol`](crate::HeaderFormat::ip_protocol).
+            pub fn ip_protocol(&self) -> Option<u8> {
+                match self { $(AnyLaw::$variant(law) => law.headers()?.ip_protocol(),)* }
+            }
+            /// See [`HeaderFormat::quantise`](crate::HeaderFormat::quantise); a header of another
+            /// law is left as it is.
             pub fn quantise(&self, header: Header, packet: Bytes) -> Header {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => Header::$variant(
@@ -105,7 +110,8 @@ macro_rules! dispatch {
                     (_, other) => other,
                 }
             }
-            /// See [`HeaderFormat::fields`](crate::HeaderFormat::fields); none of another law's header.
+            /// See [`HeaderFormat::fields`](crate::HeaderFormat::fields); none of another law's
+            /// header.
             pub fn fields(&self, header: &Header) -> Vec<Figure> {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -125,8 +131,8 @@ macro_rules! dispatch {
                     Err(why) => Some(why),
                 },)* }
             }
-            /// See [`Trust::falsify`](crate::trust::Trust::falsify); a header of another law is left as
-            /// it is.
+            /// See [`Trust::falsify`](crate::trust::Trust::falsify); a header of another law is
+            /// left as it is.
             pub fn falsify(&self, header: &mut Header, lie: &Lie, hand: Hand) {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -144,8 +150,8 @@ macro_rules! dispatch {
                     _ => None,
                 }
             }
-            /// See [`Trust::correct`](crate::trust::Trust::correct); a header of another law is left as
-            /// it is.
+            /// See [`Trust::correct`](crate::trust::Trust::correct); a header of another law is
+            /// left as it is.
             pub fn correct(&self, header: &mut Header, spacing: Duration) {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -174,8 +180,8 @@ macro_rules! dispatch {
                     Err(why) => Junction::Refuses(why),
                 },)* }
             }
-            /// See [`Divisible::declared`](crate::junction::Divisible::declared); nothing of another
-            /// law's header.
+            /// See [`Divisible::declared`](crate::junction::Divisible::declared); nothing of
+            /// another law's header.
             pub fn declared(&self, header: &Header, packet: Bytes) -> Option<Declared> {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -184,8 +190,8 @@ macro_rules! dispatch {
                     _ => None,
                 }
             }
-            /// See [`Divisible::redeclare`](crate::junction::Divisible::redeclare); a header of another
-            /// law is left as it is.
+            /// See [`Divisible::redeclare`](crate::junction::Divisible::redeclare); a header of
+            /// another law is left as it is.
             pub fn redeclare(&self, header: &mut Header, factor: f64, rtt: Duration) {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -196,8 +202,8 @@ macro_rules! dispatch {
                     _ => {}
                 }
             }
-            /// See [`Divisible::fed_back`](crate::junction::Divisible::fed_back); nothing of another
-            /// law's header.
+            /// See [`Divisible::fed_back`](crate::junction::Divisible::fed_back); nothing of
+            /// another law's header.
             pub fn fed_back(&self, header: &Header) -> Option<Throughput> {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -206,8 +212,8 @@ macro_rules! dispatch {
                     _ => None,
                 }
             }
-            /// See [`Divisible::feed_back`](crate::junction::Divisible::feed_back); a header of another
-            /// law is left as it is.
+            /// See [`Divisible::feed_back`](crate::junction::Divisible::feed_back); a header of
+            /// another law is left as it is.
             pub fn feed_back(&self, header: &mut Header, feedback: Throughput) {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -230,7 +236,8 @@ macro_rules! dispatch {
                     law.invariants().map_or(&[], |law| law.extremes())
                 })* }
             }
-            /// See [`Invariants::returns`](crate::Invariants::returns); false of another law's header.
+            /// See [`Invariants::returns`](crate::Invariants::returns); false of another law's
+            /// header.
             pub(crate) fn returns(&self, header: &Header) -> bool {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -239,7 +246,8 @@ macro_rules! dispatch {
                     _ => false,
                 }
             }
-            /// See [`Invariants::tampered`](crate::Invariants::tampered); nothing of another law's header.
+            /// See [`Invariants::tampered`](crate::Invariants::tampered); nothing of another law's
+            /// header.
             pub(crate) fn tampered(&self, header: &Header, seed: [u32; 2]) -> Option<Header> {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
@@ -332,8 +340,8 @@ macro_rules! dispatch {
                     _ => p.on_departure(now, size, None, queue),
                 })* }
             }
-            /// A packet that comes to an empty queue and leaves at once: the three above in one. Returns whether it is to
-            /// be marked, where it may be.
+            /// A packet that comes to an empty queue and leaves at once: the three above in one.
+            /// Returns whether it is to be marked, where it may be.
             #[inline(always)]
             pub fn on_passage(
                 &mut self,

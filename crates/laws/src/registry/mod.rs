@@ -110,15 +110,15 @@ mod tests {
         }
     }
 
-    /// A flow may pass a port of its own at each of four links and more: a law whose port is larger is to
-    /// keep what few packets touch in a box.
+    /// A flow may pass a port of its own at each of four links and more: a law whose port is larger
+    /// is to keep what few packets touch in a box.
     #[test]
     fn a_port_takes_four_cache_lines() {
         assert_eq!(size_of::<AnyPort>(), 256);
     }
 
-    /// A law outside this crate keeps its parts behind pointers and its header in 32 bytes, so that it
-    /// makes no other law's larger.
+    /// A law outside this crate keeps its parts behind pointers and its header in 32 bytes, so that
+    /// it makes no other law's larger.
     #[test]
     fn headers_and_parts_are_no_larger_for_laws_outside() {
         let external =

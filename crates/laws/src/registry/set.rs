@@ -53,8 +53,8 @@ impl LawSet {
     /// Adds a law that lives outside this crate, under the name in its [`Named::INFO`].
     ///
     /// # Errors
-    /// When the name is taken or cannot be written in a scenario, an option or its default is wrong,
-    /// or the law refuses its defaults. The set stays as it was.
+    /// When the name is taken or cannot be written in a scenario, an option or its default is
+    /// wrong, or the law refuses its defaults. The set stays as it was.
     pub fn register<L: Named + ExternalLaw>(&mut self) -> Result<(), RegisterError> {
         struct Of<L>(L);
         impl<L: Named> Of<L> {

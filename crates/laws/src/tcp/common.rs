@@ -25,9 +25,9 @@ pub(super) struct Common {
 /// What idling for longer than the retransmission timeout does to the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleRestart {
-    /// It is the initial one again.
+    /// The window is the initial one again.
     Initial,
-    /// It was halved for each timeout that passed, down to the initial one.
+    /// The window is halved for each timeout that passed, down to the initial one.
     Halve,
     Keep,
 }

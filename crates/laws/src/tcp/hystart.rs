@@ -4,14 +4,14 @@
 //! acknowledged. With the least RTT of each round, section 4.2:
 //!
 //! - slow start: once a round has 8 samples, and
-//!   `current >= last + max(4 ms, min(last / 8, 16 ms))`, conservative slow start (CSS) begins, with
-//!   `baseline = current`;
+//!   `current >= last + max(4 ms, min(last / 8, 16 ms))`, conservative slow start (CSS) begins,
+//!   with `baseline = current`;
 //! - CSS: the window grows at a quarter of the speed. Once a round has 8 samples, and
 //!   `current < baseline`, the rise was a passing one: back to slow start;
 //! - after 5 rounds of CSS, the one in which it began included, slow start is over.
 //!
-//! Used until slow start first ends, as section 4.3 recommends, and not after timeouts: from then on
-//! the slow-start threshold is known.
+//! Used until slow start first ends, as section 4.3 recommends, and not after timeouts: from then
+//! on the slow-start threshold is known.
 
 use ratewire_units::Duration;
 

@@ -1,5 +1,5 @@
-//! The congestion window that every TCP shares: slow start, once-a-window reaction, timeouts, restart
-//! after idling, pacing. Payload bytes and seconds.
+//! The congestion window that every TCP shares: slow start, once-a-window reaction, timeouts,
+//! restart after idling, pacing. Payload bytes and seconds.
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
@@ -30,7 +30,7 @@ pub(super) struct Window {
     episode: Episode,
     /// The timer has expired and nothing was acknowledged since.
     backed_off: bool,
-    /// In the slow start that follows a timeout.
+    /// Whether the sender is in the slow start that follows a timeout.
     after_timeout: bool,
 }
 
@@ -67,7 +67,7 @@ impl Window {
         }
     }
 
-    /// In payload bytes.
+    /// The window in payload bytes.
     #[inline]
     pub(super) fn cwnd(&self) -> f64 {
         self.cwnd
@@ -103,7 +103,8 @@ impl Window {
             IdleRestart::Initial => self.cwnd = least,
             IdleRestart::Halve => {
                 self.ssthresh = self.ssthresh.max(0.75 * self.cwnd);
-                // The timeout that ends as this packet leaves does not count (Linux, `tcp_cwnd_restart`).
+                // The timeout that ends as this packet leaves does not count (Linux,
+                // `tcp_cwnd_restart`).
                 let timeouts = (idle.ps() - 1) / rto.ps();
                 self.cwnd = (self.cwnd * libm::exp2(-(timeouts as f64))).max(least);
             }
@@ -115,8 +116,8 @@ impl Window {
         true
     }
 
-    /// An acknowledgement arrived. Grows the window if in slow start; returns the acknowledged bytes
-    /// by which congestion avoidance is to grow it.
+    /// An acknowledgement arrived. Grows the window if in slow start; returns the acknowledged
+    /// bytes by which congestion avoidance is to grow it.
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) -> f64 {
         self.srtt = acked.srtt.secs();
@@ -181,17 +182,17 @@ impl Window {
         self.cwnd = (self.cwnd + bytes).min(MAX_WINDOW);
     }
 
-    /// Congestion was noticed: keeps the share `keep` of what was outstanding, after a mark at least
-    /// `mark_floor` packets, else at least two. Says whether this is a new event: not one that belongs
-    /// to what is being answered already.
+    /// Congestion was noticed: keeps the share `keep` of what was outstanding, after a mark at
+    /// least `mark_floor` packets, else at least two. Says whether this is a new event: not one
+    /// that belongs to what is being answered already.
     pub(super) fn on_congestion(&mut self, c: &Congestion, keep: f64, mark_floor: f64) -> bool {
         let answering_mark = matches!(self.episode, Episode::Mark(until) if c.now < until);
         let answering = answering_mark || self.episode == Episode::Loss;
         // Once the threshold is known, HyStart++ has no more to find out.
         self.hystart = None;
         if c.signal == Signal::Timeout {
-            // The threshold is held while the same packet times out again (RFC 5681, 3.1), and where
-            // the loss that the timer found belongs to a window that has been cut.
+            // The threshold is held while the same packet times out again (RFC 5681, 3.1), and
+            // where the loss that the timer found belongs to a window that has been cut.
             let new = !self.backed_off && !answering;
             if new {
                 self.ssthresh = (self.outstanding(c) * keep).max(2.0 * self.mss);
@@ -247,7 +248,8 @@ impl Window {
         Bytes::new((self.cwnd + 0.5) as u64)
     }
 
-    /// See [`crate::Source::pacing`]. The factors leave room for growth (Linux, `tcp_update_pacing_rate`).
+    /// See [`crate::Source::pacing`]. The factors leave room for growth (Linux,
+    /// `tcp_update_pacing_rate`).
     #[inline]
     pub(super) fn pacing(&self) -> Option<Throughput> {
         let factor = if self.cwnd < self.ssthresh / 2.0 { 2.0 } else { 1.2 };

@@ -1,8 +1,8 @@
 //! What an XCP port must not make out of nothing, and what a sink returns.
 //!
 //! - When an interval begins, `left to give` less `left to take` is `F`.
-//! - A packet is granted no more than its wish, and what it is granted leaves these. With nothing left
-//!   to give, nobody is sped up.
+//! - A packet is granted no more than its wish, and what it is granted leaves these. With nothing
+//!   left to give, nobody is sped up.
 //! - A sink returns the sum of what packets were granted.
 //!
 //! The draft lets a port give beyond what is left in one case: the packet that takes the last of it

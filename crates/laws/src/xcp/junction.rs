@@ -1,12 +1,13 @@
-//! What a junction reads and writes: X and RTT say how fast the flow is, a packet's Delta_Throughput is
-//! its part of the change.
+//! What a junction reads and writes: X and RTT say how fast the flow is, a packet's
+//! Delta_Throughput is its part of the change.
 //!
-//! The Anypoint paper has the header of SIGCOMM 2002: `cwnd`, `rtt`, and the flow's whole wish. In draft
-//! -03 a packet carries `X = packet * rtt / cwnd` and its part of the wish, of which a flow has one an X.
-//! - Split: `cwnd_k = beta_k cwnd` is `X_k = X / beta_k`. Of the wish `beta_k` goes to `k` by itself, with
-//!   `beta_k` of the packets: Delta stays.
-//! - Merge: `cwnd = sum cwnd_i` and `rtt = cwnd / sum(cwnd_i / rtt_i)` are `1/X = sum 1/X_i` and the mean
-//!   of `rtt_i` by rate. The sum of wishes goes with the sum of packets: Delta stays.
+//! The Anypoint paper has the header of SIGCOMM 2002: `cwnd`, `rtt`, and the flow's whole wish. In
+//! draft -03 a packet carries `X = packet * rtt / cwnd` and its part of the wish, of which a flow
+//! has one an X.
+//! - Split: `cwnd_k = beta_k cwnd` is `X_k = X / beta_k`. Of the wish `beta_k` goes to `k` by
+//!   itself, with `beta_k` of the packets: Delta stays.
+//! - Merge: `cwnd = sum cwnd_i` and `rtt = cwnd / sum(cwnd_i / rtt_i)` are `1/X = sum 1/X_i` and
+//!   the mean of `rtt_i` by rate. The sum of wishes goes with the sum of packets: Delta stays.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};

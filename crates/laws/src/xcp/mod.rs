@@ -1,4 +1,5 @@
-//! XCP, the eXplicit Control Protocol (Katabi, Handley, Rohrs, SIGCOMM 2002; draft-falk-xcp-spec-03).
+//! XCP, the eXplicit Control Protocol (Katabi, Handley, Rohrs, SIGCOMM 2002;
+//! draft-falk-xcp-spec-03).
 //!
 //! Senders write their inter-packet time `X`, their RTT and a wish into each packet; routers turn
 //! the wish into what they allot; the receiver returns it. Units: bytes, seconds, bytes per second.
@@ -23,35 +24,36 @@
 //! Stable for `0 < alpha < pi / (4 sqrt 2) = 0.555` with `beta = alpha^2 sqrt 2` (SIGCOMM, sec. 4).
 //!
 //! # Receiver
-//! Returns the sum of what arrived. With `flow_control = "soft"` its buffer is one more router on the way
-//! ([`soft`], after the Anypoint paper).
+//! Returns the sum of what arrived. With `flow_control = "soft"` its buffer is one more router on
+//! the way (`soft.rs`, after the Anypoint paper).
 //!
 //! # Deliberate differences from draft -03
-//! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of data
-//!   or of receiver's window is what it measured over its last RTT (`throughput = "measured"`).
-//!   The draft leaves the choice open; both variants it names can be chosen.
-//! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x` (`rtt_zero = "separate"`):
-//!   the draft's text accepts them and its notes ignore them.
-//! - No packet is given more than there was to give in its interval: after a link has stood still for a second a lone
-//!   packet's `X` is so long that the draft's `Cp X` is many times that, and its RTT makes a window of it. ns-2 clips to what is
-//!   left (`packet_limit = "residue"`), so the last packet of an interval gets less than the
-//!   draft's.
+//! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of
+//!   data or of receiver's window is what it measured over its last RTT
+//!   (`throughput = "measured"`). The draft leaves the choice open; both variants it names can be
+//!   chosen.
+//! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x`
+//!   (`rtt_zero = "separate"`): the draft's text accepts them and its notes ignore them.
+//! - No packet is given more than there was to give in its interval: after a link has stood still
+//!   for a second a lone packet's `X` is so long that the draft's `Cp X` is many times that, and
+//!   its RTT makes a window of it. ns-2 clips to what is left (`packet_limit = "residue"`), so the
+//!   last packet of an interval gets less than the draft's.
 //! - `initial_spread` and `whole_window` are ns-2's and off: the draft has neither.
 //! - After an interval in which no `X` came the draft divides by nothing, and `Cp` is 0 here
 //!   (`without_x`). Once a packet comes whose RTT is beyond `max_interval` it is as for one flow: a
 //!   flow of one packet an RTT would never be given anything.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
-//! - After a loss the window is halved, positive feedback is refused until the loss is repaired, and
-//!   the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet and
-//!   takes feedback at once. The draft names the choices and picks none.
-//! - Where a round trip takes less than half of the smoothed RTT the window falls with that, so that the pace does not rise
-//!   (with `pacing`): after a link has stood still for 5 s the draft's window, times an RTT of seconds, went out in one of
-//!   40 ms.
-//! - A receiver that got no header returns none, and the sender then grows as Reno does until headers
-//!   come back (`without_header`); otherwise a router that strips headers would leave it with its
-//!   initial window for ever.
-//! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over the
-//!   time it takes. The draft takes it as known.
+//! - After a loss the window is halved, positive feedback is refused until the loss is repaired,
+//!   and the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet
+//!   and takes feedback at once. The draft names the choices and picks none.
+//! - Where a round trip takes less than half of the smoothed RTT the window falls with that, so
+//!   that the pace does not rise (with `pacing`): after a link has stood still for 5 s the draft's
+//!   window, times an RTT of seconds, went out in one of 40 ms.
+//! - A receiver that got no header returns none, and the sender then grows as Reno does until
+//!   headers come back (`without_header`); otherwise a router that strips headers would leave it
+//!   with its initial window for ever.
+//! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over
+//!   the time it takes. The draft takes it as known.
 
 mod invariants;
 mod junction;
@@ -75,7 +77,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate};
-use ratewire_wire::xcp::{Draft, HEADER_LEN, XcpHeader};
+use ratewire_wire::xcp::{Draft, HEADER_LEN, IP_PROTOCOL, XcpHeader};
 
 use crate::junction::Divisible;
 use crate::law::{
@@ -318,6 +320,9 @@ impl HeaderFormat for Xcp {
         let (draft, header) =
             XcpHeader::parse(bytes, packet).map_err(|e| HeaderError::new(e.to_string()))?;
         if draft == self.draft { Ok(header) } else { Err(HeaderError::new("of another draft")) }
+    }
+    fn ip_protocol(&self) -> Option<u8> {
+        Some(IP_PROTOCOL)
     }
     fn quantise(&self, header: XcpHeader, packet: Bytes) -> XcpHeader {
         header.quantise(self.draft, packet)

@@ -2,7 +2,7 @@
 
 use crate::options::{Kind, OptionSpec, Part};
 
-/// Of the controllers of ports, and of the one that soft flow control has.
+/// Options of the controllers of ports, and of the controller of soft flow control.
 const PORT_AND_SOFT_SINK: Part = Part::PortAndSink { with: ("flow_control", "soft") };
 
 pub(super) const OPTIONS: &[OptionSpec] = &[

@@ -13,8 +13,8 @@ const PS_PER_SECOND: f64 = 1e12;
 /// The least first timer of ns-2, in seconds.
 const SHORTEST_FIRST: f64 = 4e-3;
 
-/// XCP at one output queue. What a packet touches lies in two cache lines: one as it arrives, one as it
-/// leaves.
+/// XCP at one output queue. What a packet touches lies in two cache lines: one as it arrives, one
+/// as it leaves.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct XcpPort {
@@ -90,7 +90,7 @@ struct Meter {
     /// When the packet began to leave that others wait behind; [`Time::NEVER`] where none do.
     started: Time,
     size: f64,
-    /// Of this control interval: what left while something waited, in bytes and seconds.
+    /// Bytes that left while others waited, and seconds that they took, in this control interval.
     bytes: f64,
     time: f64,
 }
@@ -134,8 +134,9 @@ impl XcpPort {
             && !(self.rtt_zero == RttZero::Ignore && header.rtt.is_zero())
     }
 
-    /// A flow whose RTT is longer than any interval may not be seen in two that follow each other. After one without `X`,
-    /// of which there is no `Cp`, it is as for one flow: `sum_x` of one is the interval.
+    /// A flow whose RTT is longer than any interval may not be seen in two that follow each other.
+    /// After one without `X`, of which there is no `Cp`, it is as for one flow: `sum_x` of one is
+    /// the interval.
     #[cold]
     fn give_though_rarely_seen(&mut self) {
         if self.allotment.cp <= 0.0 {
@@ -332,7 +333,8 @@ impl Meter {
         self.size = size.as_f64();
     }
 
-    /// The capacity to believe in from now on. Evidence counts by the part of the interval it covers.
+    /// The capacity to believe in from now on. Evidence counts by the part of the interval it
+    /// covers.
     fn read(&mut self, believed: f64, input_bw: f64, interval: f64) -> f64 {
         let (bytes, time) = (core::mem::take(&mut self.bytes), core::mem::take(&mut self.time));
         if time > 0.0 {

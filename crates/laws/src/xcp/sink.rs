@@ -15,7 +15,7 @@ use crate::law::{Buffer, FlowContext, Sink};
 #[derive(Clone, Debug)]
 pub struct XcpSink {
     sum: Throughput,
-    /// Of the header that came last, if one did since the last acknowledgement.
+    /// Protocol in the last header, if one has come since the last acknowledgement.
     protocol: Option<u8>,
     soft: Option<Box<Soft>>,
 }

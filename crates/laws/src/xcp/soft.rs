@@ -1,10 +1,11 @@
-//! Soft flow control: XCP's efficiency controller on a receive buffer (Yocum and Chase, *Explicit rate
-//! control for Anypoint communication*, section IV-A).
+//! Soft flow control: XCP's efficiency controller on a receive buffer (Yocum and Chase, *Explicit
+//! rate control for Anypoint communication*, section IV-A).
 //!
-//! A receiver is a router whose queue is the receive buffer and whose capacity nobody knows. Each epoch,
-//! the mean RTT `d`, it measures the rates at which data came, `y`, and were read, `a`, and the queue
-//! `Q`, mean of its running mean and its maximum; chooses a target; and gives out, over the packets of
-//! the next epoch, `F = alpha (target - y) - beta Q / d`. There is one flow: nothing is shuffled.
+//! A receiver is a router whose queue is the receive buffer and whose capacity nobody knows. Each
+//! epoch, the mean RTT `d`, it measures the rates at which data came, `y`, and were read, `a`, and
+//! the queue `Q`, mean of its running mean and its maximum; chooses a target; and gives out, over
+//! the packets of the next epoch, `F = alpha (target - y) - beta Q / d`. There is one flow: nothing
+//! is shuffled.
 //!
 //! The first that applies moves the target:
 //! 1. nothing was read: one segment;
@@ -17,9 +18,9 @@
 //! And it is never more than a buffer a round trip: the controller "respects both window limits and
 //! application limits".
 //!
-//! Deliberate differences: reading keeps up where the paper has `a > y`, when at least as much was read
-//! as has come, for a reader that is always done reads no more than there is; `gamma %` of the paper's
-//! text, with `gamma = 0.1`, is read as 10 %.
+//! Deliberate differences: reading keeps up where the paper has `a > y`, when at least as much was
+//! read as has come, for a reader that is always done reads no more than there is; `gamma %` of the
+//! paper's text, with `gamma = 0.1`, is read as 10 %.
 
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -59,7 +60,7 @@ struct Epoch {
     packets: f64,
     rtt_sum: f64,
     rtts: f64,
-    /// At its start.
+    /// Payload read and packets refused, at the start of the epoch.
     read: Bytes,
     refused: u64,
 }

@@ -5,7 +5,8 @@ use crate::law::Named;
 use crate::options::Options;
 
 const PAYLOAD: Bytes = Bytes::new(1000);
-/// How often an epoch is looked at, and what headers say: a little less, so that it is over by then.
+/// How often an epoch is looked at, and what headers say: a little less, so that it is over by
+/// then.
 const EPOCH: Duration = Duration::from_millis(100);
 const RTT: Duration = Duration::from_micros(99_900);
 const SIZE: u64 = 200;
@@ -35,8 +36,8 @@ impl Rig {
         rig
     }
 
-    /// An epoch of 100 ms in which so many packets come and are read, and so many wait all the time.
-    /// Returns what the packets were granted in all.
+    /// An epoch of 100 ms in which so many packets come and are read, and so many wait all the
+    /// time. Returns what the packets were granted in all.
     fn epoch(&mut self, come: u64, read: u64, wait: u64) -> f64 {
         let mut granted = 0.0;
         let start = self.now;

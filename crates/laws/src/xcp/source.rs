@@ -7,12 +7,14 @@ use super::{AfterLoss, ThroughputField, Xcp};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 use crate::reason::{Bound, Figure, Reason};
 
-/// A round trip of less than one part in so many of the smoothed RTT has another queue before it, or none.
+/// A round trip of less than one part in so many of the smoothed RTT has another queue before it,
+/// or none.
 const COLLAPSE: f64 = 2.0;
 
 /// XCP at one sender.
 ///
-/// The window is kept in network-layer bytes, as feedback is; [`Source::window`] answers in payload.
+/// The window is kept in network-layer bytes, as feedback is; [`Source::window`] answers in
+/// payload.
 #[derive(Clone, Debug)]
 pub struct XcpSource {
     window: f64,
@@ -173,8 +175,8 @@ impl XcpSource {
         self.window = (self.window + allowed * self.srtt).max(self.packet);
     }
 
-    /// Where the RTT collapses, as after a link has stood still, the window falls with it: the pace would rise by as much,
-    /// and no router has granted that.
+    /// Where the RTT collapses, as after a link has stood still, the window falls with it: the pace
+    /// would rise by as much, and no router has granted that.
     #[inline]
     fn take_rtt(&mut self, acked: &Acked) {
         let srtt = acked.srtt.secs();

@@ -1,5 +1,5 @@
-//! The published step vectors, the thesis's Example 11, and invariants: the feedback handed out sums
-//! to F, and the sum of X counts flows.
+//! The published step vectors, the thesis's Example 11, and invariants: the feedback handed out
+//! sums to F, and the sum of X counts flows.
 
 use std::vec;
 use std::vec::Vec;
@@ -377,7 +377,8 @@ fn where_the_rtt_collapses_the_window_falls_and_not_the_pace() {
     assert_eq!(after("false", 40), 1.0, "acknowledgements keep the pace");
 }
 
-/// Samples of 10 and 50 ms in turn, as with acknowledgements that wait for each other, are no collapse after another.
+/// Samples of 10 and 50 ms in turn, as with acknowledgements that wait for each other, are no
+/// collapse after another.
 #[test]
 fn the_window_falls_once_where_the_rtt_goes_up_and_down() {
     let mut source = example_11(&[("pacing", "true")]);
@@ -430,8 +431,8 @@ fn without_headers_a_sender_grows_as_reno_until_they_come_back() {
     near(window(&source), linear + 1e6 * acked(3.1).srtt.secs(), 1e-9);
 }
 
-/// A port that is told 1.25e6 B/s and measures, after an interval in which packets left so far apart
-/// with others behind them, or with none.
+/// A port that is told 1.25e6 B/s and measures, after an interval in which packets left so far
+/// apart with others behind them, or with none.
 fn measured(spacing: f64, waiting: u32, packets: u32) -> f64 {
     let mut port = port(&[("measure_capacity", "true")], 1_250_000, 0.5);
     for i in 0..packets {

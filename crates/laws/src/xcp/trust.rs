@@ -36,7 +36,7 @@ impl Trust for Xcp {
         (self.weight > 1.0).then_some("a policer takes a `weight` above 1 for a lie")
     }
 
-    /// Of X and RTT; the wish is no claim, for no port grants more than it has.
+    /// X and RTT are claims. The wish is none, because no port grants more than it has.
     fn claim(&self, header: &XcpHeader) -> Option<Claim> {
         (header.format == Format::Standard).then_some(Claim {
             rtt: header.rtt,

@@ -22,18 +22,20 @@ use crate::{Error, Law, cgroup};
 
 pub use status::{Status, halfway, status};
 
-/// What to attach.
+/// A host's law to attach.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The law.
     pub law: Law,
     /// Folder of the cgroup (version 2) whose connections take part; `None` for all.
     pub cgroup: Option<PathBuf>,
-    /// Interface from whose addresses connections take part, as they are when it is attached; `None` for any.
+    /// Interface from whose addresses connections take part, as they are at the attachment; `None`
+    /// for any.
     pub iface: Option<String>,
-    /// The most that a connection asks routers for; under NoQ, at which it sends.
+    /// Highest rate that a connection asks routers for; under NoQ, the rate at which it sends.
     pub desired: Rate,
-    /// NoQ: also where a connection's own interface does not pause when what it fills has no room.
+    /// NoQ: no window also if a connection's own interface does not pause when the next queue is
+    /// full.
     pub is_forced: bool,
 }
 
@@ -42,15 +44,15 @@ fn taken(law: Law) -> Error {
     Error::new(what, "detach it first: ratewire live detach --hosts")
 }
 
-/// Attaches a law to a cgroup's connections, from the next that opens; whatever fails, nothing stays.
+/// Attaches a law to a cgroup's connections, from the next that opens. If it fails, nothing stays.
 ///
 /// # Errors
-/// When there is no such cgroup, the law is attached already, somebody has its congestion control (see [`check_free`]), or
-/// the kernel refuses.
+/// If there is no such cgroup, the law is attached already, its congestion control is taken (see
+/// [`check_free`]), or the kernel refuses.
 pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
     crate::quiet();
     let mut pins = Pins::lock()?;
-    // Two would each reserve room for their option, and switch off each other's callbacks.
+    // Two laws would each reserve room for their option, and switch off each other's callbacks.
     if let Some(law) = pinned(pins.root())?.into_iter().map(|(law, _)| law).next() {
         return Err(taken(law));
     }
@@ -62,7 +64,7 @@ pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
     let folder = root.claim(&name, || taken(spec.law))?;
     let attached = load(spec, &opened, &addresses).and_then(|held| held.pin(&folder));
     if attached.is_err() {
-        // What went wrong first is what to tell.
+        // The first error is the one to report.
         let _ = root.remove(&name, &PINS);
     }
     attached
@@ -83,7 +85,7 @@ fn open_cgroup(spec: &Spec) -> Result<File, Error> {
     Ok(group)
 }
 
-/// A law in a cgroup's connections for as long as this lives, and the process does.
+/// A law in a cgroup's connections, until this value is dropped or the process ends.
 #[derive(Debug)]
 pub struct Held {
     law: Law,
@@ -92,33 +94,35 @@ pub struct Held {
     counters: u32,
 }
 
-/// Attaches a law to the connections of the cgroup that `spec` names until what is returned is dropped, or the process
-/// ends, however it does.
+/// Attaches a law to the connections of the cgroup in `spec` until the returned value is dropped or
+/// the process ends, in whatever way.
 ///
 /// # Errors
-/// When there is no such cgroup, somebody has the congestion control (see [`check_free`]), or the kernel refuses.
+/// If there is no such cgroup, the congestion control is taken (see [`check_free`]), or the kernel
+/// refuses.
 pub fn hold(spec: &Spec, find: FindHolder) -> Result<Held, Error> {
     crate::quiet();
     check_free(spec.law, find)?;
     load(spec, &open_cgroup(spec)?, &whom::addresses(spec)?)
 }
 
-/// Who has a law's congestion control, where that is no host of [`attach`].
+/// Holder of a law's congestion control that is no host of [`attach`].
 #[derive(Clone, Debug)]
 pub struct Holder {
-    /// Who.
+    /// Name of the holder.
     pub who: String,
-    /// How one comes to have it oneself.
+    /// How to free the congestion control.
     pub remedy: &'static str,
 }
 
-/// Finds who has a law's congestion control, among those that the caller knows.
+/// Finds the holder of a law's congestion control, among those that the caller knows.
 pub type FindHolder = fn(Law) -> Option<Holder>;
 
-/// Checks that nobody has a law's congestion control: its name is the machine's, whatever the namespace.
+/// Checks that a law's congestion control is free: its name is the machine's, whatever the
+/// namespace.
 ///
 /// # Errors
-/// When somebody has, who is named where this or `find` knows.
+/// If it is taken. The error names the holder if this crate or `find` knows it.
 pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
     let name = law.control();
     let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -133,7 +137,7 @@ pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
         who: "a program".to_string(),
         remedy: "`bpftool struct_ops` and `bpftool link` show whose it is",
     };
-    // Pins that are not safe to read tell nothing; the congestion control is taken all the same.
+    // Unsafe pins cannot be read; the congestion control is taken all the same.
     let is_pinned =
         pins::open().is_ok_and(|root| matches!(folder(root.as_ref(), law), Ok(Some(_))));
     let found = is_pinned.then(attached).or_else(|| find(law));
@@ -142,10 +146,10 @@ pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
     Err(Error::new(what, remedy).because(format!("{who} has it")))
 }
 
-/// The law that a host has all connections of this process send under, whatever they choose themselves.
+/// The law that a host forces on all connections of this process, whatever they choose.
 pub fn all_here() -> Option<Law> {
     crate::quiet();
-    // Where there is no cgroup, nothing is attached to one.
+    // Without a cgroup, nothing is attached to one.
     let (root, own) = (cgroup::root().ok()?, cgroup::own().ok()?);
     let groups = own.ancestors().take_while(|group| group.starts_with(&root));
     let own: Vec<u64> = groups.filter_map(|group| Some(group.metadata().ok()?.ino())).collect();
@@ -154,7 +158,7 @@ pub fn all_here() -> Option<Law> {
     pinned.into_iter().find(|(_, folder)| is_ours(folder)).map(|(law, _)| law)
 }
 
-/// The number of the cgroup whose connections have a host's law, if the law is attached.
+/// Number of the cgroup whose connections have a host's law, if the law is attached.
 fn attached_to(folder: &Folder) -> Option<u64> {
     let link = Link::open(folder.pin(OPTION)).ok()?;
     match link.info().ok()?.info {
@@ -163,7 +167,7 @@ fn attached_to(folder: &Folder) -> Option<u64> {
     }
 }
 
-/// The laws with a host's folder, and the folders.
+/// Laws with a host's folder, and the folders.
 fn pinned(root: Option<&Folder>) -> Result<Vec<(Law, Folder)>, Error> {
     let one = |law| Ok(folder(root, law)?.map(|folder| (law, folder)));
     Law::ALL.into_iter().filter_map(|law| one(law).transpose()).collect()
@@ -177,12 +181,13 @@ pub(crate) fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
 }
 
 impl Held {
-    /// What its connections have come to so far, if the kernel says.
+    /// Counters of the host's connections, if the kernel tells.
     pub fn status(&self) -> Option<Status> {
         status::counted(self.law, &MapHandle::from_map_id(self.counters).ok()?)
     }
 
-    /// Has it stay when the process ends. By the counters, the last, one knows that all of it does.
+    /// Keeps the law attached when the process ends. The counters are pinned last: they say that
+    /// all of it stays.
     fn pin(mut self, folder: &Folder) -> Result<(), Error> {
         let refused = refused(self.law);
         self.control.pin(folder.pin(CONTROL)).map_err(&refused)?;
@@ -193,10 +198,10 @@ impl Held {
     }
 }
 
-/// Of `net/tcp.h`.
+/// From `net/tcp.h`.
 const TCP_CONG_NON_RESTRICTED: u32 = 1;
 
-/// The programs, loaded and told what to do.
+/// The programs, loaded and configured.
 pub(crate) fn prepare<'a>(
     room: &'a mut MaybeUninit<OpenObject>,
     spec: &Spec,
@@ -216,7 +221,8 @@ pub(crate) fn prepare<'a>(
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     let control = open.struct_ops.control_mut();
     control.name = name.map(|byte: u8| byte.cast_signed());
-    // A sender without a window is for who may configure the network; the others are for any program and namespace.
+    // A sender without a window is for users who may configure the network. The others are for any
+    // program and namespace.
     if spec.law != Law::Noq {
         control.flags = TCP_CONG_NON_RESTRICTED;
     }
@@ -238,17 +244,18 @@ fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<Held, Erro
     Ok(Held { law: spec.law, control, option, counters })
 }
 
-/// Detaches every law's host; returns the congestion controls that were there. Connections that use one keep it to
-/// their end.
+/// Detaches every law's host; returns the congestion controls that were attached. Connections that
+/// use one keep it until they close.
 ///
 /// # Errors
-/// When it cannot be removed.
+/// If it cannot be removed.
 pub fn detach() -> Result<Vec<&'static str>, Error> {
     let pins = Pins::lock()?;
     let Some(root) = pins.root() else { return Ok(Vec::new()) };
     let mut detached = Vec::new();
     for (law, folder) in pinned(Some(root))? {
-        // A link without its file goes, but not always at once: who attaches anew right after would find the name taken.
+        // A link without its file goes, but not always at once: a new attachment right after would
+        // find the name taken.
         for link in [OPTION, CONTROL].map(|name| Link::open(folder.pin(name))) {
             // Older kernels cannot detach a congestion control; there it goes with its file.
             let _ = link.and_then(|link| link.detach());
@@ -259,18 +266,18 @@ pub fn detach() -> Result<Vec<&'static str>, Error> {
     Ok(detached)
 }
 
-/// The pins of a law's host: its congestion control, its TCP option, and its counters.
+/// Pins of a law's host: its congestion control, its TCP option, and its counters.
 const PINS: [&str; 3] = [CONTROL, OPTION, COUNTERS];
 const CONTROL: &str = "control";
 const OPTION: &str = "option";
 const COUNTERS: &str = "counters";
 
-/// Name of the folder with the pins of a law's host.
+/// Name of the folder with a host's pins.
 fn folder_name(law: Law) -> String {
     format!("host-{}", law.control())
 }
 
-/// The folder with the pins of a law's host, if it is there.
+/// The folder with a host's pins, if it exists.
 fn folder(root: Option<&Folder>, law: Law) -> Result<Option<Folder>, Error> {
     root.map_or(Ok(None), |root| root.open(&folder_name(law)))
 }

@@ -1,4 +1,4 @@
-//! What hosts' connections have come to.
+//! Counters of hosts' connections.
 
 use std::mem::offset_of;
 
@@ -9,34 +9,35 @@ use crate::pins::{self, Folder};
 use crate::skeletons::host::types::host as Counters;
 use crate::{Error, Law};
 
-/// What a host's connections have come to since it was attached.
+/// Counters of a host's connections since the attachment.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// The law.
     pub law: Law,
     /// Connections that take part.
     pub taking_part: u64,
-    /// Connections whose other end does not speak it.
+    /// Connections whose other end does not speak the law.
     pub plain: u64,
-    /// Connections that the kernel would not let have the congestion control.
+    /// Connections that the kernel refused the congestion control.
     pub refused: u64,
-    /// Of those that take part, connections whose program chose another when the handshake was over.
+    /// Connections that take part but whose program chose another congestion control after the
+    /// handshake.
     pub chose_another: u64,
 }
 
-/// What the hosts' connections have come to.
+/// Counters of all hosts' connections.
 ///
 /// # Errors
-/// When the caller is not root, or others than root can change what is pinned.
+/// If the caller is not root, or others than root can change the pins.
 pub fn status() -> Result<Vec<Status>, Error> {
     let pinned = pinned(pins::open()?.as_ref())?;
     Ok(pinned.into_iter().filter_map(|(law, folder)| one(law, &folder)).collect())
 }
 
-/// The laws with a host that an [`attach`](super::attach) has attached only by half: it was killed, or has yet to end.
+/// Laws whose [`attach`](super::attach) is incomplete: it was killed, or has not finished.
 ///
 /// # Errors
-/// When the caller is not root, or others than root can change what is pinned.
+/// If the caller is not root, or others than root can change the pins.
 pub fn halfway() -> Result<Vec<Law>, Error> {
     let pinned = pinned(pins::open()?.as_ref())?;
     // The counters are pinned last.

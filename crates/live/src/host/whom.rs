@@ -1,4 +1,5 @@
-//! Which connections a host's law is for: those from an interface's addresses, those whose interface pauses.
+//! Connections that a host's law is for: those from an interface's addresses, those whose interface
+//! pauses.
 
 use std::net::Ipv6Addr;
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +12,7 @@ use nix::sys::socket::SockaddrStorage;
 use super::Spec;
 use crate::{Error, router};
 
-/// The addresses of the interface that `spec` names, if it names one; IPv4's as IPv6 writes them.
+/// Addresses of the interface in `spec`, if it names one; IPv4 addresses as IPv6 writes them.
 pub(super) fn addresses(spec: &Spec) -> Result<Vec<Ipv6Addr>, Error> {
     let Some(iface) = &spec.iface else { return Ok(Vec::new()) };
     router::index(iface)?;
@@ -29,7 +30,7 @@ pub(super) fn addresses(spec: &Spec) -> Result<Vec<Ipv6Addr>, Error> {
     Ok(addresses)
 }
 
-/// Tells the program from which addresses of this network namespace connections take part.
+/// Tells the program the addresses of this network namespace from which connections take part.
 pub(super) fn tell_addresses(map: &impl MapCore, addresses: &[Ipv6Addr]) -> Result<(), Error> {
     let netns = netns()?.to_ne_bytes();
     for address in addresses {
@@ -40,7 +41,7 @@ pub(super) fn tell_addresses(map: &impl MapCore, addresses: &[Ipv6Addr]) -> Resu
     Ok(())
 }
 
-/// The number of this network namespace, as programs see it.
+/// Number of this network namespace, as programs see it.
 fn netns() -> Result<u32, Error> {
     let netns = std::fs::metadata("/proc/self/ns/net").map_err(|e| {
         Error::new("cannot tell the network namespace", "is /proc mounted?").because(e)
@@ -48,7 +49,8 @@ fn netns() -> Result<u32, Error> {
     Ok(netns.ino() as u32)
 }
 
-/// Tells the program which interfaces of this network namespace pause when what they fill has no room, as `ethtool` says.
+/// Tells the program which interfaces of this network namespace pause when the next queue is full,
+/// as `ethtool` says.
 pub(super) fn tell_pausing(map: &impl MapCore) -> Result<(), Error> {
     let failed = |what: &str, why: String| {
         let remedy = "install ethtool; or take it everywhere: --mode force";
@@ -69,7 +71,7 @@ pub(super) fn tell_pausing(map: &impl MapCore) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether an interface heeds who asks it to pause: what was negotiated counts, if anything was.
+/// Whether an interface obeys pause frames: the negotiated setting counts, if there is one.
 fn pauses(said: &str) -> bool {
     let value = |name: &str| {
         said.lines()

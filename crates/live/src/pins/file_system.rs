@@ -13,16 +13,16 @@ use super::Folder;
 use super::folder::{self, Sticky};
 use crate::Error;
 
-/// Where the BPF file system is mounted.
+/// Mount point of the BPF file system.
 pub(crate) const PATH: &str = "/sys/fs/bpf";
 
 /// `BPF_FS_MAGIC` of `linux/magic.h`.
 const MAGIC: u64 = 0xcafe_4a11;
 
-/// The source of a mount that Ratewire makes, by which it knows the mount again.
+/// Source of a mount that Ratewire makes, by which it recognises the mount.
 const SOURCE: &str = "ratewire";
 
-/// Whether the BPF file system is where it should be.
+/// Whether the BPF file system is mounted at [`PATH`].
 pub(crate) fn is_mounted() -> bool {
     statfs(PATH).is_ok_and(|found| is_bpf(&found))
 }
@@ -31,10 +31,10 @@ fn is_bpf(found: &StatFs) -> bool {
     found.f_type as u64 & 0xffff_ffff == MAGIC
 }
 
-/// The folder of the BPF file system, or `None` where it is not mounted.
+/// The folder of the BPF file system, or `None` if it is not mounted.
 ///
 /// # Errors
-/// When others than root can remove what root makes in there.
+/// If others than root can remove what root makes there.
 pub(super) fn open() -> Result<Option<Folder>, Error> {
     if !is_mounted() {
         return Ok(None);
@@ -44,10 +44,10 @@ pub(super) fn open() -> Result<Option<Folder>, Error> {
     Ok(folder.filter(|folder| folder.file_system().is_some_and(|found| is_bpf(&found))))
 }
 
-/// The folder of the BPF file system, which is mounted if need be, for root alone.
+/// The folder of the BPF file system, which is mounted for root alone if need be.
 ///
 /// # Errors
-/// When it cannot be mounted, or as [`open`].
+/// If it cannot be mounted, or as [`open`].
 pub(super) fn make() -> Result<Folder, Error> {
     let failed = |e: Errno| {
         Error::new(
@@ -63,7 +63,8 @@ pub(super) fn make() -> Result<Folder, Error> {
     open()?.ok_or_else(|| failed(Errno::NOENT))
 }
 
-/// Unmounts the BPF file system if Ratewire mounted it, nobody uses it or has made anything in it.
+/// Unmounts the BPF file system if Ratewire mounted it and nobody uses it or has made anything in
+/// it.
 pub(super) fn unmount_own(file_system: Folder) {
     let is_own = file_system.device().is_some_and(|device| {
         let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
@@ -74,8 +75,9 @@ pub(super) fn unmount_own(file_system: Folder) {
     if !is_own {
         return;
     }
-    // A mount elsewhere keeps the file system alive when it is unmounted. Were something pinned
-    // just before that, it is still there and is put back; afterwards nothing can be.
+    // A second mount keeps the file system alive while the first is unmounted. If something was
+    // pinned just before, it is still there and the mount is put back; afterwards nothing can be
+    // pinned.
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let Ok(elsewhere) = open_tree(CWD, PATH, flags) else { return };
     if !folder::is_unused(elsewhere.as_fd()) || unmount(PATH, UnmountFlags::NOFOLLOW).is_err() {
@@ -86,7 +88,7 @@ pub(super) fn unmount_own(file_system: Folder) {
     }
 }
 
-/// Whether `mountinfo` tells of a mount by Ratewire of this device, `MAJOR:MINOR`, at [`PATH`].
+/// Whether `mountinfo` lists a mount by Ratewire of this device, `MAJOR:MINOR`, at [`PATH`].
 fn is_ours(mountinfo: &str, device: &str) -> bool {
     mountinfo.lines().any(|line| {
         let Some((mount, kind)) = line.split_once(" - ") else { return false };

@@ -16,33 +16,33 @@ use crate::Error;
 
 /// Rights of users other than the owner to write.
 const OTHERS_MAY_WRITE: u32 = 0o022;
-/// Set where users can only remove and rename what is theirs.
+/// Bit by which users can remove and rename only their own entries.
 const STICKY: u32 = 0o1000;
 
-/// How a folder is opened: only if it is one, and no symbolic link.
+/// Opens only a folder, and no symbolic link.
 const FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Whether it suffices of a folder that others may write that its sticky bit is set.
+/// Whether a sticky bit is enough for a folder that others may write.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Sticky {
     Suffices,
     DoesNotSuffice,
 }
 
-/// A folder of the BPF file system that nobody but root can change. What is in it was made by root.
+/// A folder of the BPF file system that only root can change. Root made everything in it.
 #[derive(Debug)]
 pub(crate) struct Folder {
     handle: OwnedFd,
-    /// What errors name.
+    /// Path for errors.
     path: PathBuf,
 }
 
 impl Folder {
-    /// The folder of this name in it, if it is there.
+    /// The folder of this name in the folder, if it exists.
     ///
     /// # Errors
-    /// When the entry is no folder, or others than root can change it.
+    /// If the entry is no folder, or others than root can change it.
     pub(crate) fn open(&self, name: &str) -> Result<Option<Folder>, Error> {
         let folder =
             open_in(self.handle.as_fd(), name, self.path.join(name), Sticky::DoesNotSuffice)?;
@@ -55,10 +55,10 @@ impl Folder {
         Ok(Some(folder))
     }
 
-    /// The folder of this name in it, which is made if need be.
+    /// The folder of this name in the folder, which is made if need be.
     ///
     /// # Errors
-    /// As [`Folder::open`], or when it cannot be made.
+    /// As [`Folder::open`], or if it cannot be made.
     pub(crate) fn make(&self, name: &str) -> Result<Folder, Error> {
         match mkdirat(&self.handle, name, Mode::RWXU) {
             Ok(()) | Err(Errno::EXIST) => {}
@@ -67,10 +67,10 @@ impl Folder {
         self.open(name)?.ok_or_else(|| self.cannot_make(name, Errno::NOENT))
     }
 
-    /// Makes the folder of what is about to be attached, which nobody else has then.
+    /// Makes the folder for an attachment, which no other command has then.
     ///
     /// # Errors
-    /// When it is there, which is `taken`, or cannot be made.
+    /// If the folder exists, which is `taken`, or cannot be made.
     pub(crate) fn claim(&self, name: &str, taken: impl FnOnce() -> Error) -> Result<Folder, Error> {
         mkdirat(&self.handle, name, Mode::RWXU).map_err(|e| match e {
             Errno::EXIST => taken(),
@@ -79,17 +79,16 @@ impl Folder {
         self.open(name)?.ok_or_else(|| self.cannot_make(name, Errno::NOENT))
     }
 
-    /// The path by which libbpf, which takes no handles, reaches a pin in it. It leads through the
+    /// The path by which libbpf, which takes no handles, reaches a pin. It leads through the
     /// handle.
     pub(crate) fn pin(&self, name: &str) -> PathBuf {
         PathBuf::from(format!("/proc/self/fd/{}/{name}", self.handle.as_raw_fd()))
     }
 
-    /// Names of what is in it. What is not UTF-8 is replaced; no name of Ratewire's has any such
-    /// byte.
+    /// Names of the entries. Bytes that are not UTF-8 are replaced; Ratewire's own names have none.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the folder cannot be read.
     pub(crate) fn names(&self) -> Result<Vec<String>, Error> {
         names(self.handle.as_fd()).map_err(|e| {
             let remedy = format!("is it readable? ls -la {}", self.path.display());
@@ -97,10 +96,10 @@ impl Folder {
         })
     }
 
-    /// Removes the folder of this name and the pins in it that have these names, and nothing else.
+    /// Removes the folder of this name and its pins of these names, and nothing else.
     ///
     /// # Errors
-    /// When the folder holds anything else, or as [`Folder::open`].
+    /// If the folder holds anything else, or as [`Folder::open`].
     pub(crate) fn remove(&self, name: &str, pins: &[&str]) -> Result<(), Error> {
         let Some(folder) = self.open(name)? else { return Ok(()) };
         for pin in pins.iter().filter(|pin| folder.has_pin(pin)) {
@@ -112,10 +111,10 @@ impl Folder {
         self.remove_empty(name)
     }
 
-    /// Removes the folder of this name, which may not be there.
+    /// Removes the folder of this name, which may be missing.
     ///
     /// # Errors
-    /// When something is in it.
+    /// If the folder is not empty.
     pub(crate) fn remove_empty(&self, name: &str) -> Result<(), Error> {
         match unlinkat(&self.handle, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
@@ -138,18 +137,18 @@ impl Folder {
         }
     }
 
-    /// The device number of the file system.
+    /// Device number of the file system.
     pub(super) fn device(&self) -> Option<Dev> {
         fstat(&self.handle).ok().map(|stat| stat.st_dev)
     }
 
-    /// What the kernel says of the file system that the folder is in.
+    /// The kernel's facts about the folder's file system.
     pub(super) fn file_system(&self) -> Option<StatFs> {
         fstatfs(&self.handle).ok()
     }
 
-    /// Whether it has an entry of this name that is a pin. In the BPF file system every regular
-    /// file is one.
+    /// Whether the folder has a pin of this name. In the BPF file system every regular file is a
+    /// pin.
     fn has_pin(&self, name: &str) -> bool {
         statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)
             .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
@@ -172,7 +171,7 @@ impl Folder {
     }
 }
 
-/// The folder at a path whose parents are root's, if it is there.
+/// The folder at a path whose parents are root's, if it exists.
 ///
 /// # Errors
 /// As [`Folder::open`].
@@ -190,7 +189,7 @@ fn open_in(
     let handle = match openat(parent, name, FLAGS, Mode::empty()) {
         Ok(handle) => handle,
         Err(Errno::NOENT) => return Ok(None),
-        // Of a symbolic link too, whichever error the kernel finds first.
+        // A symbolic link gives either error.
         Err(Errno::NOTDIR | Errno::LOOP) => {
             return Err(Error::new(
                 format!("{shown} is not a folder; a folder of root's has to be there"),
@@ -203,7 +202,7 @@ fn open_in(
         }
     };
     let stat = fstat(&handle).map_err(|e| {
-        Error::new(format!("cannot tell whose {shown} is"), "").because(io::Error::from(e))
+        Error::new(format!("cannot tell who owns {shown}"), "").because(io::Error::from(e))
     })?;
     match danger(&stat, sticky) {
         None => Ok(Some(Folder { handle, path })),
@@ -242,9 +241,9 @@ fn danger(stat: &Stat, sticky: Sticky) -> Option<Danger> {
     (!is_safe).then_some(Danger::Writers)
 }
 
-/// Whether nobody has made anything in a folder, for certain. Names with a dot are the kernel's: it
-/// may put iterators such as `maps.debug` into a BPF file system as it is mounted, and lets nobody
-/// else make such names.
+/// Whether certainly nobody has made anything in a folder. Names with a dot are the kernel's: it
+/// may put iterators such as `maps.debug` into a new BPF file system, and lets nobody else make
+/// such names.
 pub(super) fn is_unused(folder: BorrowedFd<'_>) -> bool {
     // A handle of a mount cannot be read itself.
     let readable = openat(folder, ".", FLAGS, Mode::empty());

@@ -1,6 +1,6 @@
 //! Pins: files in the BPF file system that keep programs and maps alive between commands.
 //!
-//! Below [`ROOT`] a law's host has the folder `host-CONTROL`, and a port the folder
+//! Below [`ROOT`], a law's host has the folder `host-CONTROL`, and a port the folder
 //! `router-IFINDEX` in the folder of its network namespace, `INODE-COOKIE`. Unprivileged users may
 //! be able to write to the BPF file system. Every access therefore goes through handles of folders
 //! that only root can change (see [`Folder`]), never by a path from `/`.
@@ -21,26 +21,26 @@ pub(crate) use file_system::{PATH as FILE_SYSTEM, is_mounted};
 pub(crate) use folder::Folder;
 use namespace::{Namespace, Namespaces};
 
-/// Below which everything is pinned.
+/// Folder of all pins.
 pub const ROOT: &str = "/sys/fs/bpf/ratewire";
 
 /// Name of [`ROOT`] in the BPF file system.
 const NAME: &str = "ratewire";
 
-/// The pin of a port's state.
+/// Name of the pin of a port's state.
 pub(crate) const STATE: &str = "state";
 
-/// The folder [`ROOT`], or `None` where nothing is pinned.
+/// The folder [`ROOT`], or `None` if nothing is pinned.
 ///
 /// # Errors
-/// When the caller is not root, or others than root can change the folder or what is above it.
+/// If the caller is not root, or others than root can change the folder or a folder above it.
 pub(crate) fn open() -> Result<Option<Folder>, Error> {
     check_reach()?;
     let Some(file_system) = file_system::open()? else { return Ok(None) };
     file_system.open(NAME)
 }
 
-/// The folder of this network namespace, or `None` where nothing is pinned for it.
+/// The folder of this network namespace, or `None` if nothing is pinned for it.
 ///
 /// # Errors
 /// As [`open`].
@@ -49,19 +49,18 @@ pub(crate) fn open_own() -> Result<Option<Folder>, Error> {
     root.open(&Namespace::own()?.folder())
 }
 
-/// The right to change what is pinned, which one command has at a time. When it is dropped,
-/// [`ROOT`] goes if nothing is left in it, and so does the BPF file system if Ratewire mounted it
-/// and nothing is left in there.
+/// The right to change pins, which one command has at a time. When it is dropped, an empty [`ROOT`]
+/// is removed, and a BPF file system that Ratewire mounted is unmounted if it is empty.
 pub(crate) struct Pins {
     root: Option<Folder>,
     _lock: File,
 }
 
 impl Pins {
-    /// Waits until no other command changes what is pinned.
+    /// Waits until no other command changes pins.
     ///
     /// # Errors
-    /// As [`open`], or when the lock cannot be had.
+    /// As [`open`], or if the lock cannot be taken.
     pub(crate) fn lock() -> Result<Pins, Error> {
         check_reach()?;
         let lock = lock()?;
@@ -73,10 +72,10 @@ impl Pins {
         self.root.as_ref()
     }
 
-    /// The folder [`ROOT`], which is made if need be, as is the mount of the BPF file system.
+    /// The folder [`ROOT`], which is made if need be, with the mount of the BPF file system.
     ///
     /// # Errors
-    /// As [`open`], or when either cannot be made.
+    /// As [`open`], or if either cannot be made.
     pub(crate) fn make(&mut self) -> Result<&Folder, Error> {
         let root = match self.root.take() {
             Some(root) => root,
@@ -105,10 +104,10 @@ impl Pins {
         self.make()?.make(&name)
     }
 
-    /// Removes what is pinned for this network namespace's interfaces.
+    /// Removes the pins of this network namespace's interfaces.
     ///
     /// # Errors
-    /// When it cannot be removed, or holds what is not Ratewire's.
+    /// If they cannot be removed, or the folder holds entries that are not Ratewire's.
     pub(crate) fn remove_own(&self) -> Result<(), Error> {
         match self.root() {
             Some(root) => remove_namespace(root, &Namespace::own()?.folder()),
@@ -119,14 +118,13 @@ impl Pins {
     /// Removes the folder of this network namespace if it is empty.
     pub(crate) fn tidy_own(&self) {
         if let (Some(root), Ok(namespace)) = (self.root(), Namespace::own()) {
-            // It may hold other interfaces' folders.
+            // Other interfaces' folders may be in it.
             let _ = root.remove_empty(&namespace.folder());
         }
     }
 
-    /// Removes what is pinned for network namespaces that are gone, as the kernel says. Where the
-    /// kernel does not say, or a folder holds what is not Ratewire's, the pins stay: they do no
-    /// harm.
+    /// Removes the pins of network namespaces that are gone, as the kernel says. If the kernel does
+    /// not say, or a folder holds entries that are not Ratewire's, the pins stay: they do no harm.
     pub(crate) fn prune(&self) {
         let Some(root) = self.root() else { return };
         let names = root.names().unwrap_or_default();
@@ -148,19 +146,19 @@ impl Drop for Pins {
         let had_root = self.root.take().is_some();
         let Ok(Some(file_system)) = file_system::open() else { return };
         if had_root {
-            // It may not be empty.
+            // The folder may not be empty.
             let _ = file_system.remove_empty(NAME);
         }
         file_system::unmount_own(file_system);
     }
 }
 
-/// Name of the folder with the pins of the port at an interface.
+/// Name of the folder with the pins of an interface's port.
 pub(crate) fn router_folder(ifindex: u32) -> String {
     format!("router-{ifindex}")
 }
 
-/// Removes the folder of a network namespace, and those of its interfaces.
+/// Removes the folder of a network namespace, with those of its interfaces.
 fn remove_namespace(root: &Folder, name: &str) -> Result<(), Error> {
     let Some(namespace) = root.open(name)? else { return Ok(()) };
     let is_router = |name: &String| {
@@ -172,7 +170,7 @@ fn remove_namespace(root: &Folder, name: &str) -> Result<(), Error> {
     root.remove_empty(name)
 }
 
-/// The file that a command locks while it changes what is pinned.
+/// The file that a command locks while it changes pins.
 const LOCK: &str = "/run/ratewire.lock";
 
 /// Waits for the lock. Only root can open the file, so nobody else can keep it locked.
@@ -195,16 +193,16 @@ fn lock() -> Result<File, Error> {
     Ok(file)
 }
 
-/// Checks that what is attached can be seen from here, and what is to be attached would stay.
+/// Checks that pins can be seen from here, and that new ones would stay.
 ///
 /// # Errors
-/// When the caller is not root, or `ip netns exec` has mounted a `/sys` of its own.
+/// If the caller is not root, or `ip netns exec` has mounted a `/sys` of its own.
 pub(crate) fn check_reach() -> Result<(), Error> {
     check_rights()?;
     match hiding_namespace() {
         Some(name) => Err(Error::new(
             format!(
-                "nothing that is attached can be seen here, nor would it stay: /sys is the namespace {name}'s own"
+                "attached programs cannot be seen here, and new ones would not stay: /sys is the namespace {name}'s own"
             ),
             "`ip netns exec` mounts it; enter the network alone: nsenter --net=/var/run/netns/NAME ratewire live ...",
         )),
@@ -220,14 +218,17 @@ pub(crate) fn hiding_namespace() -> Option<String> {
     Some(name.to_string())
 }
 
-/// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the namespace's name.
+/// The network namespace whose own `/sys` is in sight: `ip netns exec` mounts it under the
+/// namespace's name.
 fn of_namespace(mounts: &str, is_name: impl FnOnce(&str) -> bool) -> Option<&str> {
     let name = mounts.lines().filter_map(|line| line.split_once(" /sys sysfs ")).next_back()?.0;
     is_name(name).then_some(name)
 }
 
+/// Checks that the caller is root.
+///
 /// # Errors
-/// When the caller is not root.
+/// If the caller is not root.
 pub(crate) fn check_rights() -> Result<(), Error> {
     if nix::unistd::geteuid().is_root() {
         return Ok(());

@@ -12,8 +12,8 @@ use nix::sys::socket::{AddressFamily, SockFlag, SockType, getsockopt, socket};
 use crate::Error;
 use crate::skeletons::namespaces::{NamespacesSkel, NamespacesSkelBuilder};
 
-/// A network namespace. The kernel gives the inode number of one that is gone to the next, but a
-/// cookie only once.
+/// A network namespace. The kernel gives the inode number of a namespace that is gone to another,
+/// but a cookie only once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Namespace {
     inode: u64,
@@ -24,10 +24,10 @@ impl Namespace {
     /// The network namespace of this thread.
     ///
     /// # Errors
-    /// When the kernel does not tell.
+    /// If the kernel does not tell.
     pub(super) fn own() -> Result<Namespace, Error> {
         let what = "cannot tell the network namespace";
-        // Of the thread, as the socket is: another thread may be elsewhere.
+        // The thread's, as the socket's: another thread may be elsewhere.
         let file = fs::metadata("/proc/thread-self/ns/net")
             .map_err(|e| Error::new(what, "is /proc mounted?").because(e))?;
         let cookie = socket(AddressFamily::Unix, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
@@ -36,7 +36,7 @@ impl Namespace {
         Ok(Namespace { inode: file.ino(), cookie })
     }
 
-    /// Name of the folder with its pins.
+    /// Name of the folder with the namespace's pins.
     pub(super) fn folder(self) -> String {
         format!("{}-{}", self.inode, self.cookie)
     }
@@ -45,12 +45,12 @@ impl Namespace {
     pub(super) fn of_folder(name: &str) -> Option<Namespace> {
         let (inode, cookie) = name.split_once('-')?;
         let namespace = Namespace { inode: inode.parse().ok()?, cookie: cookie.parse().ok()? };
-        // No other spelling, such as `+7`, is a name that Ratewire makes.
+        // Ratewire makes no other spelling, such as `+7`.
         (namespace.folder() == name).then_some(namespace)
     }
 }
 
-/// The cookie of the network namespace that a socket is in.
+/// Cookie of the network namespace that a socket is in.
 #[derive(Clone, Copy, Debug)]
 struct Cookie;
 
@@ -62,11 +62,11 @@ nix::getsockopt_impl!(
     nix::sys::socket::sockopt::GetStruct<u64>
 );
 
-/// What `bpf/namespaces.bpf.c` answers of a namespace that is gone.
+/// Answer of `bpf/namespaces.bpf.c` for a namespace that is gone.
 const GONE: u32 = 2;
 
-/// Asks the kernel which network namespaces are alive. It alone knows: bind mounts anywhere, open
-/// files, sockets and single threads keep one alive.
+/// Asks the kernel which network namespaces are alive. Only the kernel knows: bind mounts anywhere,
+/// open files, sockets and single threads keep one alive.
 pub(super) struct Namespaces<'a> {
     skeleton: NamespacesSkel<'a>,
 }
@@ -77,15 +77,15 @@ impl<'a> Namespaces<'a> {
         MaybeUninit::uninit()
     }
 
-    /// Loads the program that looks.
+    /// Loads the program that asks.
     ///
     /// # Errors
-    /// When the kernel refuses the program.
+    /// If the kernel refuses the program.
     pub(super) fn load(room: &'a mut MaybeUninit<OpenObject>) -> libbpf_rs::Result<Namespaces<'a>> {
         Ok(Namespaces { skeleton: NamespacesSkelBuilder::default().open(room)?.load()? })
     }
 
-    /// Whether a network namespace is gone for certain.
+    /// Whether a network namespace is certainly gone.
     pub(super) fn is_gone(&self, namespace: Namespace) -> bool {
         let mut asked = [namespace.inode.to_ne_bytes(), namespace.cookie.to_ne_bytes()].concat();
         let input = ProgramInput { context_in: Some(&mut asked), ..Default::default() };
@@ -127,10 +127,10 @@ mod tests {
             }
         };
         assert!(!namespaces.is_gone(own), "the test is in it");
-        // Another has its inode number now; or it never was.
+        // Another namespace has the inode number now, or this one never existed.
         assert!(namespaces.is_gone(Namespace { cookie: own.cookie + 1_000_000_000, ..own }));
         assert!(namespaces.is_gone(Namespace { inode: own.inode + 1_000_000, ..own }));
-        // One that another thread is in, asked for from here.
+        // A namespace that only another thread is in.
         let (theirs, other) = std::sync::mpsc::channel();
         let (end, ended) = std::sync::mpsc::channel::<()>();
         let thread = std::thread::spawn(move || {

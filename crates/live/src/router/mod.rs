@@ -22,46 +22,46 @@ pub(crate) use status::read;
 use status::state;
 pub use status::{Status, halfway, status};
 
-/// By which our filter is known among those of an interface.
+/// Handle that tells our filter from others of an interface.
 const HANDLE: u32 = 0x5257;
 const PRIORITY: u32 = 0x5257;
 
-/// Where a router's port reads its queue.
+/// Queue that a router's port reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// The backlog of the interface's queueing discipline.
     Backlog,
-    /// Worked out: what a link of the capacity would have waiting. For interfaces without a queue of their own, or
-    /// whose bottleneck comes after it.
+    /// Computed: the queue that a link of the capacity would have. For interfaces without a queue
+    /// of their own, or with the bottleneck behind them.
     Virtual,
 }
 
-/// What a law shares out: of the bottleneck that follows, in bytes of the link layer.
+/// Capacity that a law shares out: of the bottleneck that follows, in bytes of the link layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// This.
+    /// This rate.
     Given(Rate),
-    /// What is seen to leave while something waits. The interface's own speed is believed at first.
+    /// The departure rate while the queue is not empty; at first the interface's own speed.
     Measured,
 }
 
-/// What to attach.
+/// A port to attach.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The interface's name.
     pub iface: String,
     /// The law.
     pub law: Law,
-    /// What the law shares out.
+    /// Capacity that the law shares out.
     pub capacity: Capacity,
-    /// Where the queue is read.
+    /// Queue that the port reads.
     pub queue: Queue,
 }
 
-/// Attaches a law's port; whatever fails, the interface is left as it was.
+/// Attaches a law's port. If it fails, the interface is as before.
 ///
 /// # Errors
-/// When there is no such interface, a port is attached to it already, or the kernel refuses.
+/// If there is no such interface, a port is attached to it already, or the kernel refuses.
 pub fn attach(spec: &Spec) -> Result<(), Error> {
     crate::quiet();
     let ifindex = index(&spec.iface)?;
@@ -78,53 +78,57 @@ pub fn attach(spec: &Spec) -> Result<(), Error> {
         (Queue::Backlog, _) => check_queue(&spec.iface)?,
         (Queue::Virtual, Capacity::Given(_)) => {}
         (Queue::Virtual, Capacity::Measured) => {
-            let what = "a queue that is worked out from the capacity cannot measure it";
+            let what =
+                "a virtual queue is computed from the capacity, so it cannot measure the capacity";
             return Err(Error::new(what, "give the capacity, or read the queue: --queue backlog"));
         }
     }
     let name = router_folder(ifindex);
     let own = pins.make_own()?;
-    // What one that was killed has left: what it made would pass for another's. Or what is pinned
-    // for an interface of the same number that is no more.
+    // Remains of a killed command, which would pass for another's, or pins for a past interface of
+    // the same number.
     let attached = take_away(ifindex, &spec.iface, Some(&own))
         .and_then(|_| own.claim(&name, taken))
         .and_then(|folder| load(spec, ifindex, &folder));
     if attached.is_err() {
-        // What went wrong first is what to tell.
+        // The first error is the one to report.
         let _ = own.remove(&name, &[STATE]);
         pins.tidy_own();
     }
     attached
 }
 
-/// Queueing disciplines that do not say at their root what waits.
+/// Queueing disciplines that do not report their backlog at the root.
 const SILENT: [&str; 4] = ["mq", "mqprio", "pfifo_fast", "noqueue"];
 
+/// Checks that the interface's queueing discipline reports its backlog; without `tc`, that is
+/// assumed.
+///
 /// # Errors
-/// When the interface's queueing discipline does not say what waits. Where `tc` is missing it is believed.
+/// If the queueing discipline reports no backlog.
 fn check_queue(iface: &str) -> Result<(), Error> {
     let said = tc(&["qdisc", "show", "dev", iface, "root"]);
     let kind = said.as_deref().and_then(|said| said.split_whitespace().nth(1));
     let Some(kind) = kind.filter(|kind| SILENT.contains(kind)) else { return Ok(()) };
     Err(Error::new(
-        format!("the queue of {iface}, {kind}, does not say what waits in it"),
+        format!("the queueing discipline of {iface}, {kind}, does not report its backlog"),
         "use --queue virtual, or give the interface one that does: tbf, htb, fq_codel, pfifo",
     ))
 }
 
-/// What `tc` says; `None` where it is missing or fails.
+/// Output of `tc`; `None` if it is missing or fails.
 fn tc(args: &[&str]) -> Option<String> {
     let done = Command::new("tc").args(args).output().ok()?;
     done.status.success().then(|| String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// Whether an interface has no hook for filters; not where that cannot be told.
+/// Whether an interface has no hook for filters; false if that is not known.
 fn lacks_clsact(iface: &str) -> bool {
-    // Its place, which the older `ingress` takes too.
+    // The hook's place, which the older `ingress` takes too.
     tc(&["qdisc", "show", "dev", iface]).is_some_and(|said| !said.contains("parent ffff:fff1"))
 }
 
-/// Whether no filter is left at the interface, ours or others'; not where that cannot be told.
+/// Whether the interface has no filter left, ours or others'; false if that is not known.
 fn is_bare(iface: &str) -> bool {
     let filters = |hook| tc(&["filter", "show", "dev", iface, hook]);
     ["ingress", "egress"].into_iter().all(|hook| filters(hook).is_some_and(|said| said.is_empty()))
@@ -139,8 +143,8 @@ fn load(spec: &Spec, ifindex: u32, folder: &Folder) -> Result<(), Error> {
     let skeleton = prepare(&mut room, spec).map_err(refused)?;
     let program = skeleton.progs.ratewire_router.as_fd();
     let mut clsact = hook_of(program, ifindex);
-    // That one was there already `create` does not tell. Noted before it is made, so that `detach` finds it whenever we are
-    // killed.
+    // `create` does not tell whether the hook existed. The fact is noted before the hook is made,
+    // so that `detach` finds it whenever this command is killed.
     let owns_clsact = lacks_clsact(&spec.iface);
     let is_ours = u32::from(owns_clsact).to_ne_bytes();
     configure(&skeleton.maps.routers, &[(offset_of!(State, owns_clsact), &is_ours)])
@@ -157,7 +161,8 @@ fn pin(map: &impl MapCore, folder: &Folder) -> libbpf_rs::Result<()> {
     MapHandle::from_map_id(map.info()?.info.id)?.pin(folder.pin(STATE))
 }
 
-/// Where nobody knows: measuring finds less within some intervals, and more by a twentieth in each.
+/// Assumed speed if it is unknown: a measurement finds less within some intervals, and a twentieth
+/// more in each.
 const UNKNOWN_SPEED: Rate = Rate::from_mbps(1000);
 
 /// An interface's own speed.
@@ -167,7 +172,7 @@ fn speed(iface: &str) -> Rate {
     mbps.map_or(UNKNOWN_SPEED, Rate::from_mbps)
 }
 
-/// The program, loaded and told what to do.
+/// The program, loaded and configured.
 pub(crate) fn prepare<'a>(
     room: &'a mut MaybeUninit<OpenObject>,
     Spec { iface, law, capacity, queue }: &Spec,
@@ -205,11 +210,11 @@ fn configure(map: &impl MapCore, values: &[(usize, &[u8])]) -> libbpf_rs::Result
     map.update(&key, &state, MapFlags::ANY)
 }
 
-/// Detaches what [`attach`] has attached to the interfaces of this network namespace, or to one of them, and what an
-/// `attach` that was killed has left behind; returns from which.
+/// Detaches ports from all interfaces of this network namespace, or from one, with the remains of a
+/// killed `attach`; returns the interfaces.
 ///
 /// # Errors
-/// When the kernel refuses.
+/// If the kernel refuses.
 pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     crate::quiet();
     let pins = Pins::lock()?;
@@ -230,7 +235,7 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
         }
     }
     if only.is_none() {
-        // Of interfaces that are no more, whose programs went with them.
+        // Pins of interfaces that are gone, whose programs went with them.
         pins.remove_own()?;
     }
     pins.tidy_own();
@@ -238,7 +243,7 @@ pub fn detach(only: Option<&str>) -> Result<Vec<String>, Error> {
     Ok(detached)
 }
 
-/// Detaches what is ours from an interface, whole or not; returns whether anything was.
+/// Detaches our objects from an interface, complete or not; returns whether there were any.
 fn take_away(ifindex: u32, iface: &str, own: Option<&Folder>) -> Result<bool, Error> {
     let name = router_folder(ifindex);
     let pinned = own.map_or(Ok(None), |own| own.open(&name))?;
@@ -248,10 +253,10 @@ fn take_away(ifindex: u32, iface: &str, own: Option<&Folder>) -> Result<bool, Er
     if was_attached {
         hook(ifindex).detach().map_err(|e| cannot_detach(iface).because(e))?;
     }
-    // Others may have come to use what was made for us.
+    // Others may have come to use a hook that was made for us.
     if owns_clsact && is_bare(iface) {
         let destroyed = hook(ifindex).attach_point(TC_EGRESS | TC_INGRESS).destroy();
-        // Of an `attach` that was killed it may not be there yet.
+        // A killed `attach` may not have made it yet.
         if was_attached {
             destroyed.map_err(|e| cannot_detach(iface).because(e))?;
         }
@@ -262,8 +267,10 @@ fn take_away(ifindex: u32, iface: &str, own: Option<&Folder>) -> Result<bool, Er
     Ok(was_attached || pinned.is_some())
 }
 
+/// The number of an interface.
+///
 /// # Errors
-/// When there is no such interface.
+/// If there is no such interface.
 pub(crate) fn index(iface: &str) -> Result<u32, Error> {
     if_nametoindex(iface).map_err(|_| no_interface(iface))
 }
@@ -291,9 +298,9 @@ fn is_attached(ifindex: u32) -> bool {
     hook(ifindex).query().is_ok()
 }
 
-/// Our place at the egress of an interface; good for asking and detaching.
+/// Our place at the egress of an interface, for questions and for detaching.
 fn hook(ifindex: u32) -> TcHook {
-    // Asking needs no program.
+    // A question needs no program.
     hook_of(std::io::stdin().as_fd(), ifindex)
 }
 

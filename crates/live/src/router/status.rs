@@ -1,4 +1,4 @@
-//! What ports are doing.
+//! State of ports.
 
 use std::mem::offset_of;
 
@@ -10,44 +10,45 @@ use crate::pins::{self, Folder, STATE, router_folder};
 use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
 use crate::{Error, Law};
 
-/// What a port is doing.
+/// State of a port.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// The interface's name.
     pub iface: String,
     /// The law.
     pub law: Law,
-    /// What it shares out.
+    /// Capacity that the law shares out.
     pub capacity: Throughput,
-    /// Packets since it was attached; those that are cut into segments later count as one.
+    /// Packets since the attachment; a packet that is cut into segments later counts once.
     pub packets: u64,
     /// Link-layer bytes, headers of all segments included.
     pub bytes: Bytes,
     /// Packets that carried a congestion header.
     pub with_header: u64,
-    /// Packets that could not be looked at, because another processor was at it.
+    /// Packets that could not be processed because another processor was at the port.
     pub missed: u64,
-    /// Bytes waiting when the last packet came.
+    /// Queue when the last packet came.
     pub waiting: Bytes,
-    /// What arrived in the last control interval.
+    /// Arrival rate in the last control interval.
     pub input: Throughput,
-    /// How many flows there are, by what the law goes by: what each says that it sends at (XCP; JetMax: of those bound here),
-    /// or what it is told to (RCP). About the last quarter of a second; JetMax: its last interval.
+    /// Number of flows, by what the law knows: the rate that each packet states (XCP; JetMax: of
+    /// flows bound here), or the rate that flows are told (RCP). Of about the last quarter of a
+    /// second; JetMax: of its last interval.
     pub flows: f64,
-    /// Mean RTT that packets told when last any did, also where it is below what the law goes by, 5 ms at least. JetMax
-    /// knows of none, nor does any law before the first packet.
+    /// Mean RTT that packets stated last, also below the minimum of 5 ms that the law uses. JetMax
+    /// has none, nor does any law before the first packet.
     pub mean_rtt: Option<Duration>,
-    /// RCP: the rate for all. JetMax: the rate of each that is bound here. XCP: the change of the total that was last asked
-    /// for.
+    /// RCP: the rate for all. JetMax: the rate of each flow bound here. XCP: the change of the
+    /// total that was last asked for.
     pub says: Throughput,
     /// Whether the capacity is measured.
     pub is_measured: bool,
 }
 
-/// What the ports of this network namespace are doing.
+/// State of the ports of this network namespace.
 ///
 /// # Errors
-/// When the interfaces cannot be listed, or others than root can change what is pinned.
+/// If the interfaces cannot be listed, or others than root can change the pins.
 pub fn status() -> Result<Vec<Status>, Error> {
     let one = |(iface, found)| match found {
         Found::Port(state) => state.status(iface),
@@ -56,25 +57,25 @@ pub fn status() -> Result<Vec<Status>, Error> {
     Ok(look()?.into_iter().filter_map(one).collect())
 }
 
-/// The interfaces of this network namespace at which an [`attach`](super::attach) has done only half of it: it was killed,
-/// or has yet to end.
+/// Interfaces of this network namespace whose [`attach`](super::attach) is incomplete: it was
+/// killed, or has not finished.
 ///
 /// # Errors
-/// When the interfaces cannot be listed, or others than root can change what is pinned.
+/// If the interfaces cannot be listed, or others than root can change the pins.
 pub fn halfway() -> Result<Vec<String>, Error> {
     let half = look()?.into_iter().filter(|(_, found)| matches!(found, Found::Half));
     Ok(half.map(|(iface, _)| iface).collect())
 }
 
-/// What is found at an interface.
+/// What an interface has.
 enum Found {
     /// A port.
     Port(Pinned),
-    /// A program whose state nobody keeps, or what is pinned for a program that is not there.
+    /// A program without kept state, or pins for a program that is gone.
     Half,
 }
 
-/// The interfaces of this network namespace at which there is something of ours.
+/// Interfaces of this network namespace with objects of ours.
 fn look() -> Result<Vec<(String, Found)>, Error> {
     crate::quiet();
     let own = pins::open_own()?;
@@ -89,12 +90,12 @@ fn look() -> Result<Vec<(String, Found)>, Error> {
     interfaces()?.into_iter().filter_map(|each| one(each).transpose()).collect()
 }
 
-/// The pinned state of a port, if there is one.
+/// Pinned state of a port, if there is one.
 pub(super) fn state(folder: &Folder) -> Option<Pinned> {
     read(&MapHandle::from_pinned_path(folder.pin(STATE)).ok()?)
 }
 
-/// What is in a port's map.
+/// Content of a port's map.
 pub(crate) fn read(map: &impl MapCore) -> Option<Pinned> {
     let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
     (bytes.len() == size_of::<State>()).then_some(Pinned(bytes))

@@ -9,7 +9,8 @@ use super::RareTally;
 use super::loss::LossState;
 use crate::packet::Label;
 use crate::policer::Policer;
-use crate::queue::discipline::{CoDel, Red};
+use crate::queue::AnyDiscipline;
+use crate::queue::sorted::Sorted;
 use crate::random::stream;
 use crate::service::TraceCursor;
 use crate::spec::{MediumId, Reorder};
@@ -17,7 +18,9 @@ use crate::spec::{MediumId, Reorder};
 /// Parts that only few links have.
 #[derive(Debug)]
 pub(crate) struct Extra {
-    pub(crate) discipline: Active,
+    pub(crate) discipline: AnyDiscipline,
+    /// What waits, where the discipline sorts it.
+    pub(crate) sorted: Option<Sorted>,
     pub(crate) loss: LossState,
     pub(crate) trace: Option<TraceCursor>,
     pub(crate) medium: Option<MediumId>,
@@ -45,13 +48,6 @@ pub(crate) struct Extra {
     pub(crate) tally: RareTally,
 }
 
-#[derive(Debug)]
-pub(crate) enum Active {
-    DropTail,
-    Red(Red),
-    CoDel(CoDel),
-}
-
 impl Extra {
     /// Arrival of the next late packet.
     pub(crate) fn next_late(&self) -> Time {
@@ -60,7 +56,8 @@ impl Extra {
 
     pub(super) fn plain(index: u64, seed: u64) -> Extra {
         Extra {
-            discipline: Active::DropTail,
+            discipline: AnyDiscipline::default(),
+            sorted: None,
             loss: LossState::None,
             trace: None,
             medium: None,

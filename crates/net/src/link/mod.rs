@@ -1,21 +1,22 @@
 //! One link and the queue in front of it.
 //!
-//! A link is first-in-first-out, so at most the packet at the head needs an event
-//! ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have no event: those between
-//! two events are computed when the link is next used, each with its own time
-//! (`Network::catch_up`). Port timers are handled alike, because only this link's packets see the
-//! port.
+//! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
+//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have
+//! none: what leaves the queue between two events is worked out when the link is next looked at,
+//! each step with the time at which it happened (`Network::catch_up`). Port timers are caught up
+//! with in the same way, since only this link's packets see the port.
 
 use rand_core::Rng;
 use ratewire_laws::PortQueue;
 use ratewire_units::{Bytes, Duration, Rate, SerialTime, Time};
 
 use crate::packet::{Fate, Label};
-use crate::queue::discipline::{CoDel, Red};
+use crate::queue::Backlog;
 use crate::queue::fifo::Fifo;
+use crate::queue::sorted::Sorted;
 use crate::random::unit;
 use crate::service::TraceCursor;
-use crate::spec::{Discipline, Limit, LinkSpec, MediumId, Service};
+use crate::spec::{Limit, LinkSpec, MediumId, Service};
 
 mod books;
 mod end_flags;
@@ -28,7 +29,7 @@ mod outlet;
 mod tally;
 
 pub(crate) use end_flags::EndFlags;
-pub(crate) use extra::{Active, Extra};
+pub(crate) use extra::Extra;
 pub(crate) use line::DelayLine;
 pub(crate) use links::Links;
 pub(crate) use outlet::{Outlet, PauseTally, Says};
@@ -37,63 +38,63 @@ pub(crate) use tally::{FarTally, RareTally, Tally};
 
 use loss::LossState;
 
-/// Index of no port.
+/// No port stands here.
 pub(crate) const NO_PORT: u32 = u32::MAX;
 
-/// An active link, laid out so that a packet touches as few cache lines as possible.
+/// A link in operation, laid out so that a packet touches as few cache lines as can be.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Link {
-    /// Time at which the packet in transmission has left; in the past if the link is idle.
+    /// When the packet being sent has left; in the past when idle.
     pub(crate) busy_until: Time,
     pub(crate) per_byte: Option<SerialTime>,
     pub(crate) delay: Duration,
-    /// Packets on the wire, in transmission and waiting, in one FIFO. The link keeps their order,
-    /// so a transmission only moves the boundary. Some packets are on a delay line instead.
+    /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
+    /// their order, so sending one is moving the boundary. Some are on a delay line instead.
     pub(crate) row: Fifo,
-    /// Number of packets at the front of `row` that are on the wire or in transmission.
+    /// Packets at the front of `row` that are on the wire or being sent.
     pub(crate) started: u32,
     pub(crate) port: u32,
-    /// Time of the next event of this link.
+    /// When the next event of this link is due.
     pub(crate) next_event: Time,
-    /// Parts that only few links have.
+    /// What few links have.
     pub(crate) extra: Option<Box<Extra>>,
-    /// Arrival time of the packet sent last.
+    /// When the packet sent last arrives.
     pub(crate) last_arrival: Time,
     pub(crate) overhead: u32,
-    /// Whether the link has `extra` or an outlet.
+    /// Whether the link has something that few links have: `extra` or an outlet.
     is_rare: bool,
     /// Hosts and routes at its ends.
     pub(crate) ends: EndFlags,
-    /// Waiting packets that are on a delay line already ([`crate::speed::burst`]).
+    /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
-    /// Delay line of packets that found the link idle. For a delay line: the line for further
-    /// packets of a burst, behind those that take this one.
+    /// Where packets that found it idle are while they are on the way; of a delay line, that for
+    /// packets which hosts send at one instant behind those that take it.
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
-    /// Packets that reached the far end, or started on a delay line.
+    /// Packets that reached its far end, or were put on a delay line and have started.
     pub(crate) passed: u64,
-    /// Network-layer bytes sent, with the packet in transmission.
+    /// Network-layer bytes sent, the packet being sent included.
     pub(crate) sent_bytes: u64,
-    /// Time spent sending, up to the end of the packet in transmission. A link with a trace counts
-    /// the time of each packet at the trace's mean rate.
+    /// Time spent sending, by the end of the packet being sent. A link with a trace counts each
+    /// packet as what it takes at the trace's mean rate.
     pub(crate) busy: Duration,
-    /// Copy of the port's next timer; only links with a port use it.
+    /// Copy of the port's next timer; only links with a port look at it.
     pub(crate) port_timer: Time,
     pub(crate) waiting_bytes: u64,
-    /// The link's end at the switch where it starts.
+    /// The switch it starts at.
     outlet: Option<Box<Outlet>>,
-    /// Waiting packets integrated over time in picoseconds, for exact means.
+    /// What waits, summed over picoseconds, for exact means.
     area_packets: u128,
     area_bytes: u128,
-    /// Packets that wait for the link in its switch.
+    /// Packets that wait for it in its switch.
     pub(crate) held: u32,
     limit_packets: u32,
     pub(crate) limit_bytes: u64,
-    /// Network-layer bytes of each early packet.
+    /// Network-layer bytes of each packet that is `early`.
     pub(crate) early_size: u32,
-    /// Time up to which the areas are integrated.
+    /// Up to when the areas are summed.
     area_until: Time,
     pub(crate) tally: Tally,
 }
@@ -105,14 +106,10 @@ impl Link {
             Service::Opportunities(o) if o.is_empty() => (Rate::ZERO, None),
             Service::Opportunities(o) => (Rate::ZERO, Some(TraceCursor::new(o.clone()))),
         };
-        let discipline = match &spec.discipline {
-            Discipline::DropTail => Active::DropTail,
-            Discipline::Red(red) => Active::Red(Red::new(red.clone())),
-            Discipline::CoDel(codel) => Active::CoDel(CoDel::new(codel.clone())),
-        };
         let extra = (!spec.is_plain()).then(|| {
             Box::new(Extra {
-                discipline,
+                discipline: spec.discipline.clone(),
+                sorted: spec.discipline.sorts().then(Sorted::default),
                 loss: LossState::new(&spec.loss),
                 trace,
                 medium: spec.medium,
@@ -138,7 +135,7 @@ impl Link {
         }
     }
 
-    /// A link that sends nothing by itself, such as a delay line.
+    /// A link that sends nothing by itself, as delay lines are.
     pub(crate) fn wire(delay: Duration) -> Link {
         Link {
             busy_until: Time::ZERO,
@@ -173,24 +170,27 @@ impl Link {
         }
     }
 
-    /// Extra parts, made when a change first needs them.
+    /// The rare parts, made when a change first needs them.
     pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut Extra {
         self.is_rare = true;
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
     }
 
-    /// Makes the link start at a switch.
+    /// From now on it starts at a switch, which sorts what waits itself.
     pub(crate) fn start_at_switch(&mut self, outlet: Outlet) {
         self.is_rare = true;
+        if let Some(extra) = self.extra.as_deref_mut() {
+            extra.sorted = None;
+        }
         self.outlet = Some(Box::new(outlet));
     }
 
-    /// Whether a port is at its start.
+    /// Whether a port stands at its start.
     #[inline]
     pub(crate) fn has_port(&self) -> bool {
         self.port != NO_PORT
     }
-    /// Whether the link has extra parts or an outlet.
+    /// Whether it has something that few links have.
     #[inline]
     pub(crate) fn is_rare(&self) -> bool {
         self.is_rare
@@ -200,14 +200,14 @@ impl Link {
     pub(crate) fn is_watched(&self) -> bool {
         self.is_rare && self.extra.as_ref().is_some_and(|extra| extra.watched)
     }
-    /// Whether frames that the link carries or obeys are noted.
+    /// Whether frames that it carries or obeys are noted.
     pub(crate) fn is_tapped(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| extra.tapped)
     }
-    /// Its end at the switch where it starts, if there is one.
+    /// Its end at the switch where it starts, if it starts at one.
     #[inline]
     pub(crate) fn outlet(&self) -> Option<&Outlet> {
-        // The flag is in a cache line that every packet touches, the pointer is not.
+        // What tells this lies in a line that every packet touches, the pointer does not.
         if self.is_rare { self.outlet.as_deref() } else { None }
     }
     #[inline]
@@ -215,21 +215,21 @@ impl Link {
         self.outlet.as_deref_mut()
     }
 
-    /// Whether the far end takes packets in one by one.
+    /// Whether its far end takes packets in one by one.
     #[inline]
     pub(crate) fn has_intake(&self) -> bool {
         self.outlet().is_some_and(|outlet| outlet.has_intake())
     }
 
-    /// Removes the packet at the head of the FIFO, which must not be empty.
+    /// Takes the packet at the head out of the row, in which there is one.
     #[inline]
     pub(crate) fn pop_head(&mut self) -> Label {
         self.started -= 1;
         self.row.pop_front()
     }
 
-    /// Time of the link's event other than the arrival at its head: a late packet, or an action of
-    /// its switch.
+    /// When the link has an event beside the arrival of the packet at its head: a packet that is
+    /// late, or what its switch has to do.
     #[inline]
     pub(crate) fn next_due(&self) -> Time {
         if !self.is_rare {
@@ -239,86 +239,92 @@ impl Link {
         self.extra.as_ref().map_or(outlet, |extra| outlet.min(extra.next_late()))
     }
 
-    /// The queue as ports see it.
+    /// The queue as ports are told of it.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
         if self.waiting() == 0 && self.early == 0 && !self.is_rare {
-            // The counters are in a cache line that packets without waiting never touch; only links
-            // with extra parts have packets held in a switch.
+            // The counters lie in a line that packets which do not wait never touch. What a switch
+            // holds, only rare links have.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
         }
         PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }
     }
 
-    /// Packets waiting in the FIFO.
+    /// What waits, as disciplines are told.
+    pub(crate) fn backlog(&self) -> Backlog {
+        Backlog { packets: self.waiting_all(), bytes: Bytes::new(self.waiting_bytes) }
+    }
+
+    /// Packets waiting in the row.
     #[inline]
     pub(crate) fn waiting(&self) -> u32 {
         self.row.len() - self.started
     }
 
-    /// Packets waiting in the FIFO, or early on a delay line.
+    /// Packets waiting in the row or, early, on a delay line.
     #[inline]
     pub(crate) fn waiting_here(&self) -> u32 {
         self.waiting() + u32::from(self.early)
     }
 
-    /// Packets waiting in the FIFO, early on a delay line, or in a switch.
+    /// Packets waiting in the row, early on a delay line, or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
         self.waiting_here() + self.held
     }
 
-    /// Whether a waiting packet should have started by now.
+    /// Whether a packet that waits was to start by now.
     #[inline]
     pub(crate) fn departure_is_due(&self, now: Time) -> bool {
         self.waiting() > 0 && self.busy_until <= now
     }
 
-    /// Whether its queue or its port's timer has to be processed up to now.
+    /// Whether its queue or its port's timer is to be caught up with.
     #[inline]
     pub(crate) fn is_behind(&self, now: Time) -> bool {
         self.early > 0 || self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
     }
 
-    /// Time of a byte, if an arriving packet need not wait and the link has no extra parts.
+    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is
+    /// rare.
     #[inline]
     pub(crate) fn idle_per_byte(&self, now: Time) -> Option<SerialTime> {
         let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
         self.per_byte.filter(|_| is_idle)
     }
 
-    /// Notes a transmission that ends at this time after `took`; returns the arrival time.
+    /// A packet is sent that has left at this time, after so long; returns when it arrives.
     #[inline]
     pub(crate) fn send(&mut self, left: Time, busy: Duration, size: Bytes) -> Time {
         self.busy_until = left;
         self.busy += busy;
         self.sent_bytes += size.get();
-        // After a shortened delay packets still do not overtake each other.
+        // A delay that has shortened does not let packets overtake each other.
         self.last_arrival = self.last_arrival.max(left + self.delay);
         self.last_arrival
     }
 
-    /// Arrival time of the packet that is sent next.
+    /// When a packet arrives that is the next to be sent.
     pub(crate) fn arrival_after(&mut self, size: u32) -> Time {
         let (left, _) = self.transmit(self.busy_until, size);
         self.last_arrival.max(left + self.delay)
     }
 
-    /// Whether the first packet of the FIFO, which has not started, may wait for one on a delay
+    /// Whether the first in the row, which was not started, may wait for one that is on a delay
     /// line.
     #[inline]
     pub(crate) fn waits_behind_line(&self) -> bool {
         self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
     }
 
-    /// Integrates the areas before the number of waiting packets changes.
+    /// Brings the areas up to date before the number waiting changes.
     #[inline]
     pub(crate) fn sum_areas(&mut self, now: Time) {
         self.sum_areas_with(now, 0);
     }
 
-    /// Integrates the areas with a number of packets beyond those counted as waiting.
+    /// Brings the areas up to date with so many more packets than are counted as waiting.
     #[inline]
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
         let waiting = self.waiting_all() + more;
@@ -330,21 +336,21 @@ impl Link {
         self.area_until = now;
     }
 
-    /// Appends a packet to the FIFO and sets its time there. If the label were written just before
-    /// it is copied, the copy would have to wait.
+    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a
+    /// part of it was written, it would have to wait for that.
     #[inline(always)]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
         self.row.push_back(Label { time, ..label });
     }
 
-    /// Appends a waiting packet.
+    /// A packet waits.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Time, label: Label) {
         self.note_waiting(now, label.size);
         self.add(now, label);
     }
 
-    /// Counts a waiting packet, which the caller stores.
+    /// One more packet waits, which is to be put somewhere.
     #[inline(always)]
     pub(crate) fn note_waiting(&mut self, now: Time, size: u32) {
         self.sum_areas(now);
@@ -353,25 +359,30 @@ impl Link {
         self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);
     }
 
+    /// Whether more waits than there is room for.
+    pub(crate) fn is_overfull(&self) -> bool {
+        self.waiting() > self.limit_packets || self.waiting_bytes > self.limit_bytes
+    }
+
     #[inline]
     pub(crate) fn has_room_for(&self, size: u32) -> bool {
         self.has_room_beside(self.waiting_here(), size)
     }
 
-    /// Whether a packet of this size has room beside the waiting packets.
+    /// Whether a packet of this size has room beside so many that wait.
     #[inline]
     pub(crate) fn has_room_beside(&self, waiting: u32, size: u32) -> bool {
         waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
-    /// Bytes of a packet with the link's overhead.
+    /// Bytes of a packet and what the link adds.
     #[inline]
     pub(crate) fn on_wire(&self, size: u32) -> Bytes {
         Bytes::new(u64::from(size) + u64::from(self.overhead))
     }
 
-    /// Time at which a packet that starts now will have left, and its addition to the time spent
-    /// sending. At rate zero the packet never leaves.
+    /// When a packet that starts now will have left, and the time it adds to the time spent
+    /// sending. At rate zero nothing starts: never.
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
         let on_wire = self.on_wire(size);
         if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
@@ -383,7 +394,7 @@ impl Link {
         }
     }
 
-    /// Mean time of a packet of this size, if it is known.
+    /// How long a packet of this size takes on average, where that is known.
     pub(crate) fn packet_time(&self, size: u32) -> Option<Duration> {
         let on_wire = self.on_wire(size);
         match self.extra.as_ref().and_then(|e| e.trace.as_ref()) {
@@ -392,7 +403,7 @@ impl Link {
         }
     }
 
-    /// Part of the time counted as spent sending that lies in the future.
+    /// The part of the time counted as spent sending that is still to come.
     pub(crate) fn unfinished(&self, now: Time) -> Duration {
         let left = self.busy_until.since(now);
         match &self.extra {
@@ -405,7 +416,7 @@ impl Link {
         }
     }
 
-    /// Whether the link can send at all now.
+    /// Whether it can send at all now.
     pub(crate) fn can_send(&self) -> bool {
         match &self.extra {
             None => self.per_byte.is_some(),
@@ -413,13 +424,13 @@ impl Link {
         }
     }
 
-    /// Draws whether the packet that starts now is lost or late; tells CoDel if no packet waits
-    /// behind it.
+    /// Whether the packet that starts now is lost on the way or late; tells the discipline when
+    /// none waits behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting_all();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };
-        if let (Active::CoDel(codel), 0) = (&mut extra.discipline, waiting) {
-            codel.on_departure(now, Duration::ZERO, Bytes::ZERO, Bytes::ZERO);
+        if waiting == 0 {
+            extra.discipline.on_empty(now);
         }
         if extra.loss.draw(&mut extra.random) {
             return Fate::Lost;

@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::network::Network;
-use crate::link::{Active, Link};
+use crate::link::Link;
 use crate::scheduler::Scheduler;
 use crate::spec::{Change, LinkId};
 use crate::speed::delay_line::DelayLines;
@@ -43,11 +43,14 @@ impl Network {
             return self.empty_switch(now, id, scheduler);
         }
         link.sum_areas(now);
-        let dropped = link.row.split_off(link.started);
+        let mut dropped = link.row.split_off(link.started);
         link.note_dropped_down(dropped.len() as u64);
         link.waiting_bytes = 0;
-        if let Some(Active::Red(red)) = link.extra.as_deref_mut().map(|e| &mut e.discipline) {
-            red.emptied(now);
+        if let Some(extra) = link.extra.as_deref_mut() {
+            if let Some(sorted) = &mut extra.sorted {
+                dropped = sorted.drain();
+            }
+            extra.discipline.on_empty(now);
         }
         dropped.iter().for_each(|label| self.discard(label.content));
     }

@@ -1,20 +1,22 @@
 //! A packet's way through a link with a discipline, losses, a trace, a medium, or that is down or
-//! captured. Few links are like that, so this code is kept apart.
+//! captured: what few links are, kept out of the way of the rest.
 
+use rand_core::Rng;
 use ratewire_laws::Header;
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::network::Network;
-use crate::link::{Active, Link, RareTally, Tally};
+use crate::link::{Link, RareTally, Tally};
 use crate::packet::{Ecn, Fate, Label};
 use crate::policer::Policed;
-use crate::queue::discipline::Verdict;
+use crate::queue::{Arrival, Backlog, Departure, Head, Treatment};
+use crate::random::unit;
 use crate::scheduler::Scheduler;
 use crate::spec::{LinkId, MediumId};
 use crate::speed::delay_line::see_head;
 
 impl Network {
-    /// Whether the policer, if there is one, passes a packet to the port.
+    /// Whether the policer, if there is one, lets a packet come to the port.
     #[cold]
     pub(super) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
         let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
@@ -35,7 +37,7 @@ impl Network {
         false
     }
 
-    /// Rare parts of a departure: losses, and changes of congestion headers.
+    /// The rest of a departure: losses, and what is done to congestion headers.
     #[cold]
     pub(super) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
         let link = &mut self.links[id.index()];
@@ -50,7 +52,7 @@ impl Network {
         }
     }
 
-    /// Rare parts of an arrival: a discipline, a medium, a trace, or a link that is down.
+    /// The rest of an arrival at a link with a discipline, a medium, a trace, or that is down.
     #[cold]
     pub(super) fn arrive_rare(
         &mut self,
@@ -67,6 +69,9 @@ impl Network {
             return self.join(now, id, label, scheduler);
         }
         let medium = link.medium();
+        if link.sorts() {
+            return self.arrive_sorted(now, id, label, scheduler);
+        }
         let idle =
             medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
         if idle {
@@ -81,83 +86,149 @@ impl Network {
         }
     }
 
-    /// Whether a link's state and discipline let a packet into its queue.
+    /// The rest of an arrival at a link whose discipline sorts: also a packet that need not wait
+    /// goes through its queue, and where there is no room it is the discipline that says which
+    /// packets go.
+    fn arrive_sorted(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        label: Label,
+        scheduler: &mut impl Scheduler,
+    ) {
+        let link = &self.links[id.index()];
+        let medium = link.medium();
+        let is_idle =
+            medium.is_none() && link.busy_until <= now && link.waiting() == 0 && link.can_send();
+        let is_kept = is_idle || link.makes_room() || link.has_room_for(label.size);
+        if !is_kept && !self.may_send_at_once(now, id, scheduler) {
+            return self.drop_full(id, label.content);
+        }
+        let link = &mut self.links[id.index()];
+        link.sum_areas(now);
+        let arrival = link.arrival(now, &label);
+        let Some(extra) = link.extra.as_deref_mut() else { return };
+        let Some(sorted) = &mut extra.sorted else { return };
+        let queue = extra.discipline.place(&arrival, &mut || unit(extra.random.next_u64()));
+        sorted.push(queue, now, label);
+        link.waiting_bytes += u64::from(label.size);
+        link.add(now, label);
+        if is_idle && self.dequeue(now, id) {
+            self.start_waiting(now, id, scheduler);
+        }
+        if let Some(medium) = medium {
+            self.contend(now, medium, scheduler);
+        }
+        self.shed(id);
+        let link = &mut self.links[id.index()];
+        let (packets, bytes) = (link.waiting(), link.waiting_bytes);
+        link.tally.peak_packets = link.tally.peak_packets.max(packets);
+        link.tally.peak_bytes = link.tally.peak_bytes.max(bytes);
+    }
+
+    /// Drops packets until no more wait than there is room for.
+    fn shed(&mut self, id: LinkId) {
+        loop {
+            let link = &mut self.links[id.index()];
+            let is_full = link.is_overfull();
+            let Some(extra) = link.extra.as_deref_mut() else { return };
+            let Some(sorted) = &mut extra.sorted else { return };
+            let Some((queue, count)) = extra.discipline.shed(sorted.queues(), is_full) else {
+                return;
+            };
+            let dropped: Vec<Label> = (0..count).map_while(|_| sorted.pop(queue)).collect();
+            if dropped.is_empty() {
+                return;
+            }
+            for label in dropped {
+                let link = &mut self.links[id.index()];
+                link.row.pop_back();
+                link.waiting_bytes -= u64::from(label.size);
+                self.drop_full(id, label.content);
+            }
+        }
+    }
+
+    /// Whether a link that is down, or its discipline, lets a packet come to its queue.
     fn lets_in(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
-        let waiting = Bytes::new(link.waiting_bytes);
-        let packet_time = link.packet_time(label.size);
+        let arrival = link.arrival(now, label);
         let Some(extra) = link.extra.as_deref_mut() else { return true };
         if extra.down {
             extra.tally.dropped_down += 1;
             self.discard(label.content);
             return false;
         }
-        let Active::Red(red) = &mut extra.discipline else { return true };
-        let verdict = red.on_arrival(now, waiting, packet_time, &mut extra.random);
-        let passes = pass(&mut link.tally, &mut extra.tally, label, verdict);
+        let mut draw = || unit(extra.random.next_u64());
+        let treatment = extra.discipline.on_arrival(&arrival, &mut draw);
+        let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
             self.discard(label.content);
         }
         passes
     }
 
-    /// Whether an arriving packet on a medium need not wait, and so needs no room.
+    /// Whether a packet that comes to a link on a medium now need not wait, and so needs no room.
     fn may_send_at_once(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> bool {
         let Some(medium) = self.links[id.index()].medium() else { return false };
-        // Waiting links go first, whichever learns first that the medium is free.
+        // Those that wait go first, whoever is told of the medium's being free first.
         self.contend(now, medium, scheduler);
         let link = &self.links[id.index()];
         self.mediums.is_free(medium, now) && link.waiting() == 0 && link.can_send()
     }
 
-    /// Lets the discipline decide about the packet that is about to leave, and about the next if it
-    /// drops it.
+    /// Lets the discipline choose the packet that is about to leave and look at it, and at the next
+    /// if it drops it. Returns whether one is left to leave.
     #[cold]
     pub(super) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
-        loop {
+        while self.links[id.index()].waiting() > 0 {
             let link = &mut self.links[id.index()];
-            let left = link.waiting() - 1;
-            let (waiting_bytes, at) = (Bytes::new(link.waiting_bytes), link.started);
+            let at = link.started;
             let Some(extra) = link.extra.as_deref_mut() else { return true };
-            let Some(label) = link.row.get_mut(at) else { return false };
-            let size = Bytes::new(u64::from(label.size));
-            let verdict = match &mut extra.discipline {
-                Active::CoDel(c) => c.on_departure(now, now.since(label.time), waiting_bytes, size),
-                Active::Red(red) => {
-                    if left == 0 {
-                        red.emptied(now);
-                    }
-                    Verdict::Pass
+            let mut queue = 0;
+            if let Some(sorted) = &mut extra.sorted {
+                queue = extra.discipline.choose(now, sorted.queues());
+                let Some(chosen) = sorted.pop(queue) else { return false };
+                link.row[at] = chosen;
+            }
+            link.waiting_bytes -= u64::from(link.row[at].size);
+            let (backlog, next) = match &extra.sorted {
+                Some(sorted) => (sorted.queues().backlog(queue), sorted.queues().head(queue)),
+                None => {
+                    let packets = link.row.len() - at - 1;
+                    let backlog = Backlog { packets, bytes: Bytes::new(link.waiting_bytes) };
+                    (backlog, link.row.get(at + 1).map(Head::of))
                 }
-                Active::DropTail => Verdict::Pass,
             };
-            if pass(&mut link.tally, &mut extra.tally, label, verdict) {
+            let label = &mut link.row[at];
+            let treatment = extra.discipline.on_departure(&Departure {
+                now,
+                queue,
+                size: Bytes::new(u64::from(label.size)),
+                ecn: label.ecn,
+                sojourn: now.since(label.time),
+                backlog,
+                next,
+            });
+            if pass(&mut link.tally, &mut extra.tally, label, treatment) {
                 return true;
             }
             let content = label.content;
             if at == 0 {
                 link.row.pop_front();
             } else {
-                // Its place stays in the FIFO until it reaches the head.
+                // Its place stays in the row until it reaches the head.
                 label.fate = Fate::Gone;
                 label.time = link.last_arrival;
                 link.started += 1;
                 link.tally.gone += 1;
             }
-            if left > 0
-                && let Some(next) = link.row.get(link.started)
-            {
-                link.waiting_bytes -= u64::from(next.size);
-            }
             self.discard(content);
-            if left == 0 {
-                return false;
-            }
         }
+        false
     }
 
-    /// Handles an event of a link with rare parts; returns a packet that continues from its far
-    /// end.
+    /// The event of a link that has something rare. Returns a packet that goes on from its far end.
     pub(super) fn on_rare_event(
         &mut self,
         now: Time,
@@ -184,7 +255,7 @@ impl Network {
         }
         let head = link.row.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
-            // A packet that has just started may have scheduled its arrival.
+            // What has just started may have noted its arrival.
             if link.next_event <= now {
                 link.schedule_head(id, scheduler);
             }
@@ -209,7 +280,7 @@ impl Network {
         Some(self.links[id.index()].take_head(id, scheduler))
     }
 
-    /// Contends for the link's medium, if the link waits for it.
+    /// A link's medium may be free, if that is what the link waits for.
     #[cold]
     fn on_medium_event(
         &mut self,
@@ -226,7 +297,7 @@ impl Network {
         self.contend(now, medium, scheduler);
     }
 
-    /// Removes the packet at the head, which does not arrive.
+    /// The packet at the head does not arrive.
     #[cold]
     fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
@@ -251,7 +322,29 @@ impl Network {
 }
 
 impl Link {
-    /// Puts a late packet aside at the far end.
+    /// Whether its discipline sorts what waits.
+    fn sorts(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.sorted.is_some())
+    }
+
+    /// Whether its discipline makes room for a packet that finds none.
+    fn makes_room(&self) -> bool {
+        self.extra.as_ref().is_some_and(|extra| extra.discipline.makes_room())
+    }
+
+    /// A packet that comes now, as disciplines are told.
+    fn arrival(&self, now: Time, label: &Label) -> Arrival {
+        Arrival {
+            now,
+            size: Bytes::new(u64::from(label.size)),
+            flow: label.generation,
+            ecn: label.ecn,
+            packet_time: self.packet_time(label.size),
+            backlog: self.backlog(),
+        }
+    }
+
+    /// A packet that is late has come to the far end, where it is not seen yet.
     fn put_aside(&mut self, mut label: Label) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
@@ -260,28 +353,28 @@ impl Link {
         extra.late.push_back(label);
     }
 
-    /// A late packet that arrives now.
+    /// A packet that was late and arrives now.
     fn take_late(&mut self, now: Time) -> Option<Label> {
         let late = &mut self.extra.as_deref_mut()?.late;
         if late.front()?.time <= now { late.pop_front() } else { None }
     }
 }
 
-/// Applies a discipline's verdict; returns whether the packet continues.
+/// Does with a packet what a discipline says; returns whether the packet goes on.
 pub(super) fn pass(
     tally: &mut Tally,
     rare: &mut RareTally,
     label: &mut Label,
-    verdict: Verdict,
+    treatment: Treatment,
 ) -> bool {
-    match verdict {
-        Verdict::Pass => true,
-        Verdict::MarkOrDrop if label.ecn != Ecn::NotCapable => {
-            tally.marked += u64::from(label.ecn == Ecn::Capable);
+    match treatment {
+        Treatment::Pass => true,
+        Treatment::MarkOrDrop if label.ecn != Ecn::NotCapable => {
+            tally.marked += u64::from(label.ecn.may_be_marked());
             label.ecn = Ecn::Marked;
             true
         }
-        Verdict::MarkOrDrop | Verdict::Drop => {
+        Treatment::MarkOrDrop | Treatment::Drop => {
             rare.dropped_early += 1;
             false
         }

@@ -193,12 +193,12 @@ impl Network {
     pub(super) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
         let link = &mut self.links[id.index()];
         link.sum_areas(now);
+        if link.extra.is_some() {
+            return self.dequeue_rare(now, id);
+        }
         let Some(next) = link.row.get(link.started) else { return false };
         link.waiting_bytes -= u64::from(next.size);
-        if link.extra.is_none() {
-            return true;
-        }
-        self.dequeue_rare(now, id)
+        true
     }
 
     /// Starts the transmission of the first waiting packet.

@@ -221,8 +221,8 @@ fn attachments(spec: &NetworkSpec) -> Vec<Attachment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{Discipline, DriverSpec, Limit, LinkSpec, Loss, NodeSpec, Service};
-    use ratewire_units::{Bytes, Rate};
+    use crate::spec::{LinkSpec, NodeSpec, Service};
+    use ratewire_units::Rate;
 
     fn network(nodes: u32, cables: &[(u32, u32, u64)]) -> NetworkSpec {
         let mut spec = NetworkSpec::default();
@@ -237,17 +237,7 @@ mod tests {
                     to: NodeId(to),
                     service: Service::Rate(Rate::from_mbps(10)),
                     delay: Duration::from_millis(ms),
-                    overhead: Bytes::ZERO,
-                    limit: Limit::Unlimited,
-                    discipline: Discipline::DropTail,
-                    loss: Loss::None,
-                    law: None,
-                    medium: None,
-                    strips: false,
-                    reorder: None,
-                    police: None,
-                    pause: None,
-                    driver: DriverSpec::default(),
+                    ..LinkSpec::default()
                 });
             }
         }

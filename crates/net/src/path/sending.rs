@@ -1,4 +1,4 @@
-//! Packets that hosts send.
+//! What hosts send.
 
 use ratewire_laws::Header;
 use ratewire_transport::{Ack, Segment};
@@ -9,25 +9,25 @@ use super::routes::RouteId;
 use crate::packet::{ContentId, Ecn, Fate, Label};
 use crate::scheduler::Scheduler;
 
-/// Route and outer marks of a packet.
+/// Where a packet goes and what it is marked with on the outside.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// Route of the packet.
+    /// The way it takes.
     pub route: RouteId,
     /// Its network-layer bytes.
     pub size: u32,
-    /// Flow of the packet, in the caller's numbering.
+    /// The flow it belongs to, in the caller's numbering.
     pub flow: u32,
-    /// Distinguishes flows that used the same `flow` number one after the other.
+    /// Tells apart flows that used the same `flow` number one after the other.
     pub generation: u32,
     /// Whether it may be marked instead of dropped.
-    pub ecn: bool,
-    /// Priority class, 0 to 7.
+    pub ecn: Ecn,
+    /// Its class of priority, 0 to 7.
     pub class: u8,
 }
 
 impl Network {
-    /// Sends a packet of a host.
+    /// A host sends a packet.
     #[inline]
     pub fn send(
         &mut self,
@@ -40,7 +40,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends a packet of a host that is followed from here on, in place of any other.
+    /// A host sends a packet that is followed from here on, in place of any other.
     pub fn send_followed(
         &mut self,
         now: Time,
@@ -53,10 +53,9 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends a real packet of a host with this congestion header.
-    ///
-    /// The caller keeps its bytes under a number ([`Body::Kept`]), which [`Network::content`]
-    /// returns if it arrives, and [`News::take_dropped`] if it is dropped.
+    /// A host sends a real packet with this congestion header, whose bytes the caller keeps under a
+    /// number ([`Body::Kept`]): found again in [`Network::content`] where it arrives, and in
+    /// [`News::take_dropped`] where it does not.
     ///
     /// [`Body::Kept`]: crate::Body::Kept
     /// [`News::take_dropped`]: crate::News::take_dropped
@@ -72,7 +71,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends an acknowledgement of a host.
+    /// A host sends an acknowledgement.
     pub fn acknowledge(
         &mut self,
         now: Time,
@@ -84,7 +83,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends a packet in place of the followed one that arrived here.
+    /// A packet is sent in place of the one that is followed and has come here.
     #[cold]
     pub fn send_on(
         &mut self,
@@ -98,7 +97,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Sends an acknowledgement of the followed packet, or in place of its own.
+    /// An acknowledgement is sent of what is followed, or in place of the followed packet's own.
     #[cold]
     pub fn acknowledge_on(
         &mut self,
@@ -113,7 +112,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// Answers an arrived packet with an acknowledgement.
+    /// A host answers a packet that has arrived with an acknowledgement.
     #[inline]
     pub fn answer(
         &mut self,
@@ -147,7 +146,7 @@ impl Network {
             generation: address.generation,
             class: address.class,
             lane: 0,
-            ecn: if address.ecn { Ecn::Capable } else { Ecn::NotCapable },
+            ecn: address.ecn,
             fate: Fate::Arrives,
         };
         let arrived = self.forward(now, label, scheduler);

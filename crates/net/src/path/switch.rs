@@ -5,9 +5,8 @@ use ratewire_units::{Bytes, Time};
 use super::extra::pass;
 use super::network::Network;
 use crate::fabric::{Leaving, Wires};
-use crate::link::Active;
 use crate::packet::Label;
-use crate::queue::discipline::Verdict;
+use crate::queue::{Backlog, Departure};
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
@@ -79,23 +78,21 @@ impl Network {
     /// Whether the discipline passes a packet that is about to leave.
     fn survives(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
-        let left = link.waiting_all();
-        let waiting = Bytes::new(link.waiting_bytes);
         let size = Bytes::new(u64::from(label.size));
-        let Some(extra) = link.extra.as_deref_mut() else { return true };
-        let verdict = match &mut extra.discipline {
-            Active::CoDel(codel) => {
-                codel.on_departure(now, now.since(label.time), waiting + size, size)
-            }
-            Active::Red(red) => {
-                if left == 0 {
-                    red.emptied(now);
-                }
-                Verdict::Pass
-            }
-            Active::DropTail => Verdict::Pass,
+        let Backlog { packets, bytes } = link.backlog();
+        let departure = Departure {
+            now,
+            queue: 0,
+            size,
+            ecn: label.ecn,
+            sojourn: now.since(label.time),
+            // In a switch the packet itself counts.
+            backlog: Backlog { packets: packets + 1, bytes: bytes + size },
+            next: None,
         };
-        let passes = pass(&mut link.tally, &mut extra.tally, label, verdict);
+        let Some(extra) = link.extra.as_deref_mut() else { return true };
+        let treatment = extra.discipline.on_departure(&departure);
+        let passes = pass(&mut link.tally, &mut extra.tally, label, treatment);
         if !passes {
             self.discard(label.content);
         }

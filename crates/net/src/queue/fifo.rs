@@ -82,6 +82,11 @@ impl Fifo {
         rest
     }
 
+    /// Takes the last out, if there is one.
+    pub(crate) fn pop_back(&mut self) {
+        self.len = self.len.saturating_sub(1);
+    }
+
     /// Makes room. It is not told what for: a label that is pointed to would be put together in
     /// memory first, and copying it from there at once would wait for its parts.
     #[cold]

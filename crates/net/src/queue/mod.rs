@@ -1,4 +1,21 @@
-//! What waits in front of a link: its first-in-first-out queue, and the disciplines of queues.
+//! What waits in front of a link: its first-in-first-out queue, and the queue disciplines.
+//!
+//! A discipline decides which packets a queue drops or marks beside those that find no room. Each
+//! is a folder here and one line in [`registry`]; the scenario language, `ratewire disciplines` and
+//! `ratewire explain` read the registry.
 
-pub(crate) mod discipline;
+mod codel;
+mod discipline;
+mod drop_tail;
+mod dualpi2;
 pub(crate) mod fifo;
+mod fq_codel;
+mod pie;
+mod red;
+mod registry;
+pub(crate) mod sorted;
+mod timer;
+
+pub use discipline::{Arrival, Backlog, Departure, Discipline, DisciplineInfo, Treatment, option};
+pub use registry::{AnyDiscipline, find, list};
+pub use sorted::{Head, Queues};

@@ -2,7 +2,7 @@
 
 use ratewire_laws::Header;
 use ratewire_net::spec::LinkId;
-use ratewire_net::{Address, FlowEnd, Scheduler};
+use ratewire_net::{Address, Ecn, FlowEnd, Scheduler};
 use ratewire_transport::{Ack, ReceiveWindow, SackBlocks};
 use ratewire_units::Time;
 
@@ -42,7 +42,8 @@ fn a_train_of_acknowledgements_at_its_sender_tells_of_the_flow() {
         let mut network = links().network;
         let route: Vec<LinkId> = route.iter().copied().map(LinkId).collect();
         let route = network.add_route(&route);
-        let address = Address { route, size: 40, flow: 7, generation: 7, ecn: false, class: 0 };
+        let address =
+            Address { route, size: 40, flow: 7, generation: 7, ecn: Ecn::NotCapable, class: 0 };
         let (window, sack) = (ReceiveWindow::UNLIMITED, SackBlocks::default());
         let header = Header::None;
         let ack = Ack { opens: false, cumulative: 1, window, sack, marked: false, header };

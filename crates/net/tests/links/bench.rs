@@ -27,17 +27,7 @@ pub fn link(from: u32, to: u32) -> LinkSpec {
         to: NodeId(to),
         service: Service::Rate(Rate::from_mbps(8)),
         delay: Duration::ZERO,
-        overhead: Bytes::ZERO,
-        limit: Limit::Unlimited,
-        discipline: Discipline::DropTail,
-        loss: Loss::None,
-        law: None,
-        medium: None,
-        strips: false,
-        reorder: None,
-        police: None,
-        pause: None,
-        driver: DriverSpec::default(),
+        ..LinkSpec::default()
     }
 }
 
@@ -132,6 +122,16 @@ impl Bench {
     }
 
     pub fn send_as(&mut self, at: Time, route: usize, size: u32, ecn: bool, class: u8) {
+        let ecn = if ecn { Ecn::Capable } else { Ecn::NotCapable };
+        self.put(at, route, size, ecn, class);
+    }
+
+    /// Of a sender whose law is scalable.
+    pub fn send_scalable(&mut self, at: Time, route: usize, size: u32) {
+        self.put(at, route, size, Ecn::Scalable, 0);
+    }
+
+    fn put(&mut self, at: Time, route: usize, size: u32, ecn: Ecn, class: u8) {
         let (flow, generation) = (self.sent, route as u32);
         let address = Address { route: self.routes[route], size, flow, generation, ecn, class };
         self.sent += 1;
@@ -210,4 +210,20 @@ impl Bench {
     pub fn turns(&self) -> Vec<u32> {
         self.arrived.iter().map(|a| a.route).collect()
     }
+}
+
+/// The discipline called `name`, for full packets of 1000 bytes.
+pub fn discipline(name: &str, options: &[(&str, &str)]) -> AnyDiscipline {
+    AnyDiscipline::new(name, options, Bytes::new(1000)).unwrap()
+}
+
+/// All disciplines as they are by default, and with ECN where they can have it.
+pub fn disciplines() -> Vec<AnyDiscipline> {
+    let variants = ratewire_net::queue::list().iter().flat_map(|info| {
+        let has_ecn = info.options.iter().any(|option| option.name == "ecn");
+        let ecn = [[("ecn", "true")], [("ecn", "false")]];
+        let with = ecn.iter().filter(|_| has_ecn).map(|options| discipline(info.name, options));
+        with.chain([discipline(info.name, &[])]).collect::<Vec<_>>()
+    });
+    variants.collect()
 }

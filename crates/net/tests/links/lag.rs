@@ -2,7 +2,7 @@
 
 use ratewire_laws::Header;
 use ratewire_net::spec::{Contention, LinkId, LinkSpec, NodeId, Service};
-use ratewire_net::{Address, Network, Scheduler};
+use ratewire_net::{Address, Ecn, Network, Scheduler};
 use ratewire_transport::{Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -40,7 +40,7 @@ fn segment() -> Segment {
 /// Sends a packet on a link alone; returns what that has noted.
 fn send_sized(network: &mut Network, now: Time, link: LinkId, size: u32) -> Vec<(Time, LinkId)> {
     let route = network.add_route(&[link]);
-    let address = Address { route, size, flow: 0, generation: 0, ecn: false, class: 0 };
+    let address = Address { route, size, flow: 0, generation: 0, ecn: Ecn::NotCapable, class: 0 };
     let mut noted = Noted::default();
     network.send(now, &address, &segment(), &mut noted);
     noted.0
@@ -135,8 +135,8 @@ fn the_first_packets_that_hosts_send_at_once_have_delay_lines_by_their_place() {
     assert!((1..4).all(|place| !lines[..place].contains(&lines[place])));
 }
 
-/// Hosts do what they do at 600 us when a packet of theirs, which left before, has been taken off their link at 1500 us,
-/// or before it is: it depends on where a turn ended.
+/// Hosts do what they do at 600 us when a packet of theirs, which left before, has been taken off
+/// their link at 1500 us, or before it is: it depends on where a turn ended.
 #[test]
 fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
     for is_taken in [true, false] {
@@ -237,7 +237,8 @@ fn links_whose_first_packets_take_equally_long_may_differ_in_those_behind() {
 fn a_packet_that_is_followed_tells_what_waited_before_it_and_when_it_left() {
     let mut network = lagging();
     let route = network.add_route(&[OF_A_HOST]);
-    let address = Address { route, size: 100, flow: 0, generation: 0, ecn: false, class: 0 };
+    let address =
+        Address { route, size: 100, flow: 0, generation: 0, ecn: Ecn::NotCapable, class: 0 };
     let mut hop_of_third_at = |first, at| {
         let mut noted = Noted::default();
         (0..2).for_each(|_| network.send(first, &address, &segment(), &mut noted));
@@ -272,7 +273,8 @@ fn what_waits_behind_a_packet_on_a_delay_line_leaves_though_hosts_stop_lagging()
         b.send(us(at), 0, 500);
     }
     b.run(us(6200));
-    // The second arrives while the third is being sent, on a delay line, and the fourth waits behind it.
+    // The second arrives while the third is being sent, on a delay line, and the fourth waits
+    // behind it.
     b.end_lag();
     b.run(ms(100));
     assert_eq!(b.times_us(), [6000.0, 6500.0, 12_000.0, 12_500.0]);

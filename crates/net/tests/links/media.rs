@@ -1,9 +1,9 @@
 //! Half-duplex media: several links, one at a time.
 
 use ratewire_net::spec::*;
-use ratewire_units::{Duration, Rate};
+use ratewire_units::Rate;
 
-use crate::bench::{Bench, link, ms, spec, us};
+use crate::bench::{Bench, discipline, link, ms, spec, us};
 
 fn shared(from: u32, to: u32) -> LinkSpec {
     LinkSpec { medium: Some(MediumId(0)), ..link(from, to) }
@@ -171,13 +171,8 @@ fn who_won_and_went_down_during_the_collision_passes_its_turn_on() {
 
 #[test]
 fn where_codel_drops_all_that_waits_the_others_send() {
-    let codel = CoDelSpec {
-        target: Duration::from_micros(1),
-        interval: Duration::from_micros(1),
-        ecn: false,
-    };
-    let aqm =
-        |from, to| LinkSpec { discipline: Discipline::CoDel(codel.clone()), ..shared(from, to) };
+    let codel = discipline("codel", &[("target", "1 us"), ("interval", "1 us")]);
+    let aqm = |from, to| LinkSpec { discipline: codel.clone(), ..shared(from, to) };
     let mut b = Bench::with(&spec(vec![aqm(0, 1), aqm(1, 0)], Contention::Alternate), 1);
     for i in 0..200 {
         b.send(us(i * 300), (i % 2) as usize, 1000);

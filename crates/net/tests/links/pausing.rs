@@ -37,9 +37,10 @@ fn chain(pause: PauseSpec) -> Bench {
 
 const OVER: usize = 3;
 
-/// Packet 4 comes at 5 ms, when 1 and 2 have left or are being sent and 3 waits: that makes 3,000 bytes
-/// with the one before. The frame takes 84 us, and is obeyed 5 us later, while packet 5 is being sent. At
-/// 11 ms packet 4 leaves the queue, 5 stays, and the next frame goes out: packet 6 starts at 11.089 ms.
+/// Packet 4 comes at 5 ms, when 1 and 2 have left or are being sent and 3 waits: that makes 3,000
+/// bytes with the one before. The frame takes 84 us, and is obeyed 5 us later, while packet 5 is
+/// being sent. At 11 ms packet 4 leaves the queue, 5 stays, and the next frame goes out: packet 6
+/// starts at 11.089 ms.
 #[test]
 fn stops_and_goes_on_to_the_microsecond() {
     let mut b = chain(pause(1));
@@ -58,7 +59,8 @@ fn stops_and_goes_on_to_the_microsecond() {
     assert_eq!(back.sent_bytes, Bytes::ZERO, "control frames are not network-layer bytes");
 }
 
-/// The frame waits for the packet that is being sent the way back, and those that wait there wait for it.
+/// The frame waits for the packet that is being sent the way back, and those that wait there wait
+/// for it.
 #[test]
 fn a_frame_goes_before_what_waits_and_after_what_is_sent() {
     let mut b = chain(pause(1));
@@ -126,8 +128,8 @@ fn the_head_of_the_line_blocks_it_only_where_there_is_one_line() {
     }
 }
 
-/// Two flows share a link that is ten times as fast as the way of one: only with queues by flow is the
-/// other not held up.
+/// Two flows share a link that is ten times as fast as the way of one: only with queues by flow is
+/// the other not held up.
 #[test]
 fn a_flow_is_paused_alone_only_with_a_queue_of_its_own() {
     let last = |arrangement| {
@@ -143,8 +145,8 @@ fn a_flow_is_paused_alone_only_with_a_queue_of_its_own() {
     };
     let virtual_output = last(Arrangement::Virtual);
     let by_flow = last(Arrangement::ByFlow(8));
-    // The slow flow takes 50 ms, and drags the other along but for what the buffer holds. With what it
-    // leaves of the link, which is three fifths, the other needs 33.3 ms.
+    // The slow flow takes 50 ms, and drags the other along but for what the buffer holds. With what
+    // it leaves of the link, which is three fifths, the other needs 33.3 ms.
     assert!(virtual_output > ms(42), "{virtual_output}");
     assert!(by_flow > ms(33) && by_flow < ms(36), "{by_flow}");
 }
@@ -194,8 +196,8 @@ fn a_host_that_takes_packets_in_slowly_pauses_its_link() {
     assert!(b.stats(0).pauses >= 1 && b.stats(0).overflowed == 0);
 }
 
-/// Four nodes in a ring, packets over three hops each. A link brings two packets that go on for each that
-/// is where it was going, and its next link takes one of them for each of its own.
+/// Four nodes in a ring, packets over three hops each. A link brings two packets that go on for
+/// each that is where it was going, and its next link takes one of them for each of its own.
 fn ring(packets: u32) -> Bench {
     let mut links = Vec::new();
     for i in 0..4u32 {
@@ -290,7 +292,8 @@ prop_compose! {
     }
 }
 
-/// A way over these cables from one node to another that passes no node twice, in a ring always forward.
+/// A way over these cables from one node to another that passes no node twice, in a ring always
+/// forward.
 fn way(ends: &[(u32, u32)], forward: bool, from: u32, to: u32) -> Vec<u32> {
     let mut ways = vec![(from, vec![])];
     let mut seen = vec![from];
@@ -314,8 +317,8 @@ fn way(ends: &[(u32, u32)], forward: bool, from: u32, to: u32) -> Vec<u32> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// With the headroom that was worked out nothing is ever dropped, whatever comes from wherever; and in
-    /// the end all has arrived, or a ring that waits for itself is named.
+    /// With the headroom that was worked out nothing is ever dropped, whatever comes from wherever;
+    /// and in the end all has arrived, or a ring that waits for itself is named.
     #[test]
     fn nothing_is_dropped_for_space(
         (links, ends, is_ring) in cables(),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use ratewire_net::spec::*;
 use ratewire_units::{Bytes, Duration, Rate};
 
-use crate::bench::{Bench, link, ms, spec, us};
+use crate::bench::{self, Bench, discipline, link, ms, spec, us};
 
 fn limits() -> impl Strategy<Value = Limit> {
     prop_oneof![
@@ -28,21 +28,22 @@ fn services() -> impl Strategy<Value = Service> {
     ]
 }
 
-fn disciplines() -> impl Strategy<Value = Discipline> {
+/// All of the registry, and some that act on short queues.
+fn disciplines() -> impl Strategy<Value = AnyDiscipline> {
+    let on_off = |ecn: bool| if ecn { "true" } else { "false" };
+    let red = move |ecn| {
+        let thresholds = [("min", "1 KB"), ("max", "4 KB"), ("max_probability", "0.2")];
+        discipline("red", &[&thresholds[..], &[("weight", "0.3"), ("ecn", on_off(ecn))]].concat())
+    };
+    let codel = move |(ecn, target): (bool, u64)| {
+        let (target, interval) = (format!("{target} us"), format!("{} us", target * 2 + 1));
+        let options = [("target", &target[..]), ("interval", &interval), ("ecn", on_off(ecn))];
+        discipline("codel", &options)
+    };
     prop_oneof![
-        Just(Discipline::DropTail),
-        any::<bool>().prop_map(|ecn| Discipline::Red(RedSpec {
-            min: Bytes::new(1000),
-            max: Bytes::new(4000),
-            max_probability: 0.2,
-            weight: 0.3,
-            ecn,
-        })),
-        (any::<bool>(), 0u64..500).prop_map(|(ecn, target)| Discipline::CoDel(CoDelSpec {
-            target: Duration::from_micros(target),
-            interval: Duration::from_micros(target * 2 + 1),
-            ecn,
-        })),
+        prop::sample::select(bench::disciplines()),
+        any::<bool>().prop_map(red),
+        (any::<bool>(), 0u64..500).prop_map(codel),
     ]
 }
 
@@ -159,7 +160,8 @@ proptest! {
         prop_assert_eq!(s.busy, Duration::from_micros(total));
     }
 
-    /// Hosts each at a router, which leads on: they may send several packets at once, and more before those have left.
+    /// Hosts each at a router, which leads on: they may send several packets at once, and more
+    /// before those have left.
     #[test]
     fn packets_that_a_host_sends_at_once_arrive_when_they_do_one_by_one(
         links in prop::collection::vec((1u64..4, 1u64..3, limits(), 0u64..2), 1..4),

@@ -20,7 +20,8 @@ fn one_packet_over_two_links_arrives_to_the_picosecond() {
     let both = b.route(&[0, 1]);
     b.send(ps(17), both, 1500);
     b.run(ms(100));
-    // 1538 * 8 / 7e6 s = 1757714285.7 ps, 1500 * 8 / 3e6 s = 4 ms; parts of a picosecond are dropped.
+    // 1538 * 8 / 7e6 s = 1757714285.7 ps, 1500 * 8 / 3e6 s = 4 ms; parts of a picosecond are
+    // dropped.
     assert_eq!(b.arrived[0].at, ps(17 + 1_757_714_285 + 5_000_000_000 + 4_000_000_000 + 1));
     assert_eq!(b.stats(0).busy, Duration::from_ps(1_757_714_285));
     assert_eq!(b.stats(0).sent_bytes.get(), 1500, "network-layer bytes, without the link's own");

@@ -1,4 +1,4 @@
-//! How a node buys for its clients.
+//! Purchases of a node for its clients.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -12,11 +12,11 @@ use super::{Event, Node};
 use crate::budget::Decision;
 use crate::client::{Agent, SenderSpec};
 use crate::ids::{ClientId, EdgeId, GroupId};
-use crate::message::{Body, Message};
+use crate::message::{Message, MessageBody};
 use crate::price::Dollars;
 
 impl Node {
-    /// A client begins to send.
+    /// Starts a sending client.
     pub fn start_sender(&mut self, now: Time, spec: &SenderSpec) {
         let agent = Agent::new(now, spec, &self.overlay.params);
         self.agents.push(agent);
@@ -26,7 +26,8 @@ impl Node {
         self.sleep(self.agents.len() - 1);
     }
 
-    /// Notes where messages to a group go, for the agents from number `first` on that buy them.
+    /// Notes the destinations of a group's messages, for the agents from number `first` on that buy
+    /// them.
     pub(super) fn aim(&mut self, group: GroupId, first: usize) {
         let trees = &self.overlay.trees;
         let to = self.groups[group.index()].to();
@@ -40,7 +41,7 @@ impl Node {
         }
     }
 
-    /// A client sends no more; what it has paid for still goes.
+    /// Stops a sending client; messages that are paid for still go.
     pub fn stop_sender(&mut self, client: ClientId) {
         let mine = |agent: &&mut Agent| agent.client == client;
         for agent in self.agents.iter_mut().filter(mine) {
@@ -49,7 +50,7 @@ impl Node {
         }
     }
 
-    /// Sets when an agent is woken.
+    /// Sets when an agent wakes.
     fn sleep(&mut self, index: usize) {
         let agent = &mut self.agents[index];
         let due = agent.due();
@@ -61,7 +62,7 @@ impl Node {
         }
     }
 
-    /// Fetches what the agent needs that is woken next.
+    /// Prefetches what the next agent to wake needs.
     pub(super) fn foresee_wake(&self) {
         let Some(Reverse((_, next))) = self.wakes.peek() else { return };
         let agent = &self.agents[*next as usize];
@@ -83,7 +84,7 @@ impl Node {
         self.sleep(index);
     }
 
-    /// Prices may have come down for clients that are blocked.
+    /// Lets blocked clients read the prices, which may have fallen.
     pub(super) fn reconsider(&mut self, now: Time) {
         for index in 0..self.agents.len() {
             if self.agents[index].blocked && !self.agents[index].stopped {
@@ -93,13 +94,13 @@ impl Node {
         }
     }
 
-    /// Buys the message that a client has, if it has one and can.
+    /// Buys a client's message if there is one and the client can pay.
     fn buy(&mut self, now: Time, index: usize) {
         let start = index * self.overlay.trees.most_crossed();
         let agent = &mut self.agents[index];
         if agent.ready > now || agent.receivers == 0 {
-            // With nobody to send to, the next member may come at any time: it is looked at again
-            // with each salary.
+            // Without a destination, the next member may come at any time: each salary checks
+            // again.
             agent.blocked = agent.ready <= now;
             return;
         }
@@ -139,7 +140,7 @@ impl Node {
         let stamp = if self.is_agreed(group) { self.order.stamp() } else { 0 };
         let to = *self.groups[group.index()].to();
         self.counts.owed += to.len() as u64;
-        let body = Body::Data { group, client, sequence, stamp, bought: now };
+        let body = MessageBody::Data { group, client, sequence, stamp, bought: now };
         self.send(now, &Rc::new(Message { origin: self.me, to, size, body }));
         if to.contains(self.me) {
             self.counts.came += 1;

@@ -1,9 +1,9 @@
 //! A node of the overlay: queues, prices, clients' agents, groups (sections 3 and 4.2).
 //!
-//! Sans-IO: it is told the time and what arrived, and asked what to send and when to be called next.
-//! After any call ask [`Node::poll_delivery`] for what is for clients, until there is nothing;
-//! [`Node::poll_link`] for links that have something to send, and [`Node::take`] for the messages as
-//! their connections want them; and [`Node::deadline`].
+//! Sans-IO: the caller passes the time and arrivals. After any call, drain [`Node::poll_delivery`]
+//! for the clients and [`Node::poll_link`] for links that have something to send; call
+//! [`Node::take`] for messages as their connections have room, and read [`Node::deadline`] for the
+//! next call of [`Node::advance`].
 
 mod buying;
 mod views;
@@ -20,7 +20,7 @@ use crate::budget::Budget;
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
 use crate::ids::{ClientId, EdgeId, GroupId, NodeId, NodeSet};
-use crate::message::{Body, Level, Message, QueueLevel, Stamp};
+use crate::message::{Level, Message, MessageBody, QueueLevel, Stamp};
 use crate::ordering::Agreed;
 use crate::params::Params;
 use crate::price::Dollars;
@@ -28,56 +28,56 @@ use crate::queue::LinkQueue;
 use crate::tree::Trees;
 use crate::wire::MOST_TOLD;
 
-/// What all nodes of an overlay know from the start.
+/// Facts that all nodes of an overlay know from the start.
 #[derive(Clone, Debug)]
 pub struct Overlay {
-    /// Its settings.
+    /// Settings.
     pub params: Params,
-    /// Its links, and the ways over them.
+    /// Links, and the trees over them.
     pub trees: Trees,
-    /// Its groups, by number.
+    /// Groups, by number.
     pub groups: Vec<GroupSpec>,
 }
 
-/// A node in operation; what a message needs that comes, is passed on and delivered stands first.
+/// A node in operation. The fields that an arriving message needs stand first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Node {
     overlay: Arc<Overlay>,
-    /// What waits for each of its own links, in order of their numbers.
+    /// Queues of the node's own links, in order of their numbers.
     queues: Vec<LinkQueue>,
     counts: NodeCounts,
     next_update: Time,
     me: NodeId,
-    /// What is to be delivered as it came.
+    /// Events to deliver in the order in which they came.
     arrived: VecDeque<Event>,
     ready_links: VecDeque<EdgeId>,
-    /// By group: whether members are clients of this node. Asked for each message, of which few are for
-    /// the same group: apart from all else about it.
+    /// By group: whether this node has members. It is read for each message, and few messages are
+    /// for the same group; so it stands apart from the rest of a group.
     here: Vec<bool>,
     wakes: BinaryHeap<Reverse<(Time, u32)>>,
     order: Agreed<Event>,
     agents: Vec<Agent>,
-    /// By agent: the links that its messages cross, with places for as many as there can be. What comes of
-    /// most wakes needs an agent, these and the prices, and all are found without a further step.
+    /// By agent: the links that its messages cross, with room for the maximum. Most wakes need an
+    /// agent, these links and the prices, and each is found in one step.
     ways: Vec<EdgeId>,
     costs: Vec<Dollars>,
     random: Xoshiro256PlusPlus,
-    /// What waits in front of each link of the overlay, as last told.
+    /// Queue in front of each link of the overlay, as last told.
     levels: Vec<Level>,
     groups: Vec<Group>,
 }
 
-/// What a node has done so far.
+/// Counters of a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeCounts {
-    /// Deliveries that messages bought here are owed: one for each node they are for.
+    /// Deliveries that messages bought here owe: one for each destination node.
     pub owed: u64,
-    /// Clients' messages that reached this node and were for it.
+    /// Clients' messages that reached this node as a destination.
     pub came: u64,
 }
 
-/// What has its place in the agreed order.
+/// An event with a place in the agreed order.
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Data { group: GroupId, client: ClientId, sequence: u64, bought: Time },
@@ -85,7 +85,7 @@ enum Event {
 }
 
 impl Node {
-    /// Node `me`, with nothing in its queues.
+    /// Node `me`, with empty queues.
     pub fn new(me: NodeId, overlay: Arc<Overlay>, random: Xoshiro256PlusPlus) -> Node {
         let trees = &overlay.trees;
         let queues = trees.own(me).iter().map(|_| LinkQueue::default()).collect();
@@ -111,25 +111,25 @@ impl Node {
         }
     }
 
-    /// Which node it is.
+    /// The node's number.
     pub fn id(&self) -> NodeId {
         self.me
     }
-    /// What it has done so far.
+    /// Counters so far.
     pub fn counts(&self) -> NodeCounts {
         self.counts
     }
-    /// The queue in front of `link`, one of its own.
+    /// Queue in front of `link`, one of the node's own.
     pub fn queue(&self, link: EdgeId) -> &LinkQueue {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &self.queues[self.overlay.trees.place(link)]
     }
-    /// The same, to ask for its peak.
+    /// Queue in front of `link`, to take its peak.
     pub fn queue_mut(&mut self, link: EdgeId) -> &mut LinkQueue {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &mut self.queues[self.overlay.trees.place(link)]
     }
-    /// What a message over a link of the overlay costs, as far as this node knows.
+    /// Cost of a message over a link of the overlay, as far as this node knows.
     pub fn cost(&self, link: EdgeId) -> Dollars {
         self.costs[link.index()]
     }
@@ -137,12 +137,12 @@ impl Node {
     pub fn members(&self, group: GroupId) -> &[(ClientId, NodeId)] {
         self.groups[group.index()].members()
     }
-    /// What its sending clients have done, and their money, in the order in which they were started.
+    /// Counters and money of the node's sending clients, in the order in which they started.
     pub fn senders(&self) -> impl Iterator<Item = (ClientId, SenderCounts, &Budget)> + '_ {
         self.agents.iter().map(|agent| (agent.client, agent.counts, &agent.budget))
     }
 
-    /// When [`Node::advance`] wants to be called.
+    /// When to call [`Node::advance`].
     pub fn deadline(&self) -> Time {
         let wake = self.wakes.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         wake.min(self.next_update)
@@ -163,7 +163,7 @@ impl Node {
         }
     }
 
-    /// Tells the others what has changed, and lets clients see what the prices have become.
+    /// Sends the node's changed prices, and lets clients read the new prices.
     fn update(&mut self, now: Time) {
         let mut told = Vec::new();
         let own = self.overlay.trees.own(self.me);
@@ -178,7 +178,7 @@ impl Node {
             self.send(now, &Rc::new(Message::prices(self.me, self.others(), told)));
         }
         if let Some(beyond) = self.order.mark() {
-            self.tell_all(now, Body::Mark(beyond));
+            self.tell_all(now, MessageBody::Mark(beyond));
         }
         self.reconsider(now);
     }
@@ -187,11 +187,11 @@ impl Node {
         NodeSet::first(self.overlay.trees.nodes()).without(self.me)
     }
 
-    fn tell_all(&mut self, now: Time, body: Body) {
+    fn tell_all(&mut self, now: Time, body: MessageBody) {
         self.send(now, &Rc::new(Message::control(self.me, self.others(), body)));
     }
 
-    /// Puts a message into the queues of the links that lead on down its tree.
+    /// Puts a message into the queues of the next links down its tree.
     fn send(&mut self, now: Time, message: &Rc<Message>) {
         let trees = &self.overlay.trees;
         for link in trees.down(message.origin, self.me, &message.to) {
@@ -203,7 +203,7 @@ impl Node {
         }
     }
 
-    /// A message has come over a link.
+    /// Takes in a message that came over a link.
     pub fn receive(&mut self, now: Time, message: &Rc<Message>) {
         self.send(now, message);
         if message.to.contains(self.me) {
@@ -211,24 +211,24 @@ impl Node {
         }
     }
 
-    fn consume(&mut self, now: Time, origin: NodeId, body: &Body) {
+    fn consume(&mut self, now: Time, origin: NodeId, body: &MessageBody) {
         match *body {
-            Body::Data { group, client, sequence, stamp, bought } => {
+            MessageBody::Data { group, client, sequence, stamp, bought } => {
                 self.counts.came += 1;
                 self.accept(origin, group, stamp, Event::Data { group, client, sequence, bought });
             }
-            Body::Change { group, client, joins, stamp } => {
+            MessageBody::Change { group, client, joins, stamp } => {
                 let change = Event::Change { group, client, node: origin, joins };
                 self.accept(origin, group, stamp, change);
             }
-            Body::Prices(ref told) => self.learn(origin, told),
-            Body::Interest(group) => self.include(now, origin, group),
-            Body::Included(group, stamp) => {
+            MessageBody::Prices(ref told) => self.learn(origin, told),
+            MessageBody::Interest(group) => self.include(now, origin, group),
+            MessageBody::Included(group, stamp) => {
                 self.order.hear(origin, stamp);
                 self.groups[group.index()].included(origin);
                 self.join_ready(now, group);
             }
-            Body::Mark(beyond) => self.order.hear_mark(origin, beyond),
+            MessageBody::Mark(beyond) => self.order.hear_mark(origin, beyond),
         }
     }
 
@@ -241,7 +241,7 @@ impl Node {
         }
     }
 
-    /// Takes in what has its place in its group's order.
+    /// Takes in an event with a place in its group's order.
     fn accept(&mut self, origin: NodeId, group: GroupId, stamp: Stamp, event: Event) {
         if self.is_agreed(group) {
             if origin != self.me {
@@ -253,8 +253,8 @@ impl Node {
         }
     }
 
-    /// The next of a node's messages for the connection that is `link`, of which it has room for one,
-    /// and its size.
+    /// Takes the next message for the connection that is `link`, and its size; call it when the
+    /// connection has room for one.
     pub fn take(&mut self, now: Time, link: EdgeId) -> Option<(Bytes, Rc<Message>)> {
         self.queue_mut(link).take(now)
     }
@@ -263,12 +263,12 @@ impl Node {
     pub fn poll_link(&mut self) -> Option<EdgeId> {
         self.ready_links.pop_front()
     }
-    /// Deliveries that a message that is to cross `link` is still to make.
+    /// Deliveries that a message that is to cross `link` still owes.
     pub fn owed_over(&self, link: EdgeId, message: &Message) -> u64 {
         self.overlay.trees.owed(link, message)
     }
 
-    /// Deliveries that messages in this node's queues are still to make.
+    /// Deliveries that messages in this node's queues still owe.
     pub fn owed_in_queues(&self) -> u64 {
         let trees = &self.overlay.trees;
         let owed = |(link, queue): (&EdgeId, &LinkQueue)| -> u64 {

@@ -1,4 +1,4 @@
-//! Joining and leaving, and what is delivered to clients.
+//! Joining, leaving, and deliveries to clients.
 
 use std::rc::Rc;
 
@@ -7,35 +7,35 @@ use ratewire_units::Time;
 use super::{Event, Node};
 use crate::groups::{Delivery, Service};
 use crate::ids::{ClientId, GroupId, NodeId};
-use crate::message::{Body, Message};
+use crate::message::{Message, MessageBody};
 
 impl Node {
     pub(super) fn is_agreed(&self, group: GroupId) -> bool {
         self.overlay.groups[group.index()].service == Service::Agreed
     }
 
-    /// A client of this node is to join a group.
+    /// Lets a client of this node join a group.
     pub fn join(&mut self, now: Time, group: GroupId, client: ClientId) {
         let others = self.others();
         self.groups[group.index()].prepare(client, others);
         self.groups[group.index()].include(self.me);
         self.aim(group, 0);
-        self.tell_all(now, Body::Interest(group));
+        self.tell_all(now, MessageBody::Interest(group));
         self.join_ready(now, group);
     }
 
-    /// A client of this node is to leave a group.
+    /// Lets a client of this node leave a group.
     pub fn leave(&mut self, now: Time, group: GroupId, client: ClientId) {
         if !self.groups[group.index()].regret(client) {
             self.change(now, group, client, false);
         }
     }
 
-    /// Another node's client wants to join: from now on it is sent what is sent here.
+    /// Includes another node whose client wants to join: it gets this node's messages from now on.
     pub(super) fn include(&mut self, now: Time, node: NodeId, group: GroupId) {
         self.groups[group.index()].include(node);
         self.aim(group, 0);
-        let body = Body::Included(group, self.order.now());
+        let body = MessageBody::Included(group, self.order.now());
         let to = [node].into_iter().collect();
         self.send(now, &Rc::new(Message::control(self.me, to, body)));
     }
@@ -52,12 +52,13 @@ impl Node {
 
     fn change(&mut self, now: Time, group: GroupId, client: ClientId, joins: bool) {
         let stamp = if self.is_agreed(group) { self.order.stamp() } else { 0 };
-        self.tell_all(now, Body::Change { group, client, joins, stamp });
+        self.tell_all(now, MessageBody::Change { group, client, joins, stamp });
         self.accept(self.me, group, stamp, Event::Change { group, client, node: self.me, joins });
     }
 
-    /// What is next for clients of this node. Views change here: until the next call,
-    /// [`Node::members`] are those that it is for, and of a view those that are in it.
+    /// The next delivery to clients of this node. Views change here: until the next call,
+    /// [`Node::members`] are the members that the delivery is for, and after a view change those of
+    /// the new view.
     pub fn poll_delivery(&mut self) -> Option<Delivery> {
         while let Some(event) = self.arrived.pop_front().or_else(|| self.order.pop()) {
             if let Some(delivery) = self.deliver(event) {
@@ -67,7 +68,7 @@ impl Node {
         None
     }
 
-    /// An event has its turn.
+    /// Delivers an event whose turn it is.
     fn deliver(&mut self, event: Event) -> Option<Delivery> {
         match event {
             Event::Data { group, client, sequence, bought } => self.here[group.index()]

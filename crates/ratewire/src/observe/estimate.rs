@@ -15,8 +15,6 @@ use ratewire_units::{Bytes, Duration, Time};
 const PER_PACKET: f64 = 250.0;
 /// Bytes of memory for each unfinished flow (measured: 1,900).
 const PER_FLOW: f64 = 2000.0;
-/// The law that sends at its rate and ignores the network.
-const DEAF: &str = "fixed";
 
 /// Estimates the memory that a run needs, within a factor of two if it is large.
 pub fn memory(setup: &Setup) -> Bytes {
@@ -24,7 +22,7 @@ pub fn memory(setup: &Setup) -> Bytes {
     let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return Bytes::ZERO };
     let flows = setup.flows.iter().enumerate();
     let packets: f64 = flows
-        .filter(|(_, flow)| setup.laws[flow.law].info().name == DEAF)
+        .filter(|(_, flow)| !setup.laws[flow.law].properties().reacts)
         .filter_map(|(id, flow)| {
             let path = routing.path(flow.from, flow.to, id as u64)?;
             Some(waiting(setup, flow, &path))

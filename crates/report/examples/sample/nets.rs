@@ -26,7 +26,7 @@ pub fn info(variant: &str, flows: u32) -> RunInfo {
     info
 }
 
-/// How busy a link is, as a part of the bottleneck.
+/// Utilisation of a link, as a share of the bottleneck's.
 pub fn share(index: u32, link: &LinkInfo) -> f64 {
     match (link.bottleneck, index % 2) {
         (true, _) => 1.0,

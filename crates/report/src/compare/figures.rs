@@ -5,10 +5,11 @@ use std::collections::BTreeSet;
 use ratewire_units::Bytes;
 
 use super::{About, Better, Unit};
+use crate::figures::{Compared, Reading, compared};
 use crate::{Headline, SizeSummary, Summary};
 
-/// Reads a figure off a summary.
-type Reading = Box<dyn Fn(&Summary) -> Option<f64>>;
+/// Reads the value of a metric from a summary.
+type Value = Box<dyn Fn(&Summary) -> Option<f64>>;
 
 /// A figure, and how it is read off a summary.
 pub(super) struct Measured {
@@ -17,76 +18,36 @@ pub(super) struct Measured {
     pub(super) about: About,
     pub(super) unit: Unit,
     pub(super) better: Better,
-    pub(super) value: Reading,
+    pub(super) value: Value,
 }
 
 /// The figures that any of the summaries has.
 pub(super) fn figures(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
-    let mut list = of_run(bottlenecks, utilised(all));
+    let mut list = of_run(all, bottlenecks);
     list.extend(of_sizes(all));
     list.extend(of_changes(all));
     list.retain(|figure| all.iter().any(|summary| (figure.value)(summary).is_some()));
     list
 }
 
-/// Which utilisation is better. Where all flows are of given sizes, and complete, the link has the same to carry under each
-/// law, and what it carries beyond that are headers and what is sent again.
-fn utilised(all: &[&Summary]) -> Better {
-    let sized = |s: &&Summary| s.flows.iter().all(|flow| flow.size_bytes.is_some());
-    let completed = |s: &&Summary| {
-        let completed = s.completions.as_ref().map_or(0, |c| c.flows);
-        completed > 0 && s.unfinished_flows.unwrap_or(0) as f64 <= UNDERWAY * completed as f64
-    };
-    if all.iter().all(|s| sized(s) && completed(s)) { Better::Neither } else { Better::More }
-}
-
-/// So many flows beside those that completed are just on their way when the run ends.
-const UNDERWAY: f64 = 0.02;
-
-fn of_run(bottlenecks: &[u32], utilised: Better) -> Vec<Measured> {
-    let headline = |value: fn(&Headline) -> Option<f64>| {
+/// The figures of a run as a whole, queue and utilisation of the bottlenecks.
+fn of_run(all: &[&Summary], bottlenecks: &[u32]) -> Vec<Measured> {
+    let measured = |figure: Compared| {
         let bottlenecks = bottlenecks.to_vec();
-        let of = move |s: &Summary| value(&Headline::of(s, String::new(), &bottlenecks));
-        Box::new(of) as Reading
+        let value = move |summary: &Summary| {
+            let headline = &Headline::of(summary, String::new(), &bottlenecks);
+            (figure.value)(Reading { summary, headline })
+        };
+        Measured {
+            name: figure.name.into(),
+            title: figure.title.into(),
+            about: About::Run,
+            unit: figure.unit,
+            better: (figure.better)(all),
+            value: Box::new(value),
+        }
     };
-    let figure = |name: &str, title: &str, unit, better, value| Measured {
-        name: name.into(),
-        title: title.into(),
-        about: About::Run,
-        unit,
-        better,
-        value,
-    };
-    use Better::{Less, More};
-    use Unit::{Count, Index, Packets, Seconds, Share};
-    vec![
-        figure("utilisation", "utilisation", Share, utilised, headline(|h| h.utilisation)),
-        figure("jain_over_time", "Jain over time", Index, More, Box::new(|s| s.jain_over_time)),
-        figure(
-            "queue_packets_mean",
-            "queue mean",
-            Packets,
-            Less,
-            headline(|h| h.queue_packets_mean),
-        ),
-        figure("queue_packets_p99", "queue p99", Packets, Less, headline(|h| h.queue_packets_p99)),
-        figure(
-            "queue_packets_max",
-            "queue max",
-            Packets,
-            Less,
-            headline(|h| h.queue_packets_max.map(|n| n as f64)),
-        ),
-        figure("drops_packets", "drops", Count, Less, headline(|h| Some(h.drops as f64))),
-        figure("rtt_max_s", "worst RTT", Seconds, Less, Box::new(|s| s.rtt_max_s)),
-        figure(
-            "unfinished_flows",
-            "unfinished flows",
-            Count,
-            Less,
-            Box::new(|s| s.unfinished_flows.map(|n| n as f64)),
-        ),
-    ]
+    compared().into_iter().map(measured).collect()
 }
 
 /// Median and 99th percentile of the slowdown at each size that completed under any law.

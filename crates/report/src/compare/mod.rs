@@ -1,7 +1,8 @@
-//! Several laws on the same scenario from the same seeds: means, how far they may be off, and which
-//! differences chance may have made.
+//! Several laws on the same scenario from the same seeds: means, their margins, and which
+//! differences are more than noise.
 //!
-//! A comparison is made of [`Summary`]s alone, so that each of its figures is that of a single run.
+//! A comparison is made of [`Summary`]s alone, so each of its values is that of a single run's
+//! summary.
 
 mod figures;
 mod show;
@@ -9,10 +10,11 @@ mod show;
 use ratewire_statistics::{Difference, Estimate, Significance};
 use serde::Serialize;
 
+pub use crate::figures::{Better, Unit};
 use crate::{Summary, World};
 pub(crate) use show::shown;
 
-/// Laws beside each other.
+/// A comparison of laws.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// The scenario's name.
@@ -23,14 +25,14 @@ pub struct Comparison {
     pub version: String,
     /// Length of each run, seconds.
     pub duration_s: f64,
-    /// Whether the scenario leaves anything to chance. If not, one seed is as good as many, and
+    /// Whether the scenario leaves anything to chance. If not, all seeds give the same run and
     /// differences are exact.
     pub has_chance: bool,
     /// The seeds that every law ran from.
     pub seeds: Vec<u64>,
-    /// The link that utilisation and queue are of, or how many.
+    /// The links that utilisation and queue are of, by name or number.
     pub bottleneck: String,
-    /// A link that was busier.
+    /// A link that was busier than those.
     pub busier_link: Option<String>,
     /// The laws, in the order in which they were given.
     pub laws: Vec<String>,
@@ -41,17 +43,17 @@ pub struct Comparison {
 /// One metric under every law.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Metric {
-    /// What programs call it.
+    /// What programs call the metric.
     pub name: String,
-    /// What people call it.
+    /// What people call the metric.
     pub title: String,
-    /// What it belongs to.
+    /// What the metric belongs to.
     pub about: About,
-    /// What it is in.
+    /// The unit of the values.
     pub unit: Unit,
     /// Which of two values is better.
     pub better: Better,
-    /// One entry a law, in their order.
+    /// One entry a law, in the order of laws.
     pub laws: Vec<LawMetric>,
     /// One entry a pair of laws that both have a value from every seed.
     pub differences: Vec<LawDifference>,
@@ -69,36 +71,6 @@ pub enum About {
     Changes,
 }
 
-/// What a metric is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Unit {
-    /// Parts of one, shown as percentages.
-    Share,
-    /// A number from 0 to 1.
-    Index,
-    /// Packets that wait: a mean or a whole number.
-    Packets,
-    /// Things that are counted.
-    Count,
-    /// Seconds.
-    Seconds,
-    /// Times as long.
-    Ratio,
-}
-
-/// Which of two values is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Better {
-    /// The larger one.
-    More,
-    /// The smaller one.
-    Less,
-    /// Neither.
-    Neither,
-}
-
 /// A metric under one law.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LawMetric {
@@ -106,27 +78,27 @@ pub struct LawMetric {
     pub law: String,
     /// One value a seed; `None` where there was nothing to measure.
     pub values: Vec<Option<f64>>,
-    /// Their mean. `None` if a value is missing: a mean over the seeds in which a law got as far as to
-    /// have a value would flatter it.
+    /// Mean of the values. `None` if a value is missing: a mean over the other seeds would flatter
+    /// the law.
     pub mean: Option<f64>,
-    /// Half the width of the 95 % interval around the mean; `None` for a single seed and where every
-    /// seed gave the same.
+    /// Half the width of the 95 % interval around the mean; `None` for a single seed, and if every
+    /// seed gave the same value.
     pub margin: Option<f64>,
-    /// How it stands beside the best.
+    /// The law's standing beside the best law.
     pub standing: Standing,
 }
 
-/// How a law stands beside the law with the best mean.
+/// Standing of a law beside the law with the best mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Standing {
-    /// It is the best, or the same as it: from every seed, or in all digits that are shown.
+    /// The best mean, or the same: from every seed, or in all digits shown.
     Best,
-    /// It may be as good: the interval of the difference includes 0.
+    /// Perhaps as good: the interval of the difference includes 0.
     WithinNoise,
-    /// It is not as good.
+    /// Not as good.
     Worse,
-    /// It cannot be said: a value is missing, or there is one seed where there is chance.
+    /// Not known: a value is missing, or there is a single seed and chance.
     Unknown,
     /// No value of this metric is better than another.
     Unranked,
@@ -135,14 +107,14 @@ pub enum Standing {
 /// A difference between two laws.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LawDifference {
-    /// One of them.
+    /// One law.
     pub first: String,
-    /// The other.
+    /// The other law.
     pub second: String,
     /// By how much the first exceeds the second, mean over the seeds.
     pub by: f64,
-    /// Half the width of the 95 % interval of the paired difference; `None` where it is the same from
-    /// every seed.
+    /// Half the width of the 95 % interval of the paired difference; `None` if every seed gave the
+    /// same difference.
     pub margin: Option<f64>,
     /// `same`, `within_noise` or `differs`.
     #[serde(rename = "verdict", serialize_with = "significance_name")]
@@ -150,7 +122,7 @@ pub struct LawDifference {
 }
 
 impl Comparison {
-    /// Of laws by name, each with one summary a seed, in the same order of seeds.
+    /// A comparison of laws by name, each with one summary a seed, in the same order of seeds.
     pub fn of(laws: &[(String, Vec<Summary>)], has_chance: bool) -> Comparison {
         let all: Vec<&Summary> = laws.iter().flat_map(|(_, summaries)| summaries).collect();
         let Some(first) = all.first() else { return Comparison::default() };
@@ -171,12 +143,12 @@ impl Comparison {
         }
     }
 
-    /// The links that utilisation and queue are of, for people.
+    /// The links that utilisation and queue are of, as people read them.
     pub(crate) fn bottleneck_text(&self) -> String {
         crate::headline::with_busier(&self.bottleneck, self.busier_link.as_deref())
     }
 
-    /// What has to be known of the seeds to read the figures.
+    /// What a reader has to know of the seeds.
     pub(crate) fn about_seeds(&self) -> String {
         match self.seeds.as_slice() {
             _ if !self.has_chance => {
@@ -194,7 +166,7 @@ impl Comparison {
         }
     }
 
-    /// `seed 1`, `seeds 1 to 5`: they follow each other.
+    /// The seeds, which are consecutive: `seed 1`, `seeds 1 to 5`.
     pub(crate) fn seeds_text(&self) -> String {
         match self.seeds.as_slice() {
             [] => "no seeds".into(),
@@ -269,7 +241,7 @@ impl Metric {
         });
         let Some((best, _)) = best else { return };
         for i in 0..values.len() {
-            // Who reads the same figure twice is not told that one is better.
+            // Of two laws whose figures read the same, neither is called better.
             let reads_alike = self.laws[i].text(self.unit) == self.laws[best].text(self.unit);
             self.laws[i].standing = match difference(i, best).map(|d| d.significance) {
                 Some(Significance::Same) => Standing::Best,
@@ -281,7 +253,7 @@ impl Metric {
         }
     }
 
-    /// The difference of `first` over `second`, whichever way round it is kept.
+    /// The difference of `first` over `second`, whichever order is stored.
     pub fn difference(&self, first: &str, second: &str) -> Option<LawDifference> {
         let is = |d: &&LawDifference, a: &str, b: &str| d.first == a && d.second == b;
         if let Some(found) = self.differences.iter().find(|d| is(d, first, second)) {
@@ -294,7 +266,7 @@ impl Metric {
 }
 
 impl LawMetric {
-    /// As people read it: the mean and its margin, or from how many seeds there is a value at all.
+    /// The metric as people read it: mean and margin, or how many seeds gave a value.
     pub(crate) fn text(&self, unit: Unit) -> String {
         match (self.mean, self.values.iter().flatten().count()) {
             (Some(mean), _) => shown(unit, mean, self.margin),

@@ -1,10 +1,11 @@
-//! Figures with their margins, as people read them.
+//! Values with their margins, as people read them.
 
 use super::Unit;
 use crate::figure::{count, index, mean, percent, seconds};
 
-/// `99.2 ± 0.1 %`: the margin with two digits, rounded up so that no interval looks narrower than it
-/// is, and the value with as many decimals. Without a margin, as single runs have it.
+/// A value with its margin: `99.12 ± 0.13 %`. The margin has two digits and is rounded up, so no
+/// interval looks narrower than it is; the value has as many decimals. Without a margin the text is
+/// that of a single run.
 pub(crate) fn shown(unit: Unit, value: f64, margin: Option<f64>) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     let value = value.abs();
@@ -24,7 +25,7 @@ pub(crate) fn shown(unit: Unit, value: f64, margin: Option<f64>) -> String {
     let (value, margin) = (value * scale, margin * scale);
     let decimals = (1 - libm::floor(libm::log10(margin)) as i32).clamp(0, most);
     let step = libm::pow(10.0, f64::from(-decimals));
-    // What is a whole number of steps but for rounding must not become one more.
+    // A margin that is a whole number of steps but for rounding must not become one step more.
     let margin = libm::ceil(margin / step - 1e-9) * step;
     let text = |v: f64| match decimals {
         0 => count(libm::round(v) as u64),

@@ -57,7 +57,7 @@ fn pairs_tell_noise_from_difference() {
     let by = utilisation.difference("c", "a").unwrap();
     assert!((by.by + 0.02).abs() < 1e-9, "{by:?}");
     assert_eq!(by.significance, Significance::Differs);
-    // The same from every seed is no precision, and a tie is two best.
+    // Equal values from every seed give no margin, and a tie has two best laws.
     let queue = figure(&comparison, "queue_packets_max");
     assert_eq!(standings(queue), [Best, Best, Worse]);
     assert_eq!((queue.laws[0].mean, queue.laws[0].margin), (Some(40.0), None));
@@ -79,13 +79,13 @@ fn without_chance_differences_are_exact() {
     assert_eq!(standings(utilisation), [Standing::Worse, Standing::Best, Standing::Best]);
     assert_eq!(utilisation.laws[0].margin, None);
     assert!(exact.about_seeds().contains("left to chance"));
-    // With chance, one seed tells nothing.
+    // With chance, one seed shows no difference.
     let one_seed = Comparison::of(&laws, true);
     assert_eq!(standings(figure(&one_seed, "utilisation")), [Standing::Unknown; 3]);
     assert!(figure(&one_seed, "utilisation").differences.is_empty());
 }
 
-/// The law that sends most again would be the best.
+/// If utilisation were ranked, the law that retransmits most would be the best.
 #[test]
 fn of_flows_of_given_sizes_no_utilisation_is_better() {
     let standing = |listed: &[Option<u64>], unfinished| {
@@ -113,7 +113,7 @@ fn of_flows_of_given_sizes_no_utilisation_is_better() {
     assert_eq!(standing(&[], 0), Standing::Unranked);
     assert_eq!(standing(&[Some(5)], 2), Standing::Unranked);
     assert_eq!(standing(&[Some(5), None], 0), Standing::Best);
-    // Who did not let them complete carried less.
+    // A law under which flows did not complete carried less.
     assert_eq!(standing(&[Some(5)], 3), Standing::Best);
 }
 
@@ -170,7 +170,7 @@ fn sizes_and_changes_of_all_laws_are_listed_in_order() {
     assert_eq!(sizes[3], "10 KB to 100 KB, p99");
     assert_eq!(sizes[4], "10 MB and more, p50");
     assert_eq!(titles(About::Changes), ["x joins", "f1 completes", "g joins"]);
-    // No links, no round trips, no flows: nothing to say of those.
+    // Without links, round trips and flows there are no metrics of them.
     assert_eq!(titles(About::Run), ["drops"]);
 }
 

@@ -2,14 +2,15 @@
 
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
-use crate::figure::{count, held, index, mean, percent, seconds};
+use crate::figure::{NONE, count, held, percent};
+use crate::figures::{FIGURES, Reading};
 use crate::headline::bottleneck_label_of;
 use crate::{Expectation, Headline, LeftOut, Run};
 
 /// Claims shown on the page.
 const CLAIMS: usize = 300;
 
-/// One card a law, and which are missing.
+/// One card a law, and the laws that could not run.
 pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> String {
     let mut out = String::from("<section aria-labelledby=\"h-verdict\">");
     out.push_str("<h2 id=\"h-verdict\">Verdict</h2>\n<div class=\"cards\">\n");
@@ -24,7 +25,8 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
             Mode::Mixed => groups.laws().collect::<Vec<_>>().join(", "),
             _ => headline.law.clone(),
         };
-        out.push_str(&card(headline, &law, &class, &group));
+        let reading = Reading { summary: &runs[run].summary, headline };
+        out.push_str(&card(reading, &law, &class, &group));
     }
     out.push_str("</div>\n");
     for left in left_out {
@@ -44,33 +46,17 @@ pub(super) fn cards(runs: &[Run], groups: &Groups, left_out: &[LeftOut]) -> Stri
     out
 }
 
-fn card(h: &Headline, law: &str, class: &str, group: &str) -> String {
+fn card(reading: Reading<'_>, law: &str, class: &str, group: &str) -> String {
+    let h = reading.headline;
     let part = h.utilisation.filter(|u| u.is_finite()).unwrap_or(0.0).clamp(0.0, 1.0);
-    let number = |v: Option<f64>| mean(v.unwrap_or(f64::NAN));
-    let mut rows = vec![
-        ("Fairness", index(h.jain_index), ""),
-        ("Queue, mean", number(h.queue_packets_mean), "packets"),
-        ("Queue, 99 %", number(h.queue_packets_p99), "packets"),
-        ("Queue, max", h.queue_packets_max.map_or("–".into(), count), "packets"),
-        ("Drops", count(h.drops), "packets"),
-    ];
-    if h.marks > 0 {
-        rows.push(("Marks", count(h.marks), "packets"));
-    }
-    if let Some(c) = &h.completions {
-        rows.push(("Completion, median", seconds(Some(c.median_s)), ""));
-        rows.push(("Completion, 99 %", seconds(Some(c.p99_s)), ""));
-    }
-    if h.unfinished > 0 {
-        rows.push(("Unfinished", count(h.unfinished), "flows"));
-    }
-    let rows: String = rows
-        .iter()
-        .map(|(what, figure, unit)| {
-            let unit = if *figure == "–" { "" } else { unit };
-            format!("<div><dt>{what}</dt><dd>{figure} <small>{unit}</small></dd></div>")
-        })
-        .collect();
+    let shown = FIGURES.iter().filter(|figure| (figure.is_shown)(h));
+    let rows = shown.filter_map(|figure| Some((figure.card?, (figure.text)(reading)))).map(
+        |((label, unit), text)| {
+            let unit = if text == NONE { "" } else { unit };
+            format!("<div><dt>{label}</dt><dd>{text} <small>{unit}</small></dd></div>")
+        },
+    );
+    let rows: String = rows.collect();
     format!(
         "<article class=\"{class}\"{group}><h3>{}</h3>\
          <p class=\"big\">{} <small>utilisation</small></p>\
@@ -82,7 +68,7 @@ fn card(h: &Headline, law: &str, class: &str, group: &str) -> String {
     )
 }
 
-/// The claims of the scenario beside what was measured; nothing without claims.
+/// The claims of the scenario beside measured values; empty without claims.
 pub(super) fn expectations(list: &[Expectation]) -> String {
     if list.is_empty() {
         return String::new();
@@ -96,7 +82,7 @@ pub(super) fn expectations(list: &[Expectation]) -> String {
          <th scope=\"col\">Source</th></tr></thead>\n<tbody>\n",
         held(passed, list.len())
     );
-    // Failures first: that is what one opens the page for.
+    // Failures first: readers look for them.
     let failed = list.iter().filter(|e| !e.passed);
     for e in failed.chain(list.iter().filter(|e| e.passed)).take(CLAIMS) {
         let verdict = if e.passed {

@@ -1,4 +1,4 @@
-//! The places where the page's script draws, with what a reader without it gets instead.
+//! The charts of a page: where its script draws, and the text for readers without the script.
 
 use super::changes::changes_told;
 use super::data::{Choice, LINKS, smoothing};
@@ -6,9 +6,9 @@ use super::groups::{Groups, Mode};
 use super::text::{escape, name};
 use crate::Run;
 use crate::figure::{count, plural};
-use crate::plots::{Chart, Plot, Source, key};
+use crate::plots::{Chart, Plot, PlotSource, key};
 
-/// Where the script tells what bound a flow's rate.
+/// Element in which the script answers what bound a flow's rate.
 const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"true\">Point at a \
                        flow, or tap it, to see what bound its rate then. In the plot the arrow keys \
                        do the same; Esc closes.</div>";
@@ -59,7 +59,7 @@ fn charts(runs: &[Run]) -> Vec<(&'static str, Vec<Plot>)> {
     charts
 }
 
-/// A place for one of `plots`, with a choice where there are several.
+/// A chart for one of `plots`, with a choice where there are several.
 pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
     let first = plots[0].entry();
     let chooser = if plots.len() > 1 {
@@ -72,12 +72,12 @@ pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
         format!("<span class=\"what\">{}</span>", first.detail)
     };
     let of = match first.source {
-        Source::Flow(_) | Source::AllFlows(_) => "of-flows",
-        Source::Link(_) => "of-link",
-        Source::Group(_) | Source::Connection(_) => "of-overlay",
+        PlotSource::Flow(_) | PlotSource::AllFlows(_) => "of-flows",
+        PlotSource::Link(_) => "of-link",
+        PlotSource::Group(_) | PlotSource::Connection(_) => "of-overlay",
     };
     let asks = first.asks_why && runs.iter().any(|run| !run.collected.answers.is_empty());
-    // What is in a picture cannot be reached; what is in a group can.
+    // Screen readers reach elements in a group, but not in an image.
     let (role, below) = if asks { ("group", ASK_WHY) } else { ("img", "") };
     format!(
         "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title} \
@@ -94,13 +94,13 @@ pub(super) fn script() -> String {
     entries.map(|plot| format!("    {}: {},\n", plot.key, plot.script)).collect()
 }
 
-/// What a point of throughput is the mean of, if of more than itself.
+/// The length of the moving mean of throughput; `None` if points are shown as they are.
 pub(super) fn mean_told(runs: &[Run], halvings: u32) -> Option<String> {
     let (points, long) = smoothing(runs, halvings);
     (points > 1).then(|| format!("Throughput per flow is the mean of the {long} up to each point."))
 }
 
-/// What was left out, and how fine the points are.
+/// The note below the plots: how fine the points are, what was left out, what colours mean.
 fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
     let mut text = super::foot::points(runs, halvings);
     if let Some(told) = mean_told(runs, halvings) {

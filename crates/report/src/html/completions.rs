@@ -1,5 +1,5 @@
-//! Flow completion times: against size, and as a distribution. Drawn here, not by script: exact,
-//! and it prints.
+//! Flow completion times: against size, and as a distribution. They are drawn here and not by
+//! script, so they are exact and print.
 
 use ratewire_statistics::percentile;
 
@@ -17,10 +17,10 @@ const STEPS: usize = 400;
 /// One flow: its size in bytes, its time in seconds.
 type Point = (f64, f64);
 
-/// The section; nothing if no flow completed.
+/// The section; empty if no flow completed.
 pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
     let mut points: Vec<Vec<Point>> = vec![Vec::new(); groups.list.len()];
-    // Of the flows that began, those that completed; of the laws of one run it is not known.
+    // Share of started flows that completed. It is not known by law if one run mixes laws.
     let mut parts = vec![1.0; groups.list.len()];
     let limit = (POINTS / runs.len().max(1)).max(50);
     for (index, run) in runs.iter().enumerate() {
@@ -29,7 +29,7 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
             let completed = run.collected.completions_total as f64;
             parts[index] = completed / (completed + unfinished(run) as f64);
         }
-        // Every k-th again, so that many laws fit one drawing.
+        // Every k-th of those kept, so that many laws fit one drawing.
         for c in kept.iter().step_by(kept.len().div_ceil(limit).max(1)) {
             let point = (c.size.as_f64(), c.took.secs());
             if point.0 > 0.0 && point.1 > 0.0 {
@@ -66,7 +66,7 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
         let steps = steps(&distribution, points, parts[index]);
         lines.push_str(&format!("<path {class} d=\"{steps}\"/>\n"));
         let median = match runs.get(index).filter(|_| groups.mode != Mode::Mixed) {
-            // Of all that completed, not of those that are drawn.
+            // The median of all completed flows, not only of those drawn.
             Some(run) => headline::completions(run).map(|all| all.median_s),
             None => percentile(&sorted_times(points), 50),
         };

@@ -18,9 +18,9 @@ use crate::{Answer, ConnectionRow, FlowRow, FlowSeries, GroupRow, LinkRow, Run, 
 /// Links the page draws plots for.
 pub(super) const LINKS: usize = 24;
 
-/// What the plots are about, chosen over all runs.
+/// Units and links of the plots, chosen over all runs.
 pub(super) struct Choice {
-    /// By key of a series, for those whose unit depends on what was measured.
+    /// By key of a series: its unit, if the unit depends on the values.
     units: Vec<(&'static str, Unit)>,
     /// Indices of the links with plots, the most interesting first.
     pub(super) links: Vec<u32>,
@@ -61,8 +61,8 @@ impl Choice {
     }
 }
 
-/// Of how many points up to each the script draws the mean, where it draws a moving mean: packets come in
-/// clumps of a round trip, which would hide how flows share. And how long that is.
+/// Length of the moving means that the script draws, in points and in time. Packets come in clumps
+/// of a round trip, which would hide how flows share.
 pub(super) fn smoothing(runs: &[Run], halvings: u32) -> (u64, Duration) {
     let flows = runs.iter().flat_map(|run| &run.collected.flows);
     let width = flows
@@ -72,13 +72,13 @@ pub(super) fn smoothing(runs: &[Run], halvings: u32) -> (u64, Duration) {
         .unwrap_or_default();
     let width = width * (1_u64 << halvings.min(30));
     let lasted = runs.iter().map(|run| run.info.duration).max().unwrap_or_default();
-    // No more than a sixty-sixth of what is drawn.
+    // At most a sixty-sixth of the run.
     let all = lasted.ps().checked_div(width.ps()).unwrap_or(0);
     let points = (all / 66).clamp(1, 9);
     (points, width * points)
 }
 
-/// Links with series in any run: those of the verdict first, then by peak queue, then by peak utilisation.
+/// Links with series in any run: bottlenecks first, then by peak queue, then by peak utilisation.
 fn rank_links(runs: &[Run]) -> Vec<u32> {
     let judged = bottlenecks(&summaries(runs));
     let mut ranked: Vec<(bool, f64, f64, u32)> = Vec::new();
@@ -101,7 +101,7 @@ fn rank_links(runs: &[Run]) -> Vec<u32> {
 
 /// How runs are drawn.
 pub(super) struct Drawing<'a> {
-    /// What of.
+    /// The plots.
     pub(super) plots: &'a [Plot],
     /// Whether each law has a plot of its own from the start.
     pub(super) apart: bool,
@@ -109,7 +109,7 @@ pub(super) struct Drawing<'a> {
     pub(super) halvings: u32,
 }
 
-/// The whole data element.
+/// The content of the page's data element.
 pub(super) fn json(
     runs: &[Run],
     groups: &Groups,
@@ -222,7 +222,7 @@ impl Writer<'_> {
         }
     }
 
-    /// One thing with a name and its series.
+    /// A named line: a group, a connection, or all flows together.
     fn line<R>(
         &self,
         out: &mut String,
@@ -238,7 +238,8 @@ impl Writer<'_> {
         out.push('}');
     }
 
-    /// A flow: with its goodput, what bound its rate and when it was done.
+    /// A flow and its series; with the goodput go the answers to what bound its rate, and its
+    /// completion.
     fn flow(
         &self,
         out: &mut String,
@@ -266,8 +267,8 @@ impl Writer<'_> {
         out.push('}');
     }
 
-    /// What bound the rate: `[time, who, equation, figures]`, the middle two as places among the
-    /// sentences; as many as points are.
+    /// The answers to what bound the rate: `[time, who, equation, figures]`, who and equation as
+    /// indices of sentences. Answers are thinned as points are.
     fn answers<'a>(
         &self,
         out: &mut String,
@@ -341,7 +342,7 @@ fn comma(out: &mut String) {
     }
 }
 
-/// What many answers say, each kept once, as JSON.
+/// The sentences of answers, each kept once, as JSON.
 #[derive(Default)]
 struct Sentences {
     list: Vec<String>,
@@ -349,7 +350,7 @@ struct Sentences {
 }
 
 impl Sentences {
-    /// Its place in the list.
+    /// Index of a sentence in the list.
     fn place(&mut self, text: &str) -> usize {
         *self.places.entry(text.to_string()).or_insert_with(|| {
             self.list.push(json_sentence(text));

@@ -1,4 +1,4 @@
-//! How the figures were made, and from what.
+//! The foot of a page: how its figures were made, and from which scenario.
 
 use super::Page;
 use super::data::Choice;

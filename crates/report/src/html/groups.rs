@@ -1,10 +1,10 @@
-//! What shares a colour. One colour a law, throughout: over several runs, and among the flows of
-//! one run that mixes laws. Where there is one law only, each flow has a colour of its own.
+//! Colours. Each law has one colour, over several runs and among the flows of a run that mixes
+//! laws. With a single law each flow has a colour of its own.
 
 use crate::Run;
 use crate::headline::labels;
 
-/// How many colours the page's style has; beyond, they repeat with another dash.
+/// Number of colours in the page's style. Further laws repeat them with another dash.
 pub(super) const HUES: usize = 8;
 
 /// How colours are given out.
@@ -24,11 +24,11 @@ pub(super) struct Group {
     pub(super) name: String,
     /// The law's own name.
     law: String,
-    /// How many runs of the same law come before.
+    /// Number of runs of the same law before this one.
     repeat: usize,
     /// Which colour, below [`HUES`].
     pub(super) hue: usize,
-    /// 0 is a full line; other numbers are other dashes.
+    /// Dash of the line; 0 is a full line.
     pub(super) dash: usize,
 }
 
@@ -69,8 +69,8 @@ impl Groups {
         Groups { mode: Mode::Runs, list }
     }
 
-    /// Gives each law the colour of its place in `laws`: on a page of many scenarios a law looks the
-    /// same everywhere.
+    /// Gives each law the colour of its index in `laws`, so a law looks the same in all scenarios
+    /// of a page.
     pub(super) fn recolour(&mut self, laws: &[String]) {
         for group in &mut self.list {
             if let Some(place) = laws.iter().position(|law| *law == group.law) {
@@ -93,12 +93,12 @@ impl Groups {
         self.list.iter().position(|g| g.name == law).unwrap_or(0)
     }
 
-    /// The group whose colour run `run` as a whole has, if it has one.
+    /// The group that gives the run `run` as a whole its colour, if there is one.
     pub(super) fn of_run(&self, run: usize) -> Option<usize> {
         (self.mode == Mode::Runs).then_some(run)
     }
 
-    /// The group named after `law`, for what knows its law only.
+    /// The group of `law`, for completed flows, which know only their law.
     pub(super) fn of_law(&self, run: usize, law: &str) -> usize {
         match self.mode {
             Mode::Mixed => self.list.iter().position(|g| g.name == law).unwrap_or(0),

@@ -1,4 +1,5 @@
-//! One page a scenario, in one file: opens without a network, prints, and can be kept with a paper.
+//! One page a scenario, in one file that opens without a network, prints, and can be kept with a
+//! paper.
 //!
 //! Text, tables, the network and completion times are made here; plots over time are drawn by a
 //! script in the page (uPlot, inlined) from data in the page. A content security policy in the page
@@ -35,7 +36,7 @@ use text::{escape, name};
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str =
     concat!(include_str!("../../assets/tip.js"), "\n", include_str!("../../assets/page.js"));
-/// The line of the script in whose place the plots' entries stand.
+/// The line of the script that the plots' entries replace.
 const PLOTS: &str = "    // PLOTS\n";
 const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 /// Every page is a copy of uPlot, so every page carries its licence.
@@ -44,21 +45,21 @@ const UPLOT_STYLE: &str = include_str!("../../assets/uplot/uPlot.min.css");
 
 /// Bytes a page stays below, whatever ran.
 const LARGEST: usize = 4_800_000;
-/// How often series may be halved to get there: 600 points become 10.
+/// How often series may be halved to keep a page below [`LARGEST`]: 600 points become 10.
 const MOST_HALVINGS: u32 = 6;
 
-/// What a page is made of: the runs of one scenario, usually one a law.
+/// The content of a page: the runs of one scenario, usually one a law.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The runs, in the order in which laws get their colours.
     pub runs: Vec<Run>,
-    /// The scenario's claims held against what was measured; empty for none.
+    /// The scenario's claims compared with what was measured; empty without claims.
     pub expectations: Vec<Expectation>,
     /// The scenario file as its author wrote it.
     pub scenario_text: Option<String>,
-    /// What the scenario says of itself, if anything.
+    /// The scenario's description, if it has one.
     pub description: Option<String>,
-    /// What was asked for and could not run.
+    /// Laws that were asked for and could not run.
     pub left_out: Vec<LeftOut>,
 }
 
@@ -69,7 +70,7 @@ impl Page {
     }
 }
 
-/// The page as one HTML document, below 5 MB: series are made coarser if need be, and the page says
+/// The page as one HTML document, below 5 MB. Series are made coarser if need be, and the page says
 /// how coarse.
 pub fn render(page: &Page) -> String {
     let groups = Groups::of(&page.runs);
@@ -77,7 +78,7 @@ pub fn render(page: &Page) -> String {
     small_enough(|halvings| document(page, &groups, &choice, halvings))
 }
 
-/// The document with its series halved as often as it takes.
+/// The document, with its series halved until it is below [`LARGEST`].
 fn small_enough(document: impl Fn(u32) -> String) -> String {
     let mut halvings = 0;
     loop {
@@ -118,7 +119,7 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out + &end()
 }
 
-/// The head's line that says what wrote a page; the version follows.
+/// The line of a page's head that names its generator; the version follows.
 const GENERATOR: &str = "<meta name=\"generator\" content=\"Ratewire ";
 
 /// Whether Ratewire wrote the page that begins with `text`, its first 1,000 characters or more.
@@ -126,7 +127,7 @@ pub fn is_ours(text: &str) -> bool {
     text.starts_with("<!doctype html>") && text.contains(GENERATOR)
 }
 
-/// All up to the body.
+/// The document up to its body.
 fn head(title: &str, style: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -141,12 +142,12 @@ fn head(title: &str, style: &str) -> String {
     )
 }
 
-/// What the plots over time show.
+/// The data element of the plots over time.
 fn drawn(data: &str) -> String {
     format!("<script type=\"application/json\" id=\"data\">{data}</script>\n")
 }
 
-/// What draws the plots, and the end of the document.
+/// The scripts that draw the plots, and the end of the document.
 fn end() -> String {
     let script = SCRIPT.replace(PLOTS, &charts::script());
     format!(
@@ -200,7 +201,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
     headed(title, &(verdict + &untrue), facts, &(description + &arriving))
 }
 
-/// Those that are listed, and those that arrived, whose number differs between seeds.
+/// The number of listed flows and of arrived flows, which differs between seeds.
 fn flows(runs: &[Run]) -> String {
     let listed = runs.iter().map(|run| run.collected.flows_total as u64);
     let arrived = runs.iter().map(|run| run.summary.arrived_flows.unwrap_or(0));
@@ -211,7 +212,7 @@ fn flows(runs: &[Run]) -> String {
     }
 }
 
-/// The least and the most of them; `None` if all are 0.
+/// The least and the largest number, as text; `None` if all are 0.
 fn range(all: impl Iterator<Item = u64>) -> Option<String> {
     let (least, most) = all.fold((u64::MAX, 0), |(a, b), n| (a.min(n), b.max(n)));
     let count = crate::figure::count;
@@ -220,7 +221,7 @@ fn range(all: impl Iterator<Item = u64>) -> Option<String> {
     (most > 0).then_some(text)
 }
 
-/// The title, a verdict beside it, and the facts that there are.
+/// The header: the title with a verdict beside it, and the facts that are known.
 fn headed(title: &str, verdict: &str, facts: Vec<(&str, String)>, below: &str) -> String {
     let known = facts.iter().filter(|(_, text)| !text.is_empty());
     let facts: String =
@@ -230,7 +231,7 @@ fn headed(title: &str, verdict: &str, facts: Vec<(&str, String)>, below: &str) -
     )
 }
 
-/// The legend that filters every plot, and what works on all of them.
+/// The legend that filters every plot, and the tools for all plots.
 fn toolbar(groups: &Groups, choice: &Choice) -> String {
     let mut out =
         String::from("<nav class=\"bar-top\" aria-label=\"Plots\"><div class=\"legend\">");
@@ -250,7 +251,7 @@ fn toolbar(groups: &Groups, choice: &Choice) -> String {
     out + "<button type=\"button\" class=\"reset\" disabled>Reset zoom</button></div></nav>\n"
 }
 
-/// A box a law that shows and hides it.
+/// One box a law, which shows and hides the law.
 fn law_toggles(groups: &Groups) -> String {
     let boxes = groups.list.iter().enumerate().map(|(i, g)| {
         format!(

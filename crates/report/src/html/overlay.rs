@@ -1,5 +1,5 @@
-//! The overlay as drawings: for each group the connections that its messages cross, and what a message
-//! over each costs.
+//! Drawings of an overlay: for each group the connections that its messages cross, with their
+//! prices.
 
 use super::table::{more, table};
 use super::text::{coordinate, escape, name};
@@ -7,9 +7,9 @@ use super::topology::labels::{self, Box};
 use crate::figure::{bytes, count, mean, plural, rate, seconds};
 use crate::{OverlayInfo, OverlaySummary, Run, RunInfo};
 
-/// Groups that are drawn.
+/// Most groups that are drawn.
 const GROUPS: usize = 6;
-/// Nodes a drawing may have and still have names, and prices of all connections.
+/// Most nodes of a drawing with names, and with prices of all connections.
 const NAMED: usize = 48;
 const PRICED: usize = 24;
 /// Sides of a drawing, and its margin.
@@ -17,12 +17,12 @@ const SIDE: (f64, f64) = (560.0, 420.0);
 const MARGIN: f64 = 34.0;
 /// A node's radius.
 const RADIUS: f64 = 4.0;
-/// How high the letters of names and prices are on a phone, where they are highest: what has room there
-/// has it elsewhere.
+/// Height of the letters of names and prices on a phone, where it is largest: text that fits there
+/// fits everywhere.
 const NAME: f64 = 17.0;
 const PRICE: f64 = 15.0;
 
-/// The section; nothing without an overlay.
+/// The section; empty without an overlay.
 pub(super) fn overlay(runs: &[Run]) -> String {
     let with = runs.iter().find_map(|run| {
         Some((&run.info, run.info.overlay.as_ref()?, run.summary.overlay.as_ref()?))
@@ -69,7 +69,7 @@ impl Places {
             .collect();
         nodes.sort_unstable();
         nodes.dedup();
-        // A host that hangs on a router stands where the router does.
+        // A host without a position has that of its router.
         let place = |node: u32| info.topology.nodes.get(node as usize)?.at;
         let beside = |node: u32| {
             let mut links = info.topology.links.iter().filter(|link| link.from == node);
@@ -78,7 +78,7 @@ impl Places {
         let given = |node: &u32| place(*node).or_else(|| beside(*node));
         let known: Option<Vec<(f64, f64)>> = nodes.iter().map(given).collect();
         let turn = |i: usize| core::f64::consts::TAU * i as f64 / nodes.len().max(1) as f64;
-        // Without a place for each they stand in a circle.
+        // If any position is unknown, nodes stand in a circle.
         let circle =
             || (0..nodes.len()).map(|i| (libm::cos(turn(i)), libm::sin(turn(i)))).collect();
         let at = fit(&known.unwrap_or_else(circle));
@@ -91,7 +91,7 @@ impl Places {
     }
 }
 
-/// Scales points into the drawing; their y grows upwards, that of the drawing downwards.
+/// Scales points into the drawing. Their y grows upwards, the drawing's downwards.
 fn fit(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let range = |of: fn(&(f64, f64)) -> f64| {
         let low = points.iter().map(of).fold(f64::INFINITY, f64::min);
@@ -100,7 +100,7 @@ fn fit(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     };
     let ((left, width), (bottom, height)) = (range(|p| p.0), range(|p| p.1));
     let room = |side: f64| side - 2.0 * MARGIN;
-    // As wide as high, so that a map is one; what is left over is divided between both ends.
+    // One scale for both axes, as on a map. Left-over space is divided between both ends.
     let scale = (room(SIDE.0) / width).min(room(SIDE.1) / height);
     let at = |value: f64, low: f64, span: f64, side: f64| {
         side / 2.0 + (value - low - span / 2.0) * scale
@@ -170,10 +170,10 @@ fn figure(
     out + &prices(priced, taken) + &names + "</svg></figure>\n"
 }
 
-/// The prices of connections from one place to another, beside them: not where the connection is shorter
-/// than its price, and over nothing that is taken. The table has them all.
+/// Prices beside their connections. A price is left out if it is longer than the connection or
+/// would cover something; the table has all prices.
 fn prices(mut priced: Vec<(f64, [(f64, f64); 2])>, mut taken: Vec<Box>) -> String {
-    // The dearest have room first: they are what senders wait for.
+    // The dearest connections have precedence: senders wait for those.
     priced.sort_by(|a, b| b.0.total_cmp(&a.0));
     let mut out = String::new();
     for (price, [from, to]) in priced {
@@ -182,7 +182,7 @@ fn prices(mut priced: Vec<(f64, [(f64, f64); 2])>, mut taken: Vec<Box>) -> Strin
         if libm::hypot(dx, dy) < wide(&words, PRICE) {
             continue;
         }
-        // Off the middle towards the end, so that both directions have their own.
+        // Off the middle towards the end, so both directions have a spot.
         let spots = [(0.56, -5.0), (0.56, PRICE), (0.7, -5.0), (0.7, PRICE)]
             .map(|(part, down)| (from.0 + dx * part, from.1 + dy * part + down));
         let free = spots.into_iter().find(|at| {
@@ -197,18 +197,18 @@ fn prices(mut priced: Vec<(f64, [(f64, f64); 2])>, mut taken: Vec<Box>) -> Strin
     out
 }
 
-/// How wide words are in letters so high.
+/// Width of words in letters of height `high`.
 fn wide(words: &str, high: f64) -> f64 {
     labels::width(words) * high / labels::LETTERS
 }
 
-/// What words cover whose foot has its middle at `(x, y)`.
+/// Area of words whose bottom has its middle at `(x, y)`.
 fn area((x, y): (f64, f64), words: &str, high: f64) -> Box {
     let half = wide(words, high) / 2.0;
     Box { x0: x - half, y0: y - 0.8 * high, x1: x + half, y1: y + 0.2 * high }
 }
 
-/// Where a node's name stands: away from the middle, where fewer lines are.
+/// Position of a node's name: away from the middle, where fewer lines are.
 fn beside((x, y): (f64, f64)) -> (f64, f64) {
     let (dx, dy) = (x - SIDE.0 / 2.0, y - SIDE.1 / 2.0);
     let far = (dx * dx + dy * dy).sqrt();
@@ -229,7 +229,7 @@ fn text(class: &str, at: (f64, f64), words: &str) -> String {
     format!("<text class=\"{class}\" x=\"{x}\" y=\"{y}\">{}</text>", escape(words))
 }
 
-/// Its groups and connections in figures; nothing without an overlay.
+/// Tables of the overlay's groups and connections; empty without an overlay.
 pub(super) fn tables(run: &Run, label: &str, limit: usize) -> String {
     let Some(overlay) = &run.summary.overlay else { return String::new() };
     let groups = overlay.groups.iter().take(limit).map(|g| {
@@ -245,7 +245,7 @@ pub(super) fn tables(run: &Run, label: &str, limit: usize) -> String {
     });
     let head = ["Group", "Senders", "Sent", "Nodes", "Received at each", "Delivered in", "At most"];
     let groups = table("Groups", &head, groups) + &more(overlay.groups.len(), limit);
-    // The dearest first: they are what senders wait for.
+    // The dearest first: senders wait for those.
     let mut dearest: Vec<_> = overlay.connections.iter().collect();
     dearest.sort_by(|a, b| {
         b.price_mean.total_cmp(&a.price_mean).then(b.data_bytes.cmp(&a.data_bytes))

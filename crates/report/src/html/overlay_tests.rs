@@ -5,7 +5,7 @@ use crate::{
     Collector, ConnectionSummary, FlowInfo, GroupSummary, LinkInfo, NodeInfo, Summary, Topology,
 };
 
-/// Two nodes and a connection each way, of which the group's tree is the second.
+/// Two nodes and a connection each way; the group's tree is the second.
 fn run(at: Option<(f64, f64)>) -> Run {
     let node = |name: &str| NodeInfo { name: name.into(), at, ..NodeInfo::default() };
     let flow = |from, to| FlowInfo {

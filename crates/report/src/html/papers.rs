@@ -1,5 +1,5 @@
-//! Papers, figure by figure: what they claim, what runs measured, what it comes to. One page,
-//! made of the parts of a scenario's.
+//! The page of papers, figure by figure: claims, measured values and verdicts. It is made of the
+//! parts of a scenario's page.
 
 use super::changes::changes_told;
 use super::charts::{chart, mean_told};
@@ -17,23 +17,23 @@ const PAPERS_STYLE: &str = include_str!("../../assets/papers.css");
 
 /// A paper.
 pub struct Paper {
-    /// Its title.
+    /// Title of the paper.
     pub title: String,
-    /// Who wrote it, and where it appeared.
+    /// Authors, and where the paper appeared.
     pub authors: String,
-    /// What it is about, and how it fared, in a few sentences.
+    /// What the paper is about, and how its claims fared, in a few sentences.
     pub summary: String,
-    /// Its figures and experiments.
+    /// Figures and experiments of the paper.
     pub figures: Vec<Figure>,
 }
 
 /// A figure of a paper, or an experiment.
 pub struct Figure {
-    /// `Figure 8`.
+    /// Name of the figure: `Figure 8`.
     pub id: String,
-    /// What it shows, in a few words.
+    /// What the figure shows, in a few words.
     pub title: String,
-    /// What it shows, as the paper describes it.
+    /// What the figure shows, as the paper describes it.
     pub caption: String,
     /// Where runs and paper differ, and why.
     pub note: Option<String>,
@@ -41,7 +41,7 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// What is drawn over a parameter.
     pub sweeps: Vec<Sweep>,
-    /// Its claims, scenario by scenario.
+    /// Claims of the figure, scenario by scenario.
     pub claims: Vec<Claims>,
 }
 
@@ -51,9 +51,9 @@ pub struct Panel {
     pub title: String,
     /// The runs that are drawn.
     pub runs: Vec<Run>,
-    /// What is drawn of them.
+    /// Plots of the runs.
     pub plots: Vec<Plot>,
-    /// The links it is drawn of; the bottlenecks if empty.
+    /// Links that plots are drawn of; the bottlenecks if empty.
     pub links: Vec<String>,
     /// Whether each law has plots of its own.
     pub apart: bool,
@@ -63,9 +63,9 @@ pub struct Panel {
 pub struct Claims {
     /// The scenario.
     pub scenario: String,
-    /// Its file, as it is to be given to `ratewire run`.
+    /// File of the scenario, as `ratewire run` takes it.
     pub file: String,
-    /// What it expects, and what was measured.
+    /// What the scenario expects, and what was measured.
     pub expectations: Vec<Expectation>,
 }
 
@@ -79,7 +79,7 @@ impl Paper {
     fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         self.figures.iter().flat_map(Figure::verdicts)
     }
-    /// Its laws in the order in which they come, which gives them their colours.
+    /// The paper's laws in the order of first use, which gives their colours.
     fn laws(&self) -> Vec<String> {
         let panels = self.figures.iter().flat_map(|f| &f.panels).flat_map(|p| &p.runs);
         let lines = self.figures.iter().flat_map(|f| &f.sweeps).flat_map(|s| &s.lines);
@@ -215,7 +215,7 @@ fn index(papers: &[Paper]) -> String {
     out + "</nav>\n"
 }
 
-/// How many of each verdict, those of which there are any.
+/// How many claims have each verdict; verdicts without claims are left out.
 fn tally(verdicts: impl Iterator<Item = Verdict>) -> String {
     let verdicts: Vec<Verdict> = verdicts.collect();
     let pills = Verdict::ALL.into_iter().filter_map(|verdict| {
@@ -308,7 +308,7 @@ fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String 
     out + "</script></div>\n"
 }
 
-/// Rows of a table that is open from the start.
+/// Most rows of a table that is open from the start.
 const OPEN: usize = 8;
 
 fn claims(all: &[Claims]) -> String {

@@ -64,7 +64,7 @@ impl Axis {
         let count = libm::floor(high / step) as usize;
         let mut ticks: Vec<_> =
             (0..=count).map(|i| i as f64 * step).map(|v| (v, label(v))).collect();
-        // Of what is whole, values between have the label of a neighbour.
+        // Ticks between whole numbers would repeat a neighbour's label.
         ticks.dedup_by(|a, b| a.1 == b.1);
         Axis { low: 0.0, high, log: false, ticks }
     }

@@ -1,4 +1,4 @@
-//! A measured figure against what was varied from run to run.
+//! A sweep: a measured figure against a parameter varied from run to run.
 
 use super::plane::{Axis, Plane};
 use super::text::{capital, coordinate, escape, name};
@@ -15,7 +15,7 @@ pub struct Sweep {
     pub show: Box<dyn Fn(f64) -> String>,
     /// The laws' lines.
     pub lines: Vec<Line>,
-    /// What the source says there.
+    /// Points that the source claims.
     pub claimed: Vec<(f64, f64)>,
 }
 

@@ -3,7 +3,7 @@
 use super::text::escape;
 use crate::figure::count;
 
-/// How many rows a table leaves out, if any.
+/// A note on the rows that a table leaves out; empty if it has them all.
 pub(super) fn more(all: usize, shown: usize) -> String {
     if all <= shown {
         return String::new();
@@ -12,8 +12,8 @@ pub(super) fn more(all: usize, shown: usize) -> String {
     format!("<p class=\"note\">… and {rest} more, in <code>summary.json</code>.</p>\n")
 }
 
-/// A table whose first column is the head of its rows. Cells that start with a digit or stand for a
-/// missing figure line up on the right.
+/// A table whose first column is the head of its rows. All other columns are aligned to the right,
+/// but for names.
 pub(super) fn table(
     caption: &str,
     head: &[&str],

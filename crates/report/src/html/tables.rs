@@ -1,9 +1,10 @@
-//! All summary figures as tables: what the plots show, for those who cannot or will not see them.
+//! All figures of the summary as tables, for readers who do not see the plots.
 
 use super::groups::{Groups, Mode};
 use super::table::{more, table};
 use super::text::{escape, name};
-use crate::figure::{bytes, count, index, mean, percent, rate, seconds};
+use crate::figure::{NONE, bytes, count, mean, percent, rate, seconds};
+use crate::figures::{FIGURES, Reading};
 use crate::{FlowSummary, Headline, LinkSummary, Run};
 
 /// Rows of flows and of links over all runs together.
@@ -18,7 +19,7 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
     );
     out.push_str(&laws(runs));
     for (run, label) in runs.iter().zip(crate::headline::labels(runs)) {
-        // A few rows are there to be read; many are there to be found.
+        // Tables of few rows are open from the start.
         let open = |rows: usize| if runs.len() <= 4 && rows <= 24 { " open" } else { "" };
         let (flows_open, links_open) =
             (open(run.summary.flows.len()), open(run.summary.links.len()));
@@ -50,83 +51,24 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
 
 /// One column a law: there are more figures than laws.
 fn laws(runs: &[Run]) -> String {
-    let mut columns: Vec<Vec<String>> = Vec::new();
-    for (h, run) in Headline::of_all(runs).into_iter().zip(runs) {
-        let number = |v: Option<f64>| mean(v.unwrap_or(f64::NAN));
-        let c = h.completions.as_ref();
-        let p = &run.summary.conservation;
-        let missing = if p.holds() { "" } else { " (NOT CONSERVED)" };
-        columns.push(vec![
-            percent(h.utilisation.unwrap_or(f64::NAN)),
-            index(h.jain_index),
-            number(h.queue_packets_mean),
-            number(h.queue_packets_p99),
-            h.queue_packets_max.map_or("–".into(), count),
-            count(h.drops),
-            count(h.marks),
-            index(run.summary.jain_over_time),
-            until_fair(run),
-            seconds(run.summary.rtt_max_s),
-            c.map_or("–".into(), |c| count(c.flows)),
-            seconds(c.map(|c| c.mean_s)),
-            seconds(c.map(|c| c.median_s)),
-            seconds(c.map(|c| c.p99_s)),
-            number(c.and_then(|c| c.slowdown_median)),
-            number(c.and_then(|c| c.slowdown_p99)),
-            count(p.sent_packets) + missing,
-            count(p.delivered_packets),
-            count(p.dropped_packets),
-            count(p.in_flight_packets),
-            count(run.summary.engine.data_packets_delivered),
-            count(run.summary.engine.events),
-        ]);
-    }
-    let figures = [
-        "Utilisation of the bottleneck",
-        "Fairness, Jain’s index",
-        "Queue, mean (packets)",
-        "Queue, 99 % (packets)",
-        "Queue, max (packets)",
-        "Drops (packets)",
-        "Marks (packets)",
-        "Fairness over time, Jain’s index",
-        "Time until fair, the longest after a change",
-        "Round-trip time, max",
-        "Flows completed",
-        "Completion time, mean",
-        "Completion time, median",
-        "Completion time, 99 %",
-        "Slowdown, median",
-        "Slowdown, 99 %",
-        "Packets sent",
-        "Packets delivered",
-        "Packets dropped",
-        "Packets in flight at the end",
-        "Data packets delivered",
-        "Events",
-    ];
+    let headlines = Headline::of_all(runs);
+    let readings = || {
+        let pairs = runs.iter().zip(&headlines);
+        pairs.map(|(run, headline)| Reading { summary: &run.summary, headline })
+    };
     // Where nothing completed, a block of dashes would say nothing.
-    let rows = figures.iter().enumerate().filter_map(|(i, figure)| {
-        let cells: Vec<String> = columns.iter().map(|c| c[i].clone()).collect();
-        let known = cells.iter().any(|c| c != "–");
-        known.then(|| [vec![figure.to_string()], cells].concat())
+    let rows = FIGURES.iter().filter_map(|figure| {
+        let title = figure.row?.to_string();
+        let cells: Vec<String> = readings().map(figure.text).collect();
+        let known = cells.iter().any(|cell| cell != NONE);
+        known.then(|| [vec![title], cells].concat())
     });
     let labels = crate::headline::labels(runs);
     let head: Vec<&str> = ["Figure"].into_iter().chain(labels.iter().map(String::as_str)).collect();
     table("Laws", &head, rows)
 }
 
-/// The longest that flows took to share fairly after a change.
-fn until_fair(run: &Run) -> String {
-    let took = run.summary.settlings.iter().map(|settling| settling.took_s);
-    match took.reduce(|worst, next| Some(worst?.max(next?))) {
-        None => "–".into(),
-        Some(None) => "not always".into(),
-        longest => seconds(longest.flatten()),
-    }
-}
-
-/// Packets that policers corrected or dropped: a column only where there are any.
+/// Title of the column of packets that policers corrected or dropped, shown if there are any.
 const CLAMPS: &str = "Clamps";
 
 fn flows(all: &[FlowSummary], limit: usize) -> String {

@@ -70,7 +70,7 @@ fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
     Run { summary: Summary::of(&info), collected: collector.finish(), info }
 }
 
-/// The page, after checking what holds for every page.
+/// The page, after the checks that hold for every page.
 fn rendered(page: &Page) -> String {
     checked(render(page))
 }
@@ -210,7 +210,7 @@ fn names_cannot_break_out_anywhere() {
         ..Page::default()
     };
     let html = rendered(&page);
-    // Ours: data, uPlot, the page's own.
+    // Three scripts: data, uPlot and the page's own.
     assert_eq!(html.matches("<script").count(), 3);
     assert!(html.contains("✗ 1 of 1 claim failed"));
     assert_eq!(
@@ -325,7 +325,7 @@ fn a_moving_mean_says_how_long_it_is() {
         let (_, rest) = html.split_once("Throughput per flow is the mean of the ")?;
         rest.split_once(" up to").map(|(long, _)| long.to_string())
     };
-    // Of runs that say they last 10 s, sampled every 10 ms.
+    // Runs of 10 s, sampled every 10 ms.
     assert_eq!(told(1, 500).as_deref(), Some("90 ms"));
     assert_eq!(told(1, 1000).as_deref(), Some("140 ms"));
     assert_eq!(told(0, 500), None, "without flows there is none");
@@ -393,7 +393,7 @@ fn uplot_comes_with_its_licence() {
     assert!(html.contains("The MIT License") && html.contains("Leon Sorokin"));
 }
 
-/// A run in which every flow was asked this often, with the longest answers there are.
+/// A run with `each` answers of every flow, of the greatest length.
 fn run_with_answers(info: RunInfo, each: u64) -> Run {
     let mut collector = Collector::new(&info);
     for i in 0..each {
@@ -438,7 +438,7 @@ fn what_bound_a_rate_is_on_the_page_and_said_once() {
 #[test]
 fn what_bound_a_rate_is_reached_by_keys_and_taps() {
     let html = rendered(&Page::new(vec![run_with_answers(info("xcp", 2, 2), 3)]));
-    // A picture would hide what is in it from whom it is read to.
+    // An image would hide its content from screen readers.
     let (before, after) = html.split_once("data-key=\"goodput\"").unwrap();
     let (figure, _) = after.split_once("</figure>").unwrap();
     assert!(figure.contains("class=\"plot\" role=\"group\""), "{figure}");
@@ -477,7 +477,7 @@ fn answers_are_few_and_spread_over_the_run() {
     rendered(&Page::new(runs));
 }
 
-/// Three laws from three seeds; the names are the worst there are.
+/// Three laws from three seeds, with hostile names.
 fn compared(utilisation: impl Fn(usize, u64) -> f64) -> (Comparison, Page) {
     let laws = [EVIL, "b", "c"];
     let summary = |law: usize, seed| {
@@ -502,7 +502,7 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     let noise = [[0.0, 0.0, 0.0], [0.02, -0.01, 0.01], [-0.3, -0.3, -0.3]];
     let (comparison, page) = compared(|law, seed| 0.9 + noise[law][seed as usize - 1]);
     let html = checked(render_comparison(&comparison, &page));
-    // Ours: data, uPlot, the page's own.
+    // Three scripts: data, uPlot and the page's own.
     assert_eq!(html.matches("<script").count(), 3);
     data(&html);
     let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
@@ -517,7 +517,7 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     assert!(html.contains("<td class=\"n noise\">≈ −0.7 ± 3.8 %"), "a difference within noise");
     assert!(html.contains("60.0 %") && html.contains("Over time, seed 1"));
     assert!(html.contains(">1 of 3<"), "shares became fair in one seed of three");
-    // Where two laws have no value from every seed there is no difference to judge.
+    // Two laws without a value from every seed have no difference to judge.
     let judged: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
     assert!(judged < 3 * comparison.figures.len());
     assert!(html.contains(&format!("Each of {judged} differences is judged by itself")));

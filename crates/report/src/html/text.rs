@@ -9,7 +9,7 @@ const NAME: usize = 80;
 /// Longest sentence.
 const SENTENCE: usize = 240;
 
-/// `text` with what HTML would take for its own escaped, in content and in quoted attributes.
+/// `text` escaped for HTML, in content and in quoted attributes.
 pub(super) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -27,7 +27,7 @@ pub(super) fn escape(text: &str) -> String {
     out
 }
 
-/// `text` as a title begins.
+/// `text` with a capital first letter.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
@@ -44,7 +44,7 @@ pub(super) fn json_string(text: &str) -> String {
     json_text(&clip(text, NAME))
 }
 
-/// A sentence as [`json_string`]: longer than a name.
+/// A sentence as a JSON string; it may be longer than a name.
 pub(super) fn json_sentence(text: &str) -> String {
     json_text(&clip(text, SENTENCE))
 }

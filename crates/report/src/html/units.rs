@@ -21,7 +21,7 @@ fn units_of(family: Family) -> (&'static [Unit], &'static str) {
     }
 }
 
-/// The unit of each series whose largest point decides on one, family by family.
+/// The unit of each series that takes one by its largest point, family by family.
 pub(super) fn units(runs: &[Run]) -> Vec<(&'static str, Unit)> {
     let mut found: Vec<(Family, &str, Unit)> = Vec::new();
     for source in Plot::all().map(|plot| &plot.entry().source) {
@@ -49,14 +49,13 @@ fn peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
     all.filter_map(Series::peak).fold(0.0, f64::max)
 }
 
-/// The largest of the means of eight points each: packets come in clumps of a round trip, and one sample
-/// may be ten times what there is to see.
+/// The largest mean of eight neighbouring points; see [`Scale::FitsLasting`].
 fn lasting_peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
     let merged: Vec<Series> = all.map(|series| series.coarse(3)).collect();
     peak(merged.iter())
 }
 
-/// The largest unit of which `peak` is at least one; `usual` when there is nothing to measure.
+/// The largest unit that `peak` has at least one of; `usual` if there is none.
 fn fit(peak: f64, units: &[Unit], usual: &str) -> Unit {
     let fits = units.iter().find(|u| peak >= u.1);
     let usual = || units.iter().find(|u| u.0 == usual);

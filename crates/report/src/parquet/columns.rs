@@ -1,4 +1,4 @@
-//! The columns of each table. What is not known, or without limit, is null.
+//! The columns of each table. Unknown values and missing limits are null.
 
 use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt32Builder, UInt64Builder};
 use ratewire_units::{Bytes, Duration, Throughput};
@@ -21,7 +21,7 @@ impl Begins for () {
     }
 }
 
-/// What tells the runs of a table apart.
+/// The columns that tell the runs of a table apart.
 pub(super) fn run<R>() -> [Column<R>; 3] {
     [
         name("world", |_, info| info.world.name()),
@@ -30,8 +30,8 @@ pub(super) fn run<R>() -> [Column<R>; 3] {
     ]
 }
 
-/// A window without limit is null, and so are what only a program's own sockets know, a round-trip time before the first
-/// measurement and a pace nobody asked for.
+/// Null are: a window without limit, values that only a program's sockets know, a round-trip time
+/// before the first measurement, and a pace that the law does not ask for.
 impl Row for FlowRow {
     type Begins = When;
 
@@ -86,7 +86,7 @@ impl Row for GroupRow {
     }
 }
 
-/// A connection is a flow, and goes by that.
+/// A connection is named by its flow.
 impl Row for ConnectionRow {
     type Begins = When;
 
@@ -103,7 +103,7 @@ impl Row for ConnectionRow {
     }
 }
 
-/// Before it begins a sender has no money, which is null and not nothing.
+/// Before a sender begins, its money is null, not zero.
 impl Row for SenderRow {
     type Begins = When;
 
@@ -123,8 +123,8 @@ impl Row for SenderRow {
     }
 }
 
-/// A transfer that did not complete has no completion time, and so no slowdown. One that arrived goes by its class:
-/// names of its own would be as many as rows.
+/// A transfer that did not complete has no completion time and no slowdown. A transfer of arriving
+/// traffic is named by its class: a name of its own would be as many names as rows.
 impl Row for Transfer {
     type Begins = ();
 
@@ -179,7 +179,7 @@ fn sender(info: &RunInfo, sample: &SenderRow) -> Option<(u32, u32)> {
     info.overlay.as_ref()?.senders.get(sample.sender as usize).copied()
 }
 
-/// A column in which hardly a value comes twice.
+/// A column whose values hardly repeat.
 fn varied<R>(column: Column<R>) -> Column<R> {
     Column { is_varied: true, ..column }
 }

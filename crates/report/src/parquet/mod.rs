@@ -1,9 +1,10 @@
-//! Every sample and every transfer in Parquet files, streamed as they come, for pandas, polars and DuckDB.
+//! All samples and transfers in Parquet files, streamed as they come, for pandas, polars and
+//! DuckDB.
 //!
-//! A [`Table`] is a file of one kind of [`Row`]: samples of flows, links, and of an overlay its groups,
-//! connections and senders; transfers. Times are in seconds, units in the column names. Names and laws
-//! are dictionary columns, so repeating them on every row costs next to nothing. A row group is written
-//! every [`ROW_GROUP`] rows; memory does not grow with the run.
+//! A [`Table`] is a file of one kind of [`Row`]: samples of flows, links, and of an overlay its
+//! groups, connections and senders; transfers. Times are in seconds, units in the column names.
+//! Names and laws are dictionary columns, so repeating them on every row costs next to nothing. A
+//! row group is written every [`ROW_GROUP`] rows; memory does not grow with the run.
 
 mod columns;
 
@@ -40,7 +41,7 @@ pub enum Error {
     Arrow(#[from] ArrowError),
 }
 
-/// What went wrong, without the library's word for what is not its own doing.
+/// The cause of an error, without the library's prefix for errors of the file itself.
 fn cause(error: &ParquetError) -> String {
     match error {
         ParquetError::External(own) => own.to_string(),
@@ -48,35 +49,35 @@ fn cause(error: &ParquetError) -> String {
     }
 }
 
-/// What a table is of.
+/// A row of a table.
 pub trait Row: Sized {
-    /// What comes before law and seed: [`When`] of a sample.
+    /// The columns before law and seed: [`When`] for a sample.
     type Begins: Begins;
 
-    /// Its own columns, in order, with nothing in them yet; those come after law and seed.
+    /// The row's own columns after law and seed, in order and empty.
     fn columns() -> Vec<Column<Self>>;
 }
 
-/// What a row begins with.
+/// The columns that a row begins with.
 pub trait Begins: Sized {
-    /// Its columns.
+    /// The columns, in order and empty.
     fn columns() -> Vec<Column<Self>>;
 }
 
 /// The interval that a sample is about.
 #[derive(Clone, Copy, Debug)]
 pub struct When {
-    /// Its end.
+    /// End of the interval.
     pub at: Time,
-    /// Its length.
+    /// Length of the interval.
     pub interval: Duration,
 }
 
-/// A column: its name, what is in it so far, and what of a row is to be.
+/// A column: its name, its cells so far, and how to read a cell from a row.
 pub struct Column<R> {
     name: &'static str,
     cells: Cells<R>,
-    /// Whether hardly a value comes twice: looking for those that do would be in vain.
+    /// Whether values hardly repeat, so that a dictionary would be in vain.
     is_varied: bool,
 }
 
@@ -89,11 +90,11 @@ enum Cells<R> {
     Name(StringDictionaryBuilder<UInt32Type>, for<'a> fn(&'a R, &'a RunInfo) -> &'a str),
 }
 
-/// Writes a file with a row for everything of its kind, of every run given to it.
+/// Writes a file of one kind of rows, over all runs.
 pub struct Table<R: Row, W: Write + Send> {
     writer: ArrowWriter<W>,
     schema: SchemaRef,
-    /// The columns that it begins with.
+    /// The columns before law and seed.
     begins: Vec<Column<R::Begins>>,
     columns: Vec<Column<R>>,
     /// Rows in the columns.
@@ -128,10 +129,10 @@ impl<R: Row, W: Write + Send> Table<R, W> {
         if self.rows >= BATCH { self.write_batch() } else { Ok(()) }
     }
 
-    /// Writes what is left and the end of the file, and gives `out` back.
+    /// Writes the remaining rows and the end of the file, and returns `out`.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// When the rest cannot be written.
     pub fn finish(mut self) -> Result<W, Error> {
         self.write_batch()?;
         Ok(self.writer.into_inner()?)
@@ -172,11 +173,11 @@ fn layout<B, R>(
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_max_row_group_row_count(Some(ROW_GROUP))
-        // The library's own version would make the bytes change with a dependency's update.
+        // The library's version in the file would change its bytes with every update.
         .set_created_by("ratewire".to_string());
     for column in columns.iter().filter(|column| column.is_varied) {
         let path = ColumnPath::from(column.name);
-        // DuckDB before 2.0 reads the former of floating point only.
+        // DuckDB before 2.0 reads byte-stream split of floating-point columns only.
         let encoding = match column.cells {
             Cells::Float(..) | Cells::FloatOrNull(..) => Encoding::BYTE_STREAM_SPLIT,
             _ => Encoding::DELTA_BINARY_PACKED,
@@ -224,7 +225,7 @@ impl<R> Cells<R> {
         Ok(())
     }
 
-    /// The cells so far, leaving none.
+    /// Takes the cells so far out of the column.
     fn take(&mut self) -> ArrayRef {
         match self {
             Cells::Float(cells, _) | Cells::FloatOrNull(cells, _) => Arc::new(cells.finish()),

@@ -1,8 +1,8 @@
 //! Plots over time: each is an entry, in a file of its own in `plots/entries`.
 //!
-//! An [`Entry`] holds all that varies between plots: names, the series that a [`crate::Collector`]
-//! records, the unit, when a page shows the plot, and how the page's script draws it. To add a plot,
-//! write its file and add it to [`REGISTRY`].
+//! A [`PlotEntry`] has all that varies between plots: names, the series that a [`crate::Collector`]
+//! records, the unit, when a page shows the plot, and how the page's script draws it. To add a
+//! plot, write its file and add it to [`REGISTRY`].
 
 mod entries;
 
@@ -30,7 +30,7 @@ pub(crate) mod key {
 }
 
 /// Everything that is particular to one plot.
-pub(crate) struct Entry {
+pub(crate) struct PlotEntry {
     /// The name in `plots` of a `paper.toml`.
     pub(crate) name: &'static str,
     /// The name in the page: of the figure, and in the script.
@@ -44,7 +44,7 @@ pub(crate) struct Entry {
     /// The chart of a page in which the plot can be chosen.
     pub(crate) chart: Chart,
     /// What the plot is of, and the series it draws.
-    pub(crate) source: Source,
+    pub(crate) source: PlotSource,
     /// Whether a page of these runs offers the plot.
     pub(crate) is_shown: fn(&[Run]) -> bool,
     /// What the plot shows, in words, for readers who do not see it.
@@ -65,7 +65,7 @@ pub(crate) enum Chart {
 }
 
 /// What a plot is of, and the series it draws.
-pub(crate) enum Source {
+pub(crate) enum PlotSource {
     /// One line a flow.
     Flow(&'static [Recorded<FlowRow>]),
     /// One line for all flows together; a sample is the bits delivered.
@@ -88,7 +88,7 @@ pub(crate) enum Source {
 /// assert!(Plot::all().any(|plot| plot == queue));
 /// ```
 #[derive(Clone, Copy)]
-pub struct Plot(&'static Entry);
+pub struct Plot(&'static PlotEntry);
 
 impl Plot {
     /// All plots, in the order in which a page shows them.
@@ -116,7 +116,7 @@ impl Plot {
         self.0.explanation
     }
 
-    pub(crate) fn entry(self) -> &'static Entry {
+    pub(crate) fn entry(self) -> &'static PlotEntry {
         self.0
     }
 
@@ -160,7 +160,7 @@ pub(crate) fn draws(plots: &[Plot], key: &str) -> bool {
     plots.iter().any(|plot| plot.0.source.keys().any(|known| known == key))
 }
 
-impl Source {
+impl PlotSource {
     /// Keys of the series.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
         self.scales().into_iter().map(|(key, _)| key)
@@ -172,11 +172,11 @@ impl Source {
             list.iter().map(|one| (one.key, one.scale)).collect()
         }
         match self {
-            Source::Flow(list) => of(list),
-            Source::AllFlows(list) => of(list),
-            Source::Link(list) => of(list),
-            Source::Group(list) => of(list),
-            Source::Connection(list) => of(list),
+            PlotSource::Flow(list) => of(list),
+            PlotSource::AllFlows(list) => of(list),
+            PlotSource::Link(list) => of(list),
+            PlotSource::Group(list) => of(list),
+            PlotSource::Connection(list) => of(list),
         }
     }
 
@@ -185,31 +185,31 @@ impl Source {
         let kept = &run.collected;
         let overlay = kept.overlay.iter();
         match self {
-            Source::Flow(_) => kept.flows.iter().map(|flow| &flow.tracks).collect(),
-            Source::AllFlows(_) => vec![&kept.all_flows],
-            Source::Link(_) => kept.links.iter().map(|link| &link.tracks).collect(),
-            Source::Group(_) => overlay.flat_map(|overlay| &overlay.groups).collect(),
-            Source::Connection(_) => overlay.flat_map(|overlay| &overlay.connections).collect(),
+            PlotSource::Flow(_) => kept.flows.iter().map(|flow| &flow.tracks).collect(),
+            PlotSource::AllFlows(_) => vec![&kept.all_flows],
+            PlotSource::Link(_) => kept.links.iter().map(|link| &link.tracks).collect(),
+            PlotSource::Group(_) => overlay.flat_map(|overlay| &overlay.groups).collect(),
+            PlotSource::Connection(_) => overlay.flat_map(|overlay| &overlay.connections).collect(),
         }
     }
 
     pub(crate) fn is_of_link(&self) -> bool {
-        matches!(self, Source::Link(_))
+        matches!(self, PlotSource::Link(_))
     }
 }
 
 /// Samples that plots record series of.
-pub(crate) trait Subject: Sized + 'static {
+pub(crate) trait SampleKind: Sized + 'static {
     /// The series that a plot records of these samples.
-    fn of(source: &Source) -> &'static [Recorded<Self>];
+    fn of(source: &PlotSource) -> &'static [Recorded<Self>];
 }
 
 macro_rules! subjects {
     ($($sample:ty => $variant:ident),*) => {$(
-        impl Subject for $sample {
-            fn of(source: &Source) -> &'static [Recorded<$sample>] {
+        impl SampleKind for $sample {
+            fn of(source: &PlotSource) -> &'static [Recorded<$sample>] {
                 match source {
-                    Source::$variant(list) => list,
+                    PlotSource::$variant(list) => list,
                     _ => &[],
                 }
             }
@@ -221,7 +221,7 @@ subjects! {
 }
 
 /// The series that plots record of samples `R`, each once, in the order of the page's data.
-pub(crate) fn recorded<R: Subject>() -> Vec<&'static Recorded<R>> {
+pub(crate) fn recorded<R: SampleKind>() -> Vec<&'static Recorded<R>> {
     let mut all: Vec<&Recorded<R>> = REGISTRY.iter().flat_map(|plot| R::of(&plot.source)).collect();
     all.sort_by_key(|series| series.number);
     all.dedup_by_key(|series| series.number);

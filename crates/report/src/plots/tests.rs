@@ -18,7 +18,7 @@ fn names_and_keys_are_of_one_plot_each() {
 
 #[test]
 fn a_series_has_one_number_and_a_number_one_series() {
-    fn check<R: Subject>() {
+    fn check<R: SampleKind>() {
         let mut keys = BTreeMap::new();
         for series in REGISTRY.iter().flat_map(|plot| R::of(&plot.source)) {
             let known = keys.insert(series.number, series.key);
@@ -64,9 +64,9 @@ fn an_unknown_plot_is_told_which_there_are() {
 
 #[test]
 fn the_documentation_lists_every_plot() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reproducing.md");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/reproduce-a-paper.md");
     let docs = std::fs::read_to_string(path).unwrap();
     let row = |plot: Plot| format!("| `{}` | {} |\n", plot.name(), plot.explanation());
     let rows: String = Plot::all().map(row).collect();
-    assert!(docs.contains(&rows), "docs/reproducing.md is to have:\n{rows}");
+    assert!(docs.contains(&rows), "docs/how-to/reproduce-a-paper.md is to have:\n{rows}");
 }

@@ -30,22 +30,22 @@ pub struct Summary {
     pub version: String,
     /// Length of the run, seconds.
     pub duration_s: f64,
-    /// Jain's index of what arrived of the long flows (those that ran to the end): 1 when all are
-    /// equal, 1/n when one has everything; over their weights where a law has an option for them. `None` where there are
-    /// fewer than two.
+    /// Jain's index of the goodputs of long flows (those that ran to the end): 1 when all are
+    /// equal, 1/n when one has everything. Goodputs are divided by weights where a law has an
+    /// option for weights. `None` with fewer than two long flows.
     pub jain_index: Option<f64>,
-    /// Jain's index of the listed flows' goodputs over what is max-min fair for each, window by
-    /// window, mean over the time in which at least two were active. `None` without such a time.
+    /// Jain's index of the listed flows' goodputs over their max-min fair rates, by windows: mean
+    /// over the time in which at least two flows were active. `None` without such a time.
     pub jain_over_time: Option<f64>,
-    /// How soon flows shared fairly, one entry a change; changes with the next one too close behind
-    /// to tell are left out.
+    /// How soon flows shared fairly, one entry a change. Changes soon followed by another are left
+    /// out.
     pub settlings: Vec<Settling>,
     /// Largest of all round-trip time samples of all flows, seconds.
     pub rtt_max_s: Option<f64>,
     /// Flows of arriving traffic that started; `None` if no traffic arrives.
     pub arrived_flows: Option<u64>,
-    /// Flows of a given size that had started and not completed when the run ended; `None` if no flow
-    /// has a size.
+    /// Flows of a given size that had started and not completed when the run ended; `None` if no
+    /// flow has a size.
     pub unfinished_flows: Option<u64>,
     /// One entry a class of arriving traffic, in index order.
     pub traffic: Vec<TrafficSummary>,
@@ -59,26 +59,26 @@ pub struct Summary {
     pub overlay: Option<OverlaySummary>,
     /// Where every packet went.
     pub conservation: Conservation,
-    /// Paused links that waited for each other for ever.
+    /// A deadlock: paused links that waited for each other for ever.
     pub deadlock: Option<DeadlockSummary>,
     /// What the engine did.
     pub engine: EngineFigures,
-    /// How true a run in real time was to time; `None` in simulated time.
+    /// Fidelity of a run in real time; `None` in simulated time.
     pub fidelity: Option<FidelitySummary>,
 }
 
-/// Paused links that waited for each other for ever.
+/// A deadlock: paused links that waited for each other for ever.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct DeadlockSummary {
-    /// When it was found, seconds.
+    /// Time at which the deadlock was found, seconds.
     pub at_s: f64,
     /// Names of the links, each waiting for the next and the last for the first.
     pub ring: Vec<String>,
 }
 
 impl DeadlockSummary {
-    /// In a sentence.
+    /// The deadlock in a sentence.
     pub fn text(&self) -> String {
         let first = self.ring.first().map_or("", String::as_str);
         let at = crate::figure::seconds(Some(self.at_s));
@@ -91,41 +91,42 @@ impl DeadlockSummary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FlowSummary {
-    /// Its index.
+    /// Index of the flow.
     pub flow: u32,
-    /// Its name.
+    /// Name of the flow.
     pub name: String,
-    /// The law it obeyed.
+    /// The law the flow obeyed.
     pub law: String,
     /// Name of the sending node.
     pub from: String,
     /// Name of the receiving node.
     pub to: String,
-    /// When its application had data first, seconds.
+    /// Time at which the application first had data, seconds.
     pub start_s: f64,
-    /// What its application asked to send, bytes; `None` for unlimited data.
+    /// Size that the application asked to send, bytes; `None` for unlimited data.
     pub size_bytes: Option<u64>,
     /// Data delivered in order to the receiving application, bytes.
     pub delivered_bytes: u64,
     /// `delivered_bytes` over the flow's life (start to completion or end of the run), bits per
     /// second.
     pub goodput_bps: f64,
-    /// Its part of what all listed flows delivered over the run, 0 to 1. Of an ensemble's edges the total counts those
-    /// that end at hosts, so that each byte counts once.
+    /// Share of the data that all listed flows delivered over the run, 0 to 1. Of an ensemble's
+    /// edges the total counts those that end at hosts, so each byte counts once.
     pub share: f64,
-    /// From its start until the last byte was delivered, seconds; `None` if it did not finish.
+    /// Time from the flow's start until the last byte was delivered, seconds; `None` if it did not
+    /// finish.
     pub completion_s: Option<f64>,
     /// Data sent again, bytes.
     pub retransmitted_bytes: u64,
     /// Packets sent again.
     pub retransmitted_packets: u64,
-    /// Mean of its round-trip time samples, seconds.
+    /// Mean of the round-trip time samples, seconds.
     pub rtt_mean_s: Option<f64>,
-    /// Least of its round-trip time samples, seconds.
+    /// Least of the round-trip time samples, seconds.
     pub rtt_min_s: Option<f64>,
-    /// Largest of its round-trip time samples, seconds.
+    /// Largest of the round-trip time samples, seconds.
     pub rtt_max_s: Option<f64>,
-    /// Its packets that policers corrected or dropped.
+    /// Packets of the flow that policers corrected or dropped.
     pub clamps: u64,
 }
 
@@ -135,14 +136,14 @@ pub struct FlowSummary {
 pub struct Settling {
     /// What changed: `s2->d2 joins at 10 s`.
     pub event: String,
-    /// When, seconds.
+    /// Time of the change, seconds.
     pub at_s: f64,
-    /// Flows that share from then on.
+    /// Flows that share the network after the change.
     pub flows: u64,
     /// Length of the windows in which shares are taken, seconds.
     pub window_s: f64,
-    /// From the change until every flow is within 10 % of its fair share and stays there until the
-    /// next change, seconds; `None` if that did not come about.
+    /// Time from the change until every flow is within 10 % of its fair share and stays there until
+    /// the next change, seconds; `None` if they never did.
     pub took_s: Option<f64>,
 }
 
@@ -150,27 +151,27 @@ pub struct Settling {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct LinkSummary {
-    /// Its index.
+    /// Index of the link.
     pub link: u32,
-    /// Its name.
+    /// Name of the link.
     pub name: String,
     /// Name of the sending node.
     pub from: String,
     /// Name of the receiving node.
     pub to: String,
-    /// Its capacity, bits per second.
+    /// Capacity, bits per second.
     pub rate_bps: u64,
-    /// Its propagation delay, one way, seconds.
+    /// One-way propagation delay, seconds.
     pub delay_s: f64,
-    /// Room in its queue, bytes; `None` where it is in packets, or has no end.
+    /// Capacity of the queue, bytes; `None` if given in packets or without limit.
     pub room_bytes: Option<u64>,
-    /// The same in packets; `None` where it is in bytes, or has no end.
+    /// Capacity of the queue, packets; `None` if given in bytes or without limit.
     pub room_packets: Option<u64>,
-    /// Whether the scenario calls it the bottleneck.
+    /// Whether the scenario calls the link the bottleneck.
     pub bottleneck: bool,
-    /// Share of the run it was busy, 0 to 1.
+    /// Share of the run in which the link was busy, 0 to 1.
     pub utilisation: f64,
-    /// What it carried over the run, headers included, bits per second.
+    /// Throughput over the run, headers included, bits per second.
     pub throughput_bps: f64,
     /// Packets waiting, mean over time.
     pub queue_packets_mean: f64,
@@ -190,21 +191,21 @@ pub struct LinkSummary {
     pub marks: u64,
     /// Packets whose header the policer corrected, or that it dropped.
     pub clamps: u64,
-    /// What came of its being paused; `None` if it never was, and sent no frames that pause others.
+    /// Pauses of the link; `None` if it was never paused and sent no pause frames.
     pub pausing: Option<PausingSummary>,
 }
 
-/// What came of pausing a link.
+/// Pauses of a link, and the pause frames that it sent.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PausingSummary {
-    /// How often its far end paused it.
+    /// How often the far end paused the link.
     pub pauses: u64,
-    /// For how long, seconds.
+    /// Time for which the link was paused, seconds.
     pub paused_s: f64,
-    /// Frames sent on it that pause links the other way or let them go on.
+    /// Frames sent on the link that pause or resume links in the other direction.
     pub frames: u64,
-    /// Packets dropped because the buffer that pauses it had no room.
+    /// Packets dropped because the buffer at the far end had no room.
     pub overflowed: u64,
 }
 
@@ -214,8 +215,8 @@ pub struct PausingSummary {
 pub struct CompletionSummary {
     /// Flows that completed.
     pub flows: u64,
-    /// Whether medians and percentiles, those of slowdowns too, are exact; of more than a million flows they are within
-    /// 1 %.
+    /// Whether medians and percentiles are exact. With more than a million flows they are within 1
+    /// %.
     pub percentiles_exact: bool,
     /// Mean, seconds.
     pub mean_s: f64,
@@ -225,7 +226,7 @@ pub struct CompletionSummary {
     pub p99_s: f64,
     /// Median of completion time over the time alone on the path.
     pub slowdown_median: Option<f64>,
-    /// 99th percentile of the same.
+    /// 99th percentile of completion time over the time alone on the path.
     pub slowdown_p99: Option<f64>,
     /// Slowdowns by flow size, smallest first; sizes of which no flow completed are left out.
     pub by_size: Vec<SizeSummary>,
@@ -243,7 +244,7 @@ pub struct SizeSummary {
     pub flows: u64,
     /// Median of completion time over the time alone on the path.
     pub slowdown_median: f64,
-    /// 99th percentile of the same.
+    /// 99th percentile of completion time over the time alone on the path.
     pub slowdown_p99: f64,
 }
 
@@ -253,7 +254,7 @@ pub struct SizeSummary {
 pub struct Conservation {
     /// Packets that hosts sent.
     pub sent_packets: u64,
-    /// Packets that reached the host they were for.
+    /// Packets that reached their destination.
     pub delivered_packets: u64,
     /// Packets dropped anywhere.
     pub dropped_packets: u64,
@@ -272,7 +273,7 @@ pub struct EngineFigures {
 }
 
 impl Summary {
-    /// A summary with what [`RunInfo`] knows filled in (names, rates) and every counter at zero.
+    /// A summary with the names and rates of `info`, and every counter at zero.
     pub fn of(info: &RunInfo) -> Summary {
         let name = |index: u32| info.node_name(index).to_string();
         let flows = info.flows.iter().zip(0..).map(|(f, flow)| FlowSummary {
@@ -325,7 +326,7 @@ impl Summary {
 }
 
 impl LinkSummary {
-    /// Room in the link's queue, as people read it.
+    /// Capacity of the link's queue, as people read it.
     pub(crate) fn room_text(&self) -> String {
         match (self.room_packets, self.room_bytes) {
             (Some(packets), _) => plural(packets as usize, "packet"),

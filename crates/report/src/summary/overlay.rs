@@ -12,13 +12,12 @@ pub struct OverlaySummary {
     pub connections: Vec<ConnectionSummary>,
     /// Data that all senders sent, over the run, bits per second.
     pub sent_bps: f64,
-    /// What they could have sent where the sum of what messages are worth is largest, bits per
-    /// second; `None` where the optimum is not known.
+    /// Data that all senders could have sent at the optimum, where the worth of all messages is
+    /// largest, bits per second; `None` where the optimum is not known.
     pub optimum_bps: Option<f64>,
-    /// What was sent, by its worth, over the most that any sharing could have let through; `None`
-    /// where that is nothing.
+    /// Worth of the messages sent over the worth at the optimum; `None` where the optimum is zero.
     pub optimum_ratio: Option<f64>,
-    /// Bytes that nodes tell each other over those of clients' messages that connections carried.
+    /// Bytes of messages between nodes over bytes of clients' messages, on all connections.
     pub control_share: f64,
 }
 
@@ -26,36 +25,36 @@ pub struct OverlaySummary {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupSummary {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
-    /// How many clients sent to it.
+    /// Number of clients that sent to the group.
     pub senders: u64,
-    /// Data that they sent, over the run, bits per second.
+    /// Data that all senders sent, over the run, bits per second.
     pub sent_bps: f64,
-    /// How many nodes had its messages.
+    /// Number of nodes that received the group's messages.
     pub receiving_nodes: u64,
-    /// Data that each of them had, mean, bits per second.
+    /// Data that each of those nodes received, mean, bits per second.
     pub received_bps: f64,
-    /// From the purchase of a message to its delivery at a node, mean, seconds.
+    /// Time from the purchase of a message to its delivery at a node, mean, seconds.
     pub delivery_mean_s: Option<f64>,
-    /// The longest, seconds.
+    /// Longest time from the purchase of a message to its delivery, seconds.
     pub delivery_max_s: Option<f64>,
 }
 
-/// The figures of one connection of an overlay, and of what waits for it.
+/// The figures of one connection of an overlay and its queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConnectionSummary {
-    /// Its name: that of the flow it is.
+    /// Name of the connection: that of its flow.
     pub name: String,
     /// Messages waiting, mean over time.
     pub waiting_mean: f64,
     /// Messages waiting, most at any instant.
     pub waiting_max: u64,
-    /// Dollars a message over it cost, mean over samples.
+    /// Price of a message over the connection, dollars, mean over samples.
     pub price_mean: f64,
-    /// Bytes of clients' messages that it carried.
+    /// Bytes of clients' messages that the connection carried.
     pub data_bytes: u64,
-    /// Bytes of what nodes tell each other that it carried.
+    /// Bytes of messages between nodes that the connection carried.
     pub control_bytes: u64,
 }

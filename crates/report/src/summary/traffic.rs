@@ -1,4 +1,4 @@
-//! What arrives.
+//! Arriving traffic.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,12 +6,12 @@ use super::Summary;
 use crate::TrafficInfo;
 use crate::figure::{clip, mean, percent, plural};
 
-/// Classes that are told of; the others are counted.
+/// Classes that the sentence names; further classes are counted.
 const CLASSES: usize = 4;
 /// Characters of a name.
 const NAME: usize = 40;
 
-/// A class of arriving traffic, as it was to be.
+/// A class of arriving traffic, as the scenario asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TrafficSummary {
@@ -21,11 +21,12 @@ pub struct TrafficSummary {
     pub law: String,
     /// Flows that arrive in a second, on average; `None` if their times are listed.
     pub flows_per_second: Option<f64>,
-    /// The load asked for, 1 for all of the link's rate or of the topology's demands; `None` if none was.
+    /// The load asked for: 1 is the link's whole rate, or all of the topology's demands; `None`
+    /// without one.
     pub load: Option<f64>,
-    /// The link that the load is of; `None` for the demands.
+    /// The link that the load is of; `None` for the topology's demands.
     pub load_link: Option<String>,
-    /// How many more links are loaded as much.
+    /// Number of further links with the same load.
     pub load_other_links: usize,
 }
 
@@ -62,7 +63,8 @@ impl TrafficSummary {
 }
 
 impl Summary {
-    /// What arrives, in a sentence: "Arriving: web 14.5 flows/s, a load of 60 % on bottleneck". `None` where nothing does.
+    /// Arriving traffic in a sentence: "Arriving: web 14.5 flows/s, a load of 60 % on bottleneck".
+    /// `None` without arriving traffic.
     pub(crate) fn arriving(&self) -> Option<String> {
         let mut told: Vec<String> =
             self.traffic.iter().take(CLASSES).map(TrafficSummary::text).collect();

@@ -1,4 +1,4 @@
-//! Laws beside each other over several seeds, as a terminal shows them.
+//! The comparison of laws over several seeds, as a terminal shows it.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -8,11 +8,11 @@ use crate::Comparison;
 use crate::compare::{About, Metric, Standing};
 use crate::figure::{clip, count, plural};
 
-/// Changes printed; the page has more.
+/// Most changes that are printed; the page has more.
 const CHANGES: usize = 12;
 
-/// The table of a comparison, a line a law; what is wider than the terminal goes on below. Ends in a
-/// newline; empty without laws.
+/// The table of a comparison, a line a law. Columns beyond the terminal's width follow below. The
+/// text ends in a newline, and is empty without laws.
 pub fn comparison(comparison: &Comparison, options: &Options) -> String {
     if comparison.laws.is_empty() {
         return String::new();
@@ -78,7 +78,7 @@ fn part<'a>(
     format!("\n{}", grid.folded(options))
 }
 
-/// What a reader may take for the best.
+/// The mark of a law's standing.
 fn mark(standing: Standing) -> char {
     match standing {
         Standing::Best => '*',

@@ -1,12 +1,12 @@
-//! A plain grid: a header, a rule, rows; fits the terminal by clipping names, then by leaving out
-//! the columns one needs least.
+//! A plain grid: a header, a rule, rows. To fit the terminal it clips names, then leaves out the
+//! least needed columns.
 
 use unicode_width::UnicodeWidthStr;
 
 use super::{Options, bold, dim, wrap};
 use crate::figure::clip;
 
-/// Which edge of the column the text keeps to.
+/// The edge of a column that text is aligned to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
@@ -17,10 +17,10 @@ pub(super) enum Align {
 pub(super) struct Column {
     title: String,
     align: Align,
-    /// 0 always stays; of the others, the highest goes first.
+    /// Order of leaving out columns: the highest goes first, 0 always stays.
     order: u8,
     shrinks: bool,
-    /// What is too long goes on below, in place of being clipped.
+    /// Whether long text wraps, in place of being clipped.
     wraps: bool,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Grid {
     rows: Vec<Vec<String>>,
 }
 
-/// What lies between two columns.
+/// Blanks between two columns.
 const GAP: usize = 2;
 /// A name is not clipped below this, nor shown longer than [`MOST`].
 const LEAST: usize = 10;
@@ -39,11 +39,11 @@ impl Column {
     pub(super) fn new(title: &str, align: Align, order: u8) -> Column {
         Column { title: title.into(), align, order, shrinks: false, wraps: false }
     }
-    /// Lets its text be clipped.
+    /// A column whose text may be clipped.
     pub(super) fn shrinks(self) -> Column {
         Column { shrinks: true, ..self }
     }
-    /// Lets its text go on below.
+    /// A column whose text may wrap.
     pub(super) fn wraps(self) -> Column {
         Column { wraps: true, ..self.shrinks() }
     }
@@ -87,8 +87,8 @@ impl Grid {
         out
     }
 
-    /// As [`Grid::render`], but what does not fit goes below, in a grid of its own that repeats the
-    /// first column: nothing is left out.
+    /// As [`Grid::render`], but nothing is left out: columns that do not fit follow below, in a
+    /// grid that repeats the first column.
     pub(super) fn folded(&self, options: &Options) -> String {
         let limit = options.width.unwrap_or(usize::MAX);
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.widest(c)).collect();
@@ -138,7 +138,7 @@ impl Grid {
         }
     }
 
-    /// A row in as many lines as the longest of what goes on below takes.
+    /// A row as lines: as many as its longest wrapped text takes.
     fn lines(&self, row: &[String], widths: &[usize]) -> Vec<Vec<String>> {
         let cell = |(c, text): (usize, &String)| -> Vec<String> {
             match self.columns[c].wraps && text.width() > widths[c] {

@@ -5,7 +5,8 @@ mod grid;
 mod overlay;
 mod wrap;
 
-use crate::figure::{clip, count, held, index, mean, percent, plural, rate, seconds};
+use crate::figure::{clip, count, held, mean, percent, plural, rate, seconds};
+use crate::figures::{FIGURES, Reading};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::{Basis, Expectation, Headline, Run, Verdict};
 pub use comparison::comparison;
@@ -78,8 +79,8 @@ pub fn expectations(list: &[Expectation], options: &Options) -> String {
     format!("{}{}\n", grid_of(list, word, options), held(passed, list.len()))
 }
 
-/// The claims of a paper's figure, what was measured, and what each comes to. Beneath, of those that are not reproduced,
-/// what the source says.
+/// The claims of a paper's figure, with measured values and verdicts. Below the table stands what
+/// the source says of claims that are not reproduced.
 pub fn claims(list: &[Expectation], options: &Options) -> String {
     let mut text = grid_of(list, |e| e.verdict().word(), options);
     let not = list.iter().filter(|e| e.verdict() == Verdict::NotReproduced);
@@ -98,7 +99,7 @@ pub fn claims(list: &[Expectation], options: &Options) -> String {
     text
 }
 
-/// What was allowed, and where that is not from the source but from a run, that it is.
+/// The bound of a claim, marked if it rests on a run and not on the source.
 fn bound_of(e: &Expectation) -> String {
     match e.basis {
         Basis::Claim => e.bound.clone(),
@@ -107,7 +108,7 @@ fn bound_of(e: &Expectation) -> String {
     }
 }
 
-/// How the claims of each of `rows`, which has a name and figures, came out, and all together.
+/// Verdicts counted for each of `rows` (name, number of figures, verdicts) and in total.
 pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &Options) -> String {
     let mut columns = vec![
         Column::new("paper", Align::Left, 0).shrinks(),
@@ -155,49 +156,18 @@ fn grid_of(
 
 fn compare(runs: &[Run], options: &Options) -> String {
     let headlines = Headline::of_all(runs);
-    let right = |title: &str, order| Column::new(title, Align::Right, order);
-    let mut columns = vec![
-        Column::new("law", Align::Left, 0).shrinks(),
-        right("utilisation", 0),
-        right("Jain", 0),
-        right("queue mean", 0),
-        right("p99", 1),
-        right("max", 0),
-        right("drops", 0),
-    ];
-    let marks = headlines.iter().any(|h| h.marks > 0);
-    let completed = headlines.iter().any(|h| h.completions.is_some());
-    let unfinished = headlines.iter().any(|h| h.unfinished > 0);
-    if marks {
-        columns.push(right("marks", 2));
-    }
-    if completed {
-        columns.push(right("FCT median", 1));
-        columns.push(right("FCT p99", 1));
-    }
-    if unfinished {
-        columns.push(right("unfinished", 1));
-    }
-    let mut grid = Grid::new(columns);
-    for h in headlines {
-        let mut row = vec![
-            h.law,
-            percent(h.utilisation.unwrap_or(f64::NAN)),
-            index(h.jain_index),
-            mean(h.queue_packets_mean.unwrap_or(f64::NAN)),
-            mean(h.queue_packets_p99.unwrap_or(f64::NAN)),
-            h.queue_packets_max.map_or("–".into(), count),
-            count(h.drops),
-        ];
-        if marks {
-            row.push(count(h.marks));
-        }
-        if completed {
-            row.push(seconds(h.completions.as_ref().map(|c| c.median_s)));
-            row.push(seconds(h.completions.as_ref().map(|c| c.p99_s)));
-        }
-        row.extend(unfinished.then(|| count(h.unfinished)));
-        grid.row(row);
+    let shown: Vec<_> = FIGURES
+        .iter()
+        .filter(|figure| headlines.iter().any(figure.is_shown))
+        .filter_map(|figure| Some((figure.column?, figure.text)))
+        .collect();
+    let figures = shown.iter().map(|((title, order), _)| Column::new(title, Align::Right, *order));
+    let law = Column::new("law", Align::Left, 0).shrinks();
+    let mut grid = Grid::new([law].into_iter().chain(figures).collect());
+    for (headline, run) in headlines.iter().zip(runs) {
+        let reading = Reading { summary: &run.summary, headline };
+        let cells = shown.iter().map(|(_, text)| text(reading));
+        grid.row([headline.law.clone()].into_iter().chain(cells).collect());
     }
     let about = format!("utilisation and queue (packets) of {}", bottleneck_label_of(runs));
     format!("{}{}\n", grid.render(options), dim(&clip(&about, 120), options))
@@ -272,7 +242,7 @@ fn links(run: &Run, options: &Options) -> String {
         columns.push(right("clamps", 1));
     }
     let mut grid = Grid::new(columns);
-    // The links one asks about first: the bottleneck, then those that dropped, queued, carried most.
+    // The most interesting links first: the bottleneck, then by drops, queue and throughput.
     let mut order: Vec<_> = all.iter().collect();
     order.sort_by(|a, b| {
         let key = |l: &crate::LinkSummary| (l.bottleneck, l.drops_total(), l.queue_packets_max);
@@ -297,7 +267,7 @@ fn links(run: &Run, options: &Options) -> String {
     "\n".to_string() + &grid.render(options) + &more(all.len(), options.links, options)
 }
 
-/// The links that were paused, and what went wrong with it; nothing where none was.
+/// The links that were paused, and any deadlock; empty if no link was paused.
 fn pausing(run: &Run, options: &Options) -> String {
     let of = |l: &crate::LinkSummary| l.pausing.clone().unwrap_or_default();
     let mut paused: Vec<_> =

@@ -5,7 +5,7 @@ use super::{Options, dim, more};
 use crate::figure::{count, mean, percent, plural, rate, seconds};
 use crate::{OverlaySummary, Run};
 
-/// Two tables and what they come to; empty without an overlay.
+/// Two tables and their totals; empty without an overlay.
 pub(super) fn overlay(run: &Run, options: &Options) -> String {
     let Some(overlay) = &run.summary.overlay else { return String::new() };
     format!(
@@ -51,7 +51,7 @@ fn connections(overlay: &OverlaySummary, options: &Options) -> String {
         right("messages", 1),
         right("nodes' own", 2),
     ]);
-    // The dearest first: they are what senders wait for.
+    // The dearest first: senders wait for those.
     let mut order: Vec<_> = overlay.connections.iter().collect();
     order.sort_by(|a, b| {
         b.price_mean.total_cmp(&a.price_mean).then(b.data_bytes.cmp(&a.data_bytes))

@@ -1,7 +1,7 @@
-//! Text in lines of a width.
+//! Wrapping of text to a width.
 
-/// Words of `text` in lines of at most `width` columns, each behind `indent` blanks; a longer word has a line of its
-/// own. Ends in a newline.
+/// Wraps `text` to lines of at most `width` columns, each behind `indent` blanks. A longer word
+/// gets a line of its own. The text ends in a newline.
 pub fn wrap(text: &str, indent: usize, width: usize) -> String {
     let mut out = String::new();
     let mut column = 0;

@@ -4,6 +4,7 @@
 //! compares it with the keys that are read.
 
 mod checks;
+mod disciplines;
 mod ensemble;
 mod network;
 mod overlay;
@@ -49,6 +50,8 @@ pub enum Kind {
     Size,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// The name of a queue discipline, or a table with its name and options.
+    Discipline,
     /// A table with the keys of this table of the reference.
     Table(&'static str),
     /// A list of tables with the keys of this table of the reference.
@@ -78,6 +81,7 @@ impl fmt::Display for Kind {
                 }
                 Ok(())
             }
+            Kind::Discipline => disciplines::allowed(f),
             Kind::Table(_) => f.write_str("a table"),
             Kind::Tables(_) => f.write_str("a list of tables"),
             Kind::Other(words) => f.write_str(words),
@@ -133,14 +137,25 @@ const PARTS: &[&[Key]] = &[
 
 /// All keys, table by table.
 pub fn keys() -> impl Iterator<Item = &'static Key> {
-    PARTS.iter().flat_map(|part| part.iter())
+    PARTS.iter().flat_map(|part| part.iter()).chain(disciplines::keys())
 }
 
 /// All tables, in the order of the reference.
 pub fn tables() -> impl Iterator<Item = &'static TableInfo> {
-    let links = TABLES.iter().position(|table| table.name == "police").map_or(0, |at| at + 1);
-    let (links, rest) = TABLES.split_at(links);
-    [links, pause::TABLES, rest, programs::TABLES, ensemble::TABLES, CHECKS].into_iter().flatten()
+    let after =
+        |name: &str| TABLES.iter().position(|table| table.name == name).map_or(0, |at| at + 1);
+    let (properties, links) = (after("properties"), after("police"));
+    let parts = [
+        &TABLES[..properties],
+        disciplines::tables(),
+        &TABLES[properties..links],
+        pause::TABLES,
+        &TABLES[links..],
+        programs::TABLES,
+        ensemble::TABLES,
+        CHECKS,
+    ];
+    parts.into_iter().flatten()
 }
 
 /// The key `name` of `table`.
@@ -179,18 +194,6 @@ const TABLES: &[TableInfo] = &[
          `reverse`. A cable is two one-way links with the same properties, each with its own queue.",
         "bottleneck = { rate = \"20 Mbit/s\", delay = \"10 ms\", loss = { random = 0.001 },\n\
          \x20              reverse = { rate = \"2 Mbit/s\" } }",
-    ),
-    table(
-        "red",
-        "discipline = { red = { ... } }",
-        "Random early detection (Floyd and Jacobson 1993), gentle.",
-        "discipline = { red = { min = \"5 packets\", max = \"15 packets\", ecn = true } }",
-    ),
-    table(
-        "codel",
-        "discipline = { codel = { ... } }",
-        "Controlled delay (RFC 8289).",
-        "discipline = { codel = { target = \"5 ms\" } }",
     ),
     table(
         "burst",

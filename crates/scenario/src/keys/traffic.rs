@@ -15,6 +15,7 @@ pub(super) const KEYS: &[Key] = &[
     key("transport", "min_rto", Kind::Time, "200 ms", "Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).", "\"1 s\""),
     key("transport", "tail_loss_probe", Kind::Switch, "true", "Whether a probe is sent before the retransmission timer fires.", "false"),
     key("transport", "ecn", Kind::Switch, "false", "Whether packets may be marked instead of dropped, and receivers echo marks.", "true"),
+    key("transport", "l4s", Kind::Switch, "false", "Whether packets say that their law is scalable (ECT(1), RFC 9331), in place of `ecn`. A `dualpi2` queue then takes them into its low-latency part. For laws such as dctcp, which answer marks by their number. In emulated runs the kernel's TCP decides.", "true"),
     key("transport", "class", Kind::Count(0, 7), "0", "Priority class of packets and acknowledgements; `frames = \"pfc\"` pauses each class separately.", "3"),
     key("receive_window", "initial", Kind::Size, REQUIRED, "First window, payload.", "\"4 packets\""),
     key("receive_window", "max", Kind::Size, REQUIRED, "Largest window, payload.", "\"4 MB\""),

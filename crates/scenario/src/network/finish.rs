@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_net::spec::{
-    Change, Contention, Discipline, Limit, LinkId, LinkSpec, Loss, MediumId, MediumSpec,
-    NetworkSpec, NodeId, Service,
+    Change, Contention, Limit, LinkId, LinkSpec, Loss, MediumId, MediumSpec, NetworkSpec, NodeId,
+    Service,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -185,7 +185,7 @@ pub(crate) fn finish(
             delay: net.delay(id),
             overhead: properties.overhead.unwrap_or(Bytes::ZERO),
             limit: limit(context, link, trips, id, packet),
-            discipline: properties.discipline.clone().unwrap_or(Discipline::DropTail),
+            discipline: properties.discipline.clone().unwrap_or_default(),
             loss: properties.loss.clone().unwrap_or(Loss::None),
             law,
             medium: media.of(context, net, id),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ratewire_inputs::cooked::RateTrace;
 use ratewire_inputs::{InputError, cooked, mahimahi};
-use ratewire_net::spec::{Contention, Discipline, Loss, Opportunities, PoliceSpec, Reorder};
+use ratewire_net::spec::{AnyDiscipline, Contention, Loss, Opportunities, PoliceSpec, Reorder};
 use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::document::{Item, Value};
@@ -50,7 +50,7 @@ pub(crate) struct Properties {
     pub overhead: Option<Bytes>,
     pub queue: Option<At<Queue>>,
     pub queue_rtt: Option<At<Duration>>,
-    pub discipline: Option<Discipline>,
+    pub discipline: Option<AnyDiscipline>,
     pub loss: Option<Loss>,
     pub half_duplex: Option<bool>,
     pub medium: Option<String>,

@@ -1,10 +1,9 @@
 //! Capacity and discipline of a queue.
 
-use ratewire_laws::options::Size;
-use ratewire_net::spec::{CoDelSpec, Discipline, RedSpec};
+use ratewire_net::queue::{self, AnyDiscipline};
 use ratewire_units::{Bytes, Duration, quantity};
 
-use crate::document::Value;
+use crate::document::{Table, Value};
 use crate::section::{At, Section};
 
 /// Capacity of a queue, as written.
@@ -64,28 +63,19 @@ pub(super) fn queue(section: &Section<'_>, packet: Bytes) -> Option<At<Queue>> {
 }
 
 /// Reads `discipline`; `packet` is the unit of sizes in packets.
-pub(super) fn discipline(section: &Section<'_>, packet: Bytes) -> Option<Discipline> {
+pub(super) fn discipline(section: &Section<'_>, packet: Bytes) -> Option<AnyDiscipline> {
     let item = &section.get("discipline")?.item;
-    let empty = crate::document::Table::default();
-    let (which, table, span) = match &item.value {
-        Value::Text(text) => match text.as_str() {
-            "drop-tail" => return Some(Discipline::DropTail),
-            "red" | "codel" => (text.as_str(), &empty, item.span),
-            other => {
-                let message = format!("`discipline` cannot be {other:?}");
-                let known = ["drop-tail", "red", "codel"];
-                section.context.unknown(item.span, message, other, known);
-                return None;
-            }
-        },
+    let empty = Table::default();
+    let (name, options, span) = match &item.value {
+        Value::Text(name) => (name, &empty, item.span),
         Value::Table(table) => match table.entries.as_slice() {
-            [entry] if matches!(entry.key.as_str(), "red" | "codel") => {
-                let Value::Table(inner) = &entry.item.value else {
+            [entry] => match &entry.item.value {
+                Value::Table(options) => (&entry.key, options, entry.key_span),
+                _ => {
                     section.refuse("discipline", &entry.item);
                     return None;
-                };
-                (entry.key.as_str(), inner, entry.key_span)
-            }
+                }
+            },
             _ => {
                 section.refuse("discipline", item);
                 return None;
@@ -97,32 +87,24 @@ pub(super) fn discipline(section: &Section<'_>, packet: Bytes) -> Option<Discipl
         }
     };
     let context = section.context;
-    if which == "codel" {
-        let s = Section::new(context, &["codel"], "`codel`", span, table);
-        let spec = CoDelSpec {
-            target: s.time_or("target"),
-            interval: s.time_or("interval"),
-            ecn: s.switch_or("ecn"),
-        };
-        s.finish();
-        if spec.interval.is_zero() {
-            context.error(span, "the interval of CoDel must be above 0");
-        }
-        return Some(Discipline::CoDel(spec));
-    }
-    let s = Section::new(context, &["red"], "`red`", span, table);
-    let size = |size: Size| size.bytes(packet);
-    let spec = RedSpec {
-        min: size(s.size_or("min")),
-        max: size(s.size_or("max")),
-        max_probability: s.number_or("max_probability"),
-        weight: s.number_or("weight"),
-        ecn: s.switch_or("ecn"),
+    let Some(info) = queue::find(name) else {
+        let known = queue::list().iter().map(|info| info.name);
+        context.unknown(span, format!("`discipline` cannot be {name:?}"), name, known);
+        return None;
     };
-    s.finish();
-    if spec.min >= spec.max {
-        context
-            .error(span, format!("`min` of RED ({}) must be below `max` ({})", spec.min, spec.max));
+    let inner =
+        Section::new(context, std::slice::from_ref(&info.name), format!("`{name}`"), span, options);
+    let before = context.errors();
+    let given = info.options.iter().filter_map(|o| Some((o.name, inner.option(o.name)?)));
+    let given: Vec<(&str, String)> = given.collect();
+    inner.finish();
+    let given: Vec<(&str, &str)> = given.iter().map(|(key, text)| (*key, text.as_str())).collect();
+    let made = AnyDiscipline::new(name, &given, packet);
+    // What is wrong with an option by itself has been told.
+    if let Err(e) = &made
+        && context.errors() == before
+    {
+        context.error(span, e.message.clone());
     }
-    Some(Discipline::Red(spec))
+    made.ok()
 }

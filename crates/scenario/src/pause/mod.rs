@@ -13,7 +13,7 @@ use crate::section::{At, Section};
 
 pub(crate) use drivers::keep_to_hosts;
 pub(crate) use finish::Pausing;
-pub(crate) use unused::warn_of_queues;
+pub(crate) use unused::{warn_of_queues, warn_of_sorting};
 
 /// The key `pause`, as written.
 #[derive(Clone, Copy, Debug, PartialEq)]

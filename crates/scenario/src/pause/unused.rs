@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_net::spec::{DriverSpec, NetworkSpec};
 use ratewire_sim::setup::Ensembles;
 
 use crate::context::Context;
@@ -29,6 +30,27 @@ pub(crate) fn warn_of_queues(context: &Context<'_>, net: &Net, ensembles: &Ensem
             "all that comes there waits in buffers that pause the links it came by: see `pause`",
         );
     }
+}
+
+/// Warns of disciplines that sort packets where a switch does it: where a buffer pauses an input or
+/// an output, or a host's sockets wait.
+pub(crate) fn warn_of_sorting(context: &Context<'_>, net: &Net, network: &NetworkSpec) {
+    let mut is_switch = vec![false; net.nodes.len()];
+    for link in &network.links {
+        is_switch[link.from.index()] |=
+            link.pause.is_some() || link.driver != DriverSpec::default();
+        is_switch[link.to.index()] |= link.pause.is_some();
+    }
+    let mut vain = network
+        .links
+        .iter()
+        .zip(&net.links)
+        .filter(|(spec, link)| spec.discipline.sorts() && is_switch[link.from]);
+    let Some((spec, link)) = vain.next() else { return };
+    let (name, links) = (spec.discipline.info().name, and_more(&link.name, vain.count()));
+    context
+        .warning(link.span, format!("{name} does nothing at {links}"))
+        .help("where links are paused or sockets wait, packets are sorted as `pause` says");
 }
 
 /// Keys by their place; a key given for several links is in use if one of them uses it.

@@ -12,6 +12,22 @@ use crate::document::Value;
 use crate::keys::Kind;
 
 impl<'a> Section<'a> {
+    /// The value `name` as text, if it is one that its key may hold.
+    pub fn option(&self, name: &'static str) -> Option<String> {
+        let is_allowed = match self.key(name).kind {
+            Kind::Switch => self.switch(name).is_some(),
+            Kind::Count(..) => self.count(name).is_some(),
+            Kind::Number(..) => self.number(name).is_some(),
+            Kind::Time => self.time(name).is_some(),
+            Kind::Rate => self.rate(name).is_some(),
+            Kind::Bytes => self.bytes(name).is_some(),
+            Kind::Size => self.size(name).is_some(),
+            Kind::Word(_) => self.word(name).is_some(),
+            _ => self.text(name).is_some(),
+        };
+        self.get(name).filter(|_| is_allowed).and_then(|entry| entry.item.value.as_option())
+    }
+
     pub fn text(&self, name: &'static str) -> Option<At<&'a str>> {
         let item = self.item(name)?;
         match &item.value {

@@ -36,12 +36,9 @@ pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32
                 name: format!("n{from}=>n{to}"),
                 from: ratewire_net::spec::NodeId(from),
                 to: ratewire_net::spec::NodeId(to),
-                law: 0,
-                start: Time::ZERO,
-                stop: None,
                 app: App::fed(),
                 transport: transport.clone(),
-                lie: None,
+                ..FlowSpec::default()
             });
         }
     }

@@ -9,7 +9,7 @@ use crate::net::*;
 
 /// Four flows of a law through 20 Mbit/s with an RTT of 40 ms. Returns the outcome and the mean
 /// delay in the queue after the first five of twenty seconds, in milliseconds.
-fn through(law: &str, discipline: Discipline, ecn: bool) -> (Outcome, f64) {
+fn through(law: &str, discipline: AnyDiscipline, ecn: bool) -> (Outcome, f64) {
     let mut net = Net::new(self::law(law, &[]));
     net.nodes(6);
     for host in 0..4 {
@@ -34,9 +34,9 @@ fn through(law: &str, discipline: Discipline, ecn: bool) -> (Outcome, f64) {
 
 #[test]
 fn codel_keeps_the_delay_near_its_target() {
-    let codel = |ecn| Discipline::CoDel(CoDelSpec { target: MS(5), interval: MS(100), ecn });
+    let codel = |ecn| discipline("codel", &[("ecn", if ecn { "true" } else { "false" })]);
     for law in ["newreno", "cubic"] {
-        let (_, unmanaged) = through(law, Discipline::DropTail, false);
+        let (_, unmanaged) = through(law, AnyDiscipline::default(), false);
         assert!(unmanaged > 100.0, "{law}: {unmanaged} ms");
         for ecn in [false, true] {
             let (out, delay) = through(law, codel(ecn), ecn);
@@ -54,13 +54,8 @@ fn codel_keeps_the_delay_near_its_target() {
 #[test]
 fn red_keeps_the_average_queue_between_its_thresholds() {
     let red = |ecn| {
-        Discipline::Red(RedSpec {
-            min: Bytes::new(15_000),
-            max: Bytes::new(60_000),
-            max_probability: 0.1,
-            weight: 0.002,
-            ecn,
-        })
+        let ecn = if ecn { "true" } else { "false" };
+        discipline("red", &[("min", "15 KB"), ("max", "60 KB"), ("ecn", ecn)])
     };
     for ecn in [false, true] {
         let (out, delay) = through("newreno", red(ecn), ecn);

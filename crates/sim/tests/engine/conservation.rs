@@ -29,12 +29,17 @@ struct Cable {
     mbps: u64,
     delay: u64,
     limit: Limit,
-    discipline: Discipline,
+    discipline: AnyDiscipline,
     loss: Loss,
     medium: bool,
     /// Threshold of a buffer that pauses it, and what an intake takes.
     pause: Option<(u64, u64)>,
     sockets: Sockets,
+}
+
+/// All disciplines as they are by default.
+fn disciplines() -> Vec<AnyDiscipline> {
+    ratewire_net::queue::list().iter().map(|info| discipline(info.name, &[])).collect()
 }
 
 prop_compose! {
@@ -48,13 +53,11 @@ prop_compose! {
             (0u64..60_000).prop_map(|b| Limit::Bytes(Bytes::new(b))),
         ],
         discipline in prop_oneof![
-            2 => Just(Discipline::DropTail),
-            1 => any::<bool>().prop_map(|ecn| Discipline::CoDel(CoDelSpec {
-                target: MS(5), interval: MS(100), ecn,
-            })),
-            1 => any::<bool>().prop_map(|ecn| Discipline::Red(RedSpec {
-                min: Bytes::new(5000), max: Bytes::new(20_000), max_probability: 0.1, weight: 0.01, ecn,
-            })),
+            2 => Just(AnyDiscipline::default()),
+            2 => prop::sample::select(disciplines()),
+            1 => any::<bool>().prop_map(|ecn| discipline("red", &[
+                ("min", "5 KB"), ("max", "20 KB"), ("weight", "0.01"), ("ecn", if ecn { "true" } else { "false" }),
+            ])),
         ],
         loss in prop_oneof![
             4 => Just(Loss::None),

@@ -18,8 +18,7 @@ fn busy(law: &str, seed: u64) -> Net {
     net.cable(3, 1, MBPS(50), MS(2));
     net.link(middle).limit = Limit::Packets(30);
     net.link(middle).loss = Loss::Random(0.002);
-    let (target, interval) = (MS(5), MS(100));
-    net.link(middle + 1).discipline = Discipline::CoDel(CoDelSpec { target, interval, ecn: false });
+    net.link(middle + 1).discipline = discipline("codel", &[]);
     net.setup.network.mediums =
         vec![MediumSpec { name: "m".into(), contention: Contention::Backoff }];
     net.link(4).medium = Some(MediumId(0));
@@ -150,8 +149,8 @@ fn a_sampling_interval_longer_than_the_run_samples_its_end() {
     }
 }
 
-/// Common random numbers: laws are compared on the same arrivals between the same hosts, of the same
-/// sizes, however differently they lose packets.
+/// Common random numbers: laws are compared on the same arrivals between the same hosts, of the
+/// same sizes, however differently they lose packets.
 #[test]
 fn every_law_meets_the_same_flows() {
     let met = |law: &str| {
@@ -224,12 +223,10 @@ fn chance_is_known() {
             Loss::Burst { turn_bad: 0.01, turn_good: 0.3, loss_bad: 0.5, loss_good: 0.0 };
     })));
     assert!(differs(with(|net| {
-        let (min, max) = (Bytes::new(5_000), Bytes::new(15_000));
-        let red = RedSpec { min, max, max_probability: 0.1, weight: 0.1, ecn: false };
-        net.link(0).discipline = Discipline::Red(red);
+        net.link(0).discipline =
+            discipline("red", &[("min", "5 KB"), ("max", "15 KB"), ("weight", "0.1")]);
     })));
-    let (target, interval) = (MS(5), MS(50));
     let mut codel = plain();
-    codel.link(0).discipline = Discipline::CoDel(CoDelSpec { target, interval, ecn: false });
+    codel.link(0).discipline = discipline("codel", &[("interval", "50 ms")]);
     assert!(!differs(codel));
 }

@@ -106,8 +106,8 @@ fn under_every_law_with_ports_the_narrow_link_binds() {
         let late = log.followed.iter().filter(|followed| followed.sent > secs(3.0));
         let bound: Vec<usize> = late.filter_map(|followed| followed.bound()).collect();
         let others = bound.iter().filter(|hop| **hop != 1).count();
-        // An XCP port that has shared out what it had for an interval grants nothing until the next,
-        // however much room it has.
+        // An XCP port that has shared out what it had for an interval grants nothing until the
+        // next, however much room it has.
         let most = if info.name == "xcp" { bound.len() / 20 } else { 0 };
         assert!(others <= most, "{}: {bound:?}", info.name);
         // DCTCP answers with a mark, of which there are a few each sawtooth.

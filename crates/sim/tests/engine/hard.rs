@@ -83,7 +83,8 @@ fn a_queue_smaller_than_a_packet_still_passes_packets_one_by_one() {
     for name in LAWS {
         let mut net = Net::pair(any(name), MBPS(10), MS(1));
         if name == "fixed" {
-            // With more at once, each copy of all is cut to one packet until the timer is very slow.
+            // With more at once, each copy of all is cut to one packet until the timer is very
+            // slow.
             net.setup.laws = vec![law(name, &[("window", "2 packets")])];
         }
         net.link(0).limit = Limit::Bytes(Bytes::new(100));
@@ -138,7 +139,8 @@ fn ten_seconds_of_round_trip_are_waited_for() {
     }
 }
 
-/// The first round trip after it is so long that what a router gives makes a window of many times what the path holds.
+/// The first round trip after it is so long that what a router gives makes a window of many times
+/// what the path holds.
 #[test]
 fn a_link_that_stood_still_is_not_flooded_for_a_second() {
     for (name, still) in [("xcp", 1.0), ("xcp", 5.0), ("cubic", 1.0), ("cubic", 5.0)] {

@@ -1,4 +1,5 @@
-//! What every law promises, or does not: no speed at which it is at home, and shares that end equal.
+//! What every law promises, or does not: no speed at which it is at home, and shares that end
+//! equal.
 
 use ratewire_laws::options::Kind;
 use ratewire_laws::{AnyLaw, Promises, list};
@@ -17,7 +18,8 @@ struct Scale {
 
 const CAPACITY: u64 = 20_000_000;
 
-/// The law with each rate among its options so many times as high, and each number of bytes as large.
+/// The law with each rate among its options so many times as high, and each number of bytes as
+/// large.
 fn scaled(name: &str, scale: Scale) -> AnyLaw {
     let options = ratewire_laws::find(name).unwrap().options.iter();
     let scaled = options.filter_map(|option| {
@@ -36,8 +38,8 @@ fn scaled(name: &str, scale: Scale) -> AnyLaw {
     law(name, &scaled.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>())
 }
 
-/// `n` pairs of hosts whose flows start a second apart, and a bottleneck between them with a round trip
-/// of 40 ms, whose queue holds what travels in one.
+/// `n` pairs of hosts whose flows start a second apart, and a bottleneck between them with a round
+/// trip of 40 ms, whose queue holds what travels in one.
 fn dumbbell(name: &str, n: u32, scale: Scale) -> Net {
     let law = scaled(name, scale);
     let (header, ecn) = (law.header_len().get(), law.marks());
@@ -63,8 +65,8 @@ fn dumbbell(name: &str, n: u32, scale: Scale) -> Net {
     net
 }
 
-/// The same for what a law does alone: without losses, which all answer packet by packet, and with a
-/// handshake, without which a flow knows no RTT and has four packets outstanding in its first.
+/// The same for what a law does alone: without losses, which all answer packet by packet, and with
+/// a handshake, without which a flow knows no RTT and has four packets outstanding in its first.
 fn undisturbed(name: &str, n: u32, rate: u64) -> Net {
     let mut net = dumbbell(name, n, Scale { rate, packet: 1 });
     for link in &mut net.setup.network.links {
@@ -99,8 +101,8 @@ fn laws_with(promise: fn(&Promises) -> bool) -> Vec<&'static str> {
     list().iter().map(|info| info.name).filter(keeps).collect()
 }
 
-/// Rates, packets and what is measured in bytes four times as large: no law has an idea of how much a
-/// byte is. Four, so that the rounding of numbers scales as well.
+/// Rates, packets and what is measured in bytes four times as large: no law has an idea of how much
+/// a byte is. Four, so that the rounding of numbers scales as well.
 #[test]
 fn capacity_rates_and_packets_scale_without_a_trace() {
     for name in laws_with(|promises| promises.any_scale) {

@@ -14,6 +14,11 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 pub const MS: fn(u64) -> Duration = Duration::from_millis;
 pub const MBPS: fn(u64) -> Rate = Rate::from_mbps;
 
+/// The discipline called `name`, for full packets of 1000 bytes.
+pub fn discipline(name: &str, options: &[(&str, &str)]) -> AnyDiscipline {
+    AnyDiscipline::new(name, options, Bytes::new(1000)).unwrap()
+}
+
 pub fn secs(s: f64) -> Time {
     Time::ZERO + Duration::from_secs_f64(s)
 }
@@ -39,29 +44,7 @@ pub struct Net {
 impl Net {
     /// An empty network whose flows follow this law, for ten seconds.
     pub fn new(law: AnyLaw) -> Net {
-        Net {
-            setup: Setup {
-                duration: Duration::from_secs(10),
-                seed: 1,
-                laws: vec![law],
-                network: NetworkSpec::default(),
-                paths: Vec::new(),
-                flows: Vec::new(),
-                weights: Vec::new(),
-                traffic: Vec::new(),
-                ensembles: Default::default(),
-                changes: Vec::new(),
-                exact_wire: false,
-                sample_interval: None,
-                sampled_flows: u32::MAX,
-                sampled_links: None,
-                captured_links: Vec::new(),
-                watched_links: Vec::new(),
-                follow: Follow::default(),
-                overlay: None,
-                programs: Vec::new(),
-            },
-        }
+        Net { setup: Setup { laws: vec![law], ..Setup::default() } }
     }
 
     /// Two hosts on one cable: nodes 0 and 1, links 0 there and 1 back.
@@ -89,17 +72,8 @@ impl Net {
                 to: NodeId(to),
                 service: Service::Rate(rate),
                 delay,
-                overhead: Bytes::ZERO,
-                limit: Limit::Unlimited,
-                discipline: Discipline::DropTail,
-                loss: Loss::None,
                 law: Some(0),
-                medium: None,
-                strips: false,
-                reorder: None,
-                police: None,
-                pause: None,
-                driver: DriverSpec::default(),
+                ..LinkSpec::default()
             });
         }
         first
@@ -114,12 +88,9 @@ impl Net {
             name: format!("f{}", self.setup.flows.len()),
             from: NodeId(from),
             to: NodeId(to),
-            law: 0,
-            start: Time::ZERO,
-            stop: None,
             app,
             transport: transport(),
-            lie: None,
+            ..FlowSpec::default()
         });
         self.setup.flows.last_mut().unwrap()
     }

@@ -6,7 +6,8 @@ use ratewire_transport::App;
 
 use crate::net::*;
 
-/// A diamond: 0 - 1 - {2, 3} - 4 - 5, both ways equally long. Links 2 and 4 lead over nodes 2 and 3.
+/// A diamond: 0 - 1 - {2, 3} - 4 - 5, both ways equally long. Links 2 and 4 lead over nodes 2 and
+/// 3.
 fn diamond() -> Net {
     let mut net = Net::new(law("fixed", &[("window", "1000 packets")]));
     net.nodes(6);

@@ -35,8 +35,8 @@ pub fn pause(net: &mut Net, link: u32, xoff: Bytes, arrangement: Arrangement) {
     });
 }
 
-/// The paper's test bed: hosts 0 to `n - 1` with gigabit links to a switch, 100 Mbit/s and 12 ms to a
-/// receiver. Links `2 i` lead from host `i` to the switch; the last cable is the bottleneck.
+/// The paper's test bed: hosts 0 to `n - 1` with gigabit links to a switch, 100 Mbit/s and 12 ms to
+/// a receiver. Links `2 i` lead from host `i` to the switch; the last cable is the bottleneck.
 fn test_bed(law_name: &str, n: u32, paused: bool) -> Net {
     let mut net = Net::new(law(law_name, &[]));
     net.nodes(n + 2);
@@ -65,7 +65,8 @@ fn shares(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(|f| f.delivered.as_f64() / all).collect()
 }
 
-/// Payload delivered over what the bottleneck carries in the time, headers included, less a round trip.
+/// Payload delivered over what the bottleneck carries in the time, headers included, less a round
+/// trip.
 fn used(outcome: &Outcome, seconds: f64) -> f64 {
     let delivered: f64 = outcome.flows.iter().map(|f| f.delivered.as_f64()).sum();
     delivered * 1500.0 / 1460.0 / (12.5e6 * (seconds - 0.024))
@@ -184,8 +185,9 @@ fn a_host_that_does_not_make_its_sockets_wait_drops() {
     assert_eq!(outcome.links[0].pausing.overflowed, 0);
 }
 
-/// The receiver takes in a packet in 200 us, 60 Mbit/s, and the switch before it is paused for that. It
-/// hears of room 24 ms before the first packet comes: 180 KB must wait below the lower threshold.
+/// The receiver takes in a packet in 200 us, 60 Mbit/s, and the switch before it is paused for
+/// that. It hears of room 24 ms before the first packet comes: 180 KB must wait below the lower
+/// threshold.
 #[test]
 fn a_slow_receiver_holds_the_sender_back_hop_by_hop() {
     let mut net = test_bed("noq", 1, true).seconds(5.0);

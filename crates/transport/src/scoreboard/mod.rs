@@ -1,5 +1,5 @@
-//! What was sent and not yet cumulatively acknowledged, packet by packet: RFC 6675, and by time
-//! RACK (RFC 8985, section 6).
+//! Packets sent and not yet cumulatively acknowledged: loss detection by RFC 6675, and by time as
+//! in RACK (RFC 8985, section 6).
 
 use std::collections::VecDeque;
 
@@ -12,8 +12,9 @@ const DUPLICATE_THRESHOLD: usize = 3;
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     offset: u64,
-    /// When last sent. Once selectively acknowledged: absolute index of a packet such that all from
-    /// there to this one are, so that a range is walked once and skipped from then on.
+    /// When the packet was last sent. Once it is selectively acknowledged: absolute index of a
+    /// packet such that all from there to this one are too, so that a range is walked once and
+    /// skipped from then on.
     sent_at_or_run: u64,
     payload: u32,
     sacked: bool,
@@ -28,7 +29,7 @@ impl Sent {
     fn sent_at(&self) -> Time {
         Time::from_ps(self.sent_at_or_run)
     }
-    /// Neither arrived nor given up.
+    /// Whether the packet has neither arrived nor been given up.
     fn is_out(&self) -> bool {
         !self.sacked && !self.lost
     }
@@ -49,7 +50,7 @@ pub(crate) struct Scoreboard {
     /// Absolute index of `sent[0]`: packets acknowledged so far.
     base: u64,
     in_flight: u64,
-    /// Payload found lost that nobody has asked about.
+    /// Payload found lost since the last question.
     untold_lost: u64,
     lost: usize,
     /// No packet below this absolute index is lost.
@@ -57,30 +58,30 @@ pub(crate) struct Scoreboard {
     sacked: usize,
     /// Offsets of the three highest packets that were selectively acknowledged, highest first.
     highest_sacked: [u64; DUPLICATE_THRESHOLD],
-    /// First copies below this absolute index were judged already.
+    /// First copies below this absolute index have been judged.
     judged: u64,
-    /// Further copies that were not judged yet, in the order they were sent.
+    /// Further copies that have not been judged, in the order they were sent.
     copies: VecDeque<Copied>,
     /// When the newest packet known to have arrived was sent.
     newest_arrival: Time,
 }
 
-/// What an acknowledgement newly covers.
+/// Packets that an acknowledgement newly covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Covered {
     pub bytes: u64,
-    /// When the newest packet covered was sent; of use only if none was sent twice.
+    /// When the newest packet covered was sent; valid only if none was sent twice.
     newest: Option<Time>,
-    /// Whether a packet sent more than once is among what is covered.
+    /// Whether a packet sent more than once is covered.
     again: bool,
-    /// Whether it told of ranges beyond a hole.
+    /// Whether the acknowledgement reports ranges beyond a hole.
     pub beyond_hole: bool,
     /// A copy sent later than this cannot be what is acknowledged.
     copy_sent_by: Time,
 }
 
 impl Covered {
-    /// Of an acknowledgement that arrives now, on a path that takes at least `min_rtt`.
+    /// For an acknowledgement that arrives now, on a path that takes at least `min_rtt`.
     pub(crate) fn new(now: Time, min_rtt: Duration) -> Covered {
         let copy_sent_by = now - min_rtt;
         Covered { bytes: 0, newest: None, again: false, beyond_hole: false, copy_sent_by }
@@ -95,13 +96,13 @@ impl Scoreboard {
     pub(crate) fn in_flight(&self) -> Bytes {
         Bytes::new(self.in_flight)
     }
-    /// Payload found lost since this was last asked.
+    /// Payload found lost since the last call.
     #[inline]
     pub(crate) fn take_lost(&mut self) -> Bytes {
         Bytes::new(core::mem::take(&mut self.untold_lost))
     }
-    /// Fetches the first packets, which are acknowledged next, and the places of the next to be sent: of a train, before
-    /// this is called again they will have moved on.
+    /// Prefetches the first packets, which are acknowledged next, and the places of the next to be
+    /// sent. A train of packets moves on by the next call.
     #[inline]
     pub(crate) fn foresee(&self) {
         let (front, back) = self.sent.as_slices();
@@ -134,7 +135,7 @@ impl Scoreboard {
         });
     }
 
-    /// Takes note of a cumulative acknowledgement.
+    /// Notes a cumulative acknowledgement.
     #[inline]
     pub(crate) fn acknowledge(&mut self, cumulative: u64, covered: &mut Covered) {
         while let Some(front) = self.sent.front() {
@@ -152,10 +153,10 @@ impl Scoreboard {
         }
     }
 
-    /// Takes note of a range that arrived beyond a hole.
+    /// Notes a range that arrived beyond a hole.
     pub(crate) fn acknowledge_range(&mut self, start: u64, end: u64, covered: &mut Covered) {
         let first = self.before(start);
-        // Packets follow each other: at most one that begins below the end does not end there too.
+        // Packets follow each other: at most one that begins below the end ends beyond it.
         let mut after = self.before(end);
         if after > 0 && self.sent[after - 1].end() > end {
             after -= 1;
@@ -184,7 +185,8 @@ impl Scoreboard {
         self.sent[after - 1].sent_at_or_run = self.base + first as u64;
     }
 
-    /// How many packets begin below this offset: guessed, for most are equally long, and looked for where that is wrong.
+    /// Number of packets that begin below this offset: guessed from equal lengths, and searched if
+    /// the guess is wrong.
     #[inline]
     fn before(&self, offset: u64) -> usize {
         let Some(front) = self.sent.front() else { return 0 };
@@ -207,7 +209,7 @@ impl Scoreboard {
         }
         covered.again |= sent.again;
         covered.newest = covered.newest.max(Some(sent.sent_at()));
-        // Too early for the copy, it is the packet before that has arrived (RFC 8985, 6.2, step 2).
+        // Too early for the copy: the packet sent before has arrived (RFC 8985, 6.2, step 2).
         if !sent.again || sent.sent_at() <= covered.copy_sent_by {
             self.newest_arrival = self.newest_arrival.max(sent.sent_at());
         }
@@ -222,7 +224,7 @@ impl Scoreboard {
         }
     }
 
-    /// Gives up holes with enough packets beyond them, and what was overtaken by packets sent more
+    /// Gives up holes with enough packets beyond them, and packets overtaken by others sent more
     /// than `reordering` later. Returns the highest offset newly found lost.
     pub(crate) fn detect_losses(&mut self, reordering: Duration) -> Option<u64> {
         let third = self.highest_sacked[DUPLICATE_THRESHOLD - 1];
@@ -230,7 +232,7 @@ impl Scoreboard {
         self.detect(below, reordering)
     }
 
-    /// Gives up all holes that anything beyond has arrived of: they have had time.
+    /// Gives up all holes with an arrival beyond them: they have had time.
     pub(crate) fn give_up_holes(&mut self) -> Option<u64> {
         let below = if self.sacked > 0 { self.highest_sacked[0] } else { 0 };
         self.detect(below, Duration::ZERO)
@@ -280,10 +282,10 @@ impl Scoreboard {
         };
     }
 
-    /// The timer has expired: everything that has not arrived counts as lost (RFC 6675, 5.1).
+    /// Counts everything that has not arrived as lost, after a timeout (RFC 6675, 5.1).
     pub(crate) fn mark_all_lost(&mut self) {
-        // A receiver that says it has what the cumulative acknowledgement stops at has thrown it
-        // away since (RFC 2018, section 8).
+        // If the receiver has selectively acknowledged the packet at which the cumulative
+        // acknowledgement stops, it has discarded the packet since (RFC 2018, section 8).
         let reneged = self.sent.front().is_some_and(|front| front.sacked);
         for at in 0..self.sent.len() {
             let sent = &mut self.sent[at];
@@ -316,7 +318,7 @@ impl Scoreboard {
         Some((self.sent[at].offset, self.sent[at].payload))
     }
 
-    /// The packet that [`Scoreboard::first_lost`] has just named is sent again.
+    /// Notes that the packet named by [`Scoreboard::first_lost`] is sent again.
     pub(crate) fn resend_first_lost(&mut self, now: Time) {
         let at = self.first_lost.saturating_sub(self.base) as usize;
         self.lost -= 1;
@@ -325,7 +327,7 @@ impl Scoreboard {
         self.in_flight += u64::from(self.sent[at].payload);
     }
 
-    /// The last packet is sent again as a probe, unless it has arrived or is to be repaired anyway.
+    /// Sends the last packet again as a probe, unless it has arrived or will be repaired anyway.
     pub(crate) fn resend_last(&mut self, now: Time) -> Option<(u64, u32)> {
         let at = self.sent.len().checked_sub(1)?;
         if !self.sent[at].is_out() {

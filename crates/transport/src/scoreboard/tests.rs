@@ -1,9 +1,9 @@
-//! The scoreboard alone.
+//! The scoreboard by itself.
 
 use super::*;
 
 impl Scoreboard {
-    /// Whether the counters agree with the packets, which follow each other up to `next`.
+    /// Checks that the counters agree with the packets, which follow each other up to `next`.
     pub(crate) fn check(&self, cumulative: u64, next: u64) {
         let bytes = |keep: fn(&Sent) -> bool| -> u64 {
             self.sent.iter().filter(|s| keep(s)).map(|s| u64::from(s.payload)).sum()

@@ -1,4 +1,4 @@
-//! What an acknowledgement does to a sender.
+//! Effect of an acknowledgement on a sender.
 
 use ratewire_laws::{Acked, Congestion, Signal};
 use ratewire_units::{Bytes, Duration, Time};
@@ -8,13 +8,13 @@ use crate::scoreboard::Covered;
 use crate::segment::Ack;
 
 impl Sender {
-    /// An acknowledgement has arrived.
+    /// Handles an acknowledgement.
     pub fn on_ack(&mut self, now: Time, ack: &Ack) {
         if self.opening != Opening::Done && !self.finish_opening(now, ack) {
             return;
         }
         if ack.cumulative > self.next {
-            // Of what was never sent (RFC 9293, 3.10.7.4).
+            // It covers data that was never sent (RFC 9293, 3.10.7.4).
             return;
         }
         let was_in_flight = self.board.in_flight();
@@ -97,7 +97,7 @@ impl Sender {
         self.stats.rtt_sum_ns += rtt.ps() / 1000;
     }
 
-    /// A pace that has risen is felt at once, not after a long wait that the old one set.
+    /// Applies a pace that has risen at once, not after a long wait that the old pace set.
     fn hasten(&mut self, now: Time) {
         if let Some(pace) = self.source.pacing() {
             let packet = Bytes::new(u64::from(self.mss) + self.headers);
@@ -105,7 +105,7 @@ impl Sender {
         }
     }
 
-    /// Loss detection, and the end of what the sender is in.
+    /// Detects losses, and ends the sender's phase if it is over.
     fn detect_losses(&mut self, now: Time) {
         let reordering = self.rtt.srtt() / 4;
         if let Some(lost) = self.board.detect_losses(reordering) {
@@ -121,13 +121,13 @@ impl Sender {
                     self.detect_losses(now);
                 }
             }
-            // Beyond it: the packet before was sent before the mark was heeded.
+            // Strictly beyond it: the packet at it was sent before the mark was heeded.
             Phase::Marked(until) if self.cumulative > until => self.phase = Phase::Open,
             _ => {}
         }
     }
 
-    /// Packets were lost, this the last of them.
+    /// Handles losses, of which `lost` is the last.
     pub(super) fn found_lost(&mut self, now: Time, lost: u64) {
         match self.phase {
             Phase::Recovery(until) | Phase::Timeout(until) => self.lost_beyond |= lost >= until,
@@ -142,7 +142,7 @@ impl Sender {
         self.tell(now, Signal::Loss, self.flight_size());
     }
 
-    /// Whether the last packet was sent again because it was lost: then the probe has hidden a loss
+    /// Whether the last packet was sent again because it was lost: the probe has then hidden a loss
     /// that the law must hear of (RFC 8985, 7.4).
     fn judge_tail_probe(&mut self, now: Time, ack: &Ack, advanced: bool) {
         let Some(end) = self.tail_probed else { return };
@@ -162,8 +162,8 @@ impl Sender {
         matches!(self.phase, Phase::Recovery(_) | Phase::Timeout(_))
     }
 
-    /// What was sent and not cumulatively acknowledged (RFC 5681): what laws reckon with when there
-    /// is congestion, for what was lost had been sent by leave of the window too.
+    /// Flight size (RFC 5681): data sent and not cumulatively acknowledged. Laws use it at
+    /// congestion, because lost data had been sent within the window too.
     #[inline]
     pub(super) fn flight_size(&self) -> Bytes {
         Bytes::new(self.next - self.cumulative)

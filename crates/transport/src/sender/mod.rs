@@ -1,4 +1,4 @@
-//! The sending end of a flow: what it sends, and when.
+//! The sending end of a flow: which packets it sends, and when.
 
 mod arrivals;
 mod timers;
@@ -13,20 +13,21 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::{Segment, SegmentKind};
 use crate::writing::Writing;
 
-/// A packet that was due for so long is no longer caught up with: the world stood still.
+/// Delay after which a due packet is no longer caught up with: time had stopped.
 const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
-/// The longest wait between two packets, however slow the pace.
+/// Longest wait between two packets, however slow the pace.
 const LONGEST_PACE: Duration = Duration::from_secs(3600);
 
-/// The sending end of a flow. What each packet and acknowledgement needs lies side by side, away from
-/// laws' states of very different lengths: with many flows it is memory that takes the time.
+/// The sending end of a flow. Fields that each packet and acknowledgement needs lie side by side,
+/// away from the laws' states of very different lengths: with many flows memory access takes the
+/// time.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
     /// Stream offset of the next byte never sent.
     next: u64,
     cumulative: u64,
-    /// Stream offset up to which the receiver lets us send.
+    /// Stream offset up to which the receiver allows sending.
     allowed: u64,
     /// Payload left in the frame being sent.
     frame_left: u64,
@@ -34,21 +35,22 @@ pub struct Sender {
     pace_next: Time,
     /// When the timer is due.
     timer: Time,
-    /// What it is set for.
+    /// Purpose of the timer.
     timer_for: TimerFor,
-    /// The next packet waits for `pace_next` and nothing else.
+    /// Whether the next packet waits only for `pace_next`.
     waits_for_pace: bool,
     /// Probes of the closed window since the last data was sent.
     window_probes: u32,
-    /// The stream ended here when its last packet was sent again to probe for its loss, and whether
-    /// the probe or the original has arrived is not known yet.
+    /// End of the stream when its last packet was sent again to probe for its loss, until it is
+    /// known whether the probe or the original has arrived.
     tail_probed: Option<u64>,
     phase: Phase,
-    /// Packets sent since repairing began were lost too.
+    /// Whether packets sent since the repair began were lost too.
     lost_beyond: bool,
-    /// The first retransmission of a recovery waits for no window (RFC 6675, 5, step 4.3).
+    /// Whether the first retransmission of a recovery is due, which waits for no window (RFC 6675,
+    /// 5, step 4.3).
     urgent: bool,
-    /// Whether application or receiver have kept us from sending since the last packet.
+    /// Whether application or receiver have limited the sender since the last packet.
     limited: bool,
     tail_loss_probe: bool,
     mss: u32,
@@ -56,7 +58,7 @@ pub struct Sender {
     headers: u64,
     frame: u64,
     writing: Writing,
-    /// How long the receiver may keep an acknowledgement back.
+    /// Longest time for which the receiver may hold back an acknowledgement.
     delayed_ack: Duration,
     board: Scoreboard,
     rtt: RttEstimator,
@@ -64,7 +66,7 @@ pub struct Sender {
     source: AnySource,
 }
 
-/// Who keeps a sender from sending more.
+/// Limit of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptBy {
     /// Its law, by its window or its pace.
@@ -78,11 +80,11 @@ pub enum KeptBy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Open,
-    /// Repairing a loss until all below this offset has arrived.
+    /// A loss is repaired until everything below this offset has arrived.
     Recovery(u64),
-    /// Repairing after a timeout until all below this offset has arrived.
+    /// A timeout is repaired until everything below this offset has arrived.
     Timeout(u64),
-    /// A mark was heeded; the next is not before this offset has been acknowledged.
+    /// A mark was heeded; the next counts once this offset has been acknowledged.
     Marked(u64),
 }
 
@@ -92,9 +94,9 @@ enum TimerFor {
     Retransmission,
     /// A tail-loss probe (RFC 8985, section 7).
     TailProbe,
-    /// Time for what was overtaken to arrive yet (RFC 8985, section 6.3).
+    /// Time for an overtaken packet to arrive (RFC 8985, section 6.3).
     Reordering,
-    /// A question whether the receiver's window is still closed (RFC 9293, 3.8.6.1).
+    /// A probe of the receiver's closed window (RFC 9293, 3.8.6.1).
     WindowProbe,
 }
 
@@ -105,12 +107,12 @@ enum Opening {
     Done,
 }
 
-/// What a sender has done so far.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderStats {
     /// Payload sent for the second time or more.
     pub retransmitted: Bytes,
-    /// Packets that carried it.
+    /// Packets sent for the second time or more.
     pub retransmitted_packets: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
@@ -121,8 +123,8 @@ pub struct SenderStats {
 }
 
 impl Sender {
-    /// The sending end of a flow that starts at `now`. `headers` is what the network layer carries
-    /// beside payload in a data packet, congestion header included.
+    /// A sender that starts at `now`. `headers` are a data packet's network-layer bytes beside
+    /// payload, congestion header included.
     pub fn new(
         now: Time,
         source: AnySource,
@@ -161,7 +163,7 @@ impl Sender {
         }
     }
 
-    /// Fetches what it has noted of sent packets into the caches: an acknowledgement, or its turn to send, is near.
+    /// Prefetches the notes on sent packets: an acknowledgement, or the sender's turn, is near.
     #[inline]
     pub fn foresee_sent(&self) {
         self.board.foresee();
@@ -178,7 +180,7 @@ impl Sender {
     pub fn in_flight(&self) -> Bytes {
         self.board.in_flight()
     }
-    /// What the receiver lets us have outstanding; [`Bytes::MAX`] for no limit.
+    /// Window of the receiver; [`Bytes::MAX`] for no limit.
     #[inline]
     pub fn receive_window(&self) -> Bytes {
         let window = Bytes::new(self.allowed - self.cumulative);
@@ -188,7 +190,7 @@ impl Sender {
     pub fn stats(&self) -> &SenderStats {
         &self.stats
     }
-    /// Length of the stream, once the application will write no more.
+    /// Length of the stream, once the application writes no more.
     pub fn stream_end(&self) -> Option<u64> {
         self.writing.end()
     }
@@ -197,11 +199,11 @@ impl Sender {
         self.writing.end().is_some_and(|end| self.cumulative >= end)
     }
 
-    /// The application writes so much more, where it is one that is [fed](crate::Writer::Fed).
+    /// Writes more data, for an application that is [fed](crate::Writer::Fed).
     pub fn write(&mut self, size: Bytes) {
         self.writing.write(size.get());
     }
-    /// What is written and was never sent.
+    /// Data written and never sent.
     pub fn unsent(&self) -> Bytes {
         Bytes::new(self.writing.written() - self.next)
     }
@@ -210,21 +212,21 @@ impl Sender {
         Bytes::new(u64::from(self.mss))
     }
 
-    /// The application writes no more; what it has written is still delivered.
+    /// Stops the application; data that it has written is still delivered.
     pub fn stop(&mut self) {
         self.writing.stop(self.next);
     }
 
-    /// An application with unlimited data writes nothing until [`Sender::resume`].
+    /// Pauses an application with unlimited data until [`Sender::resume`].
     pub fn hold(&mut self) {
         self.writing.hold(self.next);
     }
-    /// It goes on; nothing else than what was held does.
+    /// Resumes a paused application.
     pub fn resume(&mut self) {
         self.writing.resume();
     }
 
-    /// When [`Sender::on_timer`] wants to be called; [`Time::NEVER`] if something has to arrive first.
+    /// When to call [`Sender::on_timer`]; [`Time::NEVER`] if something has to arrive first.
     #[inline]
     pub fn deadline(&self) -> Time {
         if self.opening != Opening::Done {
@@ -234,7 +236,7 @@ impl Sender {
         self.timer.min(pace).min(self.writing.next())
     }
 
-    /// When [`Sender::on_timer`] wants to be called, whatever else is waited for.
+    /// When to call [`Sender::on_timer`], whatever else is awaited.
     #[inline]
     pub fn timer(&self) -> Time {
         self.timer
@@ -252,7 +254,7 @@ impl Sender {
             || in_flight + Bytes::new(u64::from(payload)) <= self.source.window()
     }
 
-    /// Who has kept it, since the last packet, from sending more.
+    /// Limit that has kept the sender from sending more since the last packet.
     pub fn kept_by(&self) -> KeptBy {
         match self.limited {
             false => KeptBy::Law,
@@ -261,8 +263,8 @@ impl Sender {
         }
     }
 
-    // Built where it is sent, it is not copied: 2 % of a packet's time.
-    /// The next packet to send now, if any. Ask again until there is none.
+    // Inlined, the packet is built where it is sent and not copied: 2 % of a packet's time.
+    /// The next packet to send now, if any; call again until there is none.
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         if self.opening != Opening::Done {
@@ -314,7 +316,7 @@ impl Sender {
         Segment { kind, offset, payload: Bytes::ZERO, header: Header::None }
     }
 
-    /// Payload of the next new packet: within a frame, what is written, and what is allowed.
+    /// Payload of the next new packet, within the frame, the written data and the window.
     #[inline]
     fn next_payload(&mut self, now: Time) -> Option<u32> {
         let available = self.writing.written().saturating_sub(self.next);
@@ -339,8 +341,8 @@ impl Sender {
         self.writing.progress(now, self.next, self.cumulative);
     }
 
-    /// Whether the pace lets a packet go now, and if so, when the next may. One that waited for the
-    /// pace alone and goes late keeps the schedule; after any other wait a new one begins.
+    /// Whether the pace lets a packet go now, and when the next may go. A packet that waited only
+    /// for the pace and goes late keeps the schedule; after any other wait a new schedule begins.
     #[inline]
     fn pace_allows(&mut self, now: Time, payload: u32, waited: bool) -> bool {
         let Some(pace) = self.source.pacing() else { return true };
@@ -376,7 +378,7 @@ impl Sender {
 
 #[cfg(test)]
 impl Sender {
-    /// Whether the books balance.
+    /// Whether the counters agree.
     pub(crate) fn check(&self) {
         self.board.check(self.cumulative, self.next);
         assert!(self.allowed >= self.cumulative);

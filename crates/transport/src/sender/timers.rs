@@ -1,4 +1,4 @@
-//! A sender's timer: one, set for what is due next.
+//! A sender's single timer, set for the next thing due.
 
 use ratewire_laws::Signal;
 use ratewire_units::{Bytes, Duration, Time};
@@ -6,14 +6,14 @@ use ratewire_units::{Bytes, Duration, Time};
 use super::{Opening, Phase, Sender, TimerFor};
 use crate::segment::{Segment, SegmentKind};
 
-/// What a tail-loss probe allows for beside two RTTs (Linux: two ticks of its clock).
+/// Slack of a tail-loss probe beside two RTTs (Linux: two ticks of its clock).
 const PROBE_SLACK: Duration = Duration::from_millis(2);
-/// The longest time between two probes of a closed window (Linux: as for retransmissions).
+/// Longest time between two probes of a closed window (Linux: as for retransmissions).
 const LONGEST_WINDOW_PROBE: Duration = Duration::from_secs(120);
 
 impl Sender {
-    /// Starts the timer anew: time for what was overtaken where there is a hole, a tail-loss probe
-    /// where none is repaired (RFC 8985, 7.2), never later than the retransmission timeout.
+    /// Restarts the timer: for reordering if there is a hole, for a tail-loss probe if none is
+    /// under repair (RFC 8985, 7.2), never later than the retransmission timeout.
     #[inline]
     pub(super) fn arm_timer(&mut self, now: Time) {
         self.timer_for = TimerFor::Retransmission;
@@ -38,15 +38,16 @@ impl Sender {
         }
     }
 
-    /// Starts the timer for a question whether the receiver's window is still closed: the update
-    /// that opens it may be lost.
+    /// Starts the timer for a probe of the receiver's closed window: the update that opens the
+    /// window may be lost.
     pub(super) fn arm_window_probe(&mut self, now: Time) {
         let wait = self.rtt.rto() * (1 << self.window_probes.min(16));
         self.timer = now + wait.min(LONGEST_WINDOW_PROBE);
         self.timer_for = TimerFor::WindowProbe;
     }
 
-    /// Called at [`Sender::deadline`]; may return a packet that must be sent whatever the window.
+    /// Does what is due; call it at [`Sender::deadline`]. May return a packet that must be sent
+    /// whatever the window.
     pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
         if self.timer > now || self.timer == Time::NEVER {
             return None;
@@ -90,7 +91,7 @@ impl Sender {
         self.arm_retransmission(now);
     }
 
-    /// What was overtaken has had its time.
+    /// Ends the time that overtaken packets had to arrive.
     fn end_reordering(&mut self, now: Time) {
         if let Some(lost) = self.board.give_up_holes() {
             self.found_lost(now, lost);

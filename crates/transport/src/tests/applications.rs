@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Time};
 use crate::testing::{MSS, Pipe, RTT, at, config, fixed, ms, packets};
 use crate::{App, Reader, ReceiveWindow, Receiver, Reply, TransportConfig};
 
-/// A receiver that is given packets and asked what it has read.
+/// A receiver that gets packets and is asked what it has read.
 fn receiver(law: &AnyLaw, buffer: u64, reader: Reader) -> Receiver {
     let config =
         TransportConfig { receive_window: ReceiveWindow::Fixed(packets(buffer)), ..config() };
@@ -23,7 +23,7 @@ fn give(receiver: &mut Receiver, now: Time, packet: u64) -> Reply {
     receiver.on_data(now, packet * MSS, packets(1), &Header::None, false)
 }
 
-/// The window that is advertised, in packets.
+/// The advertised window, in packets.
 fn window(receiver: &mut Receiver, now: Time) -> u64 {
     receiver.acknowledge(now).window.get() / MSS
 }
@@ -35,12 +35,13 @@ fn a_square_wave_reads_at_two_speeds() {
     for packet in 0..40 {
         give(&mut receiver, at(0), packet);
     }
-    // Twenty in the first 20 ms, two in the next, then twenty again; what is begun is ended.
+    // Twenty in the first 20 ms, two in the next, then twenty again; a frame that is begun is
+    // finished.
     for (now, read) in [(0, 0), (1, 1), (19, 19), (20, 20), (29, 20), (30, 21), (40, 22), (58, 40)]
     {
         assert_eq!(window(&mut receiver, at(now)), 60 + read, "at {now} ms");
     }
-    // Looked at once, it is the same.
+    // A single look gives the same result.
     let reader = Reader::Alternating { per_frame: [ms(3), ms(10)], every: ms(20) };
     let mut once = self::receiver(&fixed(1), 100, reader);
     (0..40).for_each(|packet| assert_eq!(give(&mut once, at(0), packet), Reply::Now));
@@ -60,7 +61,7 @@ fn who_holds_back_by_rate_advertises_all_and_drops() {
         assert_eq!(receiver.delivered(), packets(4));
         assert_eq!(window(&mut receiver, at(0)), advertised);
         assert_eq!(receiver.refused(), refused);
-        // A question whether there is room is no packet that was dropped.
+        // A question for room is no dropped packet.
         receiver.on_data(at(0), 6 * MSS, Bytes::ZERO, &Header::None, false);
         assert_eq!(receiver.refused(), refused);
         assert_eq!(give(&mut receiver, at(50), 4), Reply::Now);
@@ -81,7 +82,7 @@ fn who_is_held_sends_nothing_until_it_resumes() {
     pipe.sender.resume();
     pipe.sender.resume();
     assert_eq!(pipe.sender.poll_transmit(at(1000)).map(|s| s.offset), Some(15 * MSS));
-    // What has an end is not held.
+    // Data with an end is not held.
     let mut pipe = Pipe::new(&fixed(5), &config(), &App::sized(packets(9)));
     pipe.sender.hold();
     pipe.run();

@@ -27,7 +27,7 @@ fn an_acknowledgement_speaks_for_marked_or_for_unmarked_packets() {
 
 #[test]
 fn the_law_hears_of_marks_once_a_window() {
-    // Packets 0 to 9 are one window; what the first mark makes the sender send begins at 11 or so.
+    // Packets 0 to 9 are one window; the sender's answer to the first mark begins at about 11.
     let window_after = |marked: &[usize]| {
         let mut pipe = Pipe::sized(&newreno(), 400);
         pipe.data = marked.iter().map(|n| (*n, Fate::Marked)).collect();
@@ -46,7 +46,7 @@ fn the_law_hears_of_marks_once_a_window() {
 
 #[test]
 fn laws_need_not_count_windows_themselves() {
-    // XCP halves its window whenever it is told.
+    // XCP halves its window at each notification.
     let law = ratewire_laws::AnyLaw::new("xcp", &[("initial_window", "10 packets")]).unwrap();
     let window_after = |marked: &[usize]| {
         let mut pipe = Pipe::sized(&law, 400);

@@ -1,5 +1,5 @@
-//! Who keeps the sender from sending: its law, the application, or the receiver. The law must know: a
-//! window that is not used says nothing about the path.
+//! Limits of a sender: its law, the application, or the receiver. The law must know which: a window
+//! that is not used says nothing about the path.
 
 use ratewire_units::Rate;
 
@@ -41,7 +41,7 @@ fn the_end_of_a_burst_does_not_count_once_more_is_written() {
     let mut pipe = Pipe::new(&newreno(), &config(), &app);
     pipe.run_to(at(5000));
     // 171 packets an RTT are written: slow start goes on until the window is that large and what
-    // was written meanwhile is sent.
+    // was written meanwhile has been sent.
     let window = pipe.window();
     assert!((171.0..=640.0).contains(&window), "{window}");
     pipe.run_to(at(9000));

@@ -39,7 +39,8 @@ fn a_retransmission_lost_again_is_found_without_a_timeout() {
     let again = pipe.numbers_resent();
     let mut pipe = Pipe::sized(&fixed(10), 100).losing([4]).losing(again);
     pipe.run();
-    // What is sent at 200 ms is a quarter of an RTT later, and is known to have arrived at 300 ms.
+    // Packets sent at 200 ms are a quarter of an RTT later, and are known to have arrived at 300
+    // ms.
     assert_eq!(pipe.resent(), [(at(100), 4), (at(300), 4)]);
     assert_eq!(pipe.sender.stats().timeouts, 0);
 }
@@ -61,8 +62,8 @@ fn losses_of_what_recovery_sends_begin_another() {
     let mut pipe = Pipe::sized(&newreno(), 600).losing([100]);
     pipe.run_while(|pipe| pipe.resent().is_empty());
     let (halved, next) = (pipe.window(), pipe.sent().count());
-    // The retransmission and the packet after it are lost: both are found while the first loss is
-    // being repaired, and the second belongs to what was sent after the window was halved.
+    // The retransmission and the packet after it are lost. Both losses are found while the first is
+    // under repair, and the second belongs to the data sent after the window was halved.
     let mut pipe = Pipe::sized(&newreno(), 600).losing([100, next - 1, next]);
     pipe.run_while(|pipe| pipe.resent().len() < 3);
     assert_eq!(pipe.window(), halved, "still repairing");
@@ -77,8 +78,8 @@ fn losses_of_what_recovery_sends_begin_another() {
 fn the_last_packet_lost_is_found_by_a_probe() {
     let mut pipe = Pipe::sized(&newreno(), 40).losing([39]);
     pipe.run();
-    // Packet 39 is sent at 200 ms; two RTTs and a bit after the last acknowledgement, or where
-    // that is sooner at the timeout, it is sent again.
+    // Packet 39 is sent at 200 ms. It is sent again two RTTs and a bit after the last
+    // acknowledgement, or at the timeout if that is sooner.
     assert_eq!((pipe.resent(), pipe.sender.stats().timeouts), (vec![(at(500), 39)], 0));
 }
 
@@ -145,7 +146,7 @@ fn without_probes_the_last_packet_waits_for_the_timer() {
 
 #[test]
 fn a_probe_sends_new_data_where_there_is_some() {
-    // The whole window is lost, and more waits.
+    // The whole window is lost, and more data waits.
     let mut pipe = Pipe::sized(&fixed(10), 40).losing(20..30);
     pipe.run();
     assert_eq!(pipe.sender.stats().timeouts, 0);
@@ -177,8 +178,8 @@ fn an_original_that_comes_after_its_probe_says_nothing_of_others() {
     let mut pipe = Pipe::sized(&fixed(10), 20);
     pipe.data = [(18, Fate::Late(ms(220))), (19, Fate::Late(ms(210)))].into();
     pipe.run();
-    // Packet 19 is sent again at 400 ms. At 410 ms it is the first copy that is acknowledged: packet
-    // 18, sent with it, is not late by that.
+    // Packet 19 is sent again at 400 ms. At 410 ms it is the first copy that is acknowledged:
+    // packet 18, sent with it, is not late by that.
     assert_eq!(pipe.resent(), [(at(400), 19)]);
 }
 

@@ -59,7 +59,7 @@ fn writers_wait_for_it_too() {
         pipe.run_to(at(100));
         pipe.sender.stop();
         pipe.run();
-        // All that was written meanwhile: 6 packets, or a frame every 11.68 ms.
+        // All data written meanwhile: 6 packets, or a frame every 11.68 ms.
         assert!(pipe.receiver.delivered() >= packets(6));
     }
 }

@@ -1,4 +1,4 @@
-//! Whatever the path does to packets, what is written arrives: once, in order, and all of it.
+//! Whatever the path does to packets, all written data arrives, once and in order.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn micros(most: u64) -> impl Strategy<Value = Duration> {
     (0..most).prop_map(Duration::from_micros)
 }
 
-/// What becomes of the first packets. Those after them arrive, so that all ends.
+/// Fates of the first packets. Those after them arrive, so that every run ends.
 fn fates(marks: bool) -> impl Strategy<Value = BTreeMap<usize, Fate>> {
     let fate = prop_oneof![
         4 => Just(Fate::Lost),
@@ -124,7 +124,7 @@ proptest! {
         pipe.lateness = lateness;
         pipe.thorough = true;
         pipe.run();
-        // Each byte was sent for the first time once.
+        // Each byte was first sent once.
         let first: u64 = pipe.sent().filter(|s| !s.2).map(|(_, s, _)| s.payload.get()).sum();
         prop_assert_eq!(Some(first), pipe.sender.stream_end());
         let again: u64 = pipe.sent().filter(|s| s.2).map(|(_, s, _)| s.payload.get()).sum();

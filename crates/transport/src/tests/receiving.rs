@@ -1,4 +1,4 @@
-//! Acknowledgements: when, and what they say.
+//! Acknowledgements: when they are sent, and what they say.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
     pipe.data.insert(0, Fate::Marked);
     pipe.run();
     assert_eq!(pipe.answers().map(|(t, ack)| (t, ack.marked)).next(), Some((at(50), true)));
-    // So is a question for the window.
+    // A question for the window is answered at once too.
     let reply = pipe.receiver.on_data(at(60), MSS, Bytes::ZERO, &Header::None, false);
     assert_eq!(reply, Reply::Now);
 }
@@ -79,7 +79,7 @@ fn the_newest_three_ranges_newest_first() {
     assert_eq!(blocks(&r.take(3)), [], "a duplicate of what was delivered");
 }
 
-/// The ranges of what has arrived beyond a hole, of that which arrived last first.
+/// Ranges beyond a hole, the last to arrive first.
 fn newest_ranges(arrived: &[u64], cumulative: u64) -> Vec<(u64, u64)> {
     let has = |n: &u64| *n >= cumulative && arrived.contains(n);
     let mut ranges = Vec::new();
@@ -98,8 +98,8 @@ fn newest_ranges(arrived: &[u64], cumulative: u64) -> Vec<(u64, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    // Of so many packets six ranges can be beyond a hole, of which the receiver remembers when they grew; of more it
-    // forgets those that grew first, and may have less to tell once others join.
+    // With this many packets at most six ranges are beyond a hole, and the receiver remembers when
+    // they grew. Of more it forgets those that grew first, and may report fewer once others join.
     #[test]
     fn the_newest_ranges_whatever_the_order_of_arrival(order in vec(0..13_u64, 1..60)) {
         let mut receiving = Receiving::new();

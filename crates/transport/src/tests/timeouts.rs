@@ -64,7 +64,7 @@ fn half_of_what_was_outstanding_is_the_threshold() {
 fn each_timeout_brings_the_window_down() {
     let config = TransportConfig { tail_loss_probe: false, ..config() };
     let app = App::sized(packets(300));
-    // The first window, the first retransmission, and what is sent two rounds later.
+    // The first window, the first retransmission, and packets sent two rounds later.
     let mut pipe = Pipe::new(&newreno(), &config, &app).losing((0..10).chain(13..40));
     pipe.run_while(|pipe| pipe.sender.stats().timeouts < 2);
     assert_eq!(pipe.window(), 1.0);

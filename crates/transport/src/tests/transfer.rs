@@ -1,4 +1,4 @@
-//! Transfers over a path that loses nothing, or only confuses.
+//! Transfers over a path without loss, with or without reordering.
 
 use ratewire_units::{Bytes, Duration, Time};
 

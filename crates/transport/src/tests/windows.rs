@@ -66,8 +66,8 @@ fn duplicates_do_not_open_it() {
 fn a_slow_reader_sets_the_speed() {
     let mut pipe = Pipe::new(&newreno(), &fixed_window(packets(10)), &slow(50));
     pipe.run();
-    // The first packet arrives after 50 ms; the reader is always busy from then on, and what it has
-    // not read when the last arrives is at most the window.
+    // The first packet arrives after 50 ms. The reader is always busy from then on, and at most a
+    // window is unread when the last packet arrives.
     let last = Time::ZERO + DELAY + ms(20) * 50;
     assert!(pipe.last_arrival() <= last && pipe.last_arrival() >= last - ms(20) * 11);
     assert_eq!((pipe.resent(), pipe.sender.stats().timeouts), (vec![], 0));

@@ -1,4 +1,4 @@
-//! What applications write, and the packets that it makes.
+//! Applications' writes, and the packets that they make.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -101,7 +101,7 @@ fn no_pause_is_all_at_once_or_one_burst_after_the_other() {
         pipe.run_to(at(450));
         pipe.sender.stop();
         pipe.run();
-        // What is sent is followed by the next burst at once.
+        // The next burst follows the last sent packet at once.
         let written = if pause_after == PauseAfter::Sent { 60 } else { 50 };
         assert_eq!(pipe.receiver.delivered(), packets(written));
     }

@@ -75,8 +75,9 @@ impl XcpHeader {
         buf[at.delta_throughput..][..4].copy_from_slice(&delta.to_be_bytes());
     }
 
-    /// The header as it arrives at the other end: what `parse` makes of what `emit` writes, without
-    /// the bytes. A simulated packet that carries it carries no more than a real one.
+    /// The header as it arrives at the other end: the result of `emit` and `parse`, without the
+    /// bytes.
+    /// So a simulated packet carries no more precision than a real one.
     pub fn quantise(&self, draft: Draft, packet_size: Bytes) -> XcpHeader {
         if draft == Draft::V00 {
             return self.quantise_v00(packet_size);

@@ -39,7 +39,7 @@ impl Draft {
     }
 }
 
-/// Checks that `bytes` start with a valid header, and says which.
+/// Checks that `bytes` start with a valid header, and returns its draft and format.
 pub(super) fn check(bytes: &[u8]) -> Result<(Draft, Format), ParseError> {
     let Some(header) = bytes.first_chunk::<HEADER_LEN>() else {
         return Err(ParseError::TooShort { found: bytes.len() });

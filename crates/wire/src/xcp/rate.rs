@@ -5,8 +5,8 @@ use ratewire_units::Throughput;
 /// A delta in whole bytes per second: the nearest, halves away from zero, saturating, NaN to 0.
 pub(super) fn delta_to_wire(t: Throughput) -> i32 {
     let v = t.get();
-    // `as` truncates, saturates and sends NaN to 0. Adding a half first would be shorter but turns
-    // the largest number below a half into 1.
+    // `as` truncates, saturates and turns NaN into 0. Adding a half first would turn the largest
+    // number below a half into 1.
     let whole = v as i32;
     let rest = v - f64::from(whole);
     if rest >= 0.5 {

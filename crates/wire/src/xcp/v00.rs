@@ -9,7 +9,7 @@ const PS_PER_MS: u64 = 1_000_000_000;
 /// between its packets.
 ///
 /// [`XcpHeader`] can be sent and read in this layout too, given the packet size. This struct is for
-/// what speaks -00 itself, and loses nothing: `emit` gives back the bytes it was read from.
+/// programs that use -00 alone, and is exact: `emit` writes the bytes that it was read from.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct XcpHeaderV00 {
     /// IANA number of the next header (6 for TCP).

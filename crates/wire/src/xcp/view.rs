@@ -77,8 +77,8 @@ impl<T: AsRef<[u8]>> XcpView<T> {
     pub fn delta_throughput(&self) -> Throughput {
         delta_from_wire(self.word(self.draft.layout().delta_throughput).cast_signed())
     }
-    /// All fields. `packet_size` is the size of the sender's packets, used for [`Draft::V00`] only;
-    /// see [`XcpHeader`].
+    /// All fields of the header. `packet_size` is the size of the sender's packets, used for
+    /// [`Draft::V00`] only; see [`XcpHeader`].
     pub fn header(&self, packet_size: Bytes) -> XcpHeader {
         let pace = self.word(self.draft.layout().pace);
         XcpHeader {
@@ -90,7 +90,7 @@ impl<T: AsRef<[u8]>> XcpView<T> {
             delta_throughput: self.delta_throughput(),
         }
     }
-    /// What follows the header: the transport's header and data.
+    /// The bytes after the header: the transport's header and data.
     pub fn payload(&self) -> &[u8] {
         &self.bytes.as_ref()[HEADER_LEN..]
     }

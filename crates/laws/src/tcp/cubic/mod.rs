@@ -1,7 +1,7 @@
 //! CUBIC (RFC 9438): the window as a cubic function of the time since the last loss.
 //!
-//! Units: packets (`SMSS` of payload) and seconds. `flight` is what was outstanding when the loss was
-//! noticed, at most `cwnd`.
+//! Units: packets (`SMSS` of payload) and seconds. `flight` is what was outstanding when the loss
+//! was noticed, at most `cwnd`.
 //!
 //! # Congestion avoidance (section 4.2 to 4.5)
 //! - a stage begins with the first acknowledgement after slow start or after a loss is repaired:
@@ -18,25 +18,25 @@
 //!   (5.8).
 //!
 //! # Congestion (section 4.6 to 4.8)
-//! - loss or mark: `cwnd_prior = cwnd`, `ssthresh = max(beta flight, 2)`, `cwnd = max(beta flight, 2)`,
-//!   after a mark `max(beta flight, 1)`.
-//! - fast convergence: `W_max = cwnd (1 + beta) / 2` if the window had not got back to `W_max`, else
-//!   `W_max = cwnd`.
+//! - loss or mark: `cwnd_prior = cwnd`, `ssthresh = max(beta flight, 2)`,
+//!   `cwnd = max(beta flight, 2)`, after a mark `max(beta flight, 1)`.
+//! - fast convergence: `W_max = cwnd (1 + beta) / 2` if the window had not got back to `W_max`,
+//!   else `W_max = cwnd`.
 //! - timeout: `ssthresh` as for a loss, `cwnd = 1`, `W_max` unknown.
 //!
 //! Slow start, restart after idling and pacing are those of every TCP here: see [`super`] and the
-//! options. Mean window with one packet in `1/p` lost: `(C (3 + beta) / (4 (1 - beta)))^(1/4)
-//! (RTT / p)^(3/4) = 1.054 (RTT / p)^(3/4)` (5.1).
+//! options. Mean window with one packet in `1/p` lost:
+//! `(C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4) = 1.054 (RTT / p)^(3/4)` (5.1).
 //!
 //! # Deliberate differences from RFC 9438
-//! - Growth is by packets acknowledged, not by acknowledgements (4.4), so that delayed acknowledgements
-//!   do not halve it, as in Linux.
-//! - In the Reno-friendly region the window is never lowered to `W_est`, only raised, as in Linux: the
-//!   window steers for `W(t + SRTT)`, and may be above `W(t)` and `W_est` alike.
+//! - Growth is by packets acknowledged, not by acknowledgements (4.4), so that delayed
+//!   acknowledgements do not halve it, as in Linux.
+//! - In the Reno-friendly region the window is never lowered to `W_est`, only raised, as in Linux:
+//!   the window steers for `W(t + SRTT)`, and may be above `W(t)` and `W_est` alike.
 //! - Spurious loss events are not undone (4.9): the transport does not report them.
 //! - No growth for one RTT after a mark (RFC 3168, 6.1.2), which RFC 9438 leaves open.
-//! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not `ssthresh`
-//!   again, as Linux does.
+//! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not
+//!   `ssthresh` again, as Linux does.
 
 mod source;
 #[cfg(test)]

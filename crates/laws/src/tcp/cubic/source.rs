@@ -32,7 +32,7 @@ pub struct CubicSource {
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) curve: Curve,
-    /// What Reno's window would be, in packets (4.3).
+    /// The window that Reno would have, in packets (4.3).
     w_est: f64,
     /// How long the window has been the limit in this stage (5.8).
     pub(super) t: Duration,
@@ -49,7 +49,8 @@ pub(super) struct Curve {
 }
 
 impl Curve {
-    /// From `cwnd` packets back to `w_max`; from `cwnd` on if that is not known, or behind.
+    /// The curve from `cwnd` packets back to `w_max`; from `cwnd` on if `w_max` is unknown or
+    /// smaller.
     pub(super) fn new(c: f64, w_max: Option<f64>, cwnd: f64) -> Curve {
         match w_max.filter(|w| *w > cwnd) {
             Some(w_max) => Curve { c, k: libm::cbrt((w_max - cwnd) / c), w_max },
@@ -84,7 +85,7 @@ impl CubicSource {
         }
     }
 
-    /// In packets.
+    /// The window in packets.
     #[inline]
     pub(super) fn cwnd(&self) -> f64 {
         self.window.cwnd() / self.window.mss()

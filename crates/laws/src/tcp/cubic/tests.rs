@@ -25,7 +25,8 @@ fn after_a_loss_at_100() -> CubicSource {
     s
 }
 
-/// Acknowledges every millisecond from `from` to `to`, both in milliseconds: 1,000 packets a second.
+/// Acknowledges every millisecond from `from` to `to`, both in milliseconds: 1,000 packets a
+/// second.
 fn acknowledge(s: &mut CubicSource, from: u64, to: u64, limited: bool) {
     for ms in from..=to {
         s.on_ack(&Acked { now: at(ms), limited, ..acked() }, None);
@@ -67,8 +68,8 @@ fn the_window_follows_the_curve_one_rtt_ahead() {
         let to = 100 + 1000 * secs;
         acknowledge(&mut s, from, to, false);
         from = to + 1;
-        // Each acknowledgement closes 1/cwnd of the distance to W(t + RTT), so that the window comes
-        // cwnd / rate = 70 to 100 ms late, and that is about where the curve is now.
+        // Each acknowledgement closes 1/cwnd of the distance to W(t + RTT), so that the window
+        // comes cwnd / rate = 70 to 100 ms late, and that is about where the curve is now.
         let expected = s.stage.as_ref().unwrap().curve.at(secs as f64);
         assert!((s.cwnd() - expected).abs() < 0.5, "{} and not {expected}", s.cwnd());
     }

@@ -1,11 +1,12 @@
-//! DCTCP: a mark cuts the window by as much as there were marks (Alizadeh et al., SIGCOMM 2010; RFC 8257).
+//! DCTCP: a mark cuts the window by as much as there were marks (Alizadeh et al., SIGCOMM 2010; RFC
+//! 8257).
 //!
 //! Units: payload bytes at the sender, packets or bytes of queue at the port.
 //!
 //! # Port (SIGCOMM 2010, section 3.1)
 //! - marks each arriving packet that finds more than `K` waiting: the queue as it is, not a mean.
-//!   `K > C RTT / 7` keeps the link busy (section 3.3): 20 packets at 1 Gbit/s and 65 at 10 Gbit/s in
-//!   the paper's data centre.
+//!   `K > C RTT / 7` keeps the link busy (section 3.3): 20 packets at 1 Gbit/s and 65 at 10 Gbit/s
+//!   in the paper's data centre.
 //!
 //! # Receiver (RFC 8257, 3.2)
 //! - the transport's: an acknowledgement speaks for marked or for unmarked packets, never for both.
@@ -23,8 +24,8 @@
 //! - `g < 1.386 / sqrt(2 (C RTT + K))`, or `alpha` does not outlast a period.
 //!
 //! # Deliberate differences
-//! - The window does not grow in the RTT after a mark (RFC 3168, 6.1.2), as in Linux. The paper's fluid
-//!   sawtooth has no such rest.
+//! - The window does not grow in the RTT after a mark (RFC 3168, 6.1.2), as in Linux. The paper's
+//!   fluid sawtooth has no such rest.
 //! - A loss in the RTT after a mark cuts the window to half of what it was before the mark, not by
 //!   half again.
 //! - A mark never lowers the window below two packets, as in Linux; RFC 8257 leaves it open.
@@ -130,8 +131,8 @@ impl Law for Dctcp {
 impl Invariants for Dctcp {
     type Header = NoHeader;
 
-    /// A packet is added each RTT, and windows are cut by turns: after a minute 2 to 8 flows were up
-    /// to 30 % from their mean.
+    /// A packet is added each RTT, and windows are cut by turns: after a minute 2 to 8 flows were
+    /// up to 30 % from their mean.
     fn promises(&self) -> Promises {
         Promises { equal_shares: false, any_speed: false, ..Promises::default() }
     }

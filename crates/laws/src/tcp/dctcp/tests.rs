@@ -1,4 +1,5 @@
-//! RFC 8257's rules one by one. The closed forms of the paper are held by scenarios/laws/dctcp-*.toml.
+//! RFC 8257's rules one by one. The closed forms of the paper are held by
+//! scenarios/laws/dctcp-*.toml.
 
 use ratewire_units::{Bytes, Duration, Time};
 

@@ -9,13 +9,13 @@
 //!   (RFC 3465, 2.2), so that the window doubles each RTT with delayed acknowledgements too.
 //!   L = 1 in the slow start after a timeout (RFC 3465, 2.3).
 //! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted,
-//!   `cwnd += SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1).
-//!   With `count = "acks"` an acknowledgement counts as one packet (RFC 2581, 3.1, and Linux before 4.0):
-//!   half as fast with delayed ones.
-//! - loss or mark: `ssthresh = max(flight / 2, 2 SMSS)`, `cwnd = ssthresh` (RFC 5681, equation 4; RFC
-//!   6675, 5; RFC 3168, 6.1.2).
-//! - timeout: the same `ssthresh`, `cwnd = 1 SMSS` (RFC 5681, 3.1); `ssthresh` is held while the same
-//!   packet times out again.
+//!   `cwnd += SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1). With `count = "acks"` an
+//!   acknowledgement counts as one packet (RFC 2581, 3.1, and Linux before 4.0): half as fast with
+//!   delayed ones.
+//! - loss or mark: `ssthresh = max(flight / 2, 2 SMSS)`, `cwnd = ssthresh` (RFC 5681, equation 4;
+//!   RFC 6675, 5; RFC 3168, 6.1.2).
+//! - timeout: the same `ssthresh`, `cwnd = 1 SMSS` (RFC 5681, 3.1); `ssthresh` is held while the
+//!   same packet times out again.
 //! - nothing sent for longer than the retransmission timeout: `cwnd = min(cwnd, initial window)`
 //!   (RFC 5681, 4.1); `ssthresh` stays.
 //! - no growth while a loss is repaired, for one RTT after a mark (RFC 3168, 6.1.2), or while the
@@ -24,15 +24,15 @@
 //! Mean window with one packet in `1/p` lost: `sqrt(3 / (2 p)) = 1.22 / sqrt(p)` packets.
 //!
 //! # Deliberate differences from the RFCs
-//! - No inflation by duplicate acknowledgements and no deflation by partial ones (RFC 5681, 3.2; RFC
-//!   6582, 3.2): the transport counts what is outstanding as RFC 6675 does, so the window is `ssthresh`
-//!   throughout the repair and after it.
-//! - L = 2 where RFC 5681 (3.1) has 1, which doubles the window only if every packet is acknowledged by
-//!   itself.
-//! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not `ssthresh`
-//!   again, as Linux does.
-//! - A mark never lowers the window below two packets. RFC 3168 (6.1.2) goes on to one, and from there
-//!   to sending on the retransmission timer.
+//! - No inflation by duplicate acknowledgements and no deflation by partial ones (RFC 5681, 3.2;
+//!   RFC 6582, 3.2): the transport counts what is outstanding as RFC 6675 does, so the window is
+//!   `ssthresh` throughout the repair and after it.
+//! - L = 2 where RFC 5681 (3.1) has 1, which doubles the window only if every packet is
+//!   acknowledged by itself.
+//! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not
+//!   `ssthresh` again, as Linux does.
+//! - A mark never lowers the window below two packets. RFC 3168 (6.1.2) goes on to one, and from
+//!   there to sending on the retransmission timer.
 //! - The byte limit on the initial window (14,600 in RFC 6928, 2) is not applied: the option says
 //!   what is used.
 //! - HyStart++ (RFC 9406) is there, and off, as in the RFCs named above.
@@ -54,7 +54,8 @@ use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 #[derive(Clone, Debug)]
 pub struct NewReno {
     pub(super) common: Common,
-    /// In congestion avoidance an acknowledgement counts as one packet, however much it covers.
+    /// Whether an acknowledgement counts as one packet in congestion avoidance, however much it
+    /// covers.
     pub(super) counts_acks: bool,
 }
 

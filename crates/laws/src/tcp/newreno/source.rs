@@ -18,7 +18,7 @@ pub struct NewRenoSource {
     pub(in crate::tcp) window: Window,
     /// Bytes acknowledged in congestion avoidance since the window last grew.
     acked: f64,
-    /// Of one acknowledgement so many count.
+    /// Most bytes of one acknowledgement that count.
     counted: f64,
 }
 

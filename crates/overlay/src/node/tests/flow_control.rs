@@ -1,8 +1,8 @@
-//! Prices, and what they do to purchases.
+//! Prices, and their effect on purchases.
 
 use super::*;
 
-/// Two nodes, one link each way that carries a message every 5 ms, and so many senders.
+/// Two nodes, one link each way that carries a message every 5 ms, and this many senders.
 fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<usize>) {
     let groups = vec![group(Service::Fifo, &[(1000, 1)])];
     let mut net = Net::new(2, &both(&[(0, 1)]), groups, params);
@@ -13,7 +13,7 @@ fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<usize>) {
     for step in 0..seconds * 1000 {
         net.advance(Time::ZERO + Duration::from_millis(step));
         if step % 5 == 0 {
-            // What nodes tell each other takes next to nothing of a link.
+            // Control messages take next to nothing of a link.
             while net.take(0) && !net.on_links[0].back().is_some_and(|m| m.body.is_data()) {}
             while net.arrive(0) {}
             waiting.push(net.nodes[0].queue(EdgeId(0)).waiting());

@@ -1,5 +1,5 @@
-//! Nodes joined by queues that keep order and take turns at random: what a network of connections is
-//! to them, without its times.
+//! Nodes joined by queues that keep order and take turns at random, as a network of connections
+//! without its times.
 
 mod flow_control;
 mod order;
@@ -17,15 +17,15 @@ use crate::client::SenderSpec;
 use crate::groups::{Delivery, Service};
 use crate::tree::EdgeSpec;
 
-/// What a client was handed.
+/// Deliveries to a client.
 pub(super) type Log = Vec<Delivery>;
 
 pub(super) struct Net {
     pub nodes: Vec<Node>,
     pub now: Time,
-    /// What is on each link.
+    /// Messages on each link.
     pub on_links: Vec<VecDeque<Rc<Message>>>,
-    /// What each node handed out, with the members it then had there.
+    /// Deliveries of each node, with its members at that time.
     pub logs: Vec<Vec<(Delivery, Vec<ClientId>)>>,
 }
 
@@ -64,7 +64,7 @@ impl Net {
         }
     }
 
-    /// Every node does what is due by `now`.
+    /// Lets every node do what is due by `now`.
     pub fn advance(&mut self, now: Time) {
         self.now = now;
         for node in 0..self.nodes.len() {
@@ -75,7 +75,7 @@ impl Net {
         }
     }
 
-    /// A link takes the next message of its queue.
+    /// Lets a link take the next message of its queue.
     pub fn take(&mut self, link: usize) -> bool {
         let id = EdgeId(link as u16);
         let from = self.nodes[0].overlay.trees.links()[link].from;
@@ -85,7 +85,7 @@ impl Net {
         some
     }
 
-    /// The next message on a link arrives.
+    /// Lets the next message on a link arrive.
     pub fn arrive(&mut self, link: usize) -> bool {
         let to = self.nodes[0].overlay.trees.links()[link].to.index();
         let Some(message) = self.on_links[link].pop_front() else { return false };
@@ -106,7 +106,7 @@ impl Net {
         }
     }
 
-    /// Everything on its way arrives, and what that brings about.
+    /// Lets all messages on their way arrive, and those that they cause.
     pub fn settle(&mut self) {
         loop {
             let mut moved = false;
@@ -119,8 +119,7 @@ impl Net {
         }
     }
 
-    /// Deliveries to nodes: what messages bought so far are owed is what has come and what is on
-    /// its way.
+    /// Deliveries that messages owed at purchase equal those made and those on their way.
     pub fn check_books(&self) {
         let owed: u64 = self.nodes.iter().map(|node| node.counts().owed).sum();
         let came: u64 = self.nodes.iter().map(|node| node.counts().came).sum();
@@ -134,7 +133,7 @@ impl Net {
     }
 }
 
-/// What each agent was told of its group's members is what the group says.
+/// Each agent's destinations are those of its group.
 fn check_aims(node: &Node) {
     let trees = &node.overlay.trees;
     for (index, agent) in node.agents.iter().enumerate() {

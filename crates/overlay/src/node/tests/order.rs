@@ -1,4 +1,4 @@
-//! Delivery: all of it, once, in the order that the service promises, whatever the timing.
+//! Delivery: every message once, in the order that the service promises, whatever the timing.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What is done to a net, one step after the other.
+/// A step of a test.
 #[derive(Clone, Debug)]
 enum Step {
-    /// Time passes: clients buy, nodes tell each other.
+    /// Time passes: clients buy, nodes exchange messages.
     Pass(u64),
     Take(u8),
     Arrive(u8),
@@ -66,7 +66,7 @@ fn play(service: Service, steps: &[Step]) -> Net {
     for client in 0..4 {
         net.nodes[client].stop_sender(ClientId(client as u32));
     }
-    // Twice an interval: the first marks tell what came, the second that they came.
+    // Two intervals: the first marks say what came, the second that they came.
     for _ in 0..8 {
         net.settle();
         net.advance(net.now + Duration::from_millis(50));
@@ -76,7 +76,7 @@ fn play(service: Service, steps: &[Step]) -> Net {
     net
 }
 
-/// What each member was handed, from the view that has it first to the one that does not.
+/// Deliveries to each member, from the first view that has it to the first that does not.
 fn by_member(net: &Net) -> BTreeMap<ClientId, Log> {
     let mut logs: BTreeMap<ClientId, Log> = BTreeMap::new();
     for log in &net.logs {
@@ -92,11 +92,11 @@ fn by_member(net: &Net) -> BTreeMap<ClientId, Log> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Between any two views that members share, all are handed the same in the same order.
+    /// Between two views that members share, all get the same deliveries in the same order.
     #[test]
     fn agreed_order_is_one_order(steps in steps()) {
         let net = play(Service::Agreed, &steps);
-        // What came after each view, until the next, wherever that view has members.
+        // Deliveries after each view, until the next, at any node with members.
         let mut known: BTreeMap<u64, Log> = BTreeMap::new();
         for log in &net.logs {
             let mut here: BTreeMap<u64, Log> = BTreeMap::new();
@@ -116,7 +116,7 @@ proptest! {
         }
     }
 
-    /// A member is handed each sender's messages one after the other, none missing, none twice.
+    /// A member gets each sender's messages in order, none missing, none twice.
     #[test]
     fn nothing_is_lost_or_comes_twice(steps in steps(), agreed in any::<bool>()) {
         let service = if agreed { Service::Agreed } else { Service::Fifo };
@@ -130,7 +130,7 @@ proptest! {
                         prop_assert_eq!(sequence, expected, "{:?} from {:?}", member, client);
                         next.insert(client, sequence + 1);
                     }
-                    // Out and in again: what was sent meanwhile is not for it.
+                    // A member that left and joined again misses the messages between.
                     Delivery::View { client, joined: true, .. } if client == member => next.clear(),
                     Delivery::View { .. } => {}
                 }
@@ -138,7 +138,7 @@ proptest! {
         }
     }
 
-    /// In the end all nodes agree on who is in, and that is who should be.
+    /// At the end all nodes agree on the right members.
     #[test]
     fn views_end_the_same_everywhere(steps in steps(), agreed in any::<bool>()) {
         let service = if agreed { Service::Agreed } else { Service::Fifo };

@@ -1,4 +1,4 @@
-//! Figures as dots on a scale, with their intervals.
+//! Drawings of metrics: dots with their intervals on a scale.
 
 use ratewire_statistics::Significance;
 
@@ -11,7 +11,7 @@ use crate::html::text::{coordinate, escape, name};
 /// Beyond this ratio of the largest to the smallest value a scale is logarithmic.
 const WIDE: f64 = 40.0;
 
-/// A drawing a figure; nothing without figures.
+/// One drawing a metric; empty without metrics.
 pub(super) fn section<'a>(
     id: &str,
     heading: &str,
@@ -30,8 +30,8 @@ pub(super) fn section<'a>(
     )
 }
 
-/// A figure under every law: a dot and its interval on a common scale, and below, to be opened, what
-/// each law has over each other.
+/// A metric under every law: a dot and its interval on a common scale. A table of the differences
+/// between laws can be opened below.
 fn card(figure: &Metric, groups: &Groups) -> String {
     let scale = Scale::of(figure);
     let mut rows = String::new();
@@ -71,7 +71,7 @@ fn card(figure: &Metric, groups: &Groups) -> String {
     )
 }
 
-/// What each law has over each other; nothing where nothing is known.
+/// Differences between laws; empty if none is known.
 fn differences(figure: &Metric) -> String {
     if figure.differences.is_empty() {
         return String::new();
@@ -103,7 +103,7 @@ fn differences(figure: &Metric) -> String {
            </p></details>\n"
 }
 
-/// Where values lie between two ends.
+/// The scale of a drawing, between two ends.
 struct Scale {
     low: f64,
     high: f64,
@@ -111,7 +111,8 @@ struct Scale {
 }
 
 impl Scale {
-    /// Around the intervals of all laws. From 0 where 0 is near; logarithmic where values differ much.
+    /// The scale around the intervals of all laws: from 0 if 0 is near, logarithmic if values
+    /// differ much.
     fn of(figure: &Metric) -> Scale {
         let known = || figure.laws.iter().filter_map(|l| Some((l.mean?, l.margin.unwrap_or(0.0))));
         let low = known().map(|(mean, margin)| mean - margin).fold(f64::INFINITY, f64::min);
@@ -119,12 +120,12 @@ impl Scale {
         if low > 0.0 && high / low > WIDE {
             return Scale { low, high, is_log: true };
         }
-        // What cannot be below 0 is not drawn there, however wide its interval.
+        // Values cannot be below 0, so an interval ends there.
         let low = if low < 0.4 * high { 0.0 } else { low };
         Scale { low, high, is_log: false }
     }
 
-    /// Percent of the way from one end to the other; in the middle where all are the same.
+    /// Position of a value, in percent of the scale; the middle if all values are the same.
     fn percent(&self, value: f64) -> f64 {
         if self.low >= self.high {
             return 50.0;
@@ -147,7 +148,7 @@ impl Scale {
         format!("<div>{bar}<i class=\"dot\" style=\"left:{}%\"></i></div>", at(mean))
     }
 
-    /// What the ends stand for; nothing where all are the same.
+    /// Labels of the ends; empty if all values are the same.
     fn ends(&self, unit: Unit) -> String {
         if self.low >= self.high {
             return String::new();

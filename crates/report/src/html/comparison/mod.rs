@@ -1,5 +1,5 @@
-//! The page of a comparison: who is best in what, each figure with its interval, and the runs of the
-//! first seed over time.
+//! The page of a comparison: the best laws by metric, each metric with its intervals, and the runs
+//! of the first seed over time.
 
 mod means;
 
@@ -14,11 +14,11 @@ use crate::figure::plural;
 use crate::plots::Plot;
 use means::section;
 
-/// Changes with a drawing of their own.
+/// Most changes with a drawing of their own.
 const CHANGES: usize = 24;
 
-/// The page of a comparison as one HTML document, below 5 MB as others. `page` holds the runs of the
-/// first seed, one a law.
+/// The page of a comparison as one HTML document, below 5 MB. `page` holds the runs of the first
+/// seed, one a law.
 pub fn render_comparison(comparison: &Comparison, page: &Page) -> String {
     let groups = Groups::of(&page.runs);
     let choice = Choice::of(&page.runs);
@@ -71,7 +71,7 @@ fn document(
     out + "</main>\n" + &drawn(&data::json(&page.runs, groups, choice, &drawing)) + &end()
 }
 
-/// A law's colour, and what makes the legend filter it.
+/// Attributes of a law: its colour, and its group in the legend.
 fn tag(groups: &Groups, law: usize) -> String {
     match groups.list.get(law) {
         Some(group) if groups.mode == Mode::Runs => {
@@ -81,7 +81,7 @@ fn tag(groups: &Groups, law: usize) -> String {
     }
 }
 
-/// What the columns of the verdict are.
+/// The columns of the verdict.
 const STANDINGS: [(Standing, &str); 4] = [
     (Standing::Best, "Best"),
     (Standing::WithinNoise, "Within noise of the best"),
@@ -89,7 +89,7 @@ const STANDINGS: [(Standing, &str); 4] = [
     (Standing::Unknown, "No value from every seed"),
 ];
 
-/// A table of who is best, who may be as good, and who is not.
+/// A table of the laws by standing: best, within noise of the best, not as good.
 fn verdict(comparison: &Comparison, groups: &Groups) -> String {
     let has = |figure: &Metric, standing| figure.laws.iter().any(|law| law.standing == standing);
     let decided = || comparison.figures.iter().filter(|figure| has(figure, Standing::Best));
@@ -114,7 +114,7 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
         for (column, title) in &columns {
             let laws = || figure.laws.iter().enumerate().filter(|(_, l)| l.standing == *column);
             let said: String = laws().map(|(i, law)| named(law, i, groups)).collect();
-            // The best have the same from every seed.
+            // All best laws have the same value from every seed.
             let value = match laws().next() {
                 Some((_, law)) if *column == Standing::Best => {
                     format!("<small>{}</small>", escape(&law.text(figure.unit)))
@@ -176,7 +176,7 @@ fn all_figures(comparison: &Comparison) -> String {
 
 /// How the comparison was made.
 fn how(comparison: &Comparison) -> String {
-    // From one seed nothing is told, and without chance all is exact.
+    // A single seed gives no intervals, and without chance differences are exact.
     let tests: usize = comparison.figures.iter().map(|figure| figure.differences.len()).sum();
     let taken = if comparison.has_chance && tests > 0 {
         format!(

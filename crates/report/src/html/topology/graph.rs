@@ -1,14 +1,14 @@
-//! What is drawn: nodes, and one edge for the two directions of a link. Many hosts that hang on the
-//! same router become one.
+//! The graph that is drawn: nodes, and one edge for the two directions of a link. Many hosts of one
+//! router become one node.
 
 use std::collections::BTreeMap;
 
 use crate::figure::clip;
 use crate::{NodeKind, RunInfo};
 
-/// Hosts drawn one by one; beyond, those of each router are drawn as one.
+/// Most hosts drawn one by one; beyond, the hosts of each router are drawn as one.
 const HOSTS: usize = 40;
-/// Hosts of one router drawn one by one.
+/// Most hosts of one router drawn one by one.
 const HOSTS_OF_ONE: usize = 14;
 
 /// Letters of a name that are kept.
@@ -18,12 +18,12 @@ pub(super) struct Node {
     pub(super) name: String,
     pub(super) host: bool,
     pub(super) kind: NodeKind,
-    /// What it is of ensembles.
+    /// The node's role in an ensemble.
     pub(super) part: String,
     pub(super) at: Option<(f64, f64)>,
-    /// How many hosts this stands for.
+    /// Number of hosts that the node stands for.
     pub(super) stands_for: usize,
-    /// Flows that start here, less flows that end here.
+    /// Flows that start at the node, less flows that end there.
     pub(super) sends: i64,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Edge {
     /// Indices of the links from `a` to `b`, and back.
     pub(super) forth: Vec<u32>,
     pub(super) back: Vec<u32>,
-    /// Which of several parallel edges this is.
+    /// Index of the edge among parallel edges.
     pub(super) lane: usize,
 }
 
@@ -83,7 +83,7 @@ impl Graph {
         lists
     }
 
-    /// For each node, the router that is its own: it hangs on that, which has its name from it, as in
+    /// For each host, the router that is its own: its only neighbour, named after it, as in
     /// networks read from files.
     pub(super) fn own_routers(&self) -> Vec<Option<usize>> {
         let neighbours = self.neighbours();
@@ -95,7 +95,7 @@ impl Graph {
         self.nodes.iter().enumerate().map(own).collect()
     }
 
-    /// Puts the hosts that hang on one router together where there are too many to draw.
+    /// Merges the hosts of one router if there are too many to draw.
     fn gather(&mut self) {
         let neighbours = self.neighbours();
         let leaf = |i: usize| {
@@ -120,8 +120,8 @@ impl Graph {
             self.nodes[hosts[0]].sends = hosts.iter().map(|&h| self.nodes[h].sends).sum();
             self.nodes[hosts[0]].stands_for = hosts.len();
             self.nodes[hosts[0]].name = format!("{first} … {last}");
-            // Where the first stands is the end of their column: the drawing would be as high as
-            // the column, with nothing in it.
+            // The merged node stands in the middle of its hosts. At the first one's place the
+            // drawing would stay as high as their column, and empty.
             self.nodes[hosts[0]].at = mean(hosts.iter().filter_map(|&h| self.nodes[h].at));
         }
         if into.iter().enumerate().all(|(i, &to)| i == to) {
@@ -156,7 +156,7 @@ impl Graph {
     }
 }
 
-/// The middle of what has a place.
+/// The mean of positions; `None` without any.
 fn mean(places: impl Iterator<Item = (f64, f64)> + Clone) -> Option<(f64, f64)> {
     let count = places.clone().count();
     let (x, y) = places.fold((0.0, 0.0), |sum, at| (sum.0 + at.0, sum.1 + at.1));

@@ -1,4 +1,4 @@
-//! Puts names beside nodes so that they cover neither each other nor the lines, as far as it goes.
+//! Places names beside nodes so that they cover neither each other nor lines, as far as possible.
 
 use unicode_width::UnicodeWidthStr;
 
@@ -6,13 +6,13 @@ use super::placed::Side;
 
 /// Height of a line of text, in the drawing's units.
 const LINE: f64 = 15.0;
-/// From the middle of a node to the edge of its label.
+/// Distance from the middle of a node to the edge of its label.
 const OFF: f64 = 12.0;
 
-/// How high letters are.
+/// Height of letters.
 pub(in crate::html) const LETTERS: f64 = 12.0;
 
-/// How wide `text` is in such letters, near enough.
+/// Approximate width of `text` in letters of height [`LETTERS`].
 pub(in crate::html) fn width(text: &str) -> f64 {
     text.width() as f64 * 7.0
 }
@@ -26,7 +26,7 @@ pub(in crate::html) struct Box {
     pub(in crate::html) y1: f64,
 }
 
-/// Where a label's text starts, and how it is anchored there.
+/// Start of a label's text, and how the text is anchored there.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Label {
     pub(super) x: f64,
@@ -39,22 +39,22 @@ pub(super) struct Labels {
     taken: Vec<Box>,
     lines: Vec<[(f64, f64); 2]>,
     size: (f64, f64),
-    /// How many times as large as elsewhere letters may be.
+    /// Largest size of letters, as a multiple of [`LETTERS`].
     scale: f64,
 }
 
 impl Box {
-    /// The square around a point, to `half` of its side.
+    /// The square around a point, of side 2 `half`.
     pub(in crate::html) fn around(x: f64, y: f64, half: f64) -> Box {
         Box { x0: x - half, y0: y - half, x1: x + half, y1: y + half }
     }
-    /// How much of an area both have.
+    /// Area that both boxes cover.
     pub(in crate::html) fn overlap(&self, o: &Box) -> f64 {
         let dx = f64::min(self.x1, o.x1) - f64::max(self.x0, o.x0);
         let dy = f64::min(self.y1, o.y1) - f64::max(self.y0, o.y0);
         if dx > 0.0 && dy > 0.0 { dx * dy } else { 0.0 }
     }
-    /// How much of the segment lies inside, sampled.
+    /// Length of the segment inside the box, by samples.
     fn crossed(&self, [a, b]: &[(f64, f64); 2]) -> f64 {
         const SAMPLES: i32 = 40;
         let (low, high) = ((a.0.min(b.0), a.1.min(b.1)), (a.0.max(b.0), a.1.max(b.1)));
@@ -86,17 +86,18 @@ impl Labels {
         }
     }
 
-    /// Leaves room for letters as large as page.css has them on a phone, in drawings that fit there.
+    /// Leaves room for the larger letters that page.css has on phones, in drawings that fit a
+    /// phone.
     pub(super) fn for_phones(self) -> Labels {
         Labels { scale: 16.0 / LETTERS, ..self }
     }
 
-    /// The room that `text` takes.
+    /// Width and height of `text`.
     pub(super) fn room(&self, text: &str) -> (f64, f64) {
         (width(text) * self.scale, LINE * self.scale)
     }
 
-    /// Whether `area` is free of nodes and labels; if so, it is kept free of the labels to come.
+    /// Takes `area` if it is free of nodes and labels; returns whether it was.
     pub(super) fn take(&mut self, area: Box) -> bool {
         let free = self.taken.iter().all(|t| t.overlap(&area) == 0.0);
         if free {
@@ -105,8 +106,8 @@ impl Labels {
         free
     }
 
-    /// The best place for `text` at the node `at`, on the side asked for if that is as good as any;
-    /// `None` when every place covers too much of something else.
+    /// The best place for `text` at the node `at`, on the side asked for unless another is better.
+    /// `None` if every place covers too much.
     pub(super) fn place(&mut self, at: (f64, f64), text: &str, side: Side) -> Option<Label> {
         let (w, h) = self.room(text);
         let diagonal = OFF * 0.75;
@@ -141,7 +142,7 @@ impl Labels {
             }
         }
         let (cost, label, area) = best?;
-        // A label that much under something else cannot be read; the tooltip has the name.
+        // A label that covers so much cannot be read; the tooltip has the name.
         if cost > w * 2.2 + 40.0 {
             return None;
         }

@@ -1,4 +1,4 @@
-//! Where nodes go: a map if the scenario has one, else the shape one would draw by hand.
+//! Layout of nodes: on a map if the scenario has one, else in the shape one would draw by hand.
 
 use super::graph::Graph;
 use super::placed::{COLUMN_GAP, Placed, Side};
@@ -17,8 +17,8 @@ pub(super) fn place(graph: &Graph) -> Placed {
     tiers::tiers(graph).unwrap_or_else(|| mesh::mesh(graph))
 }
 
-/// Routers in a row (a dumbbell has two, a star one), hosts in columns at the ends and in rows along
-/// the way. `None` when the routers are no row or a host has two links.
+/// Routers in a row (a dumbbell has two, a star one), hosts in columns at the ends and in rows
+/// along the way. `None` if the routers are not in a row or a host has two links.
 fn chain(graph: &Graph) -> Option<Placed> {
     let neighbours = graph.neighbours();
     let row = router_row(graph, &neighbours)?;
@@ -35,7 +35,7 @@ fn chain(graph: &Graph) -> Option<Placed> {
     let (first, last) = (row[0], row[row.len() - 1]);
     let (mut left, mut right) = (hosts_of(first), hosts_of(last));
     if row.len() == 1 {
-        // One router: who sends stands on the left; if nobody says, half and half.
+        // One router: senders stand on the left. Without flows half of the hosts do.
         right = left.iter().copied().filter(|&h| graph.nodes[h].sends < 0).collect();
         if right.is_empty() || right.len() == left.len() {
             right = left.split_off(left.len().div_ceil(2));

@@ -8,10 +8,10 @@ use super::placed::{Placed, Side};
 
 const WIDTH: f64 = 720.0;
 const MARGIN: f64 = 46.0;
-/// How far hosts stand from the router they hang on.
+/// Distance of hosts from their router.
 const REACH: f64 = 42.0;
 
-/// Nodes where the scenario says they are; the others next to their neighbours.
+/// Nodes at the scenario's positions; nodes without one next to their neighbours.
 pub(super) fn on_map(graph: &Graph) -> Placed {
     let known = || graph.nodes.iter().filter_map(|n| n.at);
     // Longitude and latitude: a degree of longitude is shorter the further from the equator.
@@ -26,7 +26,7 @@ pub(super) fn on_map(graph: &Graph) -> Placed {
 /// Nodes at distances on paper that follow their distances in hops (stress majorisation).
 pub(super) fn mesh(graph: &Graph) -> Placed {
     let neighbours = graph.neighbours();
-    // Hosts that hang on one router are put beside it afterwards.
+    // Hosts of one router are placed beside it afterwards.
     let core: Vec<usize> = (0..graph.nodes.len())
         .filter(|&i| {
             !(graph.nodes[i].host && neighbours[i].len() == 1) || alone(graph, &neighbours, i)
@@ -77,7 +77,7 @@ fn alone(graph: &Graph, neighbours: &[Vec<usize>], i: usize) -> bool {
 }
 
 fn hops_from(start: usize, neighbours: &[Vec<usize>]) -> Vec<f64> {
-    // Parts that are not joined still want some distance from each other.
+    // Unconnected parts need some distance from each other.
     let apart = (neighbours.len() as f64).sqrt() + 2.0;
     let mut hops = vec![apart; neighbours.len()];
     let mut seen = vec![false; neighbours.len()];
@@ -94,17 +94,18 @@ fn hops_from(start: usize, neighbours: &[Vec<usize>]) -> Vec<f64> {
     hops
 }
 
-/// So many nodes with names of so many letters leave room for the larger letters of a phone.
+/// At most so many nodes, with names of at most so many letters, leave room for the larger letters
+/// on phones.
 const FIT_NODES: usize = 12;
 const FIT_NAME: f64 = 8.0;
 
-/// Scales what is known to the drawing, pushes crowded nodes apart, and hangs the rest beside what
-/// they are joined to.
+/// Scales known positions to the drawing, pushes crowded nodes apart, and places the rest beside
+/// their neighbours.
 fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
     let (low, high) = bounds(at.iter().flatten());
     let (dx, dy) = (f64::max(high.0 - low.0, 1e-9), f64::max(high.1 - low.1, 1e-9));
     let inner = WIDTH - 2.0 * MARGIN;
-    // Few nodes need little room, and the plots below are what one comes for.
+    // A drawing of few nodes is low, so that the plots below are near.
     let tallest = if graph.nodes.len() > 16 { 460.0 } else { 260.0 };
     let scale = f64::min(inner / dx, tallest / dy);
     let height = f64::max(dy * scale, 60.0) + 2.0 * MARGIN;
@@ -161,8 +162,8 @@ fn apart(at: &mut [Option<(f64, f64)>]) {
     }
 }
 
-/// Places the nodes that have no place beside a neighbour that has one, in the widest gap between
-/// that neighbour's edges.
+/// Places nodes without a position beside a neighbour with one, in the widest gap between the
+/// neighbour's edges.
 fn hang(graph: &Graph, at: &mut [Option<(f64, f64)>]) {
     let neighbours = graph.neighbours();
     loop {
@@ -173,7 +174,7 @@ fn hang(graph: &Graph, at: &mut [Option<(f64, f64)>]) {
         let Some((node, beside)) = homeless else { return };
         let Some(centre) = at[beside] else { return };
         let taken: Vec<(f64, f64)> = neighbours[beside].iter().filter_map(|&n| at[n]).collect();
-        // Of sixteen directions, the one that keeps furthest from every edge that is there.
+        // The one of sixteen directions that is furthest from every edge.
         let open = |direction: &(f64, f64)| {
             let near = taken.iter().map(|t| {
                 let (dx, dy) = (t.0 - centre.0, t.1 - centre.1);

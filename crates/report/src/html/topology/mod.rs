@@ -1,5 +1,5 @@
-//! The network as a drawing: hosts, routers, links as wide as they are fast, coloured by how busy
-//! each direction was.
+//! The network as a drawing: hosts, routers and links. A link's width shows its rate, the colour of
+//! each half how busy that direction was.
 
 mod graph;
 pub(super) mod labels;
@@ -18,12 +18,12 @@ use graph::{Edge, Graph};
 use labels::Labels;
 use placed::Placed;
 
-/// Nodes a drawing may have and still be read.
+/// Most nodes of a legible drawing.
 const NODES: usize = 400;
 /// Shares of the time from which a direction has the next darker colour.
 const STEPS: [f64; 4] = [0.2, 0.5, 0.8, 0.95];
 
-/// The section; nothing without nodes.
+/// The section; empty without nodes.
 pub(super) fn topology(runs: &[Run]) -> String {
     let Some(first) = runs.first() else { return String::new() };
     if first.info.topology.nodes.is_empty() {
@@ -58,7 +58,7 @@ pub(super) fn topology(runs: &[Run]) -> String {
     out + ".</p></section>\n"
 }
 
-/// Which law's utilisation the colours show.
+/// The choice of the law whose utilisation the colours show.
 fn switch(runs: &[Run]) -> String {
     if runs.len() < 2 {
         return "<span>Utilisation over the run</span>".into();
@@ -91,7 +91,7 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
     if graph.edges.len() > 100 {
         rates.scale = 0.6;
     }
-    // Busy links on top, where lines cross.
+    // Where lines cross, busy links are on top.
     let busy = |e: &Edge| {
         let links: Vec<u32> = e.forth.iter().chain(&e.back).copied().collect();
         runs.iter().map(|r| busiest(r, &links)).fold(0.0, f64::max)
@@ -141,11 +141,10 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
 fn names(graph: &Graph, placed: &Placed, labels: &mut Labels) -> String {
     let mut out = String::new();
     let own = graph.own_routers();
-    // A host and the router of its own share the host's name, so that there is room for more.
+    // A host and its own router share the host's name, which leaves room for others.
     let mut order: Vec<usize> =
         (0..graph.nodes.len()).filter(|&i| !own.contains(&Some(i))).collect();
-    // Routers first: when there is no room for all, they are what one looks for. Then where it is
-    // crowded: the others have room elsewhere.
+    // Routers first, because readers look for them. Then crowded nodes, because others find room.
     order.sort_by_key(|&i| {
         (graph.nodes[i].host && own[i].is_none(), Reverse(crowd(&placed.at, placed.at[i])))
     });
@@ -181,7 +180,7 @@ fn names(graph: &Graph, placed: &Placed, labels: &mut Labels) -> String {
     out
 }
 
-/// How many nodes are so near to `centre` that their names may be in each other's way.
+/// Number of nodes so near to `centre` that their names may overlap.
 fn crowd(at: &[(f64, f64)], centre: (f64, f64)) -> usize {
     at.iter().filter(|(x, y)| libm::hypot(x - centre.0, y - centre.1) < 60.0).count()
 }
@@ -203,7 +202,7 @@ fn ends(edge: &Edge, placed: &Placed) -> [(f64, f64); 2] {
 fn draw_edge(runs: &[Run], edge: &Edge, [a, b]: [(f64, f64); 2], rates: &Widths) -> String {
     let middle = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
     let mut out = String::new();
-    // A direction without a link of its own leaves the whole line to the other.
+    // If one direction has no link, the other takes the whole line.
     let forth_end = if edge.back.is_empty() { b } else { middle };
     let back_end = if edge.forth.is_empty() { a } else { middle };
     for (links, from, to) in [(&edge.forth, a, forth_end), (&edge.back, b, back_end)] {
@@ -254,7 +253,8 @@ fn step(utilisation: f64) -> usize {
     STEPS.iter().filter(|&&s| utilisation >= s).count()
 }
 
-/// Rate and delay, on the slowest; on every link where there are few. Not over nodes or each other.
+/// Rate and delay of the slowest links, or of all links if there are few. Labels cover neither
+/// nodes nor each other.
 fn link_labels(
     runs: &[Run],
     graph: &Graph,
@@ -275,7 +275,7 @@ fn link_labels(
         let (wide, high) = labels.room(&text);
         let (x, middle) = ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
         let length = ((b.0 - a.0) * (b.0 - a.0) + (b.1 - a.1) * (b.1 - a.1)).sqrt();
-        // Only over a level line that is long enough; elsewhere the tooltip has it.
+        // A label needs a level line that is long enough; for other links the tooltip has the text.
         if (b.1 - a.1).abs() > 12.0 || length < wide + 16.0 {
             continue;
         }
@@ -303,7 +303,7 @@ fn link_labels(
 struct Widths {
     low: f64,
     high: f64,
-    /// Below one where there are many lines.
+    /// Factor on widths, below one in drawings of many lines.
     scale: f64,
 }
 

@@ -1,6 +1,6 @@
-//! Where the nodes of a drawing are.
+//! Positions of the nodes of a drawing.
 
-/// Where a label would rather be.
+/// The preferred side of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Right,
@@ -17,9 +17,9 @@ pub(super) struct Placed {
     pub(super) upright: Vec<bool>,
     pub(super) width: f64,
     pub(super) height: f64,
-    /// Whether it can be read at half its size, on a phone, without being scrolled.
+    /// Whether the drawing is legible at half its size, on a phone without scrolling.
     pub(super) fits: bool,
 }
 
-/// What separates hosts that stand in a column or in a row.
+/// Distance between hosts in a column or in a row.
 pub(super) const COLUMN_GAP: f64 = 30.0;

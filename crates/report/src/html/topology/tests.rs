@@ -53,7 +53,7 @@ fn dumbbell(pairs: usize) -> Net {
     net
 }
 
-/// Every node is inside, and no two are on top of each other.
+/// Checks that every node is inside the drawing and no two overlap.
 fn legible(placed: &Placed) {
     for (i, a) in placed.at.iter().enumerate() {
         assert!(a.0 > 0.0 && a.0 < placed.width && a.1 > 0.0 && a.1 < placed.height, "{a:?}");
@@ -103,7 +103,7 @@ fn dumbbell_on_map(pairs: usize) -> Net {
 #[test]
 fn hosts_drawn_as_one_stand_in_their_middle() {
     let mut net = dumbbell_on_map(100);
-    // Hosts without a place have no part in it.
+    // Hosts without a position do not count.
     for node in &mut net.info.topology.nodes {
         if ["s0", "s99"].contains(&node.name.as_str()) {
             node.at = None;
@@ -115,7 +115,7 @@ fn hosts_drawn_as_one_stand_in_their_middle() {
     assert!((placed.at[1].0 - placed.at[0].0) > 150.0, "{:?}", placed.at);
 }
 
-/// Letters are a third larger there: names beside the rates would run into them.
+/// Letters are a third larger on phones, where names would run into the rates.
 #[test]
 fn names_keep_off_rates_on_a_phone() {
     let mut net = dumbbell_on_map(20);
@@ -251,7 +251,7 @@ fn level(beside: &[(f64, f64)]) -> String {
     topology(&[net.run()])
 }
 
-/// How high on the page the rate of the link is, and its routers are.
+/// Height on the page of the link's rate, and of its routers.
 fn rate_and_routers(page: &str) -> (Option<f64>, f64) {
     let y = |from: &str| {
         let tag = &page[page.find(from)?..];
@@ -271,7 +271,8 @@ fn a_rate_does_not_lie_across_a_node() {
     assert_eq!(rate_and_routers(&level(&[above, below])).0, None);
 }
 
-/// As networks from files have it; a router that others hang on, or of another name, keeps its own.
+/// In networks from files a router shares its host's name. A router with further hosts, or with
+/// another name, keeps its own.
 #[test]
 fn a_host_and_the_router_of_its_own_share_a_name() {
     let mut net = Net::default();

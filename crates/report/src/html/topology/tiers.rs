@@ -28,8 +28,8 @@ pub(super) fn tiers(graph: &Graph) -> Option<Placed> {
     for row in &rows {
         spread(row, width, &mut x);
     }
-    // Each tier is put over the one below it, so that a pod stays together; hosts follow their
-    // switch. A few rounds settle it.
+    // Each tier is centred over the one below, so that a pod stays together, and hosts follow their
+    // switch. The order settles in a few rounds.
     for _ in 0..3 {
         for t in (1..=top).chain([0]) {
             let below = if t == 0 { 1 } else { t - 1 };
@@ -39,7 +39,7 @@ pub(super) fn tiers(graph: &Graph) -> Option<Placed> {
                 if near.is_empty() { x[node] } else { near.iter().sum::<f64>() / near.len() as f64 }
             };
             let mut keyed: Vec<(f64, usize)> = rows[t].iter().map(|&n| (middle(n), n)).collect();
-            // To a tenth: sums of the same places differ in their last bits.
+            // Rounded to a tenth, because sums of the same positions differ in their last bits.
             let key = |k: &(f64, usize)| (libm::round(k.0 * 10.0) as i64, k.1);
             keyed.sort_by_key(key);
             rows[t] = keyed.into_iter().map(|k| k.1).collect();
@@ -72,7 +72,7 @@ pub(super) fn tiers(graph: &Graph) -> Option<Placed> {
     Some(placed)
 }
 
-/// A row evenly over the width.
+/// Spreads a row evenly over the width.
 fn spread(row: &[usize], width: f64, x: &mut [f64]) {
     let gap = width / row.len().max(1) as f64;
     for (i, &node) in row.iter().enumerate() {

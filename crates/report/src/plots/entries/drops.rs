@@ -2,7 +2,7 @@
 
 use super::said;
 use crate::Run;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_links};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
 
 /// The chart also offers marks, and says so if there are any.
 fn title(runs: &[Run]) -> &'static str {
@@ -10,14 +10,14 @@ fn title(runs: &[Run]) -> &'static str {
     if is_marked { "Drops and marks" } else { "Drops" }
 }
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "drops",
     key: "drops",
     title: "Drops",
     detail: "dropped",
     explanation: "Packets that a link dropped, a second.",
     chart: Chart::Opens(title),
-    source: Source::Link(&[Recorded {
+    source: PlotSource::Link(&[Recorded {
         is_left_out_if_zero: true,
         ..Recorded::rate(4, "drops", Scale::Fixed(1.0), |link| link.drops as f64)
     }]),

@@ -1,16 +1,16 @@
 //! What the senders of each group of an overlay send.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_overlay};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "groups",
     key: "sent",
     title: "Groups of the overlay",
     detail: "sent by all their senders",
     explanation: "What all senders of each group of an overlay send, as a moving mean.",
     chart: Chart::Opens(|_| "Groups of the overlay"),
-    source: Source::Group(&[Recorded::mean(
+    source: PlotSource::Group(&[Recorded::mean(
         0,
         "sent",
         Scale::FitsLasting(Family::Rates),

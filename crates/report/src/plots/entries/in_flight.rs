@@ -1,17 +1,17 @@
 //! Data of each flow in flight.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 use ratewire_units::Bytes;
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "in-flight",
     key: "flight",
     title: "Window",
     detail: "data in flight",
     explanation: "Payload of each flow that is sent and not acknowledged.",
     chart: Chart::Joins,
-    source: Source::Flow(&[Recorded::mean(2, "flight", Scale::Fits(Family::Sizes), |flow| {
+    source: PlotSource::Flow(&[Recorded::mean(2, "flight", Scale::Fits(Family::Sizes), |flow| {
         flow.in_flight.map_or(f64::NAN, Bytes::as_f64)
     })]),
     is_shown: has_flows,

@@ -1,16 +1,16 @@
 //! Packets a link marked.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_links};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "marks",
     key: "marks",
     title: "Marks",
     detail: "marked",
     explanation: "Packets to which a link gave a congestion mark, a second.",
     chart: Chart::Joins,
-    source: Source::Link(&[Recorded {
+    source: PlotSource::Link(&[Recorded {
         is_left_out_if_zero: true,
         ..Recorded::rate(5, "marks", Scale::Fixed(1.0), |link| link.marks as f64)
     }]),

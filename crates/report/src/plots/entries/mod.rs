@@ -1,6 +1,6 @@
 //! The plots, a file each, and their registry.
 
-use super::Entry;
+use super::PlotEntry;
 
 mod drops;
 mod groups;
@@ -20,7 +20,7 @@ mod waiting;
 mod window;
 
 /// All plots, in the order in which a page shows them; those of one chart follow each other.
-pub(crate) static REGISTRY: [&Entry; 15] = [
+pub(crate) const REGISTRY: &[&PlotEntry] = &[
     &throughput::PLOT,
     &sampled::PLOT,
     &pace::PLOT,

@@ -1,16 +1,16 @@
 //! The pace that each flow's law asks for.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "pace",
     key: "pacing",
     title: "Throughput",
     detail: "pace asked for",
     explanation: "The rate at which each flow's law wants to send, where it paces.",
     chart: Chart::Joins,
-    source: Source::Flow(&[Recorded::mean(5, "pacing", Scale::Fits(Family::Rates), |flow| {
+    source: PlotSource::Flow(&[Recorded::mean(5, "pacing", Scale::Fits(Family::Rates), |flow| {
         flow.pacing.map_or(f64::NAN, |pace| pace.bps())
     })]),
     is_shown: has_flows,

@@ -1,18 +1,21 @@
 //! Price of a message over each connection of an overlay.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_overlay};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "price",
     key: "price",
     title: "Connections of the overlay",
     detail: "price of a message",
     explanation: "What a message over each connection of an overlay costs.",
     chart: Chart::Opens(|_| "Connections of the overlay"),
-    source: Source::Connection(&[Recorded::mean(1, "price", Scale::Fixed(1.0), |connection| {
-        connection.price
-    })]),
+    source: PlotSource::Connection(&[Recorded::mean(
+        1,
+        "price",
+        Scale::Fixed(1.0),
+        |connection| connection.price,
+    )]),
     is_shown: has_overlay,
     said: said::groups,
     asks_why: false,

@@ -1,16 +1,16 @@
 //! Packets waiting at a link.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_links, key};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links, key};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "queue",
     key: "queue",
     title: "Queue",
     detail: "mean, shaded up to the maximum",
     explanation: "Packets waiting at a link: the mean, shaded up to the maximum.",
     chart: Chart::Opens(|_| "Queue"),
-    source: Source::Link(&[
+    source: PlotSource::Link(&[
         Recorded::mean(1, "qmean", Scale::Fixed(1.0), |link| link.queue_packets_mean),
         Recorded::max(2, key::QUEUE_MAX, Scale::Fixed(1.0), |link| {
             f64::from(link.queue_packets_max)

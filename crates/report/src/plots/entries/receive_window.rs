@@ -2,16 +2,16 @@
 
 use super::said;
 use super::window::limit;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "receive-window",
     key: "rwnd",
     title: "Window",
     detail: "receive window",
     explanation: "Window that each flow's receiver advertises, where there is a limit.",
     chart: Chart::Joins,
-    source: Source::Flow(&[Recorded::mean(3, "rwnd", Scale::Fits(Family::Sizes), |flow| {
+    source: PlotSource::Flow(&[Recorded::mean(3, "rwnd", Scale::Fits(Family::Sizes), |flow| {
         limit(flow.receive_window)
     })]),
     is_shown: has_flows,

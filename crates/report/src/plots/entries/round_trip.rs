@@ -1,16 +1,16 @@
 //! Smoothed round-trip time of each flow.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "round-trip",
     key: "rtt",
     title: "Round-trip time",
     detail: "smoothed",
     explanation: "Smoothed round-trip time of each flow, as its sender knows it.",
     chart: Chart::Opens(|_| "Round-trip time"),
-    source: Source::Flow(&[Recorded::mean(4, "rtt", Scale::Fits(Family::Times), |flow| {
+    source: PlotSource::Flow(&[Recorded::mean(4, "rtt", Scale::Fits(Family::Times), |flow| {
         if flow.srtt.is_zero() { f64::NAN } else { flow.srtt.secs() }
     })]),
     is_shown: has_flows,

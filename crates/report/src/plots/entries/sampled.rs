@@ -2,16 +2,16 @@
 
 use super::said;
 use super::throughput::GOODPUT;
-use crate::plots::{Chart, Entry, Source, has_flows};
+use crate::plots::{Chart, PlotEntry, PlotSource, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "sampled",
     key: "sampled",
     title: "Throughput",
     detail: "per flow, as sampled",
     explanation: "Goodput of each flow, point by point.",
     chart: Chart::Joins,
-    source: Source::Flow(&[GOODPUT]),
+    source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,
     said: said::goodputs,
     asks_why: false,

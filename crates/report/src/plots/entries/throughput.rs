@@ -2,20 +2,20 @@
 
 use super::said;
 use crate::FlowRow;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows, key};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows, key};
 
 /// Mean goodput, bits per second.
 pub(super) const GOODPUT: Recorded<FlowRow> =
     Recorded::mean(0, key::GOODPUT, Scale::FitsLasting(Family::Rates), |flow| flow.goodput.bps());
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "throughput",
     key: "goodput",
     title: "Throughput",
     detail: "per flow",
     explanation: "Goodput of each flow, as a moving mean of up to nine points.",
     chart: Chart::Opens(|_| "Throughput"),
-    source: Source::Flow(&[GOODPUT]),
+    source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,
     said: said::goodputs,
     asks_why: true,

@@ -2,18 +2,21 @@
 
 use super::said;
 use crate::Run;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source, has_flows};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "total",
     key: "total",
     title: "Throughput",
     detail: "all flows together",
     explanation: "Goodput of all flows together, those of `[[traffic]]` included.",
     chart: Chart::Joins,
-    source: Source::AllFlows(&[Recorded::rate(0, "total", Scale::Fits(Family::Rates), |bits| {
-        *bits
-    })]),
+    source: PlotSource::AllFlows(&[Recorded::rate(
+        0,
+        "total",
+        Scale::Fits(Family::Rates),
+        |bits| *bits,
+    )]),
     is_shown: |runs| {
         has_flows(runs) || runs.iter().any(|run: &Run| run.collected.all_flows.has("total"))
     },

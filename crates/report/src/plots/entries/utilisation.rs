@@ -1,16 +1,16 @@
 //! Part of the time a link was sending.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_links, key};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links, key};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "utilisation",
     key: "util",
     title: "Utilisation",
     detail: "",
     explanation: "Share of the time in which a link was sending.",
     chart: Chart::Opens(|_| "Utilisation"),
-    source: Source::Link(&[Recorded::mean(0, key::UTILISATION, Scale::Fixed(0.01), |link| {
+    source: PlotSource::Link(&[Recorded::mean(0, key::UTILISATION, Scale::Fixed(0.01), |link| {
         link.utilisation
     })]),
     is_shown: has_links,

@@ -1,16 +1,16 @@
 //! Messages waiting for each connection of an overlay.
 
 use super::said;
-use crate::plots::{Chart, Entry, Recorded, Scale, Source, has_overlay, key};
+use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_overlay, key};
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "waiting",
     key: "waiting",
     title: "Connections of the overlay",
     detail: "messages waiting",
     explanation: "Messages waiting for each connection of an overlay.",
     chart: Chart::Joins,
-    source: Source::Connection(&[Recorded::mean(
+    source: PlotSource::Connection(&[Recorded::mean(
         0,
         key::WAITING,
         Scale::Fixed(1.0),

@@ -1,7 +1,7 @@
 //! Congestion window of each flow.
 
 use super::said;
-use crate::plots::{Chart, Entry, Family, Recorded, Scale, Source};
+use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale};
 use crate::{FlowRow, Run};
 use ratewire_units::Bytes;
 
@@ -19,14 +19,14 @@ fn is_known(runs: &[Run]) -> bool {
     runs.iter().flat_map(|run| &run.collected.flows).any(|flow| flow.tracks.has(KEY))
 }
 
-pub(crate) static PLOT: Entry = Entry {
+pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "window",
     key: "cwnd",
     title: "Window",
     detail: "congestion window",
     explanation: "Congestion window of each flow, in bytes of payload, where its law has one.",
     chart: Chart::Opens(|_| "Window"),
-    source: Source::Flow(&[WINDOW]),
+    source: PlotSource::Flow(&[WINDOW]),
     is_shown: is_known,
     said: said::goodputs,
     asks_why: false,

@@ -3,7 +3,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_laws::AnyLaw;
 use ratewire_net::Body;
 use ratewire_net::random::stream;
-use ratewire_net::spec::{Change, CoDelSpec, Discipline, Limit, LinkId, Loss, NodeId, Sockets};
+use ratewire_net::spec::{AnyDiscipline, Change, Limit, LinkId, Loss, NodeId, Sockets};
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -165,8 +165,8 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
         match chance.below(6) {
             0 => spec.loss = Loss::Random(0.01),
             1 => {
-                let (target, interval) = (ms(5), ms(100));
-                spec.discipline = Discipline::CoDel(CoDelSpec { target, interval, ecn: true });
+                let ecn = [("ecn", "true")];
+                spec.discipline = AnyDiscipline::new("codel", &ecn, Bytes::new(1000)).unwrap();
             }
             _ => (),
         }

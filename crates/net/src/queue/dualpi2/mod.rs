@@ -1,0 +1,282 @@
+//! DualPI2, the dual queue coupled AQM for low latency, low loss and scalable throughput (RFC
+//! 9332).
+//!
+//! Names and pseudo code are those of appendix A. Queue 0 is the Classic queue (C), queue 1 the
+//! low-latency one (L).
+//!
+//! # Updates (`dualpi2_update`)
+//! Between two updates the backlog changes only at arrivals and departures, and the wait of a head
+//! grows with time: [`DualPi2::catch_up`] works out each update with the heads' waits at its own
+//! time.
+//!
+//! # Deliberate differences
+//! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2: the
+//!   RFC's pseudo code leaves `scheduler()` open.
+//! - The limit of both queues is the link's `queue`, and a packet that finds no room is the one
+//!   dropped.
+
+#[cfg(test)]
+mod tests;
+
+use ratewire_laws::OptionError;
+use ratewire_laws::options::{Kind, OptionSpec, Options};
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
+use super::sorted::Queues;
+use super::timer::Timer;
+use crate::packet::Ecn;
+
+/// The Classic queue.
+const CLASSIC: u32 = 0;
+/// The low-latency queue.
+const LOW_LATENCY: u32 = 1;
+
+/// DualPI2 at one link. Names in brackets are the RFC's.
+#[derive(Clone, Debug)]
+pub struct DualPi2 {
+    /// Wait of the Classic queue to hold.
+    target: Duration,
+    /// Updates of the probabilities (each Tupdate).
+    updates: Timer,
+    /// Gains, in 1/s.
+    alpha: f64,
+    beta: f64,
+    /// Coupling factor (k).
+    coupling: f64,
+    /// Wait of the low-latency queue from which its own marking begins (minTh), and over which it
+    /// rises to certainty (range).
+    ramp_start: Duration,
+    ramp: Duration,
+    /// Share of the Classic queue while both wait.
+    classic_share: f64,
+    /// Bytes of a full packet.
+    packet: Bytes,
+    /// Base probability (p').
+    base: f64,
+    /// Wait at the last update (prevq).
+    previous: Duration,
+    /// When the heads of both queues came, as of the last call.
+    heads: [Option<Time>; 2],
+    /// Sums of probabilities since the last mark or drop, by queue (count of recur).
+    counts: [f64; 2],
+    /// Above zero the Classic queue is next, else the low-latency one.
+    credit: f64,
+}
+
+const OPTIONS: &[OptionSpec] = &[
+    option("target", Kind::Time, "15 ms", "Wait of the Classic queue to hold. RFC 9332, A.1."),
+    option(
+        "update",
+        Kind::Time,
+        "15 ms",
+        "Time between updates of the probabilities. RFC 9332, A.1: Tupdate, the lesser of the target and a third of 100 ms.",
+    ),
+    option(
+        "alpha",
+        Kind::Number(0.0, 1000.0),
+        "0.15",
+        "Integral gain in 1/s. RFC 9332, A.1: 0.1 Tupdate / RTT_max^2, RTT_max 100 ms.",
+    ),
+    option(
+        "beta",
+        Kind::Number(0.0, 1000.0),
+        "3",
+        "Proportional gain in 1/s. RFC 9332, A.1: 0.3 / RTT_max.",
+    ),
+    option(
+        "coupling",
+        Kind::Number(0.1, 100.0),
+        "2",
+        "Probability of a low-latency packet's mark over the root of that of a Classic packet's drop. RFC 9332, A.1: k.",
+    ),
+    option(
+        "ramp_start",
+        Kind::Time,
+        "800 us",
+        "Wait of a low-latency packet from which it may be marked by its own queue. RFC 9332, A.1: minTh.",
+    ),
+    option(
+        "ramp",
+        Kind::Time,
+        "400 us",
+        "So much more wait, and it is marked for certain; 0 for a step. RFC 9332, A.1: range.",
+    ),
+    option(
+        "classic_share",
+        Kind::Number(0.001, 0.999),
+        "0.1",
+        "Share of the Classic queue while packets wait in both, as in Linux's sch_dualpi2 (c_protection).",
+    ),
+];
+
+/// Packets that must wait behind a low-latency packet for its own queue to mark it (Th_len).
+const LEAST_BEHIND: u32 = 1;
+impl DualPi2 {
+    /// Probability of a mark or drop of a Classic packet (p_C).
+    fn classic(&self) -> f64 {
+        self.base * self.base
+    }
+
+    /// Probability of a low-latency packet's mark that goes with it (p_CL).
+    fn coupled(&self) -> f64 {
+        (self.coupling * self.base).min(1.0)
+    }
+
+    /// Whether low-latency packets are marked for certain, so that marks can do no more (p_CL >=
+    /// p_Lmax).
+    fn is_overloaded(&self) -> bool {
+        self.coupled() >= 1.0
+    }
+
+    /// Probability of a mark by the low-latency queue itself (laqm, p'_L).
+    fn native(&self, sojourn: Duration, behind: u32) -> f64 {
+        if behind <= LEAST_BEHIND || sojourn <= self.ramp_start {
+            return 0.0;
+        }
+        let above = sojourn.saturating_sub(self.ramp_start).secs();
+        if self.ramp.is_zero() { 1.0 } else { (above / self.ramp.secs()).min(1.0) }
+    }
+
+    /// True with a likelihood, evenly spaced (recur).
+    fn recurs(&mut self, queue: u32, likelihood: f64) -> bool {
+        let count = &mut self.counts[queue as usize];
+        *count += likelihood;
+        let hits = *count > 1.0;
+        if hits {
+            *count -= 1.0;
+        }
+        hits
+    }
+
+    /// Works out the updates up to `now`, at multiples of the interval: the heads have been the
+    /// same since.
+    fn catch_up(&mut self, now: Time) {
+        while let Some(at) = self.updates.take(now) {
+            let before = (self.base, self.previous);
+            self.update(at);
+            if self.heads == [None, None] && before == (self.base, self.previous) {
+                self.updates.skip(now);
+            }
+        }
+    }
+
+    /// One update (dualpi2_update of A.2): the greater wait of both queues.
+    fn update(&mut self, at: Time) {
+        let waits = self.heads.map(|came| came.map_or(Duration::ZERO, |came| at.since(came)));
+        let wait = waits[0].max(waits[1]);
+        let (wait_s, target, previous) = (wait.secs(), self.target.secs(), self.previous.secs());
+        self.base += self.alpha * (wait_s - target) + self.beta * (wait_s - previous);
+        self.base = self.base.clamp(0.0, 1.0);
+        self.previous = wait;
+    }
+
+    /// What a Classic packet meets (A.2).
+    fn treat_classic(&mut self) -> Treatment {
+        let likelihood = self.classic();
+        if !self.recurs(CLASSIC, likelihood) {
+            return Treatment::Pass;
+        }
+        // From p_Cmax on overload disables ECN.
+        let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
+        Treatment::signal(likelihood < most)
+    }
+
+    /// What a low-latency packet meets (A.2).
+    fn treat_low_latency(&mut self, departure: &Departure) -> Treatment {
+        let (classic, coupled) = (self.classic(), self.coupled());
+        if self.is_overloaded() && self.recurs(LOW_LATENCY, classic) {
+            return Treatment::Drop;
+        }
+        let native = if self.is_overloaded() {
+            0.0
+        } else {
+            self.native(departure.sojourn, departure.backlog.packets)
+        };
+        match self.recurs(LOW_LATENCY, native.max(coupled)) {
+            true => Treatment::MarkOrDrop,
+            false => Treatment::Pass,
+        }
+    }
+}
+
+impl Discipline for DualPi2 {
+    const INFO: DisciplineInfo = DisciplineInfo {
+        name: "dualpi2",
+        title: "DualPI2",
+        summary: "Dual queue coupled AQM (RFC 9332): a short queue for scalable senders (L4S) beside one for all others",
+        explanation: include_str!("explain.md"),
+        example: "discipline = { dualpi2 = { target = \"15 ms\", coupling = 2 } }",
+        options: OPTIONS,
+    };
+
+    fn from_options(o: &Options, packet: Bytes) -> Result<DualPi2, OptionError> {
+        let classic_share = o.number("classic_share");
+        Ok(DualPi2 {
+            target: o.time("target"),
+            updates: Timer::new(o.time("update"), Self::INFO.title)?,
+            alpha: o.number("alpha"),
+            beta: o.number("beta"),
+            coupling: o.number("coupling"),
+            ramp_start: o.time("ramp_start"),
+            ramp: o.time("ramp"),
+            classic_share,
+            packet,
+            base: 0.0,
+            previous: Duration::ZERO,
+            heads: [None, None],
+            counts: [0.0, 0.0],
+            credit: first_credit(classic_share, packet),
+        })
+    }
+
+    fn marks(&self) -> bool {
+        true
+    }
+    fn sorts(&self) -> bool {
+        true
+    }
+
+    /// `dualpi2_enqueue`: ECT(1) and CE go to the low-latency queue.
+    fn place(&mut self, arrival: &Arrival, _: &mut dyn FnMut() -> f64) -> u32 {
+        self.catch_up(arrival.now);
+        let queue = match arrival.ecn {
+            Ecn::Scalable | Ecn::Marked => LOW_LATENCY,
+            Ecn::NotCapable | Ecn::Capable => CLASSIC,
+        };
+        self.heads[queue as usize].get_or_insert(arrival.now);
+        queue
+    }
+
+    fn choose(&mut self, now: Time, queues: Queues<'_>) -> u32 {
+        self.catch_up(now);
+        match (queues.head(CLASSIC), queues.head(LOW_LATENCY)) {
+            (Some(_), None) => CLASSIC,
+            (Some(_), Some(_)) if self.credit > 0.0 => CLASSIC,
+            _ => LOW_LATENCY,
+        }
+    }
+
+    fn on_departure(&mut self, departure: &Departure) -> Treatment {
+        let bytes = departure.size.as_f64();
+        self.heads[departure.queue as usize & 1] = departure.next.map(|head| head.came);
+        if departure.queue == CLASSIC {
+            self.credit -= (1.0 - self.classic_share) * bytes;
+            self.treat_classic()
+        } else {
+            self.credit += self.classic_share * bytes;
+            self.treat_low_latency(departure)
+        }
+    }
+
+    fn on_empty(&mut self, now: Time) {
+        self.catch_up(now);
+        self.heads = [None, None];
+        self.credit = first_credit(self.classic_share, self.packet);
+    }
+}
+
+/// The credit of the Classic queue when neither has waited: the low-latency queue goes first.
+fn first_credit(classic_share: f64, packet: Bytes) -> f64 {
+    (2.0 * classic_share - 1.0) * packet.as_f64()
+}

@@ -1,0 +1,147 @@
+//! The list of queue disciplines, and the enum that dispatches to them.
+
+use ratewire_laws::{OptionError, Options};
+use ratewire_units::{Bytes, Time};
+
+use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment};
+use super::sorted::Queues;
+
+macro_rules! registry {
+    ($($variant:ident => $discipline:ty,)*) => {
+        /// Any discipline, made from its options.
+        #[derive(Clone, Debug)]
+        pub enum AnyDiscipline { $(#[doc = stringify!($discipline)] $variant($discipline),)* }
+
+        const INFOS: &[&DisciplineInfo] = &[$(&<$discipline as Discipline>::INFO,)*];
+
+        impl AnyDiscipline {
+            /// The discipline called `name`, with these options as users write them, for full
+            /// packets of `packet` bytes.
+            ///
+            /// # Errors
+            /// When there is no such discipline, no such option, or a value is not allowed.
+            pub fn new(
+                name: &str,
+                options: &[(&str, &str)],
+                packet: Bytes,
+            ) -> Result<AnyDiscipline, OptionError> {
+                $(if <$discipline as Discipline>::INFO.name == name {
+                    let all = Options::given(<$discipline as Discipline>::INFO.options, options)?;
+                    return <$discipline as Discipline>::from_options(&all, packet)
+                        .map(AnyDiscipline::$variant);
+                })*
+                Err(OptionError::new("discipline", unknown(name)))
+            }
+            /// What the discipline says of itself.
+            pub fn info(&self) -> &'static DisciplineInfo {
+                match self { $(AnyDiscipline::$variant(_) => &<$discipline as Discipline>::INFO,)* }
+            }
+            /// See [`Discipline::is_passive`].
+            pub fn is_passive(&self) -> bool {
+                match self { $(AnyDiscipline::$variant(d) => d.is_passive(),)* }
+            }
+            /// See [`Discipline::marks`].
+            pub fn marks(&self) -> bool {
+                match self { $(AnyDiscipline::$variant(d) => d.marks(),)* }
+            }
+            /// See [`Discipline::draws`].
+            pub fn draws(&self) -> bool {
+                match self { $(AnyDiscipline::$variant(d) => d.draws(),)* }
+            }
+            /// See [`Discipline::sorts`].
+            pub fn sorts(&self) -> bool {
+                match self { $(AnyDiscipline::$variant(d) => d.sorts(),)* }
+            }
+            /// See [`Discipline::place`].
+            pub fn place(&mut self, arrival: &Arrival, draw: &mut dyn FnMut() -> f64) -> u32 {
+                match self { $(AnyDiscipline::$variant(d) => d.place(arrival, draw),)* }
+            }
+            /// See [`Discipline::choose`].
+            pub fn choose(&mut self, now: Time, queues: Queues<'_>) -> u32 {
+                match self { $(AnyDiscipline::$variant(d) => d.choose(now, queues),)* }
+            }
+            /// See [`Discipline::makes_room`].
+            pub fn makes_room(&self) -> bool {
+                match self { $(AnyDiscipline::$variant(d) => d.makes_room(),)* }
+            }
+            /// See [`Discipline::shed`].
+            pub fn shed(&mut self, queues: Queues<'_>, is_full: bool) -> Option<(u32, u32)> {
+                match self { $(AnyDiscipline::$variant(d) => d.shed(queues, is_full),)* }
+            }
+            /// See [`Discipline::on_arrival`].
+            pub fn on_arrival(
+                &mut self,
+                arrival: &Arrival,
+                draw: &mut dyn FnMut() -> f64,
+            ) -> Treatment {
+                match self { $(AnyDiscipline::$variant(d) => d.on_arrival(arrival, draw),)* }
+            }
+            /// See [`Discipline::on_departure`].
+            pub fn on_departure(&mut self, departure: &Departure) -> Treatment {
+                match self { $(AnyDiscipline::$variant(d) => d.on_departure(departure),)* }
+            }
+            /// See [`Discipline::on_empty`].
+            pub fn on_empty(&mut self, now: Time) {
+                match self { $(AnyDiscipline::$variant(d) => d.on_empty(now),)* }
+            }
+        }
+    };
+}
+
+registry! {
+    DropTail => super::drop_tail::DropTail,
+    Red => super::red::Red,
+    CoDel => super::codel::CoDel,
+    Pie => super::pie::Pie,
+    FqCoDel => super::fq_codel::FqCoDel,
+    DualPi2 => super::dualpi2::DualPi2,
+}
+
+impl Default for AnyDiscipline {
+    fn default() -> AnyDiscipline {
+        AnyDiscipline::DropTail(super::drop_tail::DropTail)
+    }
+}
+
+/// All disciplines, in the order of the registry.
+pub fn list() -> &'static [&'static DisciplineInfo] {
+    INFOS
+}
+
+/// The discipline called `name`.
+pub fn find(name: &str) -> Option<&'static DisciplineInfo> {
+    INFOS.iter().copied().find(|info| info.name == name)
+}
+
+fn unknown(name: &str) -> String {
+    let known: Vec<&str> = INFOS.iter().map(|info| info.name).collect();
+    format!("no discipline is called {name:?}; known: {}", known.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PACKET: Bytes = Bytes::new(1500);
+
+    #[test]
+    fn every_discipline_can_be_made_with_its_defaults() {
+        for info in list() {
+            let discipline = AnyDiscipline::new(info.name, &[], PACKET).expect(info.name);
+            assert_eq!(discipline.info().name, info.name);
+            assert_eq!(list().iter().filter(|other| other.name == info.name).count(), 1);
+            assert!(info.explanation.contains("Known limits"), "{}", info.name);
+        }
+        assert!(AnyDiscipline::default().is_passive());
+    }
+
+    #[test]
+    fn unknown_names_and_values_are_explained() {
+        let e = AnyDiscipline::new("codle", &[], PACKET).unwrap_err();
+        assert!(e.message.contains("known: drop-tail, red, codel"), "{e}");
+        let e = AnyDiscipline::new("red", &[("mix", "1")], PACKET).unwrap_err();
+        assert!(e.message.contains("no such option; known: min, max"), "{e}");
+        let e = AnyDiscipline::new("red", &[("weight", "7")], PACKET).unwrap_err();
+        assert!(e.message.contains("allowed is a number from"), "{e}");
+    }
+}

@@ -1,0 +1,83 @@
+//! Queues into which a discipline sorts what waits for one link.
+//!
+//! The link's own row keeps as many places as packets wait, so that all else about the link counts
+//! them as usual; which packet takes the next place is the discipline's choice.
+
+use ratewire_backpressure::lanes::Lanes;
+use ratewire_units::{Bytes, Time};
+
+use super::discipline::Backlog;
+use crate::packet::Label;
+
+/// The packets of a discipline's queues, each queue with its backlog.
+#[derive(Debug, Default)]
+pub(crate) struct Sorted(Lanes<Label, Backlog>);
+
+impl Sorted {
+    /// Puts a packet at the end of a queue, which is made with all before it if there is none.
+    pub(crate) fn push(&mut self, queue: u32, now: Time, label: Label) {
+        while self.0.count() <= queue {
+            self.0.add(Backlog::default());
+        }
+        self.0.push(queue, Label { time: now, ..label });
+        let backlog = self.0.note_mut(queue);
+        backlog.packets += 1;
+        backlog.bytes += Bytes::new(u64::from(label.size));
+    }
+
+    /// Takes the packet at the head of a queue.
+    pub(crate) fn pop(&mut self, queue: u32) -> Option<Label> {
+        let label = self.0.pop(queue)?;
+        let backlog = self.0.note_mut(queue);
+        backlog.packets -= 1;
+        backlog.bytes = backlog.bytes.saturating_sub(Bytes::new(u64::from(label.size)));
+        Some(label)
+    }
+
+    /// Takes out all packets.
+    pub(crate) fn drain(&mut self) -> Vec<Label> {
+        for queue in 0..self.0.count() {
+            *self.0.note_mut(queue) = Backlog::default();
+        }
+        self.0.drain()
+    }
+
+    /// The queues as the discipline sees them.
+    pub(crate) fn queues(&self) -> Queues<'_> {
+        Queues(&self.0)
+    }
+}
+
+/// The queues of a discipline, numbered from zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Queues<'a>(&'a Lanes<Label, Backlog>);
+
+/// The packet at the head of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// When it came.
+    pub came: Time,
+    /// Its network-layer bytes.
+    pub size: Bytes,
+}
+
+impl Head {
+    pub(crate) fn of(label: &Label) -> Head {
+        Head { came: label.time, size: Bytes::new(u64::from(label.size)) }
+    }
+}
+
+impl Queues<'_> {
+    /// How many there are: those of higher numbers are empty.
+    pub fn count(&self) -> u32 {
+        self.0.count()
+    }
+    /// What waits in a queue.
+    pub fn backlog(&self, queue: u32) -> Backlog {
+        self.0.note(queue).copied().unwrap_or_default()
+    }
+    /// The packet that has waited longest in a queue.
+    pub fn head(&self, queue: u32) -> Option<Head> {
+        self.0.front(queue).map(Head::of)
+    }
+}

@@ -1,0 +1,71 @@
+//! Periodic timers of disciplines, without events.
+
+use ratewire_laws::OptionError;
+use ratewire_units::{Duration, Time};
+
+/// Shorter intervals than this would take long to work out.
+const LEAST: Duration = Duration::from_micros(1);
+
+/// A timer that goes off at each multiple of its interval and is worked out late: at the next
+/// arrival or departure, step by step.
+#[derive(Clone, Debug)]
+pub(super) struct Timer {
+    interval: Duration,
+    next: Time,
+}
+
+impl Timer {
+    /// The timer of a discipline called `title`, by its option `update`.
+    pub(super) fn new(interval: Duration, title: &str) -> Result<Timer, OptionError> {
+        if interval < LEAST {
+            let message = format!("`update` of {title} must be {LEAST} or more");
+            return Err(OptionError::new("update", message));
+        }
+        Ok(Timer { interval, next: Time::ZERO + interval })
+    }
+
+    pub(super) fn interval(&self) -> Duration {
+        self.interval
+    }
+
+    /// When it has gone off, the next time that was not taken up to `now`.
+    pub(super) fn take(&mut self, now: Time) -> Option<Time> {
+        let due = self.next;
+        (due <= now).then(|| {
+            self.next = due + self.interval;
+            due
+        })
+    }
+
+    /// Passes over all times up to `now`: a discipline says that they would change nothing.
+    pub(super) fn skip(&mut self, now: Time) {
+        if self.next <= now {
+            let missed = now.since(self.next).ps() / self.interval.ps() + 1;
+            self.next += self.interval * missed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timer_goes_off_at_multiples_of_its_interval() {
+        let ms = |n| Time::ZERO + Duration::from_millis(n);
+        let mut timer = Timer::new(Duration::from_millis(15), "it").unwrap();
+        assert_eq!(timer.take(ms(14)), None);
+        assert_eq!([timer.take(ms(45)), timer.take(ms(45))], [Some(ms(15)), Some(ms(30))]);
+        assert_eq!([timer.take(ms(45)), timer.take(ms(45))], [Some(ms(45)), None]);
+        timer.skip(ms(59));
+        assert_eq!(timer.take(ms(60)), Some(ms(60)));
+        timer.skip(ms(90_000));
+        assert_eq!([timer.take(ms(90_014)), timer.take(ms(90_015))], [None, Some(ms(90_015))]);
+    }
+
+    #[test]
+    fn an_interval_of_nothing_is_refused() {
+        let e = Timer::new(Duration::from_nanos(999), "PIE").unwrap_err();
+        assert_eq!(e.message, "`update` of PIE must be 1 us or more");
+    }
+}
