@@ -1,7 +1,7 @@
 //! The network model: links, queues, routing and ports, sans-IO.
 //!
-//! A [`Network`] is told the time and what happens and says when it wants to be called; the
-//! simulator drives it with virtual time. [`spec`] describes what it is made of.
+//! A [`Network`] gets the time and the events from its caller, and says when it must be called; the
+//! simulator drives it with virtual time. [`spec`] describes its parts.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

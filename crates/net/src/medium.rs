@@ -19,17 +19,17 @@ const ATTEMPT_LIMIT: u32 = 16;
 
 /// Who may send next on a medium.
 pub(crate) enum Access {
-    /// Nobody wants to send, or the medium is busy.
+    /// No link wants to send, or the medium is busy.
     Nobody,
     /// This link sends now.
     Send(LinkId),
-    /// The medium is taken up by a collision until then.
+    /// A collision occupies the medium until this time.
     Collision(Time),
-    /// All who want to send are backing off; this one is the first to try again, then.
+    /// All links that want to send are backing off; this link tries first, at this time.
     Wait(LinkId, Time),
 }
 
-/// A medium in operation.
+/// An active medium.
 #[derive(Debug)]
 struct Medium {
     contention: Contention,
@@ -37,7 +37,7 @@ struct Medium {
     busy_until: Time,
     /// Turns so far.
     turns: u64,
-    /// Those that want to send, kept for its memory.
+    /// Links that want to send; kept to reuse its memory.
     ready: Vec<LinkId>,
     random: Xoshiro256PlusPlus,
 }
@@ -54,7 +54,7 @@ impl Medium {
         }
     }
 
-    /// Who sends next, of those that want to.
+    /// Chooses the next sender among the links that want to send.
     fn access(&mut self, now: Time, links: &mut [Link], ready: &[LinkId]) -> Access {
         match (self.contention, ready) {
             (_, []) => Access::Nobody,
@@ -71,11 +71,11 @@ impl Medium {
         }
     }
 
-    /// Binary exponential backoff: those whose backoff has run out try; if several do they collide,
-    /// and each waits a number of slots drawn from a range that doubles with its collisions. A
-    /// backoff runs on while others send. Who has sent starts its next packet without a history and
-    /// draws from a smaller range than the loser: that is what lets a winner win again (the capture
-    /// effect).
+    /// Binary exponential backoff: links whose backoff has ended try to send. If several do, they
+    /// collide, and each waits a number of slots drawn from a range that doubles with its
+    /// collisions. Backoff continues while others send. A winner starts its next packet without
+    /// collisions, and so draws from a smaller range than the loser: this lets a winner win again
+    /// (the capture effect).
     fn back_off(&mut self, now: Time, links: &mut [Link], ready: &[LinkId]) -> Access {
         let retry = |links: &[Link], l: LinkId| {
             links[l.index()].extra.as_ref().map_or(Time::ZERO, |e| e.retry_at)
@@ -114,14 +114,14 @@ impl Mediums {
         let specs = specs.iter().enumerate();
         Mediums { all: specs.map(|(i, spec)| Medium::new(spec, i as u64, seed)).collect() }
     }
-    /// A link shares a medium.
+    /// Adds a link to a medium.
     pub(crate) fn join(&mut self, id: MediumId, link: LinkId) {
         self.all[id.index()].links.push(link);
     }
     pub(crate) fn is_free(&self, id: MediumId, now: Time) -> bool {
         self.all[id.index()].busy_until <= now
     }
-    /// The packet being sent takes longer or less long than it looked.
+    /// Changes the end of the transmission on a medium.
     pub(crate) fn stays_busy_until(&mut self, id: MediumId, free: Time) {
         self.all[id.index()].busy_until = free;
     }
@@ -143,7 +143,7 @@ impl Mediums {
         access
     }
 
-    /// All that want to send on a medium collide: it is busy until that time.
+    /// Lets all links that want to send on a medium collide; it is busy until that time.
     pub(crate) fn collide(
         &mut self,
         id: MediumId,
@@ -155,8 +155,8 @@ impl Mediums {
         self.occupy(id, first, until, links, scheduler);
     }
 
-    /// Notes that the medium is busy, with an event of a link's when it is free again: then whoever
-    /// waits is served.
+    /// Marks the medium as busy, and schedules an event of a link at its end, which serves the
+    /// waiting links.
     pub(crate) fn occupy(
         &mut self,
         id: MediumId,
@@ -175,7 +175,7 @@ impl Mediums {
     }
 }
 
-/// An event of the link's at that time, at which its medium is contended for again.
+/// Schedules an event of the link at that time, at which it contends for its medium again.
 pub(crate) fn contend_again(
     at: Time,
     id: LinkId,

@@ -1,4 +1,4 @@
-//! What happened in a network that its caller asked to be told of.
+//! Events in a network that its caller asked for.
 
 use ratewire_backpressure::frames::Control;
 use ratewire_transport::Ack;
@@ -7,25 +7,25 @@ use ratewire_units::Time;
 use crate::packet::{Content, Label, Slab};
 use crate::spec::LinkId;
 
-/// A packet seen at the far end of a link, as it went by.
+/// A packet seen at the far end of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Captured {
-    /// When it reached the far end.
+    /// Time at which it reached the far end.
     pub at: Time,
     /// Which link.
     pub link: LinkId,
     /// Its label.
     pub label: Label,
-    /// Its header, as the last router left it, and body.
+    /// Its body, and its header as the last router left it.
     pub content: Content,
     /// The acknowledgement it carries, if it does.
     pub ack: Option<Ack>,
 }
 
-/// A frame that pauses a link or lets it go on, seen at the end of its way.
+/// A frame that pauses or resumes a link, seen at its arrival.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CapturedFrame {
-    /// When it got there; the transmitter obeys after its reaction time.
+    /// Time of arrival; the transmitter reacts after its reaction time.
     pub at: Time,
     /// The link by which it came.
     pub link: LinkId,
@@ -35,20 +35,21 @@ pub struct CapturedFrame {
     pub control: Control,
 }
 
-/// A frame on its way, with when it leaves: until then it may yet say something else.
+/// A frame with the time at which it leaves; its content may change until then.
 #[derive(Debug)]
 struct Tapped {
     starts: Time,
     frame: CapturedFrame,
 }
 
-/// The events noted for a network's caller since they were last taken.
+/// Events noted for a network's caller since they were last taken.
 #[derive(Debug, Default)]
 pub struct News {
-    /// A packet was captured, or a socket may go on, since [`News::take_any`] was last called.
+    /// Whether a packet was captured, or a socket may continue, since the last call of
+    /// [`News::take_any`].
     is_any: bool,
     captured: Vec<Captured>,
-    /// Links whose hosts' sockets may go on.
+    /// Links whose hosts' sockets may continue.
     roomy: Vec<LinkId>,
     /// Numbers of packets kept elsewhere that were dropped.
     dropped: Vec<u32>,
@@ -57,34 +58,33 @@ pub struct News {
 }
 
 impl News {
-    /// Whether there is something for [`News::take_captured`] or [`News::take_roomy`] since this
-    /// was last asked.
+    /// Whether there are results for [`News::take_captured`] or [`News::take_roomy`] since the last
+    /// call.
     #[inline]
     pub fn take_any(&mut self) -> bool {
         core::mem::take(&mut self.is_any)
     }
 
-    /// The packets seen on watched links since this was last asked.
+    /// The packets seen on watched links since the last call.
     pub fn take_captured(&mut self) -> Vec<Captured> {
         core::mem::take(&mut self.captured)
     }
 
-    /// The links whose hosts' sockets may go on, since this was last asked.
+    /// The links whose hosts' sockets may continue, since the last call.
     pub fn take_roomy(&mut self) -> Vec<LinkId> {
         core::mem::take(&mut self.roomy)
     }
 
-    /// The numbers of packets given to [`Network::carry`](crate::Network::carry) that were dropped
-    /// since this was last asked.
+    /// Numbers of packets given to [`Network::carry`](crate::Network::carry) that were dropped
+    /// since the last call.
     pub fn take_dropped(&mut self) -> Vec<u32> {
         core::mem::take(&mut self.dropped)
     }
 
-    /// The frames that have arrived by now on tapped links, or at the starts of tapped links, since
-    /// this was last asked; in order.
+    /// Frames that have arrived on tapped links, or at the starts of tapped links, since the last
+    /// call, in order.
     ///
-    /// They cause no events of their own, which would be others than those of a run without
-    /// capture.
+    /// Frames cause no events of their own, so that a run has the same events without capture.
     pub fn take_frames(&mut self, now: Time) -> Vec<CapturedFrame> {
         let arrived = self.tapped.extract_if(.., |tapped| tapped.frame.at <= now);
         let mut arrived: Vec<CapturedFrame> = arrived.map(|tapped| tapped.frame).collect();
@@ -92,7 +92,7 @@ impl News {
         arrived
     }
 
-    /// A packet reaches the far end of a watched link.
+    /// Notes a packet at the far end of a watched link.
     #[cold]
     pub(crate) fn note_captured(&mut self, at: Time, link: LinkId, label: Label, packets: &Slab) {
         let content = *packets.content(label.content);
@@ -101,23 +101,23 @@ impl News {
         self.captured.push(Captured { at, link, label, content, ack });
     }
 
-    /// The sockets that wait for room on this link may go on.
+    /// Notes that sockets waiting for room on this link may continue.
     pub(crate) fn note_roomy(&mut self, link: LinkId) {
         self.is_any = true;
         self.roomy.push(link);
     }
 
-    /// A packet that the caller keeps under this number was dropped.
+    /// Notes that a packet which the caller keeps was dropped.
     pub(crate) fn note_dropped(&mut self, kept: u32) {
         self.dropped.push(kept);
     }
 
-    /// A frame is to leave at this time on a tapped link, or for one.
+    /// Notes a frame that will leave at this time on a tapped link, or for one.
     pub(crate) fn note_frame(&mut self, starts: Time, frame: CapturedFrame) {
         self.tapped.push(Tapped { starts, frame });
     }
 
-    /// The frame that pauses this link and is to leave at this time says something else.
+    /// Changes the content of the frame that pauses this link and leaves at this time.
     pub(crate) fn change_frame(&mut self, pauses: LinkId, starts: Time, control: Control) {
         let mut tapped = self.tapped.iter_mut();
         let waits = tapped.find(|tapped| tapped.frame.pauses == pauses && tapped.starts == starts);

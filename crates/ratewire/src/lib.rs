@@ -39,14 +39,14 @@
 //!
 //! | crate | is |
 //! |---|---|
-//! | [`ratewire_units`](units) | time, rates and sizes as types |
-//! | [`ratewire_laws`](laws) | each law: source, port, sink, options, explanation |
+//! | [`ratewire_units`] | time, rates and sizes as types |
+//! | [`ratewire_laws`] | each law: source, port, sink, options, explanation |
 //! | `ratewire_transport`, `ratewire_anypoint`, `ratewire_overlay`, `ratewire_backpressure` | sans-IO cores: ends of flows, the split/merge switch, cost-benefit multicast, pauses |
 //! | `ratewire_net` | links, queues and their disciplines, routes, ports |
 //! | `ratewire_sim` | virtual time over `ratewire_net` |
 //! | `ratewire_emulate`, `ratewire_live` | real hosts over `ratewire_net`, and laws in this machine's kernel |
-//! | [`ratewire_scenario`](scenario) | the scenario language and expectations |
-//! | [`ratewire_report`](report) | figures, tables, pages, Parquet |
+//! | [`ratewire_scenario`] | the scenario language and expectations |
+//! | [`ratewire_report`] | figures, tables, pages, Parquet |
 //!
 //! A panic in a run is a bug. To continue after one, build with unwinding panics, as this
 //! workspace's profile `embed` does.

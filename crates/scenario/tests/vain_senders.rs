@@ -56,7 +56,7 @@ fn a_slow_reader_that_holds_nobody_back_is_told() {
     let member = |reader: &str| format!("{star}members = [{{ node = \"h2\"{reader} }}, \"h6\"]\n");
     assert_eq!(simulated(&member(""), "newreno"), "");
     let said = simulated(&member(", reader = { per_frame = \"5 ms\" }"), "newreno");
-    assert!(said.contains("simulated, the reader of \"b"), "{said}");
+    assert!(said.contains("in a simulated run the reader of \"b"), "{said}");
 }
 
 /// Warnings about a run under one law.

@@ -1,4 +1,4 @@
-//! The hot path: the event queue, and whole runs by data packet.
+//! Benchmarks of the hot path: the event queue, and whole runs by data packet.
 
 use divan::Bencher;
 use divan::counter::ItemsCount;
@@ -8,7 +8,7 @@ use ratewire_sim::dumbbell::Dumbbell;
 use ratewire_sim::record::NoRecorder;
 use ratewire_units::{Duration, Rate, Time};
 
-/// As in the command, whose speed this is to tell.
+/// The command's allocator, so that the benchmark shows the command's speed.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -16,7 +16,7 @@ fn main() {
     divan::main();
 }
 
-/// The hold model: pop the next event, push one some time later.
+/// The hold model: pops the next event, and pushes one some time later.
 #[divan::bench(args = [64, 1_000, 30_000, 1_000_000])]
 fn hold(bencher: Bencher, pending: u64) {
     let mut wheel = Wheel::default();
@@ -50,9 +50,8 @@ fn dumbbell(bencher: Bencher, law: &str) {
     bencher.counter(ItemsCount::new(packets)).bench_local(run);
 }
 
-/// The same path with a switch on it: from the first source to a switch at the second router, and
-/// from there to many destinations, or back. An item is a packet from end to end, as in
-/// [`dumbbell`].
+/// A path with a switch: from the first source to a switch at the second router, and from there to
+/// many destinations, or back. An item is a packet from end to end, as in [`dumbbell`].
 #[divan::bench(
     args = [("xcp", 4, false), ("xcp", 256, false), ("xcp", 256, true), ("newreno", 256, false)],
     sample_count = 5,

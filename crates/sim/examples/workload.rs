@@ -1,9 +1,11 @@
-//! One workload of `make bench`, to be timed from outside: `workload LAW FLOWS MBITPS RTT_MS QUEUE
-//! STAGGER_MS DURATION_S [record|paused|ensemble|shared]`. With `overlay` for a law, the flows are
-//! clients of an overlay over fifty nodes, whose connections obey NewReno; with `shared` they are
-//! flows of ten pairs of hosts, else each has hosts of its own.
+//! One workload of `make bench`, timed from outside: `workload LAW FLOWS MBITPS RTT_MS QUEUE
+//! STAGGER_MS DURATION_S [record|paused|ensemble|shared]`.
 //!
-//! Prints the data packets that arrived, the events it took, and the bottleneck's utilisation.
+//! With the law `overlay`, the flows are clients of an overlay over fifty nodes, whose connections
+//! use NewReno. With `shared` the flows belong to ten pairs of hosts, otherwise each has its own
+//! hosts.
+//!
+//! Prints the delivered data packets, the events, and the bottleneck's utilisation.
 
 mod outside;
 
@@ -15,11 +17,11 @@ use ratewire_sim::record::NoRecorder;
 use ratewire_transport::ReceiveWindow;
 use ratewire_units::{Bytes, Duration, Rate};
 
-/// As in the command, whose speed this is to tell.
+/// The command's allocator, so that the workload shows the command's speed.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Pairs of hosts of flows that share them.
+/// Number of pairs of hosts that share the flows.
 const PAIRS: u32 = 10;
 
 fn main() -> ExitCode {
@@ -64,7 +66,7 @@ fn run(args: &[String]) -> Result<String, String> {
     dumbbell.flows_a_pair = flows_a_pair;
     if paused {
         dumbbell.paused = true;
-        // Without a limit of their own, paused senders fill all the headroom there is.
+        // Without this limit, paused senders fill all the headroom.
         dumbbell.transport.receive_window = ReceiveWindow::Fixed(Bytes::new(100_000));
     }
     dumbbell.stagger = Duration::from_millis(stagger);
@@ -83,13 +85,13 @@ fn run(args: &[String]) -> Result<String, String> {
     }
     let outcome = ratewire_sim::run(&setup, &mut NoRecorder).map_err(|e| e.to_string())?;
     let utilisation = outcome.links[0].busy.secs() / dumbbell.duration.secs();
-    // Through an ensemble a packet is delivered at the switch, and again at the other end.
+    // With an ensemble a packet is delivered at the switch, and again at the other end.
     let packets = outcome.data_packets_delivered / if ensemble { 2 } else { 1 };
     Ok(format!("packets {packets} events {} utilisation {utilisation:.4}", outcome.events))
 }
 
-/// `xcp-window` is XCP as ns-2 has it: by window, not paced, not aged. `rcp-outside` is RCP as a
-/// law of another crate: beside `rcp` it shows what pointers cost.
+/// Makes a law. `xcp-window` is XCP as in ns-2: by window, not paced, not aged. `rcp-outside` is
+/// RCP as a law of another crate; compared with `rcp` it shows the cost of pointers.
 fn make_law(name: &str) -> Result<AnyLaw, ratewire_laws::OptionError> {
     let as_in_ns2 =
         [("throughput", "cwnd"), ("pacing", "false"), ("aging", "0"), ("rtt_zero", "ignore")];

@@ -12,36 +12,37 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::setup::{Edge, FlowSpec, JunctionSpec, Keys, RoutingSpec, Setup};
 
-/// A dumbbell with unlimited flows. Nodes: routers 0 and 1, then source and destination of each
-/// pair. Links: 0 the bottleneck, 1 its reverse, then four a pair (to router 0, back, from router
-/// 1, back).
+/// A dumbbell with unlimited flows.
+///
+/// Nodes: routers 0 and 1, then source and destination of each pair. Links: 0 the bottleneck, 1 its
+/// reverse, then four for each pair (to router 0, back, from router 1, back).
 #[derive(Clone, Debug)]
 pub struct Dumbbell {
-    /// The law of all flows and of all ports.
+    /// Law of all flows and ports.
     pub law: AnyLaw,
     /// Number of pairs.
     pub pairs: u32,
-    /// Flows of each pair: one if nothing else is said.
+    /// Flows of each pair; the default is one.
     pub flows_a_pair: u32,
     /// Rate of the bottleneck; access links are ten times as fast, paused ones a tenth.
     pub rate: Rate,
     /// Propagation round-trip time, three fifths of it on the bottleneck.
     pub rtt: Duration,
-    /// Room at the bottleneck, in packets.
+    /// Capacity of the bottleneck's queue, in packets.
     pub queue: u32,
     /// Time between the starts of flows.
     pub stagger: Duration,
-    /// How long to run.
+    /// Simulated time.
     pub duration: Duration,
-    /// How flows behave.
+    /// Transport of all flows.
     pub transport: TransportConfig,
     /// Whether the first router pauses the hosts, whose sockets then wait.
     pub paused: bool,
 }
 
 impl Dumbbell {
-    /// With 1,000-byte packets and 40-byte acknowledgements, as the reference runs have them, no
-    /// handshake and no sampling.
+    /// A dumbbell with 1,000-byte packets and 40-byte acknowledgements, as in the reference runs,
+    /// without handshake and sampling.
     pub fn new(law: AnyLaw, pairs: u32, rate: Rate, rtt: Duration, queue: u32) -> Dumbbell {
         let congestion_header = law.header_len();
         let transport = TransportConfig {
@@ -80,7 +81,7 @@ impl Dumbbell {
             let destination = node(&mut network, format!("d{}", i + 1), true);
             let room = if self.paused { Limit::Packets(100) } else { Limit::Unlimited };
             let first = network.links.len() as u32;
-            // A port of a tenth of the bottleneck's rate: enough of them to fill it many times
+            // Paused hosts have a tenth of the bottleneck's rate: enough hosts fill it many times
             // over.
             let own = if self.paused { Rate::from_bps(self.rate.bps() / 10) } else { fast };
             cable(&mut network, source, 0, own, access, room);
@@ -93,7 +94,7 @@ impl Dumbbell {
             cable(&mut network, 1, destination, fast, access, Limit::Unlimited);
         }
         for order in 0..self.pairs * self.flows_a_pair {
-            // In turn, one of each pair.
+            // Flows go to the pairs in turn.
             let source = 2 + 2 * (order % self.pairs);
             flows.push(FlowSpec {
                 name: format!("f{}", order + 1),
@@ -115,8 +116,9 @@ impl Dumbbell {
 }
 
 impl Dumbbell {
-    /// The same, with a switch of an ensemble at the second router: from the first source to the
-    /// switch, and from there to all destinations, or back.
+    /// The setup with a switch of an ensemble at the second router.
+    ///
+    /// Data flow from the first source to the switch and on to all destinations, or back.
     pub fn through_a_switch(&self, outbound: bool) -> Setup {
         let mut setup = self.setup();
         let whole = setup.flows[0].clone();
@@ -151,7 +153,7 @@ impl Dumbbell {
         setup
     }
 
-    /// A port's buffer, with twenty packets before the host is paused and the headroom after.
+    /// A port's buffer: twenty packets before the host is paused, and the headroom above.
     fn buffer(&self, rate: Rate, delay: Duration, back: LinkId) -> PauseSpec {
         let hop = PausedLink {
             rate,

@@ -1,4 +1,4 @@
-//! Why a run failed.
+//! Errors of a run.
 
 use ratewire_net::spec::LinkId;
 use ratewire_units::Time;
@@ -9,25 +9,25 @@ use crate::outcome::PacketCounts;
 /// Why a run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// It cannot start.
+    /// The run cannot start.
     Setup(SetupError),
-    /// The recorder asked for the end of the run, at this time
+    /// The recorder ended the run at this time
     /// ([`Recorder::progress`](crate::record::Recorder::progress)).
     Stopped(Time),
-    /// Time stands still: a bug in Ratewire.
+    /// Time does not advance: a bug in Ratewire.
     Stuck(Time),
-    /// Packets were made or lost by the engine: a bug in Ratewire.
+    /// The engine made or lost packets: a bug in Ratewire.
     NotConserved {
-        /// What became of all packets.
+        /// Counts of all packets.
         packets: PacketCounts,
-        /// A link whose books do not balance, if that is where it shows.
+        /// A link whose counters do not balance, if there is one.
         link: Option<LinkId>,
     },
     /// An overlay lost a message between its nodes: a bug in Ratewire.
     MessagesLost {
-        /// Deliveries that messages were owed.
+        /// Deliveries owed to messages.
         owed: u64,
-        /// Those that were made or are on their way.
+        /// Deliveries made or on their way.
         accounted: u64,
     },
 }

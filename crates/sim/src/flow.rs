@@ -1,4 +1,4 @@
-//! A flow's two ends on their hosts.
+//! The two ends of a flow on their hosts.
 
 use std::mem::offset_of;
 
@@ -14,14 +14,16 @@ use crate::overlay::Running;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
-/// A flow in operation in whole cache lines, what each packet needs side by side (see [`Sender`]).
+/// An active flow in whole cache lines, with the fields of the packet path side by side (see
+/// [`Sender`]).
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
     pub(crate) forward: RouteId,
     pub(crate) reverse: RouteId,
-    /// When its timer event is due, and when another is that was noted before it and is later.
+    /// Time of the flow's timer event.
     pub(crate) timer_at: Time,
+    /// Time of an event that was noted before the current one and comes later.
     pub(crate) later_timer_at: Time,
     pub(crate) id: FlowId,
     /// Headers of a data packet, congestion header included.
@@ -32,37 +34,39 @@ pub(crate) struct Flow {
     pub(crate) open_size: u32,
     pub(crate) ecn: Ecn,
     pub(crate) law: u32,
-    /// Stream length, or `u64::MAX` while it has no end.
+    /// Length of the stream, or `u64::MAX` while it has no end.
     pub(crate) end: u64,
     pub(crate) completed: bool,
-    /// Its socket waits for room in the queue of its host's own link.
+    /// Whether its socket waits for room in the queue of its host's own link.
     pub(crate) waits_for_room: bool,
-    /// It found none when it last tried.
+    /// Whether it found no room at its last attempt.
     pub(crate) blocked: bool,
-    /// It is among those that are called when there is room.
+    /// Whether it is among the sockets that are called when there is room.
     pub(crate) in_line: bool,
+    /// The sender's own link.
     pub(crate) own_link: spec::LinkId,
-    /// And of its receiver's host.
+    /// The receiver's own link.
     back_link: spec::LinkId,
     /// Network-layer bytes of a full packet.
     pub(crate) packet_size: u32,
     class: u8,
-    /// The link of an overlay that it is; `end` is then where the next message in its stream ends.
+    /// The overlay link that the flow is; `end` is then the end of the next message in its stream.
     pub(crate) fed: Option<EdgeId>,
-    /// How its hosts are dishonest, if they are.
+    /// Dishonesty of its hosts, if any.
     lie: Option<Box<Lie>>,
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
-    /// Payload that a switch at its far end has passed on and knows to have arrived.
+    /// Payload that a switch at its far end has forwarded and knows to have arrived.
     pub(crate) passed: Bytes,
-    /// Of an edge from a switch to a host: when it brought something new last.
+    /// For an edge from a switch to a host: the last time at which new data arrived.
     pub(crate) grew: Time,
-    /// As of the last sample.
+    /// Delivered data as of the last sample.
     sampled_delivered: Bytes,
+    /// Retransmitted data as of the last sample.
     sampled_retransmitted: Bytes,
 }
 
-/// What a flow is made from.
+/// Parts that a flow is made from.
 pub(crate) struct Start<'a> {
     pub(crate) now: Time,
     pub(crate) id: FlowId,
@@ -75,14 +79,15 @@ pub(crate) struct Start<'a> {
     /// Rate of the sender's own link.
     pub(crate) line_rate: Rate,
     pub(crate) lie: Option<Lie>,
-    /// The sender's own link, and the receiver's.
+    /// The sender's own link.
     pub(crate) own_link: spec::LinkId,
+    /// The receiver's own link.
     pub(crate) back_link: spec::LinkId,
-    /// Whether its far end pauses it.
+    /// Whether the far end pauses the sender's own link.
     pub(crate) paused: bool,
-    /// Whether sockets wait for room in its queue.
+    /// Whether sockets wait for room in that link's queue.
     pub(crate) waits_for_room: bool,
-    /// The link of an overlay that it is.
+    /// The overlay link that the flow is.
     pub(crate) fed: Option<EdgeId>,
 }
 
@@ -142,7 +147,7 @@ impl Flow {
         }
     }
 
-    /// The next packet to send now, if any.
+    /// The next packet to send now, if there is one.
     #[inline]
     pub(crate) fn next_segment(
         &mut self,
@@ -153,14 +158,13 @@ impl Flow {
             && self.sender.unsent() < self.sender.mss()
             && let Some(overlay) = overlay
         {
-            // Before the sender could miss it, and be taken for idle.
+            // Messages are fed before the sender could miss them and be taken for idle.
             overlay.feed(now, link, self);
         }
         self.sender.poll_transmit(now)
     }
 
-    /// Where a packet of the sender's goes. With exact headers, its header passes through its
-    /// bytes.
+    /// Sends a packet of the sender. With exact headers, encodes and decodes its header.
     #[inline]
     pub(crate) fn out(&self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
         let size = match segment.kind {
@@ -179,8 +183,7 @@ impl Flow {
         Address { route: self.forward, size, flow: slot, generation, ecn: self.ecn, class }
     }
 
-    /// Where a packet of the receiver's goes. With exact headers, its header passes through its
-    /// bytes.
+    /// Sends a packet of the receiver. With exact headers, encodes and decodes its header.
     #[inline]
     pub(crate) fn back(&self, slot: u32, ack: &mut Ack, setup: &Setup) -> Address {
         let bare = ack.opens && ack.header == Header::None;
@@ -196,7 +199,7 @@ impl Flow {
         Address { route: self.reverse, size, flow: slot, generation, ecn: Ecn::NotCapable, class }
     }
 
-    /// An acknowledgement has arrived at the sender.
+    /// Processes an acknowledgement at the sender.
     #[inline]
     pub(crate) fn on_ack(&mut self, now: Time, ack: &mut Ack, setup: &Setup) {
         if let Some(lie) = &self.lie {
@@ -205,26 +208,27 @@ impl Flow {
         self.sender.on_ack(now, ack);
     }
 
-    /// A packet is about to arrive for it: at its receiver with data, else at its sender.
+    /// Prefetches for a packet that is about to arrive: at the receiver with data, otherwise at the
+    /// sender.
     #[inline]
     fn foresee(&self, is_data: bool) {
         let (receiver, sender) = (offset_of!(Flow, receiver), offset_of!(Flow, sender));
         if is_data {
             prefetch_bytes(self, 0..sender);
         } else {
-            // With the receiver's deadline.
+            // The range includes the receiver's deadline.
             prefetch_bytes(self, 0..receiver + size_of::<Time>());
             prefetch_bytes(self, sender..offset_of!(Flow, sampled_delivered));
         }
     }
 
-    /// Payload that has arrived since this was last asked.
+    /// Payload that has arrived since the last call.
     pub(crate) fn newly_delivered(&mut self) -> Bytes {
         let delivered = self.receiver.received() + self.passed;
         delivered - core::mem::replace(&mut self.sampled_delivered, delivered)
     }
 
-    /// The congestion window, without limit where the law goes by a pace alone.
+    /// The congestion window; unlimited if the law uses only a pace.
     pub(crate) fn window(&self, laws: &[AnyLaw]) -> Bytes {
         let goes_by_pace = laws[self.law as usize].properties().goes_by_pace;
         if goes_by_pace { Bytes::MAX } else { self.sender.source().window() }
@@ -250,7 +254,7 @@ impl Flow {
     }
 }
 
-/// Flows in operation, in slots that are used again.
+/// Active flows, in slots that are reused.
 #[derive(Debug, Default)]
 pub(crate) struct FlowTable {
     slots: Vec<Option<Box<Flow>>>,
@@ -271,38 +275,38 @@ impl FlowTable {
             }
         }
     }
-    /// How many flows there are.
+    /// Number of active flows.
     pub(crate) fn in_use(&self) -> u64 {
         (self.slots.len() - self.free.len()) as u64
     }
-    /// The flow in a slot, if it is still the one meant.
+    /// The flow in a slot, if it is still the intended one.
     #[inline]
     pub(crate) fn get(&mut self, slot: u32, id: u32) -> Option<&mut Flow> {
         self.slots[slot as usize].as_deref_mut().filter(|f| f.id.0 == id)
     }
-    /// A packet for the flow in this slot is about to arrive.
+    /// Prefetches for a packet that is about to arrive for the flow in this slot.
     #[inline]
     pub(crate) fn foresee(&self, slot: u32, is_data: bool) {
         if let Some(Some(flow)) = self.slots.get(slot as usize) {
             flow.foresee(is_data);
         }
     }
-    /// The flow was foreseen: what its sender has sent.
+    /// Prefetches the sent segments of a foreseen flow's sender.
     #[inline]
     pub(crate) fn foresee_sent(&self, slot: u32) {
         if let Some(Some(flow)) = self.slots.get(slot as usize) {
             flow.sender.foresee_sent();
         }
     }
-    /// A packet is about to arrive for a flow that is not foreseen yet: where the flow is.
+    /// Prefetches the entry of a slot, for a packet that is about to arrive.
     #[inline]
     pub(crate) fn foresee_slot(&self, slot: u32) {
         if let Some(place) = self.slots.get(slot as usize) {
             prefetch_bytes(place, 0..1);
         }
     }
-    /// The way of what it sends when data arrives, or else when its sender acts, and the first link
-    /// of it.
+    /// The route of what the flow sends when data arrive, or when its sender acts, and the first
+    /// link.
     #[inline]
     pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<(RouteId, spec::LinkId)> {
         let flow = self.slots.get(slot as usize)?.as_deref()?;
@@ -313,8 +317,8 @@ impl FlowTable {
     pub(crate) fn at(&mut self, slot: u32) -> Option<&mut Flow> {
         self.slots[slot as usize].as_deref_mut()
     }
-    /// Takes a flow out of a slot that is never used again: packets for it may still be on their
-    /// way.
+    /// Removes a flow from a slot that is never reused, because packets for it may still be on
+    /// their way.
     pub(crate) fn abandon(&mut self, slot: u32) -> Option<Box<Flow>> {
         self.slots[slot as usize].take()
     }
@@ -340,15 +344,15 @@ mod tests {
     use crate::routes::RouteInfo;
     use crate::setup::FlowSpec;
 
-    /// What a flow holds beside its packets; the acceptance is 2 KiB.
+    /// Memory of a flow without its packets; the limit is 2 KiB.
     #[test]
     fn a_flow_takes_less_than_two_kibibytes() {
         assert!(size_of::<Flow>() <= 1280, "{}", size_of::<Flow>());
     }
 
-    /// What a flow with two hosts and four links of its own adds to a run's memory, beside names
-    /// and packets and the four links at work (net's tests know their size): a hundred thousand are
-    /// to fit a GiB.
+    /// Memory that a flow with two hosts and four links of its own adds to a run, without names,
+    /// packets and the four active links (net's tests know their size). A hundred thousand must fit
+    /// a GiB.
     #[test]
     fn a_flow_with_its_own_hosts_and_links_takes_less_than_five_kibibytes() {
         let told = size_of::<FlowSpec>() + size_of::<FlowOutcome>();

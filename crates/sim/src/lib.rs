@@ -1,8 +1,8 @@
 //! Virtual time: the event engine, modelled hosts and traffic.
 //!
-//! [`run`] takes a [`setup::Setup`], tells a [`record::Recorder`] what happens, and returns an
-//! [`outcome::Outcome`]. The same setup gives the same calls and the same outcome, to the bit, on
-//! any machine.
+//! [`run`] takes a [`setup::Setup`], reports to a [`record::Recorder`], and returns an
+//! [`outcome::Outcome`]. Equal setups give equal calls and equal outcomes, to the bit, on any
+//! machine.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

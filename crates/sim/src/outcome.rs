@@ -1,4 +1,4 @@
-//! What a run comes to.
+//! Outcome of a run.
 
 pub use ratewire_net::Deadlock;
 use ratewire_net::Observation;
@@ -9,22 +9,22 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::record::FlowId;
 
-/// What a run comes to.
+/// Outcome of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// Each flow, by id.
     pub flows: Vec<FlowOutcome>,
     /// Each link, by id.
     pub links: Vec<LinkOutcome>,
-    /// Packets by what became of them.
+    /// Packets by their fate.
     pub packets: PacketCounts,
     /// Events the engine handled.
     pub events: u64,
     /// Data packets delivered to a receiving host, second copies included.
     pub data_packets_delivered: u64,
-    /// Where the run ended.
+    /// Time at which the run ended.
     pub ended: Time,
-    /// Paused links that waited for each other for ever, the first that were found.
+    /// Paused links that waited for each other for ever; the first such ring found.
     pub deadlock: Option<Deadlock>,
     /// The overlay, if there is one.
     pub overlay: Option<OverlayOutcome>,
@@ -46,15 +46,15 @@ pub struct OverlayOutcome {
 pub struct GroupOutcome {
     /// Messages that its senders paid for.
     pub sent: u64,
-    /// Deliveries to nodes that these are owed.
+    /// Deliveries to nodes that these messages are owed.
     pub owed: u64,
     /// Messages handed to members, by node.
     pub delivered: Vec<u64>,
     /// Mean time from a purchase to the delivery at a node; `None` without any.
     pub latency_mean: Option<Duration>,
-    /// The longest.
+    /// Longest time from a purchase to the delivery at a node; `None` without any.
     pub latency_max: Option<Duration>,
-    /// How often its view has changed.
+    /// Number of view changes.
     pub views: u64,
 }
 
@@ -63,42 +63,42 @@ pub struct GroupOutcome {
 pub struct SenderOutcome {
     /// Its group.
     pub group: GroupId,
-    /// What it has done.
+    /// Counters of the client.
     pub counts: SenderCounts,
 }
 
 /// A link of an overlay at the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct OverlayLinkOutcome {
-    /// The flow that it is.
+    /// Index of the flow that implements the link.
     pub flow: usize,
     /// Messages waiting, mean over the run.
     pub queue_mean: f64,
     /// Most messages waiting.
     pub queue_max: u64,
-    /// What went through its queue.
+    /// Counters of its queue.
     pub counts: LinkCounts,
 }
 
 /// What became of all packets, data and acknowledgements. `sent = delivered + dropped + in_flight`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketCounts {
-    /// Put on the network by hosts.
+    /// Packets that hosts sent into the network.
     pub sent: u64,
-    /// Arrived at the host they were for.
+    /// Packets that arrived at their host.
     pub delivered: u64,
-    /// Dropped by a queue, lost on a link or met by a link that was down.
+    /// Packets dropped by a queue, lost on a link, or met by a link that was down.
     pub dropped: u64,
-    /// Still in a queue or on a link when the run ended.
+    /// Packets in a queue or on a link at the end of the run.
     pub in_flight: u64,
 }
 
 /// A flow at the end of a run.
 #[derive(Clone, Debug)]
 pub struct FlowOutcome {
-    /// Which.
+    /// Id of the flow.
     pub flow: FlowId,
-    /// Its name.
+    /// Name of the flow.
     pub name: String,
     /// Sender.
     pub from: NodeId,
@@ -108,16 +108,16 @@ pub struct FlowOutcome {
     pub law: usize,
     /// Class of arriving traffic, by index.
     pub traffic: Option<usize>,
-    /// When it started; `None` if the run ended first, or if it was to stop before.
+    /// Time of the start; `None` if the run ended first, or if the flow was to stop before.
     pub started: Option<Time>,
-    /// When its last byte had arrived and its end was known; `None` if it has no end or did not
-    /// reach it.
+    /// Time at which the last byte had arrived and the end was known; `None` without an end, or if
+    /// it was not reached.
     pub completed: Option<Time>,
     /// Payload delivered in order.
     pub delivered: Bytes,
-    /// Payload sent for the second time.
+    /// Payload sent again.
     pub retransmitted: Bytes,
-    /// Packets that carried it.
+    /// Packets that carried payload again.
     pub retransmitted_packets: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
@@ -129,16 +129,16 @@ pub struct FlowOutcome {
     pub max_rtt: Option<Duration>,
     /// Mean of the RTT samples; `None` without any.
     pub mean_rtt: Option<Duration>,
-    /// Its packets that policers corrected or dropped.
+    /// Packets of the flow that policers corrected or dropped.
     pub clamps: u64,
 }
 
 /// A link at the end of a run.
 #[derive(Clone, Debug)]
 pub struct LinkOutcome {
-    /// Which.
+    /// Id of the link.
     pub link: LinkId,
-    /// Time spent sending. A link with a trace counts what each packet takes at the mean rate.
+    /// Time spent sending. A link with a trace counts the time of each packet at the mean rate.
     pub busy: Duration,
     /// Network-layer bytes sent.
     pub sent: Bytes,
@@ -158,12 +158,12 @@ pub struct LinkOutcome {
     pub marks: u64,
     /// Packets that the policer corrected or dropped.
     pub clamps: u64,
-    /// What pausing has come to.
+    /// Counters of pausing.
     pub pausing: Pausing,
 }
 
 impl LinkOutcome {
-    /// What a link has come to, observed at the end.
+    /// Outcome of a link, from its observation at the end.
     pub fn of(link: LinkId, seen: &Observation, ended: Time) -> LinkOutcome {
         let ps = ended.ps().max(1) as f64;
         LinkOutcome {
@@ -194,37 +194,37 @@ impl LinkOutcome {
     }
 }
 
-/// What pausing a link has come to.
+/// Counters of pausing of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pausing {
-    /// How often its far end paused it.
+    /// Number of times that the far end paused the link.
     pub pauses: u64,
-    /// For how long it was paused.
+    /// Time for which the link was paused.
     pub paused: Duration,
-    /// Frames sent on it that pause links the other way or let them go on, 84 bytes each on the
-    /// wire.
+    /// Frames sent on the link that pause or resume links in the other direction, 84 bytes each on
+    /// the wire.
     pub frames: u64,
-    /// Packets dropped because the buffer that pauses it had no room: with headroom enough, none.
+    /// Packets dropped because the buffer that pauses the link was full; none with enough headroom.
     pub overflowed: u64,
 }
 
 /// Packets dropped, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drops {
-    /// The queue had no room.
+    /// Drops by a full queue.
     pub full: u64,
-    /// The queue's discipline chose so.
+    /// Drops by the queue's discipline (RED, CoDel).
     pub early: u64,
-    /// Lost on the link.
+    /// Losses on the link.
     pub lost: u64,
-    /// The link was down.
+    /// Drops at a link that was down.
     pub down: u64,
-    /// The policer found their senders too fast.
+    /// Drops by the policer, of packets sent too fast.
     pub policed: u64,
 }
 
 impl Drops {
-    /// All of them.
+    /// Sum of all drops.
     pub fn total(&self) -> u64 {
         self.full + self.early + self.lost + self.down + self.policed
     }

@@ -1,4 +1,4 @@
-//! What a run tells while it runs.
+//! Records of a run in progress.
 
 use core::ops::ControlFlow;
 
@@ -9,47 +9,51 @@ use ratewire_overlay::Dollars;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-/// Index of a flow, in the order of starting for arriving ones; listed flows come first.
+/// Index of a flow; listed flows come first, then arriving ones in the order of their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowId(pub u32);
 
-/// Takes what a run records, as it happens. Calls come in order of time, but packets only among
-/// themselves: where hosts take turns with the network, they are told of before what hosts do a
-/// little earlier.
+/// Receives the records of a run.
+///
+/// Calls come in order of time, but packets only among themselves: where hosts take turns with the
+/// network, packets are reported before slightly earlier actions of hosts.
 pub trait Recorder {
     /// A flow has started.
     fn flow_started(&mut self, started: &FlowStarted<'_>);
-    /// A flow over the last sampling interval; for flows that are active.
+    /// Sample of an active flow over the last sampling interval.
     fn flow_sample(&mut self, sample: &FlowSample);
-    /// All flows of arriving traffic over the last sampling interval, where any arrive.
+    /// Sample of all arriving flows over the last sampling interval, if a class of traffic exists.
     fn arriving_sample(&mut self, _sample: &ArrivingSample) {}
-    /// A link over the last sampling interval.
+    /// Sample of a link over the last sampling interval.
     fn link_sample(&mut self, sample: &LinkSample);
-    /// An overlay over the last sampling interval.
+    /// Sample of an overlay over the last sampling interval.
     fn overlay_sample(&mut self, _sample: &OverlaySample<'_>) {}
-    /// A flow with an end has delivered everything.
+    /// A flow with an end has delivered all its data.
     fn flow_completed(&mut self, completed: &FlowCompleted);
     /// A packet has reached the far end of a captured link.
     fn packet(&mut self, _seen: &PacketSeen) {}
-    /// A frame that pauses a link has come by a captured link, or to the start of one. Told when
-    /// the next packet is or before the next call of [`Recorder::progress`], and at the end: in
-    /// order of time among packets, but not among samples.
+    /// A pause frame has arrived over a captured link, or at the start of one.
+    ///
+    /// It is reported with the next packet, before the next call of [`Recorder::progress`], or at
+    /// the end: in order of time among packets, but not among samples.
     fn frame(&mut self, _seen: &CapturedFrame) {}
-    /// A followed packet was acknowledged, or lost.
+    /// A followed packet was acknowledged or lost.
     fn followed(&mut self, _followed: &Followed) {}
-    /// How far the run has come; called about every 65,536 events. A break ends the run with
+    /// Progress of the run; a break ends the run with
     /// [`RunError::Stopped`](crate::RunError::Stopped).
+    ///
+    /// Called about every 65,536 events.
     fn progress(&mut self, _progress: &Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// How far a run has come, and what it holds.
+/// Progress of a run, and its contents.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
-    /// The time reached.
+    /// Time that the run has reached.
     pub now: Time,
-    /// Packets that wait or are on their way.
+    /// Packets in queues or on links.
     pub packets: u64,
     /// Flows that have started and not ended.
     pub flows: u64,
@@ -58,9 +62,9 @@ pub struct Progress {
 /// A flow has started.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowStarted<'a> {
-    /// Which.
+    /// Id of the flow.
     pub flow: FlowId,
-    /// Its name.
+    /// Name of the flow.
     pub name: &'a str,
     /// Sender.
     pub from: NodeId,
@@ -68,11 +72,11 @@ pub struct FlowStarted<'a> {
     pub to: NodeId,
     /// Index into the run's laws.
     pub law: usize,
-    /// When.
+    /// Time of the start.
     pub at: Time,
-    /// What it is to carry, if that is given.
+    /// Payload to send, if it is given.
     pub size: Option<Bytes>,
-    /// The class of arriving traffic it is of, by index; `None` for listed flows.
+    /// Index of its class of arriving traffic; `None` for listed flows.
     pub traffic: Option<usize>,
 }
 
@@ -85,55 +89,55 @@ pub struct PacketSeen {
     pub packet: Captured,
 }
 
-/// A packet that was followed, and what its sender made of the answer.
+/// A followed packet, and its sender's state after the answer.
 #[derive(Clone, Debug)]
 pub struct Followed {
     /// The flow it belongs to.
     pub flow: FlowId,
-    /// Whether it is the one that was asked about ([`Follow::asked`](crate::setup::Follow)).
+    /// Whether it is the packet asked about ([`Follow::asked`](crate::setup::Follow)).
     pub asked: bool,
-    /// When it was sent.
+    /// Time at which it was sent.
     pub sent: Time,
-    /// Network-layer bytes.
+    /// Size in network-layer bytes.
     pub size: Bytes,
-    /// Where it and its acknowledgement went.
+    /// Route of the packet and of its acknowledgement.
     pub trail: Trail,
-    /// What became of it.
+    /// Fate of the packet.
     pub fate: Fate,
-    /// Who keeps the sender from sending more.
+    /// Limit that keeps the sender from sending more.
     pub kept_by: KeptBy,
     /// Whether its socket found no room in the queue of its host's own link.
     pub blocked: bool,
-    /// What the law says of the rate it sends at.
+    /// The law's explanation of its rate.
     pub reason: Reason,
-    /// The law's window then, payload.
+    /// The law's window at that time, in payload.
     pub window: Bytes,
-    /// The pace then, if the law sets one.
+    /// The pace at that time, if the law sets one.
     pub pacing: Option<Throughput>,
-    /// Smoothed RTT then; zero while unknown.
+    /// Smoothed RTT at that time; zero while unknown.
     pub srtt: Duration,
 }
 
-/// What became of a followed packet.
+/// Fate of a followed packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fate {
-    /// Its acknowledgement has arrived at this time, with this header.
+    /// Its acknowledgement arrived at this time, with this header.
     Acknowledged(Time, Header),
-    /// It has arrived; its acknowledgement waits for another's.
+    /// The packet arrived; its acknowledgement is combined with a later one.
     AcknowledgedLater,
-    /// It, or its acknowledgement, was dropped or lost on the last link of its trail.
+    /// The packet, or its acknowledgement, was dropped or lost on the last link of its trail.
     Lost,
-    /// It was still on its way when the run ended.
+    /// The packet was still on its way at the end of the run.
     Underway,
 }
 
 impl Followed {
-    /// The hop, by index into `trail.there`, that bound the rate; `None` if no port did.
+    /// Index in `trail.there` of the hop that limited the rate; `None` if no port did.
     pub fn bound(&self) -> Option<usize> {
         let there = &self.trail.there;
         match self.reason.bound {
             _ if self.kept_by == KeptBy::Application => None,
-            // The receiver's window is then only how much may wait in them.
+            // The receiver's window then only limits how much may wait in queues.
             Bound::Queues => self.held_at().or_else(|| self.waited_at()).or(Some(0)),
             _ if self.kept_by != KeptBy::Law => None,
             _ if self.blocked => self.held_at().or(Some(0)),
@@ -149,14 +153,14 @@ impl Followed {
         }
     }
 
-    /// The hop where the packet was held back by pauses for longest.
+    /// The hop at which pauses held the packet longest.
     fn held_at(&self) -> Option<usize> {
         let held = |(i, hop): (usize, &Hop)| Some((i, hop.held?.paused));
         let held = self.trail.there.iter().enumerate().filter_map(held);
         held.max_by_key(|(_, paused)| *paused).map(|(i, _)| i)
     }
 
-    /// The hop where it waited longest, if it waited.
+    /// The hop at which the packet waited longest, if it waited.
     fn waited_at(&self) -> Option<usize> {
         let waits = self.trail.there.iter().enumerate().map(|(i, hop)| (i, hop.waited()));
         waits
@@ -165,7 +169,7 @@ impl Followed {
             .map(|(i, _)| i)
     }
 
-    /// The hop that lets the least share of packets pass unchanged, if one says that it is not all.
+    /// The hop that lets the smallest share of packets pass unchanged, if it is less than all.
     fn least_share(&self) -> Option<usize> {
         let share = |(i, hop): (usize, &Hop)| match hop.reason.as_ref()?.bound {
             Bound::Share(share) if share < 1.0 => Some((i, share)),
@@ -176,14 +180,14 @@ impl Followed {
     }
 }
 
-/// Flows of arriving traffic, which are not sampled one by one, over one sampling interval.
+/// Arriving flows, which are not sampled one by one, over one sampling interval.
 #[derive(Clone, Copy, Debug)]
 pub struct ArrivingSample {
     /// End of the interval.
     pub at: Time,
     /// Its length.
     pub interval: Duration,
-    /// Payload of theirs that arrived in the interval, as [`FlowSample::delivered`].
+    /// Payload of these flows that arrived in the interval, as in [`FlowSample::delivered`].
     pub delivered: Bytes,
 }
 
@@ -194,19 +198,20 @@ pub struct FlowSample {
     pub at: Time,
     /// Its length.
     pub interval: Duration,
-    /// Which flow.
+    /// Id of the flow.
     pub flow: FlowId,
-    /// Payload that arrived in the interval, in order or not, each byte counted once: what is held
-    /// back behind a hole counts when it arrives, not all at once when the hole is filled.
+    /// Payload that arrived in the interval, in order or not, each byte counted once.
+    ///
+    /// Data behind a hole count when they arrive, not when the hole is filled.
     pub delivered: Bytes,
-    /// Payload sent for the second time in the interval.
+    /// Payload sent again in the interval.
     pub retransmitted: Bytes,
-    /// The law's window at the end of the interval, payload; [`Bytes::MAX`] where it has none, or
-    /// none is known.
+    /// The law's window at the end of the interval, payload; [`Bytes::MAX`] if it has none, or it
+    /// is unknown.
     pub window: Bytes,
-    /// Payload outstanding at the end of the interval, where the sender can be asked.
+    /// Payload outstanding at the end of the interval, if the sender can be asked.
     pub in_flight: Option<Bytes>,
-    /// The receiver's window, as last advertised; [`Bytes::MAX`] where none is known.
+    /// The receiver's window as last advertised; [`Bytes::MAX`] if unknown.
     pub receive_window: Bytes,
     /// Smoothed RTT; zero while unknown.
     pub srtt: Duration,
@@ -223,37 +228,39 @@ pub struct LinkSample {
     pub at: Time,
     /// Its length.
     pub interval: Duration,
-    /// Which link.
+    /// Id of the link.
     pub link: LinkId,
-    /// Share of the interval in which it was sending, 0 to 1. A link with a trace counts what each
-    /// packet takes at the mean rate, which may be more than 1 where the trace is faster.
+    /// Share of the interval in which the link sent, 0 to 1.
+    ///
+    /// A link with a trace counts the time of each packet at the mean rate, so the share may exceed
+    /// 1 while the trace is faster.
     pub busy: f64,
     /// Network-layer bytes sent in the interval.
     pub sent: Bytes,
-    /// Packets waiting, mean over the interval, the one being sent not counted.
+    /// Mean backlog in packets over the interval, without the packet in transmission.
     pub queue_packets_mean: f64,
-    /// Most packets waiting in the interval.
+    /// Largest backlog in packets in the interval.
     pub queue_packets_max: u32,
-    /// Bytes waiting, mean over the interval.
+    /// Mean backlog in bytes over the interval.
     pub queue_bytes_mean: f64,
-    /// Most bytes waiting in the interval.
+    /// Largest backlog in bytes in the interval.
     pub queue_bytes_max: Bytes,
-    /// Packets waiting at the end of the interval.
+    /// Backlog in packets at the end of the interval.
     pub queue_packets: u32,
-    /// Bytes waiting at the end of the interval.
+    /// Backlog in bytes at the end of the interval.
     pub queue_bytes: Bytes,
-    /// Packets dropped in the interval, for whatever reason.
+    /// Packets dropped in the interval, for any reason.
     pub drops: u64,
     /// Packets marked in the interval.
     pub marks: u64,
-    /// How often the link was paused in the interval.
+    /// Number of times that the link was paused in the interval.
     pub pauses: u64,
-    /// Share of the interval in which it was, 0 to 1.
+    /// Share of the interval in which the link was paused, 0 to 1.
     pub paused: f64,
 }
 
 impl LinkSample {
-    /// What has happened at a link between two observations, the later one at `at`.
+    /// Changes at a link between two observations, the later one at `at`.
     pub fn of(
         link: LinkId,
         before: &Observation,
@@ -295,7 +302,7 @@ pub struct OverlaySample<'a> {
     pub links: &'a [OverlayLinkSample],
     /// Each sending client.
     pub senders: &'a [SenderSample],
-    /// Deliveries to nodes that messages paid for in the interval are owed.
+    /// Deliveries owed to messages that were paid for in the interval.
     pub owed: u64,
 }
 
@@ -313,9 +320,9 @@ pub struct GroupSample {
 pub struct SenderSample {
     /// Messages that it paid for.
     pub sent: u64,
-    /// What it held at the end; `None` before it begins.
+    /// Money at the end; `None` before the client starts.
     pub money: Option<Dollars>,
-    /// Time between its salaries at the end; `None` before it begins.
+    /// Time between salaries at the end; `None` before the client starts.
     pub period: Option<Duration>,
 }
 
@@ -326,33 +333,33 @@ pub struct OverlayLinkSample {
     pub queue_mean: f64,
     /// Most messages waiting.
     pub queue_max: u64,
-    /// What it cost at the end, as its node had last told.
+    /// Price at the end, as its node last announced it.
     pub price: Dollars,
-    /// Bytes of clients' messages that it took.
+    /// Bytes of clients' messages that the link took.
     pub data: Bytes,
-    /// Bytes of what nodes tell each other that it took.
+    /// Bytes of control messages that the link took.
     pub control: Bytes,
 }
 
-/// A flow with an end has delivered everything.
+/// A flow with an end has delivered all its data.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowCompleted {
-    /// Which.
+    /// Id of the flow.
     pub flow: FlowId,
     /// Index into the run's laws.
     pub law: usize,
     /// Class of arriving traffic, by index; `None` for listed flows.
     pub traffic: Option<usize>,
-    /// Payload.
+    /// Delivered payload.
     pub size: Bytes,
-    /// When it started.
+    /// Time of the start.
     pub start: Time,
-    /// From the start to the last byte's arrival.
+    /// Time from the start to the last byte's arrival.
     pub took: Duration,
-    /// What it would have taken alone: a round trip to open it, if it opens with a handshake, one
+    /// Time that the flow would have taken alone: a round trip for a handshake, if it has one, one
     /// propagation delay, and the transmission of every packet on the slowest link of its path.
     pub ideal: Duration,
-    /// Payload sent for the second time.
+    /// Payload sent again.
     pub retransmitted: Bytes,
 }
 
@@ -419,7 +426,7 @@ impl<R: Recorder> Recorder for Option<R> {
     }
 }
 
-/// Two recorders of one run, the first told first; either can end the run.
+/// Two recorders of one run; the first is called first, and either can end the run.
 impl<A: Recorder, B: Recorder> Recorder for (A, B) {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.0.flow_started(started);

@@ -1,4 +1,4 @@
-//! The routes flows take, each made once.
+//! Routes of flows, each made once.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use ratewire_units::{Bytes, Duration, Rate, SerialTime};
 
 use crate::SetupError;
 
-/// A route and what it could carry.
+/// A route and its properties.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteInfo {
-    /// Of the network.
+    /// Id in the network.
     pub id: RouteId,
     /// Sum of the propagation delays.
     pub delay: Duration,
     /// Link-layer bytes per packet on its slowest link.
     overhead: Bytes,
-    /// Time per byte of its slowest link; `None` where one sends nothing.
+    /// Time per byte of its slowest link; `None` if a link sends nothing.
     slowest: Option<SerialTime>,
     /// Rate of its first link.
     pub line_rate: Rate,
@@ -27,7 +27,7 @@ pub struct RouteInfo {
 }
 
 impl RouteInfo {
-    /// How long `payload` takes alone: one propagation delay and its packets at the slowest link.
+    /// Time for `payload` alone: one propagation delay, and its packets at the slowest link.
     pub fn ideal(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
         let packets = payload.get().div_ceil(mss.get().max(1)).max(1);
         let on_wire = payload + (headers + self.overhead) * packets;
@@ -35,7 +35,7 @@ impl RouteInfo {
     }
 }
 
-/// Routes by their ends; more than one where paths of equal cost exist.
+/// Routes by their ends; several where paths have equal cost.
 #[derive(Debug)]
 pub struct RouteTable {
     routing: Routing,
@@ -45,10 +45,10 @@ pub struct RouteTable {
 }
 
 impl RouteTable {
-    /// For a network, with paths that are given as nodes from source to destination.
+    /// The routes of a network, with given paths as nodes from source to destination.
     ///
     /// # Errors
-    /// When two neighbours on a given path have no link between them.
+    /// An error if two neighbours on a given path have no link between them.
     pub fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
         let routing = Routing::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
         let of = |l: &LinkSpec| (l.service.mean_rate(), l.delay, l.overhead);
@@ -61,10 +61,10 @@ impl RouteTable {
         self.routing.is_leaf(node)
     }
 
-    /// The route that flow number `flow` takes.
+    /// The route of flow number `flow`.
     ///
     /// # Errors
-    /// When there is none, or it would lead nowhere.
+    /// An error if there is no route, or if both ends are one node.
     pub fn get(
         &mut self,
         network: &mut Network,
@@ -90,7 +90,7 @@ impl RouteTable {
             line_rate: of(&links[0]).0,
             first: links[0],
         };
-        // Most pairs have one.
+        // Most pairs have one route.
         known.reserve_exact(1);
         known.push(info);
         Ok(info)

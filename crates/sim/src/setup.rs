@@ -1,4 +1,4 @@
-//! What to simulate: everything a run needs, resolved to numbers and indices.
+//! The setup of a run: all it needs, resolved to numbers and indices.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,49 +19,49 @@ pub use crate::ensemble::spec::{
 use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;
 
-/// A run.
+/// Setup of a run.
 #[derive(Clone, Debug)]
 pub struct Setup {
-    /// How long to simulate.
+    /// Simulated time.
     pub duration: Duration,
     /// Seed of all random streams.
     pub seed: u64,
-    /// The laws that flows and ports refer to by index.
+    /// Laws that flows and ports refer to by index.
     pub laws: Vec<AnyLaw>,
     /// Nodes and links.
     pub network: NetworkSpec,
-    /// Paths to take in place of the shortest: nodes from source to destination.
+    /// Paths that replace the shortest: nodes from source to destination.
     pub paths: Vec<Vec<NodeId>>,
-    /// Flows that are listed one by one.
+    /// Listed flows.
     pub flows: Vec<FlowSpec>,
-    /// What each of those is to get at a bottleneck, by number, beside flows of weight 1, which are
-    /// all others.
+    /// Share of each listed flow at a bottleneck relative to flows of weight 1; flows without an
+    /// entry have weight 1.
     pub weights: Vec<f64>,
-    /// Flows that arrive.
+    /// Classes of arriving traffic.
     pub traffic: Vec<TrafficSpec>,
     /// Connections with many ends.
     pub ensembles: Ensembles,
-    /// What changes, in any order. A change comes before the starts of flows at the same time.
+    /// Changes in any order; a change comes before flows that start at the same time.
     pub changes: Vec<(Time, LinkId, Change)>,
-    /// Whether congestion headers pass through their bytes at each hop.
+    /// Whether congestion headers are encoded and decoded at each hop.
     pub exact_wire: bool,
-    /// How often flows and links are sampled, and once at the end; `None` records nothing, and zero
-    /// samples at the end only.
+    /// Sampling interval of flows and links, with a last sample at the end.
+    ///
+    /// `None` records nothing, and zero samples only at the end.
     pub sample_interval: Option<Duration>,
     /// Flows with this number or a higher one are not sampled.
     pub sampled_flows: u32,
-    /// The links that are sampled; `None` for all.
+    /// Links that are sampled; `None` for all.
     pub sampled_links: Option<Vec<LinkId>>,
-    /// Links whose packets, and the frames that pause them, are told to the recorder one by one, to
-    /// be kept.
+    /// Links whose packets and pause frames are reported one by one, to be kept.
     pub captured_links: Vec<LinkId>,
-    /// Further links whose packets are told, for what is measured packet by packet.
+    /// Further links whose packets are reported, for metrics of single packets.
     pub watched_links: Vec<LinkId>,
-    /// Which packets are followed on their way.
+    /// Packets that are followed.
     pub follow: Follow,
     /// An overlay whose links are flows of this run.
     pub overlay: Option<Arc<OverlaySpec>>,
-    /// Programs for worlds whose hosts can run some; nothing of them is simulated.
+    /// Programs for worlds whose hosts can run some; the simulator ignores them.
     pub programs: Vec<ProgramSpec>,
 }
 
@@ -95,34 +95,34 @@ impl Default for Setup {
 /// A program that runs at a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramSpec {
-    /// Where.
+    /// Host of the program.
     pub host: NodeId,
-    /// What, for a shell.
+    /// Command for a shell.
     pub run: String,
-    /// When it starts; `None` for before everything else, as servers do.
+    /// Time of the start; `None` for before everything else, as servers do.
     pub start: Option<Time>,
-    /// The flow, by index, whose data it sends or fetches.
+    /// Index of the flow whose data the program sends or fetches.
     pub flow: Option<usize>,
-    /// The name of the user whose rights it has; `None` for the user who starts the run.
+    /// Name of the user whose rights it has; `None` for the user who starts the run.
     pub user: Option<String>,
 }
 
-/// Which packets are followed on their way, to tell what bound their flows' rates.
+/// The packets to follow, to explain what limited their flows' rates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Follow {
-    /// At each sample one packet of a listed flow, each flow in turn.
+    /// Whether one packet of a listed flow is followed at each sample, each flow in turn.
     pub in_turn: bool,
-    /// The first data packet that this flow sends at this time or later, before all others.
+    /// The first data packet that this flow sends at this time or later, with priority.
     pub asked: Option<(FlowId, Time)>,
 }
 
 impl Setup {
-    /// What the listed flow of this number is to get at a bottleneck, beside flows of weight 1.
+    /// Share of a listed flow at a bottleneck relative to flows of weight 1.
     pub fn weight(&self, flow: usize) -> f64 {
         self.weights.get(flow).copied().unwrap_or(1.0)
     }
 
-    /// Whether anything is left to chance. If not, every seed gives the same run.
+    /// Whether the run uses random numbers. If not, every seed gives the same run.
     pub fn has_chance(&self) -> bool {
         let network = &self.network;
         self.traffic.iter().any(TrafficSpec::has_chance)
@@ -131,8 +131,8 @@ impl Setup {
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
     }
 
-    /// The links by which frames come that pause a captured link, and the captured links by which
-    /// frames come.
+    /// Links that carry pause frames for a captured link, and captured links that carry pause
+    /// frames.
     pub fn frame_links(&self) -> BTreeSet<LinkId> {
         let is_captured = |link: &LinkId| self.captured_links.contains(link);
         let links = self.network.links.iter().zip((0..).map(LinkId));
@@ -151,27 +151,28 @@ fn link_has_chance(link: &LinkSpec) -> bool {
         || link.reorder.is_some()
 }
 
-/// One flow.
+/// Setup of a flow.
 #[derive(Clone, Debug)]
 pub struct FlowSpec {
     /// Unique name.
     pub name: String,
     /// Sender.
     pub from: NodeId,
-    /// Receiver, another node than the sender.
+    /// Receiver, a different node.
     pub to: NodeId,
     /// Index into [`Setup::laws`].
     pub law: usize,
-    /// When it starts.
+    /// Time of the start.
     pub start: Time,
-    /// When its application stops writing; what is written is still delivered. A flow that stops
-    /// no later than it starts does not start.
+    /// Time at which the application stops writing; data written before are still delivered.
+    ///
+    /// A flow that stops no later than it starts does not start.
     pub stop: Option<Time>,
-    /// What is sent and how it is read.
+    /// Writer and reader.
     pub app: App,
-    /// How its ends behave.
+    /// Transport of its ends.
     pub transport: TransportConfig,
-    /// How they are dishonest, if they are.
+    /// Dishonesty of its hosts, if any.
     pub lie: Option<Lie>,
 }
 
@@ -193,7 +194,7 @@ impl Default for FlowSpec {
 }
 
 impl FlowSpec {
-    /// What it is to carry, if that is given.
+    /// Payload to send, if it is given.
     pub fn size(&self) -> Option<Bytes> {
         match self.app.writer {
             Writer::Sized(size) => Some(size),
@@ -207,19 +208,19 @@ impl FlowSpec {
 pub struct TrafficSpec {
     /// Unique name; its flows are called `name.1`, `name.2` ...
     pub name: String,
-    /// Between whom, with relative weights that are not negative and have a finite sum above 0.
+    /// Pairs of nodes with relative weights that are not negative and have a finite sum above 0.
     pub pairs: Vec<(NodeId, NodeId, f64)>,
-    /// When.
+    /// Arrival times.
     pub arrivals: Arrivals,
-    /// How large.
+    /// Sizes of the flows.
     pub sizes: Sizes,
-    /// First possible arrival.
+    /// Time of the first possible arrival.
     pub start: Time,
-    /// No arrivals from here on.
+    /// Time from which no flow arrives.
     pub stop: Time,
     /// Index into [`Setup::laws`].
     pub law: usize,
-    /// How the flows' ends behave.
+    /// Transport of the flows' ends.
     pub transport: TransportConfig,
 }
 
@@ -233,22 +234,21 @@ impl TrafficSpec {
     }
 }
 
-/// When flows arrive.
+/// Arrival process of flows.
 #[derive(Clone, Debug)]
 pub enum Arrivals {
-    /// Poisson, this many a second on average.
+    /// Poisson arrivals with this mean number a second.
     Poisson(f64),
-    /// One every so often.
+    /// Arrivals at this constant interval.
     Periodic(Duration),
-    /// At given times between given nodes, with given sizes, in any order; pairs and sizes are not
-    /// used.
+    /// Given times, nodes and sizes, in any order; pairs and sizes are not used.
     Listed(Vec<ListedArrival>),
 }
 
-/// A flow from an arrivals file.
+/// A flow from a file of arrivals.
 #[derive(Clone, Copy, Debug)]
 pub struct ListedArrival {
-    /// When it starts.
+    /// Time of the start.
     pub start: Time,
     /// Sender.
     pub from: NodeId,
@@ -258,10 +258,10 @@ pub struct ListedArrival {
     pub size: Bytes,
 }
 
-/// How large arriving flows are, in payload bytes, at least 1.
+/// Payload of arriving flows in bytes, at least 1.
 #[derive(Clone, Debug)]
 pub enum Sizes {
-    /// All the same.
+    /// One size for all flows.
     Fixed(Bytes),
     /// Pareto with this shape (above 1) and mean.
     Pareto {
@@ -277,16 +277,16 @@ pub enum Sizes {
         /// Standard deviation of the natural logarithm.
         sigma: f64,
     },
-    /// From a published distribution.
+    /// A published distribution.
     Empirical(Arc<SizeCdf>),
 }
 
 /// Why a setup cannot run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetupError {
-    /// No links lead from the first node to the second.
+    /// No route leads from the first node to the second.
     NoRoute(NodeId, NodeId),
-    /// A given path goes from the first node to the second, which no link does.
+    /// A given path needs a link from the first node to the second, which does not exist.
     NoLink(NodeId, NodeId),
     /// A flow's sender is its receiver.
     ToItself(NodeId),

@@ -1,4 +1,4 @@
-//! Flows that arrive: when, between whom, how large.
+//! Arriving flows: their times, ends and sizes.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -9,8 +9,8 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::setup::{Arrivals, FlowSpec, ListedArrival, Setup, Sizes, TrafficSpec};
 
-/// One class of arriving traffic at work. Times, sizes and pairs are drawn from streams of their
-/// own, so that two laws see the same arrivals.
+/// An active class of arriving traffic. Times, sizes and pairs come from separate random streams,
+/// so that all laws get the same arrivals.
 #[derive(Debug)]
 pub(crate) struct Traffic {
     times: Xoshiro256PlusPlus,
@@ -21,11 +21,11 @@ pub(crate) struct Traffic {
     /// Listed arrivals within the class's time, in order.
     listed: Vec<ListedArrival>,
     next: Time,
-    /// Flows so far.
+    /// Number of flows so far.
     pub(crate) count: u64,
 }
 
-/// A flow that arrives.
+/// An arriving flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Arrival {
     pub(crate) from: NodeId,
@@ -34,7 +34,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// The flow it is, the `number`-th of its class.
+    /// The `number`-th flow of its class.
     pub(crate) fn flow(&self, spec: &TrafficSpec, number: u64, start: Time) -> FlowSpec {
         FlowSpec {
             name: format!("{}.{number}", spec.name),
@@ -51,7 +51,7 @@ impl Arrival {
 }
 
 /// The flows that arrive in a run, in the order of their starts, each with the index of its class;
-/// not more than `most`.
+/// at most `most`.
 pub fn arrivals(setup: &Setup, most: usize) -> Vec<(FlowSpec, usize)> {
     let specs = &setup.traffic;
     let classes = specs.iter().zip(0..).map(|(spec, i)| Traffic::new(spec, i, setup.seed));
@@ -116,7 +116,7 @@ impl Traffic {
         }
     }
 
-    /// When the next flow arrives; [`Time::NEVER`] if none does.
+    /// Time of the next arrival; [`Time::NEVER`] if there is none.
     pub(crate) fn next(&self, spec: &TrafficSpec) -> Time {
         if self.next < spec.stop { self.next } else { Time::NEVER }
     }
@@ -153,7 +153,7 @@ fn draw_size(sizes: &Sizes, random: &mut Xoshiro256PlusPlus) -> Bytes {
             scale * libm::pow(1.0 - unit(random.next_u64()), -1.0 / shape)
         }
         Sizes::LogNormal { mean, sigma } => {
-            // Box-Muller: the mean of the size fixes the mean of its logarithm.
+            // Box-Muller; the mean size determines the mean of its logarithm.
             let u = 1.0 - unit(random.next_u64());
             let v = unit(random.next_u64());
             let normal = libm::sqrt(-2.0 * libm::log(u)) * libm::cos(core::f64::consts::TAU * v);

@@ -13,24 +13,24 @@ use crate::link::FarTally;
 use crate::packet::Label;
 use crate::spec::{LinkId, PauseSpec};
 
-/// The buffer at the far end of a link that it pauses; what each packet needs comes first.
+/// The buffer at the far end of a link that it pauses; fields of the packet path come first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Buffer {
     pub(super) watches: Watches,
-    /// The link that it pauses.
+    /// The paused link.
     pub(super) link: LinkId,
-    /// The switch at the far end.
+    /// With queues by flow: counts packets against the queues of the near end.
     pub(super) node: u32,
     pub(super) spec: PauseSpec,
     /// With queues by flow: packets counted against those of the near end.
     pub(super) filter: Option<Filter>,
-    /// When the next map is sent; [`Time::NEVER`] if none has to be.
+    /// Time at which the next map is sent; [`Time::NEVER`] if none has to be.
     pub(super) map_at: Time,
     pub(super) map_sent: Time,
-    /// Packets that found no room.
+    /// Packets dropped because the buffer was full.
     pub(super) overflowed: u64,
-    /// Those of them that had come to be taken in.
+    /// Packets among these that were waiting for intake.
     pub(super) refused: u64,
     pub(super) intake: VecDeque<Label>,
     pub(super) intake_at: Time,
@@ -91,7 +91,7 @@ impl Buffer {
         refresh.min(self.map_at).min(self.intake_at)
     }
 
-    /// The bytes of the fullest class, and above how many the buffer pauses its link.
+    /// Bytes of the fullest class, and the threshold above which the buffer pauses its link.
     pub(crate) fn level(&self) -> (Bytes, Bytes) {
         let held = self.watches.iter().map(Watch::held);
         (held.fold(Bytes::ZERO, Bytes::max), self.spec.xoff)

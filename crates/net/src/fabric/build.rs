@@ -1,4 +1,4 @@
-//! Making the switches of a network.
+//! Makes the switches of a network.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,8 +16,8 @@ use crate::random::stream;
 use crate::spec::{DriverSpec, LinkId, LinkSpec, NodeId, PauseSpec};
 
 impl Fabric {
-    /// The switches that links with pausing buffers, and hosts whose sockets wait or whose card
-    /// sends in bursts, ask for.
+    /// The switches for links with pausing buffers, and for hosts whose sockets wait or whose card
+    /// sends in bursts.
     pub(crate) fn new(specs: &[LinkSpec], links: &mut [Link], seed: u64) -> Fabric {
         let mut numbers: BTreeMap<NodeId, u32> = BTreeMap::new();
         for spec in specs {
@@ -49,7 +49,7 @@ impl Fabric {
         fabric.ends = vec![End::OWN; specs.len()];
         for Neighbours { inputs, outputs } in neighbours.values() {
             for (input, link) in inputs.iter().enumerate() {
-                // Number 0 is of the node's own packets.
+                // Number 0 stands for the node's own packets.
                 fabric.ends[link.index()].input = 1 + input as u32;
             }
             for (output, link) in outputs.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Fabric {
     }
 }
 
-/// The links that lead to a node and away from it, in order.
+/// Links that lead to a node and away from it, in order.
 #[derive(Default)]
 struct Neighbours {
     inputs: Vec<LinkId>,

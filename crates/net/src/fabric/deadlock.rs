@@ -1,4 +1,4 @@
-//! Rings of paused links that will never go on.
+//! Rings of paused links that will never resume.
 
 use std::collections::BTreeSet;
 
@@ -11,35 +11,35 @@ use crate::link::Links;
 use crate::path::routes::Routes;
 use crate::spec::LinkId;
 
-/// A ring of links, each paused because what it brought waits for the next.
+/// A ring of links, each paused because packets that arrived over it wait for the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When it was found: when nothing had moved for half the time that a frame pauses.
+    /// Time of detection: nothing had moved for half the pause time of a frame.
     pub at: Time,
-    /// The links, each waiting for the one after it and the last for the first.
+    /// The links; each waits for the next, and the last for the first.
     pub ring: Vec<LinkId>,
 }
 
-/// A class or queue of a link, or all of it.
+/// A class or queue of a link, or the whole link.
 type Lane = (LinkId, u32);
 
-/// All of a link.
+/// The lane number of a whole link.
 const WHOLE: u32 = u32::MAX;
 
 impl Fabric {
-    /// The first ring of links that wait for each other for ever, if there was one.
+    /// The first ring of links that wait for each other for ever, if there is one.
     pub(crate) fn deadlock(&self) -> Option<&Deadlock> {
         self.deadlock.as_ref()
     }
 
-    /// Looks at all links that are paused now.
+    /// Checks all links that are paused now.
     pub(crate) fn look_for_deadlocks(&mut self, now: Time, links: &Links, routes: &Routes) {
         let is_paused = |id: &LinkId| self.buffer(*id).is_some();
         let paused: Vec<LinkId> = links.ids().filter(is_paused).collect();
         self.look_for_deadlock(now, &paused, links, routes);
     }
 
-    /// Looks at links that are paused, and at those they wait for.
+    /// Checks paused links, and the links that they wait for.
     pub(super) fn look_for_deadlock(
         &mut self,
         now: Time,
@@ -51,7 +51,7 @@ impl Fabric {
             return;
         }
         let mut suspects = BTreeSet::new();
-        // Nodes whose links have been looked at.
+        // Nodes whose links have been checked.
         let mut seen = BTreeSet::new();
         let mut open: Vec<Lane> =
             ids.iter().flat_map(|id| self.closed_lanes(now, *id, links)).collect();
@@ -73,13 +73,13 @@ impl Fabric {
         self.deadlock = Some(Deadlock { at: now, ring });
     }
 
-    /// The links that can be paused by which what a link has brought may leave.
+    /// The pausable links by which packets of a link may leave.
     fn outputs_after(&self, id: LinkId) -> impl Iterator<Item = LinkId> + '_ {
         let node = self.buffer(id).map(|buffer| buffer.node as usize);
         node.into_iter().flat_map(|node| self.switches[node].pausable.iter().copied())
     }
 
-    /// The classes or queues of a link that are paused, and will be as long as its buffer says so.
+    /// The paused classes or queues of a link that stay paused as long as the buffer asks for it.
     fn closed_lanes(&self, now: Time, id: LinkId, links: &Links) -> Vec<Lane> {
         let Some(outlet) = links[id.index()].outlet() else { return Vec::new() };
         let Some(buffer) = self.buffer(id) else { return Vec::new() };
@@ -99,7 +99,7 @@ impl Fabric {
         lanes
     }
 
-    /// Whether what cannot move while all of `set` are paused keeps this one paused.
+    /// Whether packets that cannot move while all of `set` are paused keep this lane paused.
     fn is_stuck(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &Routes) -> bool {
         let Some(buffer) = self.buffer(id) else { return false };
         let is_before = |next: LinkId| set.range((next, 0)..=(next, WHOLE)).next().is_some();
@@ -124,19 +124,19 @@ impl Fabric {
         !by_flow && !watch.lets_go_at(stuck)
     }
 
-    /// Which of `set` hold back what this one brought.
+    /// The lanes in `set` that hold back packets of this one.
     fn waits_for(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &Routes) -> BTreeSet<Lane> {
         let one = |next: &Lane| self.is_stuck((id, lane), &BTreeSet::from([*next]), routes);
         let alone: BTreeSet<Lane> = set.iter().filter(|next| one(next)).copied().collect();
         if !alone.is_empty() {
             return alone;
         }
-        // Only several together hold enough of it back.
+        // Only several lanes together hold back enough packets.
         let outputs: BTreeSet<LinkId> = self.outputs_after(id).collect();
         set.iter().filter(|(next, _)| outputs.contains(next)).copied().collect()
     }
 
-    /// The packets that wait in a switch and cannot move while these are paused.
+    /// The packets that wait in a switch and cannot move while these lanes are paused.
     fn stuck_behind<'a>(
         &'a self,
         node: u32,

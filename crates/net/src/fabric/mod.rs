@@ -1,14 +1,14 @@
 //! Switches and hosts whose queues pause each other.
 //!
-//! A node at an end of a link with a buffer that pauses it ([`PauseSpec`]) keeps what waits in a
-//! [`SwitchQueues`] and not in the rows of its links, because the next to be sent is not the first
-//! that came, and may not be sent at all for a while. Its links have an event for each departure;
-//! all others go on being caught up with.
+//! A node at an end of a link with a pausing buffer ([`PauseSpec`]) keeps waiting packets in a
+//! [`SwitchQueues`], and not in the FIFOs of its links: the next packet to be sent is not the first
+//! that came, and may have to wait for a pause. Its links have an event for each departure; all
+//! other links compute departures later.
 //!
-//! What came by a paused link is accounted to that link until it leaves the node, as switches do. A
-//! full buffer's frame goes out on the way back as soon as the packet being sent there has left,
-//! and takes up time there; the transmitter obeys after the frame has arrived and the reaction time
-//! has passed.
+//! A packet that came over a paused link counts for that link until it leaves the node, as in real
+//! switches. A full buffer sends its frame on the link back as soon as the packet in transmission
+//! there has left, and the frame takes time there. The transmitter reacts after the frame has
+//! arrived and the reaction time has passed.
 //!
 //! [`PauseSpec`]: crate::spec::PauseSpec
 
@@ -40,9 +40,9 @@ use buffer::Buffer;
 #[derive(Debug, Default)]
 pub(crate) struct Fabric {
     switches: Vec<SwitchNode>,
-    /// By link, what it leads to; empty without switches.
+    /// Far end of each link; empty without switches.
     ends: Vec<End>,
-    /// Those that pause the links that lead to them.
+    /// Buffers that pause links to a switch.
     buffers: Vec<Buffer>,
     deadlock: Option<Deadlock>,
 }
@@ -64,8 +64,7 @@ impl Fabric {
         self.buffer(id).map_or(FarTally::default(), Buffer::tally)
     }
 
-    /// The event of a link comes up: what is written of its far end. Returns whether there are
-    /// switches.
+    /// Prefetches the far end of a link whose event comes up; returns whether there are switches.
     #[inline]
     pub(crate) fn foresee_end(&self, id: LinkId) -> bool {
         let Some(end) = self.ends.get(id.index()) else { return false };
@@ -73,8 +72,8 @@ impl Fabric {
         true
     }
 
-    /// A packet is about to leave by an outlet: those whose turn comes after it, of which the first
-    /// is returned, and the buffer that it takes up room in.
+    /// Prefetches for a packet that is about to leave by an outlet: the next packets, of which the
+    /// first is returned, and the buffer that the packet occupies.
     #[inline]
     pub(crate) fn foresee_turns(&self, outlet: &Outlet) -> Option<&Label> {
         let held = self.switches[outlet.node()].switch.foresee_turns(outlet.output())?;
@@ -85,36 +84,36 @@ impl Fabric {
     }
 }
 
-/// Where a packet comes to a switch.
+/// The input of a switch at which packets arrive.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// The number of its link among the inputs there.
+    /// Index of the link among the inputs of the switch.
     input: u32,
-    /// Which of all buffers pauses that link; [`NO_BUFFER`] if none does.
+    /// Index of the buffer that pauses the link; [`NO_BUFFER`] if none does.
     buffer: u32,
 }
 
-/// The number of no buffer.
+/// Index of no buffer.
 const NO_BUFFER: u32 = u32::MAX;
 
 impl End {
-    /// The end at which packets come that the switch's own node sends.
+    /// The input of packets that the switch's own node sends.
     const OWN: End = End { input: 0, buffer: NO_BUFFER };
 }
 
-/// A node that keeps what waits itself; what each packet needs comes first.
+/// A node that keeps waiting packets itself; fields of the packet path come first.
 #[derive(Debug)]
 #[repr(C, align(64))]
 struct SwitchNode {
     switch: SwitchQueues<QueuedPacket>,
     has_classes: bool,
-    /// By output.
+    /// Links by output.
     links: Vec<LinkId>,
-    /// Those of them that can be paused.
+    /// Links among these that can be paused.
     pausable: Vec<LinkId>,
-    /// With queues by flow, by output: which flow has which.
+    /// With queues by flow: the assignment of flows to queues, by output.
     assignments: Vec<Assignment>,
-    /// With queues by flow, by output and queue: bytes waiting.
+    /// With queues by flow: waiting bytes, by output and queue.
     lane_bytes: Vec<u64>,
     random: Xoshiro256PlusPlus,
 }
@@ -123,10 +122,10 @@ struct SwitchNode {
 #[derive(Clone, Copy, Debug)]
 struct QueuedPacket {
     label: Label,
-    /// Which of all buffers it takes up room in; [`NO_BUFFER`] if it takes it up in its own link's
-    /// queue.
+    /// Index of the buffer that the packet occupies; [`NO_BUFFER`] if it counts for the queue of
+    /// its own link.
     buffer: u32,
-    /// The packet found its queue too long, and is counted against the queue it was in before.
+    /// Whether the packet found its queue too long, and is counted against its previous queue.
     counted: bool,
 }
 

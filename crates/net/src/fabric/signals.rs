@@ -1,4 +1,4 @@
-//! Buffers that tell their upstream to stop and to go on.
+//! Signals of buffers that stop and resume their upstream links.
 
 use ratewire_backpressure::flows::TAU;
 use ratewire_backpressure::frames::{CLASSES, Control, Quanta};
@@ -18,20 +18,20 @@ use crate::spec::LinkId;
 pub(crate) struct Wires<'a, S> {
     pub(crate) now: Time,
     pub(crate) links: &'a mut Links,
-    /// Frames on tapped links are noted here.
+    /// Notes frames on tapped links.
     pub(crate) news: &'a mut News,
     pub(crate) scheduler: &'a mut S,
 }
 
 impl<S: Scheduler> Wires<'_, S> {
-    /// Makes sure that a link has an event by that time.
+    /// Schedules an event of a link for that time or before.
     fn call_at(&mut self, at: Time, id: LinkId) {
         self.links[id.index()].call_at(at, id, self.scheduler);
     }
 }
 
 impl Fabric {
-    /// The time at which the buffer at a link's far end wants to be called may have changed.
+    /// Updates the time at which the buffer at a link's far end must be called.
     fn note_due(&self, id: LinkId, links: &mut Links) {
         let due = self.buffer(id).map_or(Time::NEVER, Buffer::next_due);
         if let Some(outlet) = links[id.index()].outlet_mut() {
@@ -39,7 +39,7 @@ impl Fabric {
         }
     }
 
-    /// A packet takes room in a buffer, if there is one.
+    /// Lets a packet occupy space in a buffer, if there is one.
     #[inline]
     pub(super) fn account<S: Scheduler>(
         &mut self,
@@ -57,7 +57,7 @@ impl Fabric {
         }
     }
 
-    /// A packet leaves it again.
+    /// Frees the space of a packet in a buffer.
     #[inline]
     pub(super) fn release<S: Scheduler>(
         &mut self,
@@ -79,8 +79,7 @@ impl Fabric {
         }
     }
 
-    /// A packet is counted against the queue it was in at the near end of the link by which it
-    /// came.
+    /// Counts a packet against its previous queue, at the near end of the link by which it came.
     pub(super) fn count<S: Scheduler>(&mut self, buffer: u32, lane: u32, wires: &mut Wires<'_, S>) {
         let Some(buffer) = self.buffers.get_mut(buffer as usize) else { return };
         let changed = buffer.filter.as_mut().is_some_and(|filter| filter.count(lane));
@@ -127,12 +126,11 @@ impl Fabric {
         self.tell(from, Says::Frame(control), wires);
     }
 
-    /// Sends a frame to the transmitter of a link, on the way back: before all that waits there,
-    /// after what is being sent, and whether that link is itself paused or not. A link that is down
-    /// or sends nothing loses it.
+    /// Sends a frame to the transmitter of a link, on the link back.
     ///
-    /// A frame that still waits is not followed by another of its kind but says what holds now:
-    /// however often that changes, no more than one waits.
+    /// The frame goes before all waiting packets, after the packet in transmission, and even if the
+    /// link back is paused. A link that is down or sends nothing loses it. A frame that still waits
+    /// is updated in place of sending another of its kind, so at most one waits.
     fn tell<S: Scheduler>(&self, to: LinkId, says: Says, wires: &mut Wires<'_, S>) {
         let Wires { now, ref mut links, ref mut news, .. } = *wires;
         let Some(outlet) = links[to.index()].outlet_mut() else { return };
@@ -156,8 +154,8 @@ impl Fabric {
         wires.call_at(obeyed, to);
     }
 
-    /// The buffer at a link's far end wants to be called. Returns a packet that the far end has
-    /// taken in.
+    /// Handles the due time of the buffer at a link's far end; returns a packet that the far end
+    /// has taken in.
     pub(crate) fn on_far_due<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -170,7 +168,7 @@ impl Fabric {
         taken_in
     }
 
-    /// Says again to stop, and sends the map that is due.
+    /// Renews pauses, and sends the map that is due.
     fn refresh<S: Scheduler>(&mut self, id: LinkId, routes: &Routes, wires: &mut Wires<'_, S>) {
         let now = wires.now;
         let Some(buffer) = self.buffer_mut(id) else { return };
@@ -191,8 +189,7 @@ impl Fabric {
         }
     }
 
-    /// A packet has come to the far end of a link whose packets are taken in one by one. Says
-    /// whether there is room for it.
+    /// Queues an arrived packet for intake; returns whether there is room for it.
     pub(crate) fn await_intake<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -214,7 +211,7 @@ impl Fabric {
         true
     }
 
-    /// The packet that is taken in by now, if there is one.
+    /// The packet whose intake is complete by now, if there is one.
     fn take_in<S: Scheduler>(&mut self, id: LinkId, wires: &mut Wires<'_, S>) -> Option<Label> {
         let now = wires.now;
         let buffer = self.buffer_mut(id).filter(|buffer| buffer.intake_at <= now)?;

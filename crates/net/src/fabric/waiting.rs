@@ -20,7 +20,7 @@ pub(crate) struct Leaving {
 }
 
 impl Fabric {
-    /// Lets a packet wait at the start of a link; says whether there is room for it.
+    /// Puts a packet into the queue at the start of a link; returns whether there is room for it.
     pub(crate) fn hold<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -73,8 +73,8 @@ impl Fabric {
         self.switches[node].switch.push(place, packet);
     }
 
-    /// The queue of a flow at an output, and whether the packet is counted against the one it was
-    /// in before.
+    /// The queue of a flow at an output, and whether the packet is counted against its previous
+    /// queue.
     fn lane_by_flow<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -95,7 +95,7 @@ impl Fabric {
         let waiting = &mut lane_bytes[(output * queues + lane) as usize];
         *waiting += u64::from(label.size);
         let Some(room) = self.buffers.get(buffer as usize) else { return (lane, false) };
-        // Queues in which something waits that may be sent, this one included.
+        // Queues with packets that may be sent, this one included.
         let others = switch.lanes_ready(output).filter(|other| *other != lane && is_open(*other));
         let active = others.count() as u32 + u32::from(is_open(lane));
         let counted =
@@ -106,8 +106,8 @@ impl Fabric {
         (lane, counted)
     }
 
-    /// The packet that a link sends next, if the link can send one now; if one may go later, has
-    /// the link looked at again then.
+    /// The packet that a link sends next, if it can send one now. If one may go later, schedules
+    /// the link.
     pub(crate) fn next<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -152,7 +152,7 @@ impl Fabric {
         Some(Leaving { label, exposed })
     }
 
-    /// A packet leaves the queue in which it waited for a link.
+    /// Removes a packet from the queue in which it waited for a link.
     fn let_go<S: Scheduler>(
         &mut self,
         id: LinkId,
@@ -163,7 +163,7 @@ impl Fabric {
         let now = wires.now;
         let label = &packet.label;
         let link = &mut wires.links[id.index()];
-        // The one that leaves is still among those that waited until now.
+        // The leaving packet counted as waiting until now.
         link.sum_areas_with(now, 1);
         link.waiting_bytes -= u64::from(label.size);
         let Some(outlet) = link.outlet_mut() else { return };
@@ -179,7 +179,7 @@ impl Fabric {
         self.release(packet, wires);
     }
 
-    /// Takes out all that waits for a link, which has gone down.
+    /// Removes all packets that wait for a link that has gone down.
     pub(crate) fn empty<S: Scheduler>(
         &mut self,
         id: LinkId,

@@ -1,11 +1,11 @@
-//! The books of a link: what it has counted, and whether they balance.
+//! Counters of a link, and the check that they balance.
 
 use ratewire_units::{Bytes, Time};
 
 use super::{FarTally, Link, Observation, PauseTally, RareTally};
 
 impl Link {
-    /// Packets on its own wire or being sent there.
+    /// Packets in transmission or on the link's own wire.
     fn flying(&self) -> u64 {
         let late = self.extra.as_ref().map_or(0, |extra| extra.late.len() as u64);
         u64::from(self.started - self.tally.gone) + late
@@ -15,15 +15,15 @@ impl Link {
         self.extra.as_ref().map_or(RareTally::default(), |extra| extra.tally)
     }
 
-    /// Whether every packet that came is accounted for, where so many have come to the far end and
-    /// wait to be taken in.
+    /// Whether every packet that came is accounted for; `intake` packets wait for intake at the far
+    /// end.
     pub(crate) fn is_balanced(&self, intake: u64) -> bool {
         let dropped = self.tally.dropped_full + self.rare_tally().drops();
         let here = self.flying() + intake + u64::from(self.waiting_all());
         self.arrived == self.passed + dropped + here
     }
 
-    /// The link as it stands, and starts the next interval's peaks.
+    /// Observation of the link; starts the next interval's peaks.
     pub(crate) fn observe(&mut self, now: Time, far: &FarTally) -> Observation {
         self.sum_areas(now);
         let waiting = self.waiting_all();
@@ -62,21 +62,21 @@ impl Link {
         }
     }
 
-    /// A packet was lost on the way.
+    /// Counts a packet lost on the link.
     pub(crate) fn note_lost(&mut self) {
         if let Some(tally) = self.rare_counts() {
             tally.lost += 1;
         }
     }
 
-    /// So many packets were dropped because the link is down.
+    /// Counts packets dropped because the link is down.
     pub(crate) fn note_dropped_down(&mut self, packets: u64) {
         if let Some(tally) = self.rare_counts() {
             tally.dropped_down += packets;
         }
     }
 
-    /// The counters that few links have, of which this must be one.
+    /// Counters of links with extra parts, of which this must be one.
     fn rare_counts(&mut self) -> Option<&mut RareTally> {
         debug_assert!(self.extra.is_some(), "what happens here only happens on links with extras");
         self.extra.as_deref_mut().map(|extra| &mut extra.tally)

@@ -1,7 +1,7 @@
-//! What is at the ends of a link.
+//! Properties of the two ends of a link.
 
-/// Where hosts that take turns with the network are (see [`crate::speed::lag`]), and whether routes
-/// end.
+/// Whether the ends are hosts that take turns with the network (see [`crate::speed::lag`]), and
+/// whether routes end there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndFlags(u8);
 

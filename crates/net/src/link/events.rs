@@ -1,4 +1,4 @@
-//! When a link wants to be called next.
+//! Times of a link's next events.
 
 use ratewire_units::Time;
 
@@ -8,13 +8,13 @@ use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
 impl Link {
-    /// Takes the packet at the head off the link, which there is.
+    /// Removes the packet at the head, which must exist.
     #[inline(always)]
     pub(crate) fn take_head(&mut self, id: LinkId, scheduler: &mut impl Scheduler) -> Label {
         let label = self.pop_head();
         self.passed += 1;
         match self.row.front() {
-            // As with most: nothing else is to be looked for.
+            // The usual case, in which nothing else is checked.
             Some(head) if self.started > 0 && !self.is_rare() => {
                 self.next_event = head.time;
                 scheduler.schedule(self.next_event, id);
@@ -24,7 +24,7 @@ impl Link {
         label
     }
 
-    /// Notes the arrival of the packet at the head as the link's next event.
+    /// Schedules the arrival of the packet at the head as the link's next event.
     pub(crate) fn schedule_head(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
         let mut due = match self.row.front() {
             Some(head) if self.started > 0 => head.time,
@@ -41,8 +41,8 @@ impl Link {
         }
     }
 
-    /// The first packet that waits does so behind one on a delay line, whose arrival is no event of
-    /// this link: its own is.
+    /// Schedules the start of the first waiting packet itself, because the packet before it is on a
+    /// delay line, whose arrival is no event of this link.
     #[cold]
     pub(crate) fn schedule_waiting(
         &mut self,
@@ -54,7 +54,7 @@ impl Link {
         scheduler.schedule(self.next_event, id);
     }
 
-    /// A packet that did not have to wait is on its way.
+    /// Schedules the arrival of a packet that did not wait.
     #[inline(always)]
     pub(crate) fn put_on_wire(
         &mut self,
@@ -71,7 +71,7 @@ impl Link {
         }
     }
 
-    /// Makes sure that the link has an event by that time.
+    /// Schedules an event of the link for that time or before.
     pub(crate) fn call_at(&mut self, at: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         if at < self.next_event {
             self.next_event = at;

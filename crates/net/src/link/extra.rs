@@ -1,4 +1,4 @@
-//! What few links have.
+//! Parts that only few links have.
 
 use std::collections::VecDeque;
 
@@ -15,7 +15,7 @@ use crate::random::stream;
 use crate::service::TraceCursor;
 use crate::spec::{MediumId, Reorder};
 
-/// What few links have.
+/// Parts that only few links have.
 #[derive(Debug)]
 pub(crate) struct Extra {
     pub(crate) discipline: AnyDiscipline,
@@ -25,31 +25,31 @@ pub(crate) struct Extra {
     pub(crate) trace: Option<TraceCursor>,
     pub(crate) medium: Option<MediumId>,
     pub(crate) down: bool,
-    /// Packets that reach the far end are noted.
+    /// Whether packets that reach the far end are noted.
     pub(crate) watched: bool,
-    /// Frames that it carries or obeys are noted.
+    /// Whether frames that the link carries or obeys are noted.
     pub(crate) tapped: bool,
     /// Bytes of the packet being sent that were left when the rate fell to zero.
     pub(crate) stalled: Option<f64>,
     pub(crate) random: Xoshiro256PlusPlus,
-    /// Which turn on its medium was this link's last, counted from one, for taking turns.
+    /// Number of this link's last turn on its medium, from one, for taking turns.
     pub(crate) last_turn: u64,
-    /// When the medium is free again, while this link sends or is the next to send on it.
+    /// Time at which the medium is free again, while this link sends or is next to send on it.
     pub(crate) medium_free: Time,
-    /// Collisions in a row, for backoff.
+    /// Consecutive collisions, for backoff.
     pub(crate) collisions: u32,
-    /// When its backoff has run out.
+    /// End of its backoff.
     pub(crate) retry_at: Time,
     pub(crate) strips: bool,
     pub(crate) reorder: Option<Reorder>,
-    /// Packets that are late, in the order in which they will arrive.
+    /// Late packets, in the order of their arrival.
     pub(crate) late: VecDeque<Label>,
     pub(crate) policer: Option<Box<Policer>>,
     pub(crate) tally: RareTally,
 }
 
 impl Extra {
-    /// When the next packet that is late arrives.
+    /// Arrival of the next late packet.
     pub(crate) fn next_late(&self) -> Time {
         self.late.front().map_or(Time::NEVER, |label| label.time)
     }

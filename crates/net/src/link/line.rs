@@ -1,4 +1,4 @@
-//! Which delay line a link's packets take.
+//! The delay line of a link's packets.
 
 /// A delay line, by number among the delay lines (see [`crate::speed::delay_line`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -7,8 +7,8 @@ pub(crate) struct DelayLine(u8);
 impl DelayLine {
     /// The link has not looked for a delay line yet.
     pub(crate) const UNKNOWN: DelayLine = DelayLine(u8::MAX);
-    /// The link has no delay line: none are used, other links have taken all, or its packets may
-    /// not arrive, or not in order.
+    /// The link has no delay line: none are used, none is free, or its packets may not arrive, or
+    /// not in order.
     pub(crate) const NONE: DelayLine = DelayLine(u8::MAX - 1);
     /// There are fewer delay lines than this.
     pub(crate) const END: usize = DelayLine::NONE.0 as usize;

@@ -7,11 +7,11 @@ use ratewire_units::Duration;
 use super::{DelayLine, Extra, Link};
 use crate::spec::LinkId;
 
-/// The links of the specification by number, and behind them the delay lines.
+/// The links of the specification by number, followed by the delay lines.
 #[derive(Debug)]
 pub(crate) struct Links {
     all: Vec<Link>,
-    /// How many are of the specification.
+    /// Number of links of the specification.
     own: u32,
     seed: u64,
 }
@@ -21,7 +21,7 @@ impl Links {
         Links { own: own.len() as u32, all: own, seed }
     }
 
-    /// The parts of a link that few have, made if the link has none.
+    /// Extra parts of a link, made if it has none.
     pub(crate) fn extra_mut(&mut self, id: LinkId) -> &mut Extra {
         self.all[id.index()].extra_mut(u64::from(id.0), self.seed)
     }

@@ -1,4 +1,4 @@
-//! Which packets are lost on the way.
+//! Random and burst losses on links.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -11,63 +11,63 @@ use super::Link;
 use crate::scheduler::Scheduler;
 use crate::spec::{LinkId, LinkSpec, Sockets};
 
-/// A link that starts at a switch, laid out so that a packet touches two cache lines of it.
+/// A link that starts at a switch, laid out so that a packet touches two cache lines.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Outlet {
-    /// When it is to be looked at whose turn it is; [`Time::NEVER`] if something else will tell.
+    /// Time at which the next turn must be checked; [`Time::NEVER`] if another event will do so.
     turn_at: Time,
-    /// When the buffer at its far end wants to be called.
+    /// Time at which the buffer at its far end must be called.
     far_due: Time,
     /// The switch.
     node: u32,
-    /// The link's number among the outputs there.
+    /// Index of the link among the outputs of the switch.
     output: u32,
     sockets: Sockets,
-    /// Its switch has virtual output queues.
+    /// Whether its switch has virtual output queues.
     is_virtual: bool,
-    /// A socket waits for room.
+    /// Whether a socket waits for room.
     wanted: bool,
-    /// Its far end takes packets in one by one.
+    /// Whether the far end takes packets in one by one.
     has_intake: bool,
-    /// The notices on their way to it, in order.
+    /// Notices on their way to the transmitter, in order.
     notices: VecDeque<Notice>,
     bursts: Option<Box<Coalescing>>,
     gate: Gate,
     rate: Rate,
-    /// Frames sent on it, which tell others to stop or go on.
+    /// Control frames sent on the link, which stop or resume others.
     control_frames: u64,
 }
 
-/// A frame for a transmitter.
+/// A pause frame for a transmitter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Notice {
-    /// When it leaves; until then it may yet say something else.
+    /// Time at which it leaves; its content may change until then.
     pub(crate) starts: Time,
-    /// When the transmitter obeys.
+    /// Time at which the transmitter reacts.
     pub(crate) obeyed: Time,
     pub(crate) says: Says,
 }
 
-/// What a notice says.
+/// Content of a notice.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Says {
     Frame(Control),
     Map(Lanes),
 }
 
-/// Packets released in bursts.
+/// State of packets released in bursts.
 #[derive(Clone, Copy, Debug)]
 struct Coalescing {
     packets: u32,
     every: Duration,
-    /// Packets that are released and not sent.
+    /// Packets released and not yet sent.
     released: u32,
-    /// When those that wait are released, however few.
+    /// Time at which all waiting packets are released, however few.
     due: Time,
 }
 
-/// The counters of pauses at a link.
+/// Counters of pauses at a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PauseTally {
     pub(crate) pauses: u64,
@@ -105,7 +105,7 @@ impl Outlet {
     pub(crate) fn node(&self) -> usize {
         self.node as usize
     }
-    /// The link's number among the outputs of the switch.
+    /// Index of the link among the outputs of the switch.
     #[inline]
     pub(crate) fn output(&self) -> u32 {
         self.output
@@ -117,23 +117,23 @@ impl Outlet {
     pub(crate) fn rate(&self) -> Rate {
         self.rate
     }
-    /// Whether its far end takes packets in one by one.
+    /// Whether the far end takes packets in one by one.
     #[inline]
     pub(crate) fn has_intake(&self) -> bool {
         self.has_intake
     }
-    /// Whether the buffer at its far end wants to be called by now.
+    /// Whether the buffer at its far end must be called by now.
     #[inline]
     pub(crate) fn far_is_due(&self, now: Time) -> bool {
         self.far_due <= now
     }
-    /// The buffer at its far end wants to be called at this time.
+    /// Sets the time at which the buffer at its far end must be called.
     #[inline]
     pub(crate) fn note_far_due(&mut self, due: Time) {
         self.far_due = due;
     }
 
-    /// When the link has an event for something else than an arrival.
+    /// Time of the link's event other than an arrival.
     #[inline]
     pub(crate) fn next_due(&self) -> Time {
         let obeyed = self.notices.front().map_or(Time::NEVER, |notice| notice.obeyed);
@@ -152,7 +152,7 @@ impl Outlet {
         self.rate = rate;
     }
 
-    /// Obeys what has come by now. Returns whether its turn may have come.
+    /// Applies all notices up to now; returns whether the link may have a turn.
     pub(crate) fn obey(&mut self, now: Time) -> bool {
         let mut turn = self.turn_at <= now;
         if turn {
@@ -169,14 +169,14 @@ impl Outlet {
         turn
     }
 
-    /// Lets a notice that has not left yet say this too, if there is one of its kind; returns it.
+    /// Updates a notice of this kind that has not left yet, if there is one, and returns it.
     pub(crate) fn correct_notice(&mut self, now: Time, says: Says) -> Option<Notice> {
         let mut waiting = self.notices.iter_mut().filter(|notice| notice.starts > now);
         waiting.find_map(|notice| notice.says.takes_in(says).then_some(*notice))
     }
 
-    /// A notice leaves at `starts` and is obeyed at `obeyed`, or with the one before it if that is
-    /// obeyed later: a delay that has shortened does not let frames overtake each other.
+    /// Adds a notice that leaves at `starts` and takes effect at `obeyed`, or with the notice
+    /// before if that is later: after a shortened delay frames do not overtake each other.
     pub(crate) fn add_notice(&mut self, starts: Time, obeyed: Time, says: Says) -> Notice {
         let before = self.notices.back().map_or(Time::ZERO, |notice| notice.obeyed);
         let notice = Notice { starts, obeyed: obeyed.max(before), says };
@@ -184,7 +184,7 @@ impl Outlet {
         notice
     }
 
-    /// The first packet since the last release starts the clock.
+    /// Starts the clock at the first packet since the last release.
     pub(crate) fn coalesce(&mut self, now: Time) {
         if let Some(bursts) = &mut self.bursts
             && bursts.due == Time::NEVER
@@ -193,7 +193,7 @@ impl Outlet {
         }
     }
 
-    /// Until when packets are kept back to be released together; `None` if one may go.
+    /// Time until which packets are kept for a burst; `None` if one may go.
     pub(crate) fn unreleased(&mut self, now: Time, waiting: u32) -> Option<Time> {
         let bursts = self.bursts.as_mut()?;
         if bursts.released == 0 {
@@ -206,7 +206,7 @@ impl Outlet {
         None
     }
 
-    /// One of the packets that were released is sent.
+    /// Counts a released packet as sent.
     #[inline]
     pub(crate) fn note_released(&mut self) {
         if let Some(bursts) = &mut self.bursts {
@@ -214,14 +214,14 @@ impl Outlet {
         }
     }
 
-    /// Nothing is left of what was to be released.
+    /// Clears the state of bursts, because no packet is left.
     pub(crate) fn forget_bursts(&mut self) {
         if let Some(bursts) = &mut self.bursts {
             (bursts.released, bursts.due) = (0, Time::NEVER);
         }
     }
 
-    /// Whether a socket waits for room here; it is about to be told that there is some.
+    /// Whether a socket waits for room here, which the caller is about to report.
     #[inline]
     pub(crate) fn take_wanted(&mut self) -> bool {
         core::mem::take(&mut self.wanted)
@@ -229,7 +229,7 @@ impl Outlet {
 }
 
 impl Says {
-    /// Says this too, or in place of what it said, if it is of the same kind.
+    /// Merges a newer notice of the same kind; returns whether it was merged.
     fn takes_in(&mut self, newer: Says) -> bool {
         match (self, newer) {
             (Says::Frame(Control::Priority(times)), Says::Frame(Control::Priority(newer))) => {
@@ -247,8 +247,7 @@ impl Says {
 }
 
 impl Link {
-    /// Whether a socket may send a packet of this size on it now; if not, the socket may wait for
-    /// room.
+    /// Whether a socket may send a packet of this size now; if not, the socket may wait for room.
     pub(crate) fn admits(&mut self, size: u32) -> bool {
         let has_room = self.has_room_beside(self.waiting_all(), size);
         if let Some(outlet) = self.outlet_mut() {
@@ -257,8 +256,8 @@ impl Link {
         has_room
     }
 
-    /// Whether a packet finds its link idle and open, in a switch where it has nothing else to wait
-    /// for: it takes no room, and the switch need not know of it.
+    /// Whether a packet finds its link idle and not paused, and nothing to wait for in the switch:
+    /// then it takes no room, and the switch need not process it.
     pub(crate) fn lets_pass(&self, now: Time, class: u8) -> bool {
         let Some(outlet) = self.outlet() else { return false };
         self.held == 0
@@ -269,8 +268,9 @@ impl Link {
             && outlet.gate.is_open(now, u32::from(class))
     }
 
-    /// Whether a packet that did not come by a paused link may wait, or need not. Where sockets
-    /// wait for room, what they could not hold back (acknowledgements, probes) is never dropped.
+    /// Whether a packet that did not come over a paused link has room, or needs none. Where sockets
+    /// wait for room, packets that they cannot hold back (acknowledgements, probes) are never
+    /// dropped.
     pub(crate) fn has_own_room(&self, now: Time, size: u32) -> bool {
         let Some(outlet) = self.outlet() else { return true };
         let idle = self.busy_until <= now && self.held == 0 && self.can_send();
@@ -285,9 +285,9 @@ impl Link {
         }
     }
 
-    /// Sends a control frame, before all that waits here and after what is being sent, whether the
-    /// link is paused or not. Returns when the frame leaves and when it arrives; `None` if the link
-    /// loses it, being down or sending nothing.
+    /// Sends a control frame before all waiting packets, after the packet in transmission, and even
+    /// on a paused link. Returns when the frame leaves and when it arrives; `None` if the link
+    /// loses it, because it is down or sends nothing.
     pub(crate) fn send_control(&mut self, now: Time) -> Option<(Time, Time)> {
         let down = self.extra.as_ref().is_some_and(|extra| extra.down);
         let per_byte = self.per_byte.filter(|_| !down && self.busy_until != Time::NEVER)?;

@@ -1,19 +1,19 @@
-//! The counters of a link, and what an observer is told of them.
+//! Counters of a link, and their observation.
 
 use ratewire_units::{Bytes, Duration};
 
-/// Counters that only links with a queue or losses touch.
+/// Counters that only links with a queue or losses update.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    /// Since the last observation.
+    /// Largest backlog since the last observation.
     pub(crate) peak_packets: u32,
     pub(crate) peak_bytes: u64,
-    /// Of the run, as of the last observation.
+    /// Largest backlog of the run, as of the last observation.
     pub(crate) peak_packets_run: u32,
     pub(crate) peak_bytes_run: u64,
     pub(crate) dropped_full: u64,
     pub(crate) marked: u64,
-    /// Places in the row of packets dropped from its middle.
+    /// Empty places in the FIFO, of packets dropped from its middle.
     pub(crate) gone: u32,
 }
 
@@ -45,14 +45,14 @@ pub(crate) struct FarTally {
     pub(crate) refused: u64,
 }
 
-/// A link as it stands: counters since the start, and what waits.
+/// State of a link: counters since the start, and its backlog.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Observation {
     /// Time spent sending.
     pub busy: Duration,
     /// Network-layer bytes sent, the packet being sent included.
     pub sent_bytes: Bytes,
-    /// Packets sent, likewise.
+    /// Packets sent, with the packet in transmission.
     pub sent_packets: u64,
     /// Packets waiting.
     pub waiting_packets: u32,
@@ -70,32 +70,32 @@ pub struct Observation {
     pub area_packets: u128,
     /// Bytes waiting, summed over picoseconds.
     pub area_bytes: u128,
-    /// Dropped for lack of room.
+    /// Packets dropped by a full queue.
     pub dropped_full: u64,
-    /// Dropped by the discipline.
+    /// Packets dropped by the discipline.
     pub dropped_early: u64,
-    /// Dropped because the link was down.
+    /// Packets dropped because the link was down.
     pub dropped_down: u64,
-    /// Dropped by the policer.
+    /// Packets dropped by the policer.
     pub dropped_policed: u64,
-    /// Lost on the way.
+    /// Packets lost on the link.
     pub lost: u64,
-    /// Marked.
+    /// Packets marked.
     pub marked: u64,
-    /// Passed by the policer with a corrected header.
+    /// Packets that the policer passed with a corrected header.
     pub corrected: u64,
-    /// How often the link was paused by its far end.
+    /// Number of times that the far end paused the link.
     pub pauses: u64,
-    /// For how long it was.
+    /// Time for which the link was paused.
     pub paused: Duration,
-    /// Frames sent on it that pause links the other way or let them go on.
+    /// Frames sent on the link that pause or resume links in the other direction.
     pub control_frames: u64,
-    /// Packets dropped because the buffer that pauses it had no room.
+    /// Packets dropped because the buffer that pauses the link was full.
     pub overflowed: u64,
 }
 
 impl Observation {
-    /// Packets dropped or lost, for whatever reason.
+    /// Packets dropped or lost, for any reason.
     pub fn drops(&self) -> u64 {
         self.dropped_full
             + self.dropped_early

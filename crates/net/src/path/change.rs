@@ -1,4 +1,4 @@
-//! What changes about a link while it works: its rate, its delay, whether it is up.
+//! Changes of an active link: its rate, its delay, its state.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -8,11 +8,11 @@ use crate::scheduler::Scheduler;
 use crate::spec::{Change, LinkId};
 use crate::speed::delay_line::DelayLines;
 
-/// Bytes over which the time for one byte is taken, for its fraction's sake.
+/// Bytes over which the time of one byte is computed, for its fraction.
 const MANY: Bytes = Bytes::new(1_000_000);
 
 impl Network {
-    /// Something about a link changes: not about that of a host that lags or did.
+    /// Applies a change of a link; not allowed for links of hosts that lag or did.
     pub fn change(
         &mut self,
         now: Time,
@@ -67,7 +67,7 @@ impl Network {
         if let Some(policer) = link.extra.as_deref_mut().and_then(|e| e.policer.as_mut()) {
             policer.on_rate_change(rate);
         }
-        // What waited at rate zero starts now and not in the past.
+        // Packets that waited at rate zero start now and not in the past.
         link.busy_until = link.busy_until.max(now);
         let medium = link.medium();
         if let Some(outlet) = link.outlet_mut() {
@@ -80,7 +80,7 @@ impl Network {
         }
     }
 
-    /// The packet being sent goes on at the new rate; at rate zero it stands still.
+    /// Continues the packet in transmission at the new rate; at rate zero it stops.
     fn set_rate(&mut self, now: Time, id: LinkId, rate: Rate) {
         let link = &mut self.links[id.index()];
         let Some(left) = link.set_rate(now, rate) else { return };
@@ -100,13 +100,12 @@ impl Network {
 }
 
 impl Link {
-    /// Sends at this rate from now on. Returns the bytes that are left of the packet being sent, if
-    /// there is one.
+    /// Sets the rate. Returns the remaining bytes of the packet in transmission, if there is one.
     fn set_rate(&mut self, now: Time, rate: Rate) -> Option<f64> {
         let old = self.per_byte;
         self.per_byte = rate.serial_time();
         let stalled = self.extra.as_mut().and_then(|e| e.stalled.take());
-        // Bytes of it that are left, and the time counted as spent on them.
+        // Remaining bytes, and the time already counted for them.
         let (left, counted) = match (stalled, old) {
             (Some(bytes), _) => (bytes, Duration::ZERO),
             (None, Some(old)) if self.busy_until > now => {
@@ -123,10 +122,10 @@ impl Link {
         Some(left)
     }
 
-    /// The packet being sent will have left at this time.
+    /// Sets the time at which the packet in transmission will have left.
     fn move_last_arrival(&mut self, free: Time) {
         if let Some(at) = self.started.checked_sub(1) {
-            // A delay that has shortened does not let it overtake the packet before it.
+            // After a shortened delay it must not overtake the packet before it.
             let before = at.checked_sub(1).map_or(Time::ZERO, |at| self.row[at].time);
             self.row[at].time = (free + self.delay).max(before);
             self.last_arrival = self.row[at].time;

@@ -1,4 +1,4 @@
-//! Links that share a medium send, one at a time.
+//! Links that share a medium send one at a time.
 
 use ratewire_units::Time;
 
@@ -22,7 +22,7 @@ impl Network {
                 Access::Send(winner) => {
                     // The port's timers up to now come before the departure.
                     self.catch_up(now, winner, scheduler);
-                    // Where the discipline drops all that waits, it is the next one's turn.
+                    // If the discipline drops all waiting packets, the next link has its turn.
                     if self.dequeue(now, winner) {
                         self.start_waiting(now, winner, scheduler);
                         let free = self.links[winner.index()].busy_until;

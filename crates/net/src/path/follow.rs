@@ -1,4 +1,4 @@
-//! Where the followed packet has been, noted hop by hop.
+//! Notes the followed packet's hops.
 
 use ratewire_units::{Duration, Time};
 
@@ -8,7 +8,7 @@ use crate::packet::{Body, ContentId, Ecn, Label};
 use crate::spec::LinkId;
 
 impl Network {
-    /// How long the link has been paused; `None` if nothing pauses it.
+    /// Time for which the link has been paused; `None` if no buffer pauses it.
     fn paused_for(&mut self, now: Time, id: LinkId) -> Option<Duration> {
         self.fabric.buffer(id)?;
         self.links[id.index()].outlet_mut().map(|outlet| outlet.tally(now).paused)
@@ -55,7 +55,7 @@ impl Network {
         }
     }
 
-    /// A packet is dropped or lost.
+    /// Removes a packet that is dropped or lost.
     pub(super) fn discard(&mut self, content: ContentId) {
         self.tracer.note_end(content);
         if let Body::Kept(number) = self.packets.content(content).body {

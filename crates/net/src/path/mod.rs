@@ -1,7 +1,7 @@
-//! A packet's way: over which links, and through each of them.
+//! The way of a packet: its route, and its passage through each link.
 //!
-//! [`Network`](network::Network) has a part for each thing that a packet meets; the files of this
-//! folder alone see all of them.
+//! [`Network`](network::Network) has a part for each thing that a packet meets. Only the files of
+//! this folder use all parts.
 
 mod change;
 mod contention;

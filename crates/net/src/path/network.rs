@@ -21,8 +21,9 @@ use crate::speed::delay_line::DelayLines;
 use crate::speed::lag::HostLag;
 use crate::speed::look_ahead::LookAhead;
 
-/// A network in operation, sans-IO: it is told the time and what happens, and says when it wants to
-/// be called. Times only grow, but for what hosts send that may lag ([`Network::host_lag`]).
+/// An active network, sans-IO: it gets the time and the events, and says when it must be called.
+///
+/// Times only grow, except for packets of hosts that lag ([`Network::host_lag`]).
 #[derive(Debug)]
 pub struct Network {
     pub(super) links: Links,
@@ -34,13 +35,13 @@ pub struct Network {
     pub(super) fabric: Fabric,
     pub(super) tracer: Tracer,
     pub(super) news: News,
-    /// Packets that policers corrected or dropped, by flow: for the record, policers have bounded
-    /// memory.
+    /// Packets that policers corrected or dropped, by flow. They are kept here, because policers
+    /// have bounded memory.
     pub(super) clamps: BTreeMap<u32, u64>,
 }
 
 impl Network {
-    /// A network as specified, all queues empty.
+    /// A network as specified, with empty queues.
     pub fn new(spec: &NetworkSpec, laws: &[AnyLaw], exact_wire: bool, seed: u64) -> Network {
         let mut links = Vec::with_capacity(spec.links.len());
         let mut mediums = Mediums::new(&spec.mediums, seed);
@@ -76,21 +77,21 @@ impl Network {
         }
     }
 
-    /// From now on, notes the packets that are sent on a link and reach its far end.
+    /// Notes packets sent on a link from now on when they reach its far end.
     pub fn watch(&mut self, id: LinkId) {
         self.links.extra_mut(id).watched = true;
     }
-    /// From now on, notes the frames that a link carries or obeys, to be taken with
-    /// [`News::take_frames`] every now and then.
+    /// Notes frames that a link carries or obeys from now on; [`News::take_frames`] must take them
+    /// regularly.
     pub fn tap(&mut self, id: LinkId) {
         self.links.extra_mut(id).tapped = true;
     }
 
-    /// Makes a route of these links.
+    /// Makes a route from these links.
     ///
     /// # Panics
-    /// When there are none, for packets would arrive where they are, or the last is none of the
-    /// network's.
+    /// Panics if there are no links, because packets would arrive where they start, or if the last
+    /// is not in the network.
     pub fn add_route(&mut self, links: &[LinkId]) -> RouteId {
         let last = links.last().expect("a route has at least one link");
         let last = &mut self.links[last.index()];
@@ -98,7 +99,7 @@ impl Network {
         self.routes.add(links)
     }
 
-    /// Whether a route is made of these links.
+    /// Whether a route consists of these links.
     pub fn is_route(&self, route: RouteId, links: &[LinkId]) -> bool {
         self.routes.is(route, links)
     }
@@ -113,7 +114,7 @@ impl Network {
     pub fn ack(&self, arrived: &Label) -> Option<Ack> {
         self.packets.ack(arrived.content)
     }
-    /// Takes a packet that has arrived out of the network.
+    /// Removes an arrived packet from the network.
     #[inline]
     pub fn remove(&mut self, arrived: &Label) {
         self.packets.remove(arrived.content);
@@ -123,7 +124,7 @@ impl Network {
         self.packets.in_use()
     }
 
-    /// The events that the caller asked to be told of.
+    /// Events that the caller asked for.
     #[inline]
     pub fn news(&mut self) -> &mut News {
         &mut self.news
@@ -134,13 +135,13 @@ impl Network {
     pub fn tracer(&self) -> &Tracer {
         &self.tracer
     }
-    /// The tracer, to end or hand on the following of a packet.
+    /// The tracer, to end or pass on the following of a packet.
     #[inline]
     pub fn tracer_mut(&mut self) -> &mut Tracer {
         &mut self.tracer
     }
 
-    /// Fetches what events to come will need into the caches. Nothing that happens depends on it.
+    /// Prefetches for coming events; results do not depend on it.
     #[inline]
     pub fn look_ahead(&self) -> LookAhead<'_> {
         LookAhead {
@@ -153,13 +154,13 @@ impl Network {
         }
     }
 
-    /// From now on links whose packets take equally long share a delay line: worth it for
-    /// thousands, or where hosts lag. To be called before links are watched or send.
+    /// Lets links whose packets take equally long share a delay line, which pays for thousands of
+    /// links, or where hosts lag. Must be called before links are watched or send.
     pub fn use_delay_lines(&mut self) {
         self.lines.begin(&mut self.links);
     }
 
-    /// The means by which hosts lag behind the network.
+    /// Access to hosts' lag behind the network.
     #[inline]
     pub fn host_lag(&mut self) -> HostLag<'_> {
         HostLag {
@@ -171,13 +172,15 @@ impl Network {
         }
     }
 
-    /// Whether a socket may send a packet of this size on its host's own link now. If not, and if
-    /// sockets wait there, [`News::take_roomy`] will name the link when there is room again.
+    /// Whether a socket may send a packet of this size on its host's own link now.
+    ///
+    /// If not, and if sockets wait there, [`News::take_roomy`] names the link when there is room
+    /// again.
     pub fn admits(&mut self, id: LinkId, size: u32) -> bool {
         self.links[id.index()].admits(size)
     }
 
-    /// Counters of a link as of `now`, and what waits there.
+    /// Counters and backlog of a link as of `now`.
     pub fn observe(
         &mut self,
         now: Time,
@@ -189,27 +192,26 @@ impl Network {
         self.links[id.index()].observe(now, &far)
     }
 
-    /// Packets of a flow that policers corrected or dropped; `flow` is what [`Address::generation`]
-    /// was.
+    /// Packets of a flow that policers corrected or dropped; `flow` is its [`Address::generation`].
     ///
     /// [`Address::generation`]: crate::Address::generation
     pub fn clamps(&self, flow: u32) -> u64 {
         self.clamps.get(&flow).copied().unwrap_or(0)
     }
 
-    /// Checks, for each link, that what came is accounted for: arrived = passed on + dropped + lost
-    /// + waiting + on the way. Returns the first link for which it does not hold.
+    /// The first link whose counters do not balance: arrived = passed on + dropped + lost + waiting
+    /// + on the way.
     pub fn unbalanced_link(&self) -> Option<LinkId> {
         let mut all = self.links.ids();
         all.find(|id| !self.links[id.index()].is_balanced(self.fabric.far_tally(*id).intake))
     }
 
-    /// The first ring of links that wait for each other for ever, if there was one.
+    /// The first ring of links that wait for each other for ever, if there is one.
     pub fn deadlock(&self) -> Option<&Deadlock> {
         self.fabric.deadlock()
     }
 
-    /// Looks for rings among all links that are paused now.
+    /// Looks for rings among all paused links.
     pub fn look_for_deadlocks(&mut self, now: Time) {
         self.fabric.look_for_deadlocks(now, &self.links, &self.routes);
     }

@@ -1,5 +1,5 @@
-//! A packet's way through a link: arrival, queue, departure, delivery. Every packet goes through
-//! here at every hop.
+//! A packet's way through a link: arrival, queue, departure, delivery. Every packet passes through
+//! this code at every hop.
 
 use ratewire_units::{Bytes, SerialTime, Time};
 
@@ -10,7 +10,7 @@ use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
 impl Network {
-    /// Puts a packet on the next link of its route, or returns it where the route ends.
+    /// Puts a packet on the next link of its route, or returns it at the route's end.
     #[inline(always)]
     pub(super) fn forward(
         &mut self,
@@ -24,7 +24,7 @@ impl Network {
         None
     }
 
-    /// The event of a link is due. Returns a packet that has arrived where it was going.
+    /// Handles an event of a link; returns a packet that has arrived at its destination.
     #[inline(always)]
     pub fn on_event(
         &mut self,
@@ -39,8 +39,8 @@ impl Network {
         let label = if link.is_rare() {
             self.on_rare_event(now, id, scheduler)?
         } else {
-            // The port's timers can wait until it sees a packet again: nothing it is told changes
-            // meanwhile.
+            // The port's timers can wait until it sees a packet again, because nothing that it sees
+            // changes before.
             if link.departure_is_due(now) {
                 let until = self.lines.known_until(link.ends, now);
                 self.catch_up(until, id, scheduler);
@@ -51,10 +51,10 @@ impl Network {
         self.forward(now, label, scheduler)
     }
 
-    /// A packet comes to a link.
+    /// Handles the arrival of a packet at a link.
     #[inline(always)]
     fn arrive(&mut self, now: Time, id: LinkId, mut label: Label, scheduler: &mut impl Scheduler) {
-        // Found anew only where it has to be: a packet comes here at every hop.
+        // The reference is renewed only where necessary: every packet passes here at every hop.
         let mut link = &mut self.links[id.index()];
         if link.is_behind(now) {
             self.catch_up(now, id, scheduler);
@@ -87,7 +87,7 @@ impl Network {
                 None => self.join(now, id, label, scheduler),
             }
         } else if link.idle_per_byte(now).is_some() {
-            // It is followed, which is done step by step.
+            // A followed packet is processed step by step.
             self.start(now, id, label, scheduler);
         } else if link.has_room_for(label.size) {
             self.wait(now, id, label, scheduler);
@@ -96,7 +96,7 @@ impl Network {
         }
     }
 
-    /// A packet that came to a link waits for what is being sent.
+    /// Queues a packet behind the packet in transmission.
     #[inline(always)]
     pub(super) fn wait(
         &mut self,
@@ -121,7 +121,7 @@ impl Network {
         }
     }
 
-    /// A packet comes to a link where it is all alone: what others go through step by step, in one.
+    /// Handles a packet at an empty link in one step, with the same results as step by step.
     #[inline(always)]
     fn pass(
         &mut self,
@@ -164,12 +164,11 @@ impl Network {
         }
     }
 
-    /// Works out what happened at a link's queue up to `now`: departures, and the port's timers, in
-    /// the order of their times.
+    /// Processes a link's queue up to `now`: departures and the port's timers, in order of time.
     pub(super) fn catch_up(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
         if link.early > 0 {
-            // No port's timer comes before: they are on links without ports.
+            // No port timer comes first: early packets exist only on links without ports.
             link.start_early(now);
         }
         loop {
@@ -189,8 +188,7 @@ impl Network {
         }
     }
 
-    /// Settles which of the waiting packets is next to be sent; false if the discipline dropped
-    /// all.
+    /// Chooses the waiting packet that is sent next; false if the discipline dropped all.
     #[inline]
     pub(super) fn dequeue(&mut self, now: Time, id: LinkId) -> bool {
         let link = &mut self.links[id.index()];
@@ -203,7 +201,7 @@ impl Network {
         true
     }
 
-    /// The first waiting packet's transmission starts.
+    /// Starts the transmission of the first waiting packet.
     #[inline]
     pub(super) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
@@ -220,8 +218,8 @@ impl Network {
         }
     }
 
-    /// The transmission of a packet that did not have to wait starts. It is not inlined: what
-    /// points to the label here would keep it in memory for all packets, most of which pass without
+    /// Starts the transmission of a packet that did not wait. Not inlined: a pointer to the label
+    /// here would keep it in memory for all packets, most of which do not need it
     /// ([`Network::pass`]).
     #[inline(never)]
     pub(super) fn start(
@@ -235,7 +233,7 @@ impl Network {
         self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);
     }
 
-    /// The port sees a packet off. Returns when it arrives.
+    /// Lets the port process a departure; returns the arrival time.
     #[inline(always)]
     fn launch(&mut self, now: Time, id: LinkId, label: &mut Label) -> Time {
         let mut link = &mut self.links[id.index()];

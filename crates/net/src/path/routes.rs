@@ -1,11 +1,11 @@
-//! The routes that packets are sent along.
+//! Routes of packets.
 
 use prefetch_index::prefetch_index;
 
 use crate::packet::Label;
 use crate::spec::LinkId;
 
-/// Ends a route in the table.
+/// End of a route in the table.
 const END: u32 = u32::MAX;
 
 /// A route that packets can be sent along.
@@ -13,22 +13,22 @@ const END: u32 = u32::MAX;
 pub struct RouteId(u32);
 
 impl RouteId {
-    /// Where in the table the route begins: the [`Label::hop`] of a packet that is about to take
-    /// it.
+    /// Place in the table of the route's first link: the [`Label::hop`] of a packet that is about
+    /// to take it.
     #[inline]
     pub(crate) fn first_hop(self) -> u32 {
         self.0
     }
 }
 
-/// All routes of a network: one after the other, each a run of link numbers closed by [`END`].
+/// All routes of a network, one after the other, each a run of link numbers followed by [`END`].
 #[derive(Debug, Default)]
 pub(crate) struct Routes {
     table: Vec<u32>,
 }
 
 impl Routes {
-    /// Makes a route of these links.
+    /// Makes a route from these links.
     pub(crate) fn add(&mut self, links: &[LinkId]) -> RouteId {
         let at = self.table.len() as u32;
         self.table.extend(links.iter().map(|l| l.0));
@@ -36,20 +36,20 @@ impl Routes {
         RouteId(at)
     }
 
-    /// Whether a route is made of these links.
+    /// Whether a route consists of these links.
     pub(crate) fn is(&self, route: RouteId, links: &[LinkId]) -> bool {
         let at = self.table[route.0 as usize..].iter().take_while(|link| **link != END);
         at.copied().eq(links.iter().map(|l| l.0))
     }
 
-    /// The link at this place in the table, `None` where a route ends.
+    /// The link at this place in the table; `None` at the end of a route.
     #[inline(always)]
     pub(crate) fn link_at(&self, hop: u32) -> Option<LinkId> {
         let link = self.table[hop as usize];
         if link == END { None } else { Some(LinkId(link)) }
     }
 
-    /// The link to which a packet goes from where it is, `None` if it goes to a host.
+    /// The next link of a packet; `None` if it goes to a host.
     #[inline(always)]
     pub(crate) fn next(&self, label: &Label) -> Option<LinkId> {
         self.link_at(label.hop)
@@ -60,13 +60,12 @@ impl Routes {
         LinkId(self.table[label.hop as usize - 1])
     }
 
-    /// The link by which a packet came to the start of the one that it is on; `None` if it was sent
-    /// there.
+    /// The link before the current one; `None` if the packet was sent here.
     pub(crate) fn before(&self, label: &Label) -> Option<LinkId> {
         (label.hop as usize).checked_sub(2).and_then(|at| self.link_at(at as u32))
     }
 
-    /// Fetches a place in the table into the caches.
+    /// Prefetches a place in the table.
     #[inline]
     pub(crate) fn prefetch(&self, hop: u32) {
         prefetch_index(&self.table, hop as usize);

@@ -1,4 +1,4 @@
-//! Which links a packet takes: the path of least delay, or a path that is given.
+//! Computes the links of a packet's route: the path of least delay, or a given path.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use ratewire_units::Duration;
 
 use crate::spec::{LinkId, NetworkSpec, NodeId};
 
-/// Routes of a network, worked out as they are asked for.
+/// Routes of a network, computed on demand.
 ///
-/// The cost of a link is its propagation delay plus one picosecond, so that of equally long paths
-/// the one with fewer links is taken. Among paths that still tie, the flow's number chooses (equal
-/// cost multipath, per flow). Hosts with one cable are left out of the search and hung on to it, so
-/// that ten thousand of them cost nothing.
+/// The cost of a link is its propagation delay plus one picosecond, so that among equally long
+/// paths the one with fewer links is taken. Among remaining ties the flow's number chooses
+/// (equal-cost multipath, per flow). Hosts with one cable are left out of the search and attached
+/// afterwards, so that ten thousand of them cost nothing.
 #[derive(Debug)]
 pub struct Routing {
     /// Nodes with more than one neighbour; edge weights are links and costs.
@@ -26,11 +26,11 @@ pub struct Routing {
     given: BTreeMap<(NodeId, NodeId), Vec<LinkId>>,
 }
 
-/// How a node is attached to the others.
+/// Attachment of a node to the others.
 #[derive(Clone, Copy, Debug)]
 enum Attachment {
     Core(NodeIndex),
-    /// Reached only through a core node, by one link out and one in.
+    /// Reached only through a core node, by one link in each direction.
     Leaf {
         neighbour: NodeId,
         out: LinkId,
@@ -43,17 +43,17 @@ enum Attachment {
 /// Why a given path cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathError {
-    /// No link leads from this node ...
+    /// First node of the missing link.
     pub from: NodeId,
-    /// ... to this one.
+    /// Second node of the missing link.
     pub to: NodeId,
 }
 
 impl Routing {
-    /// For a network, with paths that are given as nodes from source to destination.
+    /// The routing of a network, with given paths as nodes from source to destination.
     ///
     /// # Errors
-    /// When two neighbours on a given path have no link between them.
+    /// An error if two neighbours on a given path have no link between them.
     pub fn new(spec: &NetworkSpec, given: &[Vec<NodeId>]) -> Result<Routing, PathError> {
         let attachments = attachments(spec);
         let mut routing = Routing {
@@ -96,13 +96,14 @@ impl Routing {
         Ok(())
     }
 
-    /// Whether a node is reached only through another, by one cable. No route leads through it,
-    /// unless a given path does.
+    /// Whether a node is reached only through another, by one cable.
+    ///
+    /// No route leads through such a node, unless a given path does.
     pub fn is_leaf(&self, node: NodeId) -> bool {
         matches!(self.attachments[node.index()], Attachment::Leaf { .. })
     }
 
-    /// The links from one node to another, `None` if there is no route. `flow` chooses among paths
+    /// The links from one node to another; `None` if there is no route. `flow` chooses among paths
     /// of equal cost.
     pub fn path(&mut self, from: NodeId, to: NodeId, flow: u64) -> Option<Vec<LinkId>> {
         if let Some(links) = self.given.get(&(from, to)) {
@@ -175,7 +176,7 @@ impl Routing {
     }
 }
 
-/// Bounded, at two and a half hours, so that no sum of them overflows.
+/// Cost of a delay, limited to two and a half hours, so that no sum of costs overflows.
 fn cost(delay: Duration) -> u64 {
     delay.ps().min(1 << 53) + 1
 }
@@ -204,7 +205,7 @@ fn attachments(spec: &NetworkSpec) -> Vec<Attachment> {
         .map(|n| match one_cable(n) {
             Some((out_link, back)) => {
                 let neighbour = spec.links[out_link.index()].to;
-                // Two hosts on one cable would each be the other's leaf.
+                // Two hosts on one cable would each be a leaf of the other.
                 if one_cable(neighbour.index()).is_some() {
                     Attachment::Core(NodeIndex::end())
                 } else {

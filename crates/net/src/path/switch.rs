@@ -23,7 +23,7 @@ macro_rules! wires {
 }
 
 impl Network {
-    /// A packet comes to a link that starts at a switch.
+    /// Handles the arrival of a packet at a link that starts at a switch.
     pub(super) fn join(
         &mut self,
         now: Time,
@@ -44,8 +44,7 @@ impl Network {
         link.tally.peak_bytes = link.tally.peak_bytes.max(bytes);
     }
 
-    /// Lets a link send, if it can, and then those that could not because of what was before their
-    /// packets.
+    /// Lets a link send, if it can, and then the links whose packets became heads of their queues.
     pub(super) fn take_turns(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let mut next = Some(id);
         while let Some(id) = next {
@@ -53,7 +52,7 @@ impl Network {
         }
     }
 
-    /// Lets a link send one packet, if it can. Returns another link for which a packet has come to
+    /// Lets a link send one packet, if it can; returns another link for which a packet has come to
     /// the head of its queue.
     fn take_turn(
         &mut self,
@@ -76,7 +75,7 @@ impl Network {
         exposed
     }
 
-    /// Whether the discipline lets a packet that is about to leave go.
+    /// Whether the discipline passes a packet that is about to leave.
     fn survives(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
         let size = Bytes::new(u64::from(label.size));
@@ -100,7 +99,7 @@ impl Network {
         passes
     }
 
-    /// Takes out and drops all that waits for a link, which has gone down.
+    /// Drops all packets that wait for a link that has gone down.
     pub(super) fn empty_switch(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let dropped = self.fabric.empty(id, wires!(self, now, scheduler));
         self.links[id.index()].note_dropped_down(dropped.len() as u64);
@@ -111,7 +110,7 @@ impl Network {
         }
     }
 
-    /// The event of a link whose start may be at a switch. Returns a packet that its far end has
+    /// Handles an event of a link that may start at a switch; returns a packet that its far end has
     /// taken in.
     #[inline]
     pub(super) fn on_switch_event(
@@ -124,7 +123,7 @@ impl Network {
         if is_due { self.on_switch_due(now, id, scheduler) } else { None }
     }
 
-    /// A turn, a frame, or something at the far end is due.
+    /// Handles a due turn, a frame, or an event of the far end.
     fn on_switch_due(
         &mut self,
         now: Time,
@@ -141,7 +140,7 @@ impl Network {
         self.fabric.on_far_due(id, &self.routes, wires!(self, now, scheduler))
     }
 
-    /// A packet has come to the far end of a link whose packets are taken in one by one.
+    /// Queues an arrived packet for intake at the far end of its link.
     pub(super) fn await_intake(
         &mut self,
         now: Time,

@@ -1,5 +1,5 @@
-//! RCP as a law outside the workspace's crates: what is behind pointers is the very law that the
-//! enum holds, so the difference of two runs is the cost of the way there.
+//! RCP as a law outside the workspace's crates. The law behind pointers equals the one in the enum,
+//! so the difference of two runs is the cost of the pointers.
 
 use ratewire_laws::rcp::{Kind, Rcp, RcpHeader};
 use ratewire_laws::{

@@ -1,4 +1,4 @@
-//! What is observed while a run goes on, and what it comes to.
+//! Observation of a run, and its outcome.
 
 use ratewire_net::spec::LinkId;
 use ratewire_units::Bytes;

@@ -1,4 +1,4 @@
-//! Following packets, to tell what bound their flows' rates.
+//! Follows packets, to explain what limited their flows' rates.
 
 use ratewire_units::{Bytes, Time};
 
@@ -8,15 +8,15 @@ use crate::record::{Fate, FlowId, Followed, Recorder};
 /// No slot.
 const NONE: u32 = u32::MAX;
 
-/// What is followed, or is to be.
+/// State of following: the current packet, and the next one.
 #[derive(Debug)]
 pub(super) struct Following {
-    /// The slot whose next data packet is to be followed.
+    /// Slot whose next data packet is followed.
     pub(super) slot: u32,
     /// Whether that packet is the one asked about.
     asked: bool,
     packet: Option<Packet>,
-    /// The listed flow whose turn was last.
+    /// Listed flow whose turn was last.
     turn: u32,
 }
 
@@ -43,7 +43,7 @@ impl Following {
         self.packet = Some(Packet { flow, asked, sent: now, size });
     }
 
-    /// The slot's flow is over.
+    /// Forgets a slot whose flow is over.
     pub(super) fn forget(&mut self, slot: u32) {
         if self.slot == slot {
             self.slot = NONE;
@@ -53,13 +53,13 @@ impl Following {
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// The time has come to follow the flow that was asked about, and no other until it has
+    /// Starts following the flow asked about; no other flow is followed until its packet has been
     /// answered.
     #[cold]
     pub(super) fn follow_asked(&mut self) {
         if let Some((flow, _)) = self.setup.follow.asked
             && let Some(Some(slot)) = self.slots.get(flow.0 as usize)
-            // Another flow may have taken it over.
+            // Another flow may have taken the slot.
             && self.flows.get(*slot, flow.0).is_some()
         {
             self.network.tracer_mut().take_trail();
@@ -68,7 +68,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// It is the next listed flow's turn, unless a packet is still on its way.
+    /// Starts following the next listed flow, unless a packet is still being followed.
     #[cold]
     pub(super) fn follow_next(&mut self) {
         let listed = self.setup.flows.len().min(self.setup.sampled_flows as usize) as u32;
@@ -89,13 +89,13 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// Whether the packet that is followed was sent in this flow.
+    /// Whether the followed packet was sent in this flow.
     #[cold]
     pub(crate) fn is_followed_flow(&self, flow: Option<u32>) -> bool {
         flow.is_some() && self.following.packet.as_ref().map(|packet| packet.flow.0) == flow
     }
 
-    /// Tells of the packet that was followed.
+    /// Reports the followed packet.
     #[cold]
     pub(crate) fn tell_followed(&mut self, fate: Fate) {
         let Some(trail) = self.network.tracer_mut().take_trail() else { return };
@@ -119,7 +119,7 @@ impl<R: Recorder> Simulation<'_, R> {
         });
     }
 
-    /// The packet that is followed, if one is, will not be acknowledged any more.
+    /// Reports the followed packet, if there is one, as not acknowledged.
     pub(super) fn give_up_following(&mut self) {
         let fate = if self.network.tracer().is_busy() { Fate::Underway } else { Fate::Lost };
         self.tell_followed(fate);

@@ -1,4 +1,4 @@
-//! What hosts do with packets, and when.
+//! Actions of hosts, and their times.
 
 use ratewire_net::{Body, Ecn, Label};
 use ratewire_transport::Reply;
@@ -8,7 +8,7 @@ use super::{FLOW_TIMER, Simulation};
 use crate::record::{Fate, Recorder};
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// A packet has arrived at the host it was for.
+    /// Processes a packet that has arrived at its host.
     #[inline]
     pub(super) fn deliver(&mut self, label: &Label) {
         let now = self.now;
@@ -28,7 +28,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let content = self.network.content(label);
         match content.body {
             Body::Ack { .. } => {
-                // Not moved: it could not be forwarded (ARCHITECTURE.md).
+                // The header is not moved, because it could not be forwarded (ARCHITECTURE.md).
                 if let Some(ack) = &mut self.network.ack(label) {
                     flow.on_ack(now, ack, self.setup);
                     if self.network.tracer().follows(label) {
@@ -73,7 +73,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// Acknowledges what has been waiting for it.
+    /// Sends acknowledgements that were delayed until now.
     #[cold]
     fn acknowledge_waiting(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
@@ -83,7 +83,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.network.acknowledge(self.now, &address, &ack, &mut self.wheel);
     }
 
-    /// Sends the packet that has arrived back as its acknowledgement.
+    /// Sends the arrived packet back as its acknowledgement.
     #[inline]
     fn acknowledge(&mut self, slot: u32, label: &Label) {
         let Some(flow) = self.flows.at(slot) else { return };
@@ -97,7 +97,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// Sends what the sender may send now, and notes when it wants to be called.
+    /// Sends what the sender may send now, and notes its next timer.
     #[inline]
     pub(crate) fn pump(&mut self, slot: u32) {
         if self.send_some(slot, u64::MAX) {
@@ -106,7 +106,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.after_sending(slot);
     }
 
-    /// Sends up to so many packets; says whether the socket is to wait for room in its host's
+    /// Sends up to `most` packets; returns whether the socket must wait for room in its host's
     /// queue.
     #[inline]
     pub(super) fn send_some(&mut self, slot: u32, most: u64) -> bool {
@@ -150,7 +150,7 @@ impl<R: Recorder> Simulation<'_, R> {
     #[inline]
     fn arm(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
-        // What has found no room does not wait for its pace, or for its application.
+        // A blocked packet does not wait for its pace or its application.
         let sender = if flow.blocked { flow.sender.timer() } else { flow.sender.deadline() };
         let due = sender.min(flow.receiver.deadline());
         if due >= flow.timer_at {
@@ -161,8 +161,8 @@ impl<R: Recorder> Simulation<'_, R> {
         if before != Time::NEVER {
             flow.later_timer_at = before;
         } else if due >= flow.later_timer_at {
-            // That of a paced flow whose window is full: its timeout was noted when it was so
-            // before.
+            // The timer of a paced flow with a full window: its timeout was noted when the window
+            // filled before.
             flow.timer_at = core::mem::replace(&mut flow.later_timer_at, Time::NEVER);
             return;
         }
@@ -206,8 +206,9 @@ mod tests {
     use crate::engine::{Simulation, Speed};
     use crate::record::NoRecorder;
 
-    /// Six hops of a packet and its acknowledgement, and the sender's turn. Each time a window is
-    /// full its sender waits for its timeout, for which an event was noted when it first was.
+    /// A packet and its acknowledgement take six hops, and the sender acts once. Each time a window
+    /// is full the sender waits for its timeout, whose event was noted when the window first
+    /// filled.
     #[test]
     fn a_paced_packet_takes_seven_events() {
         let law = AnyLaw::new("xcp", &[]).expect("a law");

@@ -1,4 +1,4 @@
-//! How flows begin and end.
+//! Starts and ends of flows.
 
 use ratewire_net::spec::Sockets;
 use ratewire_transport::TransportConfig;
@@ -51,7 +51,7 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok(())
     }
 
-    /// Puts a flow's two ends on their hosts.
+    /// Puts the two ends of a flow on their hosts.
     pub(crate) fn open(&mut self, id: FlowId, spec: &FlowSpec) -> Result<u32, SetupError> {
         let forward = self.routes.get(&mut self.network, spec.from, spec.to, u64::from(id.0))?;
         let reverse = self.routes.get(&mut self.network, spec.to, spec.from, u64::from(id.0))?;
@@ -81,8 +81,8 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok(slot)
     }
 
-    /// Completes a flow that turns out to have delivered everything without a packet's arriving: an
-    /// empty one, or one that is stopped when nothing is on the way.
+    /// Completes a flow that has delivered everything without the arrival of a packet: an empty
+    /// flow, or one that is stopped with nothing outstanding.
     pub(super) fn complete_if_whole(&mut self, slot: u32) {
         let whole = |f: &mut Flow| f.receiver.delivered().get() >= f.end && !f.completed;
         if self.flows.at(slot).is_some_and(whole) {
@@ -90,7 +90,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// The last byte of a flow has arrived.
+    /// Notes that the last byte of a flow has arrived.
     #[cold]
     pub(crate) fn complete(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
@@ -101,7 +101,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let index = flow.id.0 as usize;
         let outcome = &mut self.outcomes[index];
         let start = outcome.started.unwrap_or(self.now);
-        // Where a switch's part of a stream ends is known later than it has arrived.
+        // The end of a switch's part of a stream becomes known after its last byte has arrived.
         let at = if self.junctions.arrives_at_host(flow.id.0) { flow.grew } else { self.now };
         outcome.completed = Some(at);
         let (from, to) = (outcome.from, outcome.to);
@@ -149,7 +149,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.transport(flow).packet
     }
 
-    /// Everything is acknowledged: the flow's state goes, its outcome stays.
+    /// Removes a flow whose data are all acknowledged; its outcome stays.
     #[cold]
     pub(super) fn retire(&mut self, slot: u32) {
         if let Some(flow) = self.flows.remove(slot) {
@@ -157,7 +157,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// The host of a flow's end has failed: its state goes, and nobody takes its place.
+    /// Removes a flow whose host has failed; its slot is not reused.
     #[cold]
     pub(crate) fn abandon(&mut self, slot: u32) {
         if let Some(flow) = self.flows.abandon(slot) {
@@ -168,7 +168,7 @@ impl<R: Recorder> Simulation<'_, R> {
     fn bury(&mut self, slot: u32, mut flow: Box<Flow>) {
         self.following.forget(slot);
         flow.passed = self.junctions.passed(flow.id.0);
-        // Told with the others, at the end of the interval.
+        // The sample is reported with the others, at the end of the interval.
         if self.setup.sample_interval.is_some() && flow.id.0 < self.setup.sampled_flows {
             let interval = self.now.since(self.last_sample);
             self.ended.push(flow.sample(self.now, interval, &self.setup.laws));
@@ -178,7 +178,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.settle(&flow);
     }
 
-    /// Adds to a flow's outcome what became of it, or of one of its lives.
+    /// Adds the results of a flow, or of one of its lives, to its outcome.
     pub(super) fn settle(&mut self, flow: &Flow) {
         let passed = self.junctions.passed(flow.id.0);
         let outcome = &mut self.outcomes[flow.id.0 as usize];

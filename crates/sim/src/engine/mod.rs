@@ -33,14 +33,14 @@ pub use speed::Speed;
 use speed::foresight::Foresight;
 use speed::turns::Turns;
 
-/// What an event is about: the kind in the two highest bits, an index in the rest.
+/// Layout of an event's subject: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;
 const INDEX: u32 = (1 << KIND_SHIFT) - 1;
 const LINK: u32 = 0;
 const FLOW_TIMER: u32 = 1 << KIND_SHIFT;
 const OTHER: u32 = 2 << KIND_SHIFT;
 
-/// More events than this at one instant mean that something goes round without end.
+/// Events at one instant above which the simulation is stuck in a loop.
 const MOST_AT_ONCE: u64 = 1 << 26;
 
 /// Events between two calls of [`Recorder::progress`].
@@ -53,7 +53,7 @@ impl Scheduler for Wheel {
     }
 }
 
-/// Events of neither links nor flows' timers.
+/// Events that belong neither to links nor to flows' timers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OtherEvent {
     Start(u32),
@@ -70,16 +70,18 @@ pub(crate) enum OtherEvent {
 /// Runs a setup to its end.
 ///
 /// # Errors
-/// When a flow has no route, or packets are not conserved.
+/// An error if a flow has no route, or packets are not conserved.
 pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunError> {
     run_with(setup, recorder, Speed::full())
 }
 
-/// Runs a setup to its end with these means of going fast, on which the outcome does not depend but
-/// for the order of what happens at one instant, and the number of events.
+/// Runs a setup to its end with the given means of speed.
+///
+/// The outcome does not depend on them, except for the order of events at one instant, and the
+/// number of events.
 ///
 /// # Errors
-/// When a flow has no route, or packets are not conserved.
+/// An error if a flow has no route, or packets are not conserved.
 pub fn run_with(
     setup: &Setup,
     recorder: &mut impl Recorder,
@@ -90,7 +92,7 @@ pub fn run_with(
     simulation.finish()
 }
 
-/// The links to sample, of which nothing was seen yet.
+/// The links to sample, before any observation.
 fn sampled_links(setup: &Setup) -> Vec<(LinkId, Observation)> {
     let all_links = || (0..setup.network.links.len() as u32).map(LinkId).collect();
     let listed = setup.sampled_links.clone().unwrap_or_else(all_links);
@@ -98,7 +100,7 @@ fn sampled_links(setup: &Setup) -> Vec<(LinkId, Observation)> {
     sampled.map(|link| (link, Observation::default())).collect()
 }
 
-/// Between whom flows are.
+/// The pairs of nodes that have flows.
 fn pairs(setup: &Setup) -> impl Iterator<Item = (NodeId, NodeId)> {
     let listed = setup.flows.iter().map(|f| (f.from, f.to));
     let random = |t: &&TrafficSpec| !matches!(t.arrivals, Arrivals::Listed(_));
@@ -117,13 +119,13 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) network: Network,
     routes: RouteTable,
     pub(crate) wheel: Wheel,
-    /// Where hosts take turns with the network.
+    /// State of turns, if hosts take turns with the network.
     turns: Option<Turns>,
     foresight: Foresight,
     pub(crate) now: Time,
     end: Time,
     others: Vec<OtherEvent>,
-    /// Entries of `others` whose event is over, to be used again.
+    /// Free entries of `others`.
     others_free: Vec<u32>,
     pub(crate) flows: FlowTable,
     /// Slot of each flow that has started.
@@ -131,22 +133,22 @@ pub(crate) struct Simulation<'a, R> {
     pub(crate) junctions: Junctions,
     pub(crate) outcomes: Vec<FlowOutcome>,
     traffic: Vec<Traffic>,
-    /// The links that are sampled, as they last were.
+    /// Sampled links, with their last observation.
     sampled: Vec<(LinkId, Observation)>,
     last_sample: Time,
-    /// What flows that have ended did since the last sample.
+    /// Samples of flows that have ended since the last sample.
     ended: Vec<FlowSample>,
-    /// What flows of arriving traffic that have ended delivered since the last sample.
+    /// Data of ended arriving flows since the last sample.
     arrived: Bytes,
     pub(crate) packets: PacketCounts,
     pub(crate) data_packets: u64,
     events: u64,
-    /// Events before those of this instant.
+    /// Number of events before those of this instant.
     events_before: u64,
     following: Following,
     waits: Waits,
     overlay: Option<Box<Running>>,
-    /// When hosts did something.
+    /// Times at which hosts acted.
     #[cfg(test)]
     acts: Vec<Time>,
 }
@@ -163,8 +165,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let turns = Turns::new(setup, speed, &mut network, &routes);
         let mut wheel = Wheel::default();
         if turns.is_some() {
-            // Hosts are behind with what they have links do: when that is noted depends on where
-            // turns end.
+            // Hosts lag behind when they give work to links, so the time at which this is noted
+            // depends on the ends of turns.
             wheel.order_by_what();
         }
         let told = setup.captured_links.iter().chain(&setup.watched_links);
@@ -207,7 +209,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(simulation)
     }
 
-    /// Every flow must have a way there and back before anything starts.
+    /// Checks before the start that every flow has a route there and back.
     fn check_routes(&mut self) -> Result<(), SetupError> {
         for (from, to) in pairs(self.setup) {
             self.routes.get(&mut self.network, from, to, 0)?;
@@ -217,7 +219,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn schedule_all(&mut self) {
-        // Before the packets of the same instant.
+        // Changes come before packets of the same instant.
         for (i, (at, ..)) in self.setup.changes.iter().enumerate() {
             self.later(*at, OtherEvent::Change(i as u32));
         }
@@ -249,7 +251,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     fn schedule_sample(&mut self) {
         let Some(interval) = self.setup.sample_interval.filter(|i| !i.is_zero()) else { return };
         let at = self.now + interval;
-        // The last, when all is over that happens at the end, is taken in `finish`.
+        // `finish` takes the last sample, after all events of the last instant.
         if at < self.end {
             self.later(at, OtherEvent::Sample);
         }
@@ -296,7 +298,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                 _ => self.other_event_at(index)?,
             }
             if self.events.is_multiple_of(PROGRESS_EVERY) {
-                // With no packet to tell them with, they would wait until the end.
+                // Without a packet to report them with, the frames would wait until the end.
                 self.tell_frames();
                 self.tell_progress(at)?;
             }
@@ -313,7 +315,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
     }
 
-    /// It is now the time of one more event.
+    /// Counts an event and advances the time.
     #[inline]
     fn advance(&mut self, at: Time) -> Result<(), RunError> {
         if at != self.now {
@@ -326,11 +328,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(())
     }
 
-    /// Captured packets are told, and sockets for which there is room send.
+    /// Reports captured packets, and lets sockets send that have room.
     #[cold]
     fn take_news(&mut self) {
         let mut captured = self.network.news().take_captured();
-        // Those on their way to hosts that take turns are seen later than others.
+        // Packets on their way to hosts that take turns are seen later than others.
         captured.sort_by_key(|packet| packet.at);
         if !captured.is_empty() {
             self.tell_frames();
@@ -343,7 +345,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         self.let_sockets_send(&roomy);
     }
 
-    /// Frames that captured links have carried or obeyed are told.
+    /// Reports frames that captured links have carried or obeyed.
     fn tell_frames(&mut self) {
         for frame in self.network.news().take_frames(self.now) {
             self.recorder.frame(&frame);

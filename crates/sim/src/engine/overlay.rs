@@ -1,4 +1,4 @@
-//! How an overlay's nodes and the engine's flows move each other.
+//! Connects the nodes of an overlay with the flows of the engine.
 
 use ratewire_overlay::EdgeId;
 use ratewire_units::Time;
@@ -9,7 +9,7 @@ use crate::error::RunError;
 use crate::overlay::Running;
 use crate::record::Recorder;
 
-/// Something that happens in an overlay at a time that was set.
+/// An overlay event at a time that was set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum OverlayEvent {
     /// A node's timer.
@@ -21,7 +21,7 @@ pub(crate) enum OverlayEvent {
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// Puts the nodes on their hosts and notes what is to happen.
+    /// Puts the nodes on their hosts and notes the overlay's events.
     pub(super) fn open_overlay(&mut self) -> Result<(), SetupError> {
         let Some(spec) = &self.setup.overlay else { return Ok(()) };
         let mut delays = Vec::new();
@@ -71,7 +71,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.stir(node);
     }
 
-    /// Messages have arrived whole over a flow that is a link of the overlay.
+    /// Processes messages that have arrived completely over a link of the overlay.
     pub(super) fn overlay_arrived(&mut self, slot: u32, link: EdgeId) {
         let (Some(overlay), Some(flow)) = (self.overlay.as_deref_mut(), self.flows.at(slot)) else {
             return;
@@ -80,12 +80,12 @@ impl<R: Recorder> Simulation<'_, R> {
         self.stir(node);
     }
 
-    /// A node was told something: what it has for its links, and when it wants to be called.
+    /// After an action of a node: sends what the node has for its links, and notes its next timer.
     fn stir(&mut self, node: usize) {
         while let Some(overlay) = self.overlay.as_deref_mut()
             && let Some(link) = overlay.nodes[node].poll_link()
         {
-            // A link that has not started yet finds what waits when it does.
+            // A link that has not started yet finds its messages when it starts.
             if let Some(slot) = self.slots[overlay.flow_of(link)] {
                 self.pump(slot);
             }
@@ -98,7 +98,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// What every message was owed has been delivered or is on its way.
+    /// Checks that every owed delivery of a message was made or is on its way.
     pub(super) fn check_overlay(&self) -> Result<(), RunError> {
         let Some((owed, accounted)) = self.overlay.as_ref().map(|overlay| overlay.books()) else {
             return Ok(());

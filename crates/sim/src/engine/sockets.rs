@@ -1,7 +1,8 @@
 //! Sockets that wait for room in their own host's queue.
 //!
-//! A queue inside a host does not drop what its own host sends: it makes the socket wait, and no
-//! packet is made that could be dropped. Who goes first when there is room is the host's to choose.
+//! A queue inside a host does not drop packets of its own host: it makes the socket wait, and no
+//! packet is made that could be dropped. The host chooses which socket goes first when there is
+//! room.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -13,13 +14,13 @@ use ratewire_net::spec::{LinkId, Sockets};
 use super::Simulation;
 use crate::record::Recorder;
 
-/// A flow that waits: its slot and number.
+/// A waiting flow: its slot and number.
 type Waiting = (u32, u32);
 
-/// All sockets that wait.
+/// All waiting sockets.
 #[derive(Debug)]
 pub(super) struct Waits {
-    /// By the link they wait for.
+    /// Waiting sockets, by the link that they wait for.
     lines: BTreeMap<LinkId, VecDeque<Waiting>>,
     random: Xoshiro256PlusPlus,
 }
@@ -42,8 +43,8 @@ impl Waits {
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// A socket found no room. One that tries again on its next acknowledgement waits for room all
-    /// the same if none is to come.
+    /// Lets a socket wait that found no room. A socket that tries again on its next acknowledgement
+    /// also waits for room if no acknowledgement is to come.
     #[cold]
     pub(super) fn wait_for_room(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
@@ -58,8 +59,8 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// There is room on these links: those that wait send a packet each, one after the other, as
-    /// long as there is.
+    /// Lets the sockets that wait for these links send a packet each, one after the other, while
+    /// there is room.
     #[cold]
     pub(super) fn let_sockets_send(&mut self, links: &[LinkId]) {
         for &link in links {

@@ -1,16 +1,16 @@
-//! The keys of frames: the same frame has the same key whenever it is sent.
+//! Keys of frames: a frame has the same key whenever it is sent.
 
 use rand_core::Rng;
 use ratewire_net::random::{stream, unit};
 
 use super::spec::Keys;
 
-/// Draws them.
+/// Draws keys.
 #[derive(Clone, Debug)]
 pub(super) struct KeySource {
     base: u64,
     keys: u64,
-    /// For each key the share of frames that have it or one before; empty where all are alike.
+    /// Cumulative share of frames up to each key; empty if all keys are equally likely.
     shares: Vec<f64>,
 }
 
@@ -32,7 +32,7 @@ impl KeySource {
         }
     }
 
-    /// What a frame begins with.
+    /// The first bytes of a frame.
     pub(super) fn content(&self, frame: u64) -> [u8; 8] {
         let drawn = unit(mix(self.base.wrapping_add(frame.wrapping_mul(GOLDEN))));
         let key = match self.shares.as_slice() {
@@ -43,8 +43,7 @@ impl KeySource {
     }
 }
 
-/// 2^64 over the golden ratio, and the finaliser of SplitMix64: a generator that can be asked for
-/// any of its numbers.
+/// 2^64 over the golden ratio, and the finaliser of SplitMix64: a generator with random access.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 fn mix(x: u64) -> u64 {

@@ -1,8 +1,9 @@
 //! Anypoint switches at nodes of the network.
 //!
 //! An edge of an ensemble is a flow like any other: its packets take the flow's routes and carry
-//! its number, and at a host its sender or receiver is the flow's own. At a switch its packets end,
-//! and others leave on other edges. So packets of ensembles are told from others' by their flow's
+//! its number, and at a host the flow's own sender or receiver handles them. At a switch its
+//! packets end, and others leave on other edges. So only the flow's number tells packets of
+//! ensembles from others.
 //! number alone.
 
 mod keys;
@@ -21,10 +22,10 @@ use spec::Edge;
 #[derive(Debug, Default)]
 pub(crate) struct Junctions {
     list: Vec<Junction>,
-    /// Where the edges end, from this flow on.
+    /// First flow that is an edge; all later flows are edges too.
     first: u32,
     ends: Vec<EdgeEnds>,
-    /// To be filled by the next switch.
+    /// Buffer for the output of the next switch.
     out: Vec<Output>,
 }
 
@@ -35,12 +36,12 @@ struct Junction {
     members: Vec<Edge>,
     frame: u64,
     keys: KeySource,
-    /// When its timer event is due.
+    /// Time of its timer event.
     timer_at: Time,
 }
 
 impl Junction {
-    /// The flow that something it lets go is of.
+    /// The flow of an output of the switch.
     fn flow_of(&self, output: &Output) -> Option<u32> {
         match *output {
             Output::Segment(side, _) | Output::Skip(side, _) => match side {
@@ -53,7 +54,7 @@ impl Junction {
     }
 }
 
-/// Both ends of an edge: a switch and which side of it, or a host.
+/// Both ends of an edge: a switch and its side, or a host.
 #[derive(Clone, Copy, Debug, Default)]
 struct EdgeEnds {
     from: Option<(u32, Side)>,
@@ -121,7 +122,7 @@ impl Junctions {
         Junctions { list, first, ends, out: Vec::new() }
     }
 
-    /// Whether a flow is an edge: all that other flows' packets pay for ensembles.
+    /// Whether a flow is an edge; other flows' packets pay only for this test.
     #[inline]
     pub(crate) fn has(&self, flow: u32) -> bool {
         flow.wrapping_sub(self.first) < self.ends.len() as u32
@@ -131,8 +132,8 @@ impl Junctions {
         self.ends[(flow - self.first) as usize]
     }
 
-    /// What has passed the switch at the far end of an edge: the payload that is acknowledged
-    /// there.
+    /// Payload that the switch at the far end of an edge has forwarded and knows to be
+    /// acknowledged.
     pub(crate) fn passed(&self, flow: u32) -> Bytes {
         if !self.has(flow) {
             return Bytes::ZERO;
@@ -144,8 +145,8 @@ impl Junctions {
         }
     }
 
-    /// The edges that are over when this one is: those that leave the switch at its far end, if it
-    /// is the last of those that arrive there, as `is_open` says of the others.
+    /// The edges that complete with this one: those that leave the switch at its far end, if it is
+    /// the last open one that arrives there, according to `is_open`.
     pub(crate) fn over_with(&self, flow: u32, is_open: impl Fn(u32) -> bool) -> Vec<u32> {
         if !self.has(flow) {
             return Vec::new();
@@ -166,7 +167,8 @@ impl Junctions {
         self.has(flow) && self.ends(flow).to.is_none()
     }
 
-    /// What a receiver counts as arrived and has not got: gaps that a switch has closed.
+    /// Bytes that a receiver counts as arrived without having received them: gaps closed by a
+    /// switch.
     pub(crate) fn skipped(&self, flow: u32) -> Bytes {
         if !self.has(flow) {
             return Bytes::ZERO;
@@ -177,8 +179,8 @@ impl Junctions {
         }
     }
 
-    /// What the switch that an edge comes from has sent into it and is not acknowledged; `None` for
-    /// an edge that comes from a host.
+    /// Unacknowledged bytes that the switch at the start of an edge has sent; `None` for an edge
+    /// from a host.
     pub(crate) fn outstanding(&self, flow: u32) -> Option<Bytes> {
         if !self.has(flow) {
             return None;

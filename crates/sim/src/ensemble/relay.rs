@@ -1,4 +1,4 @@
-//! What the engine does at a switch.
+//! Actions of the engine at a switch.
 
 use ratewire_anypoint::{Output, Side};
 use ratewire_net::{Body, Ecn, Label};
@@ -10,7 +10,7 @@ use crate::engine::{OtherEvent, Simulation};
 use crate::record::{Fate, FlowId, Recorder};
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// A packet of an edge has arrived; returns whether at a switch.
+    /// Processes a packet of an edge; returns whether it arrived at a switch.
     pub(crate) fn relay(&mut self, label: &Label) -> bool {
         if self.flows.get(label.flow, label.generation).is_none() {
             return false; // Of an end that is gone.
@@ -57,7 +57,7 @@ impl<R: Recorder> Simulation<'_, R> {
         true
     }
 
-    /// Which of what a switch lets go takes the place of the packet that is followed.
+    /// The output of a switch that takes the place of the followed packet.
     #[cold]
     fn continues(&self, j: u32, is_ack: bool, out: &[Output]) -> Option<usize> {
         let junction = &self.junctions.list[j as usize];
@@ -68,7 +68,7 @@ impl<R: Recorder> Simulation<'_, R> {
         data.or_else(ack).or_else(|| (!out.is_empty()).then_some(0))
     }
 
-    /// Sends what a switch lets go, one of it perhaps in place of what is followed.
+    /// Sends the outputs of a switch; one of them may take the place of the followed packet.
     fn send_on(&mut self, j: u32, out: &mut Vec<Output>, followed: Option<usize>) {
         for (i, output) in out.drain(..).enumerate() {
             let flow = self.junctions.list[j as usize].flow_of(&output);
@@ -100,8 +100,8 @@ impl<R: Recorder> Simulation<'_, R> {
         self.arm_switch(j);
     }
 
-    /// An edge is complete: all it carried has arrived at the far ends, so what left the switch
-    /// that it ends at has, too.
+    /// Completes an edge: all its data have arrived at the far ends, and so has the data that left
+    /// the switch at its end.
     #[cold]
     pub(crate) fn complete_beyond(&mut self, flow: u32) {
         let is_open = |id: u32| self.outcomes[id as usize].completed.is_none();
@@ -148,7 +148,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// The timer of a switch may be due.
+    /// Handles the timer of a switch, if it is due.
     pub(crate) fn switch_timer(&mut self, j: u32) {
         let mut out = Vec::new();
         let junction = &mut self.junctions.list[j as usize];
@@ -157,7 +157,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.send_on(j, &mut out, None);
     }
 
-    /// Something happens to a member.
+    /// Applies an event of a member.
     pub(crate) fn member_event(&mut self, event: MemberEvent) {
         match event {
             MemberEvent::Fail { junction, member } => self.fail_member(junction, member as usize),
@@ -192,12 +192,12 @@ impl<R: Recorder> Simulation<'_, R> {
         self.send_on(j, &mut out, None);
     }
 
-    /// A host that has failed is there again: its ends of an edge begin anew.
+    /// Starts the ends of an edge again at a host that has recovered.
     fn restart(&mut self, id: u32) {
         let spec = &self.setup.flows[id as usize];
         let stopped = spec.stop.is_some_and(|stop| stop <= self.now);
         if spec.start <= self.now && !stopped && self.slots[id as usize].is_none() {
-            // Its routes were found when it started first.
+            // Its routes were found when it first started.
             let Ok(slot) = self.open(FlowId(id), spec) else { return };
             self.pump(slot);
         }

@@ -8,34 +8,34 @@ use ratewire_net::spec::NodeId;
 use ratewire_units::{Duration, Time};
 
 /// All ensembles of a run: trees whose inner nodes are switches. Each edge is a listed flow in each
-/// direction that is used.
+/// direction in use.
 #[derive(Clone, Debug, Default)]
 pub struct Ensembles {
     /// The switches.
     pub junctions: Vec<JunctionSpec>,
-    /// What happens to members, in any order.
+    /// Events of members, in any order.
     pub events: Vec<(Time, MemberEvent)>,
-    /// From this listed flow on all are edges of ensembles.
+    /// First listed flow that is an edge of an ensemble; all later ones are edges too.
     pub first_edge: u32,
 }
 
 impl Ensembles {
-    /// Whether a listed flow is an edge of an ensemble, and so only a part of a connection.
+    /// Whether a listed flow is an edge of an ensemble, and so only part of a connection.
     pub fn has_edge(&self, flow: usize) -> bool {
         !self.junctions.is_empty() && flow >= self.first_edge as usize
     }
 
-    /// Whether a listed flow ends at a switch: what arrives there goes on.
+    /// Whether a listed flow ends at a switch, which forwards its data.
     pub fn ends_at_switch(&self, flow: usize) -> bool {
         self.ways().any(|way| way.arrive.contains(&flow))
     }
 
-    /// Whether a listed flow begins at a switch: what it carries came there on others.
+    /// Whether a listed flow begins at a switch, which received its data on other flows.
     pub fn begins_at_switch(&self, flow: usize) -> bool {
         self.ways().any(|way| way.leave.contains(&flow))
     }
 
-    /// The ways through all switches.
+    /// All directions through switches.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
         self.junctions.iter().flat_map(JunctionSpec::ways)
     }
@@ -56,33 +56,33 @@ impl Ensembles {
 /// A switch.
 #[derive(Clone, Debug)]
 pub struct JunctionSpec {
-    /// Of its ensemble.
+    /// Name of its ensemble.
     pub name: String,
-    /// Where it is.
+    /// Node of the switch.
     pub node: NodeId,
-    /// The way to the peer.
+    /// Edge to the peer.
     pub peer: Edge,
-    /// The ways to the members.
+    /// Edges to the members.
     pub members: Vec<Edge>,
-    /// Which member frames go to.
+    /// Choice of the member for a frame.
     pub routing: RoutingSpec,
-    /// What becomes of windows; `None` for soft flow control where the law's receivers hold senders
-    /// back by rate, else strict.
+    /// Treatment of windows. `None` means soft flow control if the law's receivers limit senders by
+    /// a rate, otherwise strict.
     pub flow_control: Option<FlowControl>,
-    /// How feedback in changes of rate is split and merged.
+    /// How feedback that changes rates is split and merged.
     pub transforms: Transforms,
-    /// When a switch forgets a connection in which nothing passes.
+    /// Idle time after which the switch forgets a connection.
     pub idle_expiry: Duration,
-    /// The keys that frames begin with.
+    /// Keys at the start of frames.
     pub keys: Keys,
 }
 
-/// A direction through a switch: what arrives on some listed flows leaves on others.
+/// A direction through a switch: data of some listed flows continue on others.
 #[derive(Clone, Debug, Default)]
 pub struct Way {
-    /// These end at the switch.
+    /// Flows that end at the switch.
     pub arrive: Vec<usize>,
-    /// These begin there.
+    /// Flows that begin at the switch.
     pub leave: Vec<usize>,
 }
 
@@ -105,7 +105,7 @@ impl JunctionSpec {
     }
 }
 
-/// Two neighbours in an ensemble: the flow each way, as an index into the listed flows.
+/// Two neighbours in an ensemble: the flow in each direction, as an index into the listed flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Edge {
     /// Away from the peer.
@@ -125,9 +125,9 @@ pub enum RoutingSpec {
     LeastOutstanding,
     /// See [`KeyHash`].
     KeyHash {
-        /// Where the key begins.
+        /// First byte of the key.
         offset: usize,
-        /// How long it is.
+        /// Length of the key in bytes.
         len: usize,
     },
     /// See [`Prefix`].
@@ -148,40 +148,39 @@ impl RoutingSpec {
     }
 }
 
-/// What frames contain, as far as that is simulated: the first eight bytes are a key, its number
-/// with the highest byte first.
+/// Simulated contents of frames: the first eight bytes are the number of a key, highest byte first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Keys {
-    /// This many, each as likely.
+    /// Number of keys, all equally likely.
     Uniform(u64),
-    /// This many, the n-th as likely as `n^-exponent`.
+    /// Keys of which the n-th has a probability proportional to `n^-exponent`.
     Zipf {
-        /// How many.
+        /// Number of keys.
         keys: u64,
         /// The exponent.
         exponent: f64,
     },
 }
 
-/// What happens to a member.
+/// An event of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemberEvent {
-    /// It fails: what it knew is gone, and its switch notices.
+    /// The member fails: it loses its state, and its switch notices.
     Fail {
         /// Index into [`Ensembles::junctions`].
         junction: u32,
-        /// Which of its members, a host.
+        /// Index of the member, which is a host.
         member: u32,
     },
-    /// It is there again, and starts anew.
+    /// The member is back, without its former state.
     Recover {
         /// Index into [`Ensembles::junctions`].
         junction: u32,
-        /// Which of its members, a host.
+        /// Index of the member, which is a host.
         member: u32,
     },
-    /// The application of this listed flow, which has unlimited data, writes nothing for a while.
+    /// The application of this listed flow, which has unlimited data, stops writing for a while.
     Hold(u32),
-    /// It goes on.
+    /// The application writes again.
     Resume(u32),
 }

@@ -1,9 +1,9 @@
-//! The best that any sharing of a run's links could do, time by time.
+//! Computes the optimum over all ways to share a run's links, period by period.
 //!
-//! Each physical link carries what its rate allows; where other listed flows cross it too, each of
-//! the overlay's connections has as much of it as each of them (section 5: an overlay link is to be
-//! one flow among others). Arriving traffic, acknowledgements and losses are not counted, so that
-//! the optimum is what the overlay could do at best.
+//! Each physical link carries what its rate allows. If other listed flows cross it, each of the
+//! overlay's connections gets the same share as each of these flows (section 5: an overlay link is
+//! to be one flow among others). Arriving traffic, acknowledgements and losses are not counted, so
+//! the optimum is an upper bound.
 
 use std::collections::BTreeSet;
 
@@ -17,21 +17,21 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::spec::OverlaySpec;
 use crate::setup::Setup;
 
-/// The optimum while nothing changes.
+/// The optimum of a period without changes.
 #[derive(Clone, Debug)]
 pub struct Period {
-    /// When it begins.
+    /// Start of the period.
     pub from: Time,
-    /// When it ends.
+    /// End of the period.
     pub to: Time,
-    /// What senders could send in all, weighted by what it is worth: message bytes.
+    /// Largest possible total of the senders, weighted by worth: message bytes.
     pub worth: Throughput,
-    /// What the senders of each group could send then.
+    /// Rate of each group's senders at this optimum.
     pub groups: Vec<Throughput>,
 }
 
-/// The optimum of a run with an overlay, period by period; `None` without an overlay, or where it
-/// has no ways.
+/// The optimum of a run with an overlay, period by period; `None` without an overlay, or without
+/// routes.
 pub fn optimum(setup: &Setup) -> Option<Vec<Period>> {
     let spec = setup.overlay.as_deref()?;
     let plan = Plan::new(setup, spec)?;
@@ -43,7 +43,7 @@ pub fn optimum(setup: &Setup) -> Option<Vec<Period>> {
     Some(periods)
 }
 
-/// By group: the links that its senders' messages cross to whoever is ever a member.
+/// Links that messages of each group's senders cross, to all nodes that are ever members.
 pub fn trees(setup: &Setup) -> Option<Vec<Vec<u32>>> {
     let spec = setup.overlay.as_deref()?;
     let plan = Plan::new(setup, spec)?;
@@ -60,12 +60,12 @@ pub fn trees(setup: &Setup) -> Option<Vec<Vec<u32>>> {
     Some((0..spec.groups.len()).map(of).collect())
 }
 
-/// What a message to so many nodes counts for.
+/// Worth of a message to this many nodes.
 pub fn weight(benefit: Benefit, receivers: usize) -> f64 {
     match benefit {
         Benefit::PerReceiver => receivers as f64,
-        // What a concave benefit adds up to is no sum of rates: its allocations are held against
-        // the most that could be sent, and fall short of it by what fairness costs.
+        // The sum of a concave benefit is no sum of rates. Its allocations are compared with the
+        // largest possible total, and fall short of it by the cost of fairness.
         Benefit::PerMessage | Benefit::Concave(_) => 1.0,
     }
 }
@@ -74,7 +74,7 @@ struct Plan<'a> {
     setup: &'a Setup,
     spec: &'a OverlaySpec,
     trees: Trees,
-    /// The links of the network that each flow crosses.
+    /// Links of the network that each flow crosses.
     ways: Vec<Vec<LinkId>>,
 }
 
@@ -93,7 +93,7 @@ impl<'a> Plan<'a> {
         Some(Plan { setup, spec, trees, ways })
     }
 
-    /// When something changes, the run's start and end among it.
+    /// Times of changes, including start and end of the run.
     fn edges(&self) -> Vec<Time> {
         let end = Time::ZERO + self.setup.duration;
         let mut edges = vec![Time::ZERO, end];
@@ -199,7 +199,7 @@ impl<'a> Plan<'a> {
         (0..rates.len()).map(|link| rates[link].throughput() * (share(link) / wire[link])).collect()
     }
 
-    /// What a byte of a connection's stream takes of a link.
+    /// Bytes on a link for each byte of a connection's stream.
     fn wire(&self, flow: &crate::setup::FlowSpec, overhead: Bytes) -> f64 {
         let config = &flow.transport;
         let headers = config.headers + self.setup.laws[flow.law].header_len();
@@ -207,7 +207,7 @@ impl<'a> Plan<'a> {
         (config.packet + overhead).as_f64() / payload as f64
     }
 
-    /// The rate of each link of the network at a time.
+    /// Rate of each link of the network at a time.
     fn rates(&self, at: Time) -> Vec<Rate> {
         let links = self.setup.network.links.iter();
         let mut rates: Vec<Rate> = links.map(|link| link.service.mean_rate()).collect();

@@ -1,4 +1,4 @@
-//! An overlay in operation.
+//! An active overlay.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -17,25 +17,25 @@ use crate::flow::Flow;
 use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
 use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
 
-/// Nodes, and the messages on the way between them.
+/// Nodes, and the messages between them.
 #[derive(Debug)]
 pub(crate) struct Running {
     spec: Arc<OverlaySpec>,
     pub(crate) nodes: Vec<Node>,
-    /// When each node's event is due.
+    /// Time of each node's event.
     pub(crate) timers: Vec<Time>,
     connections: Vec<Connection>,
-    /// Places of the senders in the order in which each node was told of them.
+    /// Indices of the senders, in the order in which each node learned of them.
     started: Vec<Vec<usize>>,
     tally: OverlayTally,
     before: Before,
 }
 
-/// What is on its way over one link, in a cache line.
+/// Messages on their way over one link, in a cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Connection {
-    /// The nodes at its ends.
+    /// Nodes at the ends of the link.
     from: NodeId,
     to: NodeId,
     /// Stream offset up to which messages were written.
@@ -46,12 +46,12 @@ struct Connection {
 
 const _: () = assert!(size_of::<Connection>() == 64);
 
-/// As of the last sample.
+/// Counters as of the last sample.
 #[derive(Debug, Default)]
 struct Before {
     sent: Vec<u64>,
     owed: u64,
-    /// By group and node.
+    /// Messages by group and node.
     delivered: Vec<Vec<u64>>,
     areas: Vec<u128>,
     traffic: Vec<(Bytes, Bytes)>,
@@ -98,13 +98,13 @@ impl Running {
         })
     }
 
-    /// The link that a flow is.
+    /// The overlay link that a flow implements.
     pub(crate) fn link_of(&self, flow: usize) -> Option<EdgeId> {
         let place = self.spec.links.iter().position(|link| link.flow == flow);
         place.map(|place| EdgeId(place as u16))
     }
 
-    /// The flow that a link is.
+    /// The flow that implements an overlay link.
     pub(crate) fn flow_of(&self, link: EdgeId) -> usize {
         self.spec.links[link.index()].flow
     }
@@ -132,7 +132,7 @@ impl Running {
         change.node.index()
     }
 
-    /// Writes to a flow what waits for it, until it has a packet to send.
+    /// Writes waiting messages to a flow until it has a packet to send.
     #[cold]
     pub(crate) fn feed(&mut self, now: Time, link: EdgeId, flow: &mut Flow) {
         let connection = &mut self.connections[link.index()];
@@ -147,8 +147,7 @@ impl Running {
         flow.end = connection.messages.front().map_or(u64::MAX, |(end, _)| *end);
     }
 
-    /// Hands the messages that have arrived over a flow to the node at its far end, which is
-    /// returned.
+    /// Hands messages that arrived over a flow to the node at its far end; returns the node.
     pub(crate) fn arrived(&mut self, now: Time, link: EdgeId, flow: &mut Flow) -> usize {
         let Connection { to, ref mut messages, .. } = self.connections[link.index()];
         let node = &mut self.nodes[to.index()];
@@ -161,8 +160,8 @@ impl Running {
             node.receive(now, &message);
             self.tally.note(now, node);
         }
-        // Until a packet comes for the next, it is fetched, and the place of the one behind, which
-        // is asked for then as this was now.
+        // The next message is prefetched until its packet arrives, and so is the place of the one
+        // behind.
         flow.end = u64::MAX;
         if let Some((end, message)) = messages.front() {
             flow.end = *end;
@@ -174,12 +173,12 @@ impl Running {
         to.index()
     }
 
-    /// Notes what a node has for its clients.
+    /// Notes the messages that a node has for its clients.
     pub(crate) fn deliver(&mut self, now: Time, node: usize) {
         self.tally.note(now, &mut self.nodes[node]);
     }
 
-    /// Deliveries that messages are owed, and those that were made or are on their way.
+    /// Deliveries owed to messages, and deliveries made or on their way.
     pub(crate) fn books(&self) -> (u64, u64) {
         let owed = self.nodes.iter().map(|node| node.counts().owed).sum();
         let came: u64 = self.nodes.iter().map(|node| node.counts().came).sum();
@@ -192,7 +191,7 @@ impl Running {
         (owed, came + queued + on_links.sum::<u64>())
     }
 
-    /// Messages that each sender has paid for, and deliveries owed to those of each group.
+    /// Messages that each sender has paid for, and deliveries owed to each group's messages.
     fn sent(&self) -> (Vec<SenderOutcome>, Vec<u64>) {
         let idle = |sender: &OverlaySender| SenderOutcome {
             group: sender.spec.group,
@@ -209,7 +208,7 @@ impl Running {
         (sent, owed)
     }
 
-    /// What happened since the last sample.
+    /// Changes since the last sample.
     pub(crate) fn sample(
         &mut self,
         at: Time,

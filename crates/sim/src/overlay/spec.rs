@@ -1,4 +1,4 @@
-//! An overlay in a run: which hosts, which connections, who sends and who is a member when.
+//! An overlay in a setup: hosts, connections, senders, and members over time.
 
 use ratewire_net::spec;
 use ratewire_overlay::{ClientId, EdgeSpec, GroupId, NodeId, Params, SenderSpec, Service};
@@ -7,24 +7,24 @@ use ratewire_units::{Bytes, Duration, Time};
 /// An overlay.
 #[derive(Clone, Debug)]
 pub struct OverlaySpec {
-    /// Its settings.
+    /// Parameters of the overlay.
     pub params: Params,
-    /// The host of each of its nodes.
+    /// Host of each node.
     pub nodes: Vec<spec::NodeId>,
-    /// Its one-way links, each a connection.
+    /// One-way links, each a connection.
     pub links: Vec<OverlayLink>,
-    /// Its groups.
+    /// Groups of clients.
     pub groups: Vec<OverlayGroup>,
-    /// Clients that send.
+    /// Sending clients.
     pub senders: Vec<OverlaySender>,
-    /// Who joins and leaves in the course of the run, in any order.
+    /// Joins and leaves during the run, in any order.
     pub changes: Vec<MemberChange>,
-    /// What a message carries of a client's own data; the rest is headers of the overlay.
+    /// Client's own data in a message; the rest is headers of the overlay.
     pub payload: Bytes,
 }
 
 impl OverlaySpec {
-    /// Its links, for trees; `delay` is that of a flow's way.
+    /// Links for building trees; `delay` is the delay of a flow's route.
     pub(crate) fn tree_links(&self, delay: impl Fn(usize) -> Duration) -> Vec<EdgeSpec> {
         let link = |l: &OverlayLink| EdgeSpec { from: l.from, to: l.to, delay: delay(l.flow) };
         self.links.iter().map(link).collect()
@@ -34,12 +34,13 @@ impl OverlaySpec {
 /// A one-way link of an overlay.
 #[derive(Clone, Copy, Debug)]
 pub struct OverlayLink {
-    /// Where it begins.
+    /// Node at its start.
     pub from: NodeId,
-    /// Where it ends.
+    /// Node at its end.
     pub to: NodeId,
-    /// The flow that it is, by index into [`Setup::flows`](crate::setup::Setup::flows): one that is
-    /// [fed](ratewire_transport::Writer::Fed), starts at once and does not stop.
+    /// Index of its flow in [`Setup::flows`](crate::setup::Setup::flows).
+    ///
+    /// The flow is [fed](ratewire_transport::Writer::Fed), starts at once and does not stop.
     pub flow: usize,
 }
 
@@ -48,36 +49,36 @@ pub struct OverlayLink {
 pub struct OverlayGroup {
     /// Unique name.
     pub name: String,
-    /// In which order it delivers.
+    /// Order of delivery.
     pub service: Service,
-    /// Its members from the start, and their nodes.
+    /// Members from the start, and their nodes.
     pub members: Vec<(ClientId, NodeId)>,
 }
 
-/// A client that sends.
+/// A sending client.
 #[derive(Clone, Debug)]
 pub struct OverlaySender {
-    /// Its node.
+    /// Node of the client.
     pub at: NodeId,
-    /// What and how it sends.
+    /// Rate and size of its messages.
     pub spec: SenderSpec,
-    /// When it begins.
+    /// Time at which it starts.
     pub start: Time,
-    /// When it stops; what it has paid for is still delivered.
+    /// Time at which it stops; messages paid for are still delivered.
     pub stop: Option<Time>,
 }
 
 /// A client joins or leaves a group.
 #[derive(Clone, Copy, Debug)]
 pub struct MemberChange {
-    /// When it says so to its node.
+    /// Time at which the client tells its node.
     pub at: Time,
-    /// Which group.
+    /// The group.
     pub group: GroupId,
-    /// Who.
+    /// The client.
     pub client: ClientId,
-    /// Its node.
+    /// Node of the client.
     pub node: NodeId,
-    /// Whether it joins.
+    /// Whether the client joins or leaves.
     pub joins: bool,
 }

@@ -1,22 +1,23 @@
-//! What the members of all groups were handed.
+//! Counts deliveries to members of all groups.
 
 use ratewire_overlay::{Delivery, Node};
 use ratewire_units::{Duration, Time};
 
-/// By group, dense: each message comes to one of many.
+/// Counters by group in a dense array: each message updates one of many.
 #[derive(Debug)]
 pub(super) struct OverlayTally {
     nodes: usize,
-    /// Messages, by group and node.
+    /// Messages by group and node.
     delivered: Vec<u64>,
     groups: Vec<GroupTally>,
 }
 
-/// Of one group, at all nodes.
+/// Counters of a group over all nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GroupTally {
     /// Sum and largest of the times from purchase to delivery at a node.
     pub(super) latency: u128,
+    /// Longest of these times.
     pub(super) latency_max: Duration,
     /// View changes.
     pub(super) views: u64,
@@ -28,7 +29,7 @@ impl OverlayTally {
         OverlayTally { nodes, delivered, groups: vec![GroupTally::default(); groups] }
     }
 
-    /// Notes what a node has for its clients.
+    /// Counts the messages that a node has for its clients.
     pub(super) fn note(&mut self, now: Time, node: &mut Node) {
         while let Some(delivery) = node.poll_delivery() {
             match delivery {
@@ -47,7 +48,7 @@ impl OverlayTally {
         }
     }
 
-    /// By group: messages that each node was handed, and all else.
+    /// Messages delivered to each node, and the other counters, by group.
     pub(super) fn groups(&self) -> impl Iterator<Item = (&[u64], &GroupTally)> {
         let by_node = |group: usize| &self.delivered[group * self.nodes..][..self.nodes];
         self.groups.iter().enumerate().map(move |(group, told)| (by_node(group), told))

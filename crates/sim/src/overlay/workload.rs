@@ -12,11 +12,11 @@ use crate::dumbbell::{Dumbbell, cable, node};
 use crate::setup::{FlowSpec, Setup};
 
 const NODES: u32 = 50;
-/// Of the ten clients of a group, those that send; the others are its members.
+/// Senders among the ten clients of a group; the others are its members.
 const SENDERS: u32 = 4;
 
-/// `clients` clients on fifty nodes, each joined to its neighbours and to the seventh on either
-/// side by cables of this rate and round trip, and so many packets of queue.
+/// `clients` clients on fifty nodes. Each node is joined to its neighbours and to the seventh on
+/// either side by cables of this rate, round trip and queue in packets.
 pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32) -> Setup {
     let Dumbbell { transport, .. } = Dumbbell::new(law.clone(), 0, rate, rtt, queue);
     let mut setup = Dumbbell::new(law, 0, rate, rtt, queue).setup();
@@ -43,8 +43,8 @@ pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32
         }
     }
     let payload = transport.packet.saturating_sub(transport.headers);
-    // Neighbours in a group are thirteen nodes apart, and groups begin where the last did and one
-    // on.
+    // Neighbours in a group are thirteen nodes apart, and each group begins one node after the
+    // last.
     let home = |client: u32| NodeId(((client / 10 + client % 10 * 13) % NODES) as u8);
     let members = |group: u32| {
         let clients = group * 10 + SENDERS..group * 10 + 10;

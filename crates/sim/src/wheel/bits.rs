@@ -1,12 +1,12 @@
-//! Which numbers of a window that moves upwards are in use.
+//! The numbers in use within a window that moves upwards.
 
 const WORD: usize = u64::BITS as usize;
 
-/// A set of numbers of which no two are further apart than `WORDS` times 64, at most 4096.
+/// A set of numbers within a range of `WORDS` times 64, at most 4096.
 #[derive(Debug)]
 pub(super) struct Bits<const WORDS: usize> {
     words: [u64; WORDS],
-    /// The words that are not empty.
+    /// The words that are not empty, as bits.
     summary: u64,
 }
 
@@ -18,7 +18,7 @@ impl<const WORDS: usize> Bits<WORDS> {
         Bits { words: [0; WORDS], summary: 0 }
     }
 
-    /// Where a number's own things are.
+    /// Slot of a number.
     #[inline]
     pub(super) fn slot(number: u64) -> usize {
         (number % Self::SLOTS) as usize
@@ -45,7 +45,7 @@ impl<const WORDS: usize> Bits<WORDS> {
         self.summary &= !(u64::from(*word == 0) << (slot / WORD));
     }
 
-    /// The first that is not below this one.
+    /// The first number in the set that is not below this one.
     #[inline]
     pub(super) fn next_from(&self, number: u64) -> Option<u64> {
         let from = Self::slot(number);

@@ -1,5 +1,5 @@
-//! Events that are far away, in lists that are read in order of memory: they wait for so long that
-//! they leave the caches.
+//! Events of the far level, in lists that are read in order of memory, because the events leave the
+//! caches while they wait.
 
 use ratewire_net::prefetch_bytes;
 
@@ -9,13 +9,13 @@ use crate::engine::speed::tuning::{EVENTS_A_CHUNK, WORDS_A_LEVEL};
 
 type Bits = bits::Bits<WORDS_A_LEVEL>;
 
-/// Blocks that can be far away at once.
+/// Number of blocks of the far level.
 pub(super) const BLOCKS: u64 = Bits::SLOTS;
 
 /// The end of a list.
 const NIL: u32 = u32::MAX;
 
-/// A part of a list: four cache lines.
+/// A part of a list, in four cache lines.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Chunk {
@@ -26,7 +26,7 @@ struct Chunk {
 
 const _: () = assert!(size_of::<Chunk>() == 4 * 64);
 
-/// The list of a block: its first and last chunk, and how many events are in all.
+/// The list of a block: its first and last chunk, and its number of events.
 #[derive(Clone, Copy, Debug)]
 struct ChunkList {
     first: u32,
@@ -38,15 +38,14 @@ impl ChunkList {
     const EMPTY: ChunkList = ChunkList { first: NIL, last: NIL, events: 0 };
 }
 
-/// The events of each block, a run of buckets, in the order in which they came.
+/// The events of each block of buckets, in order of insertion.
 #[derive(Debug)]
 pub(super) struct Far {
     used: Bits,
     lists: Box<[ChunkList; BLOCKS as usize]>,
     chunks: Vec<Chunk>,
     free: u32,
-    /// Of the block that was foreseen, the chunk whose events are told of, and how many of them
-    /// were.
+    /// For the block to come: the chunk whose events are being reported, and how many of them were.
     telling: u32,
     told: u32,
 }
@@ -94,18 +93,18 @@ impl Far {
         self.used.insert(block);
     }
 
-    /// The first block that has events and is not below this one.
+    /// The first block with events that is not below this one.
     #[inline]
     pub(super) fn next_from(&self, block: u64) -> Option<u64> {
         self.used.next_from(block)
     }
 
-    /// How many events a block has.
+    /// Number of events of a block.
     pub(super) fn events(&self, block: u64) -> u32 {
         self.lists[Bits::slot(block)].events
     }
 
-    /// A block is to be drained next.
+    /// Prepares the block that is drained next.
     pub(super) fn foresee(&mut self, block: u64) {
         self.tell_from(self.lists[Bits::slot(block)].first);
     }
@@ -118,7 +117,7 @@ impl Far {
         }
     }
 
-    /// What one more event of the block that was foreseen is about.
+    /// Subject of one more event of the block to come.
     #[inline]
     pub(super) fn tell(&mut self) -> Option<u32> {
         let chunk = self.chunks.get(self.telling as usize)?;
@@ -130,7 +129,7 @@ impl Far {
         event.map(Event::what)
     }
 
-    /// Takes the events of a block out.
+    /// Removes all events of a block.
     pub(super) fn drain(&mut self, block: u64, mut each: impl FnMut(Event)) {
         self.used.remove(block);
         self.telling = NIL;

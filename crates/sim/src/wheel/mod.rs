@@ -1,9 +1,9 @@
 //! The event queue: a timing wheel in two levels, with a heap for what is far away.
 //!
-//! Events come out in order of (time, insertion). A push or pop costs the same whether ten events
-//! are pending or a million: an event goes into a bucket by its time divided by the bucket width,
-//! and a bucket that holds several keeps them in order. The width follows the density of events, so
-//! that few do; what comes out does not depend on it.
+//! Events come out in order of (time, insertion). A push or pop costs the same with ten events as
+//! with a million: an event goes into the bucket of its time divided by the bucket width, and a
+//! bucket with several events keeps them in order. The width follows the density of events, so that
+//! few buckets have several. The order of events does not depend on it.
 
 mod bits;
 mod far;
@@ -22,14 +22,14 @@ use near::{BUCKETS, Near};
 
 const BLOCK: u64 = 1 << BLOCK_LOG2;
 
-/// Of events whose order of insertion is not to matter.
+/// Number of events whose order of insertion does not matter.
 const NO_NUMBER: u32 = u32::MAX;
 
-/// In the order in which they come out.
+/// An event; the order of events is the order in which they come out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Event {
     time: u64,
-    /// Its number in the order of insertion, or [`NO_NUMBER`], then what it is about.
+    /// The number in the order of insertion, or [`NO_NUMBER`], followed by the subject.
     number_and_what: u64,
 }
 
@@ -42,8 +42,8 @@ impl Event {
     fn what(self) -> u32 {
         self.number_and_what as u32
     }
-    /// Of several at one time it comes after those with numbers, and in the order of what they are
-    /// about.
+    /// Whether the event has no number. At one time such events come after those with numbers, in
+    /// the order of their subjects.
     fn has_no_number(self) -> bool {
         (self.number_and_what >> u32::BITS) as u32 == NO_NUMBER
     }
@@ -55,28 +55,27 @@ impl Event {
 pub struct Wheel {
     /// log2 of the bucket width in picoseconds.
     shift: u32,
-    /// No event is in a bucket below this: that of the event popped last, or of the next that is
-    /// far away.
+    /// No event is in a bucket below this: the bucket of the last popped event, or of the next
+    /// event of the far level.
     now: u64,
-    /// By bucket.
+    /// Events of the near level, by bucket.
     near: Near,
-    /// By block.
+    /// Events of the far level, by block.
     far: Far,
     /// No bucket below this has events in `far` or `beyond`.
     boundary: u64,
     beyond: BinaryHeap<Reverse<Event>>,
-    /// Of the event pushed last.
+    /// Number of the last pushed event.
     number: u32,
-    /// What the numbers of events are masked with that come in any order: nothing, or
-    /// [`NO_NUMBER`].
+    /// Mask for the numbers of events of any order: zero, or [`NO_NUMBER`].
     mask: u32,
-    /// When the width was last looked at, and events since that came from further away than the
-    /// near level reaches.
+    /// Number of the event at the last review of the width.
     reviewed: u32,
+    /// Events since the last review that came from beyond the near level.
     distant: u32,
-    /// The bucket up to which [`Wheel::scout`] has told of events, and how many of those are
-    /// pending.
+    /// The bucket up to which [`Wheel::scout`] has reported events.
     scouted: u64,
+    /// Reported events that are still pending.
     ahead: u32,
 }
 
@@ -100,21 +99,20 @@ impl Default for Wheel {
 }
 
 impl Wheel {
-    /// Notes an event; `at` must not be before the event popped last.
+    /// Adds an event; `at` must not be before the last popped event.
     #[inline]
     pub fn push(&mut self, at: Time, what: u32) {
         self.push_with(0, at, what);
     }
 
-    /// The same, of which it is not to matter when it is noted, if that was asked for with
-    /// [`Wheel::order_by_what`]: of such events at one time those come first that are about what is
-    /// less.
+    /// Adds an event whose order of insertion does not matter, if [`Wheel::order_by_what`] was
+    /// called. Such events of one time come out in the order of their subjects.
     #[inline]
     pub fn push_in_any_order(&mut self, at: Time, what: u32) {
         self.push_with(self.mask, at, what);
     }
 
-    /// From now on [`Wheel::push_in_any_order`] does what it says.
+    /// From now on, [`Wheel::push_in_any_order`] ignores the order of insertion.
     pub fn order_by_what(&mut self) {
         self.mask = NO_NUMBER;
     }
@@ -130,7 +128,7 @@ impl Wheel {
         }
     }
 
-    /// Puts an event where it belongs; says whether many should lie in narrower buckets.
+    /// Puts an event into its place; returns whether many events should have narrower buckets.
     #[inline]
     fn place(&mut self, event: Event) -> bool {
         let bucket = event.time >> self.shift;
@@ -155,9 +153,9 @@ impl Wheel {
         }
     }
 
-    /// Tells of events before their turn, so that about `far` pending ones have been told of. To be
-    /// called after each pop. What is pushed before one that was told of is not told of any more;
-    /// when the width changes, some are told of again.
+    /// Reports events ahead, so that about `far` pending ones have been reported. Must be called
+    /// after each pop. An event pushed before a reported one is not reported; after a change of the
+    /// width some are reported again.
     #[inline]
     pub fn scout(&mut self, far: u32, mut tell: impl FnMut(u32)) {
         self.ahead = self.ahead.saturating_sub(1);
@@ -179,9 +177,9 @@ impl Wheel {
         }
     }
 
-    /// Tells of one more event of the block that was to come near next when one last came, in the
-    /// order in which they lie there. After none there may be more; where others came before that
-    /// block, some are told of again.
+    /// Reports one more event of the block that comes near next, in the order of memory. `None`
+    /// need not mean that the block has no more. If others came before that block, some are
+    /// reported again.
     #[inline]
     pub fn tell_of_far(&mut self) -> Option<u32> {
         self.far.tell()
@@ -207,7 +205,7 @@ impl Wheel {
         }
     }
 
-    /// When the next event comes, or somewhat before.
+    /// Time of the next event, or a little earlier.
     #[inline]
     pub fn next_time(&self) -> Time {
         match self.near.next_from(self.now) {
@@ -217,8 +215,8 @@ impl Wheel {
         }
     }
 
-    /// The next event, if it comes before this time; if not, nothing that does may be pushed any
-    /// more.
+    /// The next event, if it comes before this time. If there is none, no event before this time
+    /// may be pushed any more.
     #[inline]
     pub fn pop_before(&mut self, limit: Time) -> Option<(Time, u32)> {
         let limit = limit.ps();
@@ -245,8 +243,7 @@ impl Wheel {
         }
     }
 
-    /// Moves the events that come first in `far` or `beyond` to the near level, for which there is
-    /// room.
+    /// Moves the first events of `far` or `beyond` to the near level, which has room for them.
     #[cold]
     fn bring_near(&mut self) {
         let block = self.far.next_from(self.now >> BLOCK_LOG2);
@@ -269,8 +266,8 @@ impl Wheel {
         }
     }
 
-    /// Moves a block to the near level: one of many events, among which a place would be looked for
-    /// long, in order.
+    /// Moves a block to the near level. A block of many events is sorted first, so that no event
+    /// has to search for its place.
     fn drain(&mut self, block: u64) {
         let mut push = |event| {
             self.near.push(event, self.shift);
@@ -288,8 +285,8 @@ impl Wheel {
         self.beyond.peek().map_or(u64::MAX, |Reverse(event)| event.time >> self.shift)
     }
 
-    /// Narrows the buckets if that keeps many events apart; widens them if it would not bring many
-    /// together and most events come from far away.
+    /// Narrows the buckets if this separates many events. Widens them if this would not join many,
+    /// and most events come from far away.
     fn review(&mut self) {
         if self.near.spared.max(self.distant) < WORTH_A_REVIEW {
             return;
@@ -317,7 +314,8 @@ impl Wheel {
         self.distant = 0;
     }
 
-    /// Takes all pending events out, in their order: put back so, none has to look for its place.
+    /// Removes all pending events, in their order, so that none has to search when they are put
+    /// back.
     fn take_all(&mut self) -> Vec<Event> {
         let mut all = Vec::new();
         while let Some(bucket) = self.near.next_from(self.now) {
@@ -333,7 +331,7 @@ impl Wheel {
         all
     }
 
-    /// Gives the pending events the lowest numbers, in their order.
+    /// Renumbers the pending events from the lowest number, in their order.
     #[cold]
     fn renumber(&mut self) {
         let all = self.take_all();

@@ -1,4 +1,4 @@
-//! Events that are near, by bucket.
+//! Events of the near level, by bucket.
 
 use super::Event;
 use super::bits;
@@ -8,7 +8,7 @@ use crate::engine::speed::tuning::{
 
 type Bits = bits::Bits<WORDS_A_LEVEL>;
 
-/// Buckets that can be near at once.
+/// Number of buckets of the near level.
 pub(super) const BUCKETS: u64 = Bits::SLOTS;
 
 const SLOTS: usize = BUCKETS as usize;
@@ -16,7 +16,7 @@ const SLOTS: usize = BUCKETS as usize;
 /// No node.
 const NIL: u32 = u32::MAX;
 
-/// The first two of a bucket's events: most have no more.
+/// The first two events of a bucket; most buckets have no more.
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     first: Event,
@@ -26,35 +26,34 @@ struct Bucket {
 #[derive(Clone, Copy, Debug)]
 struct Node {
     event: Event,
-    /// Behind the last of a list stands its first.
+    /// Next node of the list; the last node points to the first.
     next: u32,
 }
 
 /// The events of each bucket, in order.
 #[derive(Debug)]
 pub(super) struct Near {
-    /// With a first event.
+    /// Buckets with a first event.
     used: Bits,
-    /// With a second one.
+    /// Buckets with a second event.
     paired: Bits,
     buckets: Box<[Bucket; SLOTS]>,
-    /// The last of the list of all others, or [`NIL`].
+    /// Last node of the list of all further events, or [`NIL`].
     last: Box<[u32; SLOTS]>,
     nodes: Vec<Node>,
     free: u32,
-    /// The node that came into a list last, and the slot of that list: the next event often comes
-    /// right behind it.
+    /// The node added to a list last, and the slot of that list: the next event often follows it.
     recent: u32,
     recent_slot: usize,
-    /// What narrower buckets would have spared: events that came to a bucket whose first was apart
-    /// from them, and those passed by in a list whose last came later.
+    /// Work that narrower buckets would spare: events that came to a bucket whose first event was
+    /// apart from them, and events passed in a list whose last event came later.
     pub(super) spared: u32,
-    /// Events passed by in lists.
+    /// Events passed in lists.
     #[cfg(test)]
     pub(super) steps: u64,
 }
 
-/// Whether so many halvings of a bucket's width would keep two events apart.
+/// Whether so many halvings of a bucket's width would separate two events.
 #[inline]
 fn are_apart(a: Event, b: Event, shift: u32, halvings: u32) -> bool {
     a.time.abs_diff(b.time) >> shift.saturating_sub(halvings) != 0
@@ -77,14 +76,14 @@ impl Near {
         }
     }
 
-    /// The first bucket that has events and is not below this one.
+    /// The first bucket with events that is not below this one.
     #[inline]
     pub(super) fn next_from(&self, bucket: u64) -> Option<u64> {
         self.used.next_from(bucket)
     }
 
-    /// Puts an event into its bucket, the time divided by 2^`shift`. Says whether many should lie
-    /// in narrower ones.
+    /// Puts an event into its bucket, the time divided by 2^`shift`; returns whether many events
+    /// should have narrower buckets.
     #[inline]
     pub(super) fn push(&mut self, event: Event, shift: u32) -> bool {
         let bucket = event.time >> shift;
@@ -96,7 +95,7 @@ impl Near {
         false
     }
 
-    /// One more for a bucket that holds one.
+    /// Adds a second event to a bucket.
     #[inline]
     fn push_second(&mut self, mut event: Event, shift: u32) -> bool {
         let bucket = event.time >> shift;
@@ -120,8 +119,8 @@ impl Near {
         self.spared >= WORTH_A_REVIEW
     }
 
-    /// Puts an event into the list there is: most often behind the last, or else behind the one
-    /// that came before it.
+    /// Adds an event to a bucket's list: most often behind the last, otherwise behind its
+    /// predecessor.
     #[inline(never)]
     fn push_to_list(&mut self, slot: usize, event: Event) {
         let id = self.node(event);
@@ -140,7 +139,7 @@ impl Near {
         (self.recent, self.recent_slot) = (id, slot);
     }
 
-    /// The node of a list behind which an event belongs: its last if it comes before all.
+    /// The node of a list behind which an event belongs; the last node if it comes first.
     #[inline]
     fn place_in_list(&mut self, slot: usize, event: Event) -> u32 {
         let last = self.last[slot];
@@ -183,13 +182,13 @@ impl Near {
         }
     }
 
-    /// When the first event of a bucket is due that has some.
+    /// Time of the first event of a bucket that has some.
     #[inline]
     pub(super) fn first(&self, bucket: u64) -> u64 {
         self.buckets[Bits::slot(bucket)].first.time
     }
 
-    /// Takes the first event of a bucket out that has some.
+    /// Removes the first event of a bucket that has some.
     #[inline]
     pub(super) fn take(&mut self, bucket: u64) -> Event {
         let slot = Bits::slot(bucket);
@@ -207,7 +206,7 @@ impl Near {
         event
     }
 
-    /// Puts the first of a bucket's list where the second event of the bucket was.
+    /// Moves the first event of a bucket's list to the place of the second event.
     #[inline(never)]
     fn move_up(&mut self, slot: usize) {
         let last = self.last[slot];
@@ -226,7 +225,7 @@ impl Near {
         }
     }
 
-    /// Looks at the events of a bucket that has some.
+    /// Reports the subjects of all events of a bucket, which must have some.
     #[inline]
     pub(super) fn look(&self, bucket: u64, mut each: impl FnMut(u32)) {
         let slot = Bits::slot(bucket);

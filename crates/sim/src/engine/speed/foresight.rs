@@ -1,4 +1,4 @@
-//! Looking ahead, so that memory is on its way before an event needs it.
+//! Looks ahead at events, so that memory is fetched before they need it.
 
 use ratewire_net::spec::LinkId;
 use ratewire_net::{FlowEnd, LookAhead, Network};
@@ -10,43 +10,43 @@ use crate::flow::FlowTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
 
-/// The slot of no flow.
+/// Slot of no flow.
 const NO_SLOT: u32 = u32::MAX;
-/// Room for those seen: a power of two, so that finding one takes little.
+/// Room for the events seen: a power of two, so that the index is cheap.
 const ROOM: usize = EVENTS_AHEAD.next_power_of_two();
 
-/// What comes up, as far as it is known.
+/// A coming event, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 enum Coming {
     /// The event of a link.
     Event(LinkId),
-    /// What happens at an end of a flow: data arrives, or else its sender acts.
+    /// An action at one end of a flow: data arrive, or the sender acts.
     Flow { slot: u32, is_data: bool },
-    /// A packet comes to a link.
+    /// A packet arrives at a link.
     Packet(LinkId),
-    /// Nothing that is known.
+    /// An unknown event.
     Other,
 }
 
-/// The events to come, each looked at several times as it comes nearer, for where one thing lies is
-/// written in another.
+/// The coming events. Each is looked at several times as it comes nearer, because the place of one
+/// part is stored in another.
 #[derive(Debug)]
 pub(in crate::engine) struct Foresight {
-    /// Whether anything is looked at.
+    /// Whether the simulator looks ahead.
     is_on: bool,
     seen: [Coming; ROOM],
     count: usize,
-    /// The flows, by slot, of the timers told of last, newest first.
+    /// Slots of the flows whose timers were seen last, newest first.
     timers: [u32; 5],
-    /// There are many links.
+    /// Whether there are many links.
     looks: bool,
-    /// Many keep what is on its way to themselves: their events are looked at before their turn.
+    /// Whether many links have their own events, which are then looked at ahead.
     scouts: bool,
     many_flows: bool,
 }
 
 impl Foresight {
-    /// With many links, lets them share delay lines.
+    /// With many links, also lets links share delay lines.
     pub(in crate::engine) fn new(setup: &Setup, speed: Speed, network: &mut Network) -> Foresight {
         if speed.delay_lines && setup.network.links.len() > FEW_LINKS {
             network.use_delay_lines();
@@ -66,13 +66,13 @@ impl Foresight {
         }
     }
 
-    /// Whether anything is looked at ahead of its turn.
+    /// Whether the simulator looks ahead.
     #[inline]
     pub(in crate::engine) fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// To be called at each event.
+    /// Must be called at each event.
     #[inline]
     pub(in crate::engine) fn look(
         &mut self,
@@ -115,7 +115,7 @@ impl Foresight {
         }
     }
 
-    /// Looks at an event for the first time, and once more at some that were seen before it.
+    /// Looks at an event for the first time, and again at some seen before it.
     #[inline]
     fn see(&mut self, event: u32, ahead: LookAhead<'_>, flows: &FlowTable) {
         self.count = self.count.wrapping_add(1);
@@ -158,8 +158,8 @@ impl Foresight {
         }
     }
 
-    /// A flow's timer is due: the flow of one that comes later; of one told of before it what the
-    /// sender has noted, and its first link; and of one before that what a packet needs there.
+    /// Handles a due timer: fetches the flow of a later timer; for an earlier one the sender's
+    /// state and its first link; and for one before that the state that a packet needs there.
     #[inline]
     fn look_at_timers(&mut self, wheel: &mut Wheel, ahead: LookAhead<'_>, flows: &FlowTable) {
         let Some(slot) = wheel.tell_of_far().and_then(timer_of) else { return };
@@ -176,16 +176,16 @@ impl Foresight {
         }
     }
 
-    /// What was seen so many looks ago.
+    /// The event seen a number of looks ago.
     #[inline]
     fn at(&mut self, looks: usize) -> &mut Coming {
         &mut self.seen[self.count.wrapping_sub(looks * EVENTS_BETWEEN_LOOKS) % ROOM]
     }
 }
 
-/// A delay line is due: what packets behind its head need, the end of a flow at which one arrives,
-/// and of an end that was fetched before what its sender has noted and the link that its answer
-/// takes.
+/// Handles a due delay line: fetches the state of packets behind its head, and the flow's end at
+/// which one arrives. For an end fetched before, fetches the sender's state and the link of its
+/// answer.
 #[inline]
 fn look_along(line: LinkId, ahead: LookAhead<'_>, flows: &FlowTable) {
     let (far, near) = ahead.foresee_line(line);
@@ -207,7 +207,7 @@ fn link_of(event: u32) -> Option<LinkId> {
     (event & !INDEX == LINK).then_some(LinkId(event & INDEX))
 }
 
-/// The slot of a flow whose timer it is.
+/// Slot of the flow to which a timer belongs.
 #[inline]
 fn timer_of(event: u32) -> Option<u32> {
     (event & !INDEX == FLOW_TIMER).then_some(event & INDEX)
@@ -238,7 +238,7 @@ mod tests {
         dumbbell.setup()
     }
 
-    /// More packets on their way than stay in the caches.
+    /// A setup with more packets in flight than fit the caches.
     fn crowded(law: &str, options: &[(&str, &str)], duration: Duration) -> Setup {
         let law = AnyLaw::new(law, options).expect("a law");
         let mut dumbbell = Dumbbell::new(law, 10, Rate::from_mbps(1000), RTT * 5, 10_000);
@@ -266,12 +266,12 @@ mod tests {
         Foresight::new(setup, Speed::full(), &mut network)
     }
 
-    /// What came of a run, and how many events were seen before their turn.
+    /// Outcome of a run, and the number of events that were seen ahead.
     fn run(setup: &Setup, looks: bool, many_flows: bool) -> (String, usize) {
         run_with(setup, looks, many_flows, false)
     }
 
-    /// The same, where links may share delay lines.
+    /// Outcome of a run in which links may share delay lines.
     fn run_with(setup: &Setup, looks: bool, many_flows: bool, share: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
         let speed = Speed::full().without_host_lag();
@@ -299,7 +299,7 @@ mod tests {
             let (ends, _) = run(&setup, false, true);
             assert_eq!(ahead, not);
             assert_eq!(ends, not);
-            // With delay lines what happens at one instant may come in another order.
+            // With delay lines, events of one instant may come in another order.
             let (along, _) = run_with(&setup, false, true, true);
             let (both, _) = run_with(&setup, true, false, true);
             assert_eq!(along, both);

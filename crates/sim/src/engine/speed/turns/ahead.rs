@@ -1,4 +1,4 @@
-//! Looking ahead where hosts take turns with the network (see [`super::super::foresight`]).
+//! Looks ahead while hosts take turns with the network (see [`super::super::foresight`]).
 
 use ratewire_net::spec::LinkId;
 use ratewire_net::{FlowEnd, LookAhead};
@@ -7,7 +7,7 @@ use super::Due;
 use crate::engine::speed::tuning::{AGENDA_ANSWER, AGENDA_END, AGENDA_LEAD, AGENDA_PORT};
 use crate::flow::FlowTable;
 
-/// To be called at each event of a link in the network's turn.
+/// Must be called at each event of a link in the network's turn.
 #[inline]
 pub(super) fn look_at_link(link: LinkId, ahead: LookAhead<'_>) {
     if ahead.is_delay_line(link) {
@@ -17,8 +17,8 @@ pub(super) fn look_at_link(link: LinkId, ahead: LookAhead<'_>) {
     }
 }
 
-/// To be called before hosts do each of what is on their agenda, and [`AGENDA_LEAD`] times before
-/// the first: looks at what they do so much later, and less at what comes sooner.
+/// Must be called before each task of the hosts' agenda, and [`AGENDA_LEAD`] times before the
+/// first. Fetches for tasks further ahead, and less for nearer ones.
 #[inline]
 pub(super) fn look_at_agenda(agenda: &[Due], step: usize, ahead: LookAhead<'_>, flows: &FlowTable) {
     if let Some(due) = agenda.get(step) {
@@ -58,7 +58,7 @@ pub(super) fn look_at_agenda(agenda: &[Due], step: usize, ahead: LookAhead<'_>, 
     }
 }
 
-/// The end of a flow that does what is due.
+/// The flow's end that does the task.
 #[inline]
 fn end_of(due: &Due, ahead: LookAhead<'_>) -> FlowEnd {
     match due {

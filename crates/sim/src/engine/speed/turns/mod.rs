@@ -1,8 +1,8 @@
 //! Runs in which hosts take turns with the network (see [`HostLag`]).
 //!
-//! First links do what is due until hosts could have sent something that arrives; then hosts do
-//! what was due in that time: packets that came to them and their flows' timers, in the order of
-//! their times. What neither may be behind with, such as changes and samples, ends a turn.
+//! First, links process everything due until hosts could have sent something that arrives. Then
+//! hosts process what was due in that time: arrived packets and their flows' timers, in order of
+//! time. Events for which neither may lag, such as changes and samples, end a turn.
 //!
 //! [`HostLag`]: ratewire_net::HostLag
 
@@ -27,17 +27,17 @@ use crate::setup::Setup;
 use crate::wheel::Wheel;
 use ahead::{look_at_agenda, look_at_link};
 
-/// What a host has to do.
+/// A task of a host.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::engine) enum Due {
-    /// A packet has come.
+    /// A packet has arrived.
     Packet(Label),
     /// The timer of the flow in this slot is due.
     Timer(Time, u32),
 }
 
 impl Due {
-    /// The slot of the flow to which it is due.
+    /// Slot of the flow that the task is for.
     #[inline]
     pub(in crate::engine) fn flow(&self) -> u32 {
         match self {
@@ -54,27 +54,27 @@ impl Due {
     }
 }
 
-/// What hosts have before them.
+/// Pending tasks of hosts, and state of the turns.
 #[derive(Debug)]
 pub(in crate::engine) struct Turns {
-    /// By how much they may lag behind the network.
+    /// Time by which hosts may lag behind the network.
     lag: Duration,
     /// Events of links in one turn.
     most_events: u64,
     /// Timers of flows, by slot.
     timers: Wheel,
-    /// Up to when timers are on the agenda.
+    /// Time up to which timers are on the agenda.
     until: Time,
-    /// Timers that were set for before that when it had been made: when, how many were set before,
-    /// of whom.
+    /// Timers set for an earlier time after the agenda was made: time, number of timers set before,
+    /// and slot.
     soon: BinaryHeap<Reverse<(Time, u64, u32)>>,
     soon_before: u64,
-    /// Turns since the last trial in which hosts lagged by all that they may, and their events.
+    /// Turns since the last trial in which hosts lagged as far as they may, and their events.
     whole: u64,
     events: u64,
 }
 
-/// Whether there are more links or flows than stay in the caches as they are.
+/// Whether there are more links or flows than stay in the caches.
 fn are_many(setup: &Setup) -> bool {
     setup.network.links.len() > FEW_LINKS
         || setup.flows.len() > FEW_FLOWS
@@ -82,7 +82,8 @@ fn are_many(setup: &Setup) -> bool {
 }
 
 impl Turns {
-    /// Where hosts can take turns with the network. To be called before links are watched or send.
+    /// The turns, if hosts can take turns with the network. Must be called before links are watched
+    /// or send.
     pub(in crate::engine) fn new(
         setup: &Setup,
         speed: Speed,
@@ -119,7 +120,7 @@ impl Turns {
         })
     }
 
-    /// Notes when a flow's timer is due.
+    /// Notes the time of a flow's timer.
     #[inline]
     pub(in crate::engine) fn note_timer(&mut self, at: Time, slot: u32) {
         if at < self.until {
@@ -130,7 +131,7 @@ impl Turns {
         }
     }
 
-    /// The next timer that was set for before this time after the agenda was made.
+    /// The next timer before this time that was set after the agenda was made.
     #[inline]
     fn next_soon(&mut self, before: Time) -> Option<(Time, u32)> {
         let Reverse((at, _, slot)) = *self.soon.peek()?;
@@ -141,10 +142,10 @@ impl Turns {
         Some((at, slot))
     }
 
-    /// Whether turns have become too short: the last, in which hosts lagged by all that they may,
-    /// had so many events.
+    /// Whether turns have become too short; the last, in which hosts lagged as far as they may, had
+    /// `events` events.
     fn are_short(&mut self, events: u64) -> bool {
-        // When the next event comes is not always known: a turn may find none.
+        // The time of the next event is not always known, so a turn may have none.
         self.whole += u64::from(events > 0);
         self.events += events;
         if self.whole < TURNS_OF_A_TRIAL {
@@ -155,13 +156,13 @@ impl Turns {
     }
 }
 
-/// The nodes through which a path leads.
+/// Inner nodes of a path.
 fn inner(path: &[NodeId]) -> &[NodeId] {
     path.get(1..path.len().saturating_sub(1)).unwrap_or_default()
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// Runs in turns to the end, or until turns are too short to be worth it.
+    /// Runs in turns to the end, or until turns are too short to pay.
     pub(in crate::engine) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
         while let Some(turns) = &mut self.turns {
@@ -178,8 +179,8 @@ impl<R: Recorder> Simulation<'_, R> {
             let most = self.events + turns.most_events;
             let (until, other) = self.network_turn(limit, most, &mut agenda)?;
             self.complete_agenda(until, &mut agenda);
-            // What is due at that very time comes with all else that is due then, wherever a turn
-            // ends.
+            // Tasks due at exactly this time are done together with all others of that time,
+            // wherever a turn ends.
             let due = agenda.partition_point(|due| due.time() < until);
             self.hosts_turn(&agenda[..due], until)?;
             agenda.drain(..due);
@@ -201,10 +202,10 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok(())
     }
 
-    /// Links do what is due before this time, up to an event of another kind or until so many
-    /// events are over. Returns up to when they have done so, and that event.
+    /// Lets links process events before this time, up to an event of another kind or a number of
+    /// events. Returns the time reached, and that event.
     ///
-    /// Not inlined: what is inlined in two loops of one function suits neither.
+    /// Not inlined: code inlined in two loops of one function suits neither.
     #[inline(never)]
     fn network_turn(
         &mut self,
@@ -234,7 +235,7 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok((limit, None))
     }
 
-    /// Adds what is due at hosts before this time and of which no event told.
+    /// Adds tasks of hosts before this time that had no event.
     fn complete_agenda(&mut self, until: Time, agenda: &mut Vec<Due>) {
         let told = agenda.len();
         self.network.host_lag().take_for_hosts(until, |label| agenda.push(Due::Packet(label)));
@@ -245,7 +246,7 @@ impl<R: Recorder> Simulation<'_, R> {
             turns.until = until;
         }
         self.events += (agenda.len() - told) as u64;
-        // In a few runs, each in order: they are merged.
+        // The agenda consists of a few sorted runs, which the sort merges.
         agenda.sort_by_key(Due::time);
         if self.network.news().take_any() {
             self.take_news();
@@ -269,7 +270,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.let_timers_go_off(until)
     }
 
-    /// Timers that were set for before this time after the agenda was made.
+    /// Handles timers before this time that were set after the agenda was made.
     #[inline]
     fn let_timers_go_off(&mut self, before: Time) -> Result<(), RunError> {
         while let Some(turns) = &mut self.turns
@@ -281,7 +282,7 @@ impl<R: Recorder> Simulation<'_, R> {
         Ok(())
     }
 
-    /// Hosts, which have caught up, do not lag any more.
+    /// Ends lagging, when hosts have caught up.
     fn end_turns(&mut self) {
         if let Some(mut turns) = self.turns.take() {
             debug_assert!(turns.soon.is_empty());
