@@ -78,8 +78,8 @@ $(MDBOOK):
 run: build
 	target/release/ratewire run scenarios/three-flows.toml
 
-# Folders whose comments are checked to end at column 100.
-COMMENTS := bpf $(addprefix crates/,anypoint backpressure emulate kernel live overlay transport)
+# Folders whose comments end at column 100.
+COMMENTS := bpf crates fuzz
 
 lint:
 	lint/columns $(COMMENTS)

@@ -2,9 +2,9 @@
 //!
 //! A client that joins must get all messages after the view that first has it. A node that has not
 //! heard of the client would send it nothing, so the joining node asks first
-//! ([`Interest`](crate::message::MessageBody::Interest)). The other nodes include it and answer with
-//! the stamp from which on they send. Once all have answered, the join gets its stamp, which is
-//! above all of theirs.
+//! ([`Interest`](crate::message::MessageBody::Interest)). The other nodes include it and answer
+//! with the stamp from which on they send. Once all have answered, the join gets its stamp, which
+//! is above all of theirs.
 
 use ratewire_units::Time;
 

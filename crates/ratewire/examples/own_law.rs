@@ -7,8 +7,8 @@
 
 use ratewire::laws::options::{Kind, OptionError, OptionSpec, Options, Part};
 use ratewire::laws::{
-    Acked, Congestion, Figure, FlowContext, HeaderError, Law, LawInfo, LinkContext, Named,
-    PackedHeader, Port, PortQueue, Properties, Reason, Sending, Sink, Source,
+    Acked, Congestion, Figure, FlowContext, HeaderError, HeaderFormat, Law, LawInfo, LinkContext,
+    Named, PackedFormat, PackedHeader, Port, PortQueue, Properties, Reason, Sending, Sink, Source,
 };
 use ratewire::units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire::{Error, Experiment};
@@ -84,6 +84,10 @@ impl Law for Offers {
 
     fn sink(&self, _flow: &FlowContext) -> Option<Receiver> {
         Some(Receiver { last: None })
+    }
+
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = Offer>> {
+        Some(PackedFormat::of())
     }
 
     fn properties(&self) -> Properties {

@@ -41,10 +41,14 @@
 //! |---|---|
 //! | [`ratewire_units`] | time, rates and sizes as types |
 //! | [`ratewire_laws`] | each law: source, port, sink, options, explanation |
-//! | `ratewire_transport`, `ratewire_anypoint`, `ratewire_overlay`, `ratewire_backpressure` | sans-IO cores: ends of flows, the split/merge switch, cost-benefit multicast, pauses |
+//! | `ratewire_transport` | both ends of a flow, sans-IO |
+//! | `ratewire_anypoint` | the split/merge switch, sans-IO |
+//! | `ratewire_overlay` | cost-benefit multicast, sans-IO |
+//! | `ratewire_backpressure` | pauses and the queues of switches, sans-IO |
 //! | `ratewire_net` | links, queues and their disciplines, routes, ports |
 //! | `ratewire_sim` | virtual time over `ratewire_net` |
-//! | `ratewire_emulate`, `ratewire_live` | real hosts over `ratewire_net`, and laws in this machine's kernel |
+//! | `ratewire_emulate` | real time: real hosts over `ratewire_net` |
+//! | `ratewire_live` | laws in this machine's kernel |
 //! | [`ratewire_scenario`] | the scenario language and expectations |
 //! | [`ratewire_report`] | figures, tables, pages, Parquet |
 //!

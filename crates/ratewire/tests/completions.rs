@@ -1,5 +1,5 @@
-//! `completions.parquet` has a row for every flow of a given size, which agrees with the run's other
-//! figures.
+//! `completions.parquet` has a row for every flow of a given size, which agrees with the run's
+//! other figures.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};

@@ -50,7 +50,7 @@ fn results_do_not_depend_on_what_is_only_for_speed() {
     ] {
         let setup = setup(file, law, seconds);
         let off = outcome(&setup, Speed::off());
-        assert!(off.packets.delivered > 1000, "{file} with {law}: {:?}", off.packets);
+        assert!(off.packets.delivered > 100, "{file} with {law}: {:?}", off.packets);
         let off = format!("{off:?}");
         for speed in [Speed::full(), Speed::full().without_host_lag()] {
             assert!(format!("{:?}", outcome(&setup, speed)) == off, "{file} with {law}: {speed:?}");

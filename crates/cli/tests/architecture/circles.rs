@@ -1,8 +1,8 @@
 //! No circles between the parts of a module.
 //!
-//! A module's parts are the files and folders beside its `mod.rs` (or `lib.rs`, `main.rs`). Whatever a
-//! folder holds counts as the folder's. A part and the module it belongs to may use each other; two
-//! parts of one module may not, directly or through others.
+//! A module's parts are the files and folders beside its `mod.rs` (or `lib.rs`, `main.rs`).
+//! Whatever a folder holds counts as the folder's. A part and the module it belongs to may use each
+//! other; two parts of one module may not, directly or through others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,5 +1,5 @@
-//! The structure of the workspace: which crate may know which, and no circles between the files of a
-//! crate.
+//! The structure of the workspace: which crate may know which, and no circles between the files of
+//! a crate.
 
 mod circles;
 mod crates;

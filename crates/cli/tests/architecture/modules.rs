@@ -1,8 +1,8 @@
 //! Which file of a crate uses which, read from the paths in its text.
 //!
-//! A path that begins with `crate`, `self`, `super` or a name known in its module is followed, through
-//! imports and re-exports, to the file that defines what it names. Tests are left out: they may use
-//! anything.
+//! A path that begins with `crate`, `self`, `super` or a name known in its module is followed,
+//! through imports and re-exports, to the file that defines what it names. Tests are left out: they
+//! may use anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -97,7 +97,9 @@ impl LawSet {
         match make(&Options::defaults(info.options)) {
             Err(e) => return refuse(format!("it cannot be made with its defaults: {e}")),
             Ok(law) if law.has_header() && law.headers().is_none() => {
-                return refuse("it has a header, and no format in Law::headers".to_string());
+                let why = "it has a header, but Law::headers has no format: \
+                           return Some(PackedFormat::of()) there";
+                return refuse(why.to_string());
             }
             Ok(_) => {}
         }

@@ -114,7 +114,10 @@ fn what_cannot_be_registered_says_why_and_changes_nothing() {
                   \"gamma\": never";
     assert_eq!(message, wanted);
     let message = laws.register::<Untold>().unwrap_err().message;
-    assert_eq!(message, "it has a header, and no format in Law::headers");
+    assert_eq!(
+        message,
+        "it has a header, but Law::headers has no format: return Some(PackedFormat::of()) there"
+    );
     assert_eq!(laws.list().count(), before);
 }
 

@@ -1,8 +1,8 @@
-//! What waits in front of a link: its first-in-first-out queue, and the queue disciplines.
+//! The queue in front of a link: the first-in-first-out queue, and the queue disciplines.
 //!
-//! A discipline decides which packets a queue drops or marks beside those that find no room. Each
-//! is a folder here and one line in [`registry`]; the scenario language, `ratewire disciplines` and
-//! `ratewire explain` read the registry.
+//! A discipline decides which packets a queue drops or marks, beside those that find no room. Each
+//! discipline is a folder here and a line in `registry.rs`. The scenario language, `ratewire
+//! disciplines` and `ratewire explain` read the registry.
 
 mod codel;
 mod discipline;
