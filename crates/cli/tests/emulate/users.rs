@@ -107,7 +107,7 @@ fn a_user_takes_the_consent_of_file_and_command_line() {
     refuse(as_root(), "root = true\nuser = \"root\"", &["--allow-user", "root"], &both);
     // The system takes the largest number for "unchanged", which would be root.
     for wrong in ["-1", "4294967295", "alice", ""] {
-        let expected = [format!("SUDO_UID is {wrong:?}, which is no number")];
+        let expected = [format!("SUDO_UID is {wrong:?}, which is not the number of a user")];
         refuse(by_sudo(wrong, STRANGER), "", &[], &[&expected[0]]);
         let expected = [format!("SUDO_GID is {wrong:?}, which is no number")];
         refuse(by_sudo(STRANGER, wrong), "", &[], &[&expected[0]]);
