@@ -109,7 +109,7 @@ fn a_user_takes_the_consent_of_file_and_command_line() {
     for wrong in ["-1", "4294967295", "alice", ""] {
         let expected = [format!("SUDO_UID is {wrong:?}, which is not the number of a user")];
         refuse(by_sudo(wrong, STRANGER), "", &[], &[&expected[0]]);
-        let expected = [format!("SUDO_GID is {wrong:?}, which is no number")];
+        let expected = [format!("SUDO_GID is {wrong:?}, which is not the number of a user")];
         refuse(by_sudo(STRANGER, wrong), "", &[], &[&expected[0]]);
     }
     let mut groupless = by_sudo(STRANGER, "");
