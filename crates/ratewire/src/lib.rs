@@ -24,7 +24,7 @@
 //! | run many experiments together, and keep chosen data of each | [`Job`], [`run_all`] |
 //! | run the figures of papers again | [`papers`] |
 //!
-//! `examples/` has programs for the first six rows: `one_run`, `own_network`, `sweep`, `own_law`.
+//! `examples/` has four programs: `one_run`, `own_network`, `sweep` and `own_law`.
 //!
 //! # Rules of the whole library
 //!

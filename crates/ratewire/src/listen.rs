@@ -82,7 +82,8 @@ pub trait Listener: Sync {
     /// A run has reached `progress`; a break ends the run with
     /// [`Error::Stopped`](crate::Error::Stopped).
     ///
-    /// Called at the start of a run, and then about every 65,536 events.
+    /// Called at the start of a run, at each sampling instant of a simulated run, and about every
+    /// 65,536 events.
     fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<Reason> {
         ControlFlow::Continue(())
     }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ratewire::report::{FlowRow, LinkRow};
+use ratewire::units::Time;
 use ratewire::{Cancel, Cancelled, Error, Experiment, Listener, Progress, Reason, Running, World};
 
 const TEXT: &str = r#"
@@ -183,4 +184,21 @@ fn the_answer_to_a_question_is_in_the_run() {
     let why = results.runs()[0].why().expect("an answer");
     assert!(why.starts_with("Why s1->d1 sends as it does under xcp, seed 1"), "{why}");
     assert_eq!(experiment().run().unwrap().runs()[0].why(), None);
+}
+
+/// The whole run has fewer events than lie between two reports of progress by number.
+#[test]
+fn a_short_run_can_be_ended_by_its_own_time() {
+    struct HalfWay;
+    impl Listener for HalfWay {
+        fn reached(&self, _run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+            match progress.now < Time::from_secs(1) {
+                true => ControlFlow::Continue(()),
+                false => ControlFlow::Break(Box::new(Cancelled)),
+            }
+        }
+    }
+    let Err(Error::Incomplete(results)) = experiment().run_with(&HalfWay) else { panic!("it ran") };
+    let Error::Stopped { at, .. } = results.failures()[0].error else { panic!("stopped") };
+    assert_eq!(at, Time::from_secs(1));
 }

@@ -42,7 +42,7 @@ pub trait Recorder {
     /// Progress of the run; a break ends the run with
     /// [`RunError::Stopped`](crate::RunError::Stopped).
     ///
-    /// Called about every 65,536 events.
+    /// Called at each sampling instant, and about every 65,536 events.
     fn progress(&mut self, _progress: &Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }

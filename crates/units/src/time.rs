@@ -23,6 +23,14 @@ impl Time {
     pub const fn from_ps(ps: u64) -> Time {
         Time(ps)
     }
+    /// The instant `n` milliseconds after the start.
+    pub const fn from_millis(n: u64) -> Time {
+        Time(n * 1_000_000_000)
+    }
+    /// The instant `n` seconds after the start.
+    pub const fn from_secs(n: u64) -> Time {
+        Time(n * 1_000_000_000_000)
+    }
     /// Picoseconds since the start.
     pub const fn ps(self) -> u64 {
         self.0

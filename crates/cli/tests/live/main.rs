@@ -113,7 +113,10 @@ fn a_capacity_may_be_measured() {
         "virtual",
     ]);
     let said = String::from_utf8_lossy(&done.stderr).into_owned();
-    assert!(said.contains("cannot measure the capacity") && said.contains("--queue backlog"), "{said}");
+    assert!(
+        said.contains("cannot measure the capacity") && said.contains("--queue backlog"),
+        "{said}"
+    );
 }
 
 /// A flood of twice the link's rate, of which half is dropped: dropped packets do not count as

@@ -216,6 +216,14 @@ impl<'a> OfLaw<'a> {
         self.mean(|run| run.goodput_bps(flow))
     }
 
+    /// Jain's index of the long flows' goodputs, the mean over the runs; `None` if a run has fewer
+    /// than two such flows.
+    pub fn jain_index(&self) -> Option<f64> {
+        let indices: Option<Vec<f64>> =
+            self.runs.iter().map(|run| run.summary().jain_index).collect();
+        indices.map(|all| all.iter().sum::<f64>() / all.len() as f64)
+    }
+
     fn mean(&self, of: impl Fn(&Run) -> Result<f64, Error>) -> Result<f64, Error> {
         let sum: f64 = self.runs.iter().map(|run| of(run)).sum::<Result<f64, Error>>()?;
         Ok(sum / self.runs.len() as f64)

@@ -353,12 +353,12 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     #[cold]
-    fn other_event_at(&mut self, index: u32) -> Result<(), SetupError> {
+    fn other_event_at(&mut self, index: u32) -> Result<(), RunError> {
         self.others_free.push(index);
         self.other_event(self.others[index as usize])
     }
 
-    fn other_event(&mut self, event: OtherEvent) -> Result<(), SetupError> {
+    fn other_event(&mut self, event: OtherEvent) -> Result<(), RunError> {
         match event {
             OtherEvent::Start(index) => {
                 let spec = &self.setup.flows[index as usize];
@@ -387,6 +387,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             OtherEvent::Overlay(event) => self.overlay_event(event),
             OtherEvent::Sample => {
                 self.sample();
+                self.tell_frames();
+                self.tell_progress(self.now)?;
                 self.schedule_sample();
             }
         }
