@@ -30,9 +30,9 @@ pub struct Summary {
     pub version: String,
     /// Length of the run, seconds.
     pub duration_s: f64,
-    /// Jain's index of the goodputs of long flows (those that ran to the end): 1 when all are
-    /// equal, 1/n when one has everything. Goodputs are divided by weights where a law has an
-    /// option for weights. `None` with fewer than two long flows.
+    /// Jain's index of the rates at which payload of long flows arrived, in order or not, while all
+    /// of them ran: 1 when all are equal, 1/n when one has everything. Rates are divided by weights
+    /// where a law has an option for weights. `None` with fewer than two long flows.
     pub jain_index: Option<f64>,
     /// Jain's index of the listed flows' goodputs over their max-min fair rates, by windows: mean
     /// over the time in which at least two flows were active. `None` without such a time.
