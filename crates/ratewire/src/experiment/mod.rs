@@ -190,7 +190,8 @@ impl Experiment {
     /// Keeps no samples in memory, for many runs of which only figures matter.
     ///
     /// The samples are then only in the files of [`Experiment::folder`]. In memory a flow's sample
-    /// takes about 30 bytes and a link's about 4 (measured: `scenarios/three-flows.toml` under XCP).
+    /// takes about 30 bytes and a link's about 4 (measured: `scenarios/three-flows.toml` under
+    /// XCP).
     pub fn without_samples(self) -> Experiment {
         Experiment { keeps_samples: false, ..self }
     }

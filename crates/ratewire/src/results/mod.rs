@@ -216,8 +216,8 @@ impl<'a> OfLaw<'a> {
         self.mean(|run| run.goodput_bps(flow))
     }
 
-    /// Jain's index of the rates at which the long flows' payload arrived while all of them ran, the
-    /// mean over the runs; `None` if a run has fewer than two such flows.
+    /// Jain's index of the rates at which the long flows' payload arrived while all of them ran,
+    /// the mean over the runs; `None` if a run has fewer than two such flows.
     pub fn jain_index(&self) -> Option<f64> {
         let indices: Option<Vec<f64>> =
             self.runs.iter().map(|run| run.summary().jain_index).collect();
