@@ -11,10 +11,10 @@ use crate::spec::{Contention, LinkId, MediumId, MediumSpec};
 
 /// Slot of the backoff: 512 bit times of 10 Mbit/s Ethernet (IEEE 802.3, 4.4.2).
 const SLOT: Duration = Duration::from_nanos(51_200);
-/// Doublings after which the backoff grows no more (IEEE 802.3, 4.2.3.2.5).
+/// Largest number of doublings of the backoff's range (IEEE 802.3, 4.2.3.2.5).
 const BACKOFF_LIMIT: u32 = 10;
-/// Collisions of one packet after which the count starts over (attemptLimit of IEEE 802.3, where an
-/// adapter gives the packet up; ours keeps it).
+/// Collisions of one packet after which the count starts over (attemptLimit of IEEE 802.3). An
+/// Ethernet adapter then drops the packet; this model keeps it.
 const ATTEMPT_LIMIT: u32 = 16;
 
 /// Who may send next on a medium.
@@ -35,9 +35,9 @@ struct Medium {
     contention: Contention,
     links: Vec<LinkId>,
     busy_until: Time,
-    /// Turns so far.
+    /// Number of transmissions and collisions so far.
     turns: u64,
-    /// Links that want to send; kept to reuse its memory.
+    /// Links that want to send; kept between calls to reuse the memory.
     ready: Vec<LinkId>,
     random: Xoshiro256PlusPlus,
 }
@@ -143,7 +143,7 @@ impl Mediums {
         access
     }
 
-    /// Lets all links that want to send on a medium collide; it is busy until that time.
+    /// Occupies a medium with a collision until this time.
     pub(crate) fn collide(
         &mut self,
         id: MediumId,
@@ -155,8 +155,8 @@ impl Mediums {
         self.occupy(id, first, until, links, scheduler);
     }
 
-    /// Marks the medium as busy, and schedules an event of a link at its end, which serves the
-    /// waiting links.
+    /// Marks the medium as busy until `free`. Schedules an event of the link for that time, which
+    /// serves the waiting links.
     pub(crate) fn occupy(
         &mut self,
         id: MediumId,

@@ -12,13 +12,13 @@ use crate::spec::LinkId;
 pub struct Captured {
     /// Time at which it reached the far end.
     pub at: Time,
-    /// Which link.
+    /// The link.
     pub link: LinkId,
-    /// Its label.
+    /// Label of the packet.
     pub label: Label,
-    /// Its body, and its header as the last router left it.
+    /// Body of the packet, and its header as the last router left it.
     pub content: Content,
-    /// The acknowledgement it carries, if it does.
+    /// The acknowledgement that the packet carries, if any.
     pub ack: Option<Ack>,
 }
 
@@ -27,9 +27,9 @@ pub struct Captured {
 pub struct CapturedFrame {
     /// Time of arrival; the transmitter reacts after its reaction time.
     pub at: Time,
-    /// The link by which it came.
+    /// The link that carried the frame.
     pub link: LinkId,
-    /// The link that it pauses, which starts where the other ends.
+    /// The link that the frame pauses or resumes; it starts where `link` ends.
     pub pauses: LinkId,
     /// The pauses that the frame asks for.
     pub control: Control,
@@ -51,15 +51,14 @@ pub struct News {
     captured: Vec<Captured>,
     /// Links whose hosts' sockets may continue.
     roomy: Vec<LinkId>,
-    /// Numbers of packets kept elsewhere that were dropped.
+    /// Numbers of dropped packets whose bytes the caller keeps.
     dropped: Vec<u32>,
     /// Frames of tapped links.
     tapped: Vec<Tapped>,
 }
 
 impl News {
-    /// Whether there are results for [`News::take_captured`] or [`News::take_roomy`] since the last
-    /// call.
+    /// Whether [`News::take_captured`] or [`News::take_roomy`] has new results since the last call.
     #[inline]
     pub fn take_any(&mut self) -> bool {
         core::mem::take(&mut self.is_any)
@@ -81,8 +80,8 @@ impl News {
         core::mem::take(&mut self.dropped)
     }
 
-    /// Frames that have arrived on tapped links, or at the starts of tapped links, since the last
-    /// call, in order.
+    /// Frames that have arrived since the last call, in order of arrival: those on tapped links,
+    /// and those that pause tapped links.
     ///
     /// Frames cause no events of their own, so that a run has the same events without capture.
     pub fn take_frames(&mut self, now: Time) -> Vec<CapturedFrame> {
@@ -107,12 +106,12 @@ impl News {
         self.roomy.push(link);
     }
 
-    /// Notes that a packet which the caller keeps was dropped.
+    /// Notes the drop of a packet whose bytes the caller keeps.
     pub(crate) fn note_dropped(&mut self, kept: u32) {
         self.dropped.push(kept);
     }
 
-    /// Notes a frame that will leave at this time on a tapped link, or for one.
+    /// Notes a frame that leaves at `starts`, on a tapped link or for one.
     pub(crate) fn note_frame(&mut self, starts: Time, frame: CapturedFrame) {
         self.tapped.push(Tapped { starts, frame });
     }

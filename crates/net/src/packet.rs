@@ -12,48 +12,49 @@ use crate::speed::prefetch::prefetch_bytes;
 /// Index of a packet's content in the [`Slab`].
 pub(crate) type ContentId = u32;
 
-/// None.
+/// An absent index.
 pub(crate) const NIL: u32 = u32::MAX;
 
 /// Explicit congestion notification (RFC 3168).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ecn {
-    /// Not capable: dropped where others are marked.
+    /// Not ECN-capable: dropped where capable packets are marked.
     NotCapable,
-    /// Capable, not marked: ECT(0).
+    /// ECN-capable, not marked: ECT(0).
     Capable,
-    /// Likewise, of a sender whose law is scalable: ECT(1) (RFC 9331).
+    /// ECN-capable, not marked, from a sender with a scalable law: ECT(1) (RFC 9331).
     Scalable,
     /// Congestion experienced.
     Marked,
 }
 
 impl Ecn {
-    /// Whether it is not marked and may be.
+    /// Whether a packet is unmarked and may be marked.
     #[inline]
     pub fn may_be_marked(self) -> bool {
         matches!(self, Ecn::Capable | Ecn::Scalable)
     }
 }
 
-/// The part of a packet that every hop needs: half a cache line, passed on by value, so that a link
-/// reads and writes memory in order.
+/// The part of a packet that every hop needs. It fills half a cache line and is passed by value, so
+/// that a link reads and writes memory in order.
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
-    /// While waiting: when it came into the queue. While on a link: when it arrives.
+    /// While the packet waits: time of its arrival at the queue. While it is on a link: time of its
+    /// arrival at the far end.
     pub(crate) time: Time,
     pub(crate) content: ContentId,
-    /// Where in the route table the link after this one stands.
+    /// Index of the packet's next link in the route table.
     pub(crate) hop: u32,
-    /// Network-layer bytes.
+    /// Size in network-layer bytes.
     pub size: u32,
-    /// The flow it belongs to, in the caller's numbering.
+    /// Flow of the packet, in the caller's numbering.
     pub flow: u32,
     /// Tells apart flows that used the same `flow` number one after the other.
     pub generation: u32,
-    /// Class of priority, 0 to 7.
+    /// Priority class, 0 to 7.
     pub class: u8,
-    /// With queues by flow: the one it left on the link it is on.
+    /// With queues by flow: the queue that the packet left at the start of its current link.
     pub(crate) lane: u8,
     /// Congestion mark.
     pub ecn: Ecn,
@@ -61,12 +62,12 @@ pub struct Label {
 }
 
 impl Label {
-    /// When a packet arrived that has come to its host.
+    /// Time at which a packet arrived at its host.
     #[inline]
     pub fn arrived(&self) -> Time {
         self.time
     }
-    /// The label of no packet.
+    /// Label of no packet, for empty slots.
     pub(crate) const NONE: Label = Label {
         time: Time::ZERO,
         content: NIL,
@@ -81,21 +82,21 @@ impl Label {
     };
 }
 
-/// What becomes of a packet on the link it is on.
+/// How a packet's time on its current link ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Arrives,
-    /// The packet arrives, and is captured where it does.
+    /// The packet arrives, and is captured at the far end.
     Watched,
-    /// Noticed where it would arrive.
+    /// The packet is lost; this is counted when it would arrive.
     Lost,
-    /// Put aside where it would arrive.
+    /// The packet is late; it is put aside when it would arrive.
     Late,
-    /// Dropped from the middle of the queue: nothing is left but its place.
+    /// The packet was dropped from the middle of the FIFO, where its place remains.
     Gone,
 }
 
-/// What a packet carries beside its congestion header.
+/// What a packet carries besides its congestion header.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Body {
     /// Opens a flow.
@@ -109,33 +110,34 @@ pub enum Body {
     },
     /// An acknowledgement, see [`Ack`].
     Ack {
-        /// Whether it answers [`Body::Open`].
+        /// Whether this acknowledges [`Body::Open`].
         opens: bool,
-        /// Whether what it answers was marked.
+        /// Whether the acknowledged packet was marked.
         marked: bool,
-        /// What it allows and tells of beyond `cumulative`.
+        /// The receiver's window, and the ranges that arrived out of order.
         beyond: Beyond,
-        /// All below has arrived.
+        /// Stream offset below which all data have arrived.
         cumulative: u64,
     },
     /// A real packet, whose bytes the caller keeps under this number.
     Kept(u32),
 }
 
-/// The receiver's window and the ranges that arrived out of order, in four bytes: a window as it
-/// mostly is, or the place where the slab keeps both. [`Captured::ack`](crate::Captured::ack) has
-/// them in the open.
+/// The receiver's window and the ranges that arrived out of order, in four bytes.
+///
+/// Holds either a window without ranges, or the index at which the slab keeps both.
+/// [`Captured::ack`](crate::Captured::ack) has both in full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Beyond(u32);
 
 impl Beyond {
-    /// No limit, and no ranges.
+    /// An unlimited window without ranges.
     const UNLIMITED: Beyond = Beyond(NIL);
-    /// With this bit the others are a place, without it they are the window and there are no
-    /// ranges.
+    /// With this bit, the other bits are an index into the slab. Without it, they are the window,
+    /// and there are no ranges.
     const KEPT: u32 = 1 << 31;
 
-    /// Where both are kept.
+    /// Index at which the slab keeps window and ranges, if it does.
     #[inline]
     fn place(self) -> Option<u32> {
         let is_none = self == Beyond::UNLIMITED || self.0 & Beyond::KEPT == 0;
@@ -149,7 +151,7 @@ impl Beyond {
 pub struct Content {
     /// Congestion header; routers rewrite it.
     pub header: Header,
-    /// What it carries.
+    /// What the packet carries.
     pub body: Body,
 }
 
@@ -158,8 +160,8 @@ impl Content {
 
     #[inline]
     fn write(&mut self, header: &Header, body: Body) {
-        // Of none only that it is none: the rest would be loaded before it can be forwarded
-        // (ARCHITECTURE.md).
+        // Of `Header::None` only the discriminant is written. A copy of the whole would read bytes
+        // that were just written in smaller parts, which the CPU cannot forward from its stores.
         match header {
             Header::None => self.header = Header::None,
             header => self.header = *header,
@@ -172,7 +174,7 @@ impl Content {
 #[derive(Debug, Default)]
 pub(crate) struct Slab {
     contents: Pool<Content>,
-    /// What few acknowledgements have no room for: see [`Beyond`].
+    /// Windows and ranges of the few acknowledgements for which [`Beyond`] has no room.
     kept: Pool<(Bytes, SackBlocks)>,
 }
 
@@ -189,8 +191,7 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// A place that is free, with what was there before, to be written over; or a new one with
-    /// this.
+    /// Claims a free place, which still holds its old value, or adds one with `fresh`.
     #[inline]
     fn claim(&mut self, fresh: T) -> (u32, &mut T) {
         let id = self.free.pop().unwrap_or_else(|| {
@@ -206,17 +207,17 @@ impl<T> Pool<T> {
 }
 
 impl Slab {
-    /// Packets in use.
+    /// Number of packets in use.
     pub(crate) fn in_use(&self) -> u64 {
         (self.contents.items.len() - self.contents.free.len()) as u64
     }
 
-    /// The most that were ever in use at once.
+    /// Largest number of packets that were in use at once.
     pub(crate) fn peak(&self) -> usize {
         self.contents.items.len()
     }
 
-    /// Puts a packet from a flow's sender in.
+    /// Inserts a segment from a flow's sender.
     #[inline]
     pub(crate) fn insert(&mut self, segment: &Segment) -> ContentId {
         let body = match segment.kind {
@@ -228,12 +229,12 @@ impl Slab {
         self.put(&segment.header, body)
     }
 
-    /// Puts a packet in whose bytes are kept elsewhere.
+    /// Inserts a packet whose bytes the caller keeps under this number.
     pub(crate) fn insert_kept(&mut self, header: Header, kept: u32) -> ContentId {
         self.put(&header, Body::Kept(kept))
     }
 
-    /// Puts a packet from a flow's receiver in.
+    /// Inserts an acknowledgement from a flow's receiver.
     pub(crate) fn insert_ack(&mut self, ack: &Ack) -> ContentId {
         let body = self.acknowledgement(ack);
         self.put(&ack.header, body)
@@ -246,7 +247,7 @@ impl Slab {
         id
     }
 
-    /// Turns a packet that has arrived into the acknowledgement that answers it, in place.
+    /// Turns an arrived packet into its own acknowledgement, in place.
     #[inline]
     pub(crate) fn answer(&mut self, id: ContentId, ack: &Ack) {
         let body = self.acknowledgement(ack);
@@ -288,7 +289,7 @@ impl Slab {
         (if is_unlimited { ReceiveWindow::UNLIMITED } else { window }, SackBlocks::default())
     }
 
-    /// The acknowledgement a packet carries, if it does.
+    /// The acknowledgement that a packet carries, if any.
     #[inline]
     pub(crate) fn ack(&self, id: ContentId) -> Option<Ack> {
         let content = self.content(id);
@@ -297,7 +298,7 @@ impl Slab {
         Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
     }
 
-    /// Takes a packet out of use.
+    /// Removes a packet.
     #[inline]
     pub(crate) fn remove(&mut self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.contents.items[id as usize].body
@@ -308,14 +309,14 @@ impl Slab {
         self.contents.remove(id);
     }
 
-    /// Fetches what a packet carries into the caches.
+    /// Prefetches the content of a packet.
     #[inline]
     pub(crate) fn foresee(&self, id: ContentId) {
         if let Some(content) = self.contents.items.get(id as usize) {
             prefetch_index(from_ref(content), 0);
         }
     }
-    /// Fetches what few acknowledgements have no room for into the caches.
+    /// Prefetches the window and ranges of an acknowledgement for which [`Beyond`] has no room.
     #[inline]
     pub(crate) fn foresee_beyond(&self, id: ContentId) {
         if let Body::Ack { beyond, .. } = self.content(id).body

@@ -1,4 +1,4 @@
-//! The ports of laws at the starts of links.
+//! Ports of laws, each at the start of a link.
 
 use rand_core::Rng;
 use ratewire_laws::{AnyLaw, AnyPort, Header, LinkContext, Reason};
@@ -16,7 +16,7 @@ pub(crate) struct Ports {
     all: Vec<AnyPort>,
     /// The law of each port.
     laws: Vec<usize>,
-    /// With `wire = "exact"`, the laws, whose headers pass through their bytes at each port.
+    /// With `wire = "exact"`: the laws, which encode and decode each header at each port.
     exact: Option<Vec<AnyLaw>>,
 }
 
@@ -25,7 +25,7 @@ impl Ports {
         Ports { all: Vec::new(), laws: Vec::new(), exact }
     }
 
-    /// Puts the port of a link's law there, if that law has ports; says whether it has.
+    /// Adds the port of a link's law; returns whether the link has a law with ports.
     pub(crate) fn add(
         &mut self,
         id: LinkId,
@@ -54,7 +54,7 @@ impl Ports {
         self.all.is_empty()
     }
 
-    /// A packet comes to a link, and waits or is about to leave.
+    /// Handles the arrival of a packet that may have to wait; [`Ports::on_departure`] follows.
     #[inline(always)]
     pub(crate) fn on_arrival(
         &mut self,
@@ -73,7 +73,7 @@ impl Ports {
         }
     }
 
-    /// A packet's transmission starts.
+    /// Handles the start of a packet's transmission.
     #[inline(always)]
     pub(crate) fn on_departure(
         &mut self,
@@ -87,7 +87,7 @@ impl Ports {
         self.quantise(link, size, header);
     }
 
-    /// A packet comes to an idle link and leaves at once.
+    /// Handles the arrival and departure of a packet that finds its link idle.
     #[inline(always)]
     pub(crate) fn on_passage(
         &mut self,
@@ -105,7 +105,7 @@ impl Ports {
         self.quantise(link, size, header);
     }
 
-    /// With exact headers, passes one through its bytes, which may round it.
+    /// With exact headers: encodes and decodes a header, which may round its values.
     #[inline(always)]
     fn quantise(&self, link: &Link, size: Bytes, header: &mut Header) {
         if let Some(laws) = &self.exact {
@@ -114,16 +114,16 @@ impl Ports {
         }
     }
 
-    /// The timer of a link's port is due.
+    /// Handles the due timer of a link's port.
     pub(crate) fn on_timer(&mut self, link: &mut Link) {
         let queue = link.port_queue();
         let port = &mut self.all[link.port as usize];
         port.on_timer(link.port_timer, queue);
-        // A law whose interval comes to nothing must not stop time.
+        // Time must advance even if a law's interval is zero.
         link.port_timer = port.next_timer().max(link.port_timer + Duration::from_nanos(1));
     }
 
-    /// A link's rate has changed, if a port stands there.
+    /// Handles a change of a link's rate, if the link has a port.
     pub(crate) fn on_rate_change(&mut self, now: Time, link: &mut Link, rate: Rate) {
         if link.has_port() {
             let port = &mut self.all[link.port as usize];
@@ -132,13 +132,12 @@ impl Ports {
         }
     }
 
-    /// The reason that the port of a link gave for the last packet that left; `None` where no port
-    /// stands.
+    /// The reason that a link's port gives for the last departure; `None` without a port.
     pub(crate) fn reason(&self, link: &Link) -> Option<Reason> {
         self.all.get(link.port as usize).map(|port| port.reason())
     }
 
-    /// Fetches the port of a link into the caches, if one stands there.
+    /// Prefetches the port of a link, if it has one.
     #[inline]
     pub(crate) fn prefetch(&self, link: &Link) {
         if link.has_port() {

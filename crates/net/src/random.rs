@@ -3,8 +3,10 @@
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// The stream called `purpose` number `index` of a run with this seed (xoshiro256++, seeded through
-/// SplitMix64 from an FNV-1a hash).
+/// Random stream number `index` for this purpose, in a run with this seed.
+///
+/// The generator is xoshiro256++, seeded through SplitMix64 from an FNV-1a hash of the three
+/// arguments.
 pub fn stream(seed: u64, purpose: &str, index: u64) -> Xoshiro256PlusPlus {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let bytes = purpose.bytes().chain(seed.to_le_bytes()).chain(index.to_le_bytes());
@@ -14,7 +16,7 @@ pub fn stream(seed: u64, purpose: &str, index: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(hash)
 }
 
-/// A number in [0, 1) from 53 of the bits.
+/// Maps random bits to a number in [0, 1), by the upper 53 of them.
 #[inline]
 pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64

@@ -1,14 +1,14 @@
-//! How a network says when it wants to be called.
+//! The event queue that a network needs from its caller.
 
 use ratewire_units::Time;
 
 use crate::spec::LinkId;
 
-/// Takes note of when a link wants to be called.
+/// An event queue for the links of a network.
 ///
-/// Of several times noted for one link the last is the one that holds; a call at another is
-/// ignored.
+/// A link's last scheduled time replaces all earlier ones: the network ignores a call at another
+/// time.
 pub trait Scheduler {
-    /// [`Network::on_event`](crate::Network::on_event) is to be called for `link` at `at`.
+    /// Schedules a call of [`Network::on_event`](crate::Network::on_event) for `link` at `at`.
     fn schedule(&mut self, at: Time, link: LinkId);
 }

@@ -1,4 +1,4 @@
-//! How long a packet takes to leave.
+//! Transmission times on links with a trace.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::spec::Opportunities;
 
-/// Delivery opportunities being used up, one after the other.
+/// Position in a trace of delivery opportunities.
 #[derive(Clone, Debug)]
 pub(crate) struct TraceCursor {
     trace: Arc<Opportunities>,
@@ -14,7 +14,7 @@ pub(crate) struct TraceCursor {
     period_start: Time,
     /// Index of the current opportunity.
     at: usize,
-    /// Bytes left of it.
+    /// Bytes left of the current opportunity.
     left: u64,
 }
 
@@ -37,8 +37,8 @@ impl TraceCursor {
         self.left = self.trace.bytes.get();
     }
 
-    /// When the last byte of a packet leaves that is first in line from `now`. Bytes of an
-    /// opportunity that passed while nothing waited are lost.
+    /// Time at which the last byte of a packet leaves that is first in the queue from `now`.
+    /// Opportunities before `now` are lost.
     pub(crate) fn finish(&mut self, now: Time, size: Bytes) -> Time {
         let whole_periods = now.since(self.when()).ps() / self.trace.period.ps().max(1);
         if whole_periods > 1 {
@@ -56,7 +56,8 @@ impl TraceCursor {
         self.when()
     }
 
-    /// Time that `size` takes at the trace's mean rate: what it adds to the time spent sending.
+    /// Transmission time of `size` bytes at the trace's mean rate, which counts as time spent
+    /// sending.
     pub(crate) fn mean_time(&self, size: Bytes) -> Duration {
         let offered = self.trace.bytes.get() * self.trace.at.len() as u64;
         self.trace.period.scale(size.as_f64() / offered as f64)

@@ -1,4 +1,4 @@
-//! What a network is made of, before it runs.
+//! Specification of a network: nodes, one-way links, and the media that links share.
 
 use std::sync::Arc;
 
@@ -21,23 +21,24 @@ pub struct LinkId(pub u32);
 pub struct MediumId(pub u32);
 
 impl NodeId {
-    /// As an index.
+    /// This id as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 impl LinkId {
-    /// As an index.
+    /// This id as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
-    /// What the port there is called: [`ratewire_laws::LinkContext::id`].
+    /// Id of the port at the link's start ([`ratewire_laws::LinkContext::id`]): the link's index
+    /// plus one.
     pub const fn port_id(self) -> u32 {
         self.0 + 1
     }
 }
 impl MediumId {
-    /// As an index.
+    /// This id as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -61,7 +62,7 @@ pub struct NodeSpec {
     pub name: String,
     /// Whether flows may start and end here.
     pub is_host: bool,
-    /// Where to draw it, x to the right and y upwards, in any unit; `None` to lay it out.
+    /// Position in a drawing: x to the right, y upwards, in any unit; `None` for a computed layout.
     pub position: Option<(f64, f64)>,
 }
 
@@ -70,36 +71,37 @@ pub struct NodeSpec {
 pub struct LinkSpec {
     /// Unique name.
     pub name: String,
-    /// The node whose output queue this is.
+    /// Node at the link's start, which has the queue.
     pub from: NodeId,
-    /// The node it leads to.
+    /// Node at the link's far end.
     pub to: NodeId,
-    /// How fast it sends.
+    /// How fast the link sends.
     pub service: Service,
     /// Propagation delay.
     pub delay: Duration,
     /// Link-layer bytes added to each packet on this link (Ethernet: 38 with preamble and gap).
     pub overhead: Bytes,
-    /// Room for waiting packets, the one being sent not counted.
+    /// Room in the queue; the packet in transmission does not count.
     pub limit: Limit,
-    /// Which packets are dropped or marked.
+    /// Queue discipline, which decides about drops and marks.
     pub discipline: AnyDiscipline,
-    /// Packets lost on the way, after they were sent.
+    /// Losses on the link, after the transmission.
     pub loss: Loss,
-    /// The law whose port stands here, by index into the run's laws; `None` for a router that takes
-    /// no part.
+    /// Law of the port at the link's start, as an index into the run's laws; `None` for a router
+    /// without a port.
     pub law: Option<usize>,
-    /// The half-duplex medium it shares.
+    /// Half-duplex medium that the link shares with others.
     pub medium: Option<MediumId>,
-    /// Takes the congestion headers off packets, as middleboxes do with what they do not know.
+    /// Whether the link removes congestion headers, as middleboxes remove headers that they do not
+    /// know.
     pub strips: bool,
-    /// Packets that arrive late.
+    /// Packets that arrive late, so that others overtake them.
     pub reorder: Option<Reorder>,
-    /// Whether senders are held to their headers here; where no port stands they are not.
+    /// Policer that holds senders to their headers; it has no effect on a link without a port.
     pub police: Option<PoliceSpec>,
-    /// The buffer at its far end that pauses it; `None` for one that drops what finds no room.
+    /// Buffer at the far end that pauses the link; `None` if the link is never paused.
     pub pause: Option<PauseSpec>,
-    /// How the host that sends on it hands it packets.
+    /// How the sending host hands packets to the link.
     pub driver: DriverSpec,
 }
 
@@ -128,8 +130,8 @@ impl Default for LinkSpec {
 }
 
 impl LinkSpec {
-    /// Whether it is as most links are: packets wait for a constant rate, and none is dropped but
-    /// for lack of room, lost, late, or changed.
+    /// Whether the link is like most: it has a constant rate, and drops packets only from a full
+    /// queue. No packet is lost, late, policed or stripped of its header, and no medium is shared.
     pub(crate) fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
@@ -150,12 +152,12 @@ impl LinkSpec {
 pub enum Service {
     /// At a constant rate; at rate zero it sends nothing.
     Rate(Rate),
-    /// At delivery opportunities, as Mahimahi's traces have them.
+    /// At the delivery opportunities of a trace, as in Mahimahi.
     Opportunities(Arc<Opportunities>),
 }
 
 impl Service {
-    /// The rate, of opportunities the mean.
+    /// The rate; for a trace, its mean.
     pub fn mean_rate(&self) -> Rate {
         match self {
             Service::Rate(rate) => *rate,
@@ -168,15 +170,15 @@ impl Service {
     }
 }
 
-/// Delivery opportunities, repeated for ever. Without any, or with nothing passing at them, the
-/// link sends nothing.
+/// A trace of delivery opportunities, repeated for ever. Without opportunities, or if nothing may
+/// pass at them, the link sends nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opportunities {
-    /// When in the period, in order, each below or at the period.
+    /// Times within the period, in ascending order; each at most `period`.
     pub at: Vec<Duration>,
-    /// After which it starts again; above zero.
+    /// Time after which the trace repeats; above zero.
     pub period: Duration,
-    /// Bytes that may pass at each.
+    /// Bytes that may pass at each opportunity.
     pub bytes: Bytes,
 }
 
@@ -191,31 +193,30 @@ impl Opportunities {
 pub enum Limit {
     /// No limit.
     Unlimited,
-    /// Network-layer bytes.
+    /// Limit in network-layer bytes.
     Bytes(Bytes),
-    /// Packets of any size.
+    /// Limit in packets of any size.
     Packets(u32),
 }
 
 /// Packets lost on a link.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Loss {
-    /// None.
+    /// No losses.
     None,
-    /// Each with this probability.
+    /// Each packet with this probability.
     Random(f64),
-    /// Every so many-th, as closed forms of TCP assume; zero for none.
+    /// Every n-th packet, as closed forms of TCP assume; zero for no losses.
     Every(u64),
-    /// In bursts (Gilbert-Elliott): per packet, the probability of turning bad, of turning good
-    /// again, and of loss in the bad and good states.
+    /// Bursts (Gilbert-Elliott model); each probability is per packet.
     Burst {
-        /// Good to bad.
+        /// Probability of a change from the good to the bad state.
         turn_bad: f64,
-        /// Bad to good.
+        /// Probability of a change from the bad to the good state.
         turn_good: f64,
-        /// Loss while bad.
+        /// Probability of a loss in the bad state.
         loss_bad: f64,
-        /// Loss while good.
+        /// Probability of a loss in the good state.
         loss_good: f64,
     },
 }
@@ -225,77 +226,79 @@ pub enum Loss {
 pub struct Reorder {
     /// Probability per packet.
     pub share: f64,
-    /// How much later than it would a packet arrives.
+    /// Additional delay of such a packet.
     pub delay: Duration,
 }
 
-/// A policer.
+/// Parameters of a policer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PoliceSpec {
-    /// Most flows that are watched at once.
+    /// Largest number of flows watched at once.
     pub suspects: u32,
-    /// How much faster than it was granted a flow may send, as a share.
+    /// Share by which a flow may exceed its grants.
     pub tolerance: f64,
 }
 
 /// A buffer that pauses the link that fills it.
 ///
-/// What came by such a link waits in this buffer, whichever link it is to leave by, and takes no
-/// room in the queue of that link.
+/// A packet that arrived over such a link occupies this buffer until it leaves the node. It takes
+/// no room in the queue of its next link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PauseSpec {
-    /// The link on which the far end tells the near end, between the same two nodes.
+    /// Link that carries the pause frames, from the far end back to the near end of the paused
+    /// link.
     pub back: LinkId,
-    /// How the nodes at both ends sort what waits; all such links of a node have the same.
+    /// How the nodes at both ends queue packets; the same for all pausable links of a node.
     pub arrangement: Arrangement,
-    /// Whether each class has a buffer of its own and is paused by itself (PFC).
+    /// Whether each priority class has its own buffer and is paused separately (PFC).
     pub by_class: bool,
-    /// Room, for each class if `by_class`.
+    /// Size of the buffer; with `by_class`, of each class's buffer.
     pub buffer: Bytes,
-    /// Above this the link is paused.
+    /// Backlog above which the link is paused.
     pub xoff: Bytes,
-    /// At this or below it goes on.
+    /// Backlog at or below which the link resumes.
     pub xon: Bytes,
-    /// For how long a frame pauses; said again after half of it.
+    /// Pause time of a frame; the frame is repeated after half of it.
     pub quanta: Quanta,
-    /// How long the transmitter takes to obey.
+    /// Time from a frame's arrival until the transmitter obeys.
     pub reaction: Duration,
-    /// With queues by flow: from a packet's leaving the transmitter until a pause, for what it met,
-    /// is felt there.
+    /// With queues by flow: time from a packet's departure until a pause that the packet causes
+    /// takes effect at the transmitter.
     pub hop_round_trip: Duration,
-    /// How long the far end takes to take each packet in; zero for at once.
+    /// Time that the far end needs to take in each packet; zero for none.
     pub intake: Duration,
 }
 
 /// How a host hands packets to its own link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DriverSpec {
-    /// What sockets do when the queue is full.
+    /// What sockets do when the link's queue is full.
     pub sockets: Sockets,
-    /// Packets are released in bursts, as a network card's coalescing of interrupts makes them.
+    /// Release of packets in bursts, as by a network card with interrupt coalescing; `None` for
+    /// none.
     pub bursts: Option<Bursts>,
 }
 
 /// What the sockets of a host do when its own queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sockets {
-    /// They do not look: the packet is dropped.
+    /// Sockets do not wait: the packet is dropped.
     #[default]
     Drop,
-    /// They wait, and are let go on one after the other, a packet each.
+    /// Sockets wait, and send one packet each in turn as room appears.
     InTurn,
-    /// They wait, and when there is room any one of them gets it, a packet at a time.
+    /// Sockets wait, and a random one sends each packet for which room appears.
     AtRandom,
-    /// They wait for their own next acknowledgement, and try again then.
+    /// Sockets wait for their own next acknowledgement, and then try again.
     OnAck,
 }
 
-/// Bursts.
+/// When a host releases its waiting packets as a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bursts {
-    /// Released when so many wait ...
+    /// Number of waiting packets that triggers a release.
     pub packets: u32,
-    /// ... or when the first has waited for so long.
+    /// Time from the first packet until a release of all packets, however few.
     pub every: Duration,
 }
 
@@ -304,30 +307,31 @@ pub struct Bursts {
 pub struct MediumSpec {
     /// Unique name.
     pub name: String,
-    /// Who sends when several want to.
+    /// How the next sender is chosen when several links want to send.
     pub contention: Contention,
 }
 
-/// Who sends next on a half-duplex medium when several links want to.
+/// How the next sender on a half-duplex medium is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Contention {
-    /// The one that has sent least recently.
+    /// The link that sent least recently.
     Alternate,
-    /// Any, equally likely: an idealised contention.
+    /// Each link with equal probability: an idealised contention.
     Random,
-    /// Binary exponential backoff as in Ethernet (802.3), where the winner tends to win again.
+    /// Binary exponential backoff of Ethernet (IEEE 802.3): a winner tends to win again.
     Backoff,
 }
 
-/// Something about a link that changes at a time.
+/// A change of a link during a run.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// Its rate; a packet that is being sent goes on at the new one, and stands still at rate zero
-    /// (on a medium: without letting others send). Changes nothing on a link that follows a trace.
+    /// New rate. The packet in transmission continues at this rate; at rate zero it stops and keeps
+    /// its medium busy. A link with a trace ignores this change.
     Rate(Rate),
-    /// Its propagation delay, for packets that start from now on; they never overtake those before.
+    /// New propagation delay, for packets that start from now on; they never overtake earlier
+    /// packets.
     Delay(Duration),
-    /// It goes down (waiting and arriving packets are dropped, the one being sent still arrives) or
-    /// comes up.
+    /// Up (`true`) or down (`false`). A link that goes down drops waiting and arriving packets; the
+    /// packet in transmission still arrives.
     Up(bool),
 }
