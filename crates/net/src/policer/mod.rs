@@ -1,23 +1,23 @@
-//! A policer at a port: holds what a flow's packets claim, and what they were granted here, against
-//! what passes, whoever sends or receives them.
+//! A policer at a port: checks what a flow's packets claim, and what the port granted, against what
+//! passes. It trusts neither senders nor receivers.
 //!
-//! Two things are enforced, each with a bucket a flow:
+//! The policer enforces two limits, each with a bucket per flow:
 //! - **Time.** The spacings that packets claim cannot sum to more than the time in which they
-//!   passed. What is claimed beyond is written down to what is left: who claims four times the
-//!   spacing is heard once. Where ports grant rates, spacings that make a higher one are written up
-//!   to it: who claims a quarter of the spacing is heard in full.
-//! - **Window.** A flow may send as much a round trip as it claimed when it was first seen, changed
-//!   by what this port granted since. A grant that slows down counts two round trips later, when
-//!   its sender must have heard of it; what is granted and not used lapses by half each round trip
-//!   in which it sends, as senders age it. What is sent beyond is dropped: nothing else stops a
-//!   sender that does not listen.
+//!   passed. A larger claim is cut to the time left in the bucket: a flow that claims four times
+//!   its spacing counts once. Where ports grant rates, a spacing of a higher rate is raised to that
+//!   of the granted rate: a flow that claims a quarter of its spacing counts in full.
+//! - **Window.** In a round trip, a flow may send the window that it claimed when it was first
+//!   seen, changed by what this port granted since. A grant that reduces the window counts two
+//!   round trips later, when the sender must know of it. An unused grant lapses by half in each
+//!   round trip in which the flow sends, as it does at senders. Packets beyond the window are
+//!   dropped, because nothing else stops a sender that ignores grants.
 //!
-//! Memory is bounded. Flows share a table of a fixed number of suspects, in small sets; where one
-//! is full the flow that passed the fewest bytes makes room and leaves its count to the newcomer
-//! (space saving: Metwally, Agrawal, El Abbadi, ICDT 2005). A flow with more than a table's share
-//! of the bytes is always in it, and who has less is no danger.
+//! Memory is bounded: flows share a table of a fixed number of suspects, in small sets. If a set is
+//! full, a new flow replaces the flow that passed the fewest bytes, and inherits its count (space
+//! saving: Metwally, Agrawal, El Abbadi, ICDT 2005). A flow with more than a table's share of the
+//! bytes is always in the table; a smaller flow is no danger.
 //!
-//! A law's weights are lies to a policer: it sees only that more is claimed than is sent.
+//! The policer does not know a law's weights: to it, a weighted flow claims more than it sends.
 
 use ratewire_laws::trust::{Claim, Grant};
 use ratewire_laws::{AnyLaw, Header};
@@ -25,25 +25,26 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::spec::PoliceSpec;
 
-/// Suspects a flow may be among.
+/// Entries of a set, among which a flow has its own.
 const WAYS: usize = 8;
-/// What the time claimed may exceed the time passed by, for rounding's sake.
+/// Factor by which claimed time may exceed elapsed time, to allow for rounding.
 const ROUNDING: f64 = 1.0 + 1.0 / 64.0;
-/// Bytes that any flow may send at once, if they are two packets: an initial window (RFC 6928).
+/// Bytes that any flow may send at once, or two packets if they are larger: an initial window (RFC
+/// 6928).
 const BURST: f64 = 15_000.0;
-/// The round trip of a flow that does not know its own.
+/// Round-trip time of a flow that does not know its own, in seconds.
 const UNKNOWN_RTT: f64 = 0.1;
-/// Claims of round trips below and above these are not believed.
+/// Limits of a believed round-trip time, in seconds.
 const SHORTEST_RTT: f64 = 0.001;
 const LONGEST_RTT: f64 = 1.0;
-/// A flow that was silent for so long counts as none.
+/// Silence after which a flow's entry counts as free.
 const FORGET: Duration = Duration::from_secs(10);
 
 /// What a policer does with a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Policed {
     Passes,
-    /// The packet goes on with the truth in its header.
+    /// The packet passes with a corrected header.
     Corrected,
     Dropped,
 }
@@ -52,9 +53,9 @@ pub(crate) enum Policed {
 #[derive(Debug)]
 pub(crate) struct Policer {
     law: AnyLaw,
-    /// What may be sent, over what was granted.
+    /// Ratio of what a flow may send to what it was granted.
     leeway: f64,
-    /// Of the link, B/s.
+    /// Capacity of the link, in B/s.
     capacity: f64,
     sets: Vec<[Suspect; WAYS]>,
 }
@@ -62,31 +63,31 @@ pub(crate) struct Policer {
 #[derive(Clone, Copy, Debug, Default)]
 struct Suspect {
     flow: Option<u32>,
-    /// Bytes that passed, with those of the flows whose place it took.
+    /// Bytes that passed, including those of the flows that this one replaced.
     count: u64,
     seen: Time,
-    /// Its round trip as it claims, or its round as it numbers them, in seconds, smoothed so that
-    /// one packet's claim moves little.
+    /// Round-trip time in seconds: as the flow claims, or the length of its numbered rounds. Each
+    /// round moves it half of the way to the new value, so that one packet's claim has little
+    /// effect.
     rtt: f64,
-    /// What it calls its round, and when that began.
+    /// The flow's number of the current round, and the time at which the round began.
     round: u8,
     began: Time,
-    /// Bytes a round trip that it claimed when this one began; infinite where its header does not
-    /// say.
+    /// Window in bytes that the flow claimed when the round began; infinite if its header does not
+    /// tell.
     claimed: f64,
-    /// Bytes a round trip that it may send, with all that was granted before the last one. A
-    /// window, as the sender keeps it, and no rate: what it sends at falls and rises with the queue
-    /// by itself.
+    /// Window in bytes, with all grants before the last round trip. It is a window and no rate, as
+    /// at the sender: the rate varies with the delay in queues.
     base: f64,
-    /// What was granted in the last round trip, and in this one.
+    /// Bytes granted in the last round trip (`last`) and in this one (`fresh`).
     last: f64,
     fresh: f64,
-    /// Bytes it may send now.
+    /// Bytes that the flow may send now.
     bytes: f64,
-    /// Seconds its packets may claim.
+    /// Seconds that the flow's packets may claim now.
     time: f64,
-    /// Whether it is granted rates; then seconds by which its packets have claimed less than the
-    /// rate that it may send at.
+    /// Whether the port grants rates. If so, `unclaimed` has the seconds by which the flow's
+    /// claimed spacings fall short of those of the granted rate.
     rated: bool,
     unclaimed: f64,
 }
@@ -102,12 +103,12 @@ impl Policer {
         }
     }
 
-    /// The link's rate has changed.
+    /// Handles a change of the link's rate.
     pub(crate) fn on_rate_change(&mut self, rate: Rate) {
         self.capacity = rate.throughput().get();
     }
 
-    /// A packet of a flow has come, before the port looks at it.
+    /// Checks an arriving packet of a flow, before the port sees it.
     pub(crate) fn on_arrival(
         &mut self,
         now: Time,
@@ -133,7 +134,7 @@ impl Policer {
         }
     }
 
-    /// A packet leaves with what the port grants.
+    /// Notes what the port grants in a departing packet.
     pub(crate) fn on_departure(&mut self, flow: u32, header: &Header) {
         let Some(grant) = self.law.grant(header) else { return };
         let capacity = self.capacity;
@@ -146,8 +147,8 @@ impl Policer {
                     suspect.fresh = rate.get() * suspect.rtt - suspect.entitled();
                 }
                 Grant::Step(times, more) => {
-                    // Nobody has a use for more than the link carries, and who was granted more
-                    // could not be told to slow down for long.
+                    // At most the link's capacity: a larger window has no use, and would take many
+                    // grants to reduce.
                     let next = times * suspect.entitled() + more.get() * suspect.rtt;
                     suspect.fresh = next.min(capacity * suspect.rtt) - suspect.entitled();
                 }
@@ -156,12 +157,13 @@ impl Policer {
     }
 
     fn set(&self, flow: u32) -> usize {
-        // Multiplying by 2^32 over the golden ratio spreads neighbours; the high bits are the best.
+        // Multiplying by 2^32 over the golden ratio spreads neighbouring numbers, in the high bits
+        // best.
         let hash = flow.wrapping_mul(0x9e37_79b9);
         ((u64::from(hash) * self.sets.len() as u64) >> 32) as usize
     }
 
-    /// The flow's entry, made if it has none.
+    /// The flow's entry. A new flow replaces the entry of its set that has the smallest count.
     fn suspect(&mut self, now: Time, flow: u32, size: f64, claim: &Claim) -> &mut Suspect {
         let set = self.set(flow);
         let ways = &mut self.sets[set];
@@ -201,12 +203,13 @@ impl Suspect {
         }
     }
 
-    /// Fills both buckets, and takes the packet out of the one of bytes if it holds as many.
+    /// Fills both buckets; takes the packet's bytes out of theirs, and returns whether it held as
+    /// many.
     fn may_send(&mut self, now: Time, size: f64, leeway: f64) -> bool {
         let passed = now.since(self.seen).secs();
         self.seen = now;
         self.time = (self.time + passed * ROUNDING).min(2.0 * self.rtt);
-        // What slows it down it may not have heard of yet.
+        // The sender may not know yet of a grant that slows it down.
         let window = self.most(size) * leeway;
         self.bytes = (self.bytes + window * passed / self.rtt).min(window + burst(size));
         if self.bytes < size {
@@ -217,13 +220,14 @@ impl Suspect {
         true
     }
 
-    /// What it may send a round trip, with what it may have heard of.
+    /// Window in bytes, with every increase that the sender may know of already.
     fn most(&self, size: f64) -> f64 {
         (self.base + self.last.max(0.0) + self.fresh.max(0.0)).max(size)
     }
 
-    /// The spacing it may claim: its own, the time that is left, or that of the rate it was
-    /// granted.
+    /// The spacing that a packet may claim: its own, or the time left in the bucket if that is
+    /// less. A flow that claimed too high a rate for a round trip gets the spacing of the granted
+    /// rate.
     fn may_claim(&mut self, spacing: Duration, size: f64, leeway: f64) -> Duration {
         let least = size * self.rtt / (self.most(size) * leeway);
         self.unclaimed = (self.unclaimed + least - spacing.secs()).clamp(0.0, self.rtt);
@@ -236,7 +240,8 @@ impl Suspect {
         Duration::from_secs_f64(core::mem::take(&mut self.time))
     }
 
-    /// Once a round trip: what was granted before the last one has been heard of by now.
+    /// Once a round trip: adds the grants of the last one to the base, as the sender must know of
+    /// them now.
     fn advance_round(&mut self, now: Time, size: f64, claim: &Claim) {
         let lasted = now.since(self.began).secs();
         if lasted < self.shortest_round(claim) {
@@ -252,12 +257,12 @@ impl Suspect {
         self.began = now;
     }
 
-    /// What it may send a round trip, without what it cannot have heard of.
+    /// Window in bytes, without the grants of this round trip.
     fn entitled(&self) -> f64 {
         self.base + self.last
     }
 
-    /// How long a round has to last to be over, in seconds.
+    /// Least duration of the current round, in seconds.
     fn shortest_round(&self, claim: &Claim) -> f64 {
         match claim.round {
             None => self.rtt,
@@ -266,8 +271,8 @@ impl Suspect {
         }
     }
 
-    /// Who numbers its rounds keeps a rate and no window: as their length changes, so does what is
-    /// sent in one.
+    /// Updates the round-trip time. A flow that numbers its rounds keeps a rate and no window: its
+    /// window is scaled with the length of its rounds.
     fn set_rtt(&mut self, lasted: f64, claim: &Claim) {
         if claim.round.is_none() {
             self.rtt = (self.rtt + believed(claim)) / 2.0;
@@ -280,7 +285,7 @@ impl Suspect {
     }
 }
 
-/// The round trip a packet claims, in seconds, as far as that is believed.
+/// The round-trip time that a packet claims, in seconds, within the limits of what is believed.
 fn believed(claim: &Claim) -> f64 {
     if claim.rtt.is_zero() {
         UNKNOWN_RTT
@@ -289,8 +294,8 @@ fn believed(claim: &Claim) -> f64 {
     }
 }
 
-/// The bytes a round trip that the claimed spacing makes, where the law's headers say. A flow that
-/// does not know its own yet has an initial window.
+/// Window in bytes that follows from the claimed spacing; `None` if the law's headers have no
+/// spacing. A flow that does not know its spacing yet has an initial window.
 fn claimed_window(size: f64, claim: &Claim, rtt: f64) -> Option<f64> {
     let spacing = claim.spacing?.secs();
     Some(if spacing > 0.0 { size * rtt / spacing } else { burst(size) })

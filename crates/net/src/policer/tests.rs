@@ -53,9 +53,9 @@ fn spacing(header: &Header) -> Duration {
 struct Sender {
     flow: u32,
     now: Time,
-    /// Bytes a round trip.
+    /// Window in bytes.
     window: f64,
-    /// The spacing it claims, over the true one.
+    /// Ratio of the claimed spacing to the true one.
     lie: f64,
     listens: bool,
     /// Grants on their way back.
@@ -82,7 +82,7 @@ impl Sender {
         }
     }
 
-    /// Sends a packet, which is granted so many packets more a round trip if it passes.
+    /// Sends a packet; if it passes, the port grants the flow `grant` more packets a round trip.
     fn send(&mut self, policer: &mut Policer, grant: f64) {
         let true_spacing = RTT.scale(SIZE.as_f64() / self.window);
         self.now += true_spacing;
@@ -107,7 +107,7 @@ impl Sender {
 }
 
 #[test]
-fn who_claims_four_times_the_spacing_is_heard_once() {
+fn a_flow_that_claims_four_times_the_spacing_counts_once() {
     let (mut policer, mut liar) = (policer(), Sender::new(1, 50.0));
     liar.lie = 4.0;
     (0..10_000).for_each(|_| liar.send(&mut policer, 0.0));
@@ -118,10 +118,10 @@ fn who_claims_four_times_the_spacing_is_heard_once() {
 }
 
 #[test]
-fn who_does_not_slow_down_gets_no_more_through() {
+fn a_sender_that_ignores_grants_gets_no_more_through() {
     let (mut policer, mut deaf) = (policer(), Sender::new(1, 100.0));
     deaf.listens = false;
-    // Told to give up 75 of its 100 packets a round trip.
+    // The port takes 75 of its 100 packets a round trip.
     (0..75).for_each(|_| deaf.send(&mut policer, -1.0));
     (0..2_000).for_each(|_| deaf.send(&mut policer, 0.0));
     let (before, from) = (deaf.passed, deaf.now);
@@ -155,7 +155,7 @@ fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
         }
         header
     };
-    // Sends at 1 MB/s throughout, and is granted that for 2 s, then a quarter of it.
+    // Sends at 1 MB/s throughout, and is granted that for 3 s, then a quarter of it.
     let mut passed = Vec::new();
     for i in 0..4_000 {
         let now = Time::ZERO + Duration::from_micros(1_500) * i;
@@ -171,9 +171,9 @@ fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
     assert!((later as f64 - 1_000.0 * 0.25 * 1.1).abs() < 5.0, "{later}");
 }
 
-/// Packets of 1 MB/s under a law that numbers its rounds, 100 ms each; `write` fills in a header at
-/// a time. The numbers of those that pass, and how often one was corrected.
-fn of_rounds(
+/// Sends at 1 MB/s under a law that numbers its rounds, of 100 ms each; `write` fills in each
+/// header. Returns the numbers of the packets that pass, and how many were corrected.
+fn send_in_rounds(
     name: &str,
     packets: u64,
     mut write: impl FnMut(u64, &mut Header),
@@ -202,13 +202,13 @@ fn round(i: u64) -> u8 {
 
 #[test]
 fn a_price_slows_down_by_a_step_each_round() {
-    // A price of which a flow has 1 MB/s at rest; then one at which it would have a quarter.
+    // A price at which a flow settles at 1 MB/s; later, one at which it settles at a quarter.
     let at_rest = 25_000.0 / (0.5 * 1e6);
-    let (passed, _) = of_rounds("emkc", 12_000, |i, header| {
+    let (passed, _) = send_in_rounds("emkc", 12_000, |i, header| {
         let Header::Emkc(header) = header else { panic!("{header:?}") };
         header.marker = round(i);
         header.loss = match i {
-            // While it grows to what it sends.
+            // The granted window grows to what the flow sends.
             0..500 => -1.0,
             500..6_000 => at_rest,
             _ => 4.0 * at_rest,
@@ -216,7 +216,7 @@ fn a_price_slows_down_by_a_step_each_round() {
     });
     let between = |from, to| passed.iter().filter(|i| (from..to).contains(*i)).count() as f64;
     assert_eq!(between(500, 6_000), 5_500.0);
-    // A tenth of the way each round: after forty, all of it.
+    // The window goes a tenth of the way each round: after forty rounds, it is there.
     let later = between(9_000, 12_000) / 3_000.0;
     assert!((later - 0.25 * 1.1).abs() < 0.02, "{later}");
     let soon = between(6_000, 6_300) / 300.0;
@@ -224,9 +224,9 @@ fn a_price_slows_down_by_a_step_each_round() {
 }
 
 #[test]
-fn who_hides_its_rounds_has_one_a_second() {
+fn a_flow_that_hides_its_rounds_has_one_a_second() {
     let passed_at = |marker: fn(u64) -> u8| {
-        let (passed, _) = of_rounds("emkc", 12_000, |i, header| {
+        let (passed, _) = send_in_rounds("emkc", 12_000, |i, header| {
             let Header::Emkc(header) = header else { panic!("{header:?}") };
             header.marker = if i < 2_000 { round(i) } else { marker(i) };
             header.loss = if i < 500 { -1.0 } else { 0.2 };
@@ -241,7 +241,7 @@ fn who_hides_its_rounds_has_one_a_second() {
 #[test]
 fn gaps_are_held_to_the_time_and_to_the_rate() {
     let times = |lie: f32| {
-        of_rounds("jetmax", 2_000, |i, header| {
+        send_in_rounds("jetmax", 2_000, |i, header| {
             let Header::Jetmax(header) = header else { panic!("{header:?}") };
             header.marker = round(i);
             header.gap = 0.0015 * lie;
@@ -258,13 +258,13 @@ fn gaps_are_held_to_the_time_and_to_the_rate() {
 }
 
 #[test]
-fn memory_is_bounded_and_keeps_who_sends_most() {
+fn memory_is_bounded_and_keeps_the_largest_sender() {
     let (mut policer, mut deaf) = (policer(), Sender::new(0, 100.0));
     deaf.listens = false;
     let mut mice = 0;
     for i in 0..20_000 {
         deaf.send(&mut policer, if i < 50 { -1.0 } else { 0.0 });
-        // Ten newcomers of one packet each for each of its own.
+        // For each of its packets, ten new flows send one packet each.
         for _ in 0..10 {
             mice += 1;
             policer.on_arrival(deaf.now, mice, SIZE, &mut header(RTT, 0.0));
@@ -275,7 +275,7 @@ fn memory_is_bounded_and_keeps_who_sends_most() {
 }
 
 #[test]
-fn what_claims_nothing_passes() {
+fn packets_that_claim_nothing_pass() {
     let mut policer = policer();
     let minimal = Header::Xcp(XcpHeader::minimal(6, Throughput::new(1.0)));
     for mut header in [minimal, Header::None] {
