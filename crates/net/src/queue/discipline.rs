@@ -1,4 +1,4 @@
-//! What a queue discipline is.
+//! The interface of a queue discipline.
 
 use core::fmt;
 
@@ -21,143 +21,149 @@ pub enum Treatment {
 }
 
 impl Treatment {
-    /// Marks packets that can be marked where `ecn` is on, and drops all others.
+    /// The signal of congestion: if `ecn` is on, a mark for packets that can be marked; otherwise a
+    /// drop.
     pub fn signal(ecn: bool) -> Treatment {
         if ecn { Treatment::MarkOrDrop } else { Treatment::Drop }
     }
 }
 
-/// Packets that wait, the one being sent not counted.
+/// Packets that wait in a queue; the packet in transmission does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many.
+    /// Number of packets.
     pub packets: u32,
-    /// Their network-layer bytes.
+    /// Sum of the packets' network-layer bytes.
     pub bytes: Bytes,
 }
 
-/// A packet that comes to a queue.
+/// A packet that arrives at a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
-    /// When.
+    /// Time of this event.
     pub now: Time,
-    /// Its network-layer bytes.
+    /// Size of the packet in network-layer bytes.
     pub size: Bytes,
-    /// Its flow.
+    /// Number of the packet's flow.
     pub flow: u32,
-    /// Its congestion mark.
+    /// Congestion mark of the packet.
     pub ecn: Ecn,
-    /// How long the link takes to send it, where that is known.
+    /// Transmission time of the packet, if it is known.
     pub packet_time: Option<Duration>,
-    /// What waits before it.
+    /// Backlog that the packet finds.
     pub backlog: Backlog,
 }
 
-/// A packet that is about to be sent after it has waited.
+/// A packet that has waited and is about to be sent.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// When.
+    /// Time of this event.
     pub now: Time,
-    /// The queue in which it waited, of a discipline that sorts.
+    /// Queue that the packet leaves, of a discipline that sorts; otherwise 0.
     pub queue: u32,
-    /// Its network-layer bytes.
+    /// Size of the packet in network-layer bytes.
     pub size: Bytes,
-    /// Its congestion mark.
+    /// Congestion mark of the packet.
     pub ecn: Ecn,
-    /// How long it has waited.
+    /// Time that the packet has waited.
     pub sojourn: Duration,
-    /// What waits behind it in its queue.
+    /// Backlog behind the packet in its queue; at a switch, with the packet itself.
     pub backlog: Backlog,
-    /// The packet behind it in its queue; of a switch's none is told.
+    /// The packet behind this one in its queue; always `None` at a switch.
     pub next: Option<Head>,
 }
 
 /// A queue discipline: its parameters, and the state of one queue under it.
 ///
-/// A queue calls the methods in the order of their times. A discipline with a periodic timer works
-/// out the timer's past steps whenever it is called: between two calls the backlog does not change.
+/// A queue calls the methods in order of time. A discipline with a periodic timer computes the
+/// timer's past steps at each call, because the backlog does not change between two calls.
 pub trait Discipline: Clone + fmt::Debug {
-    /// What it says of itself.
+    /// Name, documentation and parameters of the discipline.
     const INFO: DisciplineInfo;
 
-    /// The discipline with an empty queue, for full packets of `packet` bytes.
+    /// Makes the discipline with an empty queue, for full packets of `packet` bytes.
     ///
     /// # Errors
-    /// When options contradict each other; the message is a whole sentence.
+    /// An error if options contradict each other; the message is a whole sentence.
     fn from_options(options: &Options, packet: Bytes) -> Result<Self, OptionError>;
 
-    /// Whether it only drops packets that find no room: it is then never called.
+    /// Whether the discipline only drops packets that find no room; a queue need not call it then.
     fn is_passive(&self) -> bool {
         false
     }
 
-    /// Whether it may mark packets.
+    /// Whether the discipline may mark packets.
     fn marks(&self) -> bool {
         false
     }
 
-    /// Whether it draws random numbers.
+    /// Whether the discipline draws random numbers.
     fn draws(&self) -> bool {
         false
     }
 
-    /// Whether it sorts packets into queues of its own, so that the next to be sent need not be the
-    /// first that came: [`Discipline::place`], [`Discipline::choose`] and [`Discipline::shed`] are
-    /// then called.
+    /// Whether the discipline sorts packets into queues of its own.
+    ///
+    /// If so, the link calls [`Discipline::place`], [`Discipline::choose`] and
+    /// [`Discipline::shed`], and the next packet to be sent need not be the first that came.
     fn sorts(&self) -> bool {
         false
     }
 
-    /// A packet arrives. `draw` gives random numbers from 0 up to but not including 1.
+    /// Decides about an arriving packet. `draw` returns random numbers from 0 up to but not
+    /// including 1.
     fn on_arrival(&mut self, _arrival: &Arrival, _draw: &mut dyn FnMut() -> f64) -> Treatment {
         Treatment::Pass
     }
 
-    /// The queue in which a packet that passed waits from now on, numbered from zero.
+    /// Chooses the queue, numbered from zero, of an arriving packet that has passed.
     fn place(&mut self, _arrival: &Arrival, _draw: &mut dyn FnMut() -> f64) -> u32 {
         0
     }
 
-    /// The queue whose head is next to be sent; some packet waits.
+    /// Chooses the queue whose head is sent next; at least one packet waits.
     fn choose(&mut self, _now: Time, _queues: Queues<'_>) -> u32 {
         0
     }
 
-    /// Whether it is other packets that [`Discipline::shed`] drops where the link has no room for
-    /// one that comes; else that one is dropped.
+    /// Whether [`Discipline::shed`] makes room for a packet that finds none; otherwise the link
+    /// drops that packet.
     fn makes_room(&self) -> bool {
         false
     }
 
-    /// From the head of which queue how many packets are to be dropped, if too many wait by the
-    /// discipline's own measure or because the link has no room (`is_full`).
+    /// The queue that loses packets from its head, and their number; `None` for no more drops.
+    ///
+    /// Packets are dropped if too many wait by the discipline's own limit, or if the link has no
+    /// room (`is_full`).
     fn shed(&mut self, _queues: Queues<'_>, _is_full: bool) -> Option<(u32, u32)> {
         None
     }
 
-    /// A packet that waited is next to be sent. Where it is dropped, the packet behind it is next.
+    /// Decides about a packet that is next to be sent. If it is dropped, the packet behind it is
+    /// next.
     fn on_departure(&mut self, _departure: &Departure) -> Treatment {
         Treatment::Pass
     }
 
-    /// Nothing waits any more: a packet is sent with none behind it, or the link went down.
+    /// Notes that no packet waits: one is sent with none behind it, or the link went down.
     fn on_empty(&mut self, _now: Time) {}
 }
 
-/// What a discipline says of itself.
+/// Name, documentation and parameters of a discipline.
 #[derive(Debug)]
 pub struct DisciplineInfo {
-    /// As scenarios write it.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// As texts write it.
+    /// Name in texts.
     pub title: &'static str,
-    /// What it does, with its source, in a line without a full stop.
+    /// Summary with its source, in a line without a full stop.
     pub summary: &'static str,
-    /// What it does, with equations and sources.
+    /// Explanation, with equations and sources.
     pub explanation: &'static str,
     /// An example of the key `discipline` in a scenario.
     pub example: &'static str,
-    /// Its parameters.
+    /// Parameters of the discipline.
     pub options: &'static [OptionSpec],
 }
 

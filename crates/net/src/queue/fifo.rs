@@ -7,13 +7,13 @@ use prefetch_index::prefetch_index;
 use crate::packet::Label;
 use crate::speed::tuning::{LONG, SLOTS_AHEAD, SLOTS_AHEAD_LONG};
 
-/// A label, which never lies in two cache lines.
+/// A label, aligned so that it lies in one cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 struct Slot(Label);
 
-/// A ring of labels in a power of two of slots: at every hop a packet is put into one and taken
-/// out, and finding its slot must take little.
+/// A ring buffer of labels, with a power of two of slots. Finding a slot must be cheap, because
+/// every packet is put into one and taken out at every hop.
 #[derive(Debug, Default)]
 pub(crate) struct Fifo {
     slots: Box<[Slot]>,
@@ -46,7 +46,7 @@ impl Fifo {
         if at < self.len { self.slots.get_mut(slot).map(|slot| &mut slot.0) } else { None }
     }
 
-    /// The slot so far behind the head, with a packet or for one, is about to be used.
+    /// Prefetches the slot at this distance from the head, whether it has a packet or not.
     #[inline]
     pub(crate) fn foresee(&self, at: u32) {
         prefetch_index(&self.slots, self.slot(at));
@@ -63,32 +63,33 @@ impl Fifo {
         self.foresee(self.len + if self.len > LONG { SLOTS_AHEAD_LONG } else { SLOTS_AHEAD });
     }
 
-    /// Takes the first out, which there is: said to be optional, it would be copied once more and
-    /// by the byte.
+    /// Removes and returns the first label, which must exist. An `Option` of it would be copied
+    /// once more, and byte by byte.
     #[inline]
     pub(crate) fn pop_front(&mut self) -> Label {
         assert!(self.len > 0);
         let label = self.slots[self.head as usize].0;
         self.len -= 1;
-        // What is empty begins anew, where the memory was used last.
+        // An empty FIFO starts again at the first slot, so that a short queue keeps to the same
+        // memory.
         self.head = if self.len == 0 { 0 } else { self.slot(1) as u32 };
         label
     }
 
-    /// Takes all from this one on out.
+    /// Removes and returns all labels from this index on.
     pub(crate) fn split_off(&mut self, at: u32) -> Vec<Label> {
         let rest = (at..self.len).map(|at| self[at]).collect();
         self.len = self.len.min(at);
         rest
     }
 
-    /// Takes the last out, if there is one.
+    /// Removes the last label, if there is one.
     pub(crate) fn pop_back(&mut self) {
         self.len = self.len.saturating_sub(1);
     }
 
-    /// Makes room. It is not told what for: a label that is pointed to would be put together in
-    /// memory first, and copying it from there at once would wait for its parts.
+    /// Doubles the room. Takes no reference to the label to be added: the label would be assembled
+    /// in memory, and copying it from there at once would wait for all its parts.
     #[cold]
     fn grow(&mut self) {
         let mut slots: Vec<Slot> = (0..self.len).map(|at| Slot(self[at])).collect();
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_is_first_in_first_out_whatever_is_done_to_it() {
+    fn a_fifo_keeps_its_order_whatever_is_done_to_it() {
         let mut random = crate::random::stream(1, "row", 0);
         let (mut row, mut model) = (Fifo::default(), VecDeque::new());
         for i in 0..100_000 {

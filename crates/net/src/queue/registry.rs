@@ -8,7 +8,8 @@ use super::sorted::Queues;
 
 macro_rules! registry {
     ($($variant:ident => $discipline:ty,)*) => {
-        // Boxed, because every link's specification has one and few links need more than drop-tail.
+        // Boxed, because every link's specification has a discipline, and few need more than
+        // drop-tail.
         /// Any discipline, made from its options.
         #[derive(Clone, Debug)]
         pub enum AnyDiscipline { $(#[doc = stringify!($discipline)] $variant(Box<$discipline>),)* }
@@ -16,11 +17,11 @@ macro_rules! registry {
         const INFOS: &[&DisciplineInfo] = &[$(&<$discipline as Discipline>::INFO,)*];
 
         impl AnyDiscipline {
-            /// The discipline called `name`, with these options as users write them, for full
+            /// Makes the discipline called `name`, with these options as users write them, for full
             /// packets of `packet` bytes.
             ///
             /// # Errors
-            /// When there is no such discipline, no such option, or a value is not allowed.
+            /// An error if there is no such discipline or option, or if a value is not allowed.
             pub fn new(
                 name: &str,
                 options: &[(&str, &str)],
@@ -33,7 +34,7 @@ macro_rules! registry {
                 })*
                 Err(OptionError::new("discipline", unknown(name)))
             }
-            /// What the discipline says of itself.
+            /// Name, documentation and parameters of the discipline.
             pub fn info(&self) -> &'static DisciplineInfo {
                 match self { $(AnyDiscipline::$variant(_) => &<$discipline as Discipline>::INFO,)* }
             }

@@ -1,7 +1,7 @@
-//! Queues into which a discipline sorts what waits for one link.
+//! Queues into which a discipline sorts the packets that wait for one link.
 //!
-//! The link's own row keeps as many places as packets wait, so that all else about the link counts
-//! them as usual; which packet takes the next place is the discipline's choice.
+//! The link's own FIFO keeps a place for each waiting packet, so that the link counts its backlog
+//! as usual. The discipline chooses which packet takes the next place.
 
 use ratewire_backpressure::lanes::Lanes;
 use ratewire_units::{Bytes, Time};
@@ -14,7 +14,8 @@ use crate::packet::Label;
 pub(crate) struct Sorted(Lanes<Label, Backlog>);
 
 impl Sorted {
-    /// Puts a packet at the end of a queue, which is made with all before it if there is none.
+    /// Adds a packet at the end of a queue. Makes the queue and all before it, if they do not
+    /// exist.
     pub(crate) fn push(&mut self, queue: u32, now: Time, label: Label) {
         while self.0.count() <= queue {
             self.0.add(Backlog::default());
@@ -25,7 +26,7 @@ impl Sorted {
         backlog.bytes += Bytes::new(u64::from(label.size));
     }
 
-    /// Takes the packet at the head of a queue.
+    /// Removes and returns the packet at the head of a queue.
     pub(crate) fn pop(&mut self, queue: u32) -> Option<Label> {
         let label = self.0.pop(queue)?;
         let backlog = self.0.note_mut(queue);
@@ -34,7 +35,7 @@ impl Sorted {
         Some(label)
     }
 
-    /// Takes out all packets.
+    /// Removes and returns all packets.
     pub(crate) fn drain(&mut self) -> Vec<Label> {
         for queue in 0..self.0.count() {
             *self.0.note_mut(queue) = Backlog::default();
@@ -55,9 +56,9 @@ pub struct Queues<'a>(&'a Lanes<Label, Backlog>);
 /// The packet at the head of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// When it came.
+    /// Time at which the packet came.
     pub came: Time,
-    /// Its network-layer bytes.
+    /// Size of the packet in network-layer bytes.
     pub size: Bytes,
 }
 
@@ -68,11 +69,11 @@ impl Head {
 }
 
 impl Queues<'_> {
-    /// How many there are: those of higher numbers are empty.
+    /// Number of queues so far; queues of higher numbers are empty.
     pub fn count(&self) -> u32 {
         self.0.count()
     }
-    /// What waits in a queue.
+    /// Backlog of a queue.
     pub fn backlog(&self, queue: u32) -> Backlog {
         self.0.note(queue).copied().unwrap_or_default()
     }

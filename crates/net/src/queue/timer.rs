@@ -3,11 +3,11 @@
 use ratewire_laws::OptionError;
 use ratewire_units::{Duration, Time};
 
-/// Shorter intervals than this would take long to work out.
+/// Shortest interval allowed, because shorter ones would take long to compute.
 const LEAST: Duration = Duration::from_micros(1);
 
-/// A timer that goes off at each multiple of its interval and is worked out late: at the next
-/// arrival or departure, step by step.
+/// A timer that fires at each multiple of its interval. Past steps are computed late, one by one,
+/// at the next arrival or departure.
 #[derive(Clone, Debug)]
 pub(super) struct Timer {
     interval: Duration,
@@ -28,7 +28,7 @@ impl Timer {
         self.interval
     }
 
-    /// When it has gone off, the next time that was not taken up to `now`.
+    /// The next time up to `now` at which the timer fired and that was not taken yet.
     pub(super) fn take(&mut self, now: Time) -> Option<Time> {
         let due = self.next;
         (due <= now).then(|| {
@@ -37,7 +37,7 @@ impl Timer {
         })
     }
 
-    /// Passes over all times up to `now`: a discipline says that they would change nothing.
+    /// Skips all times up to `now`, which would change nothing.
     pub(super) fn skip(&mut self, now: Time) {
         if self.next <= now {
             let missed = now.since(self.next).ps() / self.interval.ps() + 1;

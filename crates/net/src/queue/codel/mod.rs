@@ -18,7 +18,7 @@ pub struct CoDel {
     interval: Duration,
     /// Whether packets that can be marked are marked.
     ecn: bool,
-    /// When the delay will have been above target for an interval.
+    /// Time at which the delay will have been above the target for an interval.
     first_above: Option<Time>,
     dropping: bool,
     drop_next: Time,
@@ -105,7 +105,7 @@ impl Discipline for CoDel {
             return Treatment::Pass;
         }
         self.dropping = true;
-        // Resumes near the rate that controlled the queue last time (RFC 8289, 4.3).
+        // Dropping resumes near the rate that controlled the queue last time (RFC 8289, 4.3).
         let delta = self.count - self.last_count;
         let recent = now.since(self.drop_next) < self.interval * 16;
         self.count = if delta > 1 && recent { delta } else { 1 };

@@ -1,4 +1,4 @@
-//! The control law of RFC 8289, and what is no standing queue.
+//! Tests of RFC 8289's control law, and of queues that are no standing queue.
 
 use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};

@@ -5,14 +5,14 @@
 //! low-latency one (L).
 //!
 //! # Updates (`dualpi2_update`)
-//! Between two updates the backlog changes only at arrivals and departures, and the wait of a head
-//! grows with time: [`DualPi2::catch_up`] works out each update with the heads' waits at its own
-//! time.
+//! Between two updates, the backlog changes only at arrivals and departures, and the wait of a
+//! queue's head grows with time. [`DualPi2::catch_up`] computes each past update with the waits at
+//! its time.
 //!
 //! # Deliberate differences
 //! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2: the
 //!   RFC's pseudo code leaves `scheduler()` open.
-//! - The limit of both queues is the link's `queue`, and a packet that finds no room is the one
+//! - The link's `queue` limits both queues together, and an arriving packet that finds no room is
 //!   dropped.
 
 #[cfg(test)]
@@ -35,20 +35,20 @@ const LOW_LATENCY: u32 = 1;
 /// DualPI2 at one link. Names in brackets are the RFC's.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
-    /// Wait of the Classic queue to hold.
+    /// Target wait of the Classic queue.
     target: Duration,
-    /// Updates of the probabilities (each Tupdate).
+    /// Timer of the probabilities' updates (Tupdate).
     updates: Timer,
     /// Gains, in 1/s.
     alpha: f64,
     beta: f64,
     /// Coupling factor (k).
     coupling: f64,
-    /// Wait of the low-latency queue from which its own marking begins (minTh), and over which it
-    /// rises to certainty (range).
+    /// Wait above which the low-latency queue marks by itself (minTh), and the further wait over
+    /// which its probability rises to 1 (range).
     ramp_start: Duration,
     ramp: Duration,
-    /// Share of the Classic queue while both wait.
+    /// Share of the Classic queue while packets wait in both queues.
     classic_share: f64,
     /// Bytes of a full packet.
     packet: Bytes,
@@ -56,11 +56,12 @@ pub struct DualPi2 {
     base: f64,
     /// Wait at the last update (prevq).
     previous: Duration,
-    /// When the heads of both queues came, as of the last call.
+    /// Times at which the heads of both queues came, as of the last call.
     heads: [Option<Time>; 2],
     /// Sums of probabilities since the last mark or drop, by queue (count of recur).
     counts: [f64; 2],
-    /// Above zero the Classic queue is next, else the low-latency one.
+    /// Credit of the scheduler: above zero, the Classic queue is next, otherwise the low-latency
+    /// queue.
     credit: f64,
 }
 
@@ -110,7 +111,8 @@ const OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
-/// Packets that must wait behind a low-latency packet for its own queue to mark it (Th_len).
+/// A low-latency packet is marked by its own queue only if more packets than this wait behind it
+/// (Th_len).
 const LEAST_BEHIND: u32 = 1;
 impl DualPi2 {
     /// Probability of a mark or drop of a Classic packet (p_C).
@@ -118,13 +120,12 @@ impl DualPi2 {
         self.base * self.base
     }
 
-    /// Probability of a low-latency packet's mark that goes with it (p_CL).
+    /// Coupled probability of a low-latency packet's mark (p_CL).
     fn coupled(&self) -> f64 {
         (self.coupling * self.base).min(1.0)
     }
 
-    /// Whether low-latency packets are marked for certain, so that marks can do no more (p_CL >=
-    /// p_Lmax).
+    /// Whether every low-latency packet is marked, so that marks can do no more (p_CL >= p_Lmax).
     fn is_overloaded(&self) -> bool {
         self.coupled() >= 1.0
     }
@@ -138,7 +139,7 @@ impl DualPi2 {
         if self.ramp.is_zero() { 1.0 } else { (above / self.ramp.secs()).min(1.0) }
     }
 
-    /// True with a likelihood, evenly spaced (recur).
+    /// Returns true for this share of calls, evenly spaced (recur).
     fn recurs(&mut self, queue: u32, likelihood: f64) -> bool {
         let count = &mut self.counts[queue as usize];
         *count += likelihood;
@@ -149,8 +150,8 @@ impl DualPi2 {
         hits
     }
 
-    /// Works out the updates up to `now`, at multiples of the interval: the heads have been the
-    /// same since.
+    /// Computes the updates up to `now`, at multiples of the interval; the heads have not changed
+    /// since.
     fn catch_up(&mut self, now: Time) {
         while let Some(at) = self.updates.take(now) {
             let before = (self.base, self.previous);
@@ -161,7 +162,7 @@ impl DualPi2 {
         }
     }
 
-    /// One update (dualpi2_update of A.2): the greater wait of both queues.
+    /// One update, by the longer wait of both queues (dualpi2_update of A.2).
     fn update(&mut self, at: Time) {
         let waits = self.heads.map(|came| came.map_or(Duration::ZERO, |came| at.since(came)));
         let wait = waits[0].max(waits[1]);
@@ -171,18 +172,18 @@ impl DualPi2 {
         self.previous = wait;
     }
 
-    /// What a Classic packet meets (A.2).
+    /// Decides about a Classic packet (A.2).
     fn treat_classic(&mut self) -> Treatment {
         let likelihood = self.classic();
         if !self.recurs(CLASSIC, likelihood) {
             return Treatment::Pass;
         }
-        // From p_Cmax on overload disables ECN.
+        // From p_Cmax on, overload disables ECN.
         let most = (1.0 / (self.coupling * self.coupling)).min(1.0);
         Treatment::signal(likelihood < most)
     }
 
-    /// What a low-latency packet meets (A.2).
+    /// Decides about a low-latency packet (A.2).
     fn treat_low_latency(&mut self, departure: &Departure) -> Treatment {
         let (classic, coupled) = (self.classic(), self.coupled());
         if self.is_overloaded() && self.recurs(LOW_LATENCY, classic) {
@@ -276,7 +277,8 @@ impl Discipline for DualPi2 {
     }
 }
 
-/// The credit of the Classic queue when neither has waited: the low-latency queue goes first.
+/// The credit while both queues are empty. With a Classic share below one half it is negative, and
+/// the low-latency queue goes first.
 fn first_credit(classic_share: f64, packet: Bytes) -> f64 {
     (2.0 * classic_share - 1.0) * packet.as_f64()
 }

@@ -1,4 +1,4 @@
-//! The pseudo code of RFC 9332, appendix A.
+//! Tests against the pseudo code of RFC 9332, appendix A.
 
 use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};
@@ -25,7 +25,7 @@ fn dual(given: &[(&str, &str)]) -> DualPi2 {
     DualPi2::from_options(&options, PACKET).unwrap()
 }
 
-/// With this base probability, and no update for a while.
+/// A DualPI2 with this base probability, and no update for a while.
 fn at(base: f64) -> DualPi2 {
     DualPi2 { base, ..dual(&[("update", "1000 s")]) }
 }
@@ -38,7 +38,7 @@ fn departure(queue: u32, sojourn: Duration, behind: u32) -> Departure {
     Departure { now, queue, size: PACKET, ecn, sojourn, backlog, next }
 }
 
-/// Of so many departures the share that is not passed, and how the first of those was treated.
+/// Share of 100,000 departures that is not passed, and how the first of these was treated.
 fn signals(dual: &mut DualPi2, one: &Departure) -> (f64, Option<Treatment>) {
     let all: Vec<Treatment> = (0..100_000).map(|_| dual.on_departure(one)).collect();
     let hit: Vec<Treatment> = all.into_iter().filter(|one| *one != Treatment::Pass).collect();
@@ -93,7 +93,7 @@ fn the_square_of_the_base_drops_classic_packets_and_twice_the_base_marks_the_oth
     }
 }
 
-/// recur of A.1: evenly, and not by chance.
+/// recur of A.1: even spacing, not chance.
 #[test]
 fn signals_are_evenly_spaced() {
     let mut dual = at(0.125);
@@ -112,7 +112,7 @@ fn the_low_latency_queue_marks_along_its_ramp() {
         let (of, _) = signals(&mut at(0.0), &departure(LOW_LATENCY, us(wait), 9));
         assert!((of - share).abs() < 1e-4, "{wait} us: {of}");
     }
-    // The greater of both.
+    // The greater of the native and the coupled probability counts.
     let (of, _) = signals(&mut at(0.2), &departure(LOW_LATENCY, us(900), 9));
     assert!((of - 0.4).abs() < 1e-4, "{of}");
     let (of, _) = signals(&mut at(0.0), &departure(LOW_LATENCY, us(5000), 1));
@@ -131,7 +131,7 @@ fn overload_drops_in_both_queues() {
     let one = departure(LOW_LATENCY, us(100), 9);
     let all: Vec<Treatment> = (0..100_000).map(|_| dual.on_departure(&one)).collect();
     let of = |how| all.iter().filter(|one| **one == how).count() as f64 / 1e5;
-    // Both draw on one count: drops with p_C = 0.36, and of the rest all are marked.
+    // Drops and marks share one count: a share of p_C = 0.36 is dropped, and the rest is marked.
     assert!((of(Treatment::Drop) - 0.36).abs() < 0.01, "{}", of(Treatment::Drop));
     assert!(of(Treatment::Pass) < 0.02, "{}", of(Treatment::Pass));
 }
@@ -171,13 +171,13 @@ fn while_both_wait_the_classic_queue_gets_its_share() {
     }
     let share = f64::from(bytes[0]) / f64::from(bytes[0] + bytes[1]);
     assert!((share - 0.1).abs() < 0.002, "{share}");
-    // Alone, either gets all.
+    // A queue alone gets the whole link.
     let mut alone = Sorted::default();
     (0..9).for_each(|_| alone.push(CLASSIC, Time::ZERO, Label { size: 1500, ..Label::NONE }));
     assert_eq!(dual.choose(Time::ZERO, alone.queues()), CLASSIC);
 }
 
-/// What is worked out at arrivals and departures is what a timer would have done.
+/// Updates computed at arrivals and departures equal those of a timer.
 #[test]
 fn updates_need_no_timer() {
     let mut random = stream(1, "dualpi2", 0);
@@ -189,7 +189,7 @@ fn updates_need_no_timer() {
             _ => random.next_u64() % 2_000,
         };
         now += us(wait);
-        // For one of them an event at each multiple of the interval.
+        // The second bench has an event at each multiple of the interval.
         while due <= now {
             benches[1].0.catch_up(due);
             due += ms(15);

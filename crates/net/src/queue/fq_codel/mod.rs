@@ -1,10 +1,11 @@
-//! FQ-CoDel (RFC 8290): flows take turns, and CoDel looks after the queue of each.
+//! FQ-CoDel (RFC 8290): the queues of flows are served in turn, and CoDel manages each queue.
 //!
 //! # Deliberate differences
-//! - Flows are told apart by number, where the RFC hashes addresses and ports (section 4.1); as
-//!   there, the hash is salted at random and two flows may share a queue.
-//! - Where the link has no room packets are dropped in the same way as beyond `limit`.
-//! - Behind buffers that pause their inputs a switch sorts packets itself: there it does nothing.
+//! - The hash is of a flow's number, where the RFC hashes addresses and ports (section 4.1). As
+//!   there, it is salted at random, and two flows may share a queue.
+//! - If the link has no room, packets are dropped in the same way as beyond `limit`.
+//! - At a switch with buffers that pause its inputs, FQ-CoDel does nothing: the switch sorts
+//!   packets itself.
 
 #[cfg(test)]
 mod tests;
@@ -23,34 +24,35 @@ use crate::packet::Ecn;
 /// FQ-CoDel at one link.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
-    /// Most queues.
+    /// Largest number of queues.
     most: u32,
     /// Bytes that a queue may send in each round.
     quantum: i64,
-    /// Packets in all queues beyond which some are dropped.
+    /// Number of packets in all queues above which some are dropped.
     limit: u32,
-    /// Most packets that are dropped at once.
+    /// Largest number of packets that are dropped at once.
     batch: u32,
-    /// CoDel at a new queue.
+    /// The CoDel that a new queue begins with.
     codel: CoDel,
     /// Salt of the hash, drawn when the first packet comes.
     salt: Option<u64>,
-    /// By hash: the number of the queue, once something has waited there.
+    /// Number of the queue, by hash; `None` until a packet of this hash has come.
     numbers: Vec<Option<u32>>,
     flows: Vec<Flow>,
-    /// Queues that something has just begun to wait in, the next to be served first.
+    /// The RFC's new queues: those in which packets have just begun to wait, in order of service.
     new: VecDeque<u32>,
-    /// All other queues that something waits in, or did when they were last looked at.
+    /// The RFC's old queues: all others in which packets wait, or did when they were last looked
+    /// at.
     old: VecDeque<u32>,
 }
 
-/// The flows of one queue.
+/// State of one queue, which may have several flows.
 #[derive(Clone, Debug)]
 struct Flow {
     codel: CoDel,
-    /// Bytes that it may still send in this round; at most a packet below zero.
+    /// Bytes that the queue may still send in this round; at most a packet below zero.
     credit: i64,
-    /// Whether it is among the new or old queues.
+    /// Whether the queue is among the new or old ones.
     is_listed: bool,
 }
 
@@ -95,7 +97,7 @@ const OPTIONS: &[OptionSpec] = &[
 ];
 
 impl FqCoDel {
-    /// Puts an empty queue that something comes to behind the new ones.
+    /// Adds a queue at which a packet arrives to the new ones, unless it is listed.
     fn list(&mut self, queue: u32) {
         let flow = &mut self.flows[queue as usize];
         if !flow.is_listed {
@@ -160,7 +162,7 @@ impl Discipline for FqCoDel {
         true
     }
 
-    /// RFC 8290, 4.1: the queue of the packet's flow, which is new if nothing waited there.
+    /// RFC 8290, 4.1: the queue of the packet's flow, which is new if it was not listed.
     fn place(&mut self, arrival: &Arrival, draw: &mut dyn FnMut() -> f64) -> u32 {
         let salt = *self.salt.get_or_insert_with(|| (draw() * (1u64 << 53) as f64) as u64);
         self.numbers.resize(self.most as usize, None);
@@ -190,7 +192,7 @@ impl Discipline for FqCoDel {
             } else {
                 flow.codel.on_empty(now);
                 list.pop_front();
-                // A new queue passes through the old ones, or it would be new again with its next
+                // An empty new queue becomes old; otherwise it would be new again with its next
                 // packet.
                 if is_new {
                     self.old.push_back(queue);
@@ -227,12 +229,12 @@ impl Discipline for FqCoDel {
         if all <= self.limit {
             return None;
         }
-        // The first of several as long, whichever that is.
+        // Of several equally long queues, the lowest number is taken.
         let longest = (0..queues.count()).rev().max_by_key(|queue| queues.backlog(*queue).bytes)?;
         let half = queues.backlog(longest).packets.div_ceil(2);
         Some((longest, half.min(self.batch)))
     }
 }
 
-/// Smaller ones would take many rounds a packet.
+/// Smallest quantum allowed, because smaller ones would take many rounds a packet.
 const LEAST_QUANTUM: Bytes = Bytes::new(64);

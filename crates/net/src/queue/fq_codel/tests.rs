@@ -1,4 +1,4 @@
-//! The scheduler of RFC 8290, section 4, and its sharing of the link.
+//! Tests of RFC 8290's scheduler (section 4), and of how it shares the link.
 
 use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};
@@ -77,7 +77,7 @@ fn the_defaults_are_the_rfc_s() {
     assert_eq!(format!("{:?}", fq.codel), format!("{codel:?}"));
 }
 
-/// Section 4.2: equal packets take turns, whoever came first and with however many.
+/// Section 4.2: flows of equal packets take turns, in whatever order and number these came.
 #[test]
 fn flows_take_turns() {
     let mut bench = Bench::new(&[]);
@@ -104,8 +104,8 @@ fn the_share_of_a_flow_is_in_bytes() {
     assert!((large - small).abs() <= 2 * 1514, "{large} and {small} bytes");
 }
 
-/// Section 4.2: a flow that begins goes before those that wait, once: what is new with each packet
-/// is a flow that sends less than its share.
+/// Section 4.2: a new flow goes before old ones, once. Only a flow that sends less than its share
+/// is new with each packet.
 #[test]
 fn new_flows_go_first_and_busy_ones_are_not_new_again() {
     let mut bench = Bench::new(&[("quantum", "1500 B")]);
@@ -113,12 +113,12 @@ fn new_flows_go_first_and_busy_ones_are_not_new_again() {
     assert_eq!(bench.departures(2), [1, 3]);
     bench.arrive(2, 100);
     assert_eq!(bench.departures(2), [2, 1], "before those that came earlier");
-    // Its queue was empty when it was looked at, and went behind the old ones.
+    // Flow 2's queue was found empty, and became old.
     bench.arrive(2, 1500);
     assert_eq!(bench.departures(3), [3, 2, 1]);
 }
 
-/// Section 4.2: an empty queue goes off the list when it is looked at among the old ones.
+/// Section 4.2: an old queue leaves the list when it is found empty.
 #[test]
 fn empty_queues_leave_the_list() {
     let mut bench = Bench::new(&[]);
@@ -151,8 +151,8 @@ fn too_many_packets_are_dropped_from_the_longest_queue() {
     assert_eq!(bench.fq.shed(bench.sorted.queues(), true), Some((0, 1)), "the link has no room");
 }
 
-/// CoDel acts on each queue by its own sojourn times: a queue that stands loses packets, and the
-/// flow beside it, which does not wait, none.
+/// CoDel acts on each queue by its own sojourn times: a standing queue loses packets, and a flow
+/// beside it that does not wait loses none.
 #[test]
 fn codel_acts_on_each_queue_by_itself() {
     let mut bench = Bench::new(&[]);

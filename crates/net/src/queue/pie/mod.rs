@@ -1,17 +1,18 @@
 //! PIE, the proportional integral controller enhanced (RFC 8033).
 //!
-//! Latency is measured by timestamps, as in the pseudo code of appendix A: the wait of the packet
-//! that left last, and zero when nothing waits.
+//! Latency is measured by timestamps, as in the pseudo code of appendix A: it is the wait of the
+//! packet that left last, and zero for an empty queue.
 //!
 //! # Optional elements (section 5)
 //! - in: ECN (5.1), derandomisation (5.4), the cap on increases (5.5).
-//! - out: estimating the departure rate (5.2), which timestamps make needless, and turning PIE off
-//!   while the queue is short (5.3), for which an unlimited queue has no threshold.
+//! - out: an estimate of the departure rate (5.2), which timestamps make needless.
+//! - out: turning PIE off while the queue is short (5.3); an unlimited queue has no threshold for
+//!   this.
 //!
 //! # Deliberate differences
-//! - A mark starts the accumulated probability anew as a drop does; the RFC's code leaves it where
-//!   a mark is forced.
-//! - A packet that finds no room leaves the accumulated probability as it is.
+//! - A mark resets the accumulated probability, as a drop does. The RFC's code keeps it at a forced
+//!   mark.
+//! - A drop by a full queue does not change the accumulated probability.
 
 #[cfg(test)]
 mod tests;
@@ -26,17 +27,17 @@ use super::timer::Timer;
 /// PIE at one queue. Names in brackets are the RFC's.
 #[derive(Clone, Debug)]
 pub struct Pie {
-    /// Latency to hold (QDELAY_REF).
+    /// Target latency (QDELAY_REF).
     target: Duration,
-    /// Updates of the probability (each T_UPDATE).
+    /// Timer of the probability's updates (T_UPDATE).
     updates: Timer,
     /// Gains, in 1/s.
     alpha: f64,
     beta: f64,
-    /// Time for which a burst passes (MAX_BURST).
+    /// Time for which all packets of a burst pass (MAX_BURST).
     max_burst: Duration,
     ecn: bool,
-    /// Probability from which packets are dropped that could be marked (MAX_ECNTH).
+    /// Probability from which even packets that can be marked are dropped (MAX_ECNTH).
     ecn_threshold: f64,
     /// Bytes of a full packet (MEAN_PKTSIZE).
     packet: Bytes,
@@ -44,9 +45,9 @@ pub struct Pie {
     probability: f64,
     /// Wait of the packet that left last (current_qdelay).
     delay: Duration,
-    /// The same as of the last update (qdelay_old_).
+    /// `delay` as of the last update (qdelay_old_).
     old_delay: Duration,
-    /// What is left of the current burst's allowance (burst_allowance_).
+    /// Rest of the current burst's allowance (burst_allowance_).
     allowance: Duration,
     /// Sum of the probabilities of packets since the last drop (accu_prob_).
     accumulated: f64,
@@ -94,17 +95,17 @@ const OPTIONS: &[OptionSpec] = &[
 
 /// Below this sum of probabilities no packet is dropped (5.4).
 const LEAST_ACCUMULATED: f64 = 0.85;
-/// At this sum one is dropped whatever is drawn (5.4).
+/// From this sum on a packet is dropped without a draw (5.4).
 const MOST_ACCUMULATED: f64 = 8.5;
 /// Probability below which a latency under half the target lets all packets pass (4.1).
 const LOW_PROBABILITY: f64 = 0.2;
-/// From this probability on it grows by no more than the next at each update (5.5).
+/// From this probability on, an update adds at most [`MOST_GROWTH`] (5.5).
 const HIGH_PROBABILITY: f64 = 0.1;
 const MOST_GROWTH: f64 = 0.02;
-/// What is left of the probability after an update without latency (4.2).
+/// Factor of the probability at an update without latency (4.2).
 const DECAY: f64 = 0.98;
 
-/// By how much the gains are divided at this probability (4.2).
+/// Divisor of the gains at this probability (4.2).
 fn divisor(probability: f64) -> f64 {
     match probability {
         p if p < 0.000_001 => 2048.0,
@@ -118,8 +119,8 @@ fn divisor(probability: f64) -> f64 {
 }
 
 impl Pie {
-    /// Works out the updates up to `now`, at multiples of the interval: the latency measured last
-    /// has held since.
+    /// Computes the updates up to `now`, at multiples of the interval, with the latency measured
+    /// last.
     fn catch_up(&mut self, now: Time) {
         while self.updates.take(now).is_some() {
             let before = (self.probability, self.old_delay, self.allowance);
@@ -145,7 +146,7 @@ impl Pie {
         self.allowance = self.allowance.saturating_sub(self.updates.interval());
     }
 
-    /// Whether a packet that finds this many bytes is to be dropped (4.1, 5.4).
+    /// Whether to drop a packet that finds this many bytes waiting (4.1, 5.4).
     fn drops_early(&mut self, waiting: Bytes, draw: &mut dyn FnMut() -> f64) -> bool {
         let is_short = self.old_delay < self.target / 2 && self.probability < LOW_PROBABILITY;
         if is_short || waiting <= self.packet * 2 {

@@ -1,4 +1,4 @@
-//! The numbers of RFC 8033, section by section.
+//! Tests of RFC 8033's numbers, section by section.
 
 use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};
@@ -21,7 +21,7 @@ fn pie(given: &[(&str, &str)]) -> Pie {
     Pie::from_options(&options, PACKET).unwrap()
 }
 
-/// Under way, with this probability and latency and no allowance left.
+/// A PIE under way, with this probability and latency and no burst allowance left.
 fn at(probability: f64, delay: Duration) -> Pie {
     Pie { probability, delay, old_delay: delay, allowance: Duration::ZERO, ..pie(&[]) }
 }
@@ -113,7 +113,7 @@ fn packets_pass_where_the_queue_is_short() {
     assert_eq!(arrive(&mut pie, Time::ZERO, 2, &mut never), Treatment::Pass);
     let mut pie = at(0.9, ms(100));
     assert_eq!(arrive(&mut pie, Time::ZERO, 3, &mut || 0.0), Treatment::Drop);
-    // Half the target is no short queue, nor is one with a probability of a fifth.
+    // A latency of half the target is no short queue, and neither is a probability of 0.2.
     let mut pie = Pie { accumulated: 1.0, ..at(0.19, Duration::from_micros(7_500)) };
     assert_eq!(arrive(&mut pie, Time::ZERO, 100, &mut || 0.0), Treatment::Drop);
     let mut pie = Pie { accumulated: 1.0, ..at(0.2, ms(1)) };
@@ -132,7 +132,8 @@ fn drops_are_spaced() {
     assert_eq!(gap(1.0 / 64.0, 0.0), Some(55));
     assert_eq!(gap(1.0 / 16.0, 0.0), Some(14));
     assert_eq!(gap(1.0 / 16.0, 0.99), Some(136));
-    // At random the mean gap is that of the least and one more draw's.
+    // With random draws, 16 packets pass for certain, and then 1 / 0.05 = 20 packets make a mean
+    // gap.
     let mut random = stream(1, "pie", 0);
     let mut draw = || unit(random.next_u64());
     let mut pie = at(0.05, ms(30));
@@ -157,8 +158,8 @@ fn packets_are_marked_up_to_the_threshold() {
     }
 }
 
-/// Section 4.4: a burst passes for 150 ms, whatever the latency, and the next one when the queue
-/// was short again.
+/// Section 4.4: a burst passes for 150 ms, whatever its latency; the next one passes only if the
+/// queue was short before.
 #[test]
 fn bursts_pass_for_their_allowance() {
     let mut pie = pie(&[]);
@@ -166,7 +167,8 @@ fn bursts_pass_for_their_allowance() {
         (start..start + 2000).find(|now| {
             let at = Time::ZERO + ms(*now);
             depart(&mut pie, at, ms(100));
-            // A draw that always hits: what passes, passes for its allowance or its spacing.
+            // The draw always hits, and drops are not spaced: a packet passes only by the
+            // allowance.
             pie.accumulated = 1.0;
             arrive(&mut pie, at, 100, &mut || 0.0) != Treatment::Pass
         })
@@ -181,18 +183,18 @@ fn bursts_pass_for_their_allowance() {
     assert_eq!((pie.probability, pie.allowance), (0.0, ms(150)));
 }
 
-/// What is worked out at arrivals and departures is what a timer would have done.
+/// Updates computed at arrivals and departures equal those of a timer.
 #[test]
 fn updates_need_no_timer() {
     let mut random = stream(1, "pie", 1);
     let (mut lazy, mut timed) = (pie(&[]), pie(&[]));
     let (mut now, mut due, mut drops) = (Time::ZERO, Time::ZERO + ms(15), 0);
     for step in 0..20_000u32 {
-        // Mostly within an interval, and now and then over many.
+        // Most waits are within an interval; a few are of many intervals.
         let wait =
             if step % 500 == 0 { random.next_u64() % 2_000_000 } else { random.next_u64() % 3_000 };
         now += Duration::from_micros(wait);
-        // An event at each multiple of the interval.
+        // `timed` has an event at each multiple of the interval.
         while due <= now {
             timed.catch_up(due);
             due += ms(15);

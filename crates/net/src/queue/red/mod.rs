@@ -19,12 +19,12 @@ pub struct Red {
     max_probability: f64,
     /// Gain of the average.
     weight: f64,
-    /// Whether packets that can be marked are marked below twice `max`.
+    /// Whether packets that can be marked are marked instead of dropped, below twice `max`.
     ecn: bool,
     average: f64,
     /// Packets since the last one dropped or marked.
     count: f64,
-    /// Since when nothing waits, as far as is known; up to then the average is worked out.
+    /// Time since which no packet waits, as far as is known. The average is up to date until then.
     idle_since: Option<Time>,
 }
 
@@ -87,11 +87,11 @@ impl Discipline for Red {
         let (now, waiting) = (arrival.now, arrival.backlog.bytes);
         let idle = self.idle_since.take().filter(|_| waiting == Bytes::ZERO);
         if let (Some(since), Some(packet_time)) = (idle, arrival.packet_time) {
-            // As if as many packets as the idle time had room for had found it empty.
+            // Decay as if as many packets as the idle time has room for had found the queue empty.
             let missed = now.since(since).ps() as f64 / packet_time.ps().max(1) as f64;
             self.average *= libm::pow(1.0 - w, missed);
         }
-        // Still empty unless this packet has to wait, which the next one will see.
+        // The queue stays empty unless this packet has to wait, which the next arrival will see.
         self.idle_since = (waiting == Bytes::ZERO).then_some(now);
         self.average += w * (waiting.as_f64() - self.average);
         let (min, max) = (self.min.as_f64(), self.max.as_f64());

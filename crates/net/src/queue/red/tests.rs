@@ -1,4 +1,4 @@
-//! The probabilities of the 1993 paper, and how the average forgets.
+//! Tests of the 1993 paper's probabilities, and of the decay of the average.
 
 use ratewire_laws::options::Options;
 use ratewire_units::{Bytes, Duration, Time};
@@ -48,7 +48,7 @@ fn red_passes_below_min_drops_above_twice_max_and_some_between() {
     assert!((0.08..0.11).contains(&between), "{between}");
 }
 
-/// The average of a queue that was long and through which packets then pass without waiting.
+/// After a long queue has emptied, packets pass without waiting; the average decays with the time.
 #[test]
 fn red_forgets_with_idle_time_and_not_only_with_packets() {
     let mut random = stream(1, "red", 0);
@@ -66,7 +66,7 @@ fn red_forgets_with_idle_time_and_not_only_with_packets() {
     // That packet did not wait, so the time after it is idle time too.
     arrive(&mut red, ms(1110), 0, &mut draw);
     assert!((red.average / after_ten - 0.99f64.powi(101)).abs() < 0.01, "{}", red.average);
-    // This one finds somebody waiting: the queue was not empty.
+    // This packet finds another one waiting, so the queue was not empty.
     let before = red.average;
     arrive(&mut red, ms(2000), 1, &mut draw);
     assert!((red.average / before - 0.99).abs() < 0.001);
