@@ -1,14 +1,15 @@
-//! Packets that a host sends at one instant.
+//! Bursts: packets that a host sends at one instant.
 //!
-//! When a packet will leave that comes to a plain link and has to wait is known at once, and on a
-//! host's own link nothing changes that. Of packets of one size that are sent at one instant, or as
-//! another of them starts, each takes whole packets' times longer than the first, on all links of
-//! one rate, overhead and delay alike. So the second packets of all bursts share a delay line, and
-//! so do the third and the fourth ([`crate::speed::delay_line`]): they are put there early, and
-//! until they have started the link only counts them as waiting. What comes behind them waits in
-//! the link's row as it does elsewhere.
+//! If a packet has to wait at a plain link, the time at which it will leave is known at once, and
+//! on a host's own link nothing changes that time. Take packets of one size that are sent at one
+//! instant, or just as another of them starts. Each takes a whole number of packet times longer
+//! than the first, and equally long on all links of one rate, overhead and delay.
 //!
-//! Links with ports send no packet early: a port sees packets off in their turn.
+//! The second packets of all bursts therefore share a delay line, and likewise the third and the
+//! fourth ([`crate::speed::delay_line`]). The link puts them on their lines early, and only counts
+//! them as waiting until they start. Packets behind them wait in the link's FIFO as usual.
+//!
+//! Links with ports send no packet early, because a port must see each departure in its order.
 
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -20,8 +21,8 @@ use crate::speed::delay_line::DelayLines;
 use crate::speed::tuning::{DELAY_LINES_OF_BURSTS, MOST_EARLY};
 
 impl DelayLines {
-    /// Puts a packet that has come to a host's link, and must wait there, on a delay line if it is
-    /// one of a burst. Returns when it will start if so.
+    /// Puts a packet that must wait at a host's link on a delay line, if the packet belongs to a
+    /// burst. Returns the time at which it starts; `None` if it has to wait in the link's FIFO.
     #[inline(never)]
     pub(crate) fn send_early(
         &mut self,
@@ -35,7 +36,7 @@ impl DelayLines {
         let per_byte = link.per_byte.filter(|_| link.lets_be_early(label.size))?;
         let time = per_byte.of(link.on_wire(label.size));
         let start = link.busy_until;
-        // It takes as long as others do at its place, and may share their line.
+        // Only a packet that takes as long as others at its place in a burst may share their line.
         if start.since(now) != time * (u64::from(link.early) + 1) {
             return None;
         }
@@ -49,10 +50,11 @@ impl DelayLines {
         Some(start)
     }
 
-    /// The delay line for the next packet of a burst on this link, each of which takes so long to
-    /// be sent. Each line has noted that of the packets behind those that take it, as of the first
-    /// link of which one did: links whose first packets take equally long, but not those behind
-    /// them, go without.
+    /// The delay line for the next packet of a burst on this link, whose packets take `time` each.
+    ///
+    /// Each line notes the line of the packets behind its own in a burst, as found by the first
+    /// link that needed one. A link whose first packet takes equally long, but not the packets
+    /// behind it, has none.
     #[inline]
     fn line_of_burst(&mut self, links: &mut Links, id: LinkId, time: Duration) -> Option<LinkId> {
         let link = &links[id.index()];
@@ -60,7 +62,7 @@ impl DelayLines {
         let mut latency = time + link.delay;
         for _ in 0..=early {
             let before = links.line(line);
-            // Where the first is of another size, so is its line.
+            // The link's line differs if the first packet had another size.
             if links.get(before.index())?.delay != latency {
                 return None;
             }
@@ -78,17 +80,17 @@ impl DelayLines {
 }
 
 impl Link {
-    /// Whether a packet that has to wait may be one of a burst, as far as the link itself tells.
-    /// What has started does not matter: where hosts lag it is not known whether it has arrived by
-    /// now.
+    /// Whether a packet that has to wait may belong to a burst, as far as the link itself can tell.
+    /// Packets that have started do not matter: if hosts lag, it is unknown whether these have
+    /// arrived by now.
     #[inline]
     fn lets_be_early(&self, size: u32) -> bool {
-        // Above a byte a picosecond those of other sizes may take as long.
+        // Above a byte a picosecond, packets of different sizes may take equally long.
         let is_alike = self.early == 0 || self.early_size == size;
         !self.has_port() && self.waiting() == 0 && self.early < MOST_EARLY && is_alike
     }
 
-    /// Those that are early start, up to `now`.
+    /// Starts early packets whose time is `now` or before.
     #[inline(never)]
     pub(crate) fn start_early(&mut self, now: Time) {
         let Some(per_byte) = self.per_byte else { return };

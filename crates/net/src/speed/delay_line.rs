@@ -1,13 +1,15 @@
-//! Links that share a wire.
+//! Delay lines: FIFOs that are shared by links whose packets take equally long.
 //!
-//! What comes to an idle link arrives after the time its bits take and the link's delay. Packets of
-//! all links that take equally long arrive in the order in which they were sent, so that one row
-//! and one event serve them all: a delay line. With thousands of links it spares the rows of each,
-//! which hold a packet now and then and whose memory is far away, and shows what comes next in
-//! order of memory (see [`crate::speed::look_ahead`]). A delay line is a link, behind those of the
-//! network, onto which the packets of others are put as they are sent, or even before
-//! ([`crate::speed::burst`]). Where hosts lag ([`crate::speed::lag`]) their links' lines are others
-//! than routers' for they are filled later, and those that lead to hosts have no events.
+//! A packet that finds its link idle arrives after its transmission time and the link's delay.
+//! Packets of all links for which these take equally long arrive in the order in which they were
+//! sent. One FIFO and one event serve them all: a delay line. With thousands of links, it replaces
+//! their own FIFOs, which hold few packets and lie far apart in memory. It also has the next
+//! packets in order of memory (see [`crate::speed::look_ahead`]).
+//!
+//! A delay line is a link itself, numbered behind those of the network. Other links put packets on
+//! it as they send them, or even before ([`crate::speed::burst`]). If hosts lag
+//! ([`crate::speed::lag`]), hosts' links have other delay lines than routers' links, because hosts
+//! fill theirs later. Lines that lead to hosts then have no events.
 
 use ratewire_units::{Duration, Time};
 
@@ -20,17 +22,17 @@ use crate::spec::LinkId;
 use crate::speed::tuning::DELAY_LINES;
 
 const _: () = assert!(DELAY_LINES <= DelayLine::END);
-/// The delay of a place in which there is no delay line.
+/// Delay of an unused delay line.
 const UNUSED: Duration = Duration::MAX;
 
 /// The state of all delay lines together; the lines themselves are among the [`Links`].
 #[derive(Debug)]
 pub(crate) struct DelayLines {
-    /// There were more latencies than there can be delay lines.
+    /// Whether more latencies occurred than there can be delay lines.
     are_lacking: bool,
-    /// Hosts lag, or did.
+    /// Whether hosts lag, or did.
     has_leaves: bool,
-    /// Up to when hosts have put what they send on their links.
+    /// Time up to which hosts have put their packets on their links.
     hosts_at: Time,
     /// Delay lines of links that end at leaves.
     to_leaves: Vec<LinkId>,
@@ -48,19 +50,19 @@ impl Default for DelayLines {
 }
 
 impl DelayLines {
-    /// From now on links share delay lines.
+    /// Lets links share delay lines from now on.
     pub(crate) fn begin(&self, links: &mut Links) {
         links.reserve_lines(DELAY_LINES);
         let plain = links.iter_mut().filter(|link| !link.is_rare());
         plain.for_each(|link| link.delay_line = DelayLine::UNKNOWN);
     }
 
-    /// From now on hosts lag, and their links' lines are others than routers'.
+    /// Gives hosts' links other delay lines than routers' links, because hosts lag from now on.
     pub(super) fn begin_lag(&mut self) {
         self.has_leaves = true;
     }
 
-    /// Hosts have sent what they send before this time.
+    /// Notes that hosts have sent all their packets before this time.
     #[inline]
     pub(super) fn hosts_are_at(&mut self, at: Time) {
         self.hosts_at = at;
@@ -72,13 +74,13 @@ impl DelayLines {
         &self.to_leaves
     }
 
-    /// Hosts do not lag any more. Returns the lines that need events from now on.
+    /// Ends the lag of hosts; returns the delay lines that need events from now on.
     pub(super) fn end_lag(&mut self) -> Vec<LinkId> {
         self.hosts_at = Time::NEVER;
         core::mem::take(&mut self.to_leaves)
     }
 
-    /// Up to when it is known what comes to a link.
+    /// Time up to which all arrivals at a link are known.
     #[inline]
     pub(crate) fn known_until(&self, ends: EndFlags, now: Time) -> Time {
         if ends.start_at_leaf() { now.min(self.hosts_at) } else { now }
@@ -89,7 +91,7 @@ impl DelayLines {
         self.are_lacking
     }
 
-    /// Whether what is sent now and arrives then goes on this delay line.
+    /// Whether a packet that is sent at `now` and arrives at `arrives` can go on this delay line.
     #[inline]
     pub(super) fn takes(links: &Links, line: LinkId, now: Time, arrives: Time) -> bool {
         links
@@ -97,7 +99,7 @@ impl DelayLines {
             .is_some_and(|line| arrives.since(now) == line.delay && line.last_arrival <= arrives)
     }
 
-    /// A packet that did not have to wait leaves: for the delay line of its link, or else for the
+    /// Sends a packet that did not have to wait: on its link's delay line, or otherwise on the
     /// link's own wire.
     #[inline(always)]
     pub(crate) fn send_off(
@@ -110,7 +112,7 @@ impl DelayLines {
         scheduler: &mut impl Scheduler,
     ) {
         let link = &mut links[id.index()];
-        // Where hosts lag it is not known whether those in the row have arrived by now.
+        // If hosts lag, it is unknown whether packets in the FIFO have arrived by now.
         let is_behind_others = link.row.len() > 0 && !link.ends.start_at_leaf();
         if link.delay_line == DelayLine::NONE || is_behind_others {
             return link.put_on_wire(id, arrives, label, scheduler);
@@ -130,7 +132,7 @@ impl DelayLines {
         DelayLines::put_on_line(links, id, line, arrives, label, scheduler);
     }
 
-    /// A packet of a link comes on a delay line.
+    /// Puts a packet of a link on a delay line.
     #[inline(always)]
     pub(super) fn put_on_line(
         links: &mut Links,
@@ -148,7 +150,7 @@ impl DelayLines {
         wire.arrived += 1;
         wire.last_arrival = arrives;
         if wire.ends.end_at_leaf() {
-            // It is taken before an event would tell of it.
+            // Packets to hosts are taken without an event ([`crate::speed::lag`]).
             wire.add(arrives, label);
             wire.started += 1;
         } else {
@@ -156,8 +158,8 @@ impl DelayLines {
         }
     }
 
-    /// The delay line for what takes so long, which is the link's from now on; else the one that it
-    /// has.
+    /// Finds the delay line of this latency and makes it the link's own. Returns the link's line,
+    /// which is the old one if none is found.
     #[cold]
     fn find_delay_line(&mut self, links: &mut Links, id: LinkId, latency: Duration) -> LinkId {
         let leaves = links[id.index()].ends.leaves();
@@ -174,8 +176,8 @@ impl DelayLines {
         links.line(links[id.index()].delay_line)
     }
 
-    /// The delay line for what takes so long between such ends: a new one if there is none and may
-    /// be one more below this number.
+    /// The delay line of this latency between such ends. If there is none, makes one, if its number
+    /// is below `most`.
     #[cold]
     pub(super) fn find_line(
         &mut self,
@@ -190,9 +192,10 @@ impl DelayLines {
         found.map(DelayLine::new)
     }
 
-    /// A new delay line, if there may be one more below this number. Where hosts may lag, theirs
-    /// have even numbers and all others odd ones: which of a host and a router needs one first is
-    /// not to matter then.
+    /// Makes a delay line, if its number is below `most`.
+    ///
+    /// If hosts lag, hosts' lines have even numbers and all others odd ones. The numbers then do
+    /// not depend on whether a host or a router needs a line first.
     fn make_delay_line(
         &mut self,
         links: &mut Links,
@@ -225,8 +228,10 @@ impl DelayLines {
         Some(at)
     }
 
-    /// Takes a link's packets back on the link's own wire: when those arrive that come after them
-    /// may change, and that of the one being sent, and they must not overtake each other.
+    /// Takes a link's packets from delay lines back to the link's own wire.
+    ///
+    /// A change of the link may move the arrivals of the packet in transmission and of those behind
+    /// it, and packets must not overtake each other.
     pub(crate) fn recall(
         links: &mut Links,
         routes: &Routes,
@@ -271,8 +276,8 @@ impl DelayLines {
     }
 }
 
-/// A watched packet at the head of a delay line has come to the far end of its link, and stays at
-/// the head.
+/// Captures the watched packet at the head of a delay line, which has reached its link's far end.
+/// The packet stays at the head.
 #[cold]
 pub(crate) fn see_head(
     line: LinkId,

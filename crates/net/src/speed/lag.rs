@@ -1,14 +1,17 @@
-//! Hosts and network in turn.
+//! Hosts that lag behind the network.
 //!
-//! What a host sends takes at least its own link's delay to come to where it meets what others
-//! send. So hosts may lag behind the network by the least such delay: the network goes first, what
-//! comes to hosts meanwhile is kept, and then they see all of it in the order in which it came. The
-//! code and the memory of the one do not push those of the other out of the caches at each packet,
-//! what hosts will look at next is known, and packets on their way to hosts need no event.
+//! A host's packet takes at least the delay of the host's own link before it meets packets of
+//! others. Hosts may therefore lag behind the network by the least such delay. The network goes
+//! first, and keeps the packets that arrive at hosts meanwhile. Then hosts process these, in order
+//! of arrival.
 //!
-//! Hosts that can do so are leaves: nodes with one cable, through which no route leads. Nobody else
-//! puts packets on a leaf's link, so that it can be told of them later than the network is told of
-//! what happens elsewhere.
+//! - Hosts and network do not evict each other's code and data from the caches with each packet.
+//! - The packets that hosts process next are known ahead.
+//! - Packets on their way to hosts need no event.
+//!
+//! Only leaves can lag: hosts with one cable, through which no route leads. Nobody else puts
+//! packets on a leaf's link, so the link may process them later than the network processes other
+//! events.
 
 use ratewire_units::{Duration, Time};
 
@@ -20,7 +23,7 @@ use crate::scheduler::Scheduler;
 use crate::spec::{DriverSpec, NetworkSpec, NodeId};
 use crate::speed::delay_line::{DelayLines, see_head};
 
-/// The means by which hosts lag behind a network. Made by
+/// Access to the lag of hosts behind a network; see
 /// [`Network::host_lag`](crate::Network::host_lag).
 #[derive(Debug)]
 pub struct HostLag<'a> {
@@ -32,9 +35,11 @@ pub struct HostLag<'a> {
 }
 
 impl HostLag<'_> {
-    /// From now on hosts that are leaves take turns with the network. Returns by how much they may
-    /// lag, or nothing where they cannot take turns. To be called before links are watched or send;
-    /// leaves' own links are never to change then.
+    /// Lets hosts that are leaves lag behind the network from now on. Returns the largest lag;
+    /// `None` if hosts cannot lag.
+    ///
+    /// Must be called before links are watched or send. Leaves' own links must never change
+    /// afterwards.
     pub fn begin(self, spec: &NetworkSpec, is_leaf: impl Fn(NodeId) -> bool) -> Option<Duration> {
         let of_leaves = || spec.links.iter().filter(|link| is_leaf(link.from));
         let is_plain = |driver: &DriverSpec| *driver == DriverSpec::default();
@@ -52,24 +57,25 @@ impl HostLag<'_> {
         Some(lag)
     }
 
-    /// From now on everything happens in the order of its time. To be called when hosts have caught
-    /// up.
+    /// Ends the lag: from now on, all events come in order of time. Must be called when hosts have
+    /// caught up.
     pub fn end(self, scheduler: &mut impl Scheduler) {
         for line in self.lines.end_lag() {
             self.links[line.index()].schedule_head(line, scheduler);
         }
-        // What waits on a host's link may do so behind a packet on a delay line, as it never does
-        // on others.
+        // Only the flags of the far ends go: a packet on a host's link may still wait behind one on
+        // a delay line, as packets on other links never do.
         self.links.iter_mut().for_each(|link| link.ends = link.ends.without_leaf_at_end());
     }
 
-    /// Hosts have sent what they send before this time.
+    /// Notes that hosts have sent all their packets before this time.
     #[inline]
     pub fn hosts_are_at(self, at: Time) {
         self.lines.hosts_are_at(at);
     }
 
-    /// When the next packet comes to a host of those of which no event tells.
+    /// Time of the next packet's arrival at a host, of packets without events; [`Time::NEVER`]
+    /// without any.
     #[inline]
     pub fn next_for_hosts(self) -> Time {
         let lines = self.lines.to_leaves().iter();
@@ -77,8 +83,8 @@ impl HostLag<'_> {
         heads.map(|label| label.time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Tells of the packets that come to hosts before this time and of which no event tells: of
-    /// each delay line in their order.
+    /// Reports packets without events that arrive at hosts before this time: those of each delay
+    /// line in order of arrival.
     #[inline]
     pub fn take_for_hosts(self, until: Time, mut tell: impl FnMut(Label)) {
         for &id in self.lines.to_leaves() {

@@ -1,9 +1,9 @@
-//! Fetching what is about to be needed into the caches.
+//! Prefetching of memory that coming events need.
 //!
-//! Links, packets and flows by the thousand do not fit there, and a packet would wait for memory at
-//! each hop for longer than it is worked on. But what comes next is known: the methods of
-//! [`LookAhead`] are called in turn as an event comes nearer, for where one thing lies is written
-//! in the one before.
+//! Thousands of links, packets and flows do not fit the caches: at each hop, a packet would wait
+//! for memory longer than its processing takes. But coming events are known. Each piece of memory
+//! has the address of the next piece, so the methods of [`LookAhead`] are called one after the
+//! other, as an event comes nearer.
 
 use crate::fabric::Fabric;
 use crate::link::{DelayLine, Link, Links};
@@ -18,19 +18,20 @@ use crate::speed::tuning::{
     LONG,
 };
 
-/// The end of a flow to which a packet is about to come: its receiver with data, else its sender.
+/// The end of a flow at which a packet is about to arrive: the receiver for data, otherwise the
+/// sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowEnd {
     /// The flow, in the caller's numbering.
     pub flow: u32,
-    /// The packet brings data.
+    /// Whether the packet has data.
     pub is_data: bool,
 }
 
-/// The view of events to come, for which a network's caller fetches memory. Made by
+/// Access to memory that coming events need; see
 /// [`Network::look_ahead`](crate::Network::look_ahead).
 ///
-/// Of an event that is scheduled, the caller calls [`foresee`](LookAhead::foresee),
+/// For a scheduled event, the caller calls [`foresee`](LookAhead::foresee),
 /// [`foresee_head`](LookAhead::foresee_head), [`foresee_delivery`](LookAhead::foresee_delivery),
 /// [`end_at_head`](LookAhead::end_at_head) and [`foresee_place`](LookAhead::foresee_place), in this
 /// order, as the event comes nearer.
@@ -51,19 +52,19 @@ impl LookAhead<'_> {
         self.links.is_line(id)
     }
 
-    /// Whether there were more latencies than there can be delay lines.
+    /// Whether more latencies occurred than there can be delay lines.
     #[inline]
     pub fn lacks_delay_lines(&self) -> bool {
         self.lines.are_lacking()
     }
 
-    /// How many links keep what is on its way to themselves.
+    /// Number of links without a delay line, which keep their packets themselves.
     pub fn links_without_delay_line(&self) -> usize {
         self.links.own().iter().filter(|link| link.delay_line == DelayLine::NONE).count()
     }
 
-    /// Fetches what every packet needs of a link whose event comes up; with switches, the whole
-    /// link and its far end.
+    /// Prefetches the part of a link that every packet needs, before the link's event. With
+    /// switches, prefetches the whole link and its far end.
     #[inline]
     pub fn foresee(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
@@ -74,7 +75,8 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Fetches a link to which several packets come, of which all but the first have to wait.
+    /// Prefetches a link at which several packets arrive at once, of which all but the first have
+    /// to wait.
     #[inline]
     pub fn foresee_burst(&self, id: LinkId) {
         if let Some(link) = self.links.get(id.index()) {
@@ -83,9 +85,9 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Fetches the packet at a link's head, the one behind it, whose own event comes too soon to be
-    /// seen, and what packets that wait need of the link. Of a link that starts at a switch,
-    /// fetches its end there and the buffer that pauses it.
+    /// Prefetches a link's first two packets, and the part of the link that waiting packets need.
+    /// The second packet's own event comes too soon to be foreseen. For a link that starts at a
+    /// switch, prefetches its outlet and the buffer that pauses it.
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -104,16 +106,17 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Fetches what the packet at a link's head carries, and the link to which the packet goes, if
-    /// it goes to one.
+    /// Prefetches the content of the packet at a link's head, and the packet's next link, which is
+    /// returned; `None` if the packet goes to no other link.
     #[inline]
     pub fn foresee_delivery(&self, id: LinkId) -> Option<LinkId> {
         self.foresee_packet(self.head(id)?)
     }
 
-    /// The end of a flow to which the packet at a link's head goes, where it goes to no other link.
-    /// What the packet carries has been fetched by now; what few acknowledgements carry beside is
-    /// fetched.
+    /// The end of a flow at which the packet at a link's head arrives, if it goes to no other link.
+    ///
+    /// The packet's content must have been prefetched. Prefetches the window and ranges that few
+    /// acknowledgements keep apart.
     #[inline]
     pub fn end_at_head(&self, id: LinkId) -> Option<FlowEnd> {
         let head = self.head(id)?;
@@ -127,14 +130,14 @@ impl LookAhead<'_> {
         self.routes.next(label).is_none()
     }
 
-    /// Fetches the beginning of a route that a packet is about to take.
+    /// Prefetches the first entry of a route that a packet is about to take.
     #[inline]
     pub fn foresee_route(&self, route: RouteId) {
         self.routes.prefetch(route.first_hop());
     }
 
-    /// Fetches, of a link that was foreseen and to which a packet is about to come, the packet's
-    /// place in the queue, the port, and the link's start at a switch.
+    /// Prefetches what an arriving packet needs at a link: its slot in the queue, the port, and the
+    /// outlet at a switch. The link itself must have been prefetched.
     #[inline]
     pub fn foresee_place(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -145,9 +148,9 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Of one of few links, whose event is due: fetches what packets behind the head bring to where
-    /// they go, and what those behind the one being sent bring to the link's own port. Where no
-    /// port looks at a packet, it was touched last when it was sent.
+    /// Prefetches for packets behind the head of a link whose event is due, if there are few links:
+    /// their contents, for the next port or host and, for waiting packets, for the link's own port.
+    /// Without a port or host that reads it, a packet's content was last touched when it was sent.
     #[inline]
     pub fn foresee_behind(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
@@ -167,14 +170,14 @@ impl LookAhead<'_> {
         self.foresee_departures(link);
     }
 
-    /// Whether what a packet carries is looked at where it goes, by a port or a host. To be asked
-    /// where links are few, of which the next is in the caches.
+    /// Whether the next port or host reads a packet's content. Only for networks of few links,
+    /// where the next link is in the caches.
     #[inline]
     fn is_looked_at(&self, label: &Label) -> bool {
         self.routes.next(label).is_none_or(|next| self.links[next.index()].has_port())
     }
 
-    /// Fetches packets that wait, and what they carry where a port sees them off.
+    /// Prefetches waiting packets, and their contents if the link has a port.
     #[inline]
     fn foresee_departures(&self, link: &Link) {
         if link.waiting() > 2 * BEHIND {
@@ -185,9 +188,11 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Of a link for which [`foresee_behind`](LookAhead::foresee_behind) was called: the ends of
-    /// flows at which the next packet and a later one arrive. Fetches what the later one carries
-    /// beside, as few acknowledgements do. `None` where the queue is short or leads to other links.
+    /// The ends of flows at which the next packet and a later one arrive; `None` if the queue is
+    /// short or leads to other links.
+    ///
+    /// [`foresee_behind`](LookAhead::foresee_behind) must have been called for the link. Prefetches
+    /// the window and ranges that few acknowledgements keep apart, of the later packet.
     #[inline]
     pub fn ends_behind(&self, id: LinkId) -> Option<(FlowEnd, FlowEnd)> {
         let Link { row, ends, .. } = self.links.get(id.index())?;
@@ -202,8 +207,8 @@ impl LookAhead<'_> {
         Some((self.end_of(next), self.end_of(later)))
     }
 
-    /// Fetches what the next events of a link whose event is due need, where they come too soon to
-    /// be seen. Of a train of acknowledgements that arrive at their sender, returns the flow.
+    /// Prefetches for the next events of a link whose event is due, because they come too soon to
+    /// be foreseen. If a train of acknowledgements arrives at its sender, returns the flow.
     #[inline]
     pub fn foresee_next(&self, id: LinkId) -> Option<u32> {
         let link = self.links.get(id.index())?;
@@ -221,7 +226,7 @@ impl LookAhead<'_> {
             }
             self.foresee_departures(link);
         } else if let (Some(head), Some(next)) = (link.row.front(), link.row.get(1)) {
-            // Of a train: it goes where the one before it goes.
+            // Packets of a train take one route.
             self.foresee_content(head.hop, next);
             if link.row.len() > 2 {
                 link.row.foresee(2);
@@ -234,9 +239,11 @@ impl LookAhead<'_> {
         None
     }
 
-    /// Fetches what packets behind the head of a delay line need, whose event is due. Returns the
-    /// ends of flows at which a packet far behind the head and one near it arrive, where they go to
-    /// no other link. Fetches what the near one carries beside, as few acknowledgements do.
+    /// Prefetches for packets behind the head of a delay line whose event is due.
+    ///
+    /// Returns the ends of flows at which a packet far behind the head and one near it arrive, if
+    /// they go to no other link. Prefetches the window and ranges that few acknowledgements keep
+    /// apart, of the near packet.
     #[inline]
     pub fn foresee_line(&self, id: LinkId) -> (Option<FlowEnd>, Option<FlowEnd>) {
         self.foresee_line_of_routers(id);
@@ -250,8 +257,8 @@ impl LookAhead<'_> {
         (far, near)
     }
 
-    /// Does what [`foresee_line`](LookAhead::foresee_line) does, but for ends of flows: where hosts
-    /// lag, no packet on a line that has events goes to one.
+    /// Prefetches as [`foresee_line`](LookAhead::foresee_line) does, but not for ends of flows: if
+    /// hosts lag, no packet on a line with events goes to one.
     #[inline(always)]
     pub fn foresee_line_of_routers(&self, id: LinkId) {
         let Some(Link { row, .. }) = self.links.get(id.index()) else { return };
@@ -269,18 +276,19 @@ impl LookAhead<'_> {
         }
     }
 
-    /// Fetches what a packet that has arrived carries.
+    /// Prefetches the content of a packet that has arrived.
     #[inline]
     pub fn foresee_arrived(&self, label: &Label) {
         self.packets.foresee(label.content);
     }
-    /// Fetches what few acknowledgements carry beside, of a packet for which
-    /// [`foresee_arrived`](LookAhead::foresee_arrived) was called.
+    /// Prefetches the window and ranges that few acknowledgements keep apart.
+    /// [`foresee_arrived`](LookAhead::foresee_arrived) must have been called for the packet.
     #[inline]
     pub fn foresee_beyond(&self, label: &Label) {
         self.packets.foresee_beyond(label.content);
     }
-    /// The end of a flow at which a packet has arrived, whose content has been fetched.
+    /// The end of a flow at which a packet has arrived. The packet's content must have been
+    /// prefetched.
     #[inline]
     pub fn end_of(&self, label: &Label) -> FlowEnd {
         let is_data = matches!(self.packets.content(label.content).body, Body::Data { .. });
@@ -304,8 +312,8 @@ impl LookAhead<'_> {
         self.links.get(id.index())?.row.front()
     }
 
-    /// Fetches what a packet carries that goes where this place in the route table tells, if a host
-    /// or a port is to look at it.
+    /// Prefetches the content of a packet, if a host or a port is to read it. `hop` is the packet's
+    /// next place in the route table.
     #[inline]
     fn foresee_content(&self, hop: u32, label: &Label) {
         if !self.ports.is_empty() || self.routes.link_at(hop).is_none() {
@@ -323,19 +331,19 @@ impl LookAhead<'_> {
 }
 
 impl Link {
-    /// Fetches the two cache lines that every packet touches.
+    /// Prefetches the two cache lines that every packet touches.
     #[inline]
     fn foresee(&self) {
         prefetch_bytes(self, 0..2 * LINE);
     }
 
-    /// Fetches the other two cache lines, which a packet that has to wait touches.
+    /// Prefetches the other two cache lines, which a packet that has to wait touches.
     #[inline]
     fn foresee_waiting(&self) {
         prefetch_bytes(self, 2 * LINE..4 * LINE);
     }
 
-    /// Fetches the places of the next two packets in the queue.
+    /// Prefetches the slots of the next two packets in the queue.
     #[inline]
     fn foresee_tail(&self) {
         self.row.foresee(self.row.len());

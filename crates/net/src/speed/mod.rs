@@ -1,14 +1,13 @@
-//! What makes simulations fast and changes no result, but for the order of what happens at one
+//! Code that makes simulations fast and changes no result, except for the order of events at one
 //! instant.
 //!
-//! A network starts without any of it, but for [`prefetch`]ing the next slots of a queue. Its
-//! caller
+//! A new network uses none of it, except for [`prefetch`]ing the next slots of a queue. Its caller
 //! - asks for delay lines with [`Network::use_delay_lines`](crate::Network::use_delay_lines),
 //! - lets hosts lag, and their bursts use delay lines, with
 //!   [`HostLag::begin`](lag::HostLag::begin),
 //! - looks ahead with [`LookAhead`](look_ahead::LookAhead).
 //!
-//! All numbers stand in [`tuning`].
+//! All constants are in [`tuning`].
 
 pub(crate) mod burst;
 pub(crate) mod delay_line;

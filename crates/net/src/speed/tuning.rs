@@ -1,47 +1,51 @@
-//! Every number that only speed depends on: how many delay lines there are, and how far ahead is
-//! looked.
+//! All constants of the network that only speed depends on: the number of delay lines, and how far
+//! prefetches look ahead.
 //!
-//! No result changes with any of them, but for the order in which things happen that happen at one
-//! instant.
+//! No result changes with them, except for the order of events at one instant.
 
-/// Delay lines at most: a link whose packets are not equally long looks through them.
+/// Largest number of delay lines; a link with packets of different sizes searches them.
 pub(crate) const DELAY_LINES: usize = 64;
-/// Delay lines that may serve packets of bursts behind the first: the others are kept for first
+/// Delay lines that may be made for packets of bursts behind the first; the rest is kept for first
 /// packets.
 pub(crate) const DELAY_LINES_OF_BURSTS: usize = DELAY_LINES / 2;
-/// Packets of a burst, behind the first, that go on delay lines early: delay lines are few.
+/// Packets of a burst, behind the first, that go on delay lines early; few, as delay lines are.
 pub(crate) const MOST_EARLY: u8 = 3;
 
-/// A link with so many packets on the way or waiting has its events one after the other, and the
-/// places of its queue have left the caches before they are used again.
+/// Number of packets on the way and waiting above which a link's events follow each other, and its
+/// FIFO's slots leave the caches before they are used again.
 pub(crate) const LONG: u32 = 64;
-/// Places fetched behind the one into which a packet is put: a flow's packets come in trains.
+/// Distance, in slots behind the last packet of a FIFO, at which a slot is prefetched: a flow's
+/// packets come in trains.
 pub(crate) const SLOTS_AHEAD: u32 = 4;
-/// Places fetched so in a [`LONG`] queue, of which packets of many trains take the places sooner
-/// than memory answers.
+/// The same distance in a [`LONG`] FIFO, where packets of many trains take slots sooner than memory
+/// answers.
 pub(crate) const SLOTS_AHEAD_LONG: u32 = 8;
 
-/// How far behind the head of a [`LONG`] queue is looked: memory answers in the time that so many
-/// packets take.
+/// Distance from the head of a [`LONG`] FIFO at which packets are prefetched: memory answers in the
+/// time that so many packets take.
 pub(crate) const BEHIND: u32 = 4;
 const _: () = assert!(2 * BEHIND <= LONG);
 
-/// How far behind the head of a delay line, on which each packet goes to another link or flow, its
-/// place is fetched.
+/// Distance from the head of a delay line at which a packet's slot is prefetched. Each packet of a
+/// delay line goes to another link or flow.
 pub(crate) const LINE_PLACE: u32 = 16;
-/// How far behind it the packet's place in the route table is.
+/// Distance from the head of a delay line at which a packet's place in the route table is
+/// prefetched.
 pub(crate) const LINE_HOP: u32 = 12;
-/// How far behind it the link to which the packet goes is, and what the packet carries.
+/// Distance from the head of a delay line at which a packet's next link and its content are
+/// prefetched.
 pub(crate) const LINE_NEXT: u32 = 8;
-/// How far behind it what that link's port, switch and queue need is, if there are ports at all.
-/// Without ports fetching it takes longer than it spares.
+/// Distance from the head of a delay line at which the next link's port, outlet and slot are
+/// prefetched, if there are ports at all. Without ports, this prefetch takes longer than it saves.
 pub(crate) const LINE_PORT: u32 = 2;
-/// How far behind it the end of a flow is told. What its packet carries is here by then.
+/// Distance from the head of a delay line at which the end of a flow is returned. The packet's
+/// content is in the caches by then.
 pub(crate) const LINE_FAR_END: u32 = 4;
-/// How far behind it the end of a flow is told once more, when that has come.
+/// Distance from the head of a delay line at which the end of a flow is returned again, when the
+/// flow is in the caches.
 pub(crate) const LINE_NEAR_END: u32 = 2;
 const _: () = assert!(LINE_PORT < LINE_NEXT && LINE_NEXT < LINE_HOP && LINE_HOP < LINE_PLACE);
 const _: () = assert!(LINE_NEAR_END < LINE_FAR_END && LINE_FAR_END < LINE_NEXT);
 
-/// The contents of so many packets stay in the caches, if no more were ever on their way at once.
+/// Largest number of packets in use at once for which their contents stay in the caches.
 pub(crate) const FEW_PACKETS: usize = 4096;
