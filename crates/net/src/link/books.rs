@@ -15,7 +15,7 @@ impl Link {
         self.extra.as_ref().map_or(RareTally::default(), |extra| extra.tally)
     }
 
-    /// Whether every packet that came is accounted for; `intake` packets wait for intake at the far
+    /// Whether every packet that came is accounted for. `intake` packets wait for intake at the far
     /// end.
     pub(crate) fn is_balanced(&self, intake: u64) -> bool {
         let dropped = self.tally.dropped_full + self.rare_tally().drops();
@@ -76,7 +76,7 @@ impl Link {
         }
     }
 
-    /// Counters of links with extra parts, of which this must be one.
+    /// Counters that only links with extra parts have; this link must be one.
     fn rare_counts(&mut self) -> Option<&mut RareTally> {
         debug_assert!(self.extra.is_some(), "what happens here only happens on links with extras");
         self.extra.as_deref_mut().map(|extra| &mut extra.tally)

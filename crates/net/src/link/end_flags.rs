@@ -1,7 +1,7 @@
 //! Properties of the two ends of a link.
 
-/// Whether the ends are hosts that take turns with the network (see [`crate::speed::lag`]), and
-/// whether routes end there.
+/// Whether the ends are hosts that lag behind the network (see [`crate::speed::lag`]), and whether
+/// routes end at the far end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndFlags(u8);
 
@@ -10,21 +10,21 @@ impl EndFlags {
     const LEAF_AT_END: u8 = 2;
     const ROUTE: u8 = 4;
 
-    /// These flags, with hosts that take turns at these ends.
+    /// These flags, with hosts that lag at these ends.
     pub(crate) fn with_leaves(self, start: bool, end: bool) -> EndFlags {
         let start = if start { EndFlags::LEAF_AT_START } else { 0 };
         EndFlags(self.0 | start | if end { EndFlags::LEAF_AT_END } else { 0 })
     }
-    /// These flags, but for routes.
+    /// These flags, without the end of a route.
     #[inline]
     pub(crate) fn leaves(self) -> EndFlags {
         EndFlags(self.0 & !EndFlags::ROUTE)
     }
-    /// These flags, but for a host that takes turns at the far end.
+    /// These flags, without a host that lags at the far end.
     pub(crate) fn without_leaf_at_end(self) -> EndFlags {
         EndFlags(self.0 & !EndFlags::LEAF_AT_END)
     }
-    /// These flags, and a route that ends there.
+    /// These flags, with a route that ends at the far end.
     pub(crate) fn with_route(self) -> EndFlags {
         EndFlags(self.0 | EndFlags::ROUTE)
     }

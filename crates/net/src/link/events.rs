@@ -41,8 +41,8 @@ impl Link {
         }
     }
 
-    /// Schedules the start of the first waiting packet itself, because the packet before it is on a
-    /// delay line, whose arrival is no event of this link.
+    /// Schedules the arrival of the first waiting packet. The packet before it is on a delay line,
+    /// where its arrival is no event of this link.
     #[cold]
     pub(crate) fn schedule_waiting(
         &mut self,

@@ -19,26 +19,26 @@ use crate::spec::{MediumId, Reorder};
 #[derive(Debug)]
 pub(crate) struct Extra {
     pub(crate) discipline: AnyDiscipline,
-    /// What waits, where the discipline sorts it.
+    /// Waiting packets, if the discipline sorts them.
     pub(crate) sorted: Option<Sorted>,
     pub(crate) loss: LossState,
     pub(crate) trace: Option<TraceCursor>,
     pub(crate) medium: Option<MediumId>,
     pub(crate) down: bool,
-    /// Whether packets that reach the far end are noted.
+    /// Whether packets that reach the far end are captured.
     pub(crate) watched: bool,
-    /// Whether frames that the link carries or obeys are noted.
+    /// Whether frames that the link carries or obeys are captured.
     pub(crate) tapped: bool,
     /// Bytes of the packet being sent that were left when the rate fell to zero.
     pub(crate) stalled: Option<f64>,
     pub(crate) random: Xoshiro256PlusPlus,
-    /// Number of this link's last turn on its medium, from one, for taking turns.
+    /// Number of the link's last transmission or collision on its medium, from one.
     pub(crate) last_turn: u64,
     /// Time at which the medium is free again, while this link sends or is next to send on it.
     pub(crate) medium_free: Time,
     /// Consecutive collisions, for backoff.
     pub(crate) collisions: u32,
-    /// End of its backoff.
+    /// End of the link's backoff.
     pub(crate) retry_at: Time,
     pub(crate) strips: bool,
     pub(crate) reorder: Option<Reorder>,

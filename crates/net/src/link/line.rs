@@ -7,10 +7,10 @@ pub(crate) struct DelayLine(u8);
 impl DelayLine {
     /// The link has not looked for a delay line yet.
     pub(crate) const UNKNOWN: DelayLine = DelayLine(u8::MAX);
-    /// The link has no delay line: none are used, none is free, or its packets may not arrive, or
-    /// not in order.
+    /// The link has no delay line: there are none, none is free, or the link has something rare, so
+    /// that its packets may not arrive, or not in order.
     pub(crate) const NONE: DelayLine = DelayLine(u8::MAX - 1);
-    /// There are fewer delay lines than this.
+    /// Limit of the delay lines' numbers.
     pub(crate) const END: usize = DelayLine::NONE.0 as usize;
 
     /// The delay line of this number, which is below [`DelayLine::END`].

@@ -58,7 +58,7 @@ impl Links {
         (self.own..self.all.len() as u32).map(LinkId)
     }
 
-    /// Makes room for so many delay lines.
+    /// Reserves memory for this number of delay lines.
     pub(crate) fn reserve_lines(&mut self, most: usize) {
         self.all.reserve_exact(most);
     }

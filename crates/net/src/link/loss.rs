@@ -1,4 +1,4 @@
-//! Random and burst losses on links.
+//! Random, regular and burst losses on links.
 
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -27,7 +27,7 @@ impl LossState {
         }
     }
 
-    /// Whether this packet is lost.
+    /// Draws whether the next packet is lost.
     pub(crate) fn draw(&mut self, random: &mut Xoshiro256PlusPlus) -> bool {
         match self {
             LossState::None => false,

@@ -1,10 +1,11 @@
 //! One link and the queue in front of it.
 //!
-//! A link is first-in-first-out, so only the packet at the head of what is on the way needs an
-//! event, if not even that ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have
-//! none: what leaves the queue between two events is worked out when the link is next looked at,
-//! each step with the time at which it happened (`Network::catch_up`). Port timers are caught up
-//! with in the same way, since only this link's packets see the port.
+//! A link is first-in-first-out, so at most the packet at the head of those on the way needs an
+//! event; on delay lines and towards lagging hosts, not even that one does
+//! ([`crate::speed::delay_line`], [`crate::speed::lag`]). Departures have no events: they are
+//! computed when the link is used next, each at the time at which it happened
+//! (`Network::catch_up`). Port timers are processed in the same way, since only this link's packets
+//! see the port.
 
 use rand_core::Rng;
 use ratewire_laws::PortQueue;
@@ -38,63 +39,64 @@ pub(crate) use tally::{FarTally, RareTally, Tally};
 
 use loss::LossState;
 
-/// No port stands here.
+/// Index of no port.
 pub(crate) const NO_PORT: u32 = u32::MAX;
 
-/// A link in operation, laid out so that a packet touches as few cache lines as can be.
+/// An active link, laid out so that a packet touches as few cache lines as possible.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Link {
-    /// When the packet being sent has left; in the past when idle.
+    /// Time at which the packet in transmission has left; in the past if the link is idle.
     pub(crate) busy_until: Time,
     pub(crate) per_byte: Option<SerialTime>,
     pub(crate) delay: Duration,
-    /// Packets on the wire, the one being sent, and then those that wait, in one row: a link keeps
-    /// their order, so sending one is moving the boundary. Some are on a delay line instead.
+    /// All packets in order: those on the wire, the one in transmission, and those that wait. A
+    /// packet is started by moving the boundary, `started`. Some packets are on a delay line
+    /// instead.
     pub(crate) row: Fifo,
     /// Packets at the front of `row` that are on the wire or being sent.
     pub(crate) started: u32,
     pub(crate) port: u32,
-    /// When the next event of this link is due.
+    /// Time of the link's next event.
     pub(crate) next_event: Time,
-    /// What few links have.
+    /// Parts that only few links have.
     pub(crate) extra: Option<Box<Extra>>,
-    /// When the packet sent last arrives.
+    /// Arrival time of the packet sent last.
     pub(crate) last_arrival: Time,
     pub(crate) overhead: u32,
-    /// Whether the link has something that few links have: `extra` or an outlet.
+    /// Whether the link has what few links have: `extra` or an outlet.
     is_rare: bool,
-    /// Hosts and routes at its ends.
+    /// Properties of the link's ends.
     pub(crate) ends: EndFlags,
     /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
-    /// Where packets that found it idle are while they are on the way; of a delay line, that for
-    /// packets which hosts send at one instant behind those that take it.
+    /// The delay line of packets that find the link idle. Of a delay line: the delay line of the
+    /// packets behind its own in a burst ([`crate::speed::burst`]).
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
     /// Packets that reached its far end, or were put on a delay line and have started.
     pub(crate) passed: u64,
-    /// Network-layer bytes sent, the packet being sent included.
+    /// Network-layer bytes sent, with those of the packet in transmission.
     pub(crate) sent_bytes: u64,
-    /// Time spent sending, by the end of the packet being sent. A link with a trace counts each
-    /// packet as what it takes at the trace's mean rate.
+    /// Time spent sending, until the packet in transmission has left. A link with a trace counts
+    /// the time of each packet at the trace's mean rate.
     pub(crate) busy: Duration,
-    /// Copy of the port's next timer; only links with a port look at it.
+    /// Copy of the port's next timer; only links with a port use it.
     pub(crate) port_timer: Time,
     pub(crate) waiting_bytes: u64,
-    /// The switch it starts at.
+    /// The link's outlet, if the link starts at a switch.
     outlet: Option<Box<Outlet>>,
-    /// What waits, summed over picoseconds, for exact means.
+    /// Backlog in packets and bytes, summed over picoseconds, for exact means.
     area_packets: u128,
     area_bytes: u128,
-    /// Packets that wait for it in its switch.
+    /// Packets that wait for the link in its switch.
     pub(crate) held: u32,
     limit_packets: u32,
     pub(crate) limit_bytes: u64,
     /// Network-layer bytes of each packet that is `early`.
     pub(crate) early_size: u32,
-    /// Up to when the areas are summed.
+    /// Time up to which the areas are summed.
     area_until: Time,
     pub(crate) tally: Tally,
 }
@@ -135,7 +137,7 @@ impl Link {
         }
     }
 
-    /// A link that sends nothing by itself, as delay lines are.
+    /// A link without rate and limits, which sends nothing by itself, as delay lines are.
     pub(crate) fn wire(delay: Duration) -> Link {
         Link {
             busy_until: Time::ZERO,
@@ -170,13 +172,13 @@ impl Link {
         }
     }
 
-    /// The rare parts, made when a change first needs them.
+    /// The extra parts, which are made when they are first needed.
     pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut Extra {
         self.is_rare = true;
         self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
     }
 
-    /// From now on it starts at a switch, which sorts what waits itself.
+    /// Lets the link start at a switch, which queues the link's packets itself.
     pub(crate) fn start_at_switch(&mut self, outlet: Outlet) {
         self.is_rare = true;
         if let Some(extra) = self.extra.as_deref_mut() {
@@ -185,29 +187,29 @@ impl Link {
         self.outlet = Some(Box::new(outlet));
     }
 
-    /// Whether a port stands at its start.
+    /// Whether the link has a port.
     #[inline]
     pub(crate) fn has_port(&self) -> bool {
         self.port != NO_PORT
     }
-    /// Whether it has something that few links have.
+    /// Whether the link has extra parts or an outlet.
     #[inline]
     pub(crate) fn is_rare(&self) -> bool {
         self.is_rare
     }
-    /// Whether packets that reach the far end are noted.
+    /// Whether packets that reach the far end are captured.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.is_rare && self.extra.as_ref().is_some_and(|extra| extra.watched)
     }
-    /// Whether frames that it carries or obeys are noted.
+    /// Whether frames that the link carries or obeys are captured.
     pub(crate) fn is_tapped(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| extra.tapped)
     }
-    /// Its end at the switch where it starts, if it starts at one.
+    /// The link's outlet, if the link starts at a switch.
     #[inline]
     pub(crate) fn outlet(&self) -> Option<&Outlet> {
-        // What tells this lies in a line that every packet touches, the pointer does not.
+        // `is_rare` lies in a cache line that every packet touches; the pointer does not.
         if self.is_rare { self.outlet.as_deref() } else { None }
     }
     #[inline]
@@ -215,21 +217,21 @@ impl Link {
         self.outlet.as_deref_mut()
     }
 
-    /// Whether its far end takes packets in one by one.
+    /// Whether the far end takes packets in one by one.
     #[inline]
     pub(crate) fn has_intake(&self) -> bool {
         self.outlet().is_some_and(|outlet| outlet.has_intake())
     }
 
-    /// Takes the packet at the head out of the row, in which there is one.
+    /// Removes and returns the packet at the head, which must exist.
     #[inline]
     pub(crate) fn pop_head(&mut self) -> Label {
         self.started -= 1;
         self.row.pop_front()
     }
 
-    /// When the link has an event beside the arrival of the packet at its head: a packet that is
-    /// late, or what its switch has to do.
+    /// Time of the link's next event other than the arrival of its head: the arrival of a late
+    /// packet, or an event of the switch.
     #[inline]
     pub(crate) fn next_due(&self) -> Time {
         if !self.is_rare {
@@ -239,92 +241,91 @@ impl Link {
         self.extra.as_ref().map_or(outlet, |extra| outlet.min(extra.next_late()))
     }
 
-    /// The queue as ports are told of it.
+    /// The queue as ports see it.
     #[inline]
     pub(crate) fn port_queue(&self) -> PortQueue {
         if self.waiting() == 0 && self.early == 0 && !self.is_rare {
-            // The counters lie in a line that packets which do not wait never touch. What a switch
-            // holds, only rare links have.
+            // The counters lie in a cache line that packets touch only if they wait. Only rare
+            // links have packets in a switch.
             debug_assert!(self.waiting_bytes == 0 && self.held == 0);
             return PortQueue::default();
         }
         PortQueue { bytes: Bytes::new(self.waiting_bytes), packets: self.waiting_all() }
     }
 
-    /// What waits, as disciplines are told.
+    /// The backlog as disciplines see it.
     pub(crate) fn backlog(&self) -> Backlog {
         Backlog { packets: self.waiting_all(), bytes: Bytes::new(self.waiting_bytes) }
     }
 
-    /// Packets waiting in the row.
+    /// Packets waiting in the FIFO.
     #[inline]
     pub(crate) fn waiting(&self) -> u32 {
         self.row.len() - self.started
     }
 
-    /// Packets waiting in the row or, early, on a delay line.
+    /// Packets waiting in the FIFO or, early, on a delay line.
     #[inline]
     pub(crate) fn waiting_here(&self) -> u32 {
         self.waiting() + u32::from(self.early)
     }
 
-    /// Packets waiting in the row, early on a delay line, or in a switch.
+    /// Packets waiting in the FIFO, early on a delay line, or in a switch.
     #[inline]
     pub(crate) fn waiting_all(&self) -> u32 {
         self.waiting_here() + self.held
     }
 
-    /// Whether a packet that waits was to start by now.
+    /// Whether a waiting packet starts at this time or before.
     #[inline]
     pub(crate) fn departure_is_due(&self, now: Time) -> bool {
         self.waiting() > 0 && self.busy_until <= now
     }
 
-    /// Whether its queue or its port's timer is to be caught up with.
+    /// Whether departures, or a timer of the port, may be due by this time.
     #[inline]
     pub(crate) fn is_behind(&self, now: Time) -> bool {
         self.early > 0 || self.departure_is_due(now) || (self.has_port() && self.port_timer <= now)
     }
 
-    /// How long a byte takes, where a packet that comes now has nothing to wait for and nothing is
-    /// rare.
+    /// Transmission time of a byte, if the link is idle and has nothing rare.
     #[inline]
     pub(crate) fn idle_per_byte(&self, now: Time) -> Option<SerialTime> {
         let is_idle = self.busy_until <= now && self.waiting() == 0 && !self.is_rare;
         self.per_byte.filter(|_| is_idle)
     }
 
-    /// A packet is sent that has left at this time, after so long; returns when it arrives.
+    /// Counts a packet as sent, which will have left at this time; returns its arrival time.
     #[inline]
     pub(crate) fn send(&mut self, left: Time, busy: Duration, size: Bytes) -> Time {
         self.busy_until = left;
         self.busy += busy;
         self.sent_bytes += size.get();
-        // A delay that has shortened does not let packets overtake each other.
+        // After a shortened delay, packets do not overtake each other.
         self.last_arrival = self.last_arrival.max(left + self.delay);
         self.last_arrival
     }
 
-    /// When a packet arrives that is the next to be sent.
+    /// Arrival time of a packet that is sent next.
     pub(crate) fn arrival_after(&mut self, size: u32) -> Time {
         let (left, _) = self.transmit(self.busy_until, size);
         self.last_arrival.max(left + self.delay)
     }
 
-    /// Whether the first in the row, which was not started, may wait for one that is on a delay
+    /// Whether the first packet of the FIFO, if it is not started, may wait for one on a delay
     /// line.
     #[inline]
     pub(crate) fn waits_behind_line(&self) -> bool {
         self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
     }
 
-    /// Brings the areas up to date before the number waiting changes.
+    /// Brings the areas up to date, before the backlog changes.
     #[inline]
     pub(crate) fn sum_areas(&mut self, now: Time) {
         self.sum_areas_with(now, 0);
     }
 
-    /// Brings the areas up to date with so many more packets than are counted as waiting.
+    /// Brings the areas up to date, with more packets than are counted as waiting.
     #[inline]
     pub(crate) fn sum_areas_with(&mut self, now: Time, more: u32) {
         let waiting = self.waiting_all() + more;
@@ -336,21 +337,21 @@ impl Link {
         self.area_until = now;
     }
 
-    /// Puts a packet at the end of the row. It gets its time there: copied as a whole right after a
-    /// part of it was written, it would have to wait for that.
+    /// Adds a packet at the end of the FIFO, with this time. The time is set in the slot: a copy of
+    /// the whole label, right after a part of it was written, would have to wait for that part.
     #[inline(always)]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
         self.row.push_back(Label { time, ..label });
     }
 
-    /// A packet waits.
+    /// Queues a packet that has to wait.
     #[inline(always)]
     pub(crate) fn enqueue(&mut self, now: Time, label: Label) {
         self.note_waiting(now, label.size);
         self.add(now, label);
     }
 
-    /// One more packet waits, which is to be put somewhere.
+    /// Counts one more waiting packet, which the caller puts in its place.
     #[inline(always)]
     pub(crate) fn note_waiting(&mut self, now: Time, size: u32) {
         self.sum_areas(now);
@@ -359,7 +360,7 @@ impl Link {
         self.tally.peak_bytes = self.tally.peak_bytes.max(self.waiting_bytes);
     }
 
-    /// Whether more waits than there is room for.
+    /// Whether the backlog exceeds the limit.
     pub(crate) fn is_overfull(&self) -> bool {
         self.waiting() > self.limit_packets || self.waiting_bytes > self.limit_bytes
     }
@@ -369,20 +370,20 @@ impl Link {
         self.has_room_beside(self.waiting_here(), size)
     }
 
-    /// Whether a packet of this size has room beside so many that wait.
+    /// Whether a packet of this size has room beside this number of waiting packets.
     #[inline]
     pub(crate) fn has_room_beside(&self, waiting: u32, size: u32) -> bool {
         waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
-    /// Bytes of a packet and what the link adds.
+    /// Bytes of a packet, with those that the link adds.
     #[inline]
     pub(crate) fn on_wire(&self, size: u32) -> Bytes {
         Bytes::new(u64::from(size) + u64::from(self.overhead))
     }
 
-    /// When a packet that starts now will have left, and the time it adds to the time spent
-    /// sending. At rate zero nothing starts: never.
+    /// Time at which a packet that starts now will have left, and the time that counts as spent
+    /// sending. At rate zero nothing starts: the time is [`Time::NEVER`].
     pub(crate) fn transmit(&mut self, now: Time, size: u32) -> (Time, Duration) {
         let on_wire = self.on_wire(size);
         if let Some(trace) = self.extra.as_mut().and_then(|e| e.trace.as_mut()) {
@@ -394,7 +395,7 @@ impl Link {
         }
     }
 
-    /// How long a packet of this size takes on average, where that is known.
+    /// Mean transmission time of a packet of this size, if it is known.
     pub(crate) fn packet_time(&self, size: u32) -> Option<Duration> {
         let on_wire = self.on_wire(size);
         match self.extra.as_ref().and_then(|e| e.trace.as_ref()) {
@@ -416,7 +417,7 @@ impl Link {
         }
     }
 
-    /// Whether it can send at all now.
+    /// Whether the link can send at all now.
     pub(crate) fn can_send(&self) -> bool {
         match &self.extra {
             None => self.per_byte.is_some(),
@@ -424,8 +425,8 @@ impl Link {
         }
     }
 
-    /// Whether the packet that starts now is lost on the way or late; tells the discipline when
-    /// none waits behind it.
+    /// Draws whether the packet that starts now is lost on the way or late. Tells the discipline if
+    /// no packet waits behind it.
     pub(crate) fn draw_fate(&mut self, now: Time) -> Fate {
         let waiting = self.waiting_all();
         let Some(extra) = self.extra.as_deref_mut() else { return Fate::Arrives };

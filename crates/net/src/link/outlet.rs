@@ -15,7 +15,8 @@ use crate::spec::{LinkId, LinkSpec, Sockets};
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Outlet {
-    /// Time at which the next turn must be checked; [`Time::NEVER`] if another event will do so.
+    /// Time at which the link's next turn must be checked; [`Time::NEVER`] if another event will do
+    /// so.
     turn_at: Time,
     /// Time at which the buffer at its far end must be called.
     far_due: Time,
@@ -24,7 +25,7 @@ pub(crate) struct Outlet {
     /// Index of the link among the outputs of the switch.
     output: u32,
     sockets: Sockets,
-    /// Whether its switch has virtual output queues.
+    /// Whether the switch has virtual output queues.
     is_virtual: bool,
     /// Whether a socket waits for room.
     wanted: bool,
@@ -35,7 +36,7 @@ pub(crate) struct Outlet {
     bursts: Option<Box<Coalescing>>,
     gate: Gate,
     rate: Rate,
-    /// Control frames sent on the link, which stop or resume others.
+    /// Control frames sent on the link, which pause or resume others.
     control_frames: u64,
 }
 
@@ -184,7 +185,7 @@ impl Outlet {
         notice
     }
 
-    /// Starts the clock at the first packet since the last release.
+    /// Starts the timer of bursts at the first packet since the last release.
     pub(crate) fn coalesce(&mut self, now: Time) {
         if let Some(bursts) = &mut self.bursts
             && bursts.due == Time::NEVER
@@ -256,8 +257,8 @@ impl Link {
         has_room
     }
 
-    /// Whether a packet finds its link idle and not paused, and nothing to wait for in the switch:
-    /// then it takes no room, and the switch need not process it.
+    /// Whether a packet finds its link idle and not paused, and no packet before it in the switch.
+    /// It then takes no room, and the switch need not process it.
     pub(crate) fn lets_pass(&self, now: Time, class: u8) -> bool {
         let Some(outlet) = self.outlet() else { return false };
         self.held == 0
@@ -268,16 +269,16 @@ impl Link {
             && outlet.gate.is_open(now, u32::from(class))
     }
 
-    /// Whether a packet that did not come over a paused link has room, or needs none. Where sockets
-    /// wait for room, packets that they cannot hold back (acknowledgements, probes) are never
-    /// dropped.
+    /// Whether a packet that did not come over a pausable link has room, or needs none. Where
+    /// sockets wait for room, packets that they cannot hold back (acknowledgements, probes) are
+    /// never dropped.
     pub(crate) fn has_own_room(&self, now: Time, size: u32) -> bool {
         let Some(outlet) = self.outlet() else { return true };
         let idle = self.busy_until <= now && self.held == 0 && self.can_send();
         idle || outlet.sockets != Sockets::Drop || self.has_room_beside(self.held, size)
     }
 
-    /// Has it looked at again at that time whose turn it is.
+    /// Schedules the next check of the link's turn for this time.
     pub(crate) fn look_again(&mut self, at: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         if let Some(outlet) = self.outlet_mut() {
             outlet.turn_at = at;

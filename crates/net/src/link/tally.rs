@@ -37,11 +37,11 @@ impl RareTally {
 /// The counters of the buffer at the far end of a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FarTally {
-    /// Packets that have come and wait to be taken in.
+    /// Packets that have arrived and wait for intake.
     pub(crate) intake: u64,
     /// Packets that found no room.
     pub(crate) overflowed: u64,
-    /// Those of them that had come to be taken in.
+    /// Packets among these that had arrived for intake.
     pub(crate) refused: u64,
 }
 
