@@ -20,10 +20,10 @@ pub(crate) struct Buffer {
     pub(super) watches: Watches,
     /// The paused link.
     pub(super) link: LinkId,
-    /// With queues by flow: counts packets against the queues of the near end.
+    /// The switch at the far end, which has the buffer.
     pub(super) node: u32,
     pub(super) spec: PauseSpec,
-    /// With queues by flow: packets counted against those of the near end.
+    /// With queues by flow: counts packets against the queues of the near end.
     pub(super) filter: Option<Filter>,
     /// Time at which the next map is sent; [`Time::NEVER`] if none has to be.
     pub(super) map_at: Time,

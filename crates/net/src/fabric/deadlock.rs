@@ -32,7 +32,7 @@ impl Fabric {
         self.deadlock.as_ref()
     }
 
-    /// Checks all links that are paused now.
+    /// Checks all links that a buffer can pause.
     pub(crate) fn look_for_deadlocks(&mut self, now: Time, links: &Links, routes: &Routes) {
         let is_paused = |id: &LinkId| self.buffer(*id).is_some();
         let paused: Vec<LinkId> = links.ids().filter(is_paused).collect();

@@ -8,7 +8,7 @@ use crate::scheduler::Scheduler;
 use crate::spec::{Change, LinkId};
 use crate::speed::delay_line::DelayLines;
 
-/// Bytes over which the time of one byte is computed, for its fraction.
+/// Bytes over which the transmission time of a byte is averaged, to keep its fraction.
 const MANY: Bytes = Bytes::new(1_000_000);
 
 impl Network {

@@ -1,5 +1,6 @@
-//! A packet's way through a link with a discipline, losses, a trace, a medium, or that is down or
-//! captured: what few links are, kept out of the way of the rest.
+//! A packet's way through a link with a discipline, losses, a trace or a medium, or through one
+//! that is down or captured. Few links are like this, so this code is kept apart from that of most
+//! packets.
 
 use rand_core::Rng;
 use ratewire_laws::Header;
@@ -16,7 +17,7 @@ use crate::spec::{LinkId, MediumId};
 use crate::speed::delay_line::see_head;
 
 impl Network {
-    /// Whether the policer, if there is one, lets a packet come to the port.
+    /// Whether the link's policer, if there is one, lets a packet pass to the port.
     #[cold]
     pub(super) fn police(&mut self, now: Time, id: LinkId, label: Label) -> bool {
         let Some(extra) = self.links[id.index()].extra.as_deref_mut() else { return true };
@@ -37,7 +38,8 @@ impl Network {
         false
     }
 
-    /// The rest of a departure: losses, and what is done to congestion headers.
+    /// Handles the rare part of a departure: losses and reordering, the policer, and the removal of
+    /// congestion headers.
     #[cold]
     pub(super) fn launch_rare(&mut self, now: Time, id: LinkId, label: &mut Label) {
         let link = &mut self.links[id.index()];
@@ -52,7 +54,8 @@ impl Network {
         }
     }
 
-    /// The rest of an arrival at a link with a discipline, a medium, a trace, or that is down.
+    /// Handles the rest of an arrival at a link with a discipline, a medium or a trace, or at one
+    /// that is down.
     #[cold]
     pub(super) fn arrive_rare(
         &mut self,
@@ -86,9 +89,9 @@ impl Network {
         }
     }
 
-    /// The rest of an arrival at a link whose discipline sorts: also a packet that need not wait
-    /// goes through its queue, and where there is no room it is the discipline that says which
-    /// packets go.
+    /// Handles the rest of an arrival at a link whose discipline sorts. Even a packet that need not
+    /// wait goes through its queue. If there is no room, the discipline may choose the packets to
+    /// drop.
     fn arrive_sorted(
         &mut self,
         now: Time,
@@ -126,7 +129,7 @@ impl Network {
         link.tally.peak_bytes = link.tally.peak_bytes.max(bytes);
     }
 
-    /// Drops packets until no more wait than there is room for.
+    /// Drops the packets that the discipline chooses, until there is room.
     fn shed(&mut self, id: LinkId) {
         loop {
             let link = &mut self.links[id.index()];
@@ -149,7 +152,8 @@ impl Network {
         }
     }
 
-    /// Whether a link that is down, or its discipline, lets a packet come to its queue.
+    /// Whether a packet may enter the queue: the link is up, and the discipline does not drop the
+    /// packet.
     fn lets_in(&mut self, now: Time, id: LinkId, label: &mut Label) -> bool {
         let link = &mut self.links[id.index()];
         let arrival = link.arrival(now, label);
@@ -168,17 +172,18 @@ impl Network {
         passes
     }
 
-    /// Whether a packet that comes to a link on a medium now need not wait, and so needs no room.
+    /// Whether a packet that arrives at a link on a medium is sent at once, and needs no room.
     fn may_send_at_once(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> bool {
         let Some(medium) = self.links[id.index()].medium() else { return false };
-        // Those that wait go first, whoever is told of the medium's being free first.
+        // Waiting packets of the medium go first, even if the event of the free medium is still to
+        // come.
         self.contend(now, medium, scheduler);
         let link = &self.links[id.index()];
         self.mediums.is_free(medium, now) && link.waiting() == 0 && link.can_send()
     }
 
-    /// Lets the discipline choose the packet that is about to leave and look at it, and at the next
-    /// if it drops it. Returns whether one is left to leave.
+    /// Lets the discipline choose the next packet to leave and decide about it, until one is not
+    /// dropped. Returns whether there is one.
     #[cold]
     pub(super) fn dequeue_rare(&mut self, now: Time, id: LinkId) -> bool {
         while self.links[id.index()].waiting() > 0 {
@@ -217,7 +222,7 @@ impl Network {
             if at == 0 {
                 link.row.pop_front();
             } else {
-                // Its place stays in the row until it reaches the head.
+                // The place of a dropped packet stays in the FIFO until it reaches the head.
                 label.fate = Fate::Gone;
                 label.time = link.last_arrival;
                 link.started += 1;
@@ -228,7 +233,8 @@ impl Network {
         false
     }
 
-    /// The event of a link that has something rare. Returns a packet that goes on from its far end.
+    /// Handles an event of a link that has something rare; returns a packet that goes on from the
+    /// far end.
     pub(super) fn on_rare_event(
         &mut self,
         now: Time,
@@ -255,7 +261,7 @@ impl Network {
         }
         let head = link.row.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
-            // What has just started may have noted its arrival.
+            // A packet that has just started may have scheduled its arrival already.
             if link.next_event <= now {
                 link.schedule_head(id, scheduler);
             }
@@ -280,7 +286,7 @@ impl Network {
         Some(self.links[id.index()].take_head(id, scheduler))
     }
 
-    /// A link's medium may be free, if that is what the link waits for.
+    /// Handles an event of a link on a medium, which may have become free.
     #[cold]
     fn on_medium_event(
         &mut self,
@@ -297,7 +303,7 @@ impl Network {
         self.contend(now, medium, scheduler);
     }
 
-    /// The packet at the head does not arrive.
+    /// Removes the packet at the head, which is lost, late or dropped.
     #[cold]
     fn end_on_the_way(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
@@ -322,17 +328,17 @@ impl Network {
 }
 
 impl Link {
-    /// Whether its discipline sorts what waits.
+    /// Whether the link's discipline sorts packets.
     fn sorts(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| extra.sorted.is_some())
     }
 
-    /// Whether its discipline makes room for a packet that finds none.
+    /// Whether the link's discipline makes room for a packet that finds none.
     fn makes_room(&self) -> bool {
         self.extra.as_ref().is_some_and(|extra| extra.discipline.makes_room())
     }
 
-    /// A packet that comes now, as disciplines are told.
+    /// A packet that arrives now, as disciplines see it.
     fn arrival(&self, now: Time, label: &Label) -> Arrival {
         Arrival {
             now,
@@ -344,7 +350,7 @@ impl Link {
         }
     }
 
-    /// A packet that is late has come to the far end, where it is not seen yet.
+    /// Puts a late packet aside at the far end, until its delayed arrival.
     fn put_aside(&mut self, mut label: Label) {
         let Some(extra) = self.extra.as_deref_mut() else { return };
         let delay = extra.reorder.map_or(Duration::ZERO, |reorder| reorder.delay);
@@ -353,14 +359,14 @@ impl Link {
         extra.late.push_back(label);
     }
 
-    /// A packet that was late and arrives now.
+    /// Removes and returns a late packet that arrives by now.
     fn take_late(&mut self, now: Time) -> Option<Label> {
         let late = &mut self.extra.as_deref_mut()?.late;
         if late.front()?.time <= now { late.pop_front() } else { None }
     }
 }
 
-/// Does with a packet what a discipline says; returns whether the packet goes on.
+/// Applies a discipline's decision to a packet; returns whether the packet goes on.
 pub(super) fn pass(
     tally: &mut Tally,
     rare: &mut RareTally,

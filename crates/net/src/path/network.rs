@@ -1,4 +1,4 @@
-//! Links, ports and packets together.
+//! The network: its links, ports, routes and packets.
 
 use std::collections::BTreeMap;
 
@@ -77,12 +77,12 @@ impl Network {
         }
     }
 
-    /// Notes packets sent on a link from now on when they reach its far end.
+    /// Captures packets sent on a link from now on, when they reach its far end.
     pub fn watch(&mut self, id: LinkId) {
         self.links.extra_mut(id).watched = true;
     }
-    /// Notes frames that a link carries or obeys from now on; [`News::take_frames`] must take them
-    /// regularly.
+    /// Captures frames that a link carries or obeys from now on; [`News::take_frames`] must take
+    /// them regularly.
     pub fn tap(&mut self, id: LinkId) {
         self.links.extra_mut(id).tapped = true;
     }
@@ -109,7 +109,7 @@ impl Network {
     pub fn content(&self, arrived: &Label) -> &Content {
         self.packets.content(arrived.content)
     }
-    /// The acknowledgement a packet that has arrived carries, if it does.
+    /// The acknowledgement that an arrived packet carries, if any.
     #[inline]
     pub fn ack(&self, arrived: &Label) -> Option<Ack> {
         self.packets.ack(arrived.content)

@@ -36,7 +36,7 @@ enum Attachment {
         out: LinkId,
         back: LinkId,
     },
-    /// Not connected both ways by one cable only, and no links at all.
+    /// Without any link.
     Alone,
 }
 

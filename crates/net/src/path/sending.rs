@@ -1,4 +1,4 @@
-//! What hosts send.
+//! Packets that hosts send.
 
 use ratewire_laws::Header;
 use ratewire_transport::{Ack, Segment};
@@ -9,25 +9,25 @@ use super::routes::RouteId;
 use crate::packet::{ContentId, Ecn, Fate, Label};
 use crate::scheduler::Scheduler;
 
-/// Where a packet goes and what it is marked with on the outside.
+/// Where a packet goes, and the properties that every hop sees.
 #[derive(Clone, Copy, Debug)]
 pub struct Address {
-    /// The way it takes.
+    /// Route of the packet.
     pub route: RouteId,
-    /// Its network-layer bytes.
+    /// Size of the packet in network-layer bytes.
     pub size: u32,
-    /// The flow it belongs to, in the caller's numbering.
+    /// Flow of the packet, in the caller's numbering.
     pub flow: u32,
     /// Tells apart flows that used the same `flow` number one after the other.
     pub generation: u32,
-    /// Whether it may be marked instead of dropped.
+    /// ECN codepoint: whether the packet may be marked instead of dropped.
     pub ecn: Ecn,
-    /// Its class of priority, 0 to 7.
+    /// Priority class, 0 to 7.
     pub class: u8,
 }
 
 impl Network {
-    /// A host sends a packet.
+    /// Sends a packet from a host.
     #[inline]
     pub fn send(
         &mut self,
@@ -40,7 +40,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// A host sends a packet that is followed from here on, in place of any other.
+    /// Sends a packet from a host, and follows it in place of any other.
     pub fn send_followed(
         &mut self,
         now: Time,
@@ -53,9 +53,11 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// A host sends a real packet with this congestion header, whose bytes the caller keeps under a
-    /// number ([`Body::Kept`]): found again in [`Network::content`] where it arrives, and in
-    /// [`News::take_dropped`] where it does not.
+    /// Sends a real packet from a host, with this congestion header. The caller keeps the packet's
+    /// bytes.
+    ///
+    /// `kept` is the caller's number for the bytes ([`Body::Kept`]). [`Network::content`] has it
+    /// when the packet arrives, and [`News::take_dropped`] when it is dropped.
     ///
     /// [`Body::Kept`]: crate::Body::Kept
     /// [`News::take_dropped`]: crate::News::take_dropped
@@ -71,7 +73,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// A host sends an acknowledgement.
+    /// Sends an acknowledgement from a host.
     pub fn acknowledge(
         &mut self,
         now: Time,
@@ -83,7 +85,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// A packet is sent in place of the one that is followed and has come here.
+    /// Sends a packet and follows it in place of the followed packet, which has arrived here.
     #[cold]
     pub fn send_on(
         &mut self,
@@ -97,7 +99,8 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// An acknowledgement is sent of what is followed, or in place of the followed packet's own.
+    /// Sends an acknowledgement and follows it in place of the followed packet, or of its
+    /// acknowledgement.
     #[cold]
     pub fn acknowledge_on(
         &mut self,
@@ -112,7 +115,7 @@ impl Network {
         self.put(now, address, content, scheduler);
     }
 
-    /// A host answers a packet that has arrived with an acknowledgement.
+    /// Answers a packet that has arrived at a host with an acknowledgement, in the packet's place.
     #[inline]
     pub fn answer(
         &mut self,

@@ -17,13 +17,13 @@ pub struct Hop {
     pub queue: PortQueue,
     /// Time at which its transmission started; `None` if it did not start.
     pub left: Option<Time>,
-    /// Its congestion header as it came.
+    /// Congestion header of the packet as it came.
     pub came_with: Header,
-    /// Its congestion header as it left.
+    /// Congestion header of the packet as it left.
     pub left_with: Header,
-    /// Whether it came with a congestion mark.
+    /// Whether the packet came with a congestion mark.
     pub came_marked: bool,
-    /// Whether it left with a congestion mark.
+    /// Whether the packet left with a congestion mark.
     pub left_marked: bool,
     /// The port's explanation as the packet left; `None` without a port.
     pub reason: Option<Reason>,
@@ -60,9 +60,9 @@ impl Hop {
 pub struct Tracer {
     content: ContentId,
     hops: Vec<Hop>,
-    /// Number of hops before it was acknowledged.
+    /// Number of hops before the packet was acknowledged.
     answered: Option<usize>,
-    /// Time for which its current link had been paused when it came.
+    /// Time for which the packet's current link had been paused when the packet came.
     paused_before: Duration,
 }
 
@@ -118,7 +118,8 @@ impl Tracer {
         self.answered.get_or_insert(self.hops.len());
     }
 
-    /// Notes that the followed packet has come to a link, and the link's time of pauses before.
+    /// Notes that the followed packet has come to a link, and for how long the link had been paused
+    /// before.
     #[cold]
     pub(crate) fn note_arrival(&mut self, paused_before: Duration, hop: Hop) {
         self.paused_before = paused_before;
