@@ -1,4 +1,4 @@
-//! What a link tells of what comes.
+//! Tests of looking ahead: what a link shows of coming packets.
 
 use ratewire_laws::Header;
 use ratewire_net::spec::LinkId;
@@ -8,10 +8,10 @@ use ratewire_units::Time;
 
 use crate::bench::{Bench, link, ms};
 
-/// Whoever does not ask when a link wants to be called.
-struct Unheard;
+/// A scheduler that ignores all events.
+struct IgnoresEvents;
 
-impl Scheduler for Unheard {
+impl Scheduler for IgnoresEvents {
     fn schedule(&mut self, _: Time, _: LinkId) {}
 }
 
@@ -20,7 +20,7 @@ fn links() -> Bench {
 }
 
 #[test]
-fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
+fn a_long_fifo_that_leads_to_hosts_shows_the_ends_of_flows() {
     let ends_behind = |packets: u32, route: &[u32]| {
         let mut b = links();
         let route = b.route(route);
@@ -37,7 +37,7 @@ fn a_long_row_that_leads_to_hosts_tells_of_the_ends_of_flows() {
 }
 
 #[test]
-fn a_train_of_acknowledgements_at_its_sender_tells_of_the_flow() {
+fn a_train_of_acknowledgements_at_its_sender_shows_the_flow() {
     let told = |packets: u32, route: &[u32]| {
         let mut network = links().network;
         let route: Vec<LinkId> = route.iter().copied().map(LinkId).collect();
@@ -47,7 +47,7 @@ fn a_train_of_acknowledgements_at_its_sender_tells_of_the_flow() {
         let (window, sack) = (ReceiveWindow::UNLIMITED, SackBlocks::default());
         let header = Header::None;
         let ack = Ack { opens: false, cumulative: 1, window, sack, marked: false, header };
-        (0..packets).for_each(|_| network.acknowledge(ms(0), &address, &ack, &mut Unheard));
+        (0..packets).for_each(|_| network.acknowledge(ms(0), &address, &ack, &mut IgnoresEvents));
         network.look_ahead().foresee_next(LinkId(0))
     };
     assert_eq!(told(2, &[0]), Some(7));

@@ -1,4 +1,4 @@
-//! Drives a network: sends and changes at set times, and notes what arrives.
+//! Drives a network: sends packets and applies changes at set times, and records arrivals.
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub fn spec(links: Vec<LinkSpec>, contention: Contention) -> NetworkSpec {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Arrived {
     pub at: Time,
-    /// Which of the packets sent, in the order of [`Bench::send`].
+    /// Number of the packet, in the order of [`Bench::send`].
     pub packet: u32,
     pub route: u32,
     pub marked: bool,
@@ -80,14 +80,14 @@ pub struct Bench {
     pub arrived: Vec<Arrived>,
     pub now: Time,
     pub sent: u32,
-    /// Events of delay lines.
+    /// Number of events of delay lines.
     pub delayed: u32,
     agenda: Agenda,
     routes: Vec<RouteId>,
 }
 
 impl Bench {
-    /// A network of these links; each is a route too, by its number.
+    /// A network of these links; each link is also a route, with the link's number.
     pub fn new(links: Vec<LinkSpec>) -> Bench {
         Bench::with(&spec(links, Contention::Alternate), 1)
     }
@@ -106,7 +106,7 @@ impl Bench {
         }
     }
 
-    /// One more route; returns its number.
+    /// Adds a route; returns its number.
     pub fn route(&mut self, links: &[u32]) -> usize {
         let links: Vec<LinkId> = links.iter().map(|l| LinkId(*l)).collect();
         self.routes.push(self.network.add_route(&links));
@@ -126,7 +126,7 @@ impl Bench {
         self.put(at, route, size, ecn, class);
     }
 
-    /// Of a sender whose law is scalable.
+    /// Sends a packet of a sender with a scalable law.
     pub fn send_scalable(&mut self, at: Time, route: usize, size: u32) {
         self.put(at, route, size, Ecn::Scalable, 0);
     }
@@ -146,7 +146,7 @@ impl Bench {
         self.change(at, link, Change::Rate(rate));
     }
 
-    /// Everything up to and with this time.
+    /// Runs all actions up to and including this time.
     pub fn run(&mut self, until: Time) {
         while let Some(first) = self.agenda.actions.first_entry() {
             let (at, _) = *first.key();
@@ -186,7 +186,7 @@ impl Bench {
         assert_eq!(self.network.unbalanced_link(), None, "the books of a link do not balance");
     }
 
-    /// Hosts do not lag any more.
+    /// Ends the lag of hosts.
     pub fn end_lag(&mut self) {
         self.network.host_lag().end(&mut self.agenda);
     }
@@ -198,11 +198,11 @@ impl Bench {
         self.observe(link)
     }
 
-    /// When packets arrived, in microseconds.
+    /// Arrival times, in microseconds.
     pub fn times_us(&self) -> Vec<f64> {
         self.arrived.iter().map(|a| a.at.ps() as f64 / 1e6).collect()
     }
-    /// Which packets arrived, in order.
+    /// Numbers of the packets that arrived, in order.
     pub fn packets(&self) -> Vec<u32> {
         self.arrived.iter().map(|a| a.packet).collect()
     }
@@ -217,7 +217,7 @@ pub fn discipline(name: &str, options: &[(&str, &str)]) -> AnyDiscipline {
     AnyDiscipline::new(name, options, Bytes::new(1000)).unwrap()
 }
 
-/// All disciplines as they are by default, and with ECN where they can have it.
+/// All disciplines with their defaults; with ECN on and off, if they have that option.
 pub fn disciplines() -> Vec<AnyDiscipline> {
     let variants = ratewire_net::queue::list().iter().flat_map(|info| {
         let has_ecn = info.options.iter().any(|option| option.name == "ecn");

@@ -1,4 +1,4 @@
-//! Rates, delays and states that change while packets are about.
+//! Changes of rates, delays and states while packets are under way.
 
 use ratewire_net::spec::*;
 use ratewire_units::{Bytes, Duration, Rate};
@@ -70,7 +70,7 @@ fn packets_do_not_overtake_each_other_when_the_delay_shortens() {
 }
 
 #[test]
-fn going_down_drops_what_waits_and_comes_but_not_what_is_sent() {
+fn a_link_that_goes_down_drops_all_packets_but_the_one_in_transmission() {
     let mut b = Bench::new(vec![link(0, 1)]);
     (0..3).for_each(|_| b.send(us(0), 0, 1000));
     b.send(us(700), 0, 1000);

@@ -20,7 +20,7 @@ fn sharing(links: Vec<LinkSpec>) -> Bench {
     b
 }
 
-/// What arrived: which packet, and when in microseconds.
+/// Numbers of the packets that arrived, with their times in microseconds.
 fn arrived(b: &Bench) -> Vec<(u32, f64)> {
     b.packets().into_iter().zip(b.times_us()).collect()
 }
@@ -34,13 +34,13 @@ fn packets_of_links_that_take_equally_long_arrive_each_in_its_time() {
     b.send(us(30), 2, 100);
     b.send(us(200), 0, 100);
     b.run(ms(10));
-    // The third waits until the second has been sent.
+    // The third packet waits until the second has been sent.
     assert_eq!(arrived(&b), [(0, 600.0), (1, 610.0), (2, 660.0), (4, 800.0), (3, 830.0)]);
     assert_eq!(b.delayed, 4, "all but the one that waited");
 }
 
 #[test]
-fn what_waits_behind_a_packet_on_a_delay_line_leaves_when_that_has_left() {
+fn a_packet_behind_one_on_a_delay_line_leaves_when_that_has_left() {
     let mut b = sharing(vec![delayed(10_000)]);
     (0..3).for_each(|_| b.send(us(0), 0, 1000));
     b.run(us(1500));
@@ -62,7 +62,7 @@ fn a_rate_that_changes_takes_its_own_packet_off_a_delay_line() {
     b.send(us(300), 1, 1000);
     b.rate(us(600), 1, mbps(4));
     b.run(ms(10));
-    // Half of the second is sent at half the rate, and all of what waited behind it.
+    // Half of the second packet, and all of the one behind it, is sent at half the rate.
     assert_eq!(arrived(&b), [(0, 1000.0), (2, 1200.0), (1, 1600.0), (3, 3600.0)]);
     let mut b = sharing(vec![delayed(0), delayed(0)]);
     b.send(us(0), 0, 1000);

@@ -1,4 +1,4 @@
-//! Disciplines at a link: what they do to queues that do not listen.
+//! Disciplines at a link, with senders that do not react to signals.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ fn red(ecn: &str) -> LinkSpec {
     LinkSpec { discipline: discipline("red", &options), ..link(0, 1) }
 }
 
-/// Sends packets of a millisecond each every `gap` for `n` packets.
+/// Sends `n` packets of a millisecond each, one every `gap` microseconds.
 fn load(spec: LinkSpec, n: u64, gap: u64, ecn: bool) -> Bench {
     let mut b = Bench::new(vec![spec]);
     (0..n).for_each(|i| b.send_ecn(us(i * gap), 0, 1000, ecn));
@@ -42,7 +42,8 @@ fn an_overload_is_dropped_or_marked() {
         assert_eq!(s.marked, b.arrived.iter().filter(|a| a.marked).count() as u64);
         let left_out = 3000 - b.arrived.len() as u64;
         assert_eq!(s.dropped_early, left_out);
-        // Marks do not help against senders that do not listen: RED then drops above twice `max`.
+        // Marks do not slow these senders down, so RED's average exceeds twice `max`, where RED
+        // drops.
         assert_eq!(left_out == 0, name == "codel" && marks, "{name}");
         assert!(b.packets().is_sorted());
     }
@@ -64,7 +65,7 @@ fn red_keeps_a_queue_of_bounded_length_under_overload() {
 }
 
 #[test]
-fn drops_in_the_middle_of_the_row_leave_the_rest_in_order() {
+fn drops_in_the_middle_of_the_fifo_leave_the_rest_in_order() {
     let slow = LinkSpec { delay: Duration::from_millis(30), ..codel("false") };
     let mut b = Bench::new(vec![slow]);
     for i in 0..2000 {
@@ -82,8 +83,9 @@ fn drops_in_the_middle_of_the_row_leave_the_rest_in_order() {
     assert_eq!(gaps, 1000.0, "the link is never idle nor faster than its rate");
 }
 
-/// A link with FQ-CoDel and room for 20 packets, onto which a flow sends twice what it carries, and
-/// a thin flow a small packet every 10 ms. Returns when each of the thin flow's packets was sent.
+/// A link with FQ-CoDel and room for 20 packets. One flow sends twice the link's capacity, and a
+/// thin flow sends a small packet every 10 ms. Returns the thin flow's packets, and when each was
+/// sent.
 fn flooded() -> (Bench, Vec<(u32, Time)>) {
     let fair = LinkSpec {
         discipline: discipline("fq-codel", &[]),
@@ -108,7 +110,8 @@ fn a_thin_flow_passes_a_flood_by() {
     b.run(ms(10_000));
     for (packet, at) in sent {
         let arrived = b.arrived.iter().find(|a| a.packet == packet).expect("it is not dropped");
-        // The packet being sent, a round of the flood's, and its own 0.1 ms.
+        // A packet waits at most for the packet in transmission and for a round of the flood, and
+        // takes 0.1 ms itself.
         assert!(arrived.at.since(at) < Duration::from_micros(3_200), "{}", arrived.at.since(at));
     }
     let s = b.stats(0);
@@ -127,7 +130,7 @@ fn queues_of_a_link_that_goes_down_are_emptied() {
     assert_eq!(b.stats(0).waiting_packets, 0);
     b.run(ms(10_000));
     let s = b.stats(0);
-    // What waited, and a flood's and a thin flow's packets of half a second.
+    // The backlog, and both flows' packets of half a second.
     assert_eq!(s.dropped_down, 20 + 1000 + 50);
     assert_eq!((s.waiting_packets, s.waiting_bytes.get(), b.network.in_flight()), (0, 0, 0));
 }
@@ -165,7 +168,7 @@ fn scalable_packets_pass_the_classic_queue_by_and_are_marked() {
     };
     let mut b = Bench::new(vec![dual]);
     let scalable = b.route(&[0]);
-    // A flood that cannot be marked, three times as much as the link carries.
+    // A flood of three times the link's capacity, whose packets cannot be marked.
     (0..9000).for_each(|i| b.send(us(i * 333), 0, 1000));
     let mut sent = Vec::new();
     for i in 0..300 {
@@ -179,10 +182,11 @@ fn scalable_packets_pass_the_classic_queue_by_and_are_marked() {
         Some((arrived.at.since(*at), arrived.marked))
     };
     let arrived: Vec<(Duration, bool)> = sent.iter().filter_map(of_scalable).collect();
-    // The packet being sent, one of the Classic queue's share, and its own.
+    // A packet waits at most for the packet in transmission and for one of the Classic queue, and
+    // takes 1 ms itself.
     assert!(arrived.iter().all(|(wait, _)| *wait <= Duration::from_micros(3000)), "{arrived:?}");
-    // Three times the capacity is overload: all that comes through is marked, and some is dropped
-    // in both queues.
+    // Three times the capacity is overload: both queues drop packets, and in the end every scalable
+    // packet that arrives is marked.
     assert!(arrived.len() < 300 && arrived.iter().rev().take(50).all(|(_, marked)| *marked));
     let s = b.stats(0);
     assert!(s.dropped_early > 1000, "{s:?}");

@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::bench::{Bench, link, ms, spec, us};
 
-/// A host, two routers and a host in a row, all links equally long.
+/// A chain of a host, two routers and a host, with links of equal delays.
 const HOSTS: [NodeId; 2] = [NodeId(0), NodeId(3)];
 const OF_A_HOST: LinkId = LinkId(0);
 const OF_A_ROUTER: LinkId = LinkId(1);
@@ -37,7 +37,7 @@ fn segment() -> Segment {
     Segment { kind: SegmentKind::Open, offset: 0, payload: Bytes::ZERO, header: Header::None }
 }
 
-/// Sends a packet on a link alone; returns what that has noted.
+/// Sends a packet over one link; returns the events that this schedules.
 fn send_sized(network: &mut Network, now: Time, link: LinkId, size: u32) -> Vec<(Time, LinkId)> {
     let route = network.add_route(&[link]);
     let address = Address { route, size, flow: 0, generation: 0, ecn: Ecn::NotCapable, class: 0 };
@@ -46,7 +46,7 @@ fn send_sized(network: &mut Network, now: Time, link: LinkId, size: u32) -> Vec<
     noted.0
 }
 
-/// One of 100 bytes.
+/// Sends a packet of 100 bytes over one link.
 fn send(network: &mut Network, now: Time, link: LinkId) -> Vec<(Time, LinkId)> {
     send_sized(network, now, link, 100)
 }
@@ -71,7 +71,7 @@ fn hosts_and_routers_have_delay_lines_of_their_own_whoever_needs_one_first() {
 }
 
 #[test]
-fn no_event_tells_of_packets_to_hosts_until_hosts_do_not_lag_any_more() {
+fn packets_to_hosts_have_no_event_until_hosts_stop_lagging() {
     let mut network = lagging();
     assert_eq!(network.host_lag().next_for_hosts(), Time::NEVER);
     for at in [0, 200, 400] {
@@ -112,7 +112,7 @@ fn own_links(delays: impl Iterator<Item = u64>) -> Bench {
     b
 }
 
-/// Sends so many packets of 100 bytes at one instant; returns when links are to be called.
+/// Sends a number of packets of 100 bytes at one instant; returns the events that this schedules.
 fn send_burst(network: &mut Network, now: Time, packets: u32, link: LinkId) -> Vec<(Time, LinkId)> {
     (0..packets).flat_map(|_| send(network, now, link)).collect()
 }
@@ -135,8 +135,8 @@ fn the_first_packets_that_hosts_send_at_once_have_delay_lines_by_their_place() {
     assert!((1..4).all(|place| !lines[..place].contains(&lines[place])));
 }
 
-/// Hosts do what they do at 600 us when a packet of theirs, which left before, has been taken off
-/// their link at 1500 us, or before it is: it depends on where a turn ended.
+/// A host acts at 600 us. An earlier packet of the host, which arrives at 1500 us, may have been
+/// taken off the host's link by then, or not: this depends on where a turn ended.
 #[test]
 fn which_packets_have_delay_lines_does_not_depend_on_how_far_hosts_lag() {
     for is_taken in [true, false] {
@@ -181,7 +181,7 @@ fn a_packet_that_is_early_waits_for_those_before_it() {
     assert_eq!((seen.sent_packets, seen.sent_bytes.get()), (2, 2000));
     assert_eq!(seen.busy, Duration::from_micros(1500));
     assert_eq!(seen.area_packets, (1000 + 1500) * 1_000_000);
-    // Of another size, and sent later: it is none of them.
+    // A packet of another size that is sent later does not belong to the burst.
     b.send(us(1600), 0, 500);
     b.send(us(1600), 0, 1000);
     b.run(ms(100));
@@ -190,11 +190,11 @@ fn a_packet_that_is_early_waits_for_those_before_it() {
 }
 
 #[test]
-fn a_packet_that_only_takes_as_long_as_one_of_a_burst_is_none() {
+fn a_packet_that_only_takes_as_long_as_one_of_a_burst_does_not_belong_to_it() {
     let mut b = own_links([5].into_iter());
     [(0, 100), (0, 100), (50, 75)].into_iter().for_each(|(at, size)| b.send(us(at), 0, size));
     b.run(us(60));
-    // It arrives 225 us after it came, which is thrice what it takes.
+    // The third packet leaves 225 us after it came, which is three times its transmission time.
     let seen = b.observe(0);
     assert_eq!((seen.waiting_packets, seen.waiting_bytes.get()), (2, 175));
     b.run(ms(100));
@@ -202,7 +202,7 @@ fn a_packet_that_only_takes_as_long_as_one_of_a_burst_is_none() {
 }
 
 #[test]
-fn packets_of_other_sizes_that_take_as_long_are_none_of_a_burst() {
+fn packets_of_other_sizes_that_take_as_long_do_not_belong_to_a_burst() {
     let fast = Service::Rate(Rate::from_bps(64_000_000_000_000));
     let link = LinkSpec { delay: Duration::from_millis(1), service: fast, ..link(0, 1) };
     let spec = spec(vec![link], Contention::Backoff);
@@ -222,7 +222,7 @@ fn packets_of_other_sizes_that_take_as_long_are_none_of_a_burst() {
 #[test]
 fn links_whose_first_packets_take_equally_long_may_differ_in_those_behind() {
     let mut b = own_links([5, 4].into_iter());
-    // The first of both take 6 ms, the second 7 ms and 8 ms.
+    // The first packets of both links take 6 ms, the second ones 7 ms and 8 ms.
     for (round, (host, size)) in
         [(0, 1000), (1, 2000), (0, 1000), (1, 2000)].into_iter().enumerate()
     {
@@ -234,7 +234,7 @@ fn links_whose_first_packets_take_equally_long_may_differ_in_those_behind() {
 }
 
 #[test]
-fn a_packet_that_is_followed_tells_what_waited_before_it_and_when_it_left() {
+fn a_followed_packet_shows_the_backlog_before_it_and_when_it_left() {
     let mut network = lagging();
     let route = network.add_route(&[OF_A_HOST]);
     let address =
@@ -266,15 +266,15 @@ fn packets_behind_the_first_leave_delay_lines_to_others() {
 }
 
 #[test]
-fn what_waits_behind_a_packet_on_a_delay_line_leaves_though_hosts_stop_lagging() {
+fn a_packet_behind_one_on_a_delay_line_leaves_though_hosts_stop_lagging() {
     let mut b = own_links([5].into_iter());
     for at in [0, 6000] {
         b.send(us(at), 0, 1000);
         b.send(us(at), 0, 500);
     }
     b.run(us(6200));
-    // The second arrives while the third is being sent, on a delay line, and the fourth waits
-    // behind it.
+    // The second packet arrives while the third is in transmission, on a delay line. The fourth
+    // waits behind the third.
     b.end_lag();
     b.run(ms(100));
     assert_eq!(b.times_us(), [6000.0, 6500.0, 12_000.0, 12_500.0]);

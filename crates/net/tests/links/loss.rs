@@ -22,7 +22,7 @@ fn share(lost: &[bool]) -> f64 {
     lost.iter().filter(|l| **l).count() as f64 / lost.len() as f64
 }
 
-/// Lengths of the runs of lost packets.
+/// Mean length of the runs of lost packets.
 fn mean_burst(lost: &[bool]) -> f64 {
     let starts = lost.windows(2).filter(|w| !w[0] && w[1]).count() + usize::from(lost[0]);
     share(lost) * lost.len() as f64 / starts as f64
@@ -70,7 +70,7 @@ fn regular_loss_takes_each_nth_packet() {
 fn a_late_packet_is_overtaken_by_those_within_its_delay() {
     let reorder = Some(Reorder { share: 0.1, delay: Duration::from_micros(10) });
     let mut b = Bench::new(vec![LinkSpec { reorder, ..link(0, 1) }]);
-    // A packet each 2 us, of one byte: a late one comes after the five behind it.
+    // A packet of one byte every 2 us: a late one arrives after the five behind it.
     (0..10_000u32).for_each(|i| b.send(us(u64::from(i) * 2), 0, 1));
     b.run(us(30_000));
     assert_eq!(b.arrived.len(), 10_000);

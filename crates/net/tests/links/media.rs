@@ -19,7 +19,7 @@ fn both_ways(contention: Contention, n: u32) -> Bench {
     b
 }
 
-/// Lengths of the runs of one direction.
+/// Mean length of the runs of one direction.
 fn mean_run(turns: &[u32]) -> f64 {
     let changes = turns.windows(2).filter(|w| w[0] != w[1]).count();
     turns.len() as f64 / (changes + 1) as f64
@@ -36,7 +36,7 @@ fn taking_turns_alternates_from_the_first_packet_on() {
 }
 
 #[test]
-fn turns_go_round_among_three_and_skip_who_has_nothing_to_send() {
+fn turns_go_round_among_three_links_and_skip_those_without_packets() {
     let links = vec![shared(0, 1), shared(1, 0), shared(2, 0)];
     let mut b = Bench::with(&spec(links, Contention::Alternate), 1);
     for route in [0, 0, 0, 1, 2, 2] {
@@ -63,7 +63,7 @@ fn backoff_loses_time_to_collisions_and_lets_a_winner_win_again() {
     let run = mean_run(&b.turns());
     assert!(run > 3.0, "the capture effect: {run} packets in a row");
     let total = b.arrived.len();
-    // A backoff mostly runs out while the other sends, so little is lost.
+    // Backoffs mostly end while the other link sends, so little time is lost.
     assert!((3800..4000).contains(&total), "{total} of 4000");
     let first = b.turns().iter().filter(|r| **r == 0).count();
     assert!(first > total / 4 && first < total * 3 / 4, "{first} of {total}");
@@ -81,7 +81,7 @@ fn nobody_backs_off_alone() {
 }
 
 #[test]
-fn a_medium_has_the_rate_of_who_sends() {
+fn a_medium_has_the_rate_of_its_sender() {
     let fast = LinkSpec { service: Service::Rate(Rate::from_mbps(80)), ..shared(1, 0) };
     let mut b = Bench::with(&spec(vec![shared(0, 1), fast], Contention::Alternate), 1);
     for _ in 0..2 {
@@ -154,11 +154,11 @@ fn a_link_that_goes_down_leaves_the_medium_to_others() {
 }
 
 #[test]
-fn who_won_and_went_down_during_the_collision_passes_its_turn_on() {
+fn a_winner_that_went_down_during_the_collision_passes_its_turn_on() {
     for seed in 0..20 {
         let links = vec![shared(0, 1), shared(1, 0)];
         let mut b = Bench::with(&spec(links, Contention::Backoff), seed);
-        // Both wait while the first packet is sent and then collide.
+        // Both links wait while the first packet is sent, and then collide.
         for route in [0, 1, 0, 1] {
             b.send(us(0), route, 1000);
         }
@@ -170,7 +170,7 @@ fn who_won_and_went_down_during_the_collision_passes_its_turn_on() {
 }
 
 #[test]
-fn where_codel_drops_all_that_waits_the_others_send() {
+fn other_links_send_where_codel_drops_the_whole_backlog() {
     let codel = discipline("codel", &[("target", "1 us"), ("interval", "1 us")]);
     let aqm = |from, to| LinkSpec { discipline: codel.clone(), ..shared(from, to) };
     let mut b = Bench::with(&spec(vec![aqm(0, 1), aqm(1, 0)], Contention::Alternate), 1);

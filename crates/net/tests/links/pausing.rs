@@ -1,4 +1,4 @@
-//! Links that are paused by what they fill.
+//! Links that are paused by the buffers that they fill.
 
 use proptest::prelude::*;
 use ratewire_backpressure::headroom::PausedLink;
@@ -7,7 +7,8 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::bench::{Bench, link, ms, us};
 
-/// Stops above 2,500 bytes, goes on at 1,000, obeyed after 5 us; told on the link `back`.
+/// A buffer that pauses its link above 2,500 bytes and resumes it at 1,000. Frames go over link
+/// `back`, and are obeyed after 5 us.
 fn pause(back: u32) -> PauseSpec {
     PauseSpec {
         back: LinkId(back),
@@ -27,7 +28,8 @@ fn slow(from: u32, to: u32) -> LinkSpec {
     LinkSpec { service: Service::Rate(Rate::from_bps(3_200_000)), ..link(from, to) }
 }
 
-/// From 0 to 1 at 1 us a byte, paused by what waits at 1, and on to 2 at 2.5 us a byte.
+/// A link from node 0 to 1 at 1 us a byte, which node 1's buffer pauses, and one on to node 2 at
+/// 2.5 us a byte.
 fn chain(pause: PauseSpec) -> Bench {
     let mut b =
         Bench::new(vec![LinkSpec { pause: Some(pause), ..link(0, 1) }, link(1, 0), slow(1, 2)]);
@@ -37,12 +39,12 @@ fn chain(pause: PauseSpec) -> Bench {
 
 const OVER: usize = 3;
 
-/// Packet 4 comes at 5 ms, when 1 and 2 have left or are being sent and 3 waits: that makes 3,000
-/// bytes with the one before. The frame takes 84 us, and is obeyed 5 us later, while packet 5 is
-/// being sent. At 11 ms packet 4 leaves the queue, 5 stays, and the next frame goes out: packet 6
-/// starts at 11.089 ms.
+/// Packet 4 arrives at 5 ms. By then packet 0 has left, packet 1 is in transmission, and packets 2
+/// to 4 wait: 3,000 bytes. The frame takes 84 us and is obeyed 5 us later, while packet 5 is in
+/// transmission. At 11 ms packet 4 leaves the queue, only packet 5 stays, and the next frame is
+/// sent. Packet 6 starts at 11.089 ms.
 #[test]
-fn stops_and_goes_on_to_the_microsecond() {
+fn a_link_pauses_and_resumes_to_the_microsecond() {
     let mut b = chain(pause(1));
     (0..7).for_each(|_| b.send(us(0), OVER, 1000));
     b.run(us(12_088));
@@ -59,10 +61,10 @@ fn stops_and_goes_on_to_the_microsecond() {
     assert_eq!(back.sent_bytes, Bytes::ZERO, "control frames are not network-layer bytes");
 }
 
-/// The frame waits for the packet that is being sent the way back, and those that wait there wait
-/// for it.
+/// On the link back, the frame waits for the packet in transmission and goes before those that
+/// wait.
 #[test]
-fn a_frame_goes_before_what_waits_and_after_what_is_sent() {
+fn a_frame_goes_before_waiting_packets_and_after_the_one_in_transmission() {
     let mut b = chain(pause(1));
     (0..7).for_each(|_| b.send(us(0), OVER, 1000));
     for _ in 0..3 {
@@ -72,13 +74,13 @@ fn a_frame_goes_before_what_waits_and_after_what_is_sent() {
     let back: Vec<f64> =
         b.arrived.iter().filter(|a| a.route == 1).map(|a| a.at.ps() as f64 / 1e6).collect();
     assert_eq!(back, [5500.0, 6584.0, 7584.0]);
-    // Obeyed at 5.589 ms in place of 5.089.
+    // The frame is obeyed at 5.589 ms instead of 5.089 ms.
     assert_eq!(b.stats(0).paused, Duration::from_micros(5500));
 }
 
-/// A quantum is 64 us here: ten of them are said again each 320 us, from 5 ms until 11 ms.
+/// A quantum is 64 us here: a pause of ten quanta is renewed each 320 us, from 5 ms until 11 ms.
 #[test]
-fn a_stop_is_said_again_before_it_expires() {
+fn a_pause_is_renewed_before_it_expires() {
     let mut b = chain(PauseSpec { quanta: Quanta(10), ..pause(1) });
     (0..7).for_each(|_| b.send(us(0), OVER, 1000));
     b.run(ms(100));
@@ -86,20 +88,22 @@ fn a_stop_is_said_again_before_it_expires() {
     assert_eq!((b.stats(0).pauses, b.stats(0).paused), (1, Duration::from_micros(6000)));
 }
 
-/// Frames are lost from 5.1 ms on: what was said last expires at 5.089 + 0.64 ms.
+/// Frames are lost from 5.1 ms on: the last pause expires at 5.089 + 0.64 ms.
 #[test]
-fn a_pause_that_is_not_said_again_expires() {
+fn a_pause_that_is_not_renewed_expires() {
     let mut b = chain(PauseSpec { quanta: Quanta(10), buffer: Bytes::new(4000), ..pause(1) });
     (0..10).for_each(|_| b.send(us(0), OVER, 1000));
     b.change(us(5100), 1, Change::Up(false));
     b.run(ms(100));
     assert_eq!(b.stats(0).paused, Duration::from_micros(640));
-    // Nothing holds the rest back, and what finds no room is dropped, and said to be.
+    // Nothing holds the rest back. Packets that find no room are dropped, and both links count
+    // them.
     assert!(b.stats(0).overflowed > 0);
     assert_eq!(b.stats(0).overflowed, b.stats(2).dropped_full);
 }
 
-/// A packet for the fast way behind two for the slow one: 0 to 1, then to 2 or to 3.
+/// A link from node 0 to 1, which node 1's buffer pauses, and two links on: a slow one to node 2
+/// and a fast one to node 3.
 fn fork(arrangement: Arrangement) -> Bench {
     let paused = PauseSpec { arrangement, ..pause(1) };
     let mut b = Bench::new(vec![
@@ -114,7 +118,7 @@ fn fork(arrangement: Arrangement) -> Bench {
 }
 
 #[test]
-fn the_head_of_the_line_blocks_it_only_where_there_is_one_line() {
+fn the_head_of_the_line_blocks_a_fifo_and_no_virtual_output_queues() {
     for (arrangement, at) in [(Arrangement::Fifo, 7000.0), (Arrangement::Virtual, 4000.0)] {
         let mut b = fork(arrangement);
         b.send(us(0), 4, 1000);
@@ -122,14 +126,14 @@ fn the_head_of_the_line_blocks_it_only_where_there_is_one_line() {
         b.send(us(0), 5, 1000);
         b.run(ms(100));
         let free = b.arrived.iter().find(|a| a.route == 5).unwrap();
-        // It comes at 3 ms; the second packet for the slow way starts at 3.5 ms.
+        // The packet arrives at 3 ms, behind one that starts on the slow link at 3.5 ms.
         let expected = if arrangement == Arrangement::Fifo { 4500.0 } else { at };
         assert_eq!(free.at.ps() as f64 / 1e6, expected, "{arrangement:?}");
     }
 }
 
-/// Two flows share a link that is ten times as fast as the way of one: only with queues by flow is
-/// the other not held up.
+/// Two flows share a link, after which one has a slower path. Only queues by flow do not hold up
+/// the other flow.
 #[test]
 fn a_flow_is_paused_alone_only_with_a_queue_of_its_own() {
     let last = |arrangement| {
@@ -145,8 +149,8 @@ fn a_flow_is_paused_alone_only_with_a_queue_of_its_own() {
     };
     let virtual_output = last(Arrangement::Virtual);
     let by_flow = last(Arrangement::ByFlow(8));
-    // The slow flow takes 50 ms, and drags the other along but for what the buffer holds. With what
-    // it leaves of the link, which is three fifths, the other needs 33.3 ms.
+    // The slow flow takes 50 ms, and holds up the other but for the packets in the buffer. With its
+    // own queue, the other needs 33.3 ms: the slow flow leaves it three fifths of the link.
     assert!(virtual_output > ms(42), "{virtual_output}");
     assert!(by_flow > ms(33) && by_flow < ms(36), "{by_flow}");
 }
@@ -162,7 +166,7 @@ fn inputs_take_turns_however_much_each_brings() {
     ]);
     let (one, other) = (b.route(&[0, 4]), b.route(&[2, 4]));
     (0..60).for_each(|_| b.send(us(0), one, 1000));
-    // The other's packets are as large, and fewer.
+    // The other input has fewer packets of the same size.
     (0..20).for_each(|_| b.send(us(0), other, 1000));
     b.run(ms(300));
     let turns = b.turns();
@@ -178,12 +182,13 @@ fn classes_are_paused_one_by_one() {
     b.run(ms(100));
     let free: Vec<f64> =
         b.arrived.iter().filter(|a| a.route == 0).map(|a| a.at.ps() as f64 / 1e6).collect();
-    // They leave one after the other while class 3 is paused, from the end of packet 5.
+    // These packets leave one after the other while class 3 is paused, from the end of packet 5.
     assert_eq!(free, [7000.0, 8000.0, 9000.0, 10_000.0]);
     assert_eq!(b.arrived.len(), 16);
 }
 
-/// The far end takes 3 us in a byte's time of 1 us: its buffer pauses the link, and holds all.
+/// The far end takes in a packet in 3 ms, and the link sends it in 1 ms. The buffer pauses the
+/// link, and no packet is lost.
 #[test]
 fn a_host_that_takes_packets_in_slowly_pauses_its_link() {
     let slow = PauseSpec { intake: Duration::from_micros(3000), ..pause(1) };
@@ -196,8 +201,8 @@ fn a_host_that_takes_packets_in_slowly_pauses_its_link() {
     assert!(b.stats(0).pauses >= 1 && b.stats(0).overflowed == 0);
 }
 
-/// Four nodes in a ring, packets over three hops each. A link brings two packets that go on for
-/// each that is where it was going, and its next link takes one of them for each of its own.
+/// Four nodes in a ring, with packets over three hops each. Of three packets on a link, two go on
+/// to the next link, which takes only one of them for each packet of its own node.
 fn ring(packets: u32) -> Bench {
     let mut links = Vec::new();
     for i in 0..4u32 {
@@ -216,7 +221,7 @@ fn ring(packets: u32) -> Bench {
 }
 
 #[test]
-fn a_ring_that_waits_for_itself_is_told() {
+fn a_ring_of_links_that_wait_for_each_other_is_found() {
     let mut b = ring(40);
     b.run(Time::ZERO + Duration::from_secs(20));
     let found = b.network.deadlock().expect("a ring of four");
@@ -240,7 +245,7 @@ fn a_burst_is_released_when_it_is_full_or_old() {
 }
 
 prop_compose! {
-    /// A tree, each node tied to one before it, or a ring.
+    /// A tree, in which each node has a cable to an earlier one, or a ring.
     fn cables()(
         tree in prop::collection::vec((any::<u32>(), 1u64..40, 0u64..300, 1u64..40, 1u64..4000), 3..7),
         arrangement in prop_oneof![
@@ -249,7 +254,7 @@ prop_compose! {
         by_class in any::<bool>(),
         closed in any::<bool>(),
     ) -> (Vec<LinkSpec>, Vec<(u32, u32)>, bool) {
-        // Queues by flow know no classes.
+        // Queues by flow have no classes.
         let by_flow = matches!(arrangement, Arrangement::ByFlow(_));
         let by_class = by_class && !by_flow;
         let frames = if by_flow { 2 } else { 1 };
@@ -292,8 +297,8 @@ prop_compose! {
     }
 }
 
-/// A way over these cables from one node to another that passes no node twice, in a ring always
-/// forward.
+/// The links of a path over these cables from one node to another, through no node twice; with
+/// `forward`, only in the direction of a ring.
 fn way(ends: &[(u32, u32)], forward: bool, from: u32, to: u32) -> Vec<u32> {
     let mut ways = vec![(from, vec![])];
     let mut seen = vec![from];
@@ -317,8 +322,8 @@ fn way(ends: &[(u32, u32)], forward: bool, from: u32, to: u32) -> Vec<u32> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
-    /// With the headroom that was worked out nothing is ever dropped, whatever comes from wherever;
-    /// and in the end all has arrived, or a ring that waits for itself is named.
+    /// With the computed headroom, no packet is ever dropped, whatever is sent. In the end all
+    /// packets have arrived, or a ring of links that wait for each other is found.
     #[test]
     fn nothing_is_dropped_for_space(
         (links, ends, is_ring) in cables(),

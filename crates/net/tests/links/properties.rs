@@ -1,4 +1,5 @@
-//! Whatever is sent and changed: order, conservation and times that do not go back.
+//! Properties under random packets and changes: order, conservation, and times that do not
+//! decrease.
 
 use std::sync::Arc;
 
@@ -28,7 +29,7 @@ fn services() -> impl Strategy<Value = Service> {
     ]
 }
 
-/// All of the registry, and some that act on short queues.
+/// All disciplines of the registry, and some that act on short queues.
 fn disciplines() -> impl Strategy<Value = AnyDiscipline> {
     let on_off = |ecn: bool| if ecn { "true" } else { "false" };
     let red = move |ecn| {
@@ -117,7 +118,8 @@ proptest! {
                 *before = s.busy;
             }
         }
-        // Everything goes on at last, or stays where no packet ever leaves.
+        // In the end every link is up and has a rate; packets stay only at traces that send
+        // nothing.
         for i in 0..count as u32 {
             b.change(ms(40), i, Change::Up(true));
             b.rate(ms(40), i, Rate::from_mbps(8));
@@ -140,7 +142,7 @@ proptest! {
         }
     }
 
-    /// With nothing lost, the areas are the sums of what each packet waited.
+    /// Without losses, the areas are the sums of the packets' waiting times.
     #[test]
     fn areas_and_busy_time_follow_from_the_arrivals(
         sends in prop::collection::vec((0u64..20_000, 1u32..2000), 1..80),
@@ -160,7 +162,7 @@ proptest! {
         prop_assert_eq!(s.busy, Duration::from_micros(total));
     }
 
-    /// Hosts each at a router, which leads on: they may send several packets at once, and more
+    /// Each host has a router with a link onward. Hosts may send several packets at once, and more
     /// before those have left.
     #[test]
     fn packets_that_a_host_sends_at_once_arrive_when_they_do_one_by_one(
@@ -211,7 +213,7 @@ proptest! {
             b.run(ms(1000));
             observe(&mut b);
             let captured: Vec<_> = b.network.news().take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
-            // Those of one instant may come in any order.
+            // Packets of one instant may arrive in any order.
             b.arrived.sort_by_key(|a| (a.route, a.at));
             Ok((b.arrived, seen, captured))
         };
@@ -250,7 +252,7 @@ proptest! {
             b.run(ms(3));
             let seen: Vec<_> = (0..count as u32).map(|i| format!("{:?}", b.observe(i))).collect();
             b.run(ms(1000));
-            // Those of one instant on several links may come in any order, those of one link not.
+            // Packets of one instant may arrive in any order over several links, but not over one.
             b.arrived.sort_by_key(|a| (a.route, a.at));
             let captured: Vec<_> = b.network.news().take_captured().iter().map(|c| (c.at, c.link, c.label.flow)).collect();
             (b.arrived, seen, captured)

@@ -33,7 +33,7 @@ fn packets_wait_for_each_other_and_a_packet_in_service_takes_no_room() {
         (Limit::Packets(3), vec![1000; 10], vec![0, 1, 2, 3]),
         (Limit::Packets(0), vec![1000; 3], vec![0]),
         (Limit::Bytes(Bytes::new(2500)), vec![1000, 1000, 1000, 1000, 500, 1], vec![0, 1, 2, 4]),
-        // Smaller than a packet: what finds the link idle passes, the rest does not.
+        // The limit is smaller than a packet: such a packet passes only if it finds the link idle.
         (Limit::Bytes(Bytes::new(999)), vec![1000, 1000, 999, 1], vec![0, 2]),
         (Limit::Bytes(Bytes::ZERO), vec![1000, 1], vec![0]),
         (Limit::Unlimited, vec![1000; 10], (0..10).collect()),
