@@ -23,7 +23,7 @@ pub(crate) struct Flow {
     pub(crate) reverse: RouteId,
     /// Time of the flow's timer event.
     pub(crate) timer_at: Time,
-    /// Time of an event that was noted before the current one and comes later.
+    /// Time of a timer event that was scheduled earlier, for a later time than `timer_at`.
     pub(crate) later_timer_at: Time,
     pub(crate) id: FlowId,
     /// Headers of a data packet, congestion header included.
@@ -39,9 +39,9 @@ pub(crate) struct Flow {
     pub(crate) completed: bool,
     /// Whether its socket waits for room in the queue of its host's own link.
     pub(crate) waits_for_room: bool,
-    /// Whether it found no room at its last attempt.
+    /// Whether the socket found no room at its last attempt.
     pub(crate) blocked: bool,
-    /// Whether it is among the sockets that are called when there is room.
+    /// Whether the socket is among those that are called when there is room.
     pub(crate) in_line: bool,
     /// The sender's own link.
     pub(crate) own_link: spec::LinkId,
@@ -50,7 +50,8 @@ pub(crate) struct Flow {
     /// Network-layer bytes of a full packet.
     pub(crate) packet_size: u32,
     class: u8,
-    /// The overlay link that the flow is; `end` is then the end of the next message in its stream.
+    /// The overlay link that the flow implements; `end` is then the end of the next message in its
+    /// stream.
     pub(crate) fed: Option<EdgeId>,
     /// Dishonesty of its hosts, if any.
     lie: Option<Box<Lie>>,
@@ -87,11 +88,11 @@ pub(crate) struct Start<'a> {
     pub(crate) paused: bool,
     /// Whether sockets wait for room in that link's queue.
     pub(crate) waits_for_room: bool,
-    /// The overlay link that the flow is.
+    /// The overlay link that the flow implements.
     pub(crate) fed: Option<EdgeId>,
 }
 
-/// What a flow's packets say of marks.
+/// ECN codepoint of a flow's packets.
 fn ecn(config: &TransportConfig, law: &AnyLaw) -> Ecn {
     if config.l4s {
         Ecn::Scalable
@@ -164,7 +165,8 @@ impl Flow {
         self.sender.poll_transmit(now)
     }
 
-    /// Sends a packet of the sender. With exact headers, encodes and decodes its header.
+    /// Prepares a packet of the sender, and returns its address. With exact headers, encodes and
+    /// decodes the packet's header.
     #[inline]
     pub(crate) fn out(&self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
         let size = match segment.kind {
@@ -183,7 +185,8 @@ impl Flow {
         Address { route: self.forward, size, flow: slot, generation, ecn: self.ecn, class }
     }
 
-    /// Sends a packet of the receiver. With exact headers, encodes and decodes its header.
+    /// Prepares a packet of the receiver, and returns its address. With exact headers, encodes and
+    /// decodes the packet's header.
     #[inline]
     pub(crate) fn back(&self, slot: u32, ack: &mut Ack, setup: &Setup) -> Address {
         let bare = ack.opens && ack.header == Header::None;
@@ -305,8 +308,8 @@ impl FlowTable {
             prefetch_bytes(place, 0..1);
         }
     }
-    /// The route of what the flow sends when data arrive, or when its sender acts, and the first
-    /// link.
+    /// Route and first link of the packets that the flow sends when data arrive, or when its sender
+    /// acts.
     #[inline]
     pub(crate) fn answer(&self, slot: u32, is_data: bool) -> Option<(RouteId, spec::LinkId)> {
         let flow = self.slots.get(slot as usize)?.as_deref()?;

@@ -15,8 +15,8 @@ pub struct FlowId(pub u32);
 
 /// Receives the records of a run.
 ///
-/// Calls come in order of time, but packets only among themselves: where hosts take turns with the
-/// network, packets are reported before slightly earlier actions of hosts.
+/// Calls come in order of time, except for packets where hosts take turns with the network: these
+/// are reported before slightly earlier actions of hosts, and in order only among themselves.
 pub trait Recorder {
     /// A flow has started.
     fn flow_started(&mut self, started: &FlowStarted<'_>);

@@ -28,7 +28,8 @@ impl<R: Recorder> Simulation<'_, R> {
         let content = self.network.content(label);
         match content.body {
             Body::Ack { .. } => {
-                // The header is not moved, because it could not be forwarded (ARCHITECTURE.md).
+                // The header is not moved: a copy would read bytes that were just written in
+                // smaller parts, which the CPU cannot forward from its stores.
                 if let Some(ack) = &mut self.network.ack(label) {
                     flow.on_ack(now, ack, self.setup);
                     if self.network.tracer().follows(label) {
@@ -161,8 +162,8 @@ impl<R: Recorder> Simulation<'_, R> {
         if before != Time::NEVER {
             flow.later_timer_at = before;
         } else if due >= flow.later_timer_at {
-            // The timer of a paced flow with a full window: its timeout was noted when the window
-            // filled before.
+            // The timer of a paced flow with a full window: its timeout was scheduled when the
+            // window filled before.
             flow.timer_at = core::mem::replace(&mut flow.later_timer_at, Time::NEVER);
             return;
         }
@@ -207,7 +208,7 @@ mod tests {
     use crate::record::NoRecorder;
 
     /// A packet and its acknowledgement take six hops, and the sender acts once. Each time a window
-    /// is full the sender waits for its timeout, whose event was noted when the window first
+    /// is full the sender waits for its timeout, whose event was scheduled when the window first
     /// filled.
     #[test]
     fn a_paced_packet_takes_seven_events() {

@@ -165,8 +165,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         let turns = Turns::new(setup, speed, &mut network, &routes);
         let mut wheel = Wheel::default();
         if turns.is_some() {
-            // Hosts lag behind when they give work to links, so the time at which this is noted
-            // depends on the ends of turns.
+            // Lagging hosts give work to links late, so the order in which links are scheduled
+            // depends on where turns end.
             wheel.order_by_what();
         }
         let told = setup.captured_links.iter().chain(&setup.watched_links);
@@ -332,7 +332,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     #[cold]
     fn take_news(&mut self) {
         let mut captured = self.network.news().take_captured();
-        // Packets on their way to hosts that take turns are seen later than others.
+        // Packets on their way to lagging hosts are captured later than others.
         captured.sort_by_key(|packet| packet.at);
         if !captured.is_empty() {
             self.tell_frames();

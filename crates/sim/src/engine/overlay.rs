@@ -21,7 +21,7 @@ pub(crate) enum OverlayEvent {
 }
 
 impl<R: Recorder> Simulation<'_, R> {
-    /// Puts the nodes on their hosts and notes the overlay's events.
+    /// Puts the nodes on their hosts and schedules the overlay's events.
     pub(super) fn open_overlay(&mut self) -> Result<(), SetupError> {
         let Some(spec) = &self.setup.overlay else { return Ok(()) };
         let mut delays = Vec::new();
@@ -80,7 +80,8 @@ impl<R: Recorder> Simulation<'_, R> {
         self.stir(node);
     }
 
-    /// After an action of a node: sends what the node has for its links, and notes its next timer.
+    /// After an action of a node: sends the node's messages over its links, and schedules its next
+    /// timer.
     fn stir(&mut self, node: usize) {
         while let Some(overlay) = self.overlay.as_deref_mut()
             && let Some(link) = overlay.nodes[node].poll_link()

@@ -1,10 +1,9 @@
 //! Anypoint switches at nodes of the network.
 //!
 //! An edge of an ensemble is a flow like any other: its packets take the flow's routes and carry
-//! its number, and at a host the flow's own sender or receiver handles them. At a switch its
-//! packets end, and others leave on other edges. So only the flow's number tells packets of
-//! ensembles from others.
-//! number alone.
+//! its number, and at a host the flow's own sender or receiver handles them. At a switch the
+//! packets of one edge end, and others leave on other edges. The engine tells packets of ensembles
+//! from others by the flow's number alone.
 
 mod keys;
 mod relay;

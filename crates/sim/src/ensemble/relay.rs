@@ -13,7 +13,7 @@ impl<R: Recorder> Simulation<'_, R> {
     /// Processes a packet of an edge; returns whether it arrived at a switch.
     pub(crate) fn relay(&mut self, label: &Label) -> bool {
         if self.flows.get(label.flow, label.generation).is_none() {
-            return false; // Of an end that is gone.
+            return false; // The flow has ended here.
         }
         let content = *self.network.content(label);
         let ends = self.junctions.ends(label.generation);
@@ -100,8 +100,7 @@ impl<R: Recorder> Simulation<'_, R> {
         self.arm_switch(j);
     }
 
-    /// Completes an edge: all its data have arrived at the far ends, and so has the data that left
-    /// the switch at its end.
+    /// Completes the edges beyond the far end of this one, whose data have now all arrived too.
     #[cold]
     pub(crate) fn complete_beyond(&mut self, flow: u32) {
         let is_open = |id: u32| self.outcomes[id as usize].completed.is_none();
@@ -148,7 +147,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
     }
 
-    /// Handles the timer of a switch, if it is due.
+    /// Handles the due timer of a switch.
     pub(crate) fn switch_timer(&mut self, j: u32) {
         let mut out = Vec::new();
         let junction = &mut self.junctions.list[j as usize];

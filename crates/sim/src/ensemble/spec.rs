@@ -1,4 +1,4 @@
-//! Ensembles as a setup has them.
+//! Ensembles of a setup.
 
 use ratewire_anypoint::routing::{
     KeyHash, LeastOutstanding, Prefix, RoundRobin, Routing, Weighted,

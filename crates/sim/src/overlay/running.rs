@@ -25,7 +25,7 @@ pub(crate) struct Running {
     /// Time of each node's event.
     pub(crate) timers: Vec<Time>,
     connections: Vec<Connection>,
-    /// Indices of the senders, in the order in which each node learned of them.
+    /// Indices of each node's senders, in order of their starts.
     started: Vec<Vec<usize>>,
     tally: OverlayTally,
     before: Before,
@@ -160,8 +160,8 @@ impl Running {
             node.receive(now, &message);
             self.tally.note(now, node);
         }
-        // The next message is prefetched until its packet arrives, and so is the place of the one
-        // behind.
+        // Prefetches the next message, and the place of the one behind it, before their packets
+        // arrive.
         flow.end = u64::MAX;
         if let Some((end, message)) = messages.front() {
             flow.end = *end;
@@ -173,7 +173,7 @@ impl Running {
         to.index()
     }
 
-    /// Notes the messages that a node has for its clients.
+    /// Counts the messages that a node has for its clients.
     pub(crate) fn deliver(&mut self, now: Time, node: usize) {
         self.tally.note(now, &mut self.nodes[node]);
     }

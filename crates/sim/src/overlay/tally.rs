@@ -15,7 +15,7 @@ pub(super) struct OverlayTally {
 /// Counters of a group over all nodes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GroupTally {
-    /// Sum and largest of the times from purchase to delivery at a node.
+    /// Sum of the times from purchase to delivery at a node, in picoseconds.
     pub(super) latency: u128,
     /// Longest of these times.
     pub(super) latency_max: Duration,

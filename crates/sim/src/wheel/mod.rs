@@ -177,8 +177,8 @@ impl Wheel {
         }
     }
 
-    /// Reports one more event of the block that comes near next, in the order of memory. `None`
-    /// need not mean that the block has no more. If others came before that block, some are
+    /// Reports one more event of the block that comes near next, in order of memory. `None` need
+    /// not mean that the block has no more. If events of another block came near first, some are
     /// reported again.
     #[inline]
     pub fn tell_of_far(&mut self) -> Option<u32> {

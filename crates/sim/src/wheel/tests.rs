@@ -2,14 +2,14 @@ use super::*;
 use rand_core::Rng;
 use ratewire_units::Duration;
 
-/// How far ahead the levels begin and end, and the buckets around.
+/// A time ahead at which a level begins or ends, or in a bucket beside that time's.
 fn edge(wheel: &Wheel, now: u64, r: u64) -> u64 {
     let buckets = [1, BLOCK, BUCKETS, BUCKETS + BLOCK, BLOCK * BLOCKS][(r % 5) as usize];
     let bucket = (now >> wheel.shift) + buckets - 1 + (r >> 8) % 3;
     (bucket << wheel.shift).saturating_sub(now)
 }
 
-/// Against a sorted list, with times from a nanosecond to hours apart.
+/// Compares the wheel with a sorted list, for times from nanoseconds to hours apart.
 #[test]
 fn order_is_time_then_insertion_whatever_the_spread() {
     for scale in [20, 30, 40, 50, 56] {
@@ -22,7 +22,7 @@ fn order_is_time_then_insertion_whatever_the_spread() {
             let grow = model.len() < 2000 && (step < 150_000);
             if grow || (random.next_u64().is_multiple_of(2) && step < 190_000) {
                 let r = random.next_u64();
-                // Mostly near, some equal to now, some far.
+                // Most times are near, some are equal to now, and some are far.
                 let ahead = match r % 9 {
                     0 => 0,
                     8 => edge(&wheel, now, r >> 8),
@@ -50,8 +50,8 @@ fn order_is_time_then_insertion_whatever_the_spread() {
     }
 }
 
-/// Against a sorted list, with limits at, right before and right after the next event, and others;
-/// what is pushed may be due at the limit up to which nothing was found.
+/// Compares the wheel with a sorted list, for limits at, just before and just after the next event,
+/// and others. An event may be pushed at a limit before which none was found.
 #[test]
 fn nothing_comes_at_a_limit_or_after_it() {
     for scale in [20, 30, 40, 50] {
@@ -97,7 +97,7 @@ fn nothing_comes_at_a_limit_or_after_it() {
 }
 
 #[test]
-fn it_may_not_matter_when_events_of_one_time_were_noted() {
+fn events_of_one_time_may_ignore_the_order_of_insertion() {
     let at = Time::from_ps(1 << 30);
     let events = |order: [u32; 3], renumbers: bool| {
         let mut wheel = Wheel::default();
@@ -117,9 +117,10 @@ fn it_may_not_matter_when_events_of_one_time_were_noted() {
     }
 }
 
-/// Of those that are pushed long before, as the events of links are; some are not.
+/// Most events are pushed long before they are due, as links' events are. The others need not be
+/// reported.
 #[test]
-fn scouting_tells_of_events_before_their_turn_and_hardly_twice() {
+fn scouting_reports_events_before_they_are_due_and_hardly_twice() {
     const EVENTS: u32 = 200_000;
     const LONG: u64 = 1 << 32;
     let mut random = ratewire_net::random::stream(1, "wheel", 1);
@@ -147,9 +148,9 @@ fn scouting_tells_of_events_before_their_turn_and_hardly_twice() {
     assert!(missed < EVENTS / 100 && again < EVENTS / 1000, "{missed} missed, {again} again");
 }
 
-/// Of those that wait for long, as the timers of paced flows do.
+/// All events wait for long, as the timers of paced flows do.
 #[test]
-fn what_is_far_away_is_told_of_before_its_turn_and_hardly_twice() {
+fn far_events_are_reported_before_they_are_due_and_hardly_twice() {
     const EVENTS: u32 = 200_000;
     const LONG: u64 = 1 << 36;
     let mut random = ratewire_net::random::stream(5, "wheel", 5);
@@ -174,7 +175,7 @@ fn what_is_far_away_is_told_of_before_its_turn_and_hardly_twice() {
 }
 
 #[test]
-fn nothing_is_told_of_when_all_has_come_near() {
+fn no_far_event_is_reported_when_all_have_come_near() {
     let mut wheel = Wheel::default();
     (0..3).for_each(|i| wheel.push(Time::from_ps(u64::from(i) << 36), i));
     assert_eq!((wheel.pop().map(|e| e.1), wheel.tell_of_far()), (Some(0), None));
@@ -195,12 +196,11 @@ fn equal_times_keep_their_order_across_levels() {
     assert_eq!([wheel.pop(), wheel.pop(), wheel.pop()].map(|e| e.unwrap().1), [1, 2, 3]);
 }
 
-/// The numbers of insertion run out where many events are pending, of which some have the same
-/// time.
+/// The numbers run out while many events are pending, some of them at the same time.
 #[test]
 fn order_is_kept_where_numbers_begin_anew() {
     let mut wheel = Wheel { number: u32::MAX - 50, ..Wheel::default() };
-    // From now to beyond all blocks.
+    // Times from now to beyond the far level.
     let time = |i: u32| Time::from_ps(u64::from(i % 7) << 46);
     for i in 0..100 {
         wheel.push(time(i), i);
@@ -212,7 +212,7 @@ fn order_is_kept_where_numbers_begin_anew() {
     assert_eq!(popped, expected);
 }
 
-/// Those at one time no width can keep apart.
+/// Events at one time share a bucket of any width.
 #[test]
 fn the_width_follows_the_density() {
     const PENDING: u64 = 1000;
@@ -238,8 +238,8 @@ fn the_width_follows_the_density() {
     }
 }
 
-/// Pops half a million events, each of which makes another so much later; returns the width that
-/// comes of it.
+/// Pops half a million events, and pushes another a period later for each. Returns the bucket width
+/// at the end.
 fn width_of(mut wheel: Wheel, period: Duration) -> u64 {
     for _ in 0..500_000 {
         let (now, what) = wheel.pop().expect("as many are pending as at first");
@@ -248,7 +248,8 @@ fn width_of(mut wheel: Wheel, period: Duration) -> u64 {
     1 << wheel.shift
 }
 
-/// What comes soon after a bucket's first is in order and close to it, but goes through its list.
+/// Events soon after a bucket's first one are in order and close to it, but go through the bucket's
+/// list.
 #[test]
 fn buckets_whose_lists_are_always_used_become_narrower() {
     let mut wheel = Wheel::default();
@@ -257,18 +258,18 @@ fn buckets_whose_lists_are_always_used_become_narrower() {
     assert!(width <= 1 << 18, "eight events a microsecond in buckets of {width} ps");
 }
 
-/// Narrower buckets would not keep apart what is together but for a few picoseconds.
+/// Narrower buckets would not separate events that are only picoseconds apart.
 #[test]
-fn what_is_nearly_at_one_time_makes_no_buckets_narrow() {
+fn events_at_nearly_one_time_make_no_buckets_narrow() {
     let mut wheel = Wheel::default();
     (0..8).for_each(|i| wheel.push(Time::from_ps(u64::from(i)), i));
     let width = width_of(wheel, Duration::from_ps(1 << 20));
     assert!(width >= 1 << 12, "eight events within 8 ps make buckets of {width} ps");
 }
 
-/// Where the density changes the width does, also where all is beyond what is far away.
+/// The width follows a change of the density, even if all events are beyond the far level.
 #[test]
-fn the_width_finds_back() {
+fn the_width_recovers() {
     let mut wheel = Wheel { shift: NARROWEST_BUCKET_LOG2, ..Wheel::default() };
     let mut random = ratewire_net::random::stream(3, "wheel", 3);
     for i in 0..200_000 {
@@ -280,8 +281,8 @@ fn the_width_finds_back() {
     assert!(wheel.shift > 24, "a hundred in a second, in buckets of {} ps", 1u64 << wheel.shift);
 }
 
-/// Places are not looked for past all that is there, also where too few came for a look at the
-/// width.
+/// An event's place is found without passing all other events, even if too few came for a review of
+/// the width.
 #[test]
 fn a_crowd_is_put_in_order_in_few_steps() {
     const EVENTS: u32 = WORTH_A_REVIEW - 100;
@@ -294,7 +295,7 @@ fn a_crowd_is_put_in_order_in_few_steps() {
     for times in [close, far, behind] {
         let mut wheel = Wheel::default();
         times.iter().for_each(|time| wheel.push(*time, 0));
-        // Of those that are far away, the last is near before the others are.
+        // If the events are far away, a later one is near before they are.
         let first = times[0];
         if first > Time::from_ps(1 << 30) {
             wheel.push(first - Duration::from_millis(10), 1);

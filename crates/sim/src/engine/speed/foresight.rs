@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_are_told_of_where_flows_are_many() {
+    fn timers_are_seen_ahead_where_flows_are_many() {
         let told_of = |flows_a_pair, scouts| {
             let mut recorder = NoRecorder;
             let setup = shared("xcp", 10, flows_a_pair);

@@ -120,7 +120,7 @@ impl Turns {
         })
     }
 
-    /// Notes the time of a flow's timer.
+    /// Schedules a flow's timer.
     #[inline]
     pub(in crate::engine) fn note_timer(&mut self, at: Time, slot: u32) {
         if at < self.until {

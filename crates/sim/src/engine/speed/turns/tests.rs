@@ -18,7 +18,7 @@ use crate::record::{
 };
 use crate::setup::{Arrivals, Follow, Setup, Sizes, TrafficSpec};
 
-/// All that is told, as texts.
+/// All reports of a run, as texts.
 #[derive(Default)]
 struct Told {
     lines: Vec<String>,
@@ -43,7 +43,7 @@ impl Recorder for Told {
     }
     fn packet(&mut self, seen: &PacketSeen) {
         let packet = &seen.packet;
-        // Where an acknowledgement is kept is nobody's affair.
+        // The place where the slab keeps an acknowledgement is no result.
         let carries = match packet.content.body {
             Body::Ack { .. } => format!("{:?}", packet.ack),
             body => format!("{body:?}"),
@@ -57,13 +57,13 @@ impl Recorder for Told {
     }
 }
 
-/// What came of a run.
+/// Results of a run.
 struct Ran {
     outcome: String,
     told: Told,
-    /// Hosts took turns with the network to the end.
+    /// Whether hosts took turns with the network to the end.
     in_turns: bool,
-    /// Two things happened at one instant: at hosts, or at the ends of captured links.
+    /// Whether two events came at one instant: at hosts, or at the ends of captured links.
     has_ties: bool,
 }
 
@@ -71,13 +71,13 @@ fn run(setup: &Setup, in_turns: bool) -> Ran {
     run_with(setup, in_turns.then_some(MOST_EVENTS_A_TURN))
 }
 
-/// With hosts that lag wherever they can, or nowhere.
+/// Full speed, with hosts that lag wherever they can, or nowhere.
 fn speed(in_turns: bool) -> Speed {
     let host_lag = if in_turns { HostLagging::Everywhere } else { HostLagging::Never };
     Speed { host_lag, ..Speed::full() }
 }
 
-/// In turns of so many events of links at most.
+/// Runs in turns of at most this number of link events; without turns if `None`.
 fn run_with(setup: &Setup, most_events: Option<u64>) -> Ran {
     let mut told = Told::default();
     let mut simulation =
@@ -100,32 +100,33 @@ fn run_with(setup: &Setup, most_events: Option<u64>) -> Ran {
 
 struct Chance {
     random: Xoshiro256PlusPlus,
-    /// Times are in multiples of it.
+    /// Unit of all times.
     grain: Duration,
 }
 
 impl Chance {
-    /// From 0 up to below `n`.
+    /// A random number below `n`.
     fn below(&mut self, n: u64) -> u64 {
         self.random.next_u64() % n
     }
     fn time(&mut self, most: Duration) -> Duration {
         self.grain * (self.below(most.ps().div_ceil(self.grain.ps())) + 1)
     }
-    /// With coarse times packets of all links take a multiple of them, so that much happens at one
-    /// instant.
+    /// With coarse times, packets of all links take a multiple of the grain, so that many events
+    /// come at one instant.
     fn rate(&mut self, least: u64, more: u64) -> Rate {
         let rate = least + self.below(more);
         if self.grain == FINE { Rate::from_bps(rate) } else { Rate::from_mbps(8) }
     }
 }
 
-/// So that hardly anything happens at one instant.
+/// A grain with which hardly any events come at one instant.
 const FINE: Duration = Duration::from_ps(1);
-/// A packet of 1000 bytes takes ten times as long at 8 Mbit/s.
+/// A tenth of the time that a packet of 1000 bytes takes at 8 Mbit/s.
 const COARSE: Duration = Duration::from_micros(100);
 
-/// Hosts by their own cables at routers in a row, with flows and what else may happen.
+/// A random setup: a chain of routers with hosts, listed and arriving flows, losses, disciplines,
+/// changes and samples.
 fn random_setup(seed: u64, grain: Duration) -> Setup {
     let mut chance = Chance { random: stream(seed, "turns", 0), grain };
     let laws = ["newreno", "cubic", "xcp", "rcp", "bbr", "dctcp", "jetmax", "hpcc"];
@@ -148,7 +149,7 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
     let hosts = 4 + chance.below(8) as u32;
     let between = setup.network.links.len() as u32;
     for host in 0..hosts {
-        // One at each router, which would be a leaf at an end of the row without.
+        // Each router has a host. Without one, a router at an end of the chain would be a leaf.
         let at = if host < routers { host } else { chance.below(u64::from(routers)) as u32 };
         let host = node(&mut setup.network, format!("h{host}"), true);
         let rate = chance.rate(3_000_000, 100_000_000);
@@ -157,7 +158,7 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
     }
     let links = setup.network.links.len() as u32;
     for link in 0..links {
-        // The first of each cable of a host is the host's own, and plain.
+        // The first link of a host's cable is the host's own, and stays plain.
         if link >= between && (link - between).is_multiple_of(2) {
             continue;
         }
@@ -226,7 +227,7 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
 }
 
 #[test]
-fn hosts_that_take_turns_with_the_network_do_what_they_do_else() {
+fn hosts_that_take_turns_with_the_network_act_as_without_turns() {
     let (mut compared, mut completed, mut packets) = (0, 0, 0);
     for seed in 0..100 {
         let mut setup = random_setup(seed, FINE);
@@ -236,7 +237,7 @@ fn hosts_that_take_turns_with_the_network_do_what_they_do_else() {
         assert!(ran.in_turns, "to the end");
         assert_eq!(ran.outcome, unseen.outcome, "seed {seed}");
         assert_eq!(ran.told.lines, unseen.told.lines, "seed {seed}");
-        // What happens at one instant may come in another order.
+        // Events of one instant may come in another order.
         if expected.has_ties {
             continue;
         }
@@ -254,7 +255,7 @@ fn hosts_that_take_turns_with_the_network_do_what_they_do_else() {
     );
 }
 
-/// Much happens at one instant, of which the order is to be the same wherever turns end.
+/// Many events come at one instant; their order must be the same wherever turns end.
 #[test]
 fn looking_at_hosts_that_take_turns_changes_nothing() {
     let mut ties = 0;
@@ -288,14 +289,14 @@ fn dumbbell(pairs: u32, rate: Rate, rtt: Duration) -> Setup {
     dumbbell.setup()
 }
 
-/// Hosts are so near that hardly anything happens before what they send meets something.
+/// Hosts are so near that hardly any event comes before their packets meet others.
 #[test]
-fn hosts_end_taking_turns_where_those_are_short() {
+fn hosts_stop_taking_turns_that_are_short() {
     let mut setup = dumbbell(1, Rate::from_mbps(2), Duration::from_micros(50));
     let (ran, expected) = (run(&setup, true), run(&setup, false));
     assert!(!ran.in_turns);
     assert_eq!(ran.outcome, expected.outcome);
-    // They did for a while.
+    // Hosts take turns at first.
     setup.duration = Duration::from_millis(500);
     assert!(run(&setup, true).in_turns);
 }
@@ -308,8 +309,8 @@ fn hosts_take_turns_only_where_nobody_could_be_early() {
         simulation.turns.is_some()
     };
     let plain = dumbbell(2, RATE, RTT);
-    // Nodes 2 and 3 are the first pair's hosts, links 2 and 4 their own, and 3 the first one's from
-    // the router.
+    // Nodes 2 and 3 are the first pair's hosts. Link 2 is the first host's own, and link 3 leads
+    // back to it.
     assert!(takes(&plain));
     let but = |what: &dyn Fn(&mut Setup)| {
         let mut setup = plain.clone();
