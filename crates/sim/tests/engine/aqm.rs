@@ -1,4 +1,4 @@
-//! Queue disciplines under senders that listen, and half-duplex paths.
+//! Queue disciplines with senders that react to them, and half-duplex paths.
 
 use ratewire_net::spec::*;
 use ratewire_sim::outcome::Outcome;
@@ -60,7 +60,8 @@ fn red_keeps_the_average_queue_between_its_thresholds() {
     for ecn in [false, true] {
         let (out, delay) = through("newreno", red(ecn), ecn);
         println!("red ecn {ecn}: {delay:.2} ms");
-        // 15,000 and 60,000 bytes at 20 Mbit/s are 6 and 24 ms; NewReno saws about the lower.
+        // 15,000 and 60,000 bytes at 20 Mbit/s are 6 and 24 ms; NewReno's sawtooth is about the
+        // lower one.
         assert!((5.0..24.0).contains(&delay), "ECN {ecn}: {delay} ms");
         let l = &out.links[0];
         assert!(l.busy.secs() > 0.85 * 20.0, "busy for {}", l.busy);

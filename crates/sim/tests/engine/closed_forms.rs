@@ -7,7 +7,7 @@ use ratewire_units::{Duration, Rate, Time};
 
 use crate::net::*;
 
-/// Mean packets per RTT of one flow under this loss, of `rtts` RTTs after the first `skip`.
+/// Mean packets per RTT of one flow under this loss, over `rtts` RTTs after the first `skip`.
 fn mean_window(law: (&str, &[(&str, &str)]), loss: Loss, skip: u32, rtts: u32) -> f64 {
     let rtt = MS(100);
     let mut net = Net::pair(self::law(law.0, law.1), Rate::from_mbps(1_000_000), rtt / 2);
@@ -82,8 +82,8 @@ fn one_packet_flows_make_an_m_d_1_queue() {
 #[test]
 fn newreno_follows_the_root_of_the_loss_rate() {
     let options: &[_] = &[("initial_ssthresh", "20 packets")];
-    // With small windows the two rounds of a repair, in which the window rests, and the part of a
-    // packet that is never sent weigh more.
+    // With small windows, two effects weigh more: the window rests for the two rounds of a repair,
+    // and a part of a packet is never sent.
     for (every, tolerance) in [(100u64, 0.2), (1000, 0.15), (5000, 0.15)] {
         let cycles = 0.61 * (every as f64).sqrt();
         let rtts = (cycles * 25.0) as u32;

@@ -1,4 +1,4 @@
-//! Random networks, laws, losses, queues and changes: a run is never refused for its books.
+//! Runs of random networks, laws, losses, queues and changes conserve packets.
 
 use std::ops::ControlFlow;
 
@@ -24,7 +24,7 @@ fn laws() -> impl Strategy<Value = AnyLaw> {
 
 #[derive(Clone, Debug)]
 struct Cable {
-    /// The node before the new one to which it is tied, and one more cable between two others.
+    /// Chooses the earlier node at the cable's other end, and the laws of the cable's ports.
     to: u32,
     mbps: u64,
     delay: u64,
@@ -32,12 +32,13 @@ struct Cable {
     discipline: AnyDiscipline,
     loss: Loss,
     medium: bool,
-    /// Threshold of a buffer that pauses it, and what an intake takes.
+    /// Threshold of the buffers that pause the cable's links, in bytes, and their intake time in
+    /// microseconds.
     pause: Option<(u64, u64)>,
     sockets: Sockets,
 }
 
-/// All disciplines as they are by default.
+/// All disciplines with their defaults.
 fn disciplines() -> Vec<AnyDiscipline> {
     ratewire_net::queue::list().iter().map(|info| discipline(info.name, &[])).collect()
 }
@@ -94,7 +95,7 @@ fn apps() -> impl Strategy<Value = App> {
     ]
 }
 
-/// Ends runs that go on and on in no time.
+/// Ends runs that take too many events.
 struct Patience(u32);
 
 impl Recorder for Patience {
@@ -136,7 +137,7 @@ proptest! {
         net.nodes(1);
         for (i, c) in cables.iter().enumerate() {
             let i = i as u32;
-            // Mostly a tree; the last of five or more closes a loop.
+            // Mostly a tree; the last of five or more cables closes a loop.
             let (from, to) = if i >= 4 && i as usize == cables.len() - 1 { (0, i) } else { (i + 1, c.to % (i + 1)) };
             net.nodes(1);
             let first = net.cable(from, to, MBPS(c.mbps), MS(c.delay));
@@ -153,7 +154,7 @@ proptest! {
                     back: LinkId(link ^ 1),
                     arrangement,
                     by_class: by_class && !matches!(arrangement, Arrangement::ByFlow(_)),
-                    // Not always enough.
+                    // The headroom is not always enough.
                     buffer: Bytes::new(2 * xoff + 3000),
                     xoff: Bytes::new(xoff),
                     xon: Bytes::new(xoff / 2),

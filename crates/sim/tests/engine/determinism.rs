@@ -1,4 +1,4 @@
-//! The same setup gives the same run, and looking at it changes nothing.
+//! Equal setups give equal runs, and observing a run does not change it.
 
 use ratewire_net::spec::*;
 use ratewire_sim::dumbbell::Dumbbell;
@@ -36,7 +36,7 @@ fn busy(law: &str, seed: u64) -> Net {
     net.seconds(3.0)
 }
 
-/// All of an outcome but the number of events, to which samples add.
+/// An outcome as text, without the number of events, to which samples add.
 fn text(outcome: &Outcome) -> String {
     format!("{:?}", Outcome { events: 0, ..outcome.clone() })
 }
@@ -76,7 +76,7 @@ fn sampling_and_capture_do_not_change_the_outcome() {
     }
 }
 
-/// So many links share delay lines, those that are captured and packets that are followed as well.
+/// So many links share delay lines, and so do captured links and followed packets.
 #[test]
 fn capture_and_following_do_not_change_what_thousands_of_links_do() {
     for name in ["xcp", "newreno"] {
@@ -125,7 +125,7 @@ fn samples_add_up_to_the_outcome() {
 }
 
 #[test]
-fn what_is_sent_at_the_very_end_is_in_the_last_sample() {
+fn packets_sent_at_the_very_end_are_in_the_last_sample() {
     // A packet each millisecond, the last as the run ends.
     let mut net = Net::pair(law("fixed", &[("rate", "12 Mbit/s")]), MBPS(100), MS(1));
     net.flow(0, 1, App::unlimited());
@@ -149,8 +149,8 @@ fn a_sampling_interval_longer_than_the_run_samples_its_end() {
     }
 }
 
-/// Common random numbers: laws are compared on the same arrivals between the same hosts, of the
-/// same sizes, however differently they lose packets.
+/// Common random numbers: all laws get the same arrivals, hosts and sizes, however differently they
+/// lose packets.
 #[test]
 fn every_law_meets_the_same_flows() {
     let met = |law: &str| {
@@ -175,9 +175,9 @@ fn every_law_meets_the_same_flows() {
     }
 }
 
-/// Seeds matter exactly where a setup says that something is left to chance.
+/// The seed matters if and only if the setup says that it has chance.
 #[test]
-fn chance_is_known() {
+fn the_seed_matters_only_to_setups_with_chance() {
     let plain = || {
         let mut net = Net::new(law("newreno", &[]));
         net.nodes(3);

@@ -1,4 +1,4 @@
-//! A law behind pointers does what it does in the enum.
+//! A law behind a pointer gives the same runs as the same law in the enum.
 
 use ratewire_laws::AnyLaw;
 use ratewire_net::spec::Limit;
@@ -9,7 +9,7 @@ use ratewire_transport::App;
 use crate::net::*;
 use crate::outside;
 
-/// Three flows through a narrow link, one of which goes back again: some lose packets.
+/// Three flows through a narrow link, one of them in the other direction; some packets are lost.
 fn run(law: AnyLaw, exact_wire: bool) -> (Outcome, Log) {
     let mut net = Net::new(law);
     net.nodes(4);
@@ -29,7 +29,7 @@ fn run(law: AnyLaw, exact_wire: bool) -> (Outcome, Log) {
 }
 
 #[test]
-fn behind_pointers_nothing_changes() {
+fn a_law_behind_a_pointer_gives_the_same_runs() {
     let mut outcomes = Vec::new();
     for exact_wire in [false, true] {
         let (inside, log) = run(law("rcp", &[]), exact_wire);

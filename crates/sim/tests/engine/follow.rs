@@ -1,4 +1,4 @@
-//! A followed packet tells what bound its flow's rate.
+//! A followed packet shows what limited its flow's rate.
 
 use ratewire_laws::{AnyLaw, LinkContext, list};
 use ratewire_net::spec::{Limit, LinkId};
@@ -9,13 +9,13 @@ use ratewire_units::{Rate, Time};
 
 use crate::net::{MBPS, MS, Net, law, packets, secs};
 
-/// What this flow is asked at this time.
+/// Follows the first packet that this flow sends at this time or later.
 fn asked(flow: u32, at: Time) -> Follow {
     Follow { in_turn: false, asked: Some((FlowId(flow), at)) }
 }
 
-/// Three cables in a row, of which the second is the narrow one.
-fn row(name: &str) -> Net {
+/// A chain of three cables, of which the second is the bottleneck.
+fn chain(name: &str) -> Net {
     let mut net = Net::new(law(name, &[]));
     net.nodes(4);
     for (node, rate) in [(0, 100), (1, 10), (2, 50)] {
@@ -26,8 +26,8 @@ fn row(name: &str) -> Net {
 }
 
 #[test]
-fn the_narrow_link_is_what_binds() {
-    let mut net = row("xcp");
+fn the_narrow_link_binds() {
+    let mut net = chain("xcp");
     net.setup.follow = asked(0, secs(5.0));
     let (_, log) = net.log();
     let [followed] = &log.followed[..] else { panic!("{:?}", log.followed) };
@@ -43,8 +43,8 @@ fn the_narrow_link_is_what_binds() {
 }
 
 #[test]
-fn where_no_port_stands_nothing_binds() {
-    let mut net = row("newreno");
+fn without_a_port_nothing_binds() {
+    let mut net = chain("newreno");
     net.setup.follow = asked(0, secs(5.0));
     let (_, log) = net.log();
     assert_eq!(log.followed[0].bound(), None);
@@ -53,7 +53,7 @@ fn where_no_port_stands_nothing_binds() {
 
 #[test]
 fn each_flow_has_its_turn() {
-    let mut net = row("xcp");
+    let mut net = chain("xcp");
     net.flow(0, 3, App::unlimited());
     net.flow(3, 0, App::sized(packets(100)));
     net.setup.sample_interval = Some(MS(100));
@@ -65,11 +65,11 @@ fn each_flow_has_its_turn() {
     assert!(log.followed.len() > 50, "{}", log.followed.len());
 }
 
-/// A packet that is followed goes through an idle link step by step, all others in one.
+/// A followed packet passes an idle link step by step, and all others in one step.
 #[test]
 fn following_changes_nothing() {
     for info in list() {
-        let mut net = row(info.name);
+        let mut net = chain(info.name);
         net.link(2).limit = Limit::Packets(20);
         net.flow(0, 3, App::unlimited());
         net.setup.sample_interval = Some(MS(10));
@@ -82,8 +82,8 @@ fn following_changes_nothing() {
 }
 
 #[test]
-fn a_packet_that_is_lost_is_told_as_lost() {
-    let mut net = row("newreno");
+fn a_packet_that_is_lost_is_reported_as_lost() {
+    let mut net = chain("newreno");
     net.link(2).loss = ratewire_net::spec::Loss::Random(1.0);
     net.setup.follow = asked(0, secs(0.0));
     let (_, log) = net.log();
@@ -99,18 +99,18 @@ fn under_every_law_with_ports_the_narrow_link_binds() {
         if AnyLaw::new(info.name, &[]).unwrap().port(&any).is_none() {
             continue;
         }
-        let mut net = row(info.name);
+        let mut net = chain(info.name);
         net.setup.sample_interval = Some(MS(50));
         net.setup.follow.in_turn = true;
         let (_, log) = net.log();
         let late = log.followed.iter().filter(|followed| followed.sent > secs(3.0));
         let bound: Vec<usize> = late.filter_map(|followed| followed.bound()).collect();
         let others = bound.iter().filter(|hop| **hop != 1).count();
-        // An XCP port that has shared out what it had for an interval grants nothing until the
-        // next, however much room it has.
+        // An XCP port that has given out all its feedback of an interval grants nothing until the
+        // next, however much capacity it has left.
         let most = if info.name == "xcp" { bound.len() / 20 } else { 0 };
         assert!(others <= most, "{}: {bound:?}", info.name);
-        // DCTCP answers with a mark, of which there are a few each sawtooth.
+        // DCTCP names a port only after a mark, and there are few marks in each sawtooth.
         let fewest = if info.name == "dctcp" { 1 } else { 50 };
         assert!(bound.len() >= fewest, "{}: {} of {}", info.name, bound.len(), log.followed.len());
     }
@@ -124,7 +124,7 @@ fn a_flow_that_does_not_use_its_rate_is_bound_by_no_port() {
         (slow, ReceiveWindow::Fixed(packets(9999)), KeptBy::Application),
         (Writer::Unlimited, ReceiveWindow::Fixed(packets(4)), KeptBy::Receiver),
     ] {
-        let mut net = row("rcp");
+        let mut net = chain("rcp");
         net.setup.flows[0].app.writer = writer;
         net.setup.flows[0].transport.receive_window = window;
         net.setup.follow = asked(0, secs(5.0));
@@ -135,8 +135,8 @@ fn a_flow_that_does_not_use_its_rate_is_bound_by_no_port() {
 }
 
 #[test]
-fn who_is_asked_goes_before_all_others_and_may_not_have_started() {
-    let mut net = row("xcp");
+fn the_flow_asked_about_goes_before_all_others_and_may_not_have_started() {
+    let mut net = chain("xcp");
     net.flow(0, 3, App::unlimited()).start = secs(4.0);
     net.setup.sample_interval = Some(MS(5));
     for (at, sent) in [(3.0, 4.0), (6.0, 6.0)] {
@@ -150,8 +150,8 @@ fn who_is_asked_goes_before_all_others_and_may_not_have_started() {
 }
 
 #[test]
-fn a_flow_that_is_over_is_not_taken_for_the_one_in_its_place() {
-    let mut net = row("newreno");
+fn a_flow_that_is_over_is_not_taken_for_the_one_in_its_slot() {
+    let mut net = chain("newreno");
     net.setup.flows[0].app = App::sized(packets(10));
     net.flow(0, 3, App::unlimited()).start = secs(3.0);
     net.setup.follow = asked(0, secs(5.0));

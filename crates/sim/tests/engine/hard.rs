@@ -1,4 +1,4 @@
-//! Setups at the edge of what makes sense, and what becomes of them.
+//! Setups at the edge of what makes sense, and their outcomes.
 
 use ratewire_net::spec::*;
 use ratewire_sim::setup::{Arrivals, Sizes};
@@ -64,7 +64,7 @@ fn delays_of_zero_do_not_stop_time() {
 }
 
 #[test]
-fn an_rtt_and_x_of_nearly_zero_reach_ports_and_come_to_nothing() {
+fn an_rtt_and_x_of_nearly_zero_reach_ports_and_do_no_harm() {
     // 8 Tbit/s: an RTT of a few nanoseconds, and packets that carry it.
     for rtt_zero in ["ignore", "count"] {
         for exact_wire in [false, true] {
@@ -83,8 +83,8 @@ fn a_queue_smaller_than_a_packet_still_passes_packets_one_by_one() {
     for name in LAWS {
         let mut net = Net::pair(any(name), MBPS(10), MS(1));
         if name == "fixed" {
-            // With more at once, each copy of all is cut to one packet until the timer is very
-            // slow.
+            // With a larger window, each retransmission of the window is cut to one packet, until
+            // the timer is very slow.
             net.setup.laws = vec![law(name, &[("window", "2 packets")])];
         }
         net.link(0).limit = Limit::Bytes(Bytes::new(100));
@@ -139,8 +139,8 @@ fn ten_seconds_of_round_trip_are_waited_for() {
     }
 }
 
-/// The first round trip after it is so long that what a router gives makes a window of many times
-/// what the path holds.
+/// The first round trip after the standstill is very long. A router's grants then make a window of
+/// many times the bandwidth-delay product.
 #[test]
 fn a_link_that_stood_still_is_not_flooded_for_a_second() {
     for (name, still) in [("xcp", 1.0), ("xcp", 5.0), ("cubic", 1.0), ("cubic", 5.0)] {

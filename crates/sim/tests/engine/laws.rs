@@ -1,5 +1,4 @@
-//! What every law promises, or does not: no speed at which it is at home, and shares that end
-//! equal.
+//! Promises of laws: they work alike at any scale and speed, and equal flows end with equal shares.
 
 use ratewire_laws::options::Kind;
 use ratewire_laws::{AnyLaw, Promises, list};
@@ -9,7 +8,7 @@ use ratewire_units::{Bytes, Rate};
 
 use crate::net::*;
 
-/// How fast a network is, and how large its packets are, in multiples of 20 Mbit/s and 1000 bytes.
+/// Rate of a network and size of its packets, in multiples of 20 Mbit/s and 1000 bytes.
 #[derive(Clone, Copy)]
 struct Scale {
     rate: u64,
@@ -18,8 +17,7 @@ struct Scale {
 
 const CAPACITY: u64 = 20_000_000;
 
-/// The law with each rate among its options so many times as high, and each number of bytes as
-/// large.
+/// The law with each rate and each size among its options multiplied by the scale.
 fn scaled(name: &str, scale: Scale) -> AnyLaw {
     let options = ratewire_laws::find(name).unwrap().options.iter();
     let scaled = options.filter_map(|option| {
@@ -38,8 +36,8 @@ fn scaled(name: &str, scale: Scale) -> AnyLaw {
     law(name, &scaled.iter().map(|(name, value)| (*name, value.as_str())).collect::<Vec<_>>())
 }
 
-/// `n` pairs of hosts whose flows start a second apart, and a bottleneck between them with a round
-/// trip of 40 ms, whose queue holds what travels in one.
+/// `n` pairs of hosts, whose flows start a second apart, and a bottleneck between them. The round
+/// trip is 40 ms, and the queue holds the bandwidth-delay product.
 fn dumbbell(name: &str, n: u32, scale: Scale) -> Net {
     let law = scaled(name, scale);
     let (header, ecn) = (law.header_len().get(), law.marks());
@@ -57,7 +55,7 @@ fn dumbbell(name: &str, n: u32, scale: Scale) -> Net {
         flow.start = secs(f64::from(pair));
         flow.transport.ecn = ecn;
         flow.transport.packet = Bytes::new(1000 * scale.packet);
-        // The law's own header, which comes on top, does not grow: the others do for it.
+        // The law's own header does not scale, so the other headers make up for it.
         let others = Bytes::new((40 + header) * scale.packet - header);
         flow.transport.headers = others;
         flow.transport.ack = others;
@@ -65,8 +63,9 @@ fn dumbbell(name: &str, n: u32, scale: Scale) -> Net {
     net
 }
 
-/// The same for what a law does alone: without losses, which all answer packet by packet, and with
-/// a handshake, without which a flow knows no RTT and has four packets outstanding in its first.
+/// A dumbbell that shows the law alone. There are no losses, which all laws answer packet by
+/// packet. There is a handshake: without one, a flow knows no RTT, and has four packets outstanding
+/// in its first.
 fn undisturbed(name: &str, n: u32, rate: u64) -> Net {
     let mut net = dumbbell(name, n, Scale { rate, packet: 1 });
     for link in &mut net.setup.network.links {
@@ -88,33 +87,33 @@ fn trajectory(net: Net) -> Vec<f64> {
     log.flows.iter().map(|sample| sample.delivered.as_f64() / all).collect()
 }
 
-/// How far two trajectories come apart.
+/// Largest distance of two trajectories.
 fn distance(a: Net, b: Net) -> f64 {
     let [a, b] = [a, b].map(trajectory);
     assert!(a.len() == b.len() && a.iter().sum::<f64>() > 5.0, "{a:?} and {b:?}");
     a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
 }
 
-/// The laws that promise this.
+/// Names of the laws with this promise.
 fn laws_with(promise: fn(&Promises) -> bool) -> Vec<&'static str> {
     let keeps = |name: &&str| promise(&law(name, &[]).promises());
     list().iter().map(|info| info.name).filter(keeps).collect()
 }
 
-/// Rates, packets and what is measured in bytes four times as large: no law has an idea of how much
-/// a byte is. Four, so that the rounding of numbers scales as well.
+/// Rates, packets and sizes are four times as large: no law depends on the size of a byte. With a
+/// factor of four, the rounding of numbers scales as well.
 #[test]
-fn capacity_rates_and_packets_scale_without_a_trace() {
+fn capacity_rates_and_packets_scale_together() {
     for name in laws_with(|promises| promises.any_scale) {
         let [one, four] = [1, 4].map(|k| dumbbell(name, 3, Scale { rate: k, packet: k }));
         let found = distance(one, four);
         println!("{name}: {found:.4}");
-        // A packet in a quarter of a second.
+        // The tolerance is a packet in a quarter of a second.
         assert!(found <= 1000.0 / (0.25 * CAPACITY as f64 / 8.0), "{name}: {found}");
     }
 }
 
-/// With packets as they are, what remains is their grain.
+/// The packets do not scale, so the trajectories differ by the grain of packets.
 #[test]
 fn capacity_and_rates_scale_but_for_the_grain_of_packets() {
     for name in laws_with(|promises| promises.any_speed) {

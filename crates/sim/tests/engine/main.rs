@@ -1,4 +1,4 @@
-//! Whole runs: their times, laws, traffic, determinism and books.
+//! Whole runs: their times, laws, traffic, determinism and conservation.
 
 mod aqm;
 mod closed_forms;

@@ -1,4 +1,4 @@
-//! Builds small networks and writes down what a run tells.
+//! Builds small networks and logs their runs.
 
 use std::ops::ControlFlow;
 
@@ -126,10 +126,10 @@ impl Net {
     }
 }
 
-/// What a run told.
+/// All reports of a run.
 #[derive(Default)]
 pub struct Log {
-    /// Of every call with every argument.
+    /// Hash of every call with its arguments.
     pub hash: u64,
     pub started: Vec<(FlowId, Time)>,
     pub flows: Vec<FlowSample>,

@@ -13,7 +13,8 @@ use ratewire_units::{Bytes, Rate, Time};
 
 use crate::net::*;
 
-/// Hosts joined by cables of so many Mb/s, with 10 ms and 50 packets each, and an overlay over all.
+/// Hosts joined by cables of these rates in Mbit/s, with 10 ms and queues of 50 packets, and an
+/// overlay over all of them.
 fn overlay(
     hosts: u32,
     cables: &[(u32, u32, u64)],
@@ -83,7 +84,7 @@ fn two_groups_share_a_bottleneck_and_use_it() {
     let (ace, aef) = (megabits(&overlay, 0, 100.0), megabits(&overlay, 1, 100.0));
     assert!((ace - aef).abs() < 0.1 * ace, "{ace} and {aef}");
     assert!(ace + aef > 0.97 * 2.0 * 1460.0 / 1500.0, "{ace} and {aef}");
-    // What is sent is received by all, but for what still waits.
+    // All members receive all messages, except for those that still wait.
     for (group, nodes) in overlay.groups.iter().zip([[2, 4], [4, 5]]) {
         for node in nodes {
             let missing = group.sent - group.delivered[node];
@@ -95,7 +96,7 @@ fn two_groups_share_a_bottleneck_and_use_it() {
     assert!(control * 500 < data && control > 0, "{control} of {data}");
 }
 
-/// The optimum of the paper's scenario 2 is known: all of B-D.
+/// The optimum of the paper's scenario 2 is known: the capacity of B-D.
 #[test]
 fn the_optimum_is_what_the_bottleneck_carries() {
     let (mut net, spec) = scenario_2(2);
@@ -138,8 +139,8 @@ fn the_same_seed_is_the_same_run() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// On a lossy network, with clients that come and go: every delivery that is owed is made or on
-    /// its way, which the engine checks at the end of each run.
+    /// On a lossy network, with clients that come and go, every owed delivery is made or on its
+    /// way. The engine checks this at the end of each run.
     #[test]
     fn nothing_is_lost_between_nodes(
         loss in prop_oneof![Just(0.0), 0.0..0.1f64],

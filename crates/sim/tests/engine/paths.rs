@@ -1,4 +1,4 @@
-//! Which way packets go.
+//! Routes of packets.
 
 use ratewire_net::spec::*;
 use ratewire_sim::{RunError, SetupError};
@@ -6,8 +6,8 @@ use ratewire_transport::App;
 
 use crate::net::*;
 
-/// A diamond: 0 - 1 - {2, 3} - 4 - 5, both ways equally long. Links 2 and 4 lead over nodes 2 and
-/// 3.
+/// A diamond: 0 - 1 - {2, 3} - 4 - 5, with two equally long paths. Links 2 and 4 lead to nodes 2
+/// and 3.
 fn diamond() -> Net {
     let mut net = Net::new(law("fixed", &[("window", "1000 packets")]));
     net.nodes(6);

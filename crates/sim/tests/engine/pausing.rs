@@ -8,7 +8,8 @@ use ratewire_units::{Bytes, Duration};
 
 use crate::net::*;
 
-/// A buffer that pauses link `link`, whose way back is its neighbour, with headroom as worked out.
+/// Adds a buffer that pauses link `link`, with the computed headroom. Frames go over the cable's
+/// other link.
 pub fn pause(net: &mut Net, link: u32, xoff: Bytes, arrangement: Arrangement) {
     let (own, back) = (net.link(link).clone(), net.link(link ^ 1).clone());
     let rate = own.service.mean_rate();
@@ -65,8 +66,8 @@ fn shares(outcome: &Outcome) -> Vec<f64> {
     outcome.flows.iter().map(|f| f.delivered.as_f64() / all).collect()
 }
 
-/// Payload delivered over what the bottleneck carries in the time, headers included, less a round
-/// trip.
+/// Payload delivered, with headers, as a share of what the bottleneck carries in the time less a
+/// round trip.
 fn used(outcome: &Outcome, seconds: f64) -> f64 {
     let delivered: f64 = outcome.flows.iter().map(|f| f.delivered.as_f64()).sum();
     delivered * 1500.0 / 1460.0 / (12.5e6 * (seconds - 0.024))
@@ -81,7 +82,7 @@ fn a_paused_sender_fills_the_link_and_loses_nothing() {
         assert_eq!(outcome.packets.dropped, 0, "{name}");
         assert!(used(&outcome, 5.0) > 0.97, "{name}: {}", used(&outcome, 5.0));
         let link = &outcome.links[0].pausing;
-        // A tenth of the time it sends, and a paused link is not told that it is.
+        // The link sends for a tenth of the time, and is paused for most of the rest.
         let paused = link.paused.secs() / 5.0;
         assert!((0.85..0.91).contains(&paused) && link.overflowed == 0, "{name}: {link:?}");
         assert!(outcome.links[1].pausing.frames > 2 * link.pauses - 2);
@@ -100,9 +101,9 @@ fn capturing_pauses_does_not_change_the_outcome() {
     assert_eq!(net.setup.frame_links(), [LinkId(3)].into());
 }
 
-/// Acknowledgements go another way, so that no packet comes by the captured link.
+/// Acknowledgements take another path, so that no packet comes over the captured link.
 #[test]
-fn frames_do_not_wait_for_packets_to_be_told() {
+fn frames_are_reported_without_waiting_for_packets() {
     let mut net = test_bed("noq", 1, true).seconds(5.0);
     net.nodes(1);
     net.cable(1, 3, MBPS(1000), Duration::from_micros(1));
@@ -119,7 +120,7 @@ fn frames_do_not_wait_for_packets_to_be_told() {
     assert!(log.packets > 1000 && log.frames == 0, "a watched link's frames are of no use");
 }
 
-/// NoQ in safe mode is NewReno where its own link is not paused, to the packet.
+/// If its own link is not paused, NoQ in safe mode equals NewReno, to the packet.
 #[test]
 fn safe_mode_is_newreno_on_other_paths() {
     let run = |name| {
@@ -185,9 +186,8 @@ fn a_host_that_does_not_make_its_sockets_wait_drops() {
     assert_eq!(outcome.links[0].pausing.overflowed, 0);
 }
 
-/// The receiver takes in a packet in 200 us, 60 Mbit/s, and the switch before it is paused for
-/// that. It hears of room 24 ms before the first packet comes: 180 KB must wait below the lower
-/// threshold.
+/// The receiver takes in a packet in 200 us, or 60 Mbit/s, and pauses the switch before it. After a
+/// resume, it takes 24 ms until the first packet comes: 180 KB must wait below the lower threshold.
 #[test]
 fn a_slow_receiver_holds_the_sender_back_hop_by_hop() {
     let mut net = test_bed("noq", 1, true).seconds(5.0);
@@ -212,7 +212,8 @@ fn an_application_that_reads_slowly_holds_back_by_its_window() {
     assert_eq!(outcome.packets.dropped, 0);
 }
 
-/// Bursts overflow a queue that smooth sending does not, and not a buffer that pauses.
+/// Bursts overflow a queue that smooth sending does not overflow. A buffer that pauses does not
+/// overflow either way.
 #[test]
 fn bursts_hurt_where_nothing_is_paused() {
     let run = |paused, bursts| {
@@ -230,9 +231,9 @@ fn bursts_hurt_where_nothing_is_paused() {
     assert!(used(&held, 10.0) > 0.97);
 }
 
-/// Three switches in a ring, a flow from each over the two that follow.
+/// Four switches in a ring, each with a flow over the three that follow.
 #[test]
-fn a_ring_of_paused_switches_is_told() {
+fn a_ring_of_paused_switches_is_found() {
     let mut net = Net::new(law("noq", &[]));
     net.nodes(8);
     let mut links = Vec::new();

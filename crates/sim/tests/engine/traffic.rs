@@ -38,7 +38,7 @@ fn poisson_arrivals_offer_the_load_they_are_set_to() {
 }
 
 #[test]
-fn what_arriving_flows_deliver_is_told_together_as_it_arrives() {
+fn deliveries_of_arriving_flows_are_sampled_together_as_they_arrive() {
     let mut net = Net::pair(law("newreno", &[]), MBPS(8), MS(1));
     net.flow(0, 1, App::sized(Bytes::new(70_000)));
     net.traffic(Arrivals::Periodic(MS(700)), Sizes::Fixed(Bytes::new(500_000)));
@@ -177,7 +177,7 @@ fn writers_write_what_they_say() {
 
 #[test]
 fn a_slow_reader_holds_a_paced_sender_back() {
-    // The window is no whole number of packets, and the pace far above what is read.
+    // The window is no whole number of packets, and the pace is far above the reader's rate.
     let mut net = Net::pair(law("fixed", &[("rate", "50 Mbit/s")]), MBPS(100), MS(5));
     let flow = net.flow(0, 1, App { reader: Reader::Slow(MS(2)), ..App::unlimited() });
     flow.transport.receive_window = ReceiveWindow::Fixed(Bytes::new(50_000));
