@@ -353,9 +353,9 @@ mod tests {
         assert!(size_of::<Flow>() <= 1280, "{}", size_of::<Flow>());
     }
 
-    /// Memory that a flow with two hosts and four links of its own adds to a run, without names,
-    /// packets and the four active links (net's tests know their size). A hundred thousand must fit
-    /// a GiB.
+    /// Memory that a flow with two hosts and four links of its own adds to a run. Names, packets
+    /// and the four active links are not counted (net's tests know a link's size). A hundred
+    /// thousand must fit a GiB.
     #[test]
     fn a_flow_with_its_own_hosts_and_links_takes_less_than_five_kibibytes() {
         let told = size_of::<FlowSpec>() + size_of::<FlowOutcome>();

@@ -61,7 +61,7 @@ pub struct GroupOutcome {
 /// A sending client at the end of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderOutcome {
-    /// Its group.
+    /// Group of the client.
     pub group: GroupId,
     /// Counters of the client.
     pub counts: SenderCounts,

@@ -121,7 +121,7 @@ pub struct Followed {
 /// Fate of a followed packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fate {
-    /// Its acknowledgement arrived at this time, with this header.
+    /// The packet's acknowledgement arrived at this time, with this header.
     Acknowledged(Time, Header),
     /// The packet arrived; its acknowledgement is combined with a later one.
     AcknowledgedLater,
@@ -185,7 +185,7 @@ impl Followed {
 pub struct ArrivingSample {
     /// End of the interval.
     pub at: Time,
-    /// Its length.
+    /// Length of the interval.
     pub interval: Duration,
     /// Payload of these flows that arrived in the interval, as in [`FlowSample::delivered`].
     pub delivered: Bytes,
@@ -196,7 +196,7 @@ pub struct ArrivingSample {
 pub struct FlowSample {
     /// End of the interval.
     pub at: Time,
-    /// Its length.
+    /// Length of the interval.
     pub interval: Duration,
     /// Id of the flow.
     pub flow: FlowId,
@@ -226,7 +226,7 @@ pub struct FlowSample {
 pub struct LinkSample {
     /// End of the interval.
     pub at: Time,
-    /// Its length.
+    /// Length of the interval.
     pub interval: Duration,
     /// Id of the link.
     pub link: LinkId,
@@ -294,7 +294,7 @@ impl LinkSample {
 pub struct OverlaySample<'a> {
     /// End of the interval.
     pub at: Time,
-    /// Its length.
+    /// Length of the interval.
     pub interval: Duration,
     /// Each group.
     pub groups: &'a [GroupSample],

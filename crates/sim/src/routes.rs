@@ -16,13 +16,13 @@ pub struct RouteInfo {
     pub id: RouteId,
     /// Sum of the propagation delays.
     pub delay: Duration,
-    /// Link-layer bytes per packet on its slowest link.
+    /// Link-layer bytes per packet on the slowest link.
     overhead: Bytes,
-    /// Time per byte of its slowest link; `None` if a link sends nothing.
+    /// Time per byte on the slowest link; `None` if a link sends nothing.
     slowest: Option<SerialTime>,
-    /// Rate of its first link.
+    /// Rate of the route's first link.
     pub line_rate: Rate,
-    /// Its first link.
+    /// First link of the route.
     pub first: LinkId,
 }
 

@@ -1,9 +1,9 @@
 //! Switches and hosts whose queues pause each other.
 //!
 //! A node at an end of a link with a pausing buffer ([`PauseSpec`]) keeps waiting packets in a
-//! [`SwitchQueues`], and not in the FIFOs of its links: the next packet to be sent is not the first
-//! that came, and may have to wait for a pause. Its links have an event for each departure; all
-//! other links compute departures later.
+//! [`SwitchQueues`], not in the FIFOs of its links. The next packet to be sent is not the first
+//! that came, and may have to wait for a pause. The node's links have an event for each departure;
+//! all other links compute departures later.
 //!
 //! A packet that came over a paused link counts for that link until it leaves the node, as in real
 //! switches. A full buffer sends its frame on the link back as soon as the packet in transmission

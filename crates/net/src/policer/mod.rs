@@ -6,11 +6,11 @@
 //!   passed. A larger claim is cut to the time left in the bucket: a flow that claims four times
 //!   its spacing counts once. Where ports grant rates, a spacing of a higher rate is raised to that
 //!   of the granted rate: a flow that claims a quarter of its spacing counts in full.
-//! - **Window.** In a round trip, a flow may send the window that it claimed when it was first
-//!   seen, changed by what this port granted since. A grant that reduces the window counts two
-//!   round trips later, when the sender must know of it. An unused grant lapses by half in each
-//!   round trip in which the flow sends, as it does at senders. Packets beyond the window are
-//!   dropped, because nothing else stops a sender that ignores grants.
+//! - **Window.** In a round trip, a flow may send the window that it first claimed, changed by what
+//!   this port granted since. A grant that reduces the window counts two round trips later, when
+//!   the sender must know of it. An unused grant lapses by half in each round trip in which the
+//!   flow sends, as it does at senders. Packets beyond the window are dropped, because nothing else
+//!   stops a sender that ignores grants.
 //!
 //! Memory is bounded: flows share a table of a fixed number of suspects, in small sets. If a set is
 //! full, a new flow replaces the flow that passed the fewest bytes, and inherits its count (space

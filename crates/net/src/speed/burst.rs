@@ -1,9 +1,9 @@
 //! Bursts: packets that a host sends at one instant.
 //!
-//! If a packet has to wait at a plain link, the time at which it will leave is known at once, and
-//! on a host's own link nothing changes that time. Take packets of one size that are sent at one
-//! instant, or just as another of them starts. Each takes a whole number of packet times longer
-//! than the first, and equally long on all links of one rate, overhead and delay.
+//! If a packet has to wait at a plain link, its departure time is known at once. On a host's own
+//! link, nothing changes that time. Take packets of one size that are sent at one instant, or just
+//! as another of them starts. Each takes a whole number of packet times longer than the first, and
+//! equally long on all links of one rate, overhead and delay.
 //!
 //! The second packets of all bursts therefore share a delay line, and likewise the third and the
 //! fourth ([`crate::speed::delay_line`]). The link puts them on their lines early, and only counts

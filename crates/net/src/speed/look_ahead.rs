@@ -1,9 +1,9 @@
 //! Prefetching of memory that coming events need.
 //!
 //! Thousands of links, packets and flows do not fit the caches: at each hop, a packet would wait
-//! for memory longer than its processing takes. But coming events are known. Each piece of memory
-//! has the address of the next piece, so the methods of [`LookAhead`] are called one after the
-//! other, as an event comes nearer.
+//! for memory longer than its processing takes. But coming events are known. The address of one
+//! piece of memory is stored in another, so the methods of [`LookAhead`] are called in turn as an
+//! event comes nearer.
 
 use crate::fabric::Fabric;
 use crate::link::{DelayLine, Link, Links};

@@ -11,14 +11,14 @@ pub(crate) const DELAY_LINES_OF_BURSTS: usize = DELAY_LINES / 2;
 /// Packets of a burst, behind the first, that go on delay lines early; few, as delay lines are.
 pub(crate) const MOST_EARLY: u8 = 3;
 
-/// Number of packets on the way and waiting above which a link's events follow each other, and its
-/// FIFO's slots leave the caches before they are used again.
+/// Packets above which a FIFO counts as long: the link's events follow each other, and slots leave
+/// the caches before they are used again.
 pub(crate) const LONG: u32 = 64;
 /// Distance, in slots behind the last packet of a FIFO, at which a slot is prefetched: a flow's
 /// packets come in trains.
 pub(crate) const SLOTS_AHEAD: u32 = 4;
-/// The same distance in a [`LONG`] FIFO, where packets of many trains take slots sooner than memory
-/// answers.
+/// Distance at which a slot of a [`LONG`] FIFO is prefetched, where packets of many trains take
+/// slots sooner than memory answers.
 pub(crate) const SLOTS_AHEAD_LONG: u32 = 8;
 
 /// Distance from the head of a [`LONG`] FIFO at which packets are prefetched: memory answers in the

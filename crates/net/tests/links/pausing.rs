@@ -28,8 +28,8 @@ fn slow(from: u32, to: u32) -> LinkSpec {
     LinkSpec { service: Service::Rate(Rate::from_bps(3_200_000)), ..link(from, to) }
 }
 
-/// A link from node 0 to 1 at 1 us a byte, which node 1's buffer pauses, and one on to node 2 at
-/// 2.5 us a byte.
+/// A link from node 0 to 1 at 1 us a byte, paused by node 1's buffer. A link on to node 2 takes 2.5
+/// us a byte.
 fn chain(pause: PauseSpec) -> Bench {
     let mut b =
         Bench::new(vec![LinkSpec { pause: Some(pause), ..link(0, 1) }, link(1, 0), slow(1, 2)]);

@@ -196,7 +196,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let spec = &self.setup.flows[id as usize];
         let stopped = spec.stop.is_some_and(|stop| stop <= self.now);
         if spec.start <= self.now && !stopped && self.slots[id as usize].is_none() {
-            // Its routes were found when it first started.
+            // The flow's routes were found when it first started.
             let Ok(slot) = self.open(FlowId(id), spec) else { return };
             self.pump(slot);
         }

@@ -76,7 +76,7 @@ fn sampling_and_capture_do_not_change_the_outcome() {
     }
 }
 
-/// So many links share delay lines, and so do captured links and followed packets.
+/// With so many links, delay lines are shared, also by captured links and followed packets.
 #[test]
 fn capture_and_following_do_not_change_what_thousands_of_links_do() {
     for name in ["xcp", "newreno"] {

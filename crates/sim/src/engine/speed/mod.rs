@@ -48,7 +48,7 @@ impl Speed {
         Speed { delay_lines: false, host_lag: HostLagging::Never, look_ahead: false }
     }
 
-    /// The same means without hosts that lag.
+    /// These means, without hosts that lag.
     pub const fn without_host_lag(self) -> Speed {
         Speed { host_lag: HostLagging::Never, ..self }
     }

@@ -51,5 +51,6 @@ pub(crate) const WORTH_A_REVIEW: u32 = 1 << 12;
 /// Halvings of a bucket's width that must separate two events for them to count as spared. Events
 /// at nearly the same time share a bucket of any width.
 pub(crate) const HALVINGS_OF_A_PAIR: u32 = 3;
-/// The same number for events in a list, which takes longer than a pair and is worth more halvings.
+/// Halvings that must separate two events of a list. A list takes longer than a pair, and is worth
+/// more halvings.
 pub(crate) const HALVINGS_OF_A_LIST: u32 = 8;
