@@ -1,8 +1,8 @@
 //! DualPI2, the dual queue coupled AQM for low latency, low loss and scalable throughput (RFC
 //! 9332).
 //!
-//! Names and pseudo code are those of appendix A. Queue 0 is the Classic queue (C), queue 1 the
-//! low-latency one (L).
+//! Names and pseudo code are those of appendix A, with the edge cases of A.2. Queue 0 is the
+//! Classic queue (C), queue 1 the low-latency queue (L).
 //!
 //! # Updates (`dualpi2_update`)
 //! Between two updates the backlog changes only at arrivals and departures, and the wait of a head
@@ -12,8 +12,8 @@
 //! # Deliberate differences
 //! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2: the
 //!   RFC's pseudo code leaves `scheduler()` open.
-//! - The limit of both queues is the link's `queue`, and a packet that finds no room is the one
-//!   dropped.
+//! - The limit of both queues is the link's `queue`; an arriving packet that finds no room is
+//!   dropped. The RFC tests for a full-size packet's room, whatever the size of the arriving one.
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +35,7 @@ const LOW_LATENCY: u32 = 1;
 /// DualPI2 at one link. Names in brackets are the RFC's.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
-    /// Wait of the Classic queue to hold.
+    /// Target of the wait in the Classic queue.
     target: Duration,
     /// Updates of the probabilities (each Tupdate).
     updates: Timer,
@@ -60,7 +60,7 @@ pub struct DualPi2 {
     heads: [Option<Time>; 2],
     /// Sums of probabilities since the last mark or drop, by queue (count of recur).
     counts: [f64; 2],
-    /// Above zero the Classic queue is next, else the low-latency one.
+    /// The Classic queue is next if this is above zero, else the low-latency queue.
     credit: f64,
 }
 
@@ -110,7 +110,8 @@ const OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
-/// Packets that must wait behind a low-latency packet for its own queue to mark it (Th_len).
+/// A low-latency packet is marked by its own queue only if more packets than these wait behind it
+/// (Th_len).
 const LEAST_BEHIND: u32 = 1;
 impl DualPi2 {
     /// Probability of a mark or drop of a Classic packet (p_C).
@@ -118,13 +119,13 @@ impl DualPi2 {
         self.base * self.base
     }
 
-    /// Probability of a low-latency packet's mark that goes with it (p_CL).
+    /// Probability of a low-latency packet's mark, coupled to the Classic queue's (p_CL).
     fn coupled(&self) -> f64 {
         (self.coupling * self.base).min(1.0)
     }
 
-    /// Whether low-latency packets are marked for certain, so that marks can do no more (p_CL >=
-    /// p_Lmax).
+    /// Whether every low-latency packet is marked already, so that only drops can slow senders
+    /// further (p_CL >= p_Lmax).
     fn is_overloaded(&self) -> bool {
         self.coupled() >= 1.0
     }
@@ -149,8 +150,8 @@ impl DualPi2 {
         hits
     }
 
-    /// Works out the updates up to `now`, at multiples of the interval: the heads have been the
-    /// same since.
+    /// Works out the updates up to `now`, at multiples of the interval. The heads have not changed
+    /// since the last call.
     fn catch_up(&mut self, now: Time) {
         while let Some(at) = self.updates.take(now) {
             let before = (self.base, self.previous);
@@ -161,7 +162,7 @@ impl DualPi2 {
         }
     }
 
-    /// One update (dualpi2_update of A.2): the greater wait of both queues.
+    /// One update (dualpi2_update of A.2), from the longer wait of both queues' heads.
     fn update(&mut self, at: Time) {
         let waits = self.heads.map(|came| came.map_or(Duration::ZERO, |came| at.since(came)));
         let wait = waits[0].max(waits[1]);
@@ -171,7 +172,7 @@ impl DualPi2 {
         self.previous = wait;
     }
 
-    /// What a Classic packet meets (A.2).
+    /// Treatment of a departing Classic packet (dualpi2_dequeue of A.2).
     fn treat_classic(&mut self) -> Treatment {
         let likelihood = self.classic();
         if !self.recurs(CLASSIC, likelihood) {
@@ -182,7 +183,7 @@ impl DualPi2 {
         Treatment::signal(likelihood < most)
     }
 
-    /// What a low-latency packet meets (A.2).
+    /// Treatment of a departing low-latency packet (dualpi2_dequeue of A.2).
     fn treat_low_latency(&mut self, departure: &Departure) -> Treatment {
         let (classic, coupled) = (self.classic(), self.coupled());
         if self.is_overloaded() && self.recurs(LOW_LATENCY, classic) {
@@ -276,7 +277,8 @@ impl Discipline for DualPi2 {
     }
 }
 
-/// The credit of the Classic queue when neither has waited: the low-latency queue goes first.
+/// Credit of the Classic queue after an idle time. It is negative for a share below one half: the
+/// low-latency queue then goes first.
 fn first_credit(classic_share: f64, packet: Bytes) -> f64 {
     (2.0 * classic_share - 1.0) * packet.as_f64()
 }
