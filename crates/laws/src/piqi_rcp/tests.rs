@@ -66,8 +66,8 @@ fn offer(rate: f64) -> RcpHeader {
     RcpHeader::reply(&RcpHeader::request(rate, RTT))
 }
 
-/// A flow that was opened 100 ms ago and hears every millisecond that 10 MB/s are on offer; its
-/// rate after so many milliseconds.
+/// A flow that was opened 100 ms ago and is offered 10 MB/s every millisecond. Also returns its
+/// rate after this time.
 fn climbing(options: &[(&str, &str)], milliseconds: u64) -> (RcpSource, f64) {
     let mut s = source::<PiqiRcp>(options);
     s.on_opened(Time::ZERO, Some(RTT), Some(&offer(1e7)));

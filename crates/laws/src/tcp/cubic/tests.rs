@@ -184,7 +184,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     assert_eq!(paused.stage.as_ref().unwrap().t, Duration::from_secs(1));
     assert_eq!(paused.window(), busy.window());
 
-    // Nor does idling, of which no acknowledgement tells.
+    // The curve does not advance during idling either, which no acknowledgement reports.
     let mut idle = after_a_loss_at_100();
     acknowledge(&mut idle, 100, 600, false);
     idle.on_send(&Sending { now: at(900), ..sending() });
