@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a place that sees each packet once,
- * as it comes to the queue.
+/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a hook that sees each packet once, as
+ * it joins the queue.
  *
  * Differences from the draft:
  * - the header's change is that of the flow's rate in time (option.h);
@@ -8,11 +8,11 @@
  *   second is a shift away;
  * - grants are computed from the sums of the interval before, as in the draft, but as packets
  *   arrive: the queue is first-in-first-out, so the order is the same;
- * - the control timer is checked when a packet comes, or a timer of the caller's fires
+ * - the control timer is checked when a packet arrives, or a timer of the caller's fires
  *   (rw_xcp_timers);
- * - after an interval in which no packet stated its rate, Cp is as for one flow, where the draft
- *   divides by 0: a sender after a pause may not appear in two consecutive intervals. The residue
- *   bounds the sum of all gifts;
+ * - after an interval in which no packet stated its rate, Cp is as for one flow. The draft divides
+ *   by 0. A sender after a pause may not appear in two consecutive intervals. The residue bounds
+ *   the sum of all gifts;
  * - a rate ages to no less than two packets in the RTT or in the shortest interval.
  *
  * Valid for capacities up to 549 Gbit/s, RTTs up to 1 s and intervals of up to 2^62 bytes. */
@@ -40,7 +40,8 @@ struct rw_xcp {
 	__u64 sum_x_known;
 	__u64 sum_x_rtt;
 
-	/* Gifts and takings of this interval, B/s in 2^-RW_XCP_FRACTION: in all; by X; by byte. */
+	/* Gifts and takings of this interval, B/s in 2^-RW_XCP_FRACTION: their sums, by X, and
+	 * by byte. */
 	__u64 residue_pos;
 	__u64 residue_neg;
 	struct rw_share cp;
@@ -149,7 +150,7 @@ RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 	}
 }
 
-/* Grant to a packet of this rate, spacing and size (lines 19 to 28). */
+/* Grants feedback to a packet of this rate, spacing and size (lines 19 to 28). */
 RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64 x, __u64 size)
 {
 	__u64 pos = rw_part(&port->cp, x), neg = rw_part(&port->cn, size);
@@ -284,7 +285,7 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 	*header = (struct rw_header){};
 	if (!sender->allowed || !rtt_us)
 		return;
-	/* It is about the time before this packet, which may be longer than a round. */
+	/* The flag covers the time before this packet, which may be longer than a round. */
 	sender->limited |= limited;
 	rw_xcp_round(sender, now_us, rtt_us, packet, least);
 	sender->sent += size;
@@ -309,8 +310,8 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 
 	if (!rate || (change > 0 && !may_grow))
 		return;
-	/* At most what was sent in a round trip or an interval of the routers, to which this is the
-	 * answer. */
+	/* At most the bytes of a round trip or of a routers' interval, which this feedback
+	 * answers. */
 	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
 	acked = rw_min(acked, RW_MOST_ACKED);
 	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
