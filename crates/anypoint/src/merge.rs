@@ -102,8 +102,8 @@ impl Merge {
         declared.wish.get()
     }
 
-    /// With few members at each packet, with many once in a few packets: a packet changes the sums
-    /// little.
+    /// Updates the sums: at each packet with few members, once in a few packets with many, because
+    /// a packet changes the sums little.
     fn sum_up(&mut self, now: Time) {
         self.sums_due = 1 + self.rates.len() / 16;
         (self.rate, self.window, self.active) = (0.0, 0.0, 0.0);

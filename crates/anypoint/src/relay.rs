@@ -13,7 +13,7 @@ use ratewire_units::Bytes;
 use crate::ranges::Ranges;
 use crate::settled::{Settled, Unfinished};
 
-/// Marks a source that is gone, or the rest of a frame that was given up.
+/// Marks a source that has failed, or the rest of a frame that was given up.
 const GONE: u32 = u32::MAX;
 
 /// Maximum number of ranges examined to fill an acknowledgement.

@@ -13,8 +13,8 @@ use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 /// Order in which a group's messages and view changes are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Service {
-    /// No order is promised. Links keep order, so each sender's messages arrive in order all the
-    /// same.
+    /// No order is promised. In practice each sender's messages arrive in order, because links keep
+    /// order.
     Unordered,
     /// Each sender's messages in the order in which they were sent.
     #[default]

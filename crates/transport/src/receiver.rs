@@ -143,8 +143,8 @@ impl Receiver {
         self.marked |= marked;
         let end = offset.saturating_add(payload.get());
         if payload == Bytes::ZERO || end > self.right_edge(now) {
-            // A question for room, or a packet without room: the sender is answered and will ask
-            // again.
+            // A window probe, or a packet without room. The acknowledgement tells the sender, which
+            // will probe again.
             self.refused += u64::from(payload > Bytes::ZERO);
             return self.answer_now();
         }

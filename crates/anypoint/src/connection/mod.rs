@@ -1,4 +1,4 @@
-//! The soft state of a connection: made by a packet that passes, dropped after a long silence.
+//! The soft state of a connection. A packet that passes creates it; a long silence drops it.
 
 mod inbound;
 mod outbound;
