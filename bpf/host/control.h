@@ -38,10 +38,10 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
 	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
 
-	/* The pace limits; the window only bounds what is outstanding. Under laws that state a
-	 * rate, a round trip's worth may be sent without another acknowledgement: bound by the rate
-	 * alone, a sender would stand still at each cut of the rate. Without a pace the window has
-	 * room for the segments of 64 kB that are being made and acknowledged. NoQ has no window.
+	/* The pace limits; the window only bounds outstanding data. Under laws that state a rate, a
+	 * round trip's worth may be sent without another acknowledgement: bound by the rate alone,
+	 * a sender would stand still at each cut of the rate. Without a pace the window has room
+	 * for the segments of 64 kB that are being made and acknowledged. NoQ has no window.
 	 */
 	if (rate >= MOST_PACED)
 		window += 2 * 65536 / packet;

@@ -113,8 +113,7 @@ static __always_inline int reserve(struct bpf_sock_ops *skops)
 	return 1;
 }
 
-/* The answer to the other end: the mean change of what arrived since the last answer, or the last
- * rate. */
+/* The answer to the other end: the mean of the changes since the last answer, or the last rate. */
 static __always_inline __u32 take_answer(struct flow *flow)
 {
 	if (law == HOST_XCP && flow->receiver.bytes) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Integer arithmetic of the laws: the kernel has no floating point, and BPF no 128-bit product.
  *
- * Units in all of bpf/laws: bytes, bytes per second, nanoseconds or microseconds as names say.
- * Domain: rates up to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything saturates; nothing
- * wraps. */
+ * Units in all of bpf/laws: bytes, bytes per second, and nanoseconds or microseconds, as names
+ * state. Domain: rates up to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything
+ * saturates; nothing wraps. */
 #pragma once
 
 #ifndef __VMLINUX_H__

@@ -137,7 +137,8 @@ RW_INLINE int rw_xcp_is_due(const struct rw_xcp *port, __u64 now_ns)
 	return port->queue_at_ns <= now_ns || port->control_at_ns <= now_ns;
 }
 
-/* Does what is due. An interval that ends late keeps its actual length, over which its sums are. */
+/* Does what is due. An interval that ends late keeps its actual length, to which its sums
+ * belong. */
 RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 {
 	if (port->least_queue > queue)
@@ -252,9 +253,9 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 }
 
 /* Ends a round. The unused part of the allowed rate ages by half for each RTT that passed
- * (4.1.3.1), but the rate not below two packets in the time in which routers answer: they know only
- * flows that they see in each interval, and a pause of milliseconds can have hundreds of round
- * trips. */
+ * (4.1.3.1). The rate does not age below two packets in the time in which routers answer.
+ * Routers know only flows that they see in each interval, and a pause of milliseconds can have
+ * hundreds of round trips. */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 packet, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender), aged, seen;
@@ -273,7 +274,7 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 	sender->round_us = now_us;
 }
 
-/* Maximum of a wish or grant: what the option can carry, B/s a second. */
+/* Maximum of a wish or grant: the option's maximum, B/s a second. */
 #define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
 
 /* Writes the header of size departing bytes, in packets of at most packet. */
@@ -324,8 +325,8 @@ RW_INLINE void rw_xcp_loss(struct rw_xcp_sender *sender, __u64 least)
 	rw_xcp_set_rate(sender, rw_xcp_rate(sender) / 2, least);
 }
 
-/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by
- * bytes. Changes are as in the option, so that sums of them fit. */
+/* XCP's receiver (4.1.2): the mean of the changes since the last acknowledgement, by bytes.
+ * Changes are as in the option, so that sums of them fit. */
 struct rw_xcp_receiver {
 	__s64 sum;
 	__u64 bytes;

@@ -18,10 +18,10 @@
 //! headroom = 2 L + R (L / r + n F / r + d' + e + d)
 //! ```
 //!
-//! With `r = R` and `d' = d` this is the usual rule (`2 d R`, a full packet at each end, the
-//! frame's own time and the reaction time), and one full packet more for the arrival that passes
-//! the threshold. Sizes are those on the wire, which exceed those in buffers and so leave a small
-//! margin.
+//! The usual rule is `2 d R`, a full packet at each end, the frame's own time and the reaction
+//! time. With `r = R` and `d' = d` this is the same, and one full packet more for the arrival that
+//! passes the threshold. Sizes are those on the wire, which exceed those in buffers and so leave a
+//! small margin.
 
 use ratewire_units::{Bytes, Duration, Rate};
 

@@ -1,9 +1,9 @@
 //! Pace and window of a source whose rate the network sets, shared by all rate-based laws.
 //!
-//! The window is not part of these laws. It is [`SPARE`] times what the rate sends in a round trip,
-//! so that it binds only when acknowledgements fail to arrive. A window of two round trips would
-//! cut off the end of the queue that newcomers cause under RCP. ns-2's senders have no window and
-//! build that queue.
+//! The window is not part of these laws. It is [`SPARE`] times the data that the rate sends in a
+//! round trip, so that it binds only when acknowledgements fail to arrive. A window of two round
+//! trips would cut off the end of the queue that newcomers cause under RCP. ns-2's senders have no
+//! window and build that queue.
 //!
 //! The response to losses is not part of the laws either. It is needed because a bottleneck may not
 //! take part in the law. A loss caps the rate at half. The cap grows by a packet an RTT each RTT,

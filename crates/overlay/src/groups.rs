@@ -1,7 +1,7 @@
 //! Membership of a group, as one node knows it.
 //!
-//! A client that joins must get all messages after the view that first has it. A node that has not
-//! heard of the client would send it nothing, so the joining node asks first
+//! A client that joins must get all messages after the view that first has it. Nodes that do not
+//! know of the client would send it nothing, so the joining node asks first
 //! ([`Interest`](crate::message::MessageBody::Interest)). The other nodes include it and answer
 //! with the stamp from which on they send. Once all have answered, the join gets its stamp, which
 //! is above all of theirs.

@@ -91,8 +91,8 @@ impl Connection {
         }
     }
 
-    /// Gives a place to the frame of the packet from `offset` to `end`, and to lost frames before
-    /// it if the module can tell where they go, so that each member's order is the peer's.
+    /// Gives a place to the frame of the packet from `offset` to `end`. Lost frames before it get
+    /// theirs too, if the module can route them unread. Each member's order is then the peer's.
     fn route(
         &mut self,
         ground: &mut Ground,

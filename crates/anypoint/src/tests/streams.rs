@@ -72,7 +72,7 @@ fn the_peer_hears_of_what_all_members_have() {
         assert!(matches!(out[..], [Output::Segment(side, made)]
             if side == to && made.offset == packet / 2 * PAYLOAD));
     }
-    // B is nearer: its acknowledgement says nothing of A's data, which is not lost.
+    // B is nearer: its acknowledgement does not show a loss of A's data.
     assert_eq!(answer(&mut s, B, &ack(1, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
     assert_eq!(answer(&mut s, B, &ack(3, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
     assert_eq!(answer(&mut s, A, &ack(1, 5000, &[])), [(Side::Peer, 2, 5000, vec![])]);
@@ -212,8 +212,8 @@ fn a_packet_may_have_several_places() {
     assert_eq!(out, [Output::Segment(A, segment(0)), Output::Segment(B, segment(0))]);
 }
 
-/// Data of a failed member beyond a hole of its own is gone, although the peer was told of it, even
-/// if it is the first that the peer waits for.
+/// Data of a failed member beyond a hole of its own is lost, although it was acknowledged to the
+/// peer. This holds even for the first data that the peer waits for.
 #[test]
 fn what_a_failed_member_had_beyond_a_hole_is_not_told_any_more() {
     const C: Side = Side::Member(2);

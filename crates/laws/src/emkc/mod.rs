@@ -31,7 +31,7 @@
 //!   beta < (1 - gamma) C`, which is `N` up to `C / 4 Mbit/s`. Beyond, or with `gamma` 1, queues
 //!   fill and overflow: this is the law's standing overload, not an error.
 //! - A price counts as caused by a rate if the router measured it over a whole interval after a
-//!   packet of that rate had passed (the header's marker and number say so). A round therefore
+//!   packet of that rate had passed. The header's marker and number show this. A round therefore
 //!   lasts a round trip and up to two intervals.
 //! - An idle link counts as carrying a packet an interval, so that `p` is finite. A source that
 //!   uses its rate then never grows by more than `alpha + beta gamma C` at once. A source short of

@@ -20,7 +20,7 @@
 //! | txBytes | 20 | 128 bytes; wraps |
 //! | qLen | 16 | 80 bytes; stays at the most it can hold |
 //!
-//! A link whose rate is none of these speeds states the next higher one, and scales its byte counts
+//! A link whose rate is none of these speeds states the next higher one. It scales its byte counts
 //! up by the same factor, as if its packets were longer. Shares of the link and times to drain its
 //! queue then come out right.
 

@@ -42,7 +42,7 @@ pub(super) struct Sending {
     pub(super) packet: Bytes,
     mss: Bytes,
     pub(super) srtt: Duration,
-    /// Payload that may be outstanding beyond what the rate sends in a round trip.
+    /// Payload that may be outstanding beyond the data that the rate sends in a round trip.
     pub(super) spare: Bytes,
     /// Whether a loss is being repaired.
     pub(super) repairing: bool,
@@ -80,8 +80,8 @@ impl Sending {
         self.srtt = acked.srtt;
         self.spare = acked.in_flight;
     }
-    /// The window at this rate: what the rate sends in a round trip, two packets more, and the
-    /// spare. Rate zero stands for none yet.
+    /// The window at this rate: the data that the rate sends in a round trip, two packets more, and
+    /// the spare. Rate zero stands for none yet.
     pub(super) fn window(&self, rate: Throughput) -> Bytes {
         let (packet, mss) = (self.packet.as_f64().max(1.0), self.mss.as_f64());
         let packets = if rate == Throughput::ZERO {

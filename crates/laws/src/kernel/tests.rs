@@ -67,8 +67,8 @@ pub(super) fn catch_up(port: &mut impl Port, now: Time, queue: PortQueue) {
 
 /// From the same packets both arithmetics grant each flow the same change of rate over the last
 /// half second. Tolerances: 1 % of the largest change of any flow; and the effect of one packet of
-/// each flow more or less in an interval, because the kernel's intervals are whole microseconds and
-/// may end on the other side of a packet.
+/// each flow more or less in an interval. The kernel's intervals are whole microseconds and may end
+/// on the other side of a packet.
 fn compare_xcp(flows: &[Flow], capacity: f64, queue: u64) -> Result<(), TestCaseError> {
     let capacity = Rate::from_bps((capacity * 8.0) as u64);
     let exact: Xcp =

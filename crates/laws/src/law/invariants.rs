@@ -1,8 +1,8 @@
 //! A law's promises, which the fuzz targets and the property tests check.
 //!
-//! Tests check of every law that its window holds a packet and is bounded, its pace is a number,
-//! its equations are explained, and its headers survive their bytes. Here a law states further
-//! promises.
+//! Tests check of every law that its window holds a packet and is bounded, and that its pace is a
+//! number. Its equations must be explained, and its headers survive their bytes. Here a law states
+//! further promises.
 
 use alloc::boxed::Box;
 

@@ -1,8 +1,8 @@
 //! Treatment of headers at a junction: a switch that splits one flow into many, or merges many into
 //! one.
 //!
-//! A law reads and writes what its data headers declare of their flow and what its acknowledgements
-//! feed back. The junction splits and merges flows by the same rules for all laws.
+//! A law reads and writes the declarations of its data headers and the feedback of its
+//! acknowledgements. The junction splits and merges flows by the same rules for all laws.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 

@@ -4,7 +4,7 @@
 //!
 //! # Sender
 //! - On a back-pressured path there is no slow start and no congestion window. Queues of any layer
-//!   hold the sender back, and the receiver's window bounds what is outstanding.
+//!   hold the sender back, and the receiver's window bounds outstanding data.
 //! - A loss is repaired and is no sign of congestion: nothing slows down (II-D, figure 10).
 //! - Safe mode (II-D, "checks the state of 802.3x flow control on the Ethernet link before
 //!   acting"): the path counts as back-pressured only if the sender's own link is paused when the

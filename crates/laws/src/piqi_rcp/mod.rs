@@ -38,9 +38,9 @@
 //!   against newcomers who use `R` in their first round trip.
 //! - Senders must fall at once. With the ramp both ways a queue lengthens round trips, which slows
 //!   the senders' fall and makes the queue longer than RCP's.
-//! - `proportional` shortens the queue further, but is off. If a slot holds few packets, the
-//!   product of the factors `1 - p change` does not return to 1 after a rise and a fall of `y`, and
-//!   the utilisation stays below gamma.
+//! - `proportional` shortens the queue further, but is off. If a slot holds few packets, `y` rises
+//!   and falls from slot to slot. The product of the factors `1 - p change` then does not return to
+//!   1, and the utilisation stays below gamma.
 
 #[cfg(test)]
 mod tests;

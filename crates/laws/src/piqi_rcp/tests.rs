@@ -23,8 +23,8 @@ fn law<L: Named>(options: &[(&str, &str)]) -> L {
     L::from_options(&all).unwrap()
 }
 
-/// `R` at the ends of two slots of 10 ms in which so many bytes arrive, 100,000 B/s before, on a
-/// link of 1.25e6 B/s with a mean RTT of 100 ms.
+/// `R` at the ends of two slots of 10 ms in which so many bytes arrive. `R` is 100,000 B/s before
+/// them. The link has 1.25e6 B/s, and the mean RTT is 100 ms.
 fn two_slots(bytes: [u64; 2], waiting: u64) -> [f64; 2] {
     let options = [
         ("integral", "0.5"),

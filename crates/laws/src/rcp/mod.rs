@@ -30,8 +30,8 @@
 //! # Deliberate differences from ns-2
 //! - beta 0.226, in place of its 0.4 or 1, is within the linear bound.
 //! - The RTT in the header is the smoothed one, not the last sample.
-//! - In place of header-only REF packets, sent each RTT by flows that have less than a packet an
-//!   RTT, data packets leave at least every `probe`, whatever the rate.
+//! - There are no header-only REF packets, which ns-2's flows of less than a packet an RTT send
+//!   each RTT. Data packets leave at least every `probe`, whatever the rate.
 //! - At rate 0 a sender goes on at that pace; ns-2's quits with probability 0.1, or waits.
 //! - Losses are repaired by the transport at once and answered (`after_loss`); ns-2's sender
 //!   repairs them after the last packet, and does not react otherwise.

@@ -25,7 +25,7 @@ fn law(options: &[(&str, &str)]) -> Rcp {
     Rcp::from_options(&all).unwrap()
 }
 
-/// A link of 10 Mbit/s whose port has `R` at 100,000 B/s and has heard of an RTT of 100 ms.
+/// A link of 10 Mbit/s whose port has `R` at 100,000 B/s and knows an RTT of 100 ms.
 fn port(options: &[(&str, &str)]) -> RatePort<super::RcpRule> {
     let before = [("initial_rtt", "100 ms"), ("initial_rate", "0.08")];
     let all: Vec<_> = before.iter().chain(options).copied().collect();

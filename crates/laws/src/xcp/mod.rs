@@ -34,8 +34,8 @@
 //! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x`
 //!   (`rtt_zero = "separate"`): the draft's text accepts them and its notes ignore them.
 //! - No packet is given more than the whole gift of its interval. After a link has stood still for
-//!   a second, a lone packet's `X` is so long that the draft's `Cp X` is many times that gift, and
-//!   the packet's long RTT turns it into a large window. ns-2 clips to the rest of the gift
+//!   a second, a lone packet's `X` is so long that the draft's `Cp X` is many times that gift. The
+//!   packet's long RTT then turns it into a large window. ns-2 clips to the rest of the gift
 //!   (`packet_limit = "residue"`), so the last packet of an interval gets less than in the draft.
 //! - `initial_spread` and `whole_window` come from ns-2 and are off by default: the draft has
 //!   neither.

@@ -70,7 +70,7 @@ pub struct Sender {
 /// Limit of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptBy {
-    /// Its law, by its window or its pace.
+    /// The sender's law, by its window or its pace.
     Law,
     /// The application, which has written no more.
     Application,

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Time};
 use crate::testing::{MSS, Pipe, RTT, at, config, fixed, ms, packets};
 use crate::{App, Reader, ReceiveWindow, Receiver, Reply, TransportConfig};
 
-/// A receiver that gets packets and is asked what it has read.
+/// A receiver that gets packets; the test checks what it has read.
 fn receiver(law: &AnyLaw, buffer: u64, reader: Reader) -> Receiver {
     let config =
         TransportConfig { receive_window: ReceiveWindow::Fixed(packets(buffer)), ..config() };

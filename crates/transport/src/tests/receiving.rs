@@ -1,4 +1,4 @@
-//! Acknowledgements: when they are sent, and what they say.
+//! Acknowledgements: their times and content.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

@@ -68,8 +68,8 @@ fn the_window_follows_the_curve_one_rtt_ahead() {
         let to = 100 + 1000 * secs;
         acknowledge(&mut s, from, to, false);
         from = to + 1;
-        // Each acknowledgement closes 1/cwnd of the distance to W(t + RTT), so that the window
-        // comes cwnd / rate = 70 to 100 ms late, and that is about where the curve is now.
+        // Each acknowledgement closes 1/cwnd of the distance to W(t + RTT). The window therefore
+        // lags by cwnd / rate = 70 to 100 ms, which brings it to about W(t).
         let expected = s.stage.as_ref().unwrap().curve.at(secs as f64);
         assert!((s.cwnd() - expected).abs() < 0.5, "{} and not {expected}", s.cwnd());
     }
