@@ -38,8 +38,8 @@
 //!   the paper's network switches lose nothing, so this case does not occur.
 //! - If two stamps are more than half of a counter's range apart by the sender's clock, the
 //!   measurement restarts.
-//! - The paper's network loses no packets. Here losses cap the rate (`after_loss`), as at a
-//!   bottleneck that takes no part.
+//! - The paper's network loses no packets. Here losses, for example at a bottleneck that takes no
+//!   part, cap the rate (`after_loss`).
 //! - A packet may be sent while less than `W` is outstanding, as in the authors' simulator:
 //!   fractions of a packet are used too.
 

@@ -9,13 +9,15 @@
 //!   while the queue is short (5.3), for which an unlimited queue has no threshold.
 //!
 //! # Deliberate differences
-//! - An empty queue has no latency. The RFC's code keeps the wait of the packet that left last.
+//! - An empty queue has no latency, as in Linux. The RFC's code keeps the wait of the packet that
+//!   left last.
 //! - The probability decays while both samples of the latency are zero (4.2 and appendix A). In
 //!   appendix B it decays while both are below half of the target.
-//! - A mark resets the accumulated probability, as a drop does. The RFC speaks of drops only (5.4).
+//! - A mark resets the accumulated probability, as a drop does. The RFC resets it after a drop
+//!   (5.4); Linux keeps it after a forced mark.
 //! - A packet that finds no room leaves the accumulated probability as it is. Appendix B resets it.
-//! - While a burst has allowance left, the accumulated probability does not grow. In appendix B it
-//!   grows.
+//! - While a burst has allowance left, the accumulated probability does not grow, as in Linux. In
+//!   appendix B it grows.
 
 #[cfg(test)]
 mod tests;
