@@ -14,20 +14,19 @@ struct flow {
 	struct rw_xcp_sender xcp;
 	struct rw_rcp_sender rcp;
 	struct rw_jetmax_sender jetmax;
-	/* Last answer of the other end: as in the option, or JetMax's. */
+	/* Last answer of the other end, as in the option; or JetMax's. */
 	__u32 returned;
 	__u32 has_returned;
 	struct rw_jetmax_answer heard;
-	/* The receiver's part: the next answer, as in the option or JetMax's. RCP and JetMax return
-	 * the last one, XCP the mean change since the last answer. */
+	/* The receiver's part: the next answer, as in the option; or JetMax's. RCP and JetMax
+	 * return the last figures that arrived, XCP the mean change since the last answer. */
 	struct rw_xcp_receiver receiver;
 	struct rw_jetmax_answer reply;
 	__u32 answer;
 
 	/* Network-layer bytes of a full-size segment. */
 	__u32 packet;
-	/* Allowed rate before the last loss, in the law's units: the loss may turn out to be
-	 * none. */
+	/* Allowed rate before the last loss, in the law's units, to restore if it was no loss. */
 	__u64 before_loss;
 	__u32 state;
 	__u32 limited;
@@ -41,7 +40,7 @@ struct paused {
 	__u32 ifindex;
 };
 
-/* An address of the interface that connections must come from: IPv4's as IPv6 writes them. */
+/* Key of the interface's own addresses. IPv4 addresses are mapped into IPv6. */
 struct address {
 	__u32 netns;
 	__be32 words[4];

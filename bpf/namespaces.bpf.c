@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
-/* Tells whether a network namespace is alive. Only the kernel knows: bind mounts, open files,
- * sockets and threads keep a namespace alive, and none of them need be visible to the process that
- * asks. */
+/* Finds out whether a network namespace is alive. Only the kernel knows: bind mounts, open
+ * files, sockets and threads keep a namespace alive, and may all be invisible to the process
+ * that asks. */
 #include "kernel.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";

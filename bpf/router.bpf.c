@@ -35,8 +35,8 @@ static __always_inline __u64 departed(const struct sk_buff *kernel)
 	return kernel->dev->qdisc->bstats.bytes.v.a.a.counter;
 }
 
-/* What is left of the queue behind the last packet: all that is known while no packet comes, or of
- * a queue elsewhere. */
+/* Estimated rest of the queue behind the last packet. Nothing more is known between packets, or
+ * of a queue elsewhere. */
 static __always_inline __u64 drained(const struct router *router, __u64 now)
 {
 	return rw_less(router->behind, rw_part(&router->drain, rw_min(rw_less(now, router->behind_at_ns), ~0u)));
@@ -89,7 +89,7 @@ static __always_inline void timers(struct router *router, __u64 now, __u64 waiti
 		rw_rcp_timers(&router->port.rcp, now, waiting);
 }
 
-/* Time at which that is due again. */
+/* Time at which timers() is due again. */
 static __always_inline __u64 due(const struct router *router)
 {
 	if (IS_XCP)
@@ -141,7 +141,7 @@ static __always_inline void measure(struct router *router, __u64 now, __u64 size
 		set_capacity(router, capacity);
 }
 
-/* header is null if the packet has none. */
+/* Passes a packet through the law; header is null if the packet has none. */
 static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, __u64 sent,
 				 union header *header)
 {
@@ -164,7 +164,7 @@ static __always_inline void pass(struct router *router, __u64 now, __u64 size, _
 		rw_rcp_packet(&router->port.rcp, now, size, waiting, header ? &header->rates : 0);
 }
 
-/* Answers a packet that could not be processed: it is granted no more than those before. */
+/* Answers a packet that could not be processed: it is granted no more than earlier packets. */
 static __always_inline void miss(struct router *router, union header *header)
 {
 	__sync_fetch_and_add(&router->missed, 1);

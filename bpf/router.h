@@ -16,10 +16,10 @@ struct router {
 	/* Set by the loader. Capacity that the law shares out, in B/s of link-layer bytes; its
 	 * first value if it is measured. */
 	__u64 capacity;
-	/* Reported: the program has both as constants. */
+	/* Reported; the program has these as constants. */
 	__u32 law;
 	__u32 is_measured;
-	/* Whether the program's hook was made for it. */
+	/* Whether the loader made the hook (clsact) for the program. */
 	__u32 owns_clsact;
 
 	__u32 is_started;
@@ -34,8 +34,8 @@ struct router {
 	__u64 packets;
 	__u64 bytes;
 	__u64 with_header;
-	/* Packets that came while another processor worked for too long: they were granted no more
-	 * than those before. */
+	/* Packets that arrived while another processor worked for too long. They were granted no
+	 * more than earlier packets. */
 	__u64 missed;
 	/* Queue when the last packet came. */
 	__u64 waiting;

@@ -43,8 +43,8 @@ static __always_inline struct host *counters(void)
 	return bpf_map_lookup_elem(&host, &zero);
 }
 
-/* The least rate: a packet a round trip or 50 ms, so that a flow keeps hearing of routers and yet
- * leaves room for many on a slow link. */
+/* The least rate: a packet a round trip or 50 ms. It keeps feedback coming, and leaves room for
+ * many flows on a slow link. */
 static __always_inline __u64 least_rate(__u64 packet, __u64 rtt_us)
 {
 	return rw_max(packet * 1000000 / rw_max(rtt_us, 50000), 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR GPL-2.0-only */
-/* A congestion control that sends at the rate the network allows. */
+/* A congestion control that sends at the allowed rate. */
 #pragma once
 
 #include "connection.h"
@@ -11,9 +11,9 @@
  * buffer if that overflows. */
 #define MOST_OUTSTANDING (1u << 28)
 #define SHORT_SEGMENT 512
-/* Rate in B/s from which on nothing is paced, although the drafts always pace: 64 kB take 0.1 ms,
- * and each time the timer's lateness is lost. The window limits the sender then, and
- * acknowledgements space its packets. */
+/* Rate in B/s from which on there is no pacing, although the drafts always pace. At this rate 64
+ * kB take 0.1 ms, and each burst loses the timer's lateness. The window then limits the sender,
+ * and acknowledgements space its packets. */
 #define MOST_PACED 625000000ull
 
 /* Network-layer bytes of a full-size segment, the unit of the laws. */
@@ -38,10 +38,10 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	__u64 window = rw_mul_shift(rate, rtt_us, 0) / 1000000 / packet;
 	__u32 most = MOST_OUTSTANDING / (__u32)rw_max(packet, SHORT_SEGMENT);
 
-	/* The pace limits; the window only bounds what is outstanding. Under laws that state a
-	 * rate, a round trip's worth may be sent without another acknowledgement: bound by the rate
-	 * alone, a sender would stand still at each cut of the rate. Without a pace the window has
-	 * room for the segments of 64 kB that are being made and acknowledged. NoQ has no window.
+	/* The pace limits; the window only bounds outstanding data. Under laws that state a rate, a
+	 * round trip's worth may be sent without another acknowledgement: bound by the rate alone,
+	 * a sender would stand still at each cut of the rate. Without a pace the window has room
+	 * for the segments of 64 kB that are being made and acknowledged. NoQ has no window.
 	 */
 	if (rate >= MOST_PACED)
 		window += 2 * 65536 / packet;
@@ -56,8 +56,9 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 	sk->sk_pacing_rate = rw_min(rate, sk->sk_max_pacing_rate);
 }
 
-/* A program may have chosen the law for a connection whose other end does not speak it, or outside
- * the cgroup: nothing would ever come back, and it would send its first window for ever. */
+/* Falls back to CUBIC. A program may have chosen the law for a connection whose other end does
+ * not speak it, or outside the cgroup. No feedback would ever come back, and the sender would
+ * keep its first window for ever. */
 static __always_inline void be_plain(struct sock *sk)
 {
 	char cubic[] = "cubic", reno[] = "reno";
@@ -87,8 +88,8 @@ void BPF_PROG(rw_init, struct sock *sk)
 }
 
 /* Whether something other than the law holds the sender back. The kernel's sample shows a pause
- * only after a packet written later has been acknowledged; the aging for the pause must be known
- * before, when everything has been acknowledged. */
+ * only once a packet written after it has been acknowledged. Aging must know of the pause
+ * earlier, when everything has been acknowledged. */
 static __always_inline int is_limited(const struct tcp_sock *tp, const struct rate_sample *rs)
 {
 	int has_nothing = !tp->packets_out && tp->write_seq == tp->snd_nxt;
@@ -115,8 +116,8 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	flow->packet = packet;
 	flow->limited = is_limited(tp, rs);
 	least = least_rate(packet, rtt_us);
-	/* Holes are being filled. After a timeout everything is sent anew, and at half of a rate,
-	 * or the least, that would take for ever. */
+	/* Holes are being filled. A timeout does not count as repair: everything is sent again,
+	 * which at half of a rate, or at the least rate, would take very long. */
 	is_repairing = flow->state > TCP_CA_Disorder && flow->state != TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
@@ -127,10 +128,11 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (law == HOST_JETMAX) {
 		if (!flow->jetmax.allowed)
 			rw_jetmax_start(&flow->jetmax, tp->snd_cwnd * packet, rtt_us);
-		/* A source whose receiver's window has yet to grow counts as the part of a flow
-		 * that it uses, and would later send at all of the rate allowed meanwhile. A source
-		 * that its program keeps waiting now and then does not count so: if many share a
-		 * processor, it would miss rounds in which it may grow, and stay behind the others.
+		/* If the receiver's window has yet to grow, routers count only the used part of the
+		 * flow. The source would later use the whole rate that grew meanwhile, so its rate
+		 * must not grow. A source that waits for its program now and then is not limited in
+		 * this sense. If many share a processor, it would miss rounds in which it may grow,
+		 * and fall behind the others.
 		 */
 		if (flow->has_returned)
 			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, is_repairing, !is_held_by_receiver(tp));
@@ -139,7 +141,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	} else if (law != HOST_NOQ && flow->state > TCP_CA_Disorder && !rs->losses) {
 		rw_rcp_unheard(&flow->rcp, now, rtt_us);
 	}
-	/* The word is heeded once: if nothing comes back, nothing changes. */
+	/* Each answer is used once: without a new answer nothing changes. */
 	flow->has_returned = 0;
 	if (rate_of(flow))
 		set_window(sk, flow, rtt_us);
@@ -166,7 +168,7 @@ __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 	else if (law == HOST_JETMAX)
 		rw_jetmax_loss(&flow->jetmax, least);
 	else if (law == HOST_NOQ)
-		/* The loss is repaired, and is no sign of congestion. */
+		/* The transport repairs the loss, which is no sign of congestion. */
 		return tp->snd_cwnd;
 	else
 		rw_rcp_loss(&flow->rcp, least);
@@ -182,7 +184,7 @@ void BPF_PROG(rw_set_state, struct sock *sk, __u8 state)
 		flow->state = state;
 }
 
-/* Segments came late or in another order, and nothing was lost: the former rate returns. */
+/* Restores the former rate: segments were late or reordered, and none was lost. */
 SEC("struct_ops")
 __u32 BPF_PROG(rw_undo, struct sock *sk)
 {
@@ -193,8 +195,8 @@ __u32 BPF_PROG(rw_undo, struct sock *sk)
 	return ((struct tcp_sock *)sk)->snd_cwnd;
 }
 
-/* The kernel ends the use, at the connection's end or because its program chose another. Routers
- * then hear of no rate, because none is under their control. */
+/* Handles the end of the law's use: the connection ends, or its program chose another congestion
+ * control. Later segments state no rate, because routers do not control it. */
 SEC("struct_ops")
 void BPF_PROG(rw_release, struct sock *sk)
 {

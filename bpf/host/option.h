@@ -11,7 +11,7 @@
 /* Set before loading. */
 const volatile __u32 exid = RW_EXID_XCP;
 const volatile __u32 answer_len = RW_OPTION_MINIMAL;
-/* NoQ: whether interfaces need not pause. */
+/* NoQ: whether it is set even if the interface does not pause. */
 const volatile __u32 is_forced = 0;
 /* Whether only connections from the addresses in `addresses` take part. */
 const volatile __u32 by_address = 0;
@@ -54,8 +54,8 @@ static __always_inline __u32 length(struct bpf_sock_ops *skops)
 {
 	if (skops->skb_tcp_flags & 0x02)
 		return OPTION_SYN;
-	/* The kernel asks for the segment size, or the segment has data. A pure acknowledgement has
-	 * no question for routers. */
+	/* The kernel asks for the segment size, or the segment has data. A pure acknowledgement
+	 * has no request for routers. */
 	if (skops->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS)
 		return option_len;
 	return skops->skb_len ? option_len : answer_len;
@@ -69,8 +69,8 @@ static __always_inline int is_offered(struct bpf_sock_ops *skops, __u64 flags)
 	return bpf_load_hdr_opt(skops, &option, OPTION_SYN, flags) == OPTION_SYN;
 }
 
-/* Whether a connection is from the chosen addresses. Both ends' handshakes ask alike: a request to
- * connect has no route yet, but an address. */
+/* Whether a connection is from the chosen addresses. This works in both ends' handshakes: a
+ * connection request has no route yet, but has an address. */
 static __always_inline int is_from_here(struct bpf_sock_ops *skops)
 {
 	struct bpf_sock_ops_kern *kernel = bpf_cast_to_kern_ctx(skops);
@@ -79,7 +79,7 @@ static __always_inline int is_from_here(struct bpf_sock_ops *skops)
 	if (!by_address)
 		return 1;
 	key.netns = BPF_CORE_READ(kernel, sk, __sk_common.skc_net.net, ns.inum);
-	/* IPv4 in a socket for both, too. */
+	/* IPv4 is mapped into IPv6, which matches dual-stack sockets too. */
 	key.words[2] = bpf_htonl(0xffff);
 	key.words[3] = skops->local_ip4;
 	if (bpf_map_lookup_elem(&addresses, &key))
@@ -99,7 +99,7 @@ static __always_inline int reserve(struct bpf_sock_ops *skops)
 	struct bpf_sock *sk = skops->sk;
 	struct flow *flow;
 
-	/* An answer to a SYN without the option has none. */
+	/* Does not answer a SYN that lacks the option. */
 	if ((skops->skb_tcp_flags & 0x12) == 0x12 &&
 	    (!is_offered(skops, BPF_LOAD_HDR_OPT_TCP_SYN) || !is_from_here(skops)))
 		return 1;
@@ -113,8 +113,7 @@ static __always_inline int reserve(struct bpf_sock_ops *skops)
 	return 1;
 }
 
-/* The answer to the other end: the mean change of what arrived since the last answer, or the last
- * rate. */
+/* The answer to the other end: the mean of the changes since the last answer, or the last rate. */
 static __always_inline __u32 take_answer(struct flow *flow)
 {
 	if (law == HOST_XCP && flow->receiver.bytes) {
@@ -221,7 +220,7 @@ static __always_inline int read_option(struct bpf_sock_ops *skops)
 	flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 	if (!flow)
 		return 1;
-	/* The option is found by kind and identifier, its first four bytes. */
+	/* Kind and identifier, the first four bytes, identify the option. */
 	option.len = 4;
 	len = bpf_load_hdr_opt(skops, &option, sizeof(option), 0);
 	if (len != (int)answer_len && len != (int)option_len)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* Integer arithmetic of the laws: the kernel has no floating point, and BPF no 128-bit product.
  *
- * Units in all of bpf/laws: bytes, bytes per second, nanoseconds or microseconds as names say.
- * Domain: rates up to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything saturates; nothing
- * wraps. */
+ * Units in all of bpf/laws: bytes, bytes per second, and nanoseconds or microseconds, as names
+ * state. Domain: rates up to RW_MOST_RATE (549 Gbit/s), times up to an hour. Everything
+ * saturates; nothing wraps. */
 #pragma once
 
 #ifndef __VMLINUX_H__
@@ -15,9 +15,9 @@
 
 #define RW_INLINE static inline __attribute__((always_inline))
 
-/* A function of its own to BPF's verifier, which then examines it once and not in every combination
- * of preceding paths. Such a function returns a number and takes at most five. A packet enters one
- * only at the end of an interval, so that a packet's path stays short. */
+/* A separate function for BPF's verifier, which then examines it once and not for each preceding
+ * path. Such a function returns a number and has at most five arguments. A packet calls one only
+ * at the end of an interval, so that a packet's path stays short. */
 #ifdef __bpf__
 #define RW_FUNCTION __attribute__((noinline))
 #define RW_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))

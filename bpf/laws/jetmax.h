@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* JetMax in integers: each router gives each flow that it binds an equal part of what the other
- * flows leave of its link, g = (gamma C - u) / N; each source takes a share tau of the way to g in
- * a round trip.
+/* JetMax in integers. Each router gives each flow that it binds an equal part of the capacity that
+ * other flows leave, g = (gamma C - u) / N. Each source covers the share tau of its distance from g
+ * in a round trip.
  *
  * Differences from laws/jetmax:
  * - a packet carries its sender's rate instead of the time since the packet before: size / rate is
@@ -9,7 +9,8 @@
  * - instead of the virtual loss, 1 - gamma C / y, it carries y / (gamma C), which grows with it;
  * - the receiver decides by which router a flow should be bound, because that needs only the
  *   header, and returns its answer;
- * - numbers have fewer bits (option.h); a packet counts, and is answered, as it comes to the queue;
+ * - numbers have fewer bits (option.h); a packet counts, and gets its figures, as it joins the
+ *   queue;
  * - a SYN carries no header: the first packets of data ask for a proposal;
  * - until a loss is repaired, half of g is the goal, as under RCP here.
  *
@@ -56,7 +57,7 @@ RW_INLINE __u64 rw_jetmax_target(const struct rw_jetmax *port)
 	return rw_mul_shift(port->capacity, RW_JETMAX_GAMMA, 16);
 }
 
-/* Sets what packets are told until the next interval ends. */
+/* Sets the figures for packets until the next interval ends. */
 RW_FUNCTION int rw_jetmax_say(struct rw_jetmax *port RW_NONNULL, __u64 fair)
 {
 	__u64 least = rw_mul_shift(RW_JETMAX_GRAIN, 1000000, 0) / rw_max(port->interval_us, 1);
@@ -92,8 +93,8 @@ RW_FUNCTION int rw_jetmax_interval(struct rw_jetmax *port RW_NONNULL, __u64 now_
 		fair = (rw_less(target, port->unresponsive_bw) << RW_FLOWS) /
 		       rw_max(port->flows, 1 << RW_FLOWS);
 	else if (rw_less(port->input_bw, rw_mul_shift(port->input_bw, RW_JETMAX_MARGIN, 16)) > target)
-		/* Flows bound elsewhere bring too much: each that hears this comes to be bound
-		 * here. */
+		/* Flows bound elsewhere overload the link: each flow that gets this g becomes
+		 * bound here. */
 		fair = 0;
 	rw_jetmax_say(port, fair);
 	port->number = (port->number + 1) & 0xff;
@@ -119,10 +120,10 @@ struct rw_jetmax_header {
 	/* Router that binds the flow, and router that proposes to; 0 for none. */
 	__u32 bottleneck;
 	__u32 proposed;
-	/* Of the bottleneck: g, and the number of its interval. */
+	/* The bottleneck's g, and the number of its interval. */
 	__u32 fair;
 	__u32 number;
-	/* Of the proposing router: g, and the load by which it was chosen. */
+	/* The proposing router's g, and its load, by which it was chosen. */
 	__u32 proposed_fair;
 	__u32 load;
 	/* The sender's rate, and its round. */
@@ -168,7 +169,8 @@ struct rw_jetmax_answer {
 	__u32 marker;
 };
 
-/* A flow changes to a router that would give it less than its own, by a margin. */
+/* Computes the answer: a flow switches to a router that would give it less than its own, by a
+ * margin. */
 RW_INLINE void rw_jetmax_answer(const struct rw_jetmax_header *header, struct rw_jetmax_answer *answer)
 {
 	__u64 fair = rw_real_rate(header->fair), proposed = rw_real_rate(header->proposed_fair);
@@ -177,7 +179,7 @@ RW_INLINE void rw_jetmax_answer(const struct rw_jetmax_header *header, struct rw
 		       (!is_known || proposed < rw_less(fair, rw_mul_shift(fair, RW_JETMAX_MARGIN, 16)));
 
 	answer->router = approves ? header->proposed : 0;
-	/* A router that flows bound elsewhere overload has no rate to offer yet. */
+	/* A router that is overloaded by flows bound elsewhere has no rate to offer yet. */
 	answer->fair = is_known && approves && proposed ? header->proposed_fair : header->fair;
 	answer->number = header->number;
 	answer->marker = header->marker;
@@ -186,7 +188,7 @@ RW_INLINE void rw_jetmax_answer(const struct rw_jetmax_header *header, struct rw
 struct rw_jetmax_sender {
 	/* B/s in 2^-RW_SENDER_FRACTION; 0 before the first RTT is known. */
 	__u64 allowed;
-	/* Desired rate, and g as heard last. B/s. */
+	/* Desired rate, and the last g received. B/s. */
 	__u64 desired;
 	__u64 fair;
 	/* The router that binds the flow, 0 before one is known; and whether that router has yet to
@@ -241,9 +243,9 @@ RW_INLINE void rw_jetmax_switch(struct rw_jetmax_sender *sender, __u32 router)
 	rw_jetmax_round(sender);
 }
 
-/* Whether the bottleneck's interval contains nothing but this round: the first packet met the
- * figures of the interval before it, and came in the middle of the next. Intervals are numbered in
- * 8 bits: after a silence of 240 (12 s) or more, the sender waits for up to 18 more (0.9 s). */
+/* Whether the bottleneck's interval contains only this round. The round's first packet met the
+ * figures of the interval before, and arrived in the middle of the next. Intervals are numbered
+ * in 8 bits: after a silence of 240 (12 s) or more, the sender waits for up to 18 more (0.9 s). */
 RW_INLINE int rw_jetmax_is_measured(struct rw_jetmax_sender *sender, __u32 number)
 {
 	if (sender->first != RW_JETMAX_NO_INTERVAL) {
@@ -264,7 +266,7 @@ RW_INLINE void rw_jetmax_heard(struct rw_jetmax_sender *sender, const struct rw_
 	if (answer->marker != sender->marker)
 		return;
 	if (answer->fair == RW_REAL_UNKNOWN) {
-		/* There is no bottleneck yet, or it has left the path. */
+		/* There is no bottleneck yet, or it is no longer on the path. */
 		if (answer->router)
 			rw_jetmax_switch(sender, answer->router);
 		return;

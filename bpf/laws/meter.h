@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Measured rate of a link: departures while the queue is not empty. The rule is that of laws/xcp,
- * whose measure_capacity works at departures; here only arrivals are seen, with the queue and the
- * departures so far. */
+/* Measured rate of a link: departures while the queue is not empty. The rule is that of
+ * measure_capacity in laws/xcp, which works at departures. Here the meter sees only arrivals,
+ * with the queue and the departures so far. */
 #pragma once
 
 #include "arithmetic.h"
 
 #define RW_METER_WINDOW_NS 50000000ull
-/* If as much came as is assumed possible, and no queue stood, a twentieth more is assumed. */
+/* If arrivals reach the assumed capacity without a queue, a twentieth more is assumed. */
 #define RW_METER_PROBE 20
 /* Least capacity in B/s: a packet a second. */
 #define RW_METER_LEAST 1500
 
 struct rw_meter {
-	/* Of this window: departures while a queue stood, the time for which it stood, and
+	/* Sums of this window: departures while there was a queue, the time with a queue, and
 	 * arrivals. */
 	__u64 left;
 	__u64 time_ns;
@@ -24,9 +24,9 @@ struct rw_meter {
 	__u64 sent;
 };
 
-/* Handles a packet that comes passed_ns after the one before, behind queue bytes, when the queue
- * has sent this many in all. A queue that shrank is no measure of departures: packets may have been
- * dropped. */
+/* Handles a packet that arrives passed_ns after the one before, behind queue bytes, when the
+ * queue has sent this many bytes in all. The shrinking of a queue does not measure departures,
+ * because packets may have been dropped. */
 RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 size, __u64 queue, __u64 sent)
 {
 	meter->came += size;
@@ -37,8 +37,8 @@ RW_INLINE void rw_meter_packet(struct rw_meter *meter, __u64 passed_ns, __u64 si
 	meter->sent = sent;
 }
 
-/* Capacity to assume from now on, at least 1 B/s; evidence counts by the part of the window that it
- * covers. */
+/* Capacity to assume from now on, at least 1 B/s. Evidence is weighted by the part of the window
+ * that it covers. */
 RW_FUNCTION __u64 rw_meter_read(struct rw_meter *meter RW_NONNULL, __u64 now_ns, __u64 believed)
 {
 	__u64 window = rw_less(now_ns, meter->began_ns);

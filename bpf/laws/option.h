@@ -30,13 +30,13 @@
  * All fields are big-endian. 28 bytes fit beside timestamps (12 of 40), 12 beside timestamps and
  * one SACK block, 8 beside timestamps and two.
  *
- * XCP's change is the derivative of the flow's rate, in units of 1024 B/s a second; the drafts
- * have a packet's part of the change in a round trip. A packet is granted Cp X - Cn size. With X
- * = size / rate, all packets of a second together are granted Cp - Cn rate, in which the size is
- * gone. The sender integrates the change over the time that the acknowledged data took to send.
- * Sums therefore stay right if packets are segmented, merged, or acknowledged together, or if an
- * acknowledgement is lost; an RTT that changes on the way does no harm; and a change of less
- * than 1 B/s a packet is not truncated, which the thesis (3.4, examples 9 and 10) found. */
+ * XCP's change is the derivative of the flow's rate, in units of 1024 B/s a second. The drafts
+ * have a packet's part of the change in a round trip, and grant a packet Cp X - Cn size. With X
+ * = size / rate, the grants to all packets of a second sum to Cp - Cn rate, without the size.
+ * The sender integrates the change over the time that the acknowledged data took to send. Sums
+ * therefore stay right if packets are segmented, merged, or acknowledged together, or if an
+ * acknowledgement is lost. They do not depend on the RTT. A change of less than 1 B/s a packet
+ * is not truncated, a fault that the thesis found (3.4, examples 9 and 10). */
 #pragma once
 
 #include "arithmetic.h"
@@ -141,7 +141,7 @@ RW_INLINE __u64 rw_x(__u64 size, __u64 rate)
 /* Shortest time in which routers answer: no control interval is shorter. */
 #define RW_SHORTEST_ANSWER_US 5000
 
-/* First rate, once an RTT is known and before a router has been heard: window bytes in each RTT, or
+/* First rate, once an RTT is known and before the first feedback: window bytes in each RTT, or
  * in the shortest answer's time. */
 RW_INLINE __u64 rw_first_rate(__u64 window, __u64 rtt_us)
 {

@@ -4,11 +4,16 @@
  *   RCP       R += R (T/d) (alpha (gamma C - y) - beta q/d) / (gamma C)
  *   PIQI-RCP  R += R (T/d) integral (gamma C - y) / (gamma C), reconstructed; see laws/piqi_rcp
  *
- * T = min(d, slot), d the mean RTT of packets by bytes, y what arrived in the slot, q what waits at
- * its end. Differences from laws/rcp: a packet counts wholly in the slot in which it comes; slots
- * end when a packet comes or a timer of the caller's fires; d is first taken to be 10 ms, not 200,
- * for it rises in a round trip and falls slowly, and is at least 5 ms. Valid for capacities up to
- * 549 Gbit/s and RTTs up to 1 s. */
+ * T = min(d, slot), d the mean RTT of packets by bytes, y the arrival rate of the slot, q the
+ * queue at its end.
+ *
+ * Differences from laws/rcp:
+ * - a packet counts wholly in the slot in which it arrives;
+ * - slots end when a packet arrives or a timer of the caller's fires;
+ * - d is 10 ms at first, not 200, because it rises in a round trip and falls slowly; it is at
+ *   least 5 ms.
+ *
+ * Valid for capacities up to 549 Gbit/s and RTTs up to 1 s. */
 #pragma once
 
 #include "option.h"
@@ -16,8 +21,7 @@
 #define RW_RCP_SLOT_US 10000
 #define RW_RCP_FIRST_RTT_US 10000
 #define RW_RCP_MOST_RTT_US 1000000
-/* Below this RTT a few waiting packets look like far too much: a queue of d's own length is only
- * microseconds long. */
+/* Lower bound of d: below it, q/d would make a few waiting packets look like a large overload. */
 #define RW_RCP_LEAST_RTT_US 5000
 /* R is at least a hundredth of a packet of 1000 bytes in an RTT. */
 #define RW_RCP_LEAST_WINDOW 10
@@ -71,7 +75,7 @@ RW_INLINE void rw_rcp_init(struct rw_rcp *port, __u64 capacity, const struct rw_
 	port->slot_at_ns = now_ns + port->slot_us * 1000;
 }
 
-/* d rises within an RTT, and falls the slower the more flows there are, as in ns-2. */
+/* Updates d. It rises within an RTT, and falls more slowly the more flows there are, as in ns-2. */
 RW_FUNCTION int rw_rcp_mean_rtt(struct rw_rcp *port RW_NONNULL)
 {
 	struct rw_share gain;
@@ -164,8 +168,8 @@ RW_INLINE void rw_rcp_packet(struct rw_rcp *port, __u64 now_ns, __u64 size, __u6
 	header->rate = rw_min(header->rate, rw_rcp_offer(port));
 }
 
-/* RCP's or PIQI-RCP's sender: it takes the rate that routers offer at once or, upwards, by a
- * ramp. */
+/* RCP's or PIQI-RCP's sender. It takes the offered rate at once; PIQI-RCP takes a higher rate by
+ * a ramp. */
 struct rw_rcp_sender {
 	/* B/s in 2^-RW_RCP_FRACTION; 0 before routers have stated a rate. */
 	__u64 allowed;
@@ -198,10 +202,10 @@ RW_INLINE void rw_rcp_send(const struct rw_rcp_sender *sender, __u64 rtt_us, str
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
 }
 
-/* Handles a rate that routers offer. It is bounded by the desired rate and by the least: a packet
- * that is paced at next to nothing would keep the sender waiting long after routers have stated
- * another rate. While a loss is repaired half of it is taken, but upwards too: otherwise the rate
- * stated while queues drain would have to serve the whole repair. */
+/* Handles an offered rate. It is bounded by the desired rate and by the least: a packet paced at
+ * nearly 0 would keep the sender waiting long after routers have offered another rate. While a
+ * loss is repaired, half of the rate is taken. It may rise then too: otherwise the rate that was
+ * offered while queues drain would pace the whole repair. */
 RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 rate, __u64 rtt_us, __u64 least,
 			      __u32 is_repairing)
 {
@@ -219,24 +223,24 @@ RW_INLINE void rw_rcp_offered(struct rw_rcp_sender *sender, __u64 now_us, __u64 
 
 		sender->allowed += rw_mul_shift(step, elapsed, 0) / rtt_us;
 	}
-	/* Never 0, which means that routers have stated nothing. */
+	/* Never 0, which means that routers have offered no rate yet. */
 	sender->allowed = rw_max(sender->allowed, rw_max(least, 1) << RW_RCP_FRACTION);
 	if (rtt_us)
 		sender->recent -= rw_mul_shift(sender->recent / 2, elapsed, 0) / rtt_us;
 	sender->recent = rw_max(sender->recent, sender->allowed);
 }
 
-/* Handles a loss: half of the rate, until routers state another. */
+/* Handles a loss: half of the rate, until routers offer another. */
 RW_INLINE void rw_rcp_loss(struct rw_rcp_sender *sender, __u64 least)
 {
 	sender->cap = rw_max(sender->recent / 2, least << RW_RCP_FRACTION);
 	sender->allowed = rw_min(sender->allowed, rw_max(sender->allowed / 2, least << RW_RCP_FRACTION));
 }
 
-/* Handles an acknowledgement without the routers' word and without a further loss: acknowledgements
- * that report three gaps have no room for the word. If many packets are lost, the last word, stated
- * as they were lost, would be the least rate and pace the whole repair. So the rate doubles in a
- * round trip, up to half of the rate at which the lost packets were sent. */
+/* Handles an acknowledgement without feedback and without a further loss: acknowledgements that
+ * report three gaps have no room for feedback. If many packets are lost, the last feedback, from
+ * the time of the losses, is the least rate, and would pace the whole repair. So the rate
+ * doubles in a round trip, up to half of the rate at which the lost packets were sent. */
 RW_INLINE void rw_rcp_unheard(struct rw_rcp_sender *sender, __u64 now_us, __u64 rtt_us)
 {
 	__u64 elapsed = rw_min(rw_less(now_us, sender->climbed_us), rtt_us);

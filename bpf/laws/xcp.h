@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a place that sees each packet once,
- * as it comes to the queue.
+/* XCP's router in integers (draft-falk-xcp-spec-03, 4.2), for a hook that sees each packet once, as
+ * it joins the queue.
  *
  * Differences from the draft:
  * - the header's change is that of the flow's rate in time (option.h);
@@ -8,11 +8,11 @@
  *   second is a shift away;
  * - grants are computed from the sums of the interval before, as in the draft, but as packets
  *   arrive: the queue is first-in-first-out, so the order is the same;
- * - the control timer is checked when a packet comes, or a timer of the caller's fires
+ * - the control timer is checked when a packet arrives, or a timer of the caller's fires
  *   (rw_xcp_timers);
- * - after an interval in which no packet stated its rate, Cp is as for one flow, where the draft
- *   divides by 0: a sender after a pause may not appear in two consecutive intervals. The residue
- *   bounds the sum of all gifts;
+ * - after an interval in which no packet stated its rate, Cp is as for one flow. The draft divides
+ *   by 0. A sender after a pause may not appear in two consecutive intervals. The residue bounds
+ *   the sum of all gifts;
  * - a rate ages to no less than two packets in the RTT or in the shortest interval.
  *
  * Valid for capacities up to 549 Gbit/s, RTTs up to 1 s and intervals of up to 2^62 bytes. */
@@ -40,7 +40,8 @@ struct rw_xcp {
 	__u64 sum_x_known;
 	__u64 sum_x_rtt;
 
-	/* Gifts and takings of this interval, B/s in 2^-RW_XCP_FRACTION: in all; by X; by byte. */
+	/* Gifts and takings of this interval, B/s in 2^-RW_XCP_FRACTION: their sums, by X, and
+	 * by byte. */
 	__u64 residue_pos;
 	__u64 residue_neg;
 	struct rw_share cp;
@@ -136,7 +137,8 @@ RW_INLINE int rw_xcp_is_due(const struct rw_xcp *port, __u64 now_ns)
 	return port->queue_at_ns <= now_ns || port->control_at_ns <= now_ns;
 }
 
-/* Does what is due. An interval that ends late keeps its actual length, over which its sums are. */
+/* Does what is due. An interval that ends late keeps its actual length, to which its sums
+ * belong. */
 RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 {
 	if (port->least_queue > queue)
@@ -149,7 +151,7 @@ RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 	}
 }
 
-/* Grant to a packet of this rate, spacing and size (lines 19 to 28). */
+/* Grants feedback to a packet of this rate, spacing and size (lines 19 to 28). */
 RW_INLINE void rw_xcp_grant(struct rw_xcp *port, struct rw_header *header, __u64 x, __u64 size)
 {
 	__u64 pos = rw_part(&port->cp, x), neg = rw_part(&port->cn, size);
@@ -251,9 +253,9 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 }
 
 /* Ends a round. The unused part of the allowed rate ages by half for each RTT that passed
- * (4.1.3.1), but the rate not below two packets in the time in which routers answer: they know only
- * flows that they see in each interval, and a pause of milliseconds can have hundreds of round
- * trips. */
+ * (4.1.3.1). The rate does not age below two packets in the time in which routers answer.
+ * Routers know only flows that they see in each interval, and a pause of milliseconds can have
+ * hundreds of round trips. */
 RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rtt_us, __u64 packet, __u64 least)
 {
 	__u64 elapsed = rw_less(now_us, sender->round_us), rate = rw_xcp_rate(sender), aged, seen;
@@ -272,7 +274,7 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 	sender->round_us = now_us;
 }
 
-/* Maximum of a wish or grant: what the option can carry, B/s a second. */
+/* Maximum of a wish or grant: the option's maximum, B/s a second. */
 #define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
 
 /* Writes the header of size departing bytes, in packets of at most packet. */
@@ -284,7 +286,7 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 	*header = (struct rw_header){};
 	if (!sender->allowed || !rtt_us)
 		return;
-	/* It is about the time before this packet, which may be longer than a round. */
+	/* The flag covers the time before this packet, which may be longer than a round. */
 	sender->limited |= limited;
 	rw_xcp_round(sender, now_us, rtt_us, packet, least);
 	sender->sent += size;
@@ -309,8 +311,8 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 
 	if (!rate || (change > 0 && !may_grow))
 		return;
-	/* At most what was sent in a round trip or an interval of the routers, to which this is the
-	 * answer. */
+	/* At most the bytes of a round trip or of a routers' interval, which this feedback
+	 * answers. */
 	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
 	acked = rw_min(acked, RW_MOST_ACKED);
 	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
@@ -323,8 +325,8 @@ RW_INLINE void rw_xcp_loss(struct rw_xcp_sender *sender, __u64 least)
 	rw_xcp_set_rate(sender, rw_xcp_rate(sender) / 2, least);
 }
 
-/* XCP's receiver (4.1.2): the mean change of what has arrived since the last acknowledgement, by
- * bytes. Changes are as in the option, so that sums of them fit. */
+/* XCP's receiver (4.1.2): the mean of the changes since the last acknowledgement, by bytes.
+ * Changes are as in the option, so that sums of them fit. */
 struct rw_xcp_receiver {
 	__s64 sum;
 	__u64 bytes;

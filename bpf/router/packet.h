@@ -38,7 +38,7 @@ struct vlan {
 	__be16 type;
 };
 
-/* Offset of the TCP header, or NOWHERE if there is none that can be followed. */
+/* Offset of the TCP header, or NOWHERE if none can be found. */
 static __always_inline __u64 find_tcp(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
@@ -84,15 +84,16 @@ static __always_inline __u64 find_tcp(struct __sk_buff *skb)
 	return NOWHERE;
 }
 
-/* The begin of an option, and timestamps after two bytes of padding, as all systems send them. */
+/* First bytes of an option, and of timestamps after two bytes of padding, as all systems send
+ * them. */
 #define BEGINNING(exid, len) bpf_htonl((__u32)RW_OPTION_KIND << 24 | (len) << 16 | (exid))
 #define TIMESTAMPS bpf_htonl(0x0101080a)
 #define TIMESTAMPS_LEN 12
 
 #define IS_OURS 0x100
 
-/* Length of the option that begins here, with IS_OURS if it is the wanted one; 0 if there is none.
- * A function of its own, so that the verifier forgets which path it took. */
+/* Length of the option that begins at `at`, with IS_OURS if it is the wanted one; 0 if there is
+ * none. A separate function, so that the verifier merges its paths. */
 __attribute__((noinline)) int option_at(struct __sk_buff *skb, __u32 at, __u32 beginning)
 {
 	__be32 found;

@@ -16,15 +16,17 @@
 //!   to choose the member: then it comes after the data that overtook it.
 //! - **Failures.** Data that a failed member has not acknowledged loses its place and is routed
 //!   anew when the peer's transport sends it again. Acknowledged data is never sent again. If the
-//!   member has part of a frame of several packets, the rest goes to another member. Nobody can
-//!   send again what the failed member sent and the peer did not get: the peer is told to skip it.
+//!   member has part of a frame of several packets, the rest goes to another member. Data that the
+//!   failed member sent and the peer did not get cannot be sent again: the switch has the peer skip
+//!   it.
 //! - **Unfinished frames.** Data that is routed anew may come into a member's stream behind a frame
 //!   that the peer has not finished, and waits there for the rest. A peer that waits for an
-//!   acknowledgement before it sends the rest would wait for ever. So if the peer sends again what
-//!   the member has, as after a timeout, the member is told to skip the rest, which is routed anew
-//!   when it comes. Two cases still wait for ever: the member has no room for the data behind
-//!   (frames should be smaller than receive windows), or two switches stand in a row and the outer
-//!   one has put more data behind the frame of the inner one.
+//!   acknowledgement before it sends the rest would wait for ever. So if the peer sends again data
+//!   that the member has, as after a timeout, the switch has the member skip the rest. It routes
+//!   the rest anew when it arrives. Two cases still wait for ever. In one, the member has no room
+//!   for the data behind the frame; frames should be smaller than receive windows. In the other,
+//!   two switches stand in a row, and the outer one has put more data behind the frame of the inner
+//!   one.
 //! - **State** is a range for each unacknowledged frame or packet, and a few numbers a member. A
 //!   member that is silent for four of its round trips does not count until it sends again. A
 //!   connection that is silent for [`SwitchConfig::idle_expiry`] and owes nothing keeps two numbers
@@ -42,20 +44,21 @@
 //! - *Outbound acknowledgements*, split: above 0 `fdbk/N` each, below `fdbk rate_i/rate`; no more
 //!   than `i`'s own path allows.
 //!
-//! The transforms are written once here, in rates, and serve every law that says what its headers
-//! declare and feed back ([`Law::junction`](ratewire_laws::Law::junction)). Laws without headers
-//! pass unchanged. A scenario with another law is refused. With `N = 1` every header leaves as it
-//! came, to the bit.
+//! The transforms are written once here, in rates. They serve every law that reads and writes
+//! declarations and feedback in its headers ([`Law::junction`](ratewire_laws::Law::junction)). Laws
+//! without headers pass unchanged. A scenario with another law is refused. With `N = 1` every
+//! header leaves as it came, to the bit.
 //!
 //! ## Feedback in changes: XCP, draft -03
 //! The paper's `fdbk` is of a whole flow. Draft -03's feedback is a packet's part, and all parts of
 //! a round trip together are the flow's. Sums must therefore be right over many packets:
-//! - The switch remembers a packet's wish as the packet left. If less comes back, the path beyond
-//!   the switch has *refused* the difference; the rest was decided before the switch.
+//! - The switch remembers a packet's wish as the packet left. If a smaller change comes back, the
+//!   path beyond the switch has *refused* the difference; the rest was decided before the switch.
 //! - **merge**: `k`'s refusals, over `beta_k`, are the reduction that its path asks of the peer.
 //!   The peer is given each packet's wish, less the largest of the members' sums of refusals. This
 //!   is equation (1), because changes that were decided before the switch are the same for all
-//!   members. A path is spared by the strictness of others for one round trip.
+//!   members. A reduction for the strictest path relieves the other paths too, but only for one
+//!   round trip.
 //! - **split**: if nothing was refused, the feedback belongs to the packet's own member. Otherwise
 //!   it is a change of the merged flow and is split by the paper's rule. A member gets its part
 //!   with its next acknowledgement, capped by the wish that its own path last left.
@@ -70,8 +73,9 @@
 //!
 //! ## Feedback in rates: RCP, PIQI-RCP
 //! Section III's general form. Inbound, a member's header offers `beta_k` of the rate, and the peer
-//! is told the minimum of `rate_k / beta_k`. Outbound, headers offer the sum of what the members'
-//! own paths allow, and the rate that comes back is shared max-min among the members that send.
+//! gets the minimum of `rate_k / beta_k`. Outbound, headers offer the sum of the rates that the
+//! members' own paths allow. The rate that comes back is shared max-min among the members that
+//! send.
 //!
 //! # Flow control
 //! [`FlowControl`] lists the modes. Soft flow control holds senders back at the receiver (XCP's

@@ -11,7 +11,7 @@ use crate::switch::Transforms;
 /// members of the ensemble.
 const SILENT_ROUNDS: u64 = 4;
 const PS_PER_SECOND: f64 = 1e12;
-/// The same limit for a member that has measured no round trip.
+/// Silence after which a member that has measured no round trip counts as not sending.
 const FIRST_SILENCE: Duration = Duration::from_secs(1);
 
 /// The transforms of the outbound direction.
@@ -20,8 +20,8 @@ pub(crate) struct Merge {
     kind: Junction,
     packet: Bytes,
     transforms: Transforms,
-    /// Of each member's last header: rate in B/s, 0 if it does not send; round trip in seconds;
-    /// wish that the path to the switch has left, B/s.
+    /// Fields of each member's last header: rate in B/s, 0 if it does not send; round trip in
+    /// seconds; wish that the path to the switch has left, in B/s.
     rates: Vec<f64>,
     rtts: Vec<f64>,
     wishes: Vec<f64>,
@@ -31,7 +31,7 @@ pub(crate) struct Merge {
     rate: f64,
     window: f64,
     active: f64,
-    /// Each member's part of what is shared evenly, and of what is shared by rate.
+    /// Each member's part of a change that is shared evenly, and of one that is shared by rate.
     even: Vec<f64>,
     by_rate: Vec<f64>,
     /// Packets until the sums are computed again.
@@ -102,8 +102,8 @@ impl Merge {
         declared.wish.get()
     }
 
-    /// With few members at each packet, with many once in a few packets: a packet changes the sums
-    /// little.
+    /// Updates the sums: at each packet with few members, once in a few packets with many, because
+    /// a packet changes the sums little.
     fn sum_up(&mut self, now: Time) {
         self.sums_due = 1 + self.rates.len() / 16;
         (self.rate, self.window, self.active) = (0.0, 0.0, 0.0);
@@ -144,11 +144,11 @@ impl Merge {
         }
     }
 
-    /// If the path from here has refused nothing, the feedback is what each member's own path has
-    /// left of its wish, and concerns no other member. Otherwise it is a change of the whole flow:
-    /// an increase is shared evenly, a decrease by rate. A flow with its fair share has changes of
-    /// about 0, which would leave unequal members unequal. So some of the rate is moved as well:
-    /// taken by packet, given evenly.
+    /// If the path from here has refused nothing, the feedback is the part of the wish that each
+    /// member's own path has left, and concerns no other member. Otherwise it is a change of the
+    /// whole flow: an increase is shared evenly, a decrease by rate. A flow with its fair share has
+    /// changes of about 0, which would leave unequal members unequal. So some of the rate is moved
+    /// as well: taken by packet, given evenly.
     fn split_change(&mut self, fresh: &[Fresh], feedback: f64, shuffle: f64) {
         let wished: f64 = fresh.iter().map(|f| f.wish).sum();
         let alone = self.active <= 1.0 && fresh.len() == 1;
@@ -200,8 +200,8 @@ impl Merge {
     }
 
     /// Writes a member's part into its acknowledgement. Of others' feedback the member gets no more
-    /// than its own path would let pass; the rest goes to the other members, up to what is moved in
-    /// a round trip.
+    /// than its own path would let pass. The rest goes to the other members, up to the rate that is
+    /// moved in a round trip.
     pub(crate) fn feed_back(&mut self, law: &AnyLaw, member: usize, header: &mut Header) {
         let feedback = match self.kind {
             Junction::Changes => {

@@ -2,8 +2,8 @@
 
 use ratewire_units::{Duration, Time};
 
-/// Minimum number of frames per member that a histogram counts: with fewer, chance has too large a
-/// say. Ours; the paper has "a simple histogram".
+/// Minimum number of frames per member that a histogram counts: with fewer, chance has too much
+/// influence. Ours; the paper has "a simple histogram".
 const FRAMES_PER_MEMBER: f64 = 8.0;
 
 /// A histogram of the payload sent to each member, over the last round trip and the one before, or

@@ -1,4 +1,4 @@
-//! Places of bytes in streams: what a switch knows of unacknowledged data.
+//! Places of bytes in streams: a switch's knowledge of unacknowledged data.
 //!
 //! Streams come from sources and go to targets: one source and many targets inbound, many sources
 //! and one target outbound. A range of a source's stream has a place in a target's stream from when
@@ -13,7 +13,7 @@ use ratewire_units::Bytes;
 use crate::ranges::Ranges;
 use crate::settled::{Settled, Unfinished};
 
-/// Marks a source that is gone, or the rest of a frame that was given up.
+/// Marks a source that has failed, or the rest of a frame that was given up.
 const GONE: u32 = u32::MAX;
 
 /// Maximum number of ranges examined to fill an acknowledgement.
@@ -24,7 +24,7 @@ const MOST_BLOCKS: usize = 64;
 pub(crate) struct Relay {
     pub(crate) sources: Vec<Source>,
     pub(crate) targets: Vec<Target>,
-    /// Whether targets may fail, and lose what they have not got in order.
+    /// Whether targets may fail, and lose data that they do not have in order.
     may_fail: bool,
 }
 
@@ -232,7 +232,7 @@ impl Relay {
         Bytes::new(core::mem::take(&mut self.targets[target].skipped))
     }
 
-    /// Notes an acknowledgement of a target; appends what it newly covers to `fresh`.
+    /// Notes an acknowledgement of a target; appends newly covered data to `fresh`.
     pub(crate) fn acknowledge(&mut self, target: usize, ack: &Ack, fresh: &mut Vec<Fresh>) {
         fresh.clear();
         let to = &mut self.targets[target];
@@ -290,7 +290,7 @@ impl Relay {
         }
     }
 
-    /// Releases the feedback for everything below an offset that a source is told of.
+    /// Releases the feedback for everything below an offset that is acknowledged to a source.
     pub(crate) fn release(&mut self, source: usize, told: u64) -> f64 {
         let from = &mut self.sources[source];
         for mapping in from.mappings.iter_mut().take_while(|p| p.start < told) {
@@ -329,9 +329,9 @@ impl Relay {
     /// Ranges beyond the first missing byte that may be reported to a source, and the offset up to
     /// which they go.
     ///
-    /// Members are at different distances. An arrival at one member says nothing of data for
-    /// another, but a sender would take that data for lost. So nothing is reported beyond a packet
-    /// that may still be on its way.
+    /// Members are at different distances. An arrival at one member does not show a loss of data
+    /// for another, but a sender would count that data as lost. So no range is reported beyond a
+    /// packet that may still be on its way.
     pub(crate) fn sack(&mut self, source: usize) -> (SackBlocks, u64) {
         let mut sack = SackBlocks::default();
         let below = self.sources[source].acked.below();

@@ -17,8 +17,8 @@ pub(crate) struct Split {
     transforms: Transforms,
     packet: Bytes,
     ratios: Ratios,
-    /// Reduction that a member's path asks for beyond what the peer was given, B/s of the peer's
-    /// rate; at or below 0 if another path has been stricter.
+    /// Reduction that a member's path asks for beyond the peer's reduction so far, in B/s of the
+    /// peer's rate; at or below 0 if another path has been stricter.
     refused: Vec<f64>,
     /// Reduction given to the peer in this round.
     taken: f64,
@@ -58,7 +58,7 @@ impl Split {
         let declared = law.declared(header, self.packet);
         let round = declared.map(|d| d.rtt).filter(|rtt| !rtt.is_zero()).unwrap_or(FIRST_ROUND);
         if self.ratios.add(now, round, member, payload.as_f64()) {
-            // A path is spared by others' strictness in the next round and no longer.
+            // Relief from other paths' reductions lasts for the next round only.
             let spared = -self.taken;
             self.refused.iter_mut().for_each(|refused| *refused = refused.max(spared));
             self.taken = 0.0;
@@ -107,8 +107,8 @@ impl Split {
         law.feed_back(header, Throughput::new(merged));
     }
 
-    /// The wish is what is left where the paths part. A path's refusal, over its share, is the
-    /// reduction that it asks for; the peer does once what the strictest path asks.
+    /// `wish` is the part of the peer's wish that reached the switch. A path's refusal, over its
+    /// share, is the reduction that it asks for. The peer follows the strictest path, once.
     fn merge_change(&mut self, member: usize, wish: f64, feedback: f64) -> f64 {
         let share = self.ratios.of(member);
         let refused = (wish - feedback).max(0.0);

@@ -33,7 +33,8 @@ pub struct SwitchConfig {
 /// How a switch splits and merges feedback in changes of rate (XCP's).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Transforms {
-    /// By what each path has refused of a packet's wish; the rest is the packet's own sender's.
+    /// By the part of a packet's wish that each path has refused; the rest belongs to the packet's
+    /// own sender.
     Refusals {
         /// Share of the members' traffic, 0 to 1, that the switch moves between them in a round
         /// trip, towards equal rates. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma).
@@ -58,8 +59,8 @@ pub enum Side {
 pub enum Output {
     /// Data.
     Segment(Side, Segment),
-    /// Says that a range of the stream to that side stays empty: it counts as arrived and carries
-    /// no data.
+    /// A range of the stream to that side that stays empty: it counts as arrived and carries no
+    /// data.
     Skip(Side, Segment),
     /// An acknowledgement.
     Ack(Side, Ack),
@@ -76,7 +77,7 @@ impl Output {
 #[derive(Debug)]
 pub struct Switch {
     ground: Ground,
-    /// Its soft state, unless it is idle.
+    /// Soft state of the connection, unless it is idle.
     connection: Option<Box<Connection>>,
     /// Remains of the connection: positions of its streams when it was last idle.
     rest: Idle,
@@ -168,7 +169,7 @@ impl Switch {
             Side::Member(k) => self.ground.skipped[k],
         }
     }
-    /// Number of ranges kept: all state that grows with what is outstanding.
+    /// Number of ranges kept: all state that grows with outstanding data.
     pub fn remembered(&self) -> usize {
         match &self.connection {
             Some(connection) => connection.inbound.len() + connection.outbound.len(),

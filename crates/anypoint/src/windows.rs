@@ -5,11 +5,11 @@ use ratewire_units::Bytes;
 /// Treatment of the windows that receivers advertise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControl {
-    /// No receiver is sent more than it has room for: the peer is told the members' smallest
-    /// window, each member an even part of the peer's.
+    /// No receiver is sent more than it has room for: the peer gets the members' smallest window,
+    /// each member an even part of the peer's.
     Strict,
-    /// Windows are not divided: the peer is told the members' largest window, each member the
-    /// peer's whole window. Receivers hold their senders back by rate, or drop.
+    /// Windows are not divided: the peer gets the members' largest window, each member the peer's
+    /// whole window. Receivers hold their senders back by rate, or drop packets.
     Soft,
 }
 

@@ -5,8 +5,8 @@
 //!
 //! 1. that arrival itself may be a full packet: `L`, with the link's own bytes;
 //! 2. the frame waits for the packet that is being sent the other way, `L / r` at the rate `r` of
-//!    the way back, and takes `F / r` itself. A waiting frame says what holds when it is sent, so
-//!    no two of a kind wait; with queues by flow a map may be before it: `n` is 1, or 2;
+//!    the way back, and takes `F / r` itself. A waiting frame gets its content when it is sent, so
+//!    at most one of each kind waits. With queues by flow a map may be ahead of it: `n` is 1, or 2;
 //! 3. it travels for `d'`;
 //! 4. the upstream transmitter may take a time `e` to obey;
 //! 5. it may have started a full packet just then: `L`;
@@ -18,10 +18,10 @@
 //! headroom = 2 L + R (L / r + n F / r + d' + e + d)
 //! ```
 //!
-//! With `r = R` and `d' = d` this is `2 d R`, a full packet at each end, the frame's own time and
-//! the reaction time, which is the usual rule, and one full packet more for the arrival that passes
-//! the threshold. Sizes are those on the wire, which exceed those in buffers: a small margin of
-//! safety.
+//! The usual rule is `2 d R`, a full packet at each end, the frame's own time and the reaction
+//! time. With `r = R` and `d' = d` this is the same, and one full packet more for the arrival that
+//! passes the threshold. Sizes are those on the wire, which exceed those in buffers and so leave a
+//! small margin.
 
 use ratewire_units::{Bytes, Duration, Rate};
 
@@ -53,8 +53,8 @@ impl PausedLink {
         self.sending() + self.back_delay + self.reaction
     }
 
-    /// Longest time from the decision until the frame is sent. Two frames in a row arrive at most
-    /// that much closer or further apart than they were decided on.
+    /// Longest time from the decision until the frame is sent. The distance of two frames at
+    /// arrival differs from that of their decisions by at most this time.
     pub fn sending(&self) -> Duration {
         let size = self.packet + ON_WIRE * self.frames;
         self.back_rate.serial_time().map_or(Duration::MAX, |per_byte| per_byte.of(size))

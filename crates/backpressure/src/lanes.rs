@@ -1,8 +1,7 @@
 //! First-in-first-out queues that share their memory.
 //!
-//! Items lie in slots of one list, whichever queue they wait in. Slots left by items that went are
-//! filled first, so that the whole takes no more memory than what waits, however many queues there
-//! are.
+//! Items of all queues lie in slots of one list. Empty slots are filled first, so the list is never
+//! longer than the largest number of items at once, for any number of queues.
 
 use core::iter::from_fn;
 
@@ -14,11 +13,11 @@ const NONE: u32 = u32::MAX;
 #[repr(align(64))]
 struct Slot<T> {
     item: T,
-    /// The one behind it in its queue, or among empty slots.
+    /// The next slot of the same queue, or of the list of empty slots.
     next: u32,
 }
 
-/// A queue, with what its owner notes of it.
+/// A queue, with its owner's note.
 #[derive(Clone, Debug)]
 struct Lane<N> {
     first: u32,
@@ -53,13 +52,13 @@ impl<T: Copy, N> Lanes<T, N> {
         self.lanes.len() as u32
     }
 
-    /// What is noted of a queue; `None` if there is none of this number.
+    /// Note of a queue; `None` if there is no queue of this number.
     #[inline]
     pub fn note(&self, lane: u32) -> Option<&N> {
         self.lanes.get(lane as usize).map(|lane| &lane.note)
     }
 
-    /// What is noted of a queue, which there is.
+    /// Note of an existing queue.
     #[inline]
     pub fn note_mut(&mut self, lane: u32) -> &mut N {
         &mut self.lanes[lane as usize].note
@@ -116,7 +115,7 @@ impl<T: Copy, N> Lanes<T, N> {
         self.slots.get(first.next as usize).map(|slot| &slot.item)
     }
 
-    /// Whether nothing waits in a queue.
+    /// Whether a queue is empty.
     #[inline]
     pub fn is_empty(&self, lane: u32) -> bool {
         self.lanes.get(lane as usize).is_none_or(|queue| queue.first == NONE)

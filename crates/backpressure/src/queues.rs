@@ -24,7 +24,7 @@ pub enum Arrangement {
     Fifo,
     /// Virtual output queues: one for each output, at each input (and for each class).
     Virtual,
-    /// This many queues at each output, for packets of any input.
+    /// This many queues at each output, for packets from any input.
     ByFlow(u32),
 }
 
@@ -193,8 +193,8 @@ impl<T: Copy> SwitchQueues<T> {
         Some(Dequeued { place, item, exposed })
     }
 
-    /// Prefetches what the next queues of an output need, whatever lanes are open: the packet of
-    /// the second queue, which is returned, and packets of some queues after it.
+    /// Prefetches packets of the next queues of an output, whatever lanes are open. Returns the
+    /// packet of the second queue.
     #[inline]
     pub fn foresee_turns(&self, output: u32) -> Option<&T> {
         let after = |id: u32| self.queues.note(id).map(|note| note.next);

@@ -1,29 +1,29 @@
 //! Congestion-control laws, sans-IO.
 //!
-//! A law has up to three parts, each a plain state machine that is handed the time and what
-//! happened, and holds no clock, socket, thread or random source:
+//! A law has up to three parts. Each is a plain state machine that gets the time and an event. It
+//! has no clock, socket, thread or random source:
 //!
-//! - its [`Source`] sits at the sender: fills the congestion header, takes feedback, and answers
-//!   how much may be outstanding and at what pace;
-//! - its [`Port`] sits at a router's output queue: sees each arrival, each departure and its own
+//! - its [`Source`] is at the sender. It fills the congestion header, takes feedback, and sets
+//!   window and pace;
+//! - its [`Port`] is at a router's output queue. It sees each arrival, each departure and its own
 //!   timers, and may rewrite the header;
-//! - its [`Sink`] sits at the receiver: echoes or accumulates what arrived.
+//! - its [`Sink`] is at the receiver. It returns the headers that arrived, or their sum.
 //!
 //! A law of this crate is a folder, its `mod` line here and its line in [`registry`].
 //!
 //! # A law of another crate
 //! A law of another crate is a type with the same traits, [`Law`] and [`Named`], whose header is a
-//! [`PackedHeader`] of at most 32 bytes. [`LawSet::register`] makes it known by its name, and
-//! whoever resolves names by that set knows it: scenarios, runs, explanations and captures.
-//! `tests/external/toy.rs` is a whole law of that kind. Its parts are called through pointers; the
-//! kernel's worlds have no sender for it.
+//! [`PackedHeader`] of at most 32 bytes. [`LawSet::register`] adds it under its name. Scenarios,
+//! runs, explanations and captures that use that set then accept the name. `tests/external/toy.rs`
+//! is a whole law of that kind. Its parts are called through pointers. Emulated and live runs have
+//! no sender for it.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
-// The law that tests add is written as one of another crate.
+// Tests add a law that is written as one of another crate.
 #[cfg(test)]
 extern crate self as ratewire_laws;
 

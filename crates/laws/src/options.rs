@@ -1,5 +1,5 @@
-//! Parameters of a law or a queue discipline: described once, then read from scenarios, printed by
-//! `ratewire explain` and shown in the reference, all from the same table.
+//! Parameters of a law or a queue discipline. One table describes them for scenarios, for `ratewire
+//! explain` and for the reference.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -19,9 +19,10 @@ pub enum Kind {
     Count(u64, u64),
     /// A length of time, `"50 ms"`.
     Time,
-    /// A rate, `"10 Mbit/s"`, or the word in brackets for "found out by itself".
+    /// A rate, `"10 Mbit/s"`, or the given word, which means that the law finds the rate by itself.
     Rate(Option<&'static str>),
-    /// An amount of data, `"64 KB"` or `"10 packets"`, or the word for "none set".
+    /// An amount of data, `"64 KB"` or `"10 packets"`, or the given word, which means that none is
+    /// set.
     Size(Option<&'static str>),
     /// One of these words.
     Word(&'static [&'static str]),
@@ -34,16 +35,16 @@ pub struct OptionSpec {
     pub name: &'static str,
     /// The values that the parameter may hold.
     pub kind: Kind,
-    /// The value when none is given, as a user would write it.
+    /// Default value, as a user would write it.
     pub default: &'static str,
     /// The part of the law that reads the parameter.
     pub part: Part,
-    /// What the parameter does there, with its unit and source, in one or two sentences.
+    /// Effect of the parameter in that part, with unit and source, in one or two sentences.
     pub doc: &'static str,
 }
 
 impl OptionSpec {
-    /// What the parameter does, and which part reads it.
+    /// Effect of the parameter, and the part that reads it.
     pub fn description(&self) -> String {
         format!("{}: {}", self.part, self.doc)
     }
@@ -51,13 +52,13 @@ impl OptionSpec {
     /// Checks that the default is a value of its kind.
     ///
     /// # Errors
-    /// What is wrong with the default.
+    /// When the default is not a valid value.
     pub fn check(&self) -> Result<(), String> {
         self.kind.parse(self.default).map(drop)
     }
 
-    /// Whether only ports read it, where these options of the law are given, the later in place of
-    /// the earlier.
+    /// Whether only ports read the parameter, with these given options of the law. Later options
+    /// replace earlier ones.
     pub fn is_of_ports(&self, given: &[(&str, &str)]) -> bool {
         match self.part {
             Part::Port => true,
@@ -77,11 +78,11 @@ pub enum Part {
     Sender,
     /// The sink.
     Sink,
-    /// The port. The option does nothing where a flow gives it to its own law.
+    /// The port. The option has no effect in a flow's own law.
     Port,
     /// The source and the port.
     Both,
-    /// The port; and the sink where another option has a value that is not its default.
+    /// The port, and with a certain value of another option the sink too.
     PortAndSink {
         /// The other option, and that value.
         with: (&'static str, &'static str),
@@ -154,12 +155,12 @@ enum Value {
     Word(&'static str),
 }
 
-/// Why an option was refused; the text names the option and what is allowed.
+/// Error of a refused option. The text names the option and its allowed values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptionError {
     /// The option's key.
     pub option: String,
-    /// What is wrong with the option and what would be right.
+    /// What is wrong with the option, and what is allowed.
     pub message: String,
     /// The other option that this one contradicts; `None` if the value is wrong by itself.
     pub other: Option<&'static str>,
@@ -171,7 +172,7 @@ impl OptionError {
         OptionError { option: option.to_string(), message: message.into(), other: None }
     }
 
-    /// An error about `option` that `other` makes wrong.
+    /// An error about `option`, which contradicts `other`.
     pub fn between(option: &str, other: &'static str, message: impl Into<String>) -> OptionError {
         OptionError { other: Some(other), ..OptionError::new(option, message) }
     }
@@ -185,7 +186,7 @@ impl fmt::Display for OptionError {
 impl core::error::Error for OptionError {}
 
 impl fmt::Display for Kind {
-    /// Says in words what is allowed.
+    /// Writes the allowed values in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kind::Switch => f.write_str("true or false"),
@@ -238,7 +239,7 @@ impl Kind {
 /// Reads `"64 KB"` or `"10 packets"`.
 ///
 /// # Errors
-/// When it is neither; the text says what is allowed.
+/// When the text is neither. The error names what is allowed.
 pub fn parse_size(text: &str) -> Result<Size, String> {
     match quantity::split(text) {
         Ok((n, "packets" | "packet")) => Ok(Size::Packets(n)),
@@ -255,7 +256,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// All at their defaults.
+    /// Options at their defaults.
     ///
     /// # Panics
     /// When a default in the table is not valid itself, which a test rules out.
@@ -267,8 +268,8 @@ impl Options {
         Options { specs, values: specs.iter().map(parse).collect() }
     }
 
-    /// All at their defaults but those given, as users write them; the later in place of the
-    /// earlier.
+    /// Options at their defaults, except those given as users write them. Later options replace
+    /// earlier ones.
     ///
     /// # Errors
     /// When there is no such option or a value is not allowed.
@@ -283,7 +284,7 @@ impl Options {
         Ok(all)
     }
 
-    /// Sets one, given as users write it.
+    /// Sets an option, given as users write it.
     ///
     /// # Errors
     /// When there is no such option or the value is not allowed.
@@ -307,8 +308,9 @@ impl Options {
         self.values[at.unwrap_or_else(|| panic!("the table has no option {name}"))]
     }
 
-    /// The switch `name`. Like all these readers it panics where the table holds no such option of
-    /// that kind: a mistake in the law or discipline, found by the first test that makes it.
+    /// The switch `name`. This reader, like the others, panics if the table holds no such option of
+    /// that kind. That is a mistake in the law or discipline, and the first test that makes it
+    /// fails.
     pub fn switch(&self, name: &str) -> bool {
         match self.value(name) {
             Value::Switch(v) => v,
@@ -336,14 +338,14 @@ impl Options {
             other => panic!("option {name} is {other:?}"),
         }
     }
-    /// The rate `name`, `None` where its word stands.
+    /// The rate `name`; `None` for its word.
     pub fn rate(&self, name: &str) -> Option<Rate> {
         match self.value(name) {
             Value::Rate(v) => v,
             other => panic!("option {name} is {other:?}"),
         }
     }
-    /// The size `name`, `None` where its word stands.
+    /// The size `name`; `None` for its word.
     pub fn size(&self, name: &str) -> Option<Size> {
         match self.value(name) {
             Value::Size(v) => v,

@@ -1,22 +1,22 @@
-//! The pace and the window of a source whose rate the network sets: all rate-based laws share them.
+//! Pace and window of a source whose rate the network sets, shared by all rate-based laws.
 //!
-//! The window is not part of these laws. It is [`SPARE`] times what the rate sends in a round trip,
-//! so that it binds only when acknowledgements stay away. With two round trips the window cut off
-//! the end of the queue that newcomers cause under RCP; ns-2's senders have no window and build
-//! that queue.
+//! The window is not part of these laws. It is [`SPARE`] times the data that the rate sends in a
+//! round trip, so that it binds only when acknowledgements fail to arrive. A window of two round
+//! trips would cut off the end of the queue that newcomers cause under RCP. ns-2's senders have no
+//! window and build that queue.
 //!
-//! Losses are answered beside the law, because a bottleneck may not take part in the law. A loss
-//! caps the rate at half of what it was. The cap grows by a packet an RTT each RTT, and is dropped
-//! once it has reached what the network grants.
+//! The response to losses is not part of the laws either. It is needed because a bottleneck may not
+//! take part in the law. A loss caps the rate at half. The cap grows by a packet an RTT each RTT,
+//! and is removed once it has reached the granted rate.
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::law::{Acked, Congestion, FlowContext, Signal};
 use crate::options::{Kind, OptionSpec, Options, Part};
 
-/// Round trips' worth of data that may be outstanding.
+/// Number of round trips' data that may be outstanding.
 const SPARE: f64 = 20.0;
-/// Packets that may always be outstanding, so that a slow flow is never without acknowledgements.
+/// Minimum window in packets, so that a slow flow always gets acknowledgements.
 const FEWEST: f64 = 4.0;
 
 /// Whether losses are answered.
@@ -29,7 +29,7 @@ pub(crate) const AFTER_LOSS: OptionSpec = OptionSpec {
           each RTT until it is back at what routers grant; or nothing.",
 };
 
-/// While [`Paced::is_capped`].
+/// Equation while [`Paced::is_capped`].
 pub(crate) const AFTER_LOSS_EQUATION: &str =
     "a loss was seen: half the rate of then, and a packet an RTT more each RTT";
 
@@ -38,12 +38,12 @@ pub(crate) const AFTER_LOSS_EQUATION: &str =
 pub(crate) struct Paced {
     /// Rate that the network grants, in network-layer bytes per second.
     granted: f64,
-    /// After a loss; infinite without.
+    /// Cap after a loss; infinite without a loss.
     cap: f64,
     srtt: f64,
     packet: f64,
     payload_per_packet: f64,
-    /// Losses before this time are answered already.
+    /// Time before which losses belong to the last response.
     answered_until: Time,
     answers_loss: bool,
 }
@@ -77,11 +77,11 @@ impl Paced {
     pub(crate) fn granted(&self) -> f64 {
         self.granted
     }
-    /// After a loss, B/s; infinite without.
+    /// Cap after a loss, B/s; infinite without a loss.
     pub(crate) fn cap(&self) -> f64 {
         self.cap
     }
-    /// Whether a loss holds it below what the network grants.
+    /// Whether a loss holds the rate below the granted rate.
     pub(crate) fn is_capped(&self) -> bool {
         self.cap < self.granted
     }
@@ -90,7 +90,8 @@ impl Paced {
     pub(crate) fn rate(&self) -> f64 {
         self.granted.min(self.cap)
     }
-    /// Takes the rate that the network grants now, B/s. A number that is no rate changes nothing.
+    /// Takes the rate that the network grants now, B/s. A number that is no rate (negative,
+    /// infinite or NaN) is ignored.
     #[inline]
     pub(crate) fn grant(&mut self, rate: f64) {
         if rate.is_finite() && rate >= 0.0 {
@@ -103,7 +104,7 @@ impl Paced {
     pub(crate) fn on_ack(&mut self, acked: &Acked) {
         self.srtt = acked.srtt.secs();
         if self.cap.is_finite() && !acked.in_recovery && self.srtt > 0.0 {
-            // A packet an RTT more for each RTT's worth acknowledged.
+            // The cap grows by a packet an RTT for each acknowledged RTT of data.
             let bytes = acked.bytes.as_f64() / self.payload_per_packet;
             self.cap += self.packet * bytes / (self.cap * self.srtt * self.srtt).max(1.0);
             if self.cap >= self.granted {

@@ -1,4 +1,4 @@
-//! What a law says when asked why it sends, or lets others send, at the rate it does.
+//! A law's reason for a rate: an equation with its figures.
 
 use alloc::vec::Vec;
 use core::fmt;
@@ -56,7 +56,7 @@ impl Figure {
     pub fn seconds(name: &'static str, value: f64) -> Figure {
         Figure { name, value, unit: Unit::Seconds }
     }
-    /// The value, for people. An infinite value stands for a limit or a router that is not there.
+    /// The value, for display. An infinite value stands for an absent limit or router.
     pub fn amount(&self) -> Amount<'_> {
         Amount(self)
     }
@@ -100,7 +100,7 @@ impl fmt::Display for Amount<'_> {
         let shown = value / scale;
         let decimals = match shown.abs() {
             x if x >= 100.0 || x == 0.0 => 0,
-            // A number of something, or a name.
+            // A count, or an identity.
             x if figure.unit == Unit::One && x >= 1.0 && libm::trunc(x) == x => 0,
             x if x >= 10.0 => 1,
             x if x >= 1.0 => 2,
@@ -110,35 +110,35 @@ impl fmt::Display for Amount<'_> {
     }
 }
 
-/// An equation of a law, and what its quantities are.
+/// An equation of a law, with the values of its quantities.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     /// The equation, as the law's documentation writes it: `R = R (1 + T/d (...))`.
     pub equation: &'static str,
     /// The equation's quantities.
     pub figures: Vec<Figure>,
-    /// Which port the reason speaks of.
+    /// Port that binds the rate.
     pub bound: Bound,
 }
 
-/// Which port binds a flow's rate.
+/// Port that binds a flow's rate.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
 pub enum Bound {
-    /// The last on the way that changed what the packet says of congestion: where each port may
-    /// only take from what those before it have left.
+    /// The last port on the path that changed the packet's congestion field. For laws in which each
+    /// port can only lower the field.
     #[default]
     LastChange,
-    /// This one, counted from 0, of those that wrote into the header: the source works it out from
-    /// what all have written.
+    /// The port of this index, from 0, among those that wrote into the header. For laws whose
+    /// source computes from all entries.
     Hop(usize),
-    /// The port with this [`LinkContext::id`](crate::LinkContext), which the source has chosen.
+    /// The port with this [`LinkContext::id`](crate::LinkContext), chosen by the source.
     Port(u32),
-    /// Said by a port that lets this share of the packets pass unchanged: that with the least
-    /// share, if below 1, whichever this packet is among.
+    /// Each port states the share of packets that it passes unchanged. The port with the smallest
+    /// share binds, if that is below 1, whether or not it changed this packet.
     Share(f64),
-    /// No port: the source decides by itself, as after a loss.
+    /// No port: the source decides alone, as after a loss.
     Source,
-    /// No port: the source sends what the queues on the way take, and these pause each other.
+    /// No port: queues on the path hold the source back by pausing each other.
     Queues,
 }
 
@@ -148,8 +148,8 @@ impl Reason {
         Reason { equation, figures: figures.into(), bound: Bound::default() }
     }
 
-    /// The names in the equation that stand for quantities: single letters, names with an
-    /// underscore, and what stands beside an operator or a parenthesis.
+    /// Names in the equation that stand for quantities: single letters, names with an underscore,
+    /// and names beside an operator or a parenthesis.
     pub fn symbols(&self) -> impl Iterator<Item = &'static str> {
         let equation = self.equation;
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -160,7 +160,7 @@ impl Reason {
         })
     }
 
-    /// This reason with those of `quantities` that the equation names and no figure tells.
+    /// Adds those of `quantities` that the equation names and no figure gives.
     pub fn with(mut self, quantities: impl IntoIterator<Item = Figure>) -> Reason {
         let mut untold: Vec<&str> = self.untold().collect();
         for quantity in quantities {
@@ -172,8 +172,7 @@ impl Reason {
         self
     }
 
-    /// Those of its [`Reason::symbols`] that no figure tells the value of, alone or in a product as
-    /// `gamma C`.
+    /// Those of [`Reason::symbols`] that no figure gives, alone or in a product such as `gamma C`.
     pub fn untold(&self) -> impl Iterator<Item = &'static str> {
         let told = |symbol: &&str| {
             self.figures.iter().any(|figure| figure.name.split(' ').any(|name| name == *symbol))
@@ -181,13 +180,14 @@ impl Reason {
         self.symbols().filter(move |symbol| !told(symbol))
     }
 
-    /// This reason, said of that port.
+    /// Sets the port that binds the rate.
     pub fn bound(self, bound: Bound) -> Reason {
         Reason { bound, ..self }
     }
 }
 
-/// Whether a name in an equation, between these parts of it, is that of a quantity and not a word.
+/// Whether a name in an equation, with the text before and after it, stands for a quantity and is
+/// not a word.
 fn stands_for_a_quantity(name: &str, before: &str, after: &str) -> bool {
     let is_number = name.starts_with(|c: char| c.is_ascii_digit());
     // `max(`, and `ProbeBW_UP:`.

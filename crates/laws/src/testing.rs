@@ -2,8 +2,8 @@
 //!
 //! The pipe has a delay, may have a bottleneck with an endless queue, and may lose or mark every
 //! n-th packet it is given. The transport is the simplest that keeps the contract of [`Source`]: a
-//! lost packet is noticed when its acknowledgement would have come, and sent again at once. Pacing
-//! is left aside, headers come back as they were sent.
+//! lost packet is noticed when its acknowledgement would have come, and sent again at once. There
+//! is no pacing, and headers come back as they were sent.
 
 use alloc::collections::VecDeque;
 
@@ -73,7 +73,7 @@ pub(crate) fn sending() -> Sending {
     }
 }
 
-/// A source, its pipe, and what is on its way.
+/// A source, its pipe, and packets on their way.
 pub(crate) struct Pipe<S: Source> {
     pub(crate) source: S,
     /// RTT without queueing.
@@ -82,9 +82,9 @@ pub(crate) struct Pipe<S: Source> {
     pub(crate) serial: Duration,
     /// Packets an acknowledgement covers: 2 with delayed acknowledgements.
     pub(crate) ack_every: u64,
-    /// Every so many packets one is lost (or marked, with `marks`); 0 for none.
+    /// One packet in so many is lost (or marked, with `marks`); 0 for none.
     pub(crate) lose_every: u64,
-    /// Marks instead of losing.
+    /// Whether to mark packets instead of losing them.
     pub(crate) marks: bool,
     /// When the last acknowledgement arrived.
     pub(crate) now: Time,
@@ -95,7 +95,7 @@ pub(crate) struct Pipe<S: Source> {
     sent: u64,
     next: u64,
     on_the_way: VecDeque<Packet<S::Header>>,
-    /// Lost and sent again, not yet acknowledged, in order.
+    /// Offsets of packets lost and sent again, not yet acknowledged, in order.
     holes: VecDeque<u64>,
     /// Acknowledging this offset ends the repair.
     recover: Option<u64>,
@@ -103,7 +103,7 @@ pub(crate) struct Pipe<S: Source> {
     marked_until: u64,
     srtt: Duration,
     bottleneck_free: Time,
-    /// Lost since the last acknowledgement.
+    /// Payload lost since the last acknowledgement.
     untold: Bytes,
 }
 
@@ -155,14 +155,14 @@ impl<S: Source> Pipe<S> {
         packets * self.rtt.secs() / self.now.since(start).secs()
     }
 
-    /// Goes on while this holds, from acknowledgement to acknowledgement.
+    /// Runs from acknowledgement to acknowledgement while the condition holds.
     pub(crate) fn run_while(&mut self, condition: impl Fn(&Pipe<S>) -> bool) {
         while condition(self) {
             self.step();
         }
     }
 
-    /// Until all that is on its way now is acknowledged.
+    /// Runs until all data that is on its way now is acknowledged.
     pub(crate) fn round(&mut self) {
         self.fill();
         let end = self.next;
@@ -240,7 +240,7 @@ impl<S: Source> Pipe<S> {
 
     fn notice(&mut self, signal: Signal) {
         self.events += 1;
-        // The packet that was hit was outstanding too.
+        // The lost or marked packet was outstanding too.
         let in_flight = self.in_flight() + MSS;
         let (now, srtt) = (self.now, self.srtt);
         self.source.on_congestion(&Congestion { now, signal, in_flight, srtt });

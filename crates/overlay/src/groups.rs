@@ -1,7 +1,7 @@
 //! Membership of a group, as one node knows it.
 //!
-//! A client that joins must get all messages after the view that first has it. A node that has not
-//! heard of the client would send it nothing, so the joining node asks first
+//! A client that joins must get all messages after the view that first has it. Nodes that do not
+//! know of the client would send it nothing, so the joining node asks first
 //! ([`Interest`](crate::message::MessageBody::Interest)). The other nodes include it and answer
 //! with the stamp from which on they send. Once all have answered, the join gets its stamp, which
 //! is above all of theirs.
@@ -13,8 +13,8 @@ use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
 /// Order in which a group's messages and view changes are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Service {
-    /// No order is promised. Links keep order, so each sender's messages arrive in order all the
-    /// same.
+    /// No order is promised. In practice each sender's messages arrive in order, because links keep
+    /// order.
     Unordered,
     /// Each sender's messages in the order in which they were sent.
     #[default]

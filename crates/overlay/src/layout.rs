@@ -1,10 +1,10 @@
-//! How long the parts of a message between nodes are, in bytes; [`crate::wire`] writes and reads
+//! Lengths of the parts of a message between nodes, in bytes; [`crate::wire`] writes and reads
 //! them.
 
 /// Bits of a mark in its first byte.
 pub(crate) const MARK_BITS: u32 = 4;
 
-/// Bytes before what a message says: its kind and its origin.
+/// Bytes before a message's content: its kind and its origin.
 pub(crate) const HEAD: u64 = 2;
 
 /// Bytes of an entry of a cost update.

@@ -23,10 +23,10 @@
 //! | [`params`] | all settings, with their sources | 4.2, 6, 7 |
 //!
 //! Deliberate differences and decisions:
-//! - Cost updates go down each node's own tree. Over reliable links this does what flooding does,
-//!   and sends each node one copy. An update is sent only when some queue has changed by a quarter
-//!   of a message. Stamps of the agreed order are sent as differences, and numbers take as many
-//!   bytes as they need.
+//! - Cost updates go down each node's own tree. Over reliable links this has the effect of
+//!   flooding, but sends each node one copy. An update is sent only when some queue has changed by
+//!   a quarter of a message. Stamps of the agreed order are sent as differences, and numbers take
+//!   as many bytes as they need.
 //! - A node uses its own prices as last sent, so that all nodes use the same prices.
 //! - Updates overtake waiting messages: behind them they would be a queue's length old.
 //! - Blocked clients read prices once an interval, when their node sends its own update.

@@ -125,7 +125,7 @@ impl Level {
 }
 
 impl Message {
-    /// The origin's news of its links, for the nodes `to`.
+    /// Cost update of the origin's links, for the nodes `to`.
     pub fn prices(origin: NodeId, to: NodeSet, told: &[QueueLevel]) -> Message {
         Message::control(origin, to, MessageBody::Prices(told.into()))
     }

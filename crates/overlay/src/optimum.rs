@@ -1,4 +1,4 @@
-//! The best result of any sharing: the rates of all senders that gain most from the links.
+//! The optimum over all ways of sharing: the senders' rates with the highest total benefit.
 //!
 //! A linear programme: maximise the sum of benefit times rate, while the messages over a link do
 //! not exceed its capacity. The overlay's own rules cannot exceed this optimum; the ratio of the

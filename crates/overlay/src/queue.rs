@@ -30,8 +30,8 @@ pub struct LinkQueue {
     average: Occupancy,
 }
 
-/// A waiting message, with what the queue counts of it: the message itself is not read before it
-/// goes.
+/// A waiting message, with its counted properties, so that the message itself is not read before it
+/// leaves.
 #[derive(Clone, Debug)]
 struct Waiting {
     size: u32,

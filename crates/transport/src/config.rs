@@ -19,8 +19,8 @@ pub struct TransportConfig {
     pub receive_window: ReceiveWindow,
     /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
     pub min_rto: Duration,
-    /// Whether a tail-loss probe is sent before the retransmission timer fires, and a hole that
-    /// fewer than three packets have passed counts as lost after a quarter RTT (RFC 8985).
+    /// Whether to send a tail-loss probe before the retransmission timer fires, and to count a hole
+    /// with fewer than three packets beyond it as lost after a quarter RTT (RFC 8985).
     pub tail_loss_probe: bool,
     /// Whether packets may be marked instead of dropped, and marks are echoed.
     pub ecn: bool,

@@ -6,15 +6,19 @@
 //! After any call to a [`Sender`], ask [`Sender::poll_transmit`] until it returns `None`, then
 //! [`Sender::deadline`]. Calling either, or [`Sender::on_timer`], too often is harmless.
 //!
-//! Features: SACK (RFC 2018) with loss recovery by RFC 6675, retransmission timeout by RFC 6298,
-//! loss detection by time and a tail-loss probe (RACK-TLP, RFC 8985), delayed acknowledgements, a
-//! receive window of fixed size or opening by itself, pacing, ECN echo. Window and pace come from
-//! the flow's law.
+//! Features:
+//! - SACK (RFC 2018) with loss recovery by RFC 6675;
+//! - retransmission timeout by RFC 6298;
+//! - loss detection by time and a tail-loss probe (RACK-TLP, RFC 8985);
+//! - delayed acknowledgements, and a receive window of fixed size or opening by itself;
+//! - pacing and ECN echo.
+//!
+//! Window and pace come from the flow's law.
 //!
 //! Deliberate differences:
 //! - sequence numbers are 64-bit stream offsets and never wrap;
-//! - a packet counts as lost when three packets beyond it have arrived, as in RFC 6675, or one sent
-//!   a quarter RTT after it, as in RACK, which also finds lost retransmissions;
+//! - a packet counts as lost when three packets beyond it have arrived (RFC 6675), or one sent a
+//!   quarter RTT after it (RACK); the latter also finds lost retransmissions;
 //! - a closed window is probed with an empty packet, not with a byte of data;
 //! - marks are echoed once per marked packet, as in RFC 8257 (3.2) and not until a CWR comes back;
 //!   marked packets are acknowledged at once, as in Linux; the sender reacts once a window;

@@ -116,7 +116,7 @@ impl Receiver {
         self.ack_due.min(reopening)
     }
 
-    /// Whether to acknowledge what is held back before taking in a packet with this mark. No
+    /// Whether to send a delayed acknowledgement before taking in a packet with this mark. No
     /// acknowledgement covers marked and unmarked packets at once, so that a sender can count
     /// marked bytes (RFC 8257, 3.2).
     #[inline]
@@ -143,8 +143,8 @@ impl Receiver {
         self.marked |= marked;
         let end = offset.saturating_add(payload.get());
         if payload == Bytes::ZERO || end > self.right_edge(now) {
-            // A question for room, or a packet without room: the sender is answered and will ask
-            // again.
+            // A window probe, or a packet without room. The acknowledgement tells the sender, which
+            // will probe again.
             self.refused += u64::from(payload > Bytes::ZERO);
             return self.answer_now();
         }
@@ -243,7 +243,7 @@ impl Receiver {
         if self.soft { self.room() } else { self.right_edge(now).saturating_sub(self.next) }
     }
 
-    // As [`Sender::poll_transmit`](crate::Sender::poll_transmit).
+    // Inlined for the reason given at [`Sender::poll_transmit`](crate::Sender::poll_transmit).
     /// The acknowledgement to send now.
     #[inline(always)]
     pub fn acknowledge(&mut self, now: Time) -> Ack {
@@ -310,8 +310,8 @@ impl Receiver {
 }
 
 impl Reading {
-    /// Reads what is whole and due by `now`. Every arrival calls it before and after, so that an
-    /// idle reader starts when a frame is whole.
+    /// Reads frames that are whole and due by `now`. Every arrival calls it before and after, so
+    /// that an idle reader starts when a frame is whole.
     #[inline]
     fn advance(&mut self, now: Time, arrived: u64) {
         match self.reader {

@@ -14,7 +14,7 @@ pub(crate) const MSS: u64 = 1460;
 pub(crate) const DELAY: Duration = Duration::from_millis(50);
 /// Round trip of the path.
 pub(crate) const RTT: Duration = Duration::from_millis(100);
-/// More steps than any test needs: beyond, the two run in circles.
+/// Maximum number of steps, above the need of any test: more mean an endless exchange.
 const MOST_STEPS: usize = 100_000;
 
 /// Fate of a packet.

@@ -81,8 +81,9 @@ impl Connection {
         }
     }
 
-    /// The peer sends again what a member has, as a transport does after a timeout. If the member
-    /// waits for the rest of a frame that the peer has begun, it no longer does.
+    /// Handles data that a member has and the peer sends again, as a transport does after a
+    /// timeout. If the member waits for the rest of a frame that the peer has begun, the member no
+    /// longer waits.
     fn hurry(&mut self, ground: &mut Ground, k: usize, out: &mut Vec<Output>) {
         if let Some((from, to)) = self.inbound.give_up_rest(0, k) {
             ground.members[k].outstanding = self.inbound.outstanding(k);
@@ -90,8 +91,8 @@ impl Connection {
         }
     }
 
-    /// Gives a place to the frame of the packet from `offset` to `end`, and to lost frames before
-    /// it if the module can tell where they go, so that each member's order is the peer's.
+    /// Gives a place to the frame of the packet from `offset` to `end`. Lost frames before it get
+    /// theirs too, if the module can route them unread. Each member's order is then the peer's.
     fn route(
         &mut self,
         ground: &mut Ground,

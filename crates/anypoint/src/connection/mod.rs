@@ -1,4 +1,4 @@
-//! The soft state of a connection: made by a packet that passes, dropped after a long silence.
+//! The soft state of a connection. A packet that passes creates it; a long silence drops it.
 
 mod inbound;
 mod outbound;
@@ -40,7 +40,7 @@ pub(crate) struct Connection {
 }
 
 /// The remains of an idle connection. No other party knows them: the peer's next packet does not
-/// say where a member's stream continues.
+/// state where a member's stream continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Idle {
     pub(crate) inbound: Settled,
@@ -145,7 +145,7 @@ impl Connection {
         Bytes::new(gaps)
     }
 
-    /// Tells the peer not to wait for data that failed members sent and that did not arrive.
+    /// Has the peer skip data that failed members sent and that did not arrive.
     pub(crate) fn close_gaps(&mut self, now: Time, out: &mut Vec<Output>) {
         let gaps = self.outbound.abandoned(0);
         self.close_again = if gaps.is_empty() { Time::NEVER } else { now + CLOSE_AGAIN };

@@ -74,7 +74,8 @@ impl Connection {
             let ack = self.ack_to_member(ground, one.source, ack.header, marked);
             out.push(Output::Ack(Side::Member(one.source), ack));
         }
-        // News of room alone concerns all members, an answer the member that asked.
+        // A window update alone concerns all members; an answer to an opening concerns the member
+        // that asked.
         if fresh.is_empty() && !ack.opens {
             for k in ground.members_up() {
                 if grown || self.asking[k] {

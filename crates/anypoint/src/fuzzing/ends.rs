@@ -26,7 +26,7 @@ impl<P> Flight<P> {
     }
 }
 
-/// A stream: what its sender, its receiver and the switch between them know of its units.
+/// A stream: the units as its sender, its receiver and the switch between them know them.
 #[derive(Default)]
 pub(super) struct Stream {
     /// Units sent.
@@ -93,8 +93,8 @@ impl Stream {
         assert_eq!(before, place, "unit {unit} of {owner} has two places");
     }
 
-    /// The switch says that a range of this stream stays empty: it never carried data, and never
-    /// will.
+    /// Notes that a range of this stream stays empty, by the switch: it never carried data, and
+    /// never will.
     pub(super) fn leave_empty(&mut self, segment: &Segment) {
         let first = segment.offset / UNIT;
         for place in first..first + segment.payload.get() / UNIT {

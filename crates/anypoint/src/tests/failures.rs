@@ -48,7 +48,7 @@ proptest! {
         rig.run(END);
         prop_assert!(rig.peer.sender.is_done());
         prop_assert_eq!(rig.switch.acknowledged_inbound(), Bytes::new(PACKETS * PAYLOAD));
-        // Only what may still come is kept: the rest of the last frame.
+        // Only the rest of the last frame, which may still arrive, is kept.
         prop_assert!(rig.switch.remembered() <= 1, "{} ranges", rig.switch.remembered());
         prop_assert_eq!(rig.went.len() as u64, PACKETS);
         let all: Vec<u64> = (0..PACKETS).map(|n| n * PAYLOAD).collect();
@@ -110,7 +110,7 @@ fn the_peer_does_not_wait_for_the_dead() {
         rig.recover_at(at(300), 1);
         rig.run(END);
         assert!(rig.members.iter().flatten().all(|member| member.sender.is_done()));
-        // The failed member's new stream is complete, beside what it sent before.
+        // The failed member's new stream is complete, beside its data before the failure.
         let before = rig.peer.receiver.delivered() - whole;
         assert!(rig.switch.skipped(Side::Peer) <= before);
         assert_eq!((rig.switch.remembered(), rig.switch.deadline()), (0, Time::NEVER));

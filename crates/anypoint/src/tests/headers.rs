@@ -98,7 +98,7 @@ fn increase_is_shared_evenly_and_decrease_by_rate() {
         (parts[0] + 200_000.0).abs() < 1e-3 && (parts[1] + 150_000.0).abs() < 1e-3,
         "{parts:?}"
     );
-    // The part is told once.
+    // The part is fed back once.
     assert_eq!(part(&mut merge, 0), 0.0);
 }
 
@@ -109,7 +109,7 @@ fn nobody_gets_more_than_its_own_way_allows() {
     merge.data(Time::ZERO, &law, 0, &mut declares(20_000.0, ms(10), 50.0));
     merge.acknowledge(Time::ZERO, &law, &fresh(1, 1e9), &feeds_back(350_000.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [50.0, 175_000.0]);
-    // What its own path has refused concerns no other member.
+    // A refusal of a member's own path concerns no other member.
     merge.acknowledge(Time::ZERO, &law, &fresh(0, -70.0), &feeds_back(-70.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [-70.0, 0.0]);
 }
@@ -278,8 +278,8 @@ fn a_rate_is_shared_max_min() {
 }
 
 proptest! {
-    /// Whatever comes back for whatever member, the members' changes sum up to the flow's, unless a
-    /// member's own path caps its part.
+    /// For any feedback to any member, the members' changes sum up to the flow's, unless a member's
+    /// own path caps its part.
     #[test]
     fn split_changes_sum_up(
         windows in prop::collection::vec((1e3f64..1e6, 1u64..100), 1..20),
@@ -305,7 +305,7 @@ proptest! {
         prop_assert!((told - total).abs() < 1e-6 * answers.len() as f64 * 1e5, "{told} {total}");
     }
 
-    /// The peer is slowed by exactly what the strictest path asks over a round.
+    /// The peer is slowed by exactly the strictest path's reduction over a round.
     #[test]
     fn merged_changes_are_those_of_the_strictest_path(
         refusals in prop::collection::vec(0.0f64..900.0, 4),

@@ -61,7 +61,7 @@ pub(super) struct Rig {
     pub(super) had: BTreeMap<(usize, u32), u64>,
     /// Number of times that the connection expired.
     pub(super) expired: u64,
-    /// Packets, and what the switch made of them.
+    /// Packets before and after the switch.
     pub(super) segments: Vec<(Segment, Segment)>,
     pub(super) acks: Vec<(Ack, Ack)>,
 }

@@ -72,7 +72,7 @@ fn the_peer_hears_of_what_all_members_have() {
         assert!(matches!(out[..], [Output::Segment(side, made)]
             if side == to && made.offset == packet / 2 * PAYLOAD));
     }
-    // B is nearer: its acknowledgement says nothing of A's data, which is not lost.
+    // B is nearer: its acknowledgement does not show a loss of A's data.
     assert_eq!(answer(&mut s, B, &ack(1, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
     assert_eq!(answer(&mut s, B, &ack(3, 9000, &[])), [(Side::Peer, 0, 9000, vec![])]);
     assert_eq!(answer(&mut s, A, &ack(1, 5000, &[])), [(Side::Peer, 2, 5000, vec![])]);
@@ -84,7 +84,7 @@ fn the_peer_hears_of_what_all_members_have() {
     assert!(matches!(again[..], [Output::Segment(A, made)] if made.offset == PAYLOAD));
     assert_eq!(answer(&mut s, A, &ack(3, 5000, &[])), [(Side::Peer, 6, 5000, vec![])]);
     assert_eq!(s.remembered(), 0);
-    // The switch itself answers what comes again.
+    // The switch itself answers repeated data.
     let twice = send(&mut s, Side::Peer, 1);
     assert!(matches!(twice[..], [Output::Ack(Side::Peer, a)] if a.cumulative == 6 * PAYLOAD));
 }
@@ -98,7 +98,7 @@ fn what_is_lost_before_the_switch_is_told_at_once() {
     let out = send(&mut s, Side::Peer, 3);
     assert!(matches!(out[..], [Output::Segment(B, made)] if made.offset == PAYLOAD));
     assert_eq!(answer(&mut s, A, &ack(2, 9000, &[])), [(Side::Peer, 1, 9000, vec![])]);
-    // B has what came after 1, so 1 is late.
+    // B has the packet after 1, so 1 is late.
     assert_eq!(answer(&mut s, B, &ack(0, 9000, &[(1, 2)])), [(Side::Peer, 1, 9000, vec![(2, 4)])]);
 }
 
@@ -115,7 +115,7 @@ fn the_peers_acknowledgements_go_to_whom_they_concern() {
     let again = send(&mut s, B, 0);
     assert!(matches!(again[..], [Output::Segment(Side::Peer, made)] if made.offset == PAYLOAD));
     assert_eq!(answer(&mut s, Side::Peer, &ack(3, 8000, &[])), [(B, 1, 4000, vec![])]);
-    // News of room alone goes to all members.
+    // A window update alone goes to all members.
     assert_eq!(
         answer(&mut s, Side::Peer, &ack(3, 9000, &[])),
         [(A, 2, 4500, vec![]), (B, 1, 4500, vec![])]
@@ -212,8 +212,8 @@ fn a_packet_may_have_several_places() {
     assert_eq!(out, [Output::Segment(A, segment(0)), Output::Segment(B, segment(0))]);
 }
 
-/// Data of a failed member beyond a hole of its own is gone, although the peer was told of it, even
-/// if it is the first that the peer waits for.
+/// Data of a failed member beyond a hole of its own is lost, although it was acknowledged to the
+/// peer. This holds even for the first data that the peer waits for.
 #[test]
 fn what_a_failed_member_had_beyond_a_hole_is_not_told_any_more() {
     const C: Side = Side::Member(2);

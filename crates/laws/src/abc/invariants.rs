@@ -1,5 +1,5 @@
-//! What ABC must not make out of nothing: an accelerating packet takes a token, and is counted
-//! once.
+//! What ABC must conserve: an accelerating packet takes one token, and a receiver counts each
+//! packet once.
 
 use alloc::boxed::Box;
 
@@ -13,8 +13,8 @@ use crate::reason::Reason;
 impl Invariants for Abc {
     type Header = AbcHeader;
 
-    /// A packet is added each RTT, and which packets brake is chance: after a minute 2 to 8 flows
-    /// were up to 10 % from their mean.
+    /// Equal shares are not exact, because chance decides which packets brake: after a minute 2 to
+    /// 8 flows were up to 10 % from their mean.
     fn promises(&self) -> Promises {
         Promises { equal_shares: false, any_speed: false, ..Promises::default() }
     }
@@ -27,7 +27,8 @@ impl Invariants for Abc {
     fn returns(&self, header: &AbcHeader) -> bool {
         matches!(header, AbcHeader::Echo { .. })
     }
-    /// A header has no bytes of its own: its two ECN bits, and what acknowledgements count of them.
+    /// The header has no bytes of its own. It is two ECN bits, and counts of them in
+    /// acknowledgements.
     fn tampered(&self, _: &AbcHeader, [accelerated, braked]: [u32; 2]) -> Option<AbcHeader> {
         Some(AbcHeader::Echo { accelerated, braked })
     }
@@ -36,11 +37,11 @@ impl Invariants for Abc {
     }
 }
 
-/// Each packet that accelerates takes a token of those that `f` has brought; a receiver counts each
+/// Each packet that accelerates takes one of the tokens that `f` has added. A receiver counts each
 /// packet once.
 #[derive(Default)]
 struct AbcBooks {
-    /// Brought so far and not taken.
+    /// Tokens added and not yet taken.
     tokens: f64,
     accelerated: u32,
     braked: u32,

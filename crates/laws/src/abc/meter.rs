@@ -1,11 +1,12 @@
-//! How fast packets leave a queue, and how fast they could: over the last sixteen slots of time.
+//! Rate at which packets leave a queue, and at which they could leave, over the last sixteen slots
+//! of time.
 
 use ratewire_units::{Bytes, Duration, Time};
 
 const SLOTS: usize = 16;
 
-/// Bytes and times of departures since the port began. They are whole numbers, so that the
-/// difference of two counts is exactly what left between them.
+/// Bytes and times of departures since the port began. They are whole numbers, so the difference of
+/// two counts is exact.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     /// Bytes that left the queue, and the time at which the last of them left.
@@ -23,7 +24,7 @@ impl Count {
 /// Measures departures.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
-    /// Up to now; to the beginning of the window, which is that of its oldest slot; and to the
+    /// Counts up to now, up to the beginning of the window (that of its oldest slot), and up to the
     /// beginning of each slot.
     now: Count,
     before: Count,
@@ -31,7 +32,8 @@ pub(super) struct Meter {
     current: usize,
     current_ends: Time,
     slot: Duration,
-    /// Shortest and longest window: a pause before it counts up to another window.
+    /// Shortest and longest window. A pause before the window counts up to the length of another
+    /// one.
     shortest: Duration,
     longest: Duration,
     /// Bytes of the last packet that left, if another waited behind it.
@@ -60,7 +62,7 @@ impl Meter {
         now >= self.current_ends
     }
 
-    /// A packet of `size` leaves, and others wait behind it or not.
+    /// Counts a packet of `size` that leaves; `others_wait` says whether others wait behind it.
     pub(super) fn departs(&mut self, now: Time, size: Bytes, others_wait: bool) {
         if self.is_due(now) {
             self.turn(now);
@@ -71,7 +73,7 @@ impl Meter {
     /// Counts a departure that does not end a slot.
     #[inline]
     pub(super) fn count(&mut self, now: Time, size: Bytes, others_wait: bool) {
-        // A packet's length has 16 bits: this only keeps sums of nonsense from running over.
+        // A real length has 16 bits. The bound keeps sums of invalid lengths from overflowing.
         let size = size.get().min(u64::from(u32::MAX));
         if let Some(before) = self.followed {
             self.now.busy_bytes += before;
@@ -92,8 +94,8 @@ impl Meter {
         self.current_ends += self.slot * ended;
     }
 
-    /// Bytes that left in the window, and its length in seconds: from one departure to another, so
-    /// that few packets are counted right too.
+    /// Bytes that left in the window, and its length in seconds. The window reaches from one
+    /// departure to another, so the rate of a few packets is right too.
     #[inline]
     pub(super) fn departed(&self, now: Time) -> (f64, f64) {
         let window = now.since(self.before.last).max(self.shortest).min(self.longest);
@@ -101,14 +103,14 @@ impl Meter {
         (float(bytes), float(window.ps()) * 1e-12)
     }
 
-    /// What the link takes in a second while packets wait, B/s; `None` if none have.
+    /// Rate of departures while packets wait, B/s; `None` if none have waited.
     pub(super) fn capacity(&self) -> Option<f64> {
         let busy_bytes = self.now.busy_bytes - self.before.busy_bytes;
         let busy_ps = self.now.busy_ps - self.before.busy_ps;
         (busy_ps > 0).then(|| busy_bytes as f64 / (busy_ps as f64 * 1e-12))
     }
 
-    /// Forgets what it knew of the capacity.
+    /// Forgets the measured capacity.
     pub(super) fn forget_capacity(&mut self) {
         for count in self.slots.iter_mut().chain([&mut self.now, &mut self.before]) {
             count.busy_bytes = 0;

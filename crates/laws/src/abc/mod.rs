@@ -10,18 +10,18 @@
 //!   `x = q / mu` the delay in the queue `q`; that is `eta mu - max(q - mu d_t, 0) / delta`.
 //! - share to accelerate `f = min(tr / (2 cr), 1)`, `cr` the rate of departures over the last
 //!   `window`.
-//! - `token = min(token + f, token_limit)`; a packet that says accelerate keeps it where
-//!   `token > 1`, which costs a token, else leaves with brake. A brake set upstream stays.
+//! - `token = min(token + f, token_limit)`; an accelerating packet stays one if `token > 1`, which
+//!   costs a token; otherwise it leaves with brake. A brake set upstream stays.
 //!
 //! # Receiver
-//! - echoes on each acknowledgement how many packets said accelerate and how many brake.
+//! - echoes on each acknowledgement the number of accelerating and of braking packets.
 //!
 //! # Sender, for each packet acknowledged
 //! - accelerate: `w += 1 + 1/w`; brake: `w += -1 + 1/w`. With a share `f` of the packets
 //!   accelerating the next RTT has `2 f` times as many: senders arrive at `tr` one RTT later. `1/w`
 //!   adds one packet an RTT to each flow, and so brings them to equal shares.
-//! - bottlenecks that do not take part: a second window, CUBIC's, hears of losses and
-//!   marks; the smaller of the two counts, and neither grows beyond twice what is outstanding.
+//! - for bottlenecks that do not take part, a second window, CUBIC's, answers losses and marks. The
+//!   smaller of the two counts. Neither grows beyond twice the outstanding data.
 //!
 //! # Header
 //! One bit, which takes no byte: ABC gives the two values of ECN-capable packets (RFC 3168) to
@@ -31,27 +31,27 @@
 //! # Steady state
 //! `delta > 2/3 RTT` is stable (the paper's theorem): RTTs up to 200 ms with the default. `N` flows
 //! with `W` packets in all add `N` an RTT, so `2 f = 1 - N / W`. While the queue is busy `cr = mu`,
-//! so it settles at `x = d_t + delta (N / W - (1 - eta))`; if that is below `d_t` the link is used
-//! to `eta / (1 - N / W)` and the queue is empty.
+//! so it settles at `x = d_t + delta (N / W - (1 - eta))`. If that is below `d_t`, the queue is
+//! empty and the utilisation is `eta / (1 - N / W)`.
 //!
-//! There are then `N` more brakes than accelerates each RTT, and the token bucket spaces them by
-//! `W / N` packets. Where flows send in trains and nothing disturbs them, one brake can hit each
-//! flow, whatever the flow's share, and nothing makes shares equal. Measured with three flows that
-//! join at 100 Mbit/s and 48 ms: 18, 58 and 20 Mbit/s after five minutes, and 29, 33 and 33 with
-//! 1 % of other packets in between.
+//! There are then `N` more brakes than accelerates each RTT, and the token bucket spaces them by `W
+//! / N` packets. If flows send in trains and nothing disturbs them, each flow can get one brake,
+//! whatever its share. Shares then do not become equal. Measured with three flows that join at 100
+//! Mbit/s and 48 ms: 18, 58 and 20 Mbit/s after five minutes, and 29, 33 and 33 with 1 % of other
+//! packets in between.
 //!
 //! # Deliberate differences
-//! - A port is not told `mu` where capacity varies, and measures it from packets that left one
-//!   straight after the other, over the same window (`capacity = "measured"`). The authors'
-//!   emulator counts unused opportunities to send too.
-//! - The window over which rates are measured is never shorter than ten full packets take at the
-//!   link's rate: of two or three, the count is too coarse. The authors' code has 20 ms at 12
+//! - If the capacity varies, a port does not know `mu`. It measures `mu` from packets that left
+//!   back to back, over the same window (`capacity = "measured"`). The authors' emulator counts
+//!   unused opportunities to send too.
+//! - The window over which rates are measured is never shorter than the time of ten full packets at
+//!   the link's rate: a count of two or three is too coarse. The authors' code has 20 ms at 12
 //!   Mbit/s.
 //! - Departures are summed in sixteen slots, not kept in a list, and `cr` is the bytes between two
 //!   departures over the time between them; the authors' code divides by the window's nominal
 //!   length.
-//! - CUBIC goes without HyStart++, which takes varying capacity for a full queue, and stands still
-//!   instead of being cut back to twice what is outstanding.
+//! - CUBIC runs without HyStart++, which takes varying capacity for a full queue. Beyond twice the
+//!   outstanding data it stops growing, instead of being cut back.
 
 mod invariants;
 mod meter;
@@ -76,19 +76,19 @@ use crate::reason::Figure;
 use crate::tcp::cubic::Cubic;
 use crate::trust::Trust;
 
-/// What ABC packets carry, in their ECN bits.
+/// Content of an ABC packet's ECN bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AbcHeader {
-    /// A data packet carries this.
+    /// On a data packet.
     Data {
-        /// Accelerate; else brake.
+        /// Whether the bit is accelerate; otherwise it is brake.
         accelerate: bool,
     },
-    /// An acknowledgement carries this: counts of the packets that it acknowledges.
+    /// On an acknowledgement: counts of the packets that it acknowledges.
     Echo {
-        /// Packets that said accelerate.
+        /// Accelerating packets.
         accelerated: u32,
-        /// Packets that said brake.
+        /// Braking packets.
         braked: u32,
     },
 }

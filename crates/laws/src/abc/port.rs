@@ -9,13 +9,13 @@ use super::{Abc, AbcHeader};
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Bound, Figure, Reason};
 
-/// Rates are not measured from fewer bytes than these: ten full packets.
+/// Minimum number of bytes from which a rate is measured: ten full packets.
 const FEWEST: Bytes = Bytes::new(15_000);
 
 /// ABC at one output queue.
 #[derive(Clone, Debug)]
 pub struct AbcPort {
-    /// Boxed, because every port takes the room of the largest.
+    /// Boxed, because every port is as large as the largest.
     meter: Box<Meter>,
     /// `mu`, B/s.
     capacity: f64,
@@ -51,8 +51,9 @@ impl AbcPort {
         }
     }
 
-    /// A packet leaves as a slot begins, in which what was measured of the capacity is believed.
-    // Apart, so that what other packets pass calls nothing and saves no registers.
+    /// Handles a departure that begins a slot: the measured capacity is taken over for this slot.
+    // A function of its own, so that the path of other packets makes no call and saves no
+    // registers.
     #[cold]
     #[inline(never)]
     fn turn(&mut self, now: Time, size: Bytes, header: Option<&mut AbcHeader>, queue: PortQueue) {
@@ -82,7 +83,7 @@ impl AbcPort {
         }
     }
 
-    /// Share of the packets that are to accelerate.
+    /// Share of packets to accelerate.
     #[inline]
     fn share(&self) -> f64 {
         let (bytes, window) = self.departed;

@@ -5,7 +5,7 @@ use ratewire_units::Time;
 use super::AbcHeader;
 use crate::law::Sink;
 
-/// Counts what packets said since the last acknowledgement.
+/// Counts accelerating and braking packets since the last acknowledgement.
 #[derive(Clone, Debug, Default)]
 pub struct AbcSink {
     accelerated: u32,

@@ -1,4 +1,4 @@
-//! The sender's part: two windows, of which the smaller counts.
+//! The sender's part: two windows; the smaller one counts.
 
 use ratewire_units::{Bytes, Throughput, Time};
 
@@ -7,11 +7,11 @@ use crate::law::{Acked, Congestion, FlowContext, Law, Sending, Source};
 use crate::reason::{Bound, Figure, Reason};
 use crate::tcp::cubic::CubicSource;
 
-/// Packets at first, and what the window may always be (RFC 6928).
+/// Initial window in packets, and lower bound of the growth limit (RFC 6928).
 const INITIAL: f64 = 10.0;
-/// A window may be this many times what is outstanding.
+/// A window does not grow beyond this multiple of the outstanding data.
 const AHEAD: f64 = 2.0;
-/// No path holds more packets.
+/// Upper bound of a window in packets: no path holds more.
 const MOST: f64 = 1e12;
 
 /// ABC at one sender.
@@ -22,7 +22,7 @@ pub struct AbcSource {
     pub(super) cubic: Option<CubicSource>,
     additive: f64,
     mss: f64,
-    /// Share of the packets that said accelerate, in the last acknowledgement.
+    /// Share of accelerating packets in the last acknowledgement.
     accelerated: f64,
 }
 

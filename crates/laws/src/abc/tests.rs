@@ -14,7 +14,7 @@ const PACKET: Bytes = Bytes::new(1500);
 const ACCELERATE: AbcHeader = AbcHeader::Data { accelerate: true };
 const BRAKE: AbcHeader = AbcHeader::Data { accelerate: false };
 
-/// At a link of 1000 packets a second, which `capacity` makes it believe in.
+/// A port of a link of 1000 packets a second.
 fn port(options: &[(&str, &str)]) -> AbcPort {
     let mut all = Options::defaults(Abc::INFO.options);
     for (name, value) in options {
@@ -28,7 +28,8 @@ fn queue(packets: f64) -> PortQueue {
     PortQueue { bytes: Bytes::new((packets * 1500.0) as u64), packets: packets as u32 }
 }
 
-/// Lets packets through one `every_us`, each leaving that queue behind; which were accelerated.
+/// Sends a packet each `every_us`, each with the queue `q` behind it. Returns which were
+/// accelerated.
 fn leave(p: &mut AbcPort, from_ms: u64, every_us: u64, packets: u64, q: PortQueue) -> Vec<bool> {
     let start = Time::ZERO + Duration::from_millis(from_ms);
     (0..packets)
@@ -52,9 +53,9 @@ fn half_of_the_target_over_the_rate_of_departures_is_accelerated() {
         (1000, 0.0, 0.49),
         (2000, 0.0, 0.98),
         (3000, 0.0, 1.0),
-        // 50 ms in the queue are let be, the packet that leaves included.
+        // A delay of 50 ms in the queue is allowed, the leaving packet included.
         (1000, 49.0, 0.49),
-        // 133 ms more than that ask for nothing, and half of it for half as much.
+        // 133 ms more give a share of 0, and half of that half the share.
         (1000, 49.0 + 66.5, 0.24),
         (1000, 49.0 + 133.0, 0.0),
         (1000, 5000.0, 0.0),
@@ -89,7 +90,7 @@ fn acknowledgements_are_left_alone_and_strangers_count() {
     let mut echo = AbcHeader::Echo { accelerated: 7, braked: 9 };
     p.on_departure(Time::ZERO, PACKET, Some(&mut echo), queue(10_000.0));
     assert_eq!(echo, AbcHeader::Echo { accelerated: 7, braked: 9 });
-    // Every second packet is a stranger's: the rate of departures is that of all.
+    // Every second packet belongs to another law: the rate of departures counts all packets.
     let mut accelerated = 0;
     for n in 0..10_000 {
         let now = Time::ZERO + Duration::from_millis(n);
@@ -218,7 +219,8 @@ fn a_packet_more_or_less_and_one_over_the_window() {
     assert_eq!(s.window(), MSS, "never below a packet");
 }
 
-/// Two flows of 400 and 40 packets, told by one bottleneck to be 440 in all; how unequal they end.
+/// Two flows of 400 and 40 packets at one bottleneck that holds them to 440 in all. Returns the
+/// inequality at the end.
 fn inequality(additive: f64) -> f64 {
     let additive_option = std::format!("{additive}");
     let mut flows = [400.0, 40.0].map(|window| {

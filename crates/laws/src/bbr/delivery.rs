@@ -1,6 +1,6 @@
 //! Delivery rate samples: section 4.1.
 //!
-//! `P` of the draft is [`Sent`], the state kept of each packet on its way; `RS` is [`RateSample`].
+//! [`Sent`] is `P` of the draft, the state kept of each packet on its way. [`RateSample`] is `RS`.
 
 use alloc::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use ratewire_units::Time;
 use super::PacketNumber;
 use crate::law::Acked;
 
-/// What was known when a packet left.
+/// State of a packet at its departure (`P`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     /// Payload.
@@ -26,7 +26,7 @@ pub(super) struct Sent {
     arrived: bool,
 }
 
-/// What an acknowledgement says of the path.
+/// Sample of the path from one acknowledgement (`RS`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RateSample {
     pub(super) now: Time,
@@ -34,11 +34,11 @@ pub(super) struct RateSample {
     pub(super) delivery_rate: f64,
     /// Payload delivered while the newest packet was on its way.
     pub(super) delivered: f64,
-    /// Payload that had been delivered when that packet was sent.
+    /// Payload that had been delivered when the newest packet was sent.
     pub(super) prior_delivered: u64,
-    /// Payload outstanding when it was sent.
+    /// Payload outstanding when the newest packet was sent.
     pub(super) tx_in_flight: f64,
-    /// Payload lost while it was on its way.
+    /// Payload lost while the newest packet was on its way.
     pub(super) lost: f64,
     pub(super) app_limited: bool,
     /// Round-trip time in seconds.
@@ -59,15 +59,15 @@ pub(super) struct Delivery {
     /// Payload found lost.
     pub(super) lost: u64,
     delivered_at: Time,
-    /// When the packet was sent that was delivered last, or that ended an idle time.
+    /// Send time of the packet that was delivered last or that ended an idle time.
     first_sent_at: Time,
     /// Samples are the application's, not the path's, until more than this is delivered.
     app_limited: Option<u64>,
-    /// Packets on their way, from the oldest whose fate is open.
+    /// Packets on their way, from the oldest that has neither arrived nor been lost.
     sent: VecDeque<Sent>,
     /// Number of `sent[0]`.
     first: u64,
-    /// Payload of those that have not arrived.
+    /// Payload of the packets that have not arrived.
     out: u64,
 }
 
@@ -80,13 +80,13 @@ impl Delivery {
         self.first + self.sent.len() as u64
     }
 
-    /// Marks samples from now on as limited by the application, which offers less than there is
-    /// room for (4.1.2.4).
+    /// Marks samples from now on as limited by the application, which offers less than the window
+    /// allows (4.1.2.4).
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = Some(self.delivered.saturating_add(in_flight));
     }
 
-    /// A packet of `size` leaves, `in_flight` with it (4.1.2.2).
+    /// Notes a departing packet of `size`; `in_flight` includes the packet (4.1.2.2).
     pub(super) fn on_send(&mut self, now: Time, size: u64, in_flight: u64) -> PacketNumber {
         if in_flight <= size {
             self.first_sent_at = now;
@@ -108,8 +108,8 @@ impl Delivery {
         PacketNumber(number)
     }
 
-    /// An acknowledgement that this packet caused (4.1.2.3). Losses are to be reported after it,
-    /// before the sample's are read.
+    /// Handles the acknowledgement of this packet (4.1.2.3). The caller reports losses after this
+    /// call, and takes the sample after them.
     pub(super) fn on_ack(&mut self, acked: &Acked, number: PacketNumber) -> Option<Sent> {
         let bytes = acked.bytes.get();
         if bytes > 0 {
@@ -126,8 +126,8 @@ impl Delivery {
         sent.filter(|_| bytes > 0)
     }
 
-    /// Marks the packet as arrived, and those before it that the acknowledgement covers too: only
-    /// the newest is named.
+    /// Marks the packet as arrived, and as many before it as the acknowledgement covers, because it
+    /// names only the newest.
     fn arrive(&mut self, number: PacketNumber, bytes: u64) -> Option<Sent> {
         let newest = number.0.checked_sub(self.first)? as usize;
         let packet = *self.sent.get(newest)?;
@@ -153,8 +153,8 @@ impl Delivery {
         self.first += 1;
     }
 
-    /// The oldest packet still taken for being on its way, and its number, if the transport, which
-    /// has `in_flight` outstanding, has given it up.
+    /// The oldest packet that still counts as on its way, with its number, if the transport has
+    /// given it up. The transport has `in_flight` outstanding.
     pub(super) fn give_up(&mut self, in_flight: u64) -> Option<(PacketNumber, Sent)> {
         while let Some(sent) = self.sent.front().copied() {
             if !sent.arrived && self.out <= in_flight {
@@ -170,7 +170,7 @@ impl Delivery {
         None
     }
 
-    /// The sample that the arrival of this packet makes.
+    /// The sample from the arrival of this packet.
     pub(super) fn sample(&self, acked: &Acked, packet: &Sent) -> RateSample {
         let send_elapsed = packet.sent_at.since(packet.first_sent_at);
         let ack_elapsed = acked.now.since(packet.delivered_at);

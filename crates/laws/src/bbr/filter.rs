@@ -14,7 +14,7 @@ impl MaxBw {
     pub(super) fn update(&mut self, rate: f64) {
         self.now = self.now.max(rate);
     }
-    /// A cycle is over. One without a sample teaches nothing and is as if it had not been.
+    /// Ends a cycle. A cycle without a sample is ignored.
     pub(super) fn advance(&mut self) {
         if self.now > 0.0 {
             *self = MaxBw { before: self.now, now: 0.0 };
@@ -22,10 +22,10 @@ impl MaxBw {
     }
 }
 
-/// Rounds that steady state looks back (ExtraAckedFilterLen).
+/// Length of the filter in steady state, in rounds (ExtraAckedFilterLen).
 const ROUNDS: u64 = 10;
 
-/// The highest of the last rounds: one maximum a round, this round's and those before.
+/// Maximum over the last rounds: keeps one maximum for each round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundMax {
     highest: [f64; ROUNDS as usize + 1],
@@ -33,7 +33,7 @@ pub(super) struct RoundMax {
 }
 
 impl RoundMax {
-    /// Takes note of a value of this round.
+    /// Notes a value of this round.
     pub(super) fn update(&mut self, round: u64, value: f64) {
         let slots = self.highest.len() as u64;
         let passed = round.saturating_sub(self.round).min(slots);
@@ -45,12 +45,12 @@ impl RoundMax {
         *slot = slot.max(value);
     }
 
-    /// The highest of the last ten rounds.
+    /// Maximum of the last ten rounds.
     pub(super) fn of_ten_rounds(&self) -> f64 {
         self.highest.iter().copied().fold(0.0, f64::max)
     }
 
-    /// The highest of the last round.
+    /// Maximum of the last round.
     pub(super) fn of_one_round(&self) -> f64 {
         let slots = self.highest.len() as u64;
         let at = |round: u64| self.highest[(round % slots) as usize];

@@ -1,21 +1,22 @@
 //! BBR, version 3 (Cardwell, Swett, Beshay, draft-ietf-ccwg-bbr-06, July 2026).
 //!
-//! The sender measures how fast the path delivers and how long it takes, and paces at what it
-//! delivers instead of filling its queue until packets are lost. Numbers in brackets are sections
-//! of the draft. Units: payload bytes and seconds.
+//! The sender measures the path's delivery rate and round-trip time. It paces at that rate, instead
+//! of filling the queue until packets are lost. Numbers in brackets are sections of the draft.
+//! Units: payload bytes and seconds.
 //!
 //! # Model
-//! - each acknowledgement (4.1): `delivery_rate = delivered / max(send_elapsed, ack_elapsed)` since
-//!   the newest packet it covers was sent.
+//! - each acknowledgement (4.1): `delivery_rate = delivered / max(send_elapsed, ack_elapsed)`,
+//!   counted from the departure of the newest packet that it covers.
 //! - `max_bw` is the highest `delivery_rate` of this and the last ProbeBW cycle (5.5.3); samples
 //!   that the application limits count only if they are higher. `min_rtt` is the lowest RTT of 10 s
 //!   (5.5.7). `bw = min(max_bw, bw_shortterm)`, `bdp = bw min_rtt`.
-//! - `extra_acked` is the most that was acknowledged above `bw * time` in ten rounds (5.5.9).
-//! - `inflight_longterm`: outstanding when more than 2 % of a probe's packets were lost, at least
-//!   `0.7 min(bdp, cwnd)` (5.5.10.2).
-//! - each round with losses in which it does not probe (5.5.10.3): `bw_shortterm = max(bw of the
-//!   round, 0.7 bw_shortterm)`, `inflight_shortterm = max(delivered in the round, 0.7
-//!   inflight_shortterm)`; forgotten at the next REFILL.
+//! - `extra_acked` is the maximum over ten rounds of the bytes acknowledged beyond `bw * time`
+//!   (5.5.9).
+//! - `inflight_longterm`: bytes outstanding when more than 2 % of a probe's packets were lost, at
+//!   least `0.7 min(bdp, cwnd)` (5.5.10.2).
+//! - each round with losses outside a probe (5.5.10.3): `bw_shortterm = max(bw of the round, 0.7
+//!   bw_shortterm)`, `inflight_shortterm = max(delivered in the round, 0.7 inflight_shortterm)`.
+//!   Both are reset at the next REFILL.
 //!
 //! # States (5.3, 5.6.1)
 //!
@@ -33,8 +34,9 @@
 //!   ends at `inflight_longterm`, if the last probe lost too much.
 //! - `pacing_rate = 0.99 gain bw`, in Startup never less than before (5.6.2).
 //! - `max_inflight = max(gain bdp + extra_acked, 3 send_quantum, 4 packets)`, two packets more in
-//!   UP (5.6.4.2). `cwnd` grows towards it by what is acknowledged, and is cut to it at once; it is
-//!   bounded by `inflight_longterm` (85 % of it in CRUISE and ProbeRTT) and `inflight_shortterm`.
+//!   UP (5.6.4.2). `cwnd` grows towards it by the bytes acknowledged, and falls to it at once. It
+//!   is bounded by `inflight_longterm` (85 % of it in CRUISE and ProbeRTT) and
+//!   `inflight_shortterm`.
 //! - `send_quantum = pacing_rate * 1 ms`, from two packets to 64 KB (5.6.3).
 //!
 //! # Deliberate differences from the draft
@@ -42,19 +44,18 @@
 //!   stands for the state that hosts keep with each packet and takes no bytes on the wire.
 //!   Acknowledgements of retransmissions are therefore never ambiguous, and samples shorter than
 //!   the RTT (4.1.2.3) cannot occur.
-//! - Which packets are lost is inferred from their order: the oldest that have not arrived. That is
+//! - Lost packets are inferred from their order: they are the oldest that have not arrived. This is
 //!   exact on paths that do not reorder.
-//! - The random wait before a probe (5.3.3.5.3) is a mix of the time and of the number of packets
-//!   sent, for laws hold no random source.
-//! - What is outstanding has reached `inflight_longterm` (5.3.3.4.3) when no further packet fits:
-//!   the transport sends packets whole, and only within the window.
-//! - The draft leaves the response to marks open, but demands one (3.7): a marked packet counts as
-//!   a lost one in the model.
-//! - After idling (5.4.1) what was acknowledged before counts no more for `extra_acked`, as in
-//!   Linux; the draft only starts the interval anew, so that bursts of an application with pauses
-//!   would add up.
-//! - A receiver's window that limits the flow makes samples application-limited; the draft takes it
-//!   for part of the path (4.1.1.3). The transport does not tell the two apart.
+//! - The random wait before a probe (5.3.3.5.3) is computed from the time and the number of packets
+//!   sent, because laws hold no random source.
+//! - Outstanding data counts as having reached `inflight_longterm` (5.3.3.4.3) when no further
+//!   packet fits: the transport sends whole packets, and only within the window.
+//! - The draft demands a response to marks, but does not specify it (3.7). Here the model counts a
+//!   marked packet as lost.
+//! - After idling (5.4.1), bytes acknowledged before do not count for `extra_acked`, as in Linux.
+//!   The draft only restarts the interval, so bursts of an application with pauses would add up.
+//! - If the receiver's window limits the flow, samples are application-limited. The draft treats
+//!   that window as part of the path (4.1.1.3). The transport does not tell the two apart.
 //! - Spurious recoveries are not undone (5.5.11): the transport does not report them.
 //! - `send_quantum` only enters the window: the transport paces every packet by itself.
 
@@ -84,7 +85,7 @@ use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
 use crate::reason::Figure;
 use crate::trust::{CARRIES_NOTHING, Trust};
 
-/// How many packets a sender had sent before this one.
+/// Number of packets that the sender had sent before this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PacketNumber(pub u64);
 
@@ -257,8 +258,8 @@ impl Law for Bbr {
 impl Invariants for Bbr {
     type Header = PacketNumber;
 
-    /// Flows probe in packets, each in its turn: after a minute 2 to 8 flows were up to 60 % from
-    /// their mean.
+    /// Shares are unequal, because flows probe in turn, by packets: after a minute 2 to 8 flows
+    /// were up to 60 % from their mean.
     fn promises(&self) -> Promises {
         Promises { equal_shares: false, any_speed: false, ..Promises::default() }
     }

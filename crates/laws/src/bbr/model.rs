@@ -1,4 +1,4 @@
-//! The network path model: rounds, bandwidth, aggregation, and what losses say of both (5.5).
+//! The network path model: rounds, bandwidth, aggregation, and bounds from losses (5.5).
 
 use ratewire_units::{Bytes, Time};
 
@@ -12,14 +12,14 @@ use crate::law::Acked;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Round {
     pub(super) count: u64,
-    /// Whether this acknowledgement begins one.
+    /// Whether this acknowledgement begins a round.
     pub(super) started: bool,
-    /// A packet sent after this much was delivered ends it.
+    /// A packet that was sent after this much had been delivered ends the round.
     next_delivered: u64,
 }
 
 impl Round {
-    /// The round begins with the packets sent from now on.
+    /// Restarts the round with the packets sent from now on.
     pub(super) fn restart(&mut self, delivered: u64) {
         self.next_delivered = delivered;
     }
@@ -33,14 +33,14 @@ impl Round {
     }
 }
 
-/// What the path can take.
+/// Bounds of the path, as measured.
 #[derive(Clone, Debug)]
 pub(super) struct Model {
     max_bw: MaxBw,
     min_rtt: Option<f64>,
     min_rtt_at: Time,
     bw_shortterm: f64,
-    /// Infinite, as the other bounds, while nothing was lost.
+    /// Infinite, as the other bounds, before a loss.
     pub(super) inflight_longterm: f64,
     pub(super) inflight_shortterm: f64,
     pub(super) extra_acked: f64,
@@ -51,14 +51,14 @@ pub(super) struct Model {
     loss: LossRound,
 }
 
-/// What was delivered in the last round, at its best.
+/// Largest bandwidth and delivery of the last round.
 #[derive(Clone, Copy, Debug, Default)]
 struct Latest {
     bw: f64,
     inflight: f64,
 }
 
-/// Losses of a round, which begins with the first of them.
+/// Losses of a round. The round begins with the first loss.
 #[derive(Clone, Copy, Debug, Default)]
 struct LossRound {
     delivered: u64,
@@ -109,11 +109,11 @@ impl Model {
     pub(super) fn advance_max_bw(&mut self) {
         self.max_bw.advance();
     }
-    /// What was delivered in a round, at its best.
+    /// Largest delivery of the last round.
     pub(super) fn inflight_latest(&self) -> f64 {
         self.latest.inflight
     }
-    /// The ranges of packets lost in the loss round that ends now, if one does.
+    /// Number of ranges of lost packets in the loss round that ends now; `None` if none ends.
     pub(super) fn lost_ranges_of_round(&self) -> Option<u32> {
         self.loss.started.then_some(self.loss.ranges)
     }
@@ -204,12 +204,12 @@ impl BbrSource {
         }
     }
 
-    /// What the transport has given up, and what was marked, which counts as lost (3.7). `arrived`
-    /// is the newest packet acknowledged.
+    /// Notes the packets that the transport has given up, and marked ones, which count as lost
+    /// (3.7). `arrived` is the newest packet acknowledged.
     pub(super) fn note_losses(&mut self, acked: &Acked, arrived: Option<&Sent>) {
         let mut untold = acked.lost.get();
         while let Some((number, packet)) = self.delivery.give_up(acked.in_flight.get()) {
-            // What the transport no longer counts without saying that it was lost has arrived.
+            // A packet that the transport no longer counts, and did not report lost, has arrived.
             if untold >= packet.size {
                 untold -= packet.size;
                 self.model.note_lost_range(number);
@@ -225,7 +225,7 @@ impl BbrSource {
         }
     }
 
-    /// NoteLoss and HandleLostPacket (5.5.10.2) of `lost` bytes, this packet the last of them.
+    /// NoteLoss and HandleLostPacket (5.5.10.2) for `lost` bytes that end with this packet.
     fn on_lost(&mut self, now: Time, packet: &Sent, lost: u64) {
         self.delivery.lost = self.delivery.lost.saturating_add(lost);
         if !self.model.loss.any {

@@ -1,28 +1,28 @@
-//! ProbeBW: slow down, cruise, refill, speed up, again and again (5.3.3).
+//! ProbeBW, the cycle of DOWN, CRUISE, REFILL and UP (5.3.3).
 
 use ratewire_units::{Duration, Time};
 
 use super::delivery::RateSample;
 use super::source::{BbrSource, State};
 
-/// Most rounds between two probes, for the sake of Reno and CUBIC (5.3.3.5.2).
+/// Maximum number of rounds between two probes, for coexistence with Reno and CUBIC (5.3.3.5.2).
 const RENO_ROUNDS: f64 = 63.0;
-/// Most that two waits between probes differ by, in seconds (5.3.3.5.3).
+/// Maximum difference of two waits between probes, in seconds (5.3.3.5.3).
 const WAIT_SPREAD: f64 = 1.0;
-/// Doublings of the growth of `inflight_longterm` in one probe, at most (5.3.3.6).
+/// Maximum number of doublings of the growth of `inflight_longterm` in one probe (5.3.3.6).
 const MOST_DOUBLINGS: u32 = 30;
 
-/// Where in the cycle of probes the flow is.
+/// Position of the flow in the cycle of probes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cycle {
     /// Whether acknowledgements are of packets sent while probing.
     pub(super) is_probe_sample: bool,
-    /// Whether the probe is over and acknowledgements still tell of it (`ack_phase` of the draft,
-    /// of which nothing depends on the other phases).
+    /// Whether the probe is over while acknowledgements of its packets still arrive. (The draft's
+    /// `ack_phase`; nothing depends on its other phases.)
     pub(super) stopping: bool,
     /// Whether the last probe lost too much.
     pub(super) prev_too_high: bool,
-    /// Whether the last probe ended where the one before had lost too much.
+    /// Whether the last probe ended at the bound at which the one before had lost too much.
     prev_precautionary: bool,
     pub(super) rounds_since_probe: u64,
     started_at: Time,
@@ -30,7 +30,7 @@ pub(super) struct Cycle {
     /// Rounds over which `inflight_longterm` has grown in this probe.
     up_rounds: u32,
     up_acked: f64,
-    /// Bytes to be acknowledged for each packet that it grows by.
+    /// Acknowledged bytes for each packet of growth of `inflight_longterm`.
     up_acked_per_packet: f64,
 }
 
@@ -76,7 +76,7 @@ impl BbrSource {
                 self.start_up(rs);
             }
             State::Up if self.is_time_to_go_down(rs) => {
-                // Not yet: what it lost is still to be heard of.
+                // The probe's losses are not known yet.
                 self.cycle.prev_too_high = false;
                 self.start_down(rs.now);
             }
@@ -84,7 +84,7 @@ impl BbrSource {
         }
     }
 
-    /// PickProbeWait (5.3.3.5.3): two to three seconds, and a round more or less for Reno's sake.
+    /// PickProbeWait (5.3.3.5.3): two to three seconds; the count of rounds starts at 0 or 1.
     fn pick_probe_wait(&mut self, now: Time) {
         let mixed = mix(now.ps() ^ mix(self.delivery.packets_sent()));
         self.cycle.rounds_since_probe = mixed & 1;
@@ -106,13 +106,13 @@ impl BbrSource {
 
     fn is_time_to_go_down(&mut self, rs: &RateSample) -> bool {
         let longterm = self.model.inflight_longterm;
-        // Reached, for packets are sent whole, when no further one fits.
+        // Packets are sent whole, so the bound is reached when no further packet fits.
         if self.cycle.prev_too_high && rs.was_in_flight + self.mss > longterm {
             self.cycle.prev_precautionary = true;
             return true;
         }
         if self.is_cwnd_limited() && self.cwnd >= longterm {
-            // It is not the path that keeps the rate from growing.
+            // The bound, and not the path, keeps the rate from growing.
             self.full_pipe.reset(rs.delivery_rate);
             return false;
         }
@@ -152,7 +152,7 @@ impl BbrSource {
         }
     }
 
-    /// AdaptLongTermModel (5.3.3.6). Says whether it went on to another state.
+    /// AdaptLongTermModel (5.3.3.6). Returns whether the state changed.
     fn adapt_long_term_model(&mut self, rs: &RateSample) -> bool {
         if self.cycle.stopping && self.round.started {
             self.cycle.is_probe_sample = false;
@@ -179,8 +179,8 @@ impl BbrSource {
     }
 }
 
-/// One step of `splitmix64`: laws hold no random source, and how much a flow has sent by when
-/// differs from flow to flow as much as a draw would.
+/// One step of `splitmix64`, in place of a random draw, because laws hold no random source. Time
+/// and packets sent differ from flow to flow.
 pub(super) fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

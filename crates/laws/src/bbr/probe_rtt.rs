@@ -1,11 +1,12 @@
-//! The minimum of the RTT, and ProbeRTT, which lowers what is outstanding to see it (5.3.4, 5.5.7).
+//! The minimum of the RTT, and ProbeRTT, which lowers the outstanding data to measure it (5.3.4,
+//! 5.5.7).
 
 use ratewire_units::Time;
 
 use super::delivery::RateSample;
 use super::source::{BbrSource, PROBE_RTT_CWND_GAIN, State};
 
-/// When to look for the empty path again.
+/// State of the minimum filter and of ProbeRTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ProbeRtt {
     /// Smallest RTT of the last interval, in seconds; `None` while unknown.
@@ -61,7 +62,7 @@ impl BbrSource {
     }
 
     fn handle_probe_rtt(&mut self, rs: &RateSample) {
-        // What is delivered now is no measure of the path.
+        // Delivery in ProbeRTT does not measure the path.
         self.delivery.mark_app_limited(rs.in_flight as u64);
         if self.probe_rtt.done_at.is_some() {
             self.probe_rtt.round_done |= self.round.started;

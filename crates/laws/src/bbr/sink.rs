@@ -1,4 +1,4 @@
-//! The receiver's part: says which packet an acknowledgement answers.
+//! The receiver's part: names the packet that an acknowledgement answers.
 
 use ratewire_units::Time;
 

@@ -1,4 +1,4 @@
-//! The sender's part: the order of its steps (5.2), and what they come to: pacing rate and window
+//! The sender's part: the order of its steps (5.2), and the pacing rate and window that result
 //! (5.6).
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -150,7 +150,7 @@ impl BbrSource {
         inflight.max(offload).max(self.min_pipe_cwnd()) + spare
     }
 
-    /// What fills the path at this bandwidth, and no queue.
+    /// Data in flight that fills the path at this bandwidth without a queue.
     pub(super) fn inflight(&self, bw: f64) -> f64 {
         self.quantised(self.bdp_multiple(bw, 1.0))
     }
@@ -274,7 +274,7 @@ impl Source for BbrSource {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         if congestion.signal == Signal::Mark {
-            // Marks are told of packet by packet, in acknowledgements.
+            // Acknowledgements report marks packet by packet; see `note_losses`.
             return;
         }
         self.save_cwnd();

@@ -5,14 +5,14 @@ use super::source::{BbrSource, State};
 
 /// Rounds without growth that make a plateau (5.3.1.2).
 const PLATEAU_ROUNDS: u32 = 3;
-/// What counts as growth.
+/// Minimum factor that counts as growth.
 const GROWTH: f64 = 1.25;
 /// Ranges of packets lost in a round that end Startup: BBRStartupFullLossCnt (5.3.1.3).
 const LOST_RANGES: u32 = 6;
 /// Rounds after which Drain ends in any case (5.3.2).
 const DRAIN_ROUNDS: u64 = 3;
 
-/// Looks for the plateau of the delivery rate that says the path is full (5.3.1.2).
+/// Detects the plateau of the delivery rate that shows a full path (5.3.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
     /// Whether the path was full at least once.
@@ -25,7 +25,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Looks again for a rate that exceeds this one.
+    /// Restarts the search, for a rate above `baseline`.
     pub(super) fn reset(&mut self, baseline: f64) {
         *self = FullPipe { now: false, baseline, rounds: 0, ..*self };
     }

@@ -10,7 +10,8 @@ use crate::reason::Figure;
 /// Bytes it takes.
 pub const HEADER_LEN: usize = 12;
 
-/// What a packet of EMKC carries. The paper's widths are not known; these are ours.
+/// The header of an EMKC packet. The paper's field widths are not known; these are this
+/// implementation's.
 ///
 /// | byte | field | |
 /// |---|---|---|
@@ -25,18 +26,18 @@ pub const HEADER_LEN: usize = 12;
 pub struct EmkcHeader {
     /// Whether the header is on its way back, where routers leave it alone.
     pub returned: bool,
-    /// The sender's round, which tells it what its packets have seen.
+    /// The sender's round, from which the sender knows at which rate the packet was sent.
     pub marker: u8,
-    /// Sequence number of the price: the interval it is of.
+    /// Sequence number of the price: the interval in which it was measured.
     pub number: u16,
-    /// Router whose price it is; 0 while there is none.
+    /// Router that stated the price; 0 while there is none.
     pub router: u32,
-    /// The price: `(S - gamma C) / S`, the largest of the way.
+    /// The price: the largest `(S - gamma C) / S` on the path.
     pub loss: f64,
 }
 
 impl EmkcHeader {
-    /// The header as the sender sends it.
+    /// A header as the sender writes it.
     pub(super) fn new(marker: u8) -> EmkcHeader {
         EmkcHeader { returned: false, marker, number: 0, router: 0, loss: f64::NEG_INFINITY }
     }

@@ -1,4 +1,4 @@
-//! What an EMKC port must not lose: the load less the loss is `gamma C`, or less on an idle link.
+//! What an EMKC port must conserve: the load less the loss is `gamma C`, or less on an idle link.
 
 use alloc::boxed::Box;
 

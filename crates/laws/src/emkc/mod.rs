@@ -1,40 +1,41 @@
 //! EMKC, Exponential Max-min Kelly Control (Zhang, Kang, Loguinov, SIGCOMM 2004 and after).
 //!
-//! Kelly's rate control with the price of the dearest router instead of the sum of prices, and with
-//! a price that is negative while there is room, so that rates grow exponentially. Units: bytes,
+//! Kelly's rate control with the largest price on the path instead of the sum of prices. The price
+//! is negative while a link has spare capacity, so that rates grow exponentially. Units: bytes,
 //! seconds, bytes per second.
 //!
 //! # Router, one port per output queue
 //! - one addition a packet: `total += size`.
-//! - each interval: `p = (S - gamma C) / S`, `S` the rate of what arrived.
-//! - a packet leaves with the larger of its `p` and the router's, and that router's identity and
-//!   number of the interval.
+//! - each interval: `p = (S - gamma C) / S`, `S` the arrival rate.
+//! - a packet leaves with the larger of its `p` and the router's, and with the identity and the
+//!   interval's number of the router that stated it.
 //!
 //! # Source
 //! - `x(n) = x(n - D) + alpha - beta p x(n - D)` once a round trip `D`, `p` the price that the rate
-//!   `x(n - D)` has caused. Stable whatever the delay for `0 < beta < 2`.
+//!   `x(n - D)` has caused. Stable at any delay for `0 < beta < 2`.
 //!
 //! # Equilibrium
 //! `x = gamma C / N + alpha / beta`, `p = (N alpha / beta) / (gamma C + N alpha / beta)`: the sum
-//! is above `gamma C` by `alpha / beta` for each flow, 0.4 Mbit/s by default, for as long as there
-//! are flows. The sum approaches it exponentially, `(1 - beta)` a round trip; differences between
-//! flows only by `1 - beta p`, which is slow where `p` is small.
+//! exceeds `gamma C` by `alpha / beta` for each flow, 0.4 Mbit/s by default, for as long as there
+//! are flows. The sum's error shrinks by `1 - beta` each round trip. Differences between flows
+//! shrink only by `1 - beta p`, which is slow if `p` is small.
 //!
 //! # Sources
-//! The abstracts: stable whatever the delays and hops; JetMax's adds "undesirable equilibrium
-//! properties and slow convergence". The papers themselves were not at hand: the equations and
-//! constants are remembered, the equilibrium is derived, the header is ours.
+//! The abstracts state stability at any delay and number of hops. JetMax's abstract adds
+//! "undesirable equilibrium properties and slow convergence". The papers were not available: the
+//! equations and constants are from memory, the equilibrium is derived, and the header is this
+//! implementation's.
 //!
 //! # Deliberate choices where the paper is not known
-//! - The capacity is virtual, `gamma` 0.9 by default: a real queue holds its own while
-//!   `N alpha / beta < (1 - gamma) C`, which is `N` up to `C / 4 Mbit/s`. Beyond, or with `gamma`
-//!   1, queues fill and overflow: that is the law's standing overload, not an error.
+//! - The capacity is virtual, `gamma` 0.9 by default. The real queue does not grow while `N alpha /
+//!   beta < (1 - gamma) C`, which is `N` up to `C / 4 Mbit/s`. Beyond, or with `gamma` 1, queues
+//!   fill and overflow: this is the law's standing overload, not an error.
 //! - A price counts as caused by a rate if the router measured it over a whole interval after a
-//!   packet of that rate had passed (the header's marker and number say so). A round therefore
+//!   packet of that rate had passed. The header's marker and number show this. A round therefore
 //!   lasts a round trip and up to two intervals.
 //! - An idle link counts as carrying a packet an interval, so that `p` is finite. A source that
-//!   sends what it may then never grows by more than `alpha + beta gamma C` at once. A source short
-//!   of data hears of a link with room, and grows towards its own link's rate.
+//!   uses its rate then never grows by more than `alpha + beta gamma C` at once. A source short of
+//!   data sees a negative price, and grows towards its own link's rate.
 //! - Losses are answered beside the law (`after_loss`).
 
 mod header;

@@ -35,7 +35,7 @@ impl EmkcSource {
         }
     }
 
-    /// Whether this price is one that the rate in force has caused.
+    /// Whether the rate in force has caused this price.
     #[inline]
     fn is_due(&mut self, header: &EmkcHeader) -> bool {
         header.router != 0
@@ -65,8 +65,8 @@ impl Source for EmkcSource {
             let rate = self.paced.granted();
             self.loss = header.loss;
             let next = rate + self.alpha - self.beta * header.loss * rate;
-            // While a loss holds the rate below x, what routers have to spare is not for x to take:
-            // the price is that of the rate that is sent.
+            // While a loss holds the rate below x, x does not grow: the price was caused by the
+            // lower rate.
             let next = if self.paced.is_capped() { next.min(rate) } else { next };
             self.paced.grant(self.limits.hold(next));
             self.round.begin();

@@ -26,7 +26,7 @@ fn sent(source: &mut super::EmkcSource) -> EmkcHeader {
     source.on_send(&sending()).unwrap()
 }
 
-/// Answers of router 1, of an interval that has seen nothing but the round.
+/// Answers of router 1, from an interval that has seen only this round.
 fn answer(source: &mut super::EmkcSource, loss: f64) {
     let marker = sent(source).marker;
     for number in [0, 2] {
@@ -111,8 +111,8 @@ fn the_published_constants_settle_where_the_equations_say() {
     for (n, rate, price) in
         [(1, 155.4, 0.0026), (10, 15.9, 0.0252), (50, 3.5, 0.1143), (100, 1.95, 0.2051)]
     {
-        // Shares become equal by 1 - beta p a round, here of some 90 ms: six times the time they
-        // take.
+        // Differences shrink by 1 - beta p a round of some 90 ms: the end is after six time
+        // constants.
         let end = (6.0_f64 * 0.09 / (0.5 * price)).min(45.0);
         let (rates, found) = equilibrium(&[("gamma", "1")], n, end);
         near(rates.iter().sum::<f64>() / n as f64, rate, 0.01);

@@ -1,8 +1,8 @@
-//! What hosts may lie about, and what of it can be checked.
+//! Possible lies of hosts, and those that a policer can check.
 //!
-//! Senders write nothing but their round: a price that is there already can only be too high. What
-//! pays is not to pay the price. A port does not know a flow's rate, but by how much the flow has
-//! to change it each round. A flow that hides its rounds is taken to have one a second.
+//! Senders write only their round. A false price on a packet can only be too high. Ignoring the
+//! price pays. A port does not know a flow's rate, but knows by how much the flow must change it
+//! each round. A flow that hides its rounds counts as having one a second.
 
 use ratewire_units::{Duration, Throughput};
 
@@ -34,7 +34,7 @@ impl Trust for Emkc {
         })
     }
 
-    /// What the source's equation comes to at the price so far.
+    /// Rate change by the source's equation at the price so far.
     fn grant(&self, header: &EmkcHeader) -> Option<Grant> {
         (!header.returned && header.loss.is_finite()).then(|| {
             let share = (1.0 - self.options.number("beta") * header.loss).max(0.0);

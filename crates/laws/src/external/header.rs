@@ -1,4 +1,4 @@
-//! The congestion header of a law outside this crate, as this crate keeps it.
+//! Congestion headers of laws outside this crate, as this crate stores them.
 
 use alloc::format;
 use alloc::vec::Vec;
@@ -9,13 +9,13 @@ use ratewire_units::Bytes;
 use crate::law::{HeaderError, HeaderFormat, MAX_HEADER, NO_BYTES, NoHeader};
 use crate::reason::Figure;
 
-/// Bytes that the congestion header of a law outside this crate may take.
+/// Maximum size of the congestion header of a law outside this crate, in bytes.
 pub const MAX_EXTERNAL_HEADER: usize = 32;
 
-/// A congestion header that can be kept as at most 32 bytes, and comes out of them as it went in.
+/// A congestion header that is stored as at most 32 bytes, without loss.
 ///
-/// With [`PackedFormat`] these bytes are also what a packet carries on the wire. Big-endian numbers
-/// read best in a capture.
+/// With [`PackedFormat`] a packet carries these bytes on the wire too. Big-endian numbers are the
+/// most readable in a capture.
 ///
 /// ```
 /// use ratewire_laws::{Figure, HeaderError, PackedHeader};
@@ -45,11 +45,11 @@ pub trait PackedHeader: Copy {
 
     /// Writes the header into `bytes`, which are [`PackedHeader::LEN`].
     fn pack(&self, bytes: &mut [u8]);
-    /// Reads a header from `bytes`, which are [`PackedHeader::LEN`]. What [`PackedHeader::pack`]
-    /// wrote must come out equal.
+    /// Reads a header from `bytes`, which are [`PackedHeader::LEN`]. Bytes that
+    /// [`PackedHeader::pack`] wrote must give an equal header.
     ///
     /// # Errors
-    /// When the bytes are not a header: a number that is none, say.
+    /// When the bytes are not a header: a NaN in place of a number, say.
     fn unpack(bytes: &[u8]) -> Result<Self, HeaderError>;
     /// The header's fields, for people.
     fn fields(&self) -> Vec<Figure> {
@@ -79,7 +79,7 @@ impl<const N: usize> PackedHeader for [u8; N] {
     }
 }
 
-/// The format of a header that travels in the bytes in which it is kept.
+/// Format of a header whose stored bytes are also its bytes on the wire.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedFormat<H>(PhantomData<H>);
 

@@ -2,8 +2,8 @@
 //!
 //! Such a law is a type that implements [`Law`] and [`Named`], as the laws of this crate do, and
 //! whose header is a [`PackedHeader`]. [`LawSet::register`](crate::LawSet::register) makes it known
-//! by its name. Its parts are called through pointers; everything else is as with the laws of this
-//! crate.
+//! by its name. Its parts are called through pointers. In all other respects it behaves as the laws
+//! of this crate.
 
 mod header;
 mod parts;
@@ -50,15 +50,15 @@ impl External {
         External { info, law: Arc::new(Typed { id, law }) }
     }
 
-    /// What the law says of itself.
+    /// The law's name, explanation and options.
     pub(crate) fn info(&self) -> &'static LawInfo {
         self.info
     }
 }
 
-/// What [`LawSet`](crate::LawSet) asks of a law outside this crate, beside being a [`Law`].
+/// Requirements of [`LawSet`](crate::LawSet) on a law outside this crate, beside [`Law`].
 ///
-/// No one implements it: every law of which this holds is one.
+/// Implemented for every law that meets the bounds; not to be implemented by hand.
 pub trait ExternalLaw:
     Law<
         Header: PackedHeader,

@@ -1,7 +1,7 @@
 //! Source, port and sink of a law outside this crate, behind pointers.
 //!
-//! Each keeps the law's own part and hands it headers of the law's own type. A header of another
-//! law is none to it.
+//! Each holds the law's own part and passes it headers of the law's own type. It ignores headers of
+//! other laws.
 
 use alloc::boxed::Box;
 use core::fmt::Debug;

@@ -1,12 +1,12 @@
-//! What arrives at a port, interval by interval.
+//! Arrivals at a port, counted by interval.
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::law::LinkContext;
 use crate::options::Options;
 
-/// Load is not known finer than such a packet an interval: what an idle link is taken to carry, in
-/// bytes. It keeps the virtual loss finite, and of idle links lets the slowest stand out.
+/// Resolution of the load: one packet of this many bytes an interval. An idle link counts as
+/// carrying it, which keeps the virtual loss finite and makes the slowest of idle links stand out.
 const GRAIN: f64 = 1500.0;
 
 /// Counts bytes, and ends its intervals.
@@ -15,7 +15,7 @@ pub(crate) struct Meter {
     /// Capacity of the link, B/s.
     capacity: f64,
     capacity_is_set: bool,
-    /// Share of it that is to be used.
+    /// Share of the capacity to use.
     gamma: f64,
     arrived: f64,
     interval: Duration,
@@ -23,12 +23,12 @@ pub(crate) struct Meter {
     number: u16,
 }
 
-/// What an interval came to.
+/// Load of one interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// Bytes per second that arrived, `y`.
+    /// Arrival rate `y`, B/s.
     pub(crate) rate: f64,
-    /// How long the interval was, in seconds; never 0.
+    /// Length of the interval, in seconds; never 0.
     pub(crate) secs: f64,
 }
 
@@ -46,7 +46,7 @@ impl Meter {
         }
     }
 
-    /// A packet arrived.
+    /// Counts an arrived packet.
     #[inline]
     pub(crate) fn count(&mut self, size: Bytes) {
         self.arrived += size.as_f64();
@@ -58,19 +58,19 @@ impl Meter {
         self.gamma * self.capacity
     }
 
-    /// How many intervals have ended, from 0 again after 65535.
+    /// Number of intervals that have ended; 0 follows 65535.
     #[inline]
     pub(crate) fn number(&self) -> u16 {
         self.number
     }
 
-    /// When the interval ends.
+    /// End of the interval.
     #[inline]
     pub(crate) fn next_timer(&self) -> Time {
         self.began + self.interval
     }
 
-    /// Ends the interval if it is time to.
+    /// Ends the interval if it is due. Returns its load.
     pub(crate) fn end(&mut self, now: Time) -> Option<Load> {
         if now < self.next_timer() {
             return None;
@@ -82,12 +82,13 @@ impl Meter {
         Some(Load { rate, secs })
     }
 
-    /// Virtual loss: the share of the load that is beyond `gamma C`, negative while there is room.
+    /// Virtual loss: the share of the load beyond `gamma C`, negative while there is spare
+    /// capacity.
     pub(crate) fn virtual_loss(&self, load: Load) -> f64 {
         1.0 - self.target() / load.rate.max(GRAIN / load.secs)
     }
 
-    /// Load of an idle link, before anything was measured.
+    /// Load of an idle link, before the first measurement.
     pub(crate) fn idle(&self) -> Load {
         Load { rate: 0.0, secs: self.interval.secs() }
     }

@@ -1,13 +1,13 @@
-//! What the laws share whose routers measure their load at intervals and whose sources answer it:
-//! JetMax, EMKC, MaxNet.
+//! Shared parts of JetMax, EMKC and MaxNet, whose routers measure their load at intervals and whose
+//! sources answer it.
 //!
-//! - A port's [`Meter`] counts what arrives and, each interval, holds it against the capacity that
-//!   is to be used, `gamma C`.
-//! - A source's [`Round`] tells which answers have seen the rate in force, so that it changes its
-//!   rate once a round trip, and from figures that know of the last change.
-//! - [`Limits`] keep a rate from silence and from more than the sender's own link.
-//! - [`Echo`] is a sink that sends back what came.
-//! - [`wire`] writes numbers as all their headers do.
+//! - A port's [`Meter`] counts arrivals and compares them, each interval, with the capacity to use,
+//!   `gamma C`.
+//! - A source's [`Round`] tells which answers have seen the rate in force. The source changes its
+//!   rate once a round trip, from figures that include the last change.
+//! - [`Limits`] bound a rate by a minimum and by the sender's own link.
+//! - [`Echo`] is a sink that returns the headers that arrive.
+//! - [`wire`] writes and reads numbers of their headers.
 
 mod meter;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use ratewire_units::{Rate, Time};
 use crate::law::{FlowContext, Sink};
 use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 
-/// Where a flow starts.
+/// Initial rate of a flow.
 pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
     name: "initial_rate",
     kind: Kind::Rate(None),
@@ -33,7 +33,7 @@ pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
           1500 bytes in 120 ms.",
 };
 
-/// What keeps a flow from falling silent.
+/// Longest time between two packets of a flow.
 pub(crate) const LONGEST_GAP: OptionSpec = OptionSpec {
     name: "longest_gap",
     kind: Kind::Time,
@@ -43,7 +43,7 @@ pub(crate) const LONGEST_GAP: OptionSpec = OptionSpec {
           better rate. Our choice.",
 };
 
-/// What a port takes its link's capacity to be.
+/// Capacity that a port assumes of its link.
 pub(crate) const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
     kind: Kind::Rate(Some("link")),
@@ -53,12 +53,12 @@ pub(crate) const CAPACITY: OptionSpec = OptionSpec {
           regard to link-layer overhead.",
 };
 
-/// The time a port measures for.
+/// Length of a port's measuring interval.
 pub(crate) const fn interval(default: &'static str, doc: &'static str) -> OptionSpec {
     OptionSpec { name: "interval", kind: Kind::Time, default, part: Part::Port, doc }
 }
 
-/// Refuses what the options of this module must not be.
+/// Refuses invalid values of this module's options.
 pub(crate) fn check(options: &Options) -> Result<(), OptionError> {
     for name in ["interval", "longest_gap"] {
         if options.time(name).ps() < 1_000_000 {
@@ -68,7 +68,7 @@ pub(crate) fn check(options: &Options) -> Result<(), OptionError> {
     Ok(())
 }
 
-/// Between which rates a source may send, in B/s.
+/// Bounds of a source's rate, in B/s.
 #[derive(Clone, Debug)]
 pub(crate) struct Limits {
     least: f64,
@@ -85,13 +85,13 @@ impl Limits {
         Limits { least, most: line.max(least) }
     }
 
-    /// The nearest rate it may send at.
+    /// The nearest allowed rate.
     #[inline]
     pub(crate) fn hold(&self, rate: f64) -> f64 {
         rate.max(self.least).min(self.most)
     }
 
-    /// The rate it starts with.
+    /// The initial rate.
     pub(crate) fn initial(&self, options: &Options) -> f64 {
         self.hold(options.rate("initial_rate").map_or(0.0, |rate| rate.throughput().get()))
     }
@@ -103,7 +103,7 @@ pub(crate) trait Returned: Copy {
     fn returned(self) -> Self;
 }
 
-/// The receiver's part of laws whose sources want what the routers wrote: sends back the newest.
+/// The receiver's part of laws whose sources need the routers' figures: returns the newest header.
 #[derive(Clone, Debug)]
 pub struct Echo<H> {
     newest: Option<H>,

@@ -1,5 +1,5 @@
-//! For tests: paced flows through ports of one law, without queues, so that what happens is the
-//! law's doing alone.
+//! For tests: paced flows through ports of one law, without queues, so that only the law has an
+//! effect.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -12,7 +12,7 @@ use crate::testing;
 
 pub(crate) const PACKET: Bytes = Bytes::new(1500);
 pub(crate) const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
-/// A flow on a link of 10 Gbit/s, half of whose packets is payload.
+/// A flow on a link of 10 Gbit/s; half of each packet is payload.
 pub(crate) const FLOW: FlowContext = FlowContext {
     mss: Bytes::new(750),
     packet: PACKET,
@@ -52,7 +52,8 @@ pub(crate) struct Flow<L: Named> {
     pub(crate) source: L::Source,
     sink: L::Sink,
     packet: Bytes,
-    /// Ports it passes, in order, all at once; then it waits a round trip for the answer.
+    /// Ports on the path, in order. A packet passes all of them at once; its answer arrives a round
+    /// trip later.
     path: Vec<usize>,
     rtt: Duration,
     next_send: Time,
@@ -68,7 +69,7 @@ impl<L: Named> Rig<L> {
         Rig { law: law(options), ports, flows: Vec::new(), now: Time::ZERO }
     }
 
-    /// A flow over the links of `path` opens now; its number.
+    /// Opens a flow over the links of `path` now. Returns its number.
     pub(crate) fn start(&mut self, path: &[usize], rtt: Duration) -> usize {
         self.start_as(&FLOW, path, rtt)
     }
@@ -97,7 +98,7 @@ impl<L: Named> Rig<L> {
         self.flows.len() - 1
     }
 
-    /// The flow sends no more.
+    /// Stops a flow.
     pub(crate) fn stop(&mut self, flow: usize) {
         self.flows[flow].stopped = true;
     }
@@ -152,7 +153,7 @@ impl<L: Named> Rig<L> {
                     ..testing::acked()
                 };
                 flow.source.on_ack(&acked, header.as_ref());
-                // As the transport has it: a pace that has risen is felt at once.
+                // As in the transport, a risen pace takes effect at once.
                 let gap = flow.source.pacing().unwrap().time_for(flow.packet);
                 flow.next_send = flow.next_send.min(now + gap);
             }

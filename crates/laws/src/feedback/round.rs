@@ -1,41 +1,41 @@
-//! Once a round trip.
+//! Rounds of a source, which changes its rate once a round trip.
 
 /// The time since a source last changed its rate.
 ///
-/// A law with feedback `x(n) = x(n - D) + f(x(n - D), p)` is stable whatever the delay `D` only if
-/// the `p` it takes was caused by the `x` it changes. Packets carry the round they were sent in,
-/// and routers the number of the interval their figures are of; both come back.
+/// A law with feedback `x(n) = x(n - D) + f(x(n - D), p)` is stable at any delay `D` only if its
+/// `p` was caused by the `x` that it changes. Packets carry the round in which they were sent, and
+/// routers add the number of the interval of their figures. The receiver returns both.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Round {
     marker: u8,
-    /// Two routers, 0 for none, and for each the interval that had just ended there when the first
-    /// packet of this round passed. Two, because the larger of nearly equal figures comes now from
-    /// one router and now from the other.
+    /// Two routers, 0 for none, each with the interval that had just ended there when the first
+    /// packet of this round passed. There are two, because the larger of nearly equal figures may
+    /// alternate between two routers.
     first: [(u32, u16); 2],
 }
 
 impl Round {
-    /// What packets sent now carry; comes again after 256 rounds.
+    /// Marker of packets sent now; it repeats after 256 rounds.
     #[inline]
     pub(crate) fn marker(&self) -> u8 {
         self.marker
     }
 
-    /// The rate changes: a new round.
+    /// Begins a new round, because the rate changes.
     pub(crate) fn begin(&mut self) {
         self.marker = self.marker.wrapping_add(1);
         self.first = Default::default();
     }
 
-    /// Whether a packet with this marker was sent in this round: then a round trip is over.
+    /// Whether a packet with this marker was sent in this round. If so, a round trip is over.
     #[inline]
     pub(crate) fn has_returned(&self, marker: u8) -> bool {
         marker == self.marker
     }
 
-    /// Whether that interval of that router, which a packet of this round brings back, is one in
-    /// which the router saw nothing but this round. The first packet met the figures of an interval
-    /// before it, and came in the middle of the next.
+    /// Whether the router saw only this round in interval `number`, which a packet of this round
+    /// brings back. The round's first packet met the figures of an earlier interval, and arrived in
+    /// the middle of the next.
     pub(crate) fn is_measured(&mut self, router: u32, number: u16) -> bool {
         if let Some((_, first)) = self.first.iter().find(|(known, _)| *known == router) {
             return number.wrapping_sub(*first).cast_signed() >= 2;

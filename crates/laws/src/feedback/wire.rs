@@ -1,7 +1,7 @@
 //! Numbers on the wire.
 //!
 //! Rates, times, losses and prices are IEEE 754 binary32, big-endian: 24 bits of precision (6e-8 of
-//! the value) at any magnitude, so that no law is bound to a range of speeds. Infinity says that no
+//! the value) at any magnitude, so no law is limited to a range of speeds. Infinity means that no
 //! router has written the field.
 
 use alloc::format;
@@ -10,7 +10,7 @@ use crate::law::HeaderError;
 
 /// First byte of a header on its way to the receiver.
 const FORWARD: u8 = 1;
-/// First byte of a header on its way back, which routers leave alone.
+/// First byte of a header on its way back, which routers do not change.
 const RETURNED: u8 = 2;
 
 /// First byte of a header.
@@ -18,7 +18,7 @@ pub(crate) fn format(returned: bool) -> u8 {
     if returned { RETURNED } else { FORWARD }
 }
 
-/// The header's `N` bytes, and whether it is on its way back.
+/// Splits off the header's `N` bytes. Also returns whether it is on its way back.
 pub(crate) fn parse<const N: usize>(bytes: &[u8]) -> Result<(&[u8; N], bool), HeaderError> {
     let bytes = bytes.first_chunk::<N>().ok_or_else(|| {
         HeaderError::new(format!("{} bytes, where the header takes {N}", bytes.len()))

@@ -1,7 +1,7 @@
 //! No congestion control: a set rate, a set window, or both.
 //!
-//! The baseline that shows what a network does to traffic that does not listen, and the load
-//! generator for tests of links and queues.
+//! The baseline for traffic that does not react to congestion, and the load generator for tests of
+//! links and queues.
 
 use ratewire_units::{Bytes, Rate, Throughput};
 
@@ -19,7 +19,7 @@ pub struct Fixed {
     window: Option<Size>,
 }
 
-/// Sends as told, whatever happens.
+/// Sends at the set rate or window, whatever happens.
 #[derive(Clone, Debug)]
 pub struct FixedSource {
     rate: Option<Throughput>,
@@ -69,8 +69,8 @@ impl Law for Fixed {
     type Sink = NoSink;
 
     fn source(&self, flow: &FlowContext) -> FixedSource {
-        // With neither set the sender's own link is the limit: it is paced at that link's rate, for
-        // an unlimited window would put all data there ever is on its queue at once.
+        // With neither set, the sender is paced at its own link's rate. Otherwise an unlimited
+        // window would put all its data on that link's queue at once.
         let rate = match (self.rate, self.window) {
             (None, None) => Some(flow.line_rate).filter(|rate| *rate != Rate::ZERO),
             (rate, _) => rate,
@@ -91,7 +91,8 @@ impl Law for Fixed {
 impl Invariants for Fixed {
     type Header = NoHeader;
 
-    /// Fixed answers nothing, has no limit unless it is given one, and takes any window.
+    /// No promises: the law reacts to nothing, has only the limits that are set, and takes any
+    /// window.
     fn promises(&self) -> Promises {
         Promises {
             equal_shares: false,

@@ -1,4 +1,4 @@
-//! What happens, as bytes.
+//! Events of a run, read from bytes.
 
 use alloc::vec::Vec;
 
@@ -6,14 +6,14 @@ use ratewire_units::{Bytes, Duration};
 
 use crate::law::Signal;
 
-/// One thing that happens.
+/// One event.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Event {
-    /// How long after the one before.
+    /// Time since the event before.
     pub(super) after: Duration,
     pub(super) what: What,
-    /// A packet's size or the bytes acknowledged; bytes outstanding; bytes that were outstanding or
-    /// wait in a queue; and the receiver's window.
+    /// Four sizes: of a packet or of acknowledged data; of outstanding data; of formerly
+    /// outstanding data or of a queue; and of the receiver's window.
     pub(super) sizes: [Bytes; 4],
     pub(super) rtt: Option<Duration>,
     pub(super) srtt: Duration,
@@ -21,7 +21,7 @@ pub(super) struct Event {
     pub(super) limited: bool,
     pub(super) in_recovery: bool,
     pub(super) marked: bool,
-    /// Bytes that overwrite a header on its way, and where, modulo the header's length.
+    /// Bytes that overwrite a header on its way, and their position modulo the header's length.
     pub(super) overwrite: Option<(usize, [u8; 4])>,
 }
 
@@ -32,7 +32,7 @@ pub(super) enum What {
     /// A packet of another law passes the ports.
     Foreign,
     Ack,
-    /// The flow opens, and hears the answer.
+    /// The flow opens, and gets the answer.
     Open,
     Congestion(Signal),
     Recovered,
@@ -40,7 +40,7 @@ pub(super) enum What {
     Rate,
 }
 
-/// Each takes some ten bytes; those missing at the end are zero.
+/// Reads events of some ten bytes each; missing bytes at the end are zero.
 pub(super) fn read(data: &[u8]) -> Vec<Event> {
     let mut bytes = data.iter().copied();
     let mut events = Vec::new();
@@ -82,7 +82,7 @@ fn event(bytes: &mut impl Iterator<Item = u8>) -> Event {
     }
 }
 
-/// Where laws are at home, multiples of 10 us, 1 ms and 10 ms; sometimes anything.
+/// A time of a usual size: a multiple of 10 us, 1 ms or 10 ms. Sometimes any time.
 fn time(bytes: &mut impl Iterator<Item = u8>) -> Duration {
     let byte = number(bytes, 1);
     match byte >> 5 {
@@ -93,7 +93,7 @@ fn time(bytes: &mut impl Iterator<Item = u8>) -> Duration {
     }
 }
 
-/// Mostly packets and windows; sometimes anything.
+/// A size of a packet or window. Sometimes any size.
 fn size(bytes: &mut impl Iterator<Item = u8>) -> Bytes {
     let byte = number(bytes, 1);
     match byte >> 6 {
@@ -102,12 +102,12 @@ fn size(bytes: &mut impl Iterator<Item = u8>) -> Bytes {
     }
 }
 
-/// The big-endian number in the next so many bytes, which are zero where there are no more.
+/// The big-endian number in the next `length` bytes; missing bytes are zero.
 pub fn number(bytes: &mut impl Iterator<Item = u8>, length: usize) -> u64 {
     (0..length).fold(0, |n, _| n << 8 | u64::from(bytes.next().unwrap_or(0)))
 }
 
-/// A byte that stands for anything from nothing to as much as can be.
+/// A number of any magnitude, from 0 to the maximum, from one byte.
 pub fn wild(bytes: &mut impl Iterator<Item = u8>) -> u64 {
     let byte = number(bytes, 1);
     match byte >> 6 {

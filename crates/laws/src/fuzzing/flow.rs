@@ -1,4 +1,4 @@
-//! One flow of a law through two ports, to which anything may happen.
+//! One flow of a law through two ports, under any sequence of events.
 
 use alloc::vec::Vec;
 
@@ -23,7 +23,7 @@ const LINKS: [LinkContext; 2] = [
     LinkContext { rate: Rate::from_mbps(60), delay: Duration::ZERO, id: 2, draw: 0 },
 ];
 
-/// Larger than any path holds: what a window may come to, unless it is unlimited by its options.
+/// Upper bound of a window that its options do not make unlimited: larger than any path holds.
 const ABSURD: Bytes = Bytes::new(1 << 62);
 
 pub(super) struct Flow<'a> {
@@ -34,7 +34,7 @@ pub(super) struct Flow<'a> {
     now: Time,
     cumulative: u64,
     next: u64,
-    /// The last header that the source wrote, and as it left the ports.
+    /// The last header as the source wrote it, and as it left the ports.
     sent: Header,
     passed: Header,
     /// Payload that the application has read.
@@ -122,8 +122,8 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// What can be seen from outside: a window of at least a packet, a pace that can be used,
-    /// reasons with numbers in them, one for each symbol of their equations.
+    /// Checks all that a caller sees: a window of at least a packet, a usable pace, and reasons
+    /// with a number for each symbol of their equations.
     pub(super) fn check(&mut self) {
         let name = self.law.info().name;
         let window = self.source.window();
@@ -139,7 +139,7 @@ impl<'a> Flow<'a> {
             }
         }
         self.told.explained(name, &self.source.reason(), &[]);
-        // Some equations name what is in a header.
+        // Some equations name fields of a header.
         let is_told = self.sent != Header::None || self.law.header_len() == Bytes::ZERO;
         if is_told {
             let mut packet = self.law.fields(&self.sent);
@@ -150,7 +150,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// A packet goes to the receiver.
+    /// Delivers a packet to the receiver.
     fn pass(&mut self, header: Header, size: Bytes, event: &Event) {
         self.check_header(&header, size);
         self.sent = header;
@@ -192,13 +192,13 @@ impl<'a> Flow<'a> {
         after
     }
 
-    /// The header of an acknowledgement as it reaches the sender; where the receiver has nothing to
-    /// say, or the network has gone mad, the last that went the other way.
+    /// Header of an acknowledgement as it reaches the sender. If the receiver returns none, or the
+    /// event says so, it is the last header that went the other way.
     fn answer(&mut self, size: Bytes, event: &Event) -> Header {
         let mut header = self.passed;
         if let Some((sink, books)) = &mut self.sink {
             let answer = sink.on_ack(self.now);
-            // What a buffer has left of it is not the sum of what came.
+            // A sink that watches its buffer does not return the sum of the headers that arrived.
             if !sink.watches_buffer() {
                 books.answered(&answer);
             }
@@ -241,15 +241,16 @@ fn queue(event: &Event) -> PortQueue {
     PortQueue { bytes, packets: bytes.get().div_ceil(FLOW.packet.get()) as u32 }
 }
 
-/// Equations in which each symbol has a number, and the names of those numbers.
+/// Equations whose symbols all have a number, by the names of their figures.
 ///
-/// The symbols of an equation are looked for once for each list of names: parsing the equation
-/// takes 30 times as long as the event that is checked.
+/// Each equation is parsed once for each list of names: parsing takes 30 times as long as the
+/// checked event.
 #[derive(Default)]
 struct Told(Vec<(&'static str, Vec<&'static str>)>);
 
 impl Told {
-    /// Each symbol of a reason's equation has a number, its own or one of the packet's.
+    /// Checks that each symbol of a reason's equation has a number, from the reason or from the
+    /// packet.
     fn explained(&mut self, law: &str, reason: &Reason, packet: &[Figure]) {
         numbers(law, &reason.figures);
         let names = || reason.figures.iter().chain(packet).map(|figure| figure.name);
@@ -266,14 +267,14 @@ impl Told {
     }
 }
 
-/// Checks that no figure is NaN. Infinity stands for a limit that nobody has set.
+/// Checks that no figure is NaN. Infinity stands for a limit that is not set.
 fn numbers(law: &str, figures: &[Figure]) {
     for figure in figures {
         assert!(!figure.value.is_nan(), "{law}: {figure}");
     }
 }
 
-/// The header with some bytes overwritten, if it still is one then.
+/// The header with some bytes overwritten, if the result is still a header.
 fn tampered(law: &AnyLaw, header: Header, size: Bytes, event: &Event) -> Header {
     let Some((at, new)) = event.overwrite else { return header };
     if let Some(other) = law.tampered(&header, [u32::from_be_bytes(new), at as u32]) {

@@ -17,7 +17,7 @@ pub(super) fn read(law: &AnyLaw, data: &[u8]) {
     arrives(law, &bytes[..len], PACKET);
 }
 
-/// What the law's sender writes into its first packet.
+/// Header of the first packet of the law's sender.
 fn first_header(law: &AnyLaw, packet: Bytes) -> Header {
     let flow = FlowContext {
         mss: packet,
@@ -36,7 +36,8 @@ fn first_header(law: &AnyLaw, packet: Bytes) -> Header {
     })
 }
 
-/// Bytes that may be a header: if they are, so are the bytes it is written as, and fewer are not.
+/// Checks bytes that may be a header. If they are one, its written form reads back, and a shorter
+/// form does not.
 fn arrives(law: &AnyLaw, bytes: &[u8], packet: Bytes) {
     let Ok(header) = law.decode(bytes, packet) else { return };
     let name = law.info().name;
@@ -50,7 +51,8 @@ fn arrives(law: &AnyLaw, bytes: &[u8], packet: Bytes) {
     }
 }
 
-/// A header comes out of its bytes as `quantise` says, and no further rounding changes it.
+/// Checks that a header reads back from its bytes as `quantise` predicts, and that no further
+/// rounding changes it.
 pub(super) fn travels(law: &AnyLaw, header: &Header, packet: Bytes) {
     let name = law.info().name;
     let mut bytes = [0; MAX_HEADER];

@@ -1,11 +1,10 @@
-//! What must hold of a law for any bytes at all. The fuzz targets, the property tests and the test
-//! that replays the targets' corpora share it, so that what was found once stays found.
+//! Properties of a law for any input bytes. The fuzz targets, the property tests and the test that
+//! replays the targets' corpora share them, so that what a fuzzer found once stays found.
 //!
-//! - [`Laws::one`], [`Laws::each`]: whatever happens, in whatever order, no law panics, sends at no
-//!   usable rate, writes a header that is not a number or breaks its own
-//!   [`Invariants`](crate::Invariants).
+//! - [`Laws::one`], [`Laws::each`]: under any events in any order, no law panics, has an unusable
+//!   rate, writes NaN into a header or breaks its own [`Invariants`](crate::Invariants).
 //! - [`Laws::headers`]: reading and writing headers agree.
-//! - [`makes_a_difference`]: what reads an option.
+//! - [`makes_a_difference`]: whether a part reads an option.
 
 mod events;
 mod flow;
@@ -52,7 +51,7 @@ impl Laws {
         Laws { laws }
     }
 
-    /// Runs one law: the first byte of `data` chooses it, the others are what happens to its flow.
+    /// Runs one law: the first byte of `data` chooses it, the others are the events of its flow.
     ///
     /// A coverage-guided fuzzer keeps an input for the edges that it adds. An input of one law
     /// reaches them some 60 times as fast as an input that runs every law.
@@ -64,7 +63,7 @@ impl Laws {
         run(&self.laws[usize::from(*choice) % self.laws.len()], &events::read(events));
     }
 
-    /// Runs every law on what happens in an input of [`Laws::one`], whichever law it chooses.
+    /// Runs every law on the events of an input of [`Laws::one`].
     ///
     /// # Panics
     /// When a law breaks a promise.

@@ -1,4 +1,4 @@
-//! Which parts of a law an option is read by.
+//! Parts of a law that read an option.
 
 use alloc::string::{String, ToString};
 use alloc::vec;
@@ -7,10 +7,10 @@ use alloc::vec::Vec;
 use crate::options::{Kind, OptionSpec};
 use crate::registry::AnyLaw;
 
-/// Whether some value of `option` makes a difference to what `made` makes of its law's options.
+/// Whether some value of `option` changes the result of `made` for its law's options.
 ///
-/// The option is tried beside the defaults, and beside the options that switch on what is off.
-/// `made` returns `None` for options that the law refuses.
+/// The option is tried with the defaults, and with the options that switch on features that are
+/// off. `made` returns `None` for options that the law refuses.
 pub fn makes_a_difference<T: PartialEq>(
     law: &AnyLaw,
     option: &OptionSpec,
@@ -26,7 +26,7 @@ pub fn makes_a_difference<T: PartialEq>(
     })
 }
 
-/// Values that are allowed, one of which is not the default.
+/// Allowed values, one of which is not the default.
 fn values(kind: Kind) -> Vec<String> {
     match kind {
         Kind::Switch => vec!["true".into(), "false".into()],

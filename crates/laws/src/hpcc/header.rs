@@ -20,9 +20,9 @@
 //! | txBytes | 20 | 128 bytes; wraps |
 //! | qLen | 16 | 80 bytes; stays at the most it can hold |
 //!
-//! A link whose rate is none of these speeds takes the next above and counts its bytes by so much
-//! more, as if its packets were longer: shares of it, and times to drain it, are what they should
-//! be.
+//! A link whose rate is none of these speeds states the next higher one. It scales its byte counts
+//! up by the same factor, as if its packets were longer. Shares of the link and times to drain its
+//! queue then come out right.
 
 use crate::law::HeaderError;
 
@@ -30,12 +30,12 @@ use crate::law::HeaderError;
 pub const HEADER_LEN: usize = 42;
 /// Stamps it holds.
 pub const PLACES: usize = 5;
-/// Ports that nHop counts.
+/// Maximum number of ports that nHop counts.
 const MOST_HOPS: u8 = 15;
 const PATH_BITS: u16 = 0x7ff;
 const RETURNING: u16 = 0x800;
 
-/// What B stands for, in bits per second.
+/// Speeds by the code B, in bits per second.
 pub const SPEEDS: [u64; 16] = [
     100_000,
     1_000_000,
@@ -60,8 +60,9 @@ const TX_BITS: u32 = 20;
 const TX_UNIT: f64 = 128.0;
 const QUEUE_UNIT: f64 = 80.0;
 
-/// What one port says, in 64 bits.
-// Two halves, for the header is to be aligned to four bytes: with eight it would not fit its place.
+/// Stamp of one port, in 64 bits.
+// Two halves, so that the header is aligned to four bytes. Aligned to eight it would not fit into
+// `Header`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     high: u32,
@@ -72,7 +73,7 @@ pub struct Stamp {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Speed(u8);
 
-/// What TS counts at each speed, in seconds.
+/// Unit of TS at each speed, in seconds.
 const TICKS: [f64; SPEEDS.len()] = {
     let mut ticks = [1e-9; SPEEDS.len()];
     let mut at = 0;
@@ -87,7 +88,7 @@ const TICKS: [f64; SPEEDS.len()] = {
 };
 
 impl Speed {
-    /// The slowest that is no slower than `bps`, or the fastest.
+    /// The slowest speed of at least `bps`, or the fastest.
     pub fn at_least(bps: u64) -> Speed {
         let at = SPEEDS.iter().position(|speed| *speed >= bps).unwrap_or(SPEEDS.len() - 1);
         Speed(at as u8)
@@ -97,13 +98,12 @@ impl Speed {
     pub fn rate(self) -> f64 {
         SPEEDS[usize::from(self.0)] as f64 / 8.0
     }
-    /// What TS counts, in seconds.
+    /// Unit of TS, in seconds.
     #[inline]
     pub fn tick(self) -> f64 {
         TICKS[usize::from(self.0)]
     }
-    /// Whether so many seconds are less than half of what TS and, on a busy link, txBytes can
-    /// count.
+    /// Whether this time is less than half of the range of TS and, on a busy link, of txBytes.
     #[inline]
     fn can_count(self, secs: f64) -> bool {
         const HALF: f64 = 0.5;
@@ -156,8 +156,8 @@ impl Stamp {
         f64::from(self.low & 0xffff) * QUEUE_UNIT
     }
 
-    /// What a link did from the stamp `before` to this one, if they can be compared: `elapsed`
-    /// seconds between them by a clock that need not be exact.
+    /// Use of a link from the stamp `before` to this one; `None` if they cannot be compared.
+    /// `elapsed` is the time between them in seconds, by a clock that need not be exact.
     #[inline]
     pub fn since(self, before: Stamp, elapsed: f64) -> Option<Passed> {
         let speed = self.speed();
@@ -166,7 +166,7 @@ impl Stamp {
         }
         let ticks = self.ticks().wrapping_sub(before.ticks()) & ((1 << TICK_BITS) - 1);
         if ticks == 0 || ticks >> (TICK_BITS - 1) != 0 {
-            // None passed, or the stamp is the older one.
+            // No time has passed, or this stamp is the older one.
             return None;
         }
         let tx = self.tx().wrapping_sub(before.tx()) & ((1 << TX_BITS) - 1);
@@ -180,14 +180,14 @@ impl Stamp {
     }
 }
 
-/// What a link did between two stamps.
+/// Use of a link between two stamps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Passed {
-    /// How far they are apart, in seconds.
+    /// Time between the stamps, in seconds.
     pub secs: f64,
-    /// Share of its rate at which it sent.
+    /// Share of the link's rate at which it sent.
     pub busy: f64,
-    /// Time to send what waited at both, in seconds.
+    /// Time to send the smaller of both queues, in seconds.
     pub queued: f64,
 }
 
@@ -205,7 +205,7 @@ impl HpccHeader {
     pub fn hops(&self) -> u8 {
         self.hops
     }
-    /// Tells apart the paths that packets took.
+    /// Number that differs between paths (pathID).
     pub fn path(&self) -> u16 {
         self.path
     }
@@ -253,10 +253,10 @@ impl HpccHeader {
         bytes
     }
 
-    /// Reads it.
+    /// Reads a header.
     ///
     /// # Errors
-    /// When there are not as many bytes as it has.
+    /// When there are fewer bytes than [`HEADER_LEN`].
     pub fn from_bytes(bytes: &[u8]) -> Result<HpccHeader, HeaderError> {
         let bytes: &[u8; HEADER_LEN] = bytes.try_into().map_err(|_| {
             HeaderError::new(alloc::format!(

@@ -1,4 +1,4 @@
-//! What an HPCC port must not lose: it counts each byte that leaves once.
+//! What an HPCC port must conserve: it counts each departing byte once.
 
 use alloc::boxed::Box;
 
@@ -12,7 +12,7 @@ use crate::reason::Reason;
 impl Invariants for Hpcc {
     type Header = HpccHeader;
 
-    /// Stamps count in units that depend on the rate, and wrap after times that do.
+    /// Units of the stamps, and the times after which they wrap, depend on the rate.
     fn promises(&self) -> Promises {
         Promises { any_speed: false, ..Promises::default() }
     }
@@ -30,7 +30,7 @@ impl Invariants for Hpcc {
     }
 }
 
-/// A port stamps a packet at most once, and counts each byte that leaves once.
+/// A port stamps a packet at most once, and counts each departing byte once.
 struct HpccBooks;
 
 impl Books for HpccBooks {

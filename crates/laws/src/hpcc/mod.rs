@@ -1,22 +1,23 @@
 //! HPCC, High Precision Congestion Control (Li et al., SIGCOMM 2019).
 //!
-//! Ports stamp what they sent and what waits into each packet (in-band network telemetry, INT);
-//! receivers return the stamps; a sender works out how much of each link is in use and sets its
-//! window by the one that is used most. Units: network-layer bytes, seconds, bytes per second.
+//! Ports stamp their byte count and queue into each packet (in-band network telemetry, INT), and
+//! receivers return the stamps. A sender computes from them how much of each link is in use, and
+//! sets its window by the most used link. Units: network-layer bytes, seconds, bytes per second.
 //!
 //! # Port
-//! - stamps a packet that leaves with its speed `B`, the time `ts`, the bytes it has sent before,
-//!   `txBytes`, and the bytes that wait behind it, `qlen`.
+//! - stamps a departing packet with the link's speed `B`, the time `ts`, the bytes sent before,
+//!   `txBytes`, and the bytes in the queue behind it, `qlen`.
 //!
 //! # Sender (algorithm 1), for each acknowledgement
 //! - each hop, from its stamp and the one before:
 //!   `u = min(qlen, qlen') / (B T) + (txBytes - txBytes') / (ts - ts') / B`.
-//! - of the hop with the largest `u`, and `tau = min(ts - ts', T)`:
-//!   `U = (1 - tau / T) U + (tau / T) u`, 1 at first.
-//! - `W = Wc / (U / eta) + W_AI` if `U >= eta` or the last `max_stage` RTTs only added;
-//!   else `W = Wc + W_AI`. At most what the sender's own link holds, `B_NIC T`.
-//! - `Wc = W` once an RTT: all acknowledgements of a round are held against the same `Wc`, so that
-//!   what they say of the same queue is not answered twice.
+//! - for the hop with the largest `u`, with `tau = min(ts - ts', T)`: `U = (1 - tau / T) U + (tau /
+//!   T) u`, 1 at first.
+//! - `W = Wc / (U / eta) + W_AI` if `U >= eta` or the last `max_stage` RTTs only added; otherwise
+//!   `W = Wc + W_AI`. `W` is at most the bandwidth-delay product of the sender's own link, `B_NIC
+//!   T`.
+//! - `Wc = W` once an RTT: all acknowledgements of a round start from the same `Wc`, so that the
+//!   source does not react twice to the same queue.
 //! - starts with `W = B_NIC T`, paced at `W / T`; `W_AI = B_NIC T (1 - eta) / N` for up to `N`
 //!   flows on a link without a queue.
 //!
@@ -25,19 +26,20 @@
 //! on a link as fast as its own stays at `eta`, and there is no queue while `n < N`.
 //!
 //! # Deliberate differences
-//! - `T` is the smallest RTT measured unless `base_rtt` says it: the paper sets one for a data
-//!   centre.
-//! - Speeds below 25 Gbit/s have longer ticks, and links of any rate can be told: see [`header`].
-//! - The top bit of the path ID says that the stamps are on their way back, so that ports leave
-//!   them alone; in the paper acknowledgements are packets of another kind.
-//! - Of more than five hops the last five are seen: a sixth stamp overwrites the first, and so on.
-//!   A sender's own queue, which here is the first hop, makes way for that of a fat tree's sixth.
-//!   The authors' simulator ignores such packets.
-//! - While a loss is repaired, cumulative acknowledgements stand still, and an RTT is over when its
-//!   time is; where switches lose nothing, as the paper has it, that does not come about.
-//! - Stamps more than half a round of a counter apart, by the sender's clock, only start anew.
-//! - The paper's network loses no packets. Where this one does, or a bottleneck takes no part,
-//!   losses cap the rate (`after_loss`).
+//! - `T` is the smallest RTT measured, unless `base_rtt` sets it. The paper sets one value for a
+//!   data centre.
+//! - Speeds below 25 Gbit/s have longer ticks, and links of any rate can be stated: see [`header`].
+//! - The top bit of the path ID marks stamps on their way back, which ports do not change. In the
+//!   paper acknowledgements are packets of another kind.
+//! - With more than five hops the last five count: a sixth stamp overwrites the first, and so on.
+//!   Here the sender's own queue is the first hop, so in a fat tree the sixth hop's stamp replaces
+//!   it. The authors' simulator ignores such packets.
+//! - While a loss is repaired, cumulative acknowledgements stand still, and an RTT ends by time. In
+//!   the paper's network switches lose nothing, so this case does not occur.
+//! - If two stamps are more than half of a counter's range apart by the sender's clock, the
+//!   measurement restarts.
+//! - The paper's network loses no packets. Here losses, for example at a bottleneck that takes no
+//!   part, cap the rate (`after_loss`).
 //! - A packet may be sent while less than `W` is outstanding, as in the authors' simulator:
 //!   fractions of a packet are used too.
 

@@ -1,4 +1,4 @@
-//! The router's part: it stamps, and works nothing out.
+//! The router's part: it stamps packets and computes nothing.
 
 use ratewire_units::{Bytes, Rate, Time};
 
@@ -11,11 +11,11 @@ use crate::reason::{Figure, Reason};
 pub struct HpccPort {
     speed: Speed,
     ticks_per_sec: f64,
-    /// What a byte counts: as much more as the speed that is stamped is above the link's rate.
+    /// Factor of byte counts: the stamped speed over the link's rate.
     scale: f64,
-    /// Bytes sent, so counted.
+    /// Bytes sent, scaled.
     sent: f64,
-    /// Bytes that waited behind the last packet, and the time at which it left.
+    /// Queue behind the last packet, and the departure time of that packet.
     queue: f64,
     stamped: Time,
     id: u32,
@@ -38,7 +38,7 @@ impl HpccPort {
         port
     }
 
-    /// Sets the rate. At rate zero nothing leaves, and nothing is stamped.
+    /// Sets the rate. At rate zero no packet leaves or is stamped.
     fn set_rate(&mut self, rate: Rate) {
         if rate != Rate::ZERO {
             self.scale = self.speed.rate() / rate.throughput().get();

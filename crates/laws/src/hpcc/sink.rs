@@ -5,7 +5,7 @@ use ratewire_units::Time;
 use super::HpccHeader;
 use crate::law::Sink;
 
-/// Returns the stamps of the packet that came last.
+/// Returns the stamps of the last packet that arrived.
 #[derive(Clone, Debug, Default)]
 pub struct HpccSink {
     newest: Option<HpccHeader>,

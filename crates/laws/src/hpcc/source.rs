@@ -13,21 +13,21 @@ const UNKNOWING: f64 = 10.0;
 /// HPCC at one sender. Windows are in network-layer bytes.
 #[derive(Clone, Debug)]
 pub struct HpccSource {
-    /// `W / T`, and what losses leave of it.
+    /// `W / T`, capped after losses.
     paced: Paced,
     pub(super) window: f64,
-    /// `Wc`: the window that this RTT's acknowledgements are held against.
+    /// `Wc`: the window from which this RTT's acknowledgements compute `W`.
     pub(super) reference: f64,
     /// `U`.
     pub(super) used: f64,
-    /// RTTs in a row that only added.
+    /// Number of consecutive RTTs that only added.
     stage: u32,
     /// An acknowledgement beyond this offset ends the RTT.
     round_end: u64,
-    /// The RTT also ends at this time, while a hole keeps acknowledgements from that offset.
+    /// The RTT also ends at this time, because a hole may keep acknowledgements below `round_end`.
     round_until: Time,
     last: Option<(Time, HpccHeader)>,
-    /// The hop that is used most.
+    /// The most used hop.
     hop: Option<usize>,
     /// Whether the window was last multiplied, or only added to.
     multiplied: bool,
@@ -37,7 +37,7 @@ pub struct HpccSource {
     eta: f64,
     max_stage: u32,
     flows: f64,
-    /// Network-layer bytes; `None` for what the line holds.
+    /// First window in network-layer bytes; `None` for `B_NIC T`.
     initial: Option<f64>,
     mss: f64,
     packet: f64,
@@ -48,7 +48,7 @@ pub struct HpccSource {
 enum Base {
     Set(f64),
     Unknown,
-    /// RTT of the packet that opened the flow, which is shorter than data packets.
+    /// RTT of the packet that opened the flow, which is shorter than that of data packets.
     Opening(f64),
     /// Smallest RTT of data packets.
     Measured(f64),
@@ -92,7 +92,7 @@ impl HpccSource {
         }
     }
 
-    /// What the sender's own link holds, `B_NIC T`, at least a packet.
+    /// Bandwidth-delay product of the sender's own link, `B_NIC T`; at least a packet.
     #[inline]
     fn most(&self) -> f64 {
         (self.line * self.base()).clamp(self.packet, 9e15)
@@ -135,7 +135,7 @@ impl HpccSource {
         }
     }
 
-    /// `U`, with what the stamps say; false if they cannot be held against others.
+    /// Updates `U` from the stamps. Returns false if they cannot be compared with earlier ones.
     #[inline]
     fn measure(&mut self, now: Time, header: &HpccHeader) -> bool {
         let base = self.base();
@@ -171,7 +171,8 @@ impl HpccSource {
         } else {
             self.reference + self.added()
         };
-        // While a loss holds the rate below the window's, U is that of the rate that is sent.
+        // While a loss holds the rate below the window's, the lower rate has caused U: the window
+        // does not grow.
         let window = if self.paced.is_capped() { window.min(self.window) } else { window };
         self.set_window(window.clamp(1.0, self.most()));
         let is_held_up = acked.in_recovery && acked.now >= self.round_until;
@@ -223,7 +224,7 @@ impl Source for HpccSource {
             0.0 => self.window,
             base => self.window.min(self.paced.cap() * base),
         };
-        // Less than the window is outstanding whenever a packet is sent.
+        // A packet may be sent while less than the window is outstanding.
         let payload = (capped * self.mss / self.packet).max(1.0);
         Bytes::new((payload + self.mss - 0.5) as u64)
     }

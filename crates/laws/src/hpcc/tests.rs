@@ -37,7 +37,7 @@ fn near(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} and not {b}");
 }
 
-/// What one port of 10 Gbit/s stamps, whose ticks are 2.5 ns.
+/// A stamp of a port of 10 Gbit/s, whose ticks are 2.5 ns.
 fn stamp(tick: u64, tx_bytes: u64, queue: u64) -> Stamp {
     Stamp::new(Speed::at_least(TEN_GBIT), tick, tx_bytes as f64, queue as f64)
 }
@@ -60,7 +60,7 @@ fn the_header_to_the_bit() {
     expected[0] |= 0x08;
     assert_eq!(header.returned().to_bytes(), expected);
 
-    // Ones everywhere, in fields that hold no more.
+    // All bits set, in fields at their maximum.
     let mut full = HpccHeader::default();
     for _ in 0..5 {
         full.push(Stamp::new(Speed::at_least(u64::MAX), u64::MAX, 128.0 * 1048575.0, 1e30), 0);
@@ -122,7 +122,7 @@ fn stamps_that_cannot_be_compared() {
     assert_eq!(stamp(999, 0, 0).since(before, 1e-6), None, "the older one");
     let other = Stamp::new(Speed::at_least(1_000_000_000), 2000, 0.0, 0.0);
     assert_eq!(other.since(before, 1e-6), None, "the speed has changed");
-    // At 10 Gbit/s time goes round in 41.9 ms; at 400 Gbit/s txBytes in 2.7 ms.
+    // At 10 Gbit/s TS wraps in 41.9 ms; at 400 Gbit/s txBytes wraps in 2.7 ms.
     let after = stamp(2000, 0, 0);
     assert!(after.since(before, 0.0209).is_some());
     assert_eq!(after.since(before, 0.0210), None);
@@ -131,7 +131,7 @@ fn stamps_that_cannot_be_compared() {
     assert_eq!(fast(2000).since(fast(1000), 0.00135), None);
 }
 
-/// What ports say of a link that sends packets of 1500 bytes back to back, 100 of them.
+/// Use of a link that sends 100 packets of 1500 bytes back to back, by its port's stamps.
 fn back_to_back(p: &mut HpccPort, start: Time, bps: u64) -> Passed {
     let queue = PortQueue { bytes: Bytes::new(15_000), packets: 10 };
     let every = 12_000.0 / bps as f64;
@@ -191,7 +191,7 @@ fn receivers_return_the_newest_stamps_once() {
     assert_eq!(sink.on_ack(us(0)), None);
 }
 
-/// A sender on a link of 10 Gbit/s with `T` = 10 us, which holds 12,500 bytes; `W_AI` is 6.25.
+/// A sender on a link of 10 Gbit/s with `T` = 10 us: `B_NIC T` is 12,500 bytes, `W_AI` 6.25.
 fn hpcc(options: &[(&str, &str)]) -> HpccSource {
     let all: Vec<_> = [("base_rtt", "10 us")].iter().chain(options).copied().collect();
     law(&all).source(&FLOW)
@@ -219,7 +219,7 @@ fn algorithm_1_step_by_step() {
     near(s.window, 12_500.0, 1e-12);
     assert_eq!(s.used, 1.0, "nothing to compare yet");
 
-    // 97 units of 128 bytes in 10 us, which is T. Still of the first round: Wc stays.
+    // 97 units of 128 bytes in 10 us, which is T. This is still the first round: Wc stays.
     hear(&mut s, 10, 2, &[stamp(4000, 12_416, 1600)]);
     near(s.used, 0.99328, 1e-12);
     near(s.window, 12_500.0 / (0.99328 / 0.95) + 6.25, 1e-12);
@@ -254,7 +254,7 @@ fn a_round_that_a_hole_holds_up_ends_with_the_round_trip() {
                 in_recovery,
                 ..acked()
             };
-            // A link without rest, and a queue of twice what T holds.
+            // A fully used link, and a queue of twice B T.
             let stamp = stamp(400 * at_us, 1_250 * at_us, 25_000);
             s.on_ack(&acked, Some(&header(&[stamp]).returned()));
             s.reference
@@ -347,7 +347,7 @@ fn without_a_base_rtt_the_smallest_measured_is_taken() {
     s.on_opened(us(0), Some(Duration::from_micros(10)), None);
     near(s.window, 12_500.0, 1e-12);
     near(base(&s), 10e-6, 1e-12);
-    // Data packets are longer; of these the fastest counts.
+    // Data packets are longer; the fastest of them counts.
     for (us, expected) in [(30, 30e-6), (20, 20e-6), (25, 20e-6), (0, 20e-6)] {
         s.on_ack(&ack(us), None);
         near(base(&s), expected, 1e-12);
@@ -379,16 +379,16 @@ fn while_a_loss_holds_the_rate_the_window_takes_no_more() {
     hear(&mut s, 0, 1, &[stamp(0, 0, 0)]);
     s.on_congestion(&congestion(Signal::Loss, 10));
     let before = s.window;
-    // Nothing passes: U is 0, and the window would grow each round trip.
+    // No packet passes: U is 0, and the window would grow each round trip.
     for i in 1..6 {
         hear(&mut s, i * 10, 1, &[stamp(i * 1000, 0, 0)]);
     }
     assert!(s.window <= before, "{} after {before}", s.window);
 }
 
-/// `n` flows on a link of `bps` with `T` in nanoseconds that hear of it once an RTT, in step. The
-/// first starts with a window of the whole link, the others with a packet. Windows at the end, `U`,
-/// queue.
+/// Runs `n` flows on a link of `bps` with `T` in nanoseconds; all get stamps once an RTT, in step.
+/// The first starts with a window of the whole link, the others with a packet. Returns the windows
+/// at the end, `U` and the queue.
 fn share(n: usize, flows: &str, bps: u64, base_ns: u64) -> (Vec<f64>, f64, f64) {
     let base = std::format!("{base_ns} ns");
     let law = law(&[("base_rtt", &base), ("flows", flows), ("initial_window", "1 packets")]);
@@ -430,7 +430,7 @@ fn flows_end_with_equal_shares_the_predicted_utilisation_and_no_queue() {
             near(*window * n as f64 / total, 1.0, 0.05);
         }
     }
-    // As many as W_AI is made for fill the link just so.
+    // N flows, for which W_AI is set, just fill the link.
     let (_, used, _) = share(20, "20", TEN_GBIT, 1_000_000);
     near(used, 1.0, 2e-3);
 }
@@ -452,7 +452,7 @@ fn whatever_the_stamps_say_windows_stay_within_the_line() {
                 .wrapping_add(1_442_695_040_888_963_407);
             *byte = (state >> 56) as u8;
         }
-        // Two of the same path each time, one hop long in every second pair.
+        // Pairs of headers of one path; every second path has one hop.
         bytes[0] = if n % 4 < 2 { 0x18 } else { 0x58 };
         bytes[1] = 0;
         let header = HpccHeader::from_bytes(&bytes).unwrap();

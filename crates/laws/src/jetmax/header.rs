@@ -10,7 +10,8 @@ use crate::reason::Figure;
 /// Bytes it takes.
 pub const HEADER_LEN: usize = 28;
 
-/// What a packet of JetMax carries. The paper's widths are not known; these are ours.
+/// The header of a JetMax packet. The paper's field widths are not known; these are this
+/// implementation's.
 ///
 /// | byte | field | unit |
 /// |---|---|---|
@@ -29,15 +30,15 @@ pub const HEADER_LEN: usize = 28;
 pub struct JetmaxHeader {
     /// Whether the header is on its way back, where routers leave it alone.
     pub returned: bool,
-    /// The sender's round, which tells it what its packets have seen.
+    /// The sender's round, from which the sender knows at which rate the packet was sent.
     pub marker: u8,
-    /// The interval that `fair` is of.
+    /// Number of the interval after which `fair` was computed.
     pub number: u16,
-    /// Router that the flow is bound by; 0 while there is none.
+    /// Router that binds the flow; 0 while there is none.
     pub bottleneck: u32,
     /// The router with the largest virtual loss among the others; 0 while there is none.
     pub proposed: u32,
-    /// Time since the flow's last packet, at most what its rate made it, in seconds.
+    /// Time since the flow's last packet in seconds, at most the gap of the flow's rate.
     pub gap: f32,
     /// Virtual loss at `proposed`.
     pub loss: f32,
@@ -48,7 +49,7 @@ pub struct JetmaxHeader {
 }
 
 impl JetmaxHeader {
-    /// The header as the sender sends it.
+    /// A header as the sender writes it.
     pub(super) fn new(bottleneck: u32, marker: u8, gap: f64) -> JetmaxHeader {
         JetmaxHeader {
             returned: false,

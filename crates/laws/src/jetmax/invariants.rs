@@ -1,4 +1,5 @@
-//! What a JetMax port must not lose: flows bound here are given, together, what the others leave.
+//! What a JetMax port must conserve: flows bound here get, together, the capacity that other flows
+//! leave.
 
 use alloc::boxed::Box;
 
@@ -29,8 +30,8 @@ impl Invariants for Jetmax {
     }
 }
 
-/// Virtual loss only grows on the way; what the flows bound here are given, together, is what the
-/// others leave of `gamma C`.
+/// Virtual loss only grows along the path. Flows bound here get, together, the part of `gamma C`
+/// that other flows leave.
 struct JetmaxBooks;
 
 impl Books for JetmaxBooks {

@@ -1,47 +1,50 @@
 //! JetMax (Zhang, Leonard, Loguinov, INFOCOM 2006; Computer Networks 2008).
 //!
-//! Each router gives each flow that it binds an equal part of what the other flows leave of its
-//! link. Each source moves towards that part by a fixed share of the way each round trip. The part
-//! does not depend on the rates of the flows that the router binds, so no delay can make the law
+//! Each router divides the capacity that other flows leave equally among the flows that it binds.
+//! Each source moves towards that part by a fixed share of the way each round trip. The part does
+//! not depend on the rates of the flows that the router binds, so no delay can make the law
 //! unstable. Units: bytes, seconds, bytes per second.
 //!
 //! # Router, one port per output queue
 //! - three additions a packet: `total += size`; of flows bound here, `w += size`, `gaps += delta`.
 //! - each interval `Delta`: `N = gaps / Delta`, `u = (total - w) / Delta`, fair rate
 //!   `g = (gamma C - u) / N`, virtual loss `p = 1 - gamma C / (w + u)`.
-//! - a packet of a flow bound here leaves with `g`; any other with the largest `p` of its way, and
-//!   with the identity and `g` of the router that has it: that router proposes itself.
+//! - a packet of a flow bound here leaves with `g`. Any other packet leaves with the largest `p` on
+//!   its path, and with the identity and `g` of the router with that `p`: this router proposes
+//!   itself.
 //!
 //! # Source
 //! - `x(n) = x(n - D) - tau (x(n - D) - g)` once a round trip `D`: the error is multiplied by
 //!   `1 - tau`. Stable for `0 < tau < 2`, monotone up to 1; 0.6 takes 6 round trips to 1 %.
-//! - it approves a proposal by naming that router in its packets.
+//! - the source approves a proposal by naming the proposing router in its packets.
 //!
-//! Where round trips are equal the sum of rates does not exceed `gamma C`, because newcomers grow
-//! as fast as the others make room. A newcomer with a shorter round trip grows before the others
-//! have made room: with 30 ms against 200 ms on 1 Gbit/s the queue reaches 9100 packets.
+//! With equal round trips the sum of rates does not exceed `gamma C`, because newcomers grow as
+//! fast as the others make room. A newcomer with a shorter round trip grows before the others have
+//! made room: with 30 ms against 200 ms on 1 Gbit/s the queue reaches 9100 packets.
 //!
 //! # Sources
 //! The abstracts: three additions a packet, no overshoot, tunable utilisation, 1 % within six round
 //! trips at any speed, insensitive to delay. The comparison slides (Jain, Zhang, Loguinov, 2008):
-//! the least buffering, and idle capacity with short flows. The papers themselves were not at hand:
-//! the equations are remembered and derived, the header and the rules below are ours.
+//! the least buffering, and idle capacity with short flows. The papers were not available: the
+//! equations are from memory and derivation, and the header and the rules below are this
+//! implementation's.
 //!
 //! # Deliberate choices where the paper is not known
-//! - A proposal is approved where that router would give less than the present one (by
-//!   `switch_margin`). The largest `p` alone would leave a flow bound upstream above the fair rate
-//!   of a link downstream that others have filled without overload: both losses are 0 then.
+//! - A proposal is approved if its router would give less than the present one (by
+//!   `switch_margin`). Suppose that others have filled a downstream link without overload: both
+//!   losses are then 0. By the largest `p` alone, a flow bound upstream would stay above that
+//!   link's fair rate.
 //! - A flow that switches from one router to another makes one step towards the rate proposed. It
 //!   then holds its rate until the new router has measured a whole interval with the flow among its
 //!   own. Earlier figures of that router leave the flow out, and following them would overshoot.
 //!   Without the first step the sum would overshoot, because the others grow meanwhile.
-//! - A router that binds no flow says `g = gamma C`, or 0 when it is overloaded beyond
+//! - A router that binds no flow states `g = gamma C`, or 0 when it is overloaded beyond
 //!   `switch_margin`.
 //! - `delta` is the time since the flow's last packet, but at most a packet over the rate. A source
 //!   short of data then counts as the part of a flow that it uses, and leaves the rest to others.
 //! - A source that its data or its receiver's window holds back does not grow. Otherwise it would
-//!   later send at all that it was allowed meanwhile, and the sum would be too large by that much
-//!   until routers have counted the flow.
+//!   later send at a rate that grew unused, and the sum would be too large until routers have
+//!   counted the flow.
 //! - `N` is at least 1, so that `g` never exceeds the link.
 //! - Losses are answered beside the law (`after_loss`).
 

@@ -105,7 +105,8 @@ impl Port for JetmaxPort {
         let fair = if flows > 0.0 {
             (self.meter.target() - unresponsive).max(0.0) / flows.max(1.0)
         } else if loss > self.switch_margin {
-            // Too much comes from flows bound elsewhere: each that hears it comes to be bound here.
+            // Flows bound elsewhere overload the link: each flow that gets this g becomes bound
+            // here.
             0.0
         } else {
             self.meter.target()

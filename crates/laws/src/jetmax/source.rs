@@ -16,16 +16,16 @@ pub struct JetmaxSource {
     tau: f64,
     switch_margin: f64,
     longest_gap: f64,
-    /// Router that it is bound by, 0 while it knows of none.
+    /// Router that binds the flow, 0 while none is known.
     bottleneck: u32,
     /// Whether that router has yet to measure an interval with this flow among its own.
     settling: bool,
     round: Round,
-    /// `g` as heard last, B/s.
+    /// Last `g` received, B/s.
     fair: f64,
     /// When the last packet left, [`Time::NEVER`] before the first.
     last_sent: Time,
-    /// The gap after it that the rate made, in seconds.
+    /// Gap after the last packet by the rate, in seconds.
     due_gap: f64,
 }
 
@@ -49,8 +49,8 @@ impl JetmaxSource {
         }
     }
 
-    /// Time since the last packet. A source that had nothing to send counts for the gap that was
-    /// due: what it did not use is for others.
+    /// Time since the last packet. A source that had nothing to send states the gap that was due,
+    /// and so leaves its unused rate to others.
     #[inline]
     fn gap(&mut self, sending: &Sending) -> f64 {
         let due = (sending.packet.as_f64() / self.paced.rate()).min(self.longest_gap);
@@ -63,7 +63,7 @@ impl JetmaxSource {
         gap
     }
 
-    /// Packets from now on count as bound by that router.
+    /// Switches the flow: packets from now on count as bound by `router`.
     fn switch(&mut self, router: u32) {
         self.bottleneck = router;
         self.settling = true;
@@ -75,7 +75,7 @@ impl JetmaxSource {
             return;
         }
         if header.fair == f64::INFINITY {
-            // There is no bottleneck yet, or it is no longer on the way.
+            // There is no bottleneck yet, or it is no longer on the path.
             if header.proposed != 0 {
                 self.switch(header.proposed);
             }
@@ -104,7 +104,7 @@ impl JetmaxSource {
 impl Source for JetmaxSource {
     type Header = JetmaxHeader;
 
-    /// Asks for a proposal, so that the first data counts where it has to.
+    /// Asks for a proposal, so that the first data counts at the right router.
     fn on_open(&mut self, _now: Time) -> Option<JetmaxHeader> {
         Some(JetmaxHeader::new(0, self.round.marker(), 0.0))
     }

@@ -1,5 +1,5 @@
-//! Step vectors, `(1 - tau)^n`, equilibria with one bottleneck and two, and what no router should
-//! say.
+//! Step vectors, `(1 - tau)^n`, equilibria with one bottleneck and two, and invalid answers of
+//! routers.
 
 use alloc::vec;
 
@@ -16,7 +16,7 @@ const LINK: Rate = Rate::from_mbps(100);
 const TARGET: f64 = 0.95 * 12.5e6;
 const RTT: Duration = Duration::from_millis(50);
 
-/// A packet of a flow bound by that router.
+/// Header of a packet of a flow bound by `bottleneck`.
 fn packet(bottleneck: u32, gap: f64) -> JetmaxHeader {
     JetmaxHeader::new(bottleneck, 0, gap)
 }
@@ -43,7 +43,7 @@ fn figure(port: &super::JetmaxPort, name: &str) -> f64 {
     port.reason().figures.iter().find(|f| f.name == name).unwrap().value
 }
 
-/// A source bound by router 1 from here on: that router's answer is the next to act on.
+/// A source that router 1 has just bound: it acts on that router's next answer.
 fn settled(options: &[(&str, &str)]) -> (super::JetmaxSource, u8) {
     let mut source = law::<Jetmax>(options).source(&FLOW);
     hear(&mut source, &JetmaxHeader { proposed: 1, ..packet(0, 0.0) });
@@ -200,7 +200,7 @@ fn a_switch_is_approved_where_the_other_router_gives_less() {
             },
         );
         assert_eq!(sent(&mut source).bottleneck, bottleneck, "{offer}");
-        // A step towards what is offered, where there is something.
+        // A step towards the offer, if it is above 0.
         let goal = if bottleneck == 2 && offer > 0.0 { offer } else { 1e6 };
         assert_eq!(rate(&source), goal);
     }

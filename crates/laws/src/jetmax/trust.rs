@@ -1,13 +1,13 @@
-//! What hosts may lie about, and what of it can be checked.
+//! Possible lies of hosts, and those that a policer can check.
 //!
-//! - **The bottleneck.** Who names no router counts as bound elsewhere, and those that are bound
-//!   here make room for whatever it sends. It is granted what the port proposes to it, and no more.
-//!   A sender that also writes a proposal of its own, with the virtual loss of a router that is not
-//!   there, hides the port's: that no header can tell.
-//! - **The gap.** Gaps claimed too long make one flow count as many, and all are given less, the
-//!   liar too; too short, and all are given too much. Neither pays. Gaps cannot sum to more than
+//! - **The bottleneck.** A sender that names no router counts as bound elsewhere, and the flows
+//!   bound here make room for all that it sends. The policer grants it the rate that the port
+//!   proposes, and no more. A sender can also write a proposal of its own, with the virtual loss of
+//!   a router that does not exist. That hides the port's proposal, and no header shows it.
+//! - **The gap.** With gaps claimed too long one flow counts as many, and all get less, the liar
+//!   too. With gaps claimed too short all get too much. Neither pays. Gaps cannot sum to more than
 //!   the time.
-//! - **The rate** that comes back, inflated or ignored: what was granted is known.
+//! - **The rate** that comes back, inflated or ignored. The policer knows the granted rate.
 
 use ratewire_units::{Duration, Throughput};
 
@@ -33,7 +33,7 @@ impl Trust for Jetmax {
                 header.fair *= lie.inflate;
                 header.proposed_fair *= lie.inflate;
             }
-            // It takes any rate for its own, and no router's proposal for less.
+            // The liar accepts any rate, and approves no router that proposes less.
             Hand::Reading if lie.ignore_feedback => {
                 header.fair = f64::MAX;
                 header.proposed_fair = f64::INFINITY;
@@ -54,7 +54,7 @@ impl Trust for Jetmax {
         header.gap = spacing.secs() as f32;
     }
 
-    /// The least of what routers have offered it so far: an honest flow takes no other.
+    /// The smallest rate that routers have offered so far: an honest flow takes no other.
     fn grant(&self, header: &JetmaxHeader) -> Option<Grant> {
         let fair = header.fair.min(header.proposed_fair);
         (!header.returned && fair.is_finite()).then_some(Grant::Rate(Throughput::new(fair)))

@@ -15,7 +15,7 @@ use crate::reason::{Figure, Reason};
 const KIND: u8 = 254;
 const MINIMAL: usize = 8;
 
-/// What tells a law's option from others': its identifier, and its length with data.
+/// Identifies a law's option: its experiment's identifier, and its length with data.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Form {
     pub(super) exid: u16,
@@ -25,7 +25,7 @@ pub(super) struct Form {
 pub(super) const XCP: Form = Form { exid: 0x5278, len: 20 };
 pub(super) const RCP: Form = Form { exid: 0x5272, len: 16 };
 
-/// An option of these words; returns how long it is.
+/// Writes an option of these words. Returns its length.
 pub(super) fn put(exid: u16, words: &[u32], bytes: &mut [u8; MAX_HEADER]) -> usize {
     let len = 4 + 4 * words.len();
     bytes[0] = KIND;
@@ -37,7 +37,7 @@ pub(super) fn put(exid: u16, words: &[u32], bytes: &mut [u8; MAX_HEADER]) -> usi
     len
 }
 
-/// The words of an option that has one of two lengths.
+/// Reads the words of an option that has one of two lengths.
 pub(super) fn get(
     exid: u16,
     bytes: &[u8],
@@ -66,9 +66,9 @@ pub(super) fn get(
 /// A header of the kernel's laws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KernelHeader {
-    /// What routers read and write, on packets with data.
+    /// Fields that routers read and write, on packets with data.
     pub(crate) request: Option<Header>,
-    /// What the receiver returns, as it is in the option.
+    /// The receiver's answer, as in the option.
     pub(crate) returned: u32,
     /// Network-layer bytes of the packet; not on the wire.
     pub(super) size: u32,
@@ -139,7 +139,8 @@ impl Invariants for Form {
     }
 }
 
-/// A packet leaves a port with no more than it came with, and nothing else of its header changes.
+/// A packet leaves a port with no more than it arrived with, and nothing else of its header
+/// changes.
 struct KernelBooks;
 
 impl Books for KernelBooks {

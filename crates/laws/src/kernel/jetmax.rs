@@ -58,8 +58,8 @@ impl Law for JetmaxKernel {
     }
     fn port(&self, link: &LinkContext) -> Option<JetmaxKernelPort> {
         let capacity = self.capacity.unwrap_or(link.rate);
-        // As the kernel's, which are drawn by lot, 16 bits; those of a way are apart where links
-        // number less than that.
+        // Like the kernel's random identities, 16 bits. They differ on a path if there are fewer
+        // links than that.
         let id = (link.id.saturating_sub(1) % u32::from(u16::MAX) + 1) as u16;
         let port = JetmaxPort::new(capacity, id, Time::ZERO);
         Some(JetmaxKernelPort { port, capacity_is_set: self.capacity.is_some() })
@@ -139,7 +139,7 @@ impl Invariants for JetmaxKernel {
     }
 }
 
-/// A port leaves the rate in a request to its sender, and answers alone.
+/// A port does not change the sender's rate in a request, and no answers.
 struct RateBooks;
 
 impl Books for RateBooks {
@@ -160,12 +160,13 @@ impl Books for RateBooks {
     }
 }
 
-/// A header of JetMax in the kernel. In the option both go with data; data is one way here.
+/// A header of JetMax in the kernel. In the option both parts go with data; here data flows one
+/// way.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum JetmaxKernelHeader {
-    /// What routers read and write, on packets with data.
+    /// Fields that routers read and write, on packets with data.
     Request(JetmaxHeader),
-    /// What the receiver returns.
+    /// The receiver's answer.
     Answer(JetmaxAnswer),
 }
 

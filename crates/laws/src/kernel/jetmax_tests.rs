@@ -21,10 +21,9 @@ fn gap(flow: &Flow) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The rate for each flow bound here, and the one that is proposed to the others, come to the
-    /// same from the same packets: to what a packet counts that the one sees before and the other
-    /// after an interval's end, which its nanoseconds decide, and to 0.01 %, for rates have 19
-    /// bits.
+    /// From the same packets both ports give equal rates to flows bound here, and propose equal
+    /// rates to others. Tolerances: 0.01 %, because rates have 19 bits; and one packet, because
+    /// nanoseconds decide on which side of an interval's end it counts.
     #[test]
     fn jetmax_says_what_the_law_in_rust_says(flows in flows(), bound in 0_usize..8, load in 0.3..3.0_f64) {
         let total: f64 = flows.iter().map(|f| f.rate).sum();
@@ -40,7 +39,7 @@ proptest! {
             let size = Bytes::new(flow.size);
             catch_up(&mut exact, now, NO_QUEUE);
             catch_up(&mut kernel, now, NO_QUEUE);
-            // `link` gives this port the number 1 in both; 0 is none.
+            // `link` gives this port the number 1 in both laws; 0 is none.
             let mut header = Exact::bound(u32::from(i < bound), gap(&flow));
             exact.on_arrival(now, size, Some(&mut header), NO_QUEUE);
             exact.on_departure(now, size, Some(&mut header), NO_QUEUE);
@@ -122,8 +121,8 @@ impl Exchange {
         }
     }
 
-    /// A packet there after an interval of the port, and this acknowledgement back; the rate from
-    /// then on.
+    /// A packet passes the port after an interval, and this acknowledgement comes back. Returns the
+    /// rate from then on.
     fn round(&mut self, port: usize, acked: &Acked) -> f64 {
         let mut header = self.source.on_send(&sending()).expect("a header");
         let port = &mut self.ports[port];
@@ -141,8 +140,8 @@ impl Exchange {
 fn a_sender_takes_tau_of_the_way_each_round() {
     let mut exchange = Exchange::new();
     for (port, target) in [0.95 * 1.25e8, 0.95 * 1.25e7].into_iter().enumerate() {
-        // Heard of, switched to, and measured from the second interval on. It keeps its router:
-        // both go by one number.
+        // The router is proposed, chosen, and measures from the second interval on. The flow keeps
+        // its router, because both ports have one number.
         let mut rate = exchange.round(port, &acked());
         for _ in 0..4 {
             rate = exchange.round(port, &acked());
@@ -216,7 +215,7 @@ fn a_stale_round_and_silence_change_nothing() {
 }
 
 /// After a switch a rate is believed once its router has measured an interval with the flow among
-/// its own, however many intervals passed in silence; and not because an answer was overtaken.
+/// its own, however many intervals passed in silence; an answer that was overtaken does not count.
 #[test]
 fn a_sender_that_was_silent_believes_the_next_answer() {
     for (since, is_believed) in [
@@ -240,7 +239,7 @@ fn a_sender_that_was_silent_believes_the_next_answer() {
             source.on_ack(&acked(), Some(&JetmaxKernelHeader::Answer(answer)));
             source.pacing()
         };
-        // A router is proposed, and taken; its first answer says which interval was over.
+        // A router is proposed, and chosen; its first answer states the last interval.
         hear(7, 0, 0, 0xff_ffff);
         assert_eq!(hear(0, 1, 100, 1000), before, "not yet measured");
         assert_eq!(hear(0, 1, 100 + since, 1000) != before, is_believed, "{since} intervals later");

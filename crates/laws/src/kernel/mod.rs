@@ -3,11 +3,10 @@
 //!
 //! Source, port and sink here call the C of `bpf/laws`, which is compiled into the simulator. The
 //! simulator therefore runs the arithmetic of a kernel router's egress and of a host's congestion
-//! control, with its integers and the units of the TCP option. The transport around it is the
-//! simulator's and not the kernel's.
+//! control, with its integers and the units of the TCP option. The transport is the simulator's.
 //!
-//! The C says how these laws differ from those in `xcp/`, `rcp/`, `piqi_rcp/` and `jetmax/`:
-//! - XCP's change is a change of the flow's rate over time, and not a packet's part of it.
+//! Comments in the C list the differences from `xcp/`, `rcp/`, `piqi_rcp/` and `jetmax/`:
+//! - XCP's change is the derivative of the flow's rate, and not a packet's part of a change.
 //! - Both halves of a port's work are done as a packet arrives.
 //! - Gains and intervals are constants.
 //!
@@ -39,18 +38,18 @@ pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 use crate::law::Promises;
 use crate::options::{Kind, OptionSpec, Part};
 
-/// Why neither is there: both read the headers of the laws in Rust.
+/// Why there is neither policer nor junction: both read only the headers of the laws in Rust.
 const NO_POLICER: &str = "the kernel's program has no policer";
 const NO_JUNCTION: &str = "the kernel's program knows no switch that splits and merges its headers";
 
-/// What the kernel's laws promise: their rates are rounded to 16 B/s or to 19 bits, XCP's changes
-/// to 1024 B/s a second. Four times the speed moves XCP's flows by 0.5 %, with packets as they are
-/// 2.3 %.
+/// Promises of the kernel's laws. Rates are rounded to 16 B/s or to 19 bits, XCP's changes to 1024
+/// B/s a second. At four times all rates and sizes XCP's flows differ by 0.5 %, at four times all
+/// rates alone by 2.3 %.
 fn in_integers() -> Promises {
     Promises { any_speed: false, any_scale: false, ..Promises::default() }
 }
 
-/// Sender: what it would like to send at.
+/// The sender's desired rate.
 const DESIRED: OptionSpec = OptionSpec {
     name: "desired",
     kind: Kind::Rate(Some("line")),
@@ -59,7 +58,7 @@ const DESIRED: OptionSpec = OptionSpec {
     doc: "the rate it asks for; \"line\" is the rate of the sender's own link.",
 };
 
-/// Port: what it shares out.
+/// Capacity that a port shares out.
 const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
     kind: Kind::Rate(Some("link")),

@@ -1,4 +1,4 @@
-//! The router's part of any of these laws: what is told to the C, and when.
+//! The router's part of all these laws: the calls of the C.
 
 use ratewire_kernel::{Header, RcpPort, Rule, XcpPort};
 use ratewire_units::{Bytes, Rate, Time};
@@ -7,19 +7,19 @@ use super::header::KernelHeader;
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
-/// The longest packet of any kernel (IPv6 jumbograms of BIG TCP): sums in 64 bits hold as many as
-/// an interval can have.
+/// The longest packet of any kernel (IPv6 jumbograms of BIG TCP). Sums in 64 bits hold all such
+/// packets of an interval.
 pub(super) const LONGEST_PACKET: Bytes = Bytes::new(1 << 19);
 
 /// A law's arithmetic at one output queue.
 pub trait Arithmetic {
-    /// A packet comes to the queue, behind `queue` bytes.
+    /// Handles a packet that joins the queue behind `queue` bytes.
     fn on_packet(&mut self, now: Time, size: Bytes, queue: Bytes, header: Option<&mut Header>);
-    /// Carries out what is due.
+    /// Does what is due.
     fn on_timer(&mut self, now: Time, queue: Bytes);
-    /// When that is.
+    /// When [`Arithmetic::on_timer`] is due.
     fn next_timer(&self) -> Time;
-    /// The link's capacity has changed.
+    /// Takes a new capacity of the link.
     fn set_capacity(&mut self, capacity: Rate);
     /// The port's equation, with its figures.
     fn reason(&self) -> Reason;

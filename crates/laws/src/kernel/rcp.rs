@@ -20,7 +20,7 @@ use crate::trust::Trust;
 
 const OPTIONS: &[OptionSpec] = &[DESIRED, CAPACITY];
 
-/// What tells the kernel's RCP from its PIQI-RCP.
+/// Difference of the kernel's RCP and PIQI-RCP.
 pub trait KernelVariant: Clone + core::fmt::Debug {
     /// See [`Named::INFO`].
     const INFO: LawInfo;

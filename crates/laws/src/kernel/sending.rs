@@ -1,17 +1,17 @@
-//! Window, pace and repair of the kernel's senders, which `host.bpf.c` has beside their laws.
+//! Window, pace and repair of the kernel's senders, as in `bpf/host`.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 
 use crate::law::{Acked, FlowContext, Signal};
 
-/// Packets that may be outstanding before anything is known.
+/// Packets that may be outstanding before an RTT is known.
 const FIRST_WINDOW: f64 = 10.0;
-/// The most that may be outstanding, in bytes of packets: `host.bpf.c` says why.
+/// Maximum of outstanding data, in bytes of packets; `bpf/host/control.h` gives the reason.
 const MOST_OUTSTANDING: f64 = (1_u32 << 28) as f64;
-/// A flow sends at least a packet so often, or a round trip.
+/// A flow sends at least a packet in this time or in a round trip, in seconds.
 const SHORTEST_LEAST: f64 = 0.05;
 
-/// Methods that all sources here share: `sender` says the rate, `congestion` turns the rate into a
+/// Methods that all sources here share: `sender` states the rate, `congestion` turns it into a
 /// window and a pace.
 macro_rules! sends_at_its_rate {
     () => {
@@ -42,9 +42,9 @@ pub(super) struct Sending {
     pub(super) packet: Bytes,
     mss: Bytes,
     pub(super) srtt: Duration,
-    /// Payload that may be outstanding beyond what the rate sends in a round trip.
+    /// Payload that may be outstanding beyond the data that the rate sends in a round trip.
     pub(super) spare: Bytes,
-    /// A loss is being repaired.
+    /// Whether a loss is being repaired.
     pub(super) repairing: bool,
 }
 
@@ -63,25 +63,25 @@ impl Sending {
     pub(super) fn first_window(&self) -> Bytes {
         Bytes::new((FIRST_WINDOW * self.packet.as_f64()) as u64)
     }
-    /// The rate it never goes below.
+    /// The least rate.
     pub(super) fn least(&self) -> Throughput {
         let every = self.srtt.secs().max(SHORTEST_LEAST);
         Throughput::new((self.packet.as_f64() / every).max(1.0))
     }
-    /// Payload as the network carries it.
+    /// Network-layer bytes of this payload.
     pub(super) fn on_network(&self, payload: Bytes) -> Bytes {
         let packets = payload.as_f64() / self.mss.as_f64().max(1.0);
         Bytes::new((packets * self.packet.as_f64() + 0.5) as u64)
     }
-    /// Takes an acknowledgement of a law that says a rate and no window. What is outstanding now
-    /// may be sent once more without another acknowledgement, so that a sender whose rate is cut
-    /// does not stand still.
+    /// Handles an acknowledgement of a law that states a rate and no window. As much as is
+    /// outstanding now may be sent again without another acknowledgement, so that a sender does not
+    /// stand still when its rate is cut.
     pub(super) fn on_ack(&mut self, acked: &Acked) {
         self.srtt = acked.srtt;
         self.spare = acked.in_flight;
     }
-    /// The window at this rate: what the rate sends in a round trip, two packets more, and the
-    /// spare. Rate zero stands for none yet.
+    /// The window at this rate: the data that the rate sends in a round trip, two packets more, and
+    /// the spare. Rate zero stands for none yet.
     pub(super) fn window(&self, rate: Throughput) -> Bytes {
         let (packet, mss) = (self.packet.as_f64().max(1.0), self.mss.as_f64());
         let packets = if rate == Throughput::ZERO {
@@ -97,7 +97,7 @@ impl Sending {
     pub(super) fn pacing(&self, rate: Throughput) -> Option<Throughput> {
         (rate != Throughput::ZERO).then_some(rate)
     }
-    /// Whether the signal is a loss, as the kernel tells of one.
+    /// Handles a signal. Returns whether it is a loss, as the kernel reports one.
     pub(super) fn on_signal(&mut self, signal: Signal) -> bool {
         match signal {
             Signal::Loss => self.repairing = true,

@@ -36,7 +36,7 @@ pub(super) struct Flow {
     pub(super) size: u64,
 }
 
-/// What of the flows' packets arrives in a second and a half, in order.
+/// Arrivals of the flows' packets in a second and a half, in order: time and index of the flow.
 pub(super) fn arrivals(flows: &[Flow]) -> Vec<(Time, usize)> {
     let mut arrivals = Vec::new();
     for (i, flow) in flows.iter().enumerate() {
@@ -58,16 +58,16 @@ pub(super) fn flows() -> impl Strategy<Value = Vec<Flow>> {
     prop::collection::vec(flow, 1..8)
 }
 
-/// Timers that are due, as the simulator has them.
+/// Calls the timers that are due, as the simulator does.
 pub(super) fn catch_up(port: &mut impl Port, now: Time, queue: PortQueue) {
     while port.next_timer() <= now {
         port.on_timer(port.next_timer(), queue);
     }
 }
 
-/// Both arithmetics see the same packets; over the last half second they grant each flow the same
-/// change in time, to 1 % of the largest change of any flow, and to what a packet more or less of
-/// each flow in an interval makes: the kernel's intervals are whole microseconds, so that some end
+/// From the same packets both arithmetics grant each flow the same change of rate over the last
+/// half second. Tolerances: 1 % of the largest change of any flow; and the effect of one packet of
+/// each flow more or less in an interval. The kernel's intervals are whole microseconds and may end
 /// on the other side of a packet.
 fn compare_xcp(flows: &[Flow], capacity: f64, queue: u64) -> Result<(), TestCaseError> {
     let capacity = Rate::from_bps((capacity * 8.0) as u64);
@@ -112,7 +112,8 @@ fn compare_xcp(flows: &[Flow], capacity: f64, queue: u64) -> Result<(), TestCase
     let packets: f64 = flows.iter().map(|flow| flow.size as f64).sum();
     let interval = flows.iter().map(|flow| flow.rate * flow.rtt.secs()).sum::<f64>() / total;
     let largest = granted.iter().flatten().fold(0.0_f64, |m, c| m.max(c.abs()));
-    // Of F and what is shuffled, alpha and gamma; of the sums, by which they are shared.
+    // Its effect on F and on the shuffled part, by alpha and gamma, and on the sums that divide
+    // them.
     let of_packets = packets / interval / interval + 2.0 * packets / (total * interval) * largest;
     let tolerance = 0.01 * largest + of_packets + 2.0 * 1024.0;
     for (flow, [exact, kernel]) in flows.iter().zip(&granted) {
@@ -133,10 +134,10 @@ proptest! {
         compare_xcp(&flows, total / load, queue)?;
     }
 
-    /// The rate for all comes to the same from the same packets: to 2 %, two units of the option,
-    /// and 2 % of the way it has gone, for it multiplies from slot to slot, and so do differences;
-    /// and alpha T/d, 0.2 at the shortest RTT, of the part of a slot that a packet fills, for it
-    /// counts wholly in one slot.
+    /// From the same packets both ports reach the same rate. Tolerances: 2 % and two units of the
+    /// option; 2 % of the rate's total change, because the rate is multiplied from slot to slot,
+    /// and differences with it; and alpha T/d, 0.2 at the shortest RTT, of a packet's part of a
+    /// slot, because a packet counts wholly in one slot.
     #[test]
     fn rcp_says_what_the_law_in_rust_says(flows in flows(), load in 0.7..1.3_f64, queue in 0_u64..20_000) {
         let total: f64 = flows.iter().map(|f| f.rate).sum();

@@ -76,7 +76,7 @@ impl Law for XcpKernel {
 #[derive(Clone, Debug)]
 pub struct XcpKernelSource {
     sender: XcpSender,
-    /// The change that was returned last, of a rate a second.
+    /// The change that was returned last, in B/s a second.
     change: Throughput,
     congestion: Congestion,
 }
@@ -151,7 +151,7 @@ impl Sink for XcpKernelSink {
         }
     }
 
-    /// Repeats the last answer where nothing new has come, as `host.bpf.c` does.
+    /// Repeats the last answer if nothing new has arrived, as `bpf/host` does.
     fn on_ack(&mut self, _now: Time) -> Option<KernelHeader> {
         if core::mem::take(&mut self.has_arrived) {
             self.last = self.receiver.on_ack();

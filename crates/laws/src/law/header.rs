@@ -1,4 +1,4 @@
-//! A law's congestion header: how it travels as bytes, and how it is shown to people.
+//! A law's congestion header: its bytes on the wire, and its fields for display.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -8,17 +8,17 @@ use ratewire_units::Bytes;
 
 use crate::reason::Figure;
 
-/// Bytes that the longest congestion header takes.
+/// Maximum size of a congestion header, in bytes.
 pub const MAX_HEADER: usize = 64;
 
-/// For laws whose packets carry no congestion header.
+/// Header of laws whose packets carry none.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum NoHeader {}
 
-/// How a law's congestion header travels as bytes, and how it is shown to people.
+/// Format of a law's congestion header: its bytes on the wire, and its fields for display.
 ///
-/// A law in which packets carry nothing has no such format. One whose header takes no bytes of its
-/// own, such as ABC's two ECN bits, only says what its fields are.
+/// A law without a header has no such format. A law whose header takes no bytes of its own, such as
+/// ABC's two ECN bits, only states its fields.
 pub trait HeaderFormat {
     /// The congestion header.
     type Header: Copy;
@@ -39,27 +39,27 @@ pub trait HeaderFormat {
     fn decode(&self, _bytes: &[u8], _packet: Bytes) -> Result<Self::Header, HeaderError> {
         Err(HeaderError::new(NO_BYTES))
     }
-    /// Number that IPv4 gives to a packet whose payload begins with this header; `None` for a
-    /// header without a number of its own.
+    /// IPv4's protocol number of a payload that begins with this header; `None` for a header
+    /// without a number of its own.
     fn ip_protocol(&self) -> Option<u8> {
         None
     }
-    /// Passes a header through its bytes, so that their rounding is felt (`wire = "exact"`).
+    /// Rounds a header as its bytes do (`wire = "exact"`).
     fn quantise(&self, header: Self::Header, packet: Bytes) -> Self::Header {
         let mut bytes = [0; MAX_HEADER];
         let len = self.encode(&header, packet, &mut bytes);
         if len == 0 { header } else { self.decode(&bytes[..len], packet).unwrap_or(header) }
     }
-    /// The header's fields, for people.
+    /// The header's fields, for display.
     fn fields(&self, _header: &Self::Header) -> Vec<Figure> {
         Vec::new()
     }
 }
 
-/// Why no bytes are a header of a law without one.
+/// Error for bytes that are read as a header of a law without one.
 pub(crate) const NO_BYTES: &str = "this law's packets carry no congestion header";
 
-/// Why bytes are not a law's congestion header.
+/// Error of bytes that are not a law's congestion header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeaderError {
     /// What is wrong.

@@ -1,7 +1,8 @@
-//! What a law promises of itself, for the fuzz targets and the property tests to hold it to.
+//! A law's promises, which the fuzz targets and the property tests check.
 //!
-//! Of every law it is checked that its window holds a packet and is bounded, its pace is a number,
-//! its equations are explained, and its headers survive their bytes. Here it says what else holds.
+//! Tests check of every law that its window holds a packet and is bounded, and that its pace is a
+//! number. Its equations must be explained, and its headers survive their bytes. Here a law states
+//! further promises.
 
 use alloc::boxed::Box;
 
@@ -9,21 +10,21 @@ use ratewire_units::Bytes;
 
 use crate::reason::Reason;
 
-/// What holds of a law, for tests to check. By default all that a law of rates can promise.
+/// Promises of a law, for tests to check. The default is all that a law of rates can promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Promises {
     /// Equal flows through one bottleneck end within 5 % of equal shares in a minute.
     pub equal_shares: bool,
-    /// Flows take the same course at four times all rates, with packets as they are.
+    /// Flows take the same course at four times all rates, with packets of unchanged size.
     pub any_speed: bool,
     /// Flows take the same course at four times all rates and sizes.
     pub any_scale: bool,
-    /// The window follows from what the source heard, and is bounded. Otherwise an option or the
-    /// receiver sets it.
+    /// The window follows from feedback, and is bounded. Otherwise an option or the receiver sets
+    /// it.
     pub bounded_window: bool,
     /// The pace is above 0 and at most the rate of the sender's own link.
     pub pace_within_line: bool,
-    /// Bytes that were read as a header are written as the same bytes.
+    /// A header that was read from bytes is written as the same bytes.
     pub rounds_once: bool,
 }
 
@@ -40,36 +41,36 @@ impl Default for Promises {
     }
 }
 
-/// What a law promises beyond what every law does.
+/// A law's promises beyond those of every law.
 pub trait Invariants {
     /// The congestion header.
     type Header;
 
-    /// What tests may rely on.
+    /// Promises that tests may rely on.
     fn promises(&self) -> Promises {
         Promises::default()
     }
-    /// Sets of options worth testing: at the ends of their ranges, and those that switch on what is
-    /// off by default.
+    /// Sets of options worth testing: values at the ends of their ranges, and switches for features
+    /// that are off by default.
     fn extremes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
         &[]
     }
-    /// Whether a header is on its way back to the sender, where ports leave it alone.
+    /// Whether a header is on its way back to the sender, where ports do not change it.
     fn returns(&self, _header: &Self::Header) -> bool {
         false
     }
-    /// A header that `seed` replaces `header` with in a test, where headers have no bytes of their
-    /// own to overwrite.
+    /// The header that replaces `header` in a test, chosen by `seed`, for headers without bytes of
+    /// their own to overwrite.
     fn tampered(&self, _header: &Self::Header, _seed: [u32; 2]) -> Option<Self::Header> {
         None
     }
-    /// Books on one port or one sink; `None` where nothing is to be kept.
+    /// Books on one port or one sink; `None` if there is nothing to keep.
     fn books(&self) -> Option<Box<dyn Books<Header = Self::Header>>> {
         None
     }
 }
 
-/// Books on one port or one sink: what must neither be lost nor come out of nothing.
+/// Books on one port or one sink: they check conservation of the quantities that headers carry.
 ///
 /// Each method panics when the books do not balance.
 pub trait Books {
@@ -85,11 +86,11 @@ pub trait Books {
         _after: (&Self::Header, &Reason),
     ) {
     }
-    /// The port's timer was due; its reason before and after.
+    /// The port's timer was due; the port's reason before and after.
     fn timer(&mut self, _before: &Reason, _after: &Reason) {}
-    /// The sink has got a packet with this header.
+    /// The sink has received a packet with this header.
     fn received(&mut self, _header: &Self::Header) {}
-    /// The sink has made the header of an acknowledgement.
+    /// The sink has written the header of an acknowledgement.
     fn answered(&mut self, _header: &Self::Header) {}
 }
 

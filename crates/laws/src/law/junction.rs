@@ -1,7 +1,8 @@
-//! What a junction may do with headers: a switch that splits one flow into many, or merges many.
+//! Treatment of headers at a junction: a switch that splits one flow into many, or merges many into
+//! one.
 //!
-//! A law says what its data headers declare of their flow and what its acknowledgements feed back,
-//! and writes both. How flows are split and merged is the junction's business, for all laws alike.
+//! A law reads and writes the declarations of its data headers and the feedback of its
+//! acknowledgements. The junction splits and merges flows by the same rules for all laws.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 
@@ -18,18 +19,18 @@ pub enum Junction {
     Refuses(&'static str),
 }
 
-/// What a data header says of its flow.
+/// Declaration of a data header about its flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Declared {
-    /// How fast the flow is, or where the law feeds back rates, would be; zero while unknown.
+    /// Rate of the flow, or its desired rate if the law feeds back rates; zero while unknown.
     pub rate: Throughput,
     /// The flow's round-trip time; zero while unknown.
     pub rtt: Duration,
-    /// What the way so far has left of this packet's wish, where the law feeds back changes.
+    /// Part of this packet's wish that the path so far has left, if the law feeds back changes.
     pub wish: Throughput,
 }
 
-/// What acknowledgements feed back to a sender.
+/// Kind of feedback in acknowledgements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Feedback {
     /// A change of rate: the packet's part of the flow's.
@@ -43,19 +44,19 @@ pub trait Divisible {
     /// The congestion header.
     type Header;
 
-    /// What acknowledgements feed back.
+    /// Kind of feedback in the law's acknowledgements.
     fn feedback(&self) -> Feedback;
-    /// What the data header of a packet of `packet` network-layer bytes says of its flow; `None`
-    /// for a header that says nothing.
+    /// Declaration of the data header of a packet of `packet` network-layer bytes; `None` for a
+    /// header without one.
     fn declared(&self, header: &Self::Header, packet: Bytes) -> Option<Declared>;
-    /// Makes a data header that of a flow `factor` times as fast, whose round trip is `rtt`.
+    /// Changes a data header into that of a flow `factor` times as fast with the round trip `rtt`.
     fn redeclare(&self, header: &mut Self::Header, factor: f64, rtt: Duration);
-    /// What an acknowledgement's header feeds back, in the unit of [`Divisible::feedback`].
+    /// Feedback in an acknowledgement's header, in the unit of [`Divisible::feedback`].
     fn fed_back(&self, header: &Self::Header) -> Throughput;
-    /// Writes what an acknowledgement's header feeds back.
+    /// Writes the feedback of an acknowledgement's header.
     fn feed_back(&self, header: &mut Self::Header, feedback: Throughput);
 }
 
-/// Why a junction can do nothing with a header that its law does not say more of.
+/// Why a junction cannot split or merge headers of a law that does not implement [`Divisible`].
 pub(crate) const INDIVISIBLE: &str = "what its headers say holds for one flow from end to end, and \
                                       cannot be split among members or merged";

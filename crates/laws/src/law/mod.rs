@@ -1,4 +1,4 @@
-//! What every law implements, and what it is told.
+//! Traits that every law implements, and the types of their arguments.
 
 mod header;
 pub(crate) mod invariants;
@@ -21,10 +21,10 @@ pub use port::{LinkContext, NoPort, Port, PortQueue};
 pub use sink::{Buffer, NoSink, Sink};
 pub use source::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 
-/// A law with its parameters set, and how its three parts are made from them.
+/// A law with its parameters set, which makes its three parts.
 ///
-/// Beyond its parts a law says only what it has: each method with a default stands for something
-/// that many laws lack. See [`Named`] for its name and options.
+/// Methods with a default stand for features that many laws lack. See [`Named`] for name and
+/// options.
 pub trait Law {
     /// The congestion header that packets carry, [`NoHeader`] if they carry none.
     type Header: Copy;
@@ -45,7 +45,7 @@ pub trait Law {
     fn sink(&self, _flow: &FlowContext) -> Option<Self::Sink> {
         None
     }
-    /// What the network and the transport must know of the law's senders and ports.
+    /// Properties of the law's senders and ports that the network and the transport must know.
     fn properties(&self) -> Properties {
         Properties::default()
     }
@@ -53,23 +53,21 @@ pub trait Law {
     fn has_header(&self) -> bool {
         size_of::<Self::Header>() > 0
     }
-    /// How the header travels and is shown; `None` if packets carry none. A law that has a header
-    /// must say.
+    /// Format of the header; `None` if packets carry none. A law that has a header must return one.
     fn headers(&self) -> Option<&dyn HeaderFormat<Header = Self::Header>> {
         None
     }
-    /// What headers claim and grant.
+    /// Claims and grants of headers.
     ///
     /// # Errors
-    /// Why a policer can hold nobody to them, and a liar gain nothing.
+    /// Why headers make no claims and grants that a policer could enforce or a liar exploit.
     fn trust(&self) -> Result<&dyn Trust<Header = Self::Header>, &'static str> {
         Err(if self.has_header() { SAYS_NOTHING } else { CARRIES_NOTHING })
     }
     /// How flows are split and merged at a junction.
     ///
     /// # Errors
-    /// Why flows cannot be split or merged. The reason does not matter where packets carry no
-    /// header.
+    /// Why flows cannot be split or merged. The reason does not matter if packets carry no header.
     fn junction(&self) -> Result<&dyn Divisible<Header = Self::Header>, &'static str> {
         Err(INDIVISIBLE)
     }
@@ -91,17 +89,17 @@ pub trait Named: Law + Sized {
     fn from_options(options: &Options) -> Result<Self, OptionError>;
 }
 
-/// What the network and the transport must know of a law's senders and ports.
+/// Properties of a law's senders and ports that the network and the transport must know.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Properties {
-    /// Whether senders go by a pace alone. Their window, of many round trips, then only bounds what
-    /// is outstanding when acknowledgements stay away.
+    /// Whether a pace alone controls senders. Their window of many round trips then only bounds
+    /// outstanding data when acknowledgements fail to arrive.
     pub goes_by_pace: bool,
-    /// Share that a flow is to get at a bottleneck, beside flows of weight 1; above 0.
+    /// Intended share of a flow at a bottleneck, relative to flows of weight 1; above 0.
     pub weight: f64,
     /// Queue above which ports mark packets (ECN); `None` if they never do.
     pub marks_above: Option<Size>,
-    /// Whether queues alone hold senders back where their own link is paused.
+    /// Whether queues alone hold senders back, if their own link is paused.
     pub leaves_it_to_queues: bool,
     /// Whether senders slow down when the network cannot carry what they send.
     pub reacts: bool,
@@ -119,7 +117,7 @@ impl Default for Properties {
     }
 }
 
-/// A law's name, what it says of itself, and its options.
+/// A law's name, explanation and options.
 #[derive(Debug)]
 pub struct LawInfo {
     /// Name as written in scenarios and on the command line.

@@ -9,20 +9,20 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use super::NoHeader;
 use crate::reason::Reason;
 
-/// What a port may know about its link when it is made.
+/// A link, as its new port sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkContext {
     /// Capacity.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
-    /// Tells the ports of a network apart; 0 is no port's.
+    /// Identity of the port, unique in the network and not 0.
     pub id: u32,
     /// Random number of this port, drawn from the run's seed, because laws hold no random source.
     pub draw: u64,
 }
 
-/// Packets waiting at a port, without the one being sent.
+/// Packets in a port's queue, without the one being sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PortQueue {
     /// Network-layer bytes of these packets.
@@ -52,7 +52,7 @@ pub trait Port {
     fn mark(&mut self, _now: Time, _size: Bytes, _queue: PortQueue) -> bool {
         false
     }
-    /// A packet leaves the queue; its transmission starts.
+    /// A packet leaves the queue: its transmission starts.
     fn on_departure(
         &mut self,
         now: Time,
@@ -60,13 +60,13 @@ pub trait Port {
         header: Option<&mut Self::Header>,
         queue: PortQueue,
     );
-    /// When [`Port::on_timer`] wants to be called; [`Time::NEVER`] for not at all.
+    /// When to call [`Port::on_timer`]; [`Time::NEVER`] for not at all.
     fn next_timer(&self) -> Time;
     /// Handles the timer, which is due.
     fn on_timer(&mut self, now: Time, queue: PortQueue);
     /// Takes the link's new rate, which may be zero.
     fn on_rate_change(&mut self, now: Time, rate: Rate);
-    /// Why the port answers packets as it does now: its equation, with the figures of now.
+    /// Reason for the port's present answers: its equation, with present figures.
     fn reason(&self) -> Reason;
 }
 
@@ -108,7 +108,7 @@ impl<P: Port + ?Sized> Port for Box<P> {
     }
 }
 
-/// For laws in which routers take no part; `H` is the header that they pass on unread.
+/// Port of laws in which routers take no part; `H` is the header that they pass on unread.
 #[derive(Clone, Debug)]
 pub struct NoPort<H = NoHeader> {
     never: Infallible,

@@ -26,14 +26,15 @@ pub trait Sink {
     /// The congestion header that the sink reads and writes.
     type Header;
 
-    /// Whether the sink holds the sender back by what is in the receive buffer.
+    /// Whether the sink holds the sender back by the state of the receive buffer.
     ///
-    /// The receiver then tells the sink of the buffer, always advertises all of it, and drops what
-    /// finds no room.
+    /// If so, the receiver reports the buffer to the sink, always advertises the whole buffer, and
+    /// drops packets that find no room.
     fn watches_buffer(&self) -> bool {
         false
     }
-    /// A data packet with this payload has come to the receive buffer; before [`Sink::on_data`].
+    /// A data packet with this payload has reached the receive buffer. Called before
+    /// [`Sink::on_data`].
     fn on_buffer(&mut self, _now: Time, _payload: Bytes, _buffer: &Buffer) {}
 
     /// A data packet, or the packet that opens the flow, arrived with this header.
@@ -59,7 +60,7 @@ impl<S: Sink + ?Sized> Sink for Box<S> {
     }
 }
 
-/// For laws whose receivers only acknowledge; `H` is the header that they do not read.
+/// Sink of laws whose receivers only acknowledge; `H` is the header that they do not read.
 #[derive(Clone, Debug)]
 pub struct NoSink<H = NoHeader> {
     never: Infallible,

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::reason::Reason;
 
-/// What a source and sink may know about their flow when it starts.
+/// A flow, as its source and sink see it at the start.
 #[derive(Clone, Copy, Debug)]
 pub struct FlowContext {
     /// Payload of a full-size packet.
@@ -15,7 +15,8 @@ pub struct FlowContext {
     pub packet: Bytes,
     /// Rate of the sender's own link.
     pub line_rate: Rate,
-    /// Whether that link is paused when what it fills has no room (802.3x, PFC): a host knows.
+    /// Whether that link is paused when the queue that it fills has no room (802.3x, PFC). A host
+    /// knows this.
     pub back_pressured: bool,
 }
 
@@ -50,7 +51,7 @@ pub struct Acked {
     pub in_flight: Bytes,
     /// Payload that was outstanding, before it.
     pub was_in_flight: Bytes,
-    /// RTT of the newest packet acknowledged; `None` where that was retransmitted (Karn).
+    /// RTT of the newest packet acknowledged; `None` if that packet was retransmitted (Karn).
     pub rtt: Option<Duration>,
     /// Smoothed RTT, with this sample.
     pub srtt: Duration,
@@ -99,12 +100,12 @@ pub trait Source {
     /// The congestion header this law's packets carry.
     type Header;
 
-    /// The packet that opens the flow leaves, in a transport that opens flows. Returns its
-    /// congestion header, `None` for none.
+    /// The packet that opens the flow leaves, if the transport opens flows. Returns its congestion
+    /// header, `None` for none.
     fn on_open(&mut self, _now: Time) -> Option<Self::Header> {
         None
     }
-    /// The answer to the opening packet arrived. `rtt` is `None` where that packet was sent twice.
+    /// The answer to the opening packet arrived. `rtt` is `None` if that packet was sent twice.
     fn on_opened(&mut self, _now: Time, _rtt: Option<Duration>, _header: Option<&Self::Header>) {}
     /// A data packet leaves. Returns its congestion header, `None` for none.
     fn on_send(&mut self, sending: &Sending) -> Option<Self::Header>;
@@ -112,18 +113,18 @@ pub trait Source {
     fn on_ack(&mut self, acked: &Acked, header: Option<&Self::Header>);
     /// Congestion was noticed: at most once a window for each loss or mark.
     fn on_congestion(&mut self, congestion: &Congestion);
-    /// All that was outstanding when the loss was noticed is repaired.
+    /// The repair of a loss is over: all data outstanding when it was noticed has arrived.
     fn on_recovered(&mut self, _now: Time) {}
     /// Payload that may be outstanding, in bytes; at least a packet's.
     fn window(&self) -> Bytes;
     /// Network-layer rate at which to send, finite and not below 0; `None` to send as the window
     /// allows.
     fn pacing(&self) -> Option<Throughput>;
-    /// Why the source sends at this rate: the equation that was used last, with its figures.
+    /// Reason for the source's present rate: the equation that was used last, with its figures.
     fn reason(&self) -> Reason;
 }
 
-/// For laws whose sender's part is large, because every flow takes the room of the largest part.
+/// For laws with a large sender's part, because every flow takes the room of the largest part.
 impl<S: Source + ?Sized> Source for Box<S> {
     type Header = S::Header;
 

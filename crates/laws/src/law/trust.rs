@@ -1,21 +1,21 @@
-//! Whether headers can be trusted: hosts write them, and nothing makes hosts tell the truth.
+//! Trust in headers: hosts write them, and hosts may lie.
 //!
-//! A law says how its headers would be falsified, what they claim that can be checked, and what
-//! they grant. Liars of a scenario use the first, policers the others.
+//! A law states how its headers can be falsified, their claims that can be checked, and their
+//! grants. Liars of a scenario use the first, policers the others.
 
 use ratewire_units::{Duration, Throughput};
 
-/// How the two hosts of a flow are dishonest; by default they are not.
+/// Dishonesty of the two hosts of a flow; the default is honest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lie {
-    /// The RTT the sender claims, over the true one.
+    /// Ratio of the sender's claimed RTT to the true one.
     pub rtt: f64,
-    /// The throughput the sender claims, over the true one.
+    /// Ratio of the sender's claimed throughput to the true one.
     pub throughput: f64,
-    /// The sender does not slow down when it is told to.
+    /// Whether the sender ignores feedback that would slow it down.
     pub ignore_feedback: bool,
-    /// The receiver multiplies by this the rates and increases that it returns, and divides
-    /// decreases by it.
+    /// Factor by which the receiver multiplies the rates and increases that it returns, and divides
+    /// decreases.
     pub inflate: f64,
 }
 
@@ -25,7 +25,7 @@ impl Default for Lie {
     }
 }
 
-/// Where a header is when it can be falsified.
+/// Place at which a header can be falsified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hand {
     /// At the sender, on a packet about to leave.
@@ -36,54 +36,55 @@ pub enum Hand {
     Reading,
 }
 
-/// What a packet's header says of its flow.
+/// Claim of a packet's header about its flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// The flow's RTT; zero while unknown.
     pub rtt: Duration,
-    /// Time since the flow's packet before: size over throughput; zero while unknown, `None` where
-    /// the law's headers do not say.
+    /// Time since the flow's packet before: size over throughput. Zero while unknown; `None` if the
+    /// law's headers do not state it.
     pub spacing: Option<Duration>,
-    /// The sender's round, another as often as it changes its rate; `None` where the law's headers
-    /// do not say.
+    /// The sender's round, which changes with each change of its rate; `None` if the law's headers
+    /// do not state it.
     pub round: Option<u8>,
 }
 
-/// What a header, as a port lets it go, permits its sender.
+/// Grant of a departing header to its sender.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Grant {
-    /// To send so much faster; slower, if negative.
+    /// To send faster by this rate; slower, if negative.
     Change(Throughput),
     /// To send at this rate.
     Rate(Throughput),
-    /// To send, from its next round on, so many times its rate and so much more.
+    /// To send, from its next round on, at its rate times the first value, plus the second.
     Step(f64, Throughput),
 }
 
-/// What a law's headers claim and grant, and how dishonest hosts would falsify them.
+/// Claims and grants of a law's headers, and their falsification by dishonest hosts.
 ///
 /// A header of an acknowledgement neither claims nor grants anything.
 pub trait Trust {
     /// The congestion header.
     type Header;
 
-    /// The keys of [`Lie`] that the law's hosts can lie with; the other keys change no header.
+    /// Keys of [`Lie`] that have an effect under this law; the other keys change no header.
     fn lies(&self) -> &'static [&'static str];
     /// Falsifies a header as dishonest hosts would.
     fn falsify(&self, header: &mut Self::Header, lie: &Lie, hand: Hand);
-    /// Why a policer cannot hold these senders to anything; `None` if it can.
+    /// Why a policer cannot control these senders; `None` if it can.
     fn unpoliced(&self) -> Option<&'static str> {
         None
     }
-    /// What a data header says of its flow that its packets may belie.
+    /// Claim of a data header about its flow, which its packets may contradict.
     fn claim(&self, header: &Self::Header) -> Option<Claim>;
-    /// Writes into a header the spacing that it should have claimed. Only where claims have one.
+    /// Writes into a header the spacing that it should have claimed. Called only if claims have a
+    /// spacing.
     fn correct(&self, _header: &mut Self::Header, _spacing: Duration) {}
-    /// What a data header that a port lets go permits its sender.
+    /// Grant of a departing data header to its sender.
     fn grant(&self, header: &Self::Header) -> Option<Grant>;
 }
 
 /// Why a policer can do nothing with a law without a congestion header.
 pub(crate) const CARRIES_NOTHING: &str = "its packets carry no congestion header";
-/// Why a policer can do nothing with a header that its law does not say more of.
+/// Why a policer cannot check headers of a law that does not implement [`Trust`].
 pub(crate) const SAYS_NOTHING: &str = "the law does not say what its headers claim and grant";

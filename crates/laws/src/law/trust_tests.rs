@@ -14,8 +14,8 @@ const FLOW: FlowContext = FlowContext {
     back_pressured: false,
 };
 
-/// Headers as their sender writes them, as a port that is first idle and then overloaded lets them
-/// go, and as their receiver sends them back.
+/// Headers as their sender writes them, as they leave a port that is first idle and then
+/// overloaded, and as their receiver returns them.
 fn headers(law: &AnyLaw) -> Vec<[Header; 3]> {
     let link =
         LinkContext { rate: Rate::from_mbps(1), delay: Duration::from_millis(10), id: 1, draw: 0 };

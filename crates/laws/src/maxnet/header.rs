@@ -6,7 +6,8 @@ use crate::law::{HeaderError, MAX_HEADER};
 /// Bytes it takes.
 pub const HEADER_LEN: usize = 8;
 
-/// What a packet of MaxNet carries. The paper's widths are not known; these are ours.
+/// The header of a MaxNet packet. The paper's field widths are not known; these are this
+/// implementation's.
 ///
 /// | byte | field | |
 /// |---|---|---|
@@ -19,12 +20,12 @@ pub const HEADER_LEN: usize = 8;
 pub struct MaxnetHeader {
     /// Whether the header is on its way back, where routers leave it alone.
     pub returned: bool,
-    /// The largest price of the way, `q`.
+    /// The largest price on the path, `q`.
     pub price: f64,
 }
 
 impl MaxnetHeader {
-    /// The header as the sender sends it.
+    /// A header as the sender writes it.
     pub(super) fn new() -> MaxnetHeader {
         MaxnetHeader { returned: false, price: f64::NEG_INFINITY }
     }

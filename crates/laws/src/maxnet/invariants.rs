@@ -1,4 +1,5 @@
-//! What holds of MaxNet's prices: none is below zero, and the largest of a way travels.
+//! Invariants of MaxNet's prices: none is below zero, and a packet collects the largest on its
+//! path.
 
 use alloc::boxed::Box;
 

@@ -1,39 +1,37 @@
 //! MaxNet (Wydrowski, Andrew, Zukerman), a baseline of it.
 //!
-//! Only the most congested router on a flow's way controls the flow: routers keep a price, and
-//! packets collect the largest price. Shares are max-min fair where all sources have the same
-//! demand. Units: bytes, seconds, bytes per second.
+//! Only the most congested router on a flow's path controls the flow: routers keep a price, and
+//! packets collect the largest price. Shares are max-min fair if all sources have the same demand.
+//! Units: bytes, seconds, bytes per second.
 //!
 //! # Router, one port per output queue
 //! - one addition a packet: `total += size`.
-//! - each interval `T`: `p = max(floor, p + k T (y - mu C) / (mu C))`, `y` the rate of what
-//!   arrived.
+//! - each interval `T`: `p = max(floor, p + k T (y - mu C) / (mu C))`, `y` the arrival rate.
 //! - a packet leaves with `q = max(q, p)`.
 //!
 //! # Source
-//! - `x = x_max exp(-q)` with each answer; the same `x_max` for all.
+//! - `x = x_max exp(-q)` at each acknowledgement; the same `x_max` for all.
 //!
 //! # Equilibrium and stability
-//! `q = ln(N x_max / (mu C))`, `x = mu C / N`, no queue. About it, for one round trip `d`,
-//! `dq/dt = -k q(t - d)`: stable for `k d < pi / 2`, without oscillation for `k d <= 1 / e`.
-//! Whatever happens on the way, the price moves by the surplus that arrived: a price that has to
-//! rise by `dq` does so by `dq mu C / k` bytes beyond `mu C`. When `M` flows join `N` that is
-//! `ln((N + M) / N) mu C / k` bytes, less what the headroom `1 - mu` drains meanwhile: the law's
-//! queues are that long.
+//! `q = ln(N x_max / (mu C))`, `x = mu C / N`, no queue. About it, for one round trip `d`, `dq/dt =
+//! -k q(t - d)`: stable for `k d < pi / 2`, without oscillation for `k d <= 1 / e`. The price moves
+//! by the surplus that arrived, at any speed: a rise by `dq` takes `dq mu C / k` bytes beyond `mu
+//! C`. When `M` flows join `N`, the queue grows by `ln((N + M) / N) mu C / k` bytes, less the bytes
+//! that the headroom `1 - mu` drains meanwhile.
 //!
 //! # What is from the papers
-//! The abstracts give the maximum, max-min fairness and no state per flow. The papers themselves
-//! were not at hand; not taken from them are:
+//! The abstracts give the maximum, max-min fairness and no state per flow. The papers were not
+//! available. These parts are not taken from them:
 //! - the demand `exp(-q)`. The published demand divides the exponent by the round trip and has a
 //!   slow extra state that restores fairness, which makes it stable for any delay. The demand here
 //!   is stable only for `k d < pi / 2`.
 //! - the values of `k`, `mu`, `x_max`, the header, and losses being answered beside the law
 //!   (`after_loss`).
-//! - `floor = ln(x_max / (mu C))`, the price at which one flow fills the link, where the published
-//!   price goes down to 0 (`floor = "zero"`). An idle link's price would fall to 0, and the next
+//! - `floor = ln(x_max / (mu C))`, the price at which one flow fills the link. The published price
+//!   goes down to 0 (`floor = "zero"`). An idle link's price would then fall to 0, and the next
 //!   flow would send at `x_max` until the price has risen again.
-//! - A link without capacity keeps its price, and a price is never above the one at which a flow
-//!   sends 1 kB/s, so that it does not wind up.
+//! - A link without capacity keeps its price. A price never exceeds the one at which a flow sends 1
+//!   kB/s, so that it does not wind up.
 
 mod header;
 mod invariants;

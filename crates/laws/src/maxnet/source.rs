@@ -14,7 +14,7 @@ pub struct MaxnetSource {
     paced: Paced,
     limits: Limits,
     x_max: f64,
-    /// The price heard last; -infinity while no router has been heard.
+    /// The last price received; -infinity before the first.
     price: f64,
 }
 
@@ -42,7 +42,7 @@ impl MaxnetSource {
 impl Source for MaxnetSource {
     type Header = MaxnetHeader;
 
-    /// Asks for the price, so that the first data already goes at the rate it should.
+    /// Asks for the price, so that the first data already has the right pace.
     fn on_open(&mut self, _now: Time) -> Option<MaxnetHeader> {
         Some(MaxnetHeader::new())
     }

@@ -69,7 +69,7 @@ fn flows_share_mu_c_at_the_price_the_equations_say() {
     }
 }
 
-/// How far the price of two flows is from its equilibrium, over time after one has joined the
+/// Deviations of the price from its equilibrium for two flows, over time after one has joined the
 /// other.
 fn deviations(k: &str, rtt: f64) -> Vec<f64> {
     let mut rig = Rig::<Maxnet>::new(&[("k", k)], &[LINK]);
@@ -106,7 +106,7 @@ fn stable_while_k_d_is_below_half_pi() {
 
 #[test]
 fn a_newcomer_costs_its_price_in_surplus_bytes() {
-    // The price of two is higher by ln 2: that takes ln 2 mu C / k bytes beyond mu C.
+    // The price of two flows is higher by ln 2, which takes ln 2 mu C / k bytes beyond mu C.
     let mut rig = Rig::<Maxnet>::new(&[], &[LINK]);
     rig.start(&[0], RTT);
     rig.run_until(1.0);
@@ -115,7 +115,7 @@ fn a_newcomer_costs_its_price_in_surplus_bytes() {
     let step = 0.001;
     for i in 1..=3000_u32 {
         rig.run_until(1.0 + f64::from(i) * step);
-        // A flow that has not been answered yet does not send.
+        // A flow does not send before its first answer.
         let sending = if i <= 50 { 1 } else { 2 };
         surplus += (rig.rates()[..sending].iter().sum::<f64>() - TARGET) * step;
     }

@@ -1,7 +1,7 @@
-//! What hosts may lie about, and what of it can be checked.
+//! Possible lies of hosts, and those that a policer can check.
 //!
-//! Senders write nothing: a price that is there already can only be too high. What pays is not to
-//! pay the price, and its rate can be told from the price.
+//! Senders write no price. A false price on a packet can only be too high. Ignoring the price pays;
+//! a policer can compute the right rate from the price.
 
 use ratewire_units::{Duration, Throughput};
 
@@ -18,14 +18,14 @@ impl Trust for Maxnet {
     fn falsify(&self, header: &mut MaxnetHeader, lie: &Lie, hand: Hand) {
         match hand {
             Hand::Sending => {}
-            // A rate so many times as high has a price so much lower.
+            // A rate higher by a factor has a price lower by the factor's logarithm.
             Hand::Returning => header.price -= libm::log(lie.inflate),
             Hand::Reading if lie.ignore_feedback && header.price.is_finite() => header.price = 0.0,
             Hand::Reading => {}
         }
     }
 
-    /// Nothing but that it is one of these flows.
+    /// The header claims only that its flow is under this law.
     fn claim(&self, header: &MaxnetHeader) -> Option<Claim> {
         (!header.returned).then_some(Claim { rtt: Duration::ZERO, spacing: None, round: None })
     }

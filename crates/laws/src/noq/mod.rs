@@ -4,11 +4,12 @@
 //!
 //! # Sender
 //! - On a back-pressured path there is no slow start and no congestion window. Queues of any layer
-//!   hold the sender back, and the receiver's window bounds what is outstanding.
+//!   hold the sender back, and the receiver's window bounds outstanding data.
 //! - A loss is repaired and is no sign of congestion: nothing slows down (II-D, figure 10).
 //! - Safe mode (II-D, "checks the state of 802.3x flow control on the Ethernet link before
-//!   acting") does so only if the sender's own link is paused when the queue that it fills has no
-//!   room, because a host can know no more. Otherwise every call goes to NewReno.
+//!   acting"): the path counts as back-pressured only if the sender's own link is paused when the
+//!   queue that it fills has no room. A host can know no more. Otherwise every call goes to
+//!   NewReno.
 //!
 //! # Deliberate differences
 //! - Packets are spaced by the rate of the sender's own link, which could not send them faster.
@@ -36,7 +37,8 @@ use crate::tcp::newreno::{self, NewReno};
 #[derive(Clone, Debug)]
 pub struct Noq {
     reno: NewReno,
-    /// Whether the sender's own link must be paused when what it fills has no room.
+    /// Whether the law requires that the sender's own link is paused when the queue that it fills
+    /// has no room.
     safe: bool,
 }
 
@@ -94,8 +96,7 @@ impl Law for Noq {
 impl Invariants for Noq {
     type Header = NoHeader;
 
-    /// NewReno's shares where nothing is paused. Where links pause, the receiver's window is its
-    /// own.
+    /// Without pauses the shares are NewReno's. With pauses the receiver sets the window.
     fn promises(&self) -> Promises {
         Promises {
             equal_shares: false,

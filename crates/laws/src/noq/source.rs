@@ -13,8 +13,8 @@ pub enum NoqSource {
     HeldBack {
         /// Rate of its own link.
         line_rate: Rate,
-        /// Largest window that the receiver has advertised, which bounds the transport too; one
-        /// packet before the first.
+        /// Largest window that the receiver has advertised; one packet before the first. The
+        /// transport keeps within the receiver's window anyway.
         window: Bytes,
     },
     /// NewReno holds the sender back, because the queues of its path do not.

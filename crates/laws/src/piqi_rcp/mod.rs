@@ -1,18 +1,19 @@
 //! A **reconstruction** of PIQI-RCP, the proportional-integral, queue-independent RCP (Jain,
 //! Loguinov).
 //!
-//! The papers at hand give neither its equation nor its constants. What they say is: no queue term,
-//! stable under different RTTs, overshoots far less than RCP, max-min fair. Both readings of
-//! "proportional-integral" that fit are here, and what follows is derived, not published. Units:
-//! bytes, seconds, bytes per second.
+//! The available papers give neither its equation nor its constants. They state its results: no
+//! queue term, stable under different RTTs, far less overshoot than RCP, max-min fair. Both
+//! readings of "proportional-integral" that fit are implemented. The law here is derived, not
+//! published. Units: bytes, seconds, bytes per second.
 //!
 //! # Router, at the end of each slot of `T = min(d0, slot)`
 //! - `R = R (1 + (integral T/d0 (gamma C - y) - proportional (y - y_last)) / (gamma C))`.
-//! - All else as in [`rcp`](crate::rcp): `y`, `d0`, the first `R`, its limits, what packets carry.
+//! - Everything else is as in [`rcp`](crate::rcp): `y`, `d0`, the first `R`, its limits, the
+//!   header.
 //!
 //! # Host
-//! - Upwards `x += ramp (R - x)` in each RTT of its own, continuously, from 0 for a new flow; with
-//!   `ramp = 0` it takes `R` at once. Downwards at once (`fall = "at-once"`), or by the same ramp.
+//! - Upwards: `x += ramp (R - x)` in each RTT of its own, continuously, from 0 for a new flow. With
+//!   `ramp = 0` it takes `R` at once. Downwards: at once (`fall = "at-once"`), or by the same ramp.
 //!
 //! # Stability (fluid, one RTT d, u = omega d)
 //! The loop is `e^-ds (integral/d + proportional s) / s`, times `1 / (1 + ds/ramp)` for the ramp.
@@ -31,14 +32,15 @@
 //! 5 % beyond the second (measured, k 0.25 to 2). The slot adds its own length to `d`.
 //!
 //! # Defaults: integral 0.5, proportional 0, ramp 0.5, fall at once, gamma 0.95
-//! Half of the bound of the second row. What the comparison slides report of PIQI-RCP decides:
+//! The defaults are half of the bound of the second row. They follow from the results of PIQI-RCP
+//! in the comparison slides:
 //! - A join must cost far less queue than under RCP, so senders ramp: no rule at the router helps
 //!   against newcomers who use `R` in their first round trip.
-//! - They must fall at once: with the ramp both ways a queue makes round trips longer, senders
-//!   slower to leave, and the queue longer than RCP's.
-//! - `proportional` shortens the queue further, yet where a slot holds few packets its product of
-//!   `1 - p change` does not give back on a fall what it took on a rise, and the link stays emptier
-//!   than gamma; so it is off.
+//! - Senders must fall at once. With the ramp both ways a queue lengthens round trips, which slows
+//!   the senders' fall and makes the queue longer than RCP's.
+//! - `proportional` shortens the queue further, but is off. If a slot holds few packets, `y` rises
+//!   and falls from slot to slot. The product of the factors `1 - p change` then does not return to
+//!   1, and the utilisation stays below gamma.
 
 #[cfg(test)]
 mod tests;

@@ -23,8 +23,8 @@ fn law<L: Named>(options: &[(&str, &str)]) -> L {
     L::from_options(&all).unwrap()
 }
 
-/// `R` at the ends of two slots of 10 ms in which so many bytes arrive, 100,000 B/s before, on a
-/// link of 1.25e6 B/s with a mean RTT of 100 ms.
+/// `R` at the ends of two slots of 10 ms in which so many bytes arrive. `R` is 100,000 B/s before
+/// them. The link has 1.25e6 B/s, and the mean RTT is 100 ms.
 fn two_slots(bytes: [u64; 2], waiting: u64) -> [f64; 2] {
     let options = [
         ("integral", "0.5"),
@@ -66,8 +66,8 @@ fn offer(rate: f64) -> RcpHeader {
     RcpHeader::reply(&RcpHeader::request(rate, RTT))
 }
 
-/// A flow that was opened 100 ms ago and hears every millisecond that 10 MB/s are on offer; its
-/// rate after so many milliseconds.
+/// A flow that was opened 100 ms ago and is offered 10 MB/s every millisecond. Also returns its
+/// rate after this time.
 fn climbing(options: &[(&str, &str)], milliseconds: u64) -> (RcpSource, f64) {
     let mut s = source::<PiqiRcp>(options);
     s.on_opened(Time::ZERO, Some(RTT), Some(&offer(1e7)));

@@ -1,7 +1,7 @@
 //! For tests: a port and equal senders around one loop, in parcels of a hundredth of a round trip.
 //!
-//! Rates and queue are those of a fluid; port, source and sink are the laws' own. The RTT that
-//! packets claim is that of the path, as in the stability results, which know no queueing delay.
+//! Rates and queue are those of a fluid; port, source and sink are the laws' own. Packets claim the
+//! RTT of the path, as in the stability results, which ignore queueing delay.
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -14,12 +14,13 @@ use crate::options::Options;
 use crate::testing::{FLOW, acked, sending};
 
 const RTT: Duration = Duration::from_millis(100);
-/// Parcels in a round trip, and slots: the fluid's controller has no slot.
+/// Number of parcels, and of slots, in a round trip. The fluid model has no slots, so slots are
+/// short.
 const PARCELS: u64 = 100;
 const FLOWS: f64 = 10.0;
 /// Capacity of the link, B/s.
 const CAPACITY: f64 = 1e7;
-/// Bytes in which the fluid is poured, few against what a parcel holds.
+/// Bytes of a packet of the fluid, few compared with a parcel.
 const DROP: Bytes = Bytes::new(50);
 
 /// Arrival rates at the port as shares of the capacity, one a parcel, of ten flows that start
@@ -44,7 +45,7 @@ pub(crate) fn arrivals<V: Variant>(options: &[(&str, &str)], round_trips: u64) -
     let reply = sink.on_ack(now);
     source.on_opened(now, Some(RTT), reply.as_ref());
 
-    // All of the round trip is between port and sender.
+    // The whole round trip lies between port and sender.
     let mut returning: VecDeque<Option<RcpHeader>> = [reply; PARCELS as usize].into();
     let mut queue = 0.0;
     let mut untold = 0.0;
@@ -71,7 +72,7 @@ pub(crate) fn arrivals<V: Variant>(options: &[(&str, &str)], round_trips: u64) -
     shares
 }
 
-/// Half of the way between the lowest and the highest share in the last ten round trips.
+/// Half of the difference between the lowest and the highest share in the last ten round trips.
 pub(crate) fn swing(shares: &[f64]) -> f64 {
     let last = &shares[shares.len() - 10 * PARCELS as usize..];
     let (low, high) =

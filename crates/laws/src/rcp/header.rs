@@ -1,6 +1,6 @@
 //! The congestion header of RCP and PIQI-RCP: the 20-byte shell of XCP (draft-falk-xcp-spec-03,
 //! section 3.1) with formats of its own. Papers and ns-2 name the fields and give no layout: this
-//! one is Ratewire's.
+//! layout is Ratewire's.
 //!
 //! ```text
 //!  0                   1                   2                   3
@@ -17,11 +17,11 @@
 //! |                          unused = 0                           |
 //! +---------------------------------------------------------------+
 //! ```
-//! Format is 3 (request) or 4 (reply, which routers leave alone) for RCP, 5 or 6 for PIQI-RCP.
+//! Format is 3 (request) or 4 (reply, which routers do not change) for RCP, 5 or 6 for PIQI-RCP.
 //!
-//! A rate is rounded to the nearest 64 B/s (512 bit/s) and saturates at 2^32 - 1 of them
-//! (2.2 Tbit/s). Only nothing rounds to 0: what may send a little must not be told to stop. NaN and
-//! what is below 0 become 0. The RTT is rounded as XCP's, see [`Q4_28`].
+//! A rate is rounded to the nearest 64 B/s (512 bit/s) and saturates at 2^32 - 1 of these units
+//! (2.2 Tbit/s). Only a rate of 0 rounds to 0, because a slow sender must not be stopped. NaN and
+//! negative rates become 0. The RTT is rounded as XCP's, see [`Q4_28`].
 
 use alloc::format;
 use alloc::vec;
@@ -46,23 +46,23 @@ pub struct Formats {
     pub(crate) reply: u8,
 }
 
-/// What a header is for.
+/// Purpose of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Asks routers for a rate.
     Request,
-    /// Only returns one, on an acknowledgement.
+    /// Only returns a rate, on an acknowledgement.
     Reply,
 }
 
-/// The header in the units the laws compute with.
+/// The header in the laws' units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RcpHeader {
     /// IANA number of the next header (6 for TCP).
     pub protocol: u8,
     /// Request or reply.
     pub kind: Kind,
-    /// What the sender wishes to send at, then the least that routers on the way allow.
+    /// The sender's desired rate, lowered to the smallest rate that routers on the path allow.
     pub rate: Throughput,
     /// The sender's smoothed round-trip time; zero while unknown.
     pub rtt: Duration,

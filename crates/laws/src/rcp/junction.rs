@@ -1,7 +1,7 @@
-//! What a junction reads and writes, of RCP and PIQI-RCP alike.
+//! Headers of RCP and PIQI-RCP at a junction.
 //!
-//! The rate in a request is the flow's: it is split with the flow and summed with it. The rate that
-//! comes back is the flow's on its way back.
+//! The rate in a request is the flow's desired rate: the junction splits it with the flow, or sums
+//! it. The rate in a reply is the flow's allowed rate.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 

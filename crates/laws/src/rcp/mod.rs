@@ -1,9 +1,9 @@
 //! RCP, the Rate Control Protocol (Dukkipati, McKeown, *Why flow-completion time is the right
 //! metric for congestion control*, CCR 36(1), 2006; and its authors' ns-2 code).
 //!
-//! Each router has one rate `R` for all flows and lowers the rate in each packet to it; the
-//! receiver returns what arrives, the sender sends at that. Units: bytes, seconds, bytes per
-//! second.
+//! Each router has one rate `R` for all flows and lowers the rate in each packet to it. The
+//! receiver returns the rate that arrives, and the sender sends at it. Units: bytes, seconds, bytes
+//! per second.
 //!
 //! # Router (CCR, equation 1), at the end of each slot of `T = min(d0, slot)`
 //! - `R = R (1 + T/d0 (alpha (gamma C - y) - beta q/d0) / (gamma C))`, clipped to
@@ -17,7 +17,8 @@
 //! # Host
 //! The packet that opens the flow asks for the first rate; every data packet asks again. Packets
 //! are paced at the rate that came back last. Without an opening handshake the first data packet
-//! asks, and none other leaves before a rate has come back; the same if the answer carries none.
+//! asks, and no other leaves before a rate has come back. The sender does so too if the answer to
+//! the opening packet carries no rate.
 //!
 //! # Stability
 //! With `q` free to move and one RTT the loop is XCP's: with
@@ -29,13 +30,13 @@
 //! # Deliberate differences from ns-2
 //! - beta 0.226, in place of its 0.4 or 1, is within the linear bound.
 //! - The RTT in the header is the smoothed one, not the last sample.
-//! - In place of header-only REF packets, sent each RTT by flows that have less than a packet an
-//!   RTT, data packets leave at least every `probe`, whatever the rate.
+//! - There are no header-only REF packets, which ns-2's flows of less than a packet an RTT send
+//!   each RTT. Data packets leave at least every `probe`, whatever the rate.
 //! - At rate 0 a sender goes on at that pace; ns-2's quits with probability 0.1, or waits.
-//! - Losses are repaired by the transport at once and answered (`after_loss`); ns-2's sends what is
-//!   missing after the last packet and takes no notice otherwise.
-//! - Twenty round trips' worth of data may be outstanding; ns-2's senders have no window. It binds
-//!   only when acknowledgements stay away.
+//! - Losses are repaired by the transport at once and answered (`after_loss`); ns-2's sender
+//!   repairs them after the last packet, and does not react otherwise.
+//! - Twenty round trips' worth of data may be outstanding; ns-2's senders have no window. The
+//!   window binds only when acknowledgements fail to arrive.
 //! - The first slot begins at 0; in ns-2 its length is random.
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! The router's part: what is measured, and the one rate that is given to all. How that rate moves
-//! is a [`Rule`], which is all that RCP and PIQI-RCP differ by.
+//! The router's part: its measurements, and the one rate for all flows. A [`Rule`] moves the rate:
+//! it is the only difference between the routers of RCP and PIQI-RCP.
 
 use alloc::vec::Vec;
 
@@ -11,13 +11,13 @@ use crate::law::{LinkContext, Port, PortQueue};
 use crate::options::Options;
 use crate::reason::{Figure, Reason};
 
-/// No RTT is taken for shorter: a timer runs on it.
+/// Lower bound of the mean RTT, because a timer runs on it.
 const SHORTEST_RTT: f64 = 1e-6;
 /// Bytes of the packet that `min_packets` counts, as in ns-2.
 const NOMINAL_PACKET: f64 = 1000.0;
 const SECONDS_PER_PS: f64 = 1e-12;
 
-/// What a port has measured over the slot that ends.
+/// Measurements of a slot that has ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Slot {
     /// Length, seconds.
@@ -28,7 +28,7 @@ pub struct Slot {
     pub capacity: f64,
     /// Arrival rate `y`, B/s.
     pub input: f64,
-    /// Waiting at its end, bytes.
+    /// Queue at the end of the slot, bytes.
     pub queue: f64,
 }
 
@@ -36,7 +36,7 @@ pub struct Slot {
 pub trait Rule {
     /// The equation, as the law's documentation writes it.
     const EQUATION: &'static str;
-    /// The rule's own figures in the equation: its gains, and what it remembers.
+    /// The rule's own figures in the equation: its gains and its state.
     fn figures(&self) -> Vec<Figure>;
     /// The relative change of `R` at the end of a slot.
     fn growth(&mut self, slot: &Slot) -> f64;
@@ -104,7 +104,7 @@ impl<R: Rule> RatePort<R> {
     }
 
     fn end_slot(&mut self, now: Time, queue: PortQueue) {
-        // On a link that is down R stays as it was.
+        // While the link is down, R does not change.
         if self.capacity > 0.0 {
             self.rtt.end_slot(self.length, self.rate / self.capacity);
             self.last = Slot {
@@ -125,8 +125,8 @@ impl<R: Rule> RatePort<R> {
 }
 
 impl MeanRtt {
-    /// Rises within an RTT, falls the slower the more flows there are; a slot without a sample
-    /// repeats the one before. All as in ns-2.
+    /// Ends a slot, as in ns-2. The mean rises within an RTT, and falls more slowly the more flows
+    /// there are. A slot without a sample repeats the last sample.
     fn end_slot(&mut self, slot: f64, share_of_a_flow: f64) {
         if self.bytes > 0.0 {
             self.sample = self.sum / self.bytes * SECONDS_PER_PS;

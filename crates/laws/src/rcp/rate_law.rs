@@ -1,4 +1,5 @@
-//! RCP and PIQI-RCP: one law but for how a router's rate moves and how a sender follows it.
+//! RCP and PIQI-RCP, which differ only in the rule of a router's rate and in the sender's approach
+//! to it.
 
 use alloc::boxed::Box;
 use core::marker::PhantomData;
@@ -17,7 +18,7 @@ use crate::options::{OptionError, Options};
 use crate::reason::Reason;
 use crate::trust::Trust;
 
-/// What tells one of these laws from the other.
+/// Differences between these laws.
 pub trait Variant: Rule + Sized {
     /// See [`Named::INFO`].
     const INFO: LawInfo;
@@ -34,7 +35,7 @@ pub trait Variant: Rule + Sized {
     }
 }
 
-/// Shorter slots would take more time than the packets.
+/// Shortest slot: shorter ones would cost more computing than the packets.
 const SHORTEST_SLOT: Duration = Duration::from_micros(1);
 
 /// A law of this kind with its parameters.

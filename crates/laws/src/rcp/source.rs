@@ -15,21 +15,21 @@ pub struct RcpSource {
     paced: Paced,
     /// The rate that came back last, B/s; `None` until one has.
     offered: Option<f64>,
-    /// How it gets there; `None` to take it at once.
+    /// Approach to the offered rate; `None` to take it at once.
     ramp: Option<Ramp>,
     /// When the ramp was last climbed.
     climbed: Time,
     desired: f64,
-    /// However low the rate, B/s.
+    /// Minimum rate, B/s.
     least: f64,
     packet: f64,
     mss: Bytes,
 }
 
-/// How a sender comes to the rate it is offered.
+/// A sender's approach to the offered rate.
 #[derive(Clone, Copy, Debug)]
 pub struct Ramp {
-    /// Share of the way that it goes in an RTT.
+    /// Share of the difference that it covers in an RTT.
     pub share: f64,
     /// Whether a lower rate is taken at once.
     pub falls_at_once: bool,
@@ -68,9 +68,8 @@ impl RcpSource {
         }
     }
 
-    /// The pace of the first packet of a flow whose rate climbs from 0 with slope
-    /// `share rate / RTT`: the time in which that sends a packet is
-    /// `sqrt(2 packet RTT / (share rate))`.
+    /// Pace of the first packet of a flow whose rate rises from 0 with slope `share rate / RTT`.
+    /// Such a rate sends a packet in `sqrt(2 packet RTT / (share rate))`.
     fn first_step(&self, share: f64, rate: f64) -> f64 {
         let srtt = self.paced.srtt();
         let step =
@@ -83,7 +82,7 @@ impl RcpSource {
     fn climb(&mut self, now: Time) {
         let (Some(ramp), Some(offered)) = (self.ramp, self.offered) else { return };
         let srtt = self.paced.srtt();
-        // After a pause too, no more than an RTT's worth.
+        // At most an RTT's step, even after a pause.
         let rounds =
             if srtt > 0.0 { (now.since(self.climbed).secs() / srtt).min(1.0) } else { 0.0 };
         let rate = self.paced.granted();

@@ -1,5 +1,5 @@
-//! The step vectors of equation 1, what is measured, the header's bytes, hosts with and without a
-//! rate, and the stability bound.
+//! Step vectors of equation 1, measurements, the header's bytes, hosts with and without a rate, and
+//! the stability bound.
 
 use std::vec::Vec;
 
@@ -25,7 +25,7 @@ fn law(options: &[(&str, &str)]) -> Rcp {
     Rcp::from_options(&all).unwrap()
 }
 
-/// A link of 10 Mbit/s whose port has `R` at 100,000 B/s and has heard of an RTT of 100 ms.
+/// A link of 10 Mbit/s whose port has `R` at 100,000 B/s and knows an RTT of 100 ms.
 fn port(options: &[(&str, &str)]) -> RatePort<super::RcpRule> {
     let before = [("initial_rtt", "100 ms"), ("initial_rate", "0.08")];
     let all: Vec<_> = before.iter().chain(options).copied().collect();
@@ -45,7 +45,7 @@ fn arrive(port: &mut impl Port<Header = RcpHeader>, at: Time, size: Bytes, rtt: 
     port.on_arrival(at, size, Some(&mut RcpHeader::request(1e9, rtt)), queue(0));
 }
 
-/// What a packet that asks for everything leaves with.
+/// Rate of a departing packet that asks for an unlimited rate.
 fn rate(port: &mut impl Port<Header = RcpHeader>) -> f64 {
     let mut header = RcpHeader::request(1e9, RTT);
     port.on_departure(Time::ZERO, PACKET, Some(&mut header), queue(0));
@@ -347,8 +347,8 @@ fn values_that_cannot_be_used_are_refused() {
     }
 }
 
-/// A port that believes in 10 % more than there is keeps a queue at rest, free to move both ways as
-/// the linear theory has it: `alpha (C - y) = beta q/d`.
+/// A port that assumes 10 % too much capacity keeps a queue at rest, `alpha (C - y) = beta q/d`.
+/// The queue can then move both ways, as the linear theory assumes.
 #[test]
 fn gains_with_a_phase_margin_settle_and_others_swing() {
     let swings = |alpha, beta| {

@@ -1,4 +1,4 @@
-//! What hosts may lie about, and what of it can be checked: RCP and PIQI-RCP alike.
+//! Possible lies of hosts under RCP and PIQI-RCP, and those that a policer can check.
 
 use ratewire_units::Throughput;
 
@@ -18,7 +18,7 @@ impl Trust for Formats {
             Hand::Returning => {
                 header.reverse_rate = Throughput::new(header.reverse_rate.get() * lie.inflate);
             }
-            // Told nothing, it sends as fast as it wishes.
+            // The liar ignores the feedback and sends at its desired rate.
             Hand::Reading if lie.ignore_feedback => {
                 header.reverse_rate = Throughput::new(f64::INFINITY);
             }
@@ -26,7 +26,7 @@ impl Trust for Formats {
         }
     }
 
-    /// The header does not say how fast the flow is.
+    /// The header does not state the flow's rate.
     fn claim(&self, header: &RcpHeader) -> Option<Claim> {
         (header.kind == Kind::Request).then_some(Claim {
             rtt: header.rtt,

@@ -1,4 +1,4 @@
-//! The enums that hold any law and its parts, and the calls that go to them.
+//! Enums that hold any law and its parts, and their calls.
 //!
 //! Dispatch is by enum, not through a pointer: ports and sources run once a packet.
 
@@ -22,9 +22,9 @@ macro_rules! dispatch {
         #[derive(Clone, Debug)]
         pub enum AnySource { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
 
-        // Ports lie side by side in a row, so that a packet finds its own without a further step;
-        // and which law's it is stands in a word of its own, not in what a port's field cannot be,
-        // which takes more to look up.
+        // Ports lie in an array, so that a packet finds its port without a pointer. `repr(u32)`
+        // gives the discriminant a word of its own: in a niche of a field it would take longer to
+        // decode.
         /// The port of any law, in whole cache lines.
         #[allow(clippy::large_enum_variant)]
         #[repr(u32, align(64))]
@@ -35,7 +35,7 @@ macro_rules! dispatch {
         #[derive(Clone, Debug)]
         pub enum AnySink { $(#[doc = stringify!($law)] $variant(<$law as Law>::Sink),)* }
 
-        /// The books on a port or sink of any law, where it keeps some.
+        /// Books on a port or sink of any law, if the law keeps some.
         pub(crate) enum AnyBooks {
             $($variant(Option<Box<dyn Books<Header = <$law as Law>::Header>>>),)*
         }
@@ -63,7 +63,7 @@ macro_rules! dispatch {
             pub fn has_header(&self) -> bool {
                 match self { $(AnyLaw::$variant(law) => law.has_header(),)* }
             }
-            /// Whether it says how its header travels, as it must where it has one.
+            /// Whether the law has a header format, which a law with a header must have.
             #[cfg(test)]
             fn has_format(&self) -> bool {
                 match self { $(AnyLaw::$variant(law) => law.headers().is_some(),)* }
@@ -340,8 +340,8 @@ macro_rules! dispatch {
                     _ => p.on_departure(now, size, None, queue),
                 })* }
             }
-            /// A packet that comes to an empty queue and leaves at once: the three above in one.
-            /// Returns whether it is to be marked, where it may be.
+            /// Handles a packet that arrives at an empty queue and leaves at once: arrival, mark
+            /// and departure in one call. Returns whether to mark the packet, if it may be marked.
             #[inline(always)]
             pub fn on_passage(
                 &mut self,

@@ -1,6 +1,6 @@
-//! A law is added by its folder, its `mod` line and its line in the registry, and by nothing else.
+//! Adding a law takes its folder, its `mod` line and its line in the registry, and nothing else.
 //!
-//! The law here is the very file that a test of this crate registers from outside.
+//! The law here is the file that a test of this crate also registers from outside.
 
 #![allow(dead_code)]
 
@@ -12,7 +12,7 @@ use std::string::ToString;
 use super::*;
 use crate::law::FlowContext;
 
-// What follows is the whole of `registry/mod.rs` for a crate of two laws.
+// This is the whole content of `registry/mod.rs` for a crate of two laws.
 registry! {
     Fixed => crate::fixed::Fixed,
     Toy => toy::Toy,
@@ -40,7 +40,7 @@ fn a_line_in_the_registry_is_enough_for_a_law() {
     assert_eq!(law.extremes(), [[("gamma", "0.1")]]);
     assert!(law.promises().pace_within_line && law.properties().goes_by_pace);
 
-    // There and back: the port's offer is what the sender then sends at.
+    // Forth and back: the sender then sends at the port's offer.
     let (mut source, mut sink) = (law.source(&FLOW), law.sink(&FLOW).unwrap());
     let mut port = law.port(&LINK).unwrap();
     let mut header = source.on_send(&crate::testing::sending());

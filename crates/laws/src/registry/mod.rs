@@ -25,7 +25,8 @@ macro_rules! registry {
 
         const INFOS: &[&LawInfo] = &[$(&<$law as Named>::INFO,)*];
 
-        /// The law of this crate called `name`, its options as users write them.
+        /// Makes the law of this crate called `name`, with options as users write them; `None` if
+        /// there is none.
         fn made(name: &str, options: &[(&str, &str)]) -> Option<Result<AnyLaw, OptionError>> {
             $(if <$law as Named>::INFO.name == name {
                 let options = Options::given(<$law as Named>::INFO.options, options);
@@ -36,7 +37,7 @@ macro_rules! registry {
         }
 
         impl AnyLaw {
-            /// What the law says of itself.
+            /// The law's name, explanation and options.
             pub fn info(&self) -> &'static LawInfo {
                 match self {
                     $(AnyLaw::$variant(_) => &<$law as Named>::INFO,)*
@@ -69,7 +70,7 @@ registry! {
 }
 
 impl AnyLaw {
-    /// Makes the law of this crate called `name`, its options as users write them. See
+    /// Makes the law of this crate called `name`, with options as users write them. See
     /// [`LawSet::make`] for laws outside this crate.
     ///
     /// # Errors
@@ -78,7 +79,7 @@ impl AnyLaw {
         LawSet::in_tree().make(name, options)
     }
 
-    /// Whether its packets may be marked (ECN) whatever the scenario says of the transport.
+    /// Whether the law's packets may be marked (ECN) whatever the scenario's transport.
     pub fn marks(&self) -> bool {
         self.properties().marks_above.is_some()
     }
@@ -110,15 +111,15 @@ mod tests {
         }
     }
 
-    /// A flow may pass a port of its own at each of four links and more: a law whose port is larger
-    /// is to keep what few packets touch in a box.
+    /// Bounds the size of a port: a flow may pass four ports and more of its own. A law with a
+    /// larger port should box fields that few packets need.
     #[test]
     fn a_port_takes_four_cache_lines() {
         assert_eq!(size_of::<AnyPort>(), 256);
     }
 
     /// A law outside this crate keeps its parts behind pointers and its header in 32 bytes, so that
-    /// it makes no other law's larger.
+    /// it does not enlarge other laws' parts.
     #[test]
     fn headers_and_parts_are_no_larger_for_laws_outside() {
         let external =

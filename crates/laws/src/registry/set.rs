@@ -1,4 +1,4 @@
-//! The laws that names stand for: those of this crate, and others that were registered.
+//! The set of laws that names refer to: those of this crate, and registered ones.
 
 use alloc::format;
 use alloc::string::{String, ToString};
@@ -11,7 +11,7 @@ use crate::external::{External, ExternalLaw, LawId};
 use crate::law::{LawInfo, Named};
 use crate::options::{OptionError, Options};
 
-/// The laws that names stand for: those of this crate, and those that were registered.
+/// The set of laws that names refer to: those of this crate, and registered ones.
 ///
 /// ```
 /// use ratewire_laws::LawSet;
@@ -42,7 +42,7 @@ impl fmt::Debug for Registered {
 }
 
 impl LawSet {
-    /// What a link's `law` key says in place of a name; no law is called so.
+    /// Words of a link's `law` key that are no names; no law may have them as its name.
     pub const RESERVED: [&'static str; 2] = ["none", "strip"];
 
     /// The laws of this crate alone.
@@ -63,13 +63,13 @@ impl LawSet {
         self.register_as(Of::<L>::INFO, L::from_options)
     }
 
-    /// Adds a law that is only known as the program runs: `info` says what it is called and which
-    /// options it has, `make` makes it from them.
+    /// Adds a law that is only known at run time: `info` has its name and options, and `make` makes
+    /// it from its options.
     ///
-    /// A program that has to build `info` leaks it, once for each registration.
+    /// A program that builds `info` at run time must leak it, once for each registration.
     ///
     /// # Errors
-    /// As [`LawSet::register`].
+    /// When [`LawSet::register`] would fail.
     pub fn register_as<L: ExternalLaw>(
         &mut self,
         info: &'static LawInfo,
@@ -109,7 +109,8 @@ impl LawSet {
         Ok(())
     }
 
-    /// All laws: those of this crate in the order of their list, then the others as registered.
+    /// All laws: those of this crate in the order of their list, then others in the order of
+    /// registration.
     pub fn list(&self) -> impl Iterator<Item = &'static LawInfo> {
         INFOS.iter().copied().chain(self.registered.iter().map(|law| law.info))
     }
@@ -119,7 +120,7 @@ impl LawSet {
         self.list().find(|info| info.name == name)
     }
 
-    /// Makes the law called `name`, its options as users write them.
+    /// Makes the law called `name`, with options as users write them.
     ///
     /// # Errors
     /// When there is no such law, no such option, or a value is not allowed.

@@ -5,24 +5,24 @@ use ratewire_units::Bytes;
 use crate::law::FlowContext;
 use crate::options::{Kind, OptionSpec, Options, Part, Size};
 
-/// How a TCP starts, paces and restarts.
+/// Options of a TCP's start, pacing and restart.
 #[derive(Clone, Debug)]
 pub(super) struct Common {
     /// Window before the first acknowledgement, and after idling.
     pub(super) initial_window: Size,
-    /// First slow-start threshold; `None` for as high as can be.
+    /// First slow-start threshold; `None` for no threshold.
     pub(super) initial_ssthresh: Option<Size>,
-    /// Packets that one acknowledgement may add in slow start: L of RFC 3465.
+    /// Maximum number of packets that one acknowledgement adds in slow start: L of RFC 3465.
     pub(super) abc: f64,
     /// Whether HyStart++ watches the first slow start.
     pub(super) hystart: bool,
     /// Whether packets are spread over the RTT.
     pub(super) pacing: bool,
-    /// What idling for longer than the retransmission timeout does.
+    /// Effect of idling for longer than the retransmission timeout.
     pub(super) idle_restart: IdleRestart,
 }
 
-/// What idling for longer than the retransmission timeout does to the window.
+/// Effect on the window of idling for longer than the retransmission timeout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IdleRestart {
     /// The window is the initial one again.
@@ -93,7 +93,7 @@ pub(crate) const fn hystart(default: &'static str) -> OptionSpec {
 }
 
 impl Common {
-    /// Reads them; the law's table holds all six.
+    /// Reads the options; the law's table holds all six.
     pub(super) fn from_options(o: &Options) -> Common {
         Common {
             initial_window: o.size("initial_window").unwrap_or(Size::Packets(10.0)),

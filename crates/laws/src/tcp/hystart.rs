@@ -1,35 +1,36 @@
 //! HyStart++ (RFC 9406): ends the first slow start when the RTT rises, before packets are lost.
 //!
 //! Rounds last one RTT: a round ends when the data that was next to be sent at its start is
-//! acknowledged. With the least RTT of each round, section 4.2:
+//! acknowledged. `current` and `last` are the least RTT of this round and of the one before.
+//! Section 4.2:
 //!
 //! - slow start: once a round has 8 samples, and
 //!   `current >= last + max(4 ms, min(last / 8, 16 ms))`, conservative slow start (CSS) begins,
 //!   with `baseline = current`;
-//! - CSS: the window grows at a quarter of the speed. Once a round has 8 samples, and
-//!   `current < baseline`, the rise was a passing one: back to slow start;
+//! - CSS: the window grows at a quarter of the speed. Once a round has 8 samples, and `current <
+//!   baseline`, the rise was temporary, and slow start resumes;
 //! - after 5 rounds of CSS, the one in which it began included, slow start is over.
 //!
-//! Used until slow start first ends, as section 4.3 recommends, and not after timeouts: from then
-//! on the slow-start threshold is known.
+//! HyStart++ is used until slow start first ends, as section 4.3 recommends, and not after
+//! timeouts, because the slow-start threshold is then known.
 
 use ratewire_units::Duration;
 
 use crate::law::Acked;
 
-/// The least rise of the RTT that counts (MIN_RTT_THRESH; 4.3).
+/// Minimum rise of the RTT that counts (MIN_RTT_THRESH; 4.3).
 const MIN_RTT_THRESH: Duration = Duration::from_millis(4);
-/// The rise of the RTT that always counts (MAX_RTT_THRESH).
+/// Rise of the RTT that always counts (MAX_RTT_THRESH).
 const MAX_RTT_THRESH: Duration = Duration::from_millis(16);
 /// Between the two, the share of the RTT that counts (MIN_RTT_DIVISOR).
 const MIN_RTT_DIVISOR: u64 = 8;
-/// Samples without which a round says nothing (N_RTT_SAMPLE).
+/// Minimum number of samples in a round (N_RTT_SAMPLE).
 const N_RTT_SAMPLE: u32 = 8;
-/// How much slower CSS grows (CSS_GROWTH_DIVISOR).
+/// Divisor of the growth in CSS (CSS_GROWTH_DIVISOR).
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
-/// Rounds that CSS lasts (CSS_ROUNDS).
+/// Length of CSS in rounds (CSS_ROUNDS).
 const CSS_ROUNDS: u32 = 5;
-/// Packets that one acknowledgement may add where packets are not paced (L; 4.3).
+/// Maximum number of packets that one acknowledgement adds without pacing (L; 4.3).
 pub(super) const UNPACED_LIMIT: f64 = 8.0;
 
 /// HyStart++ of one flow in its first slow start.
@@ -52,7 +53,7 @@ struct Css {
     rounds: u32,
 }
 
-/// What an acknowledgement is to do to the window.
+/// Effect of an acknowledgement on the window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
     /// Add the acknowledged bytes divided by this.
@@ -72,7 +73,7 @@ impl HyStart {
         }
     }
 
-    /// An acknowledgement arrived in slow start or in CSS.
+    /// Handles an acknowledgement in slow start or in CSS.
     pub(super) fn on_ack(&mut self, acked: &Acked) -> Step {
         let window_end = *self.window_end.get_or_insert(acked.next);
         if let Some(rtt) = acked.rtt {
@@ -120,8 +121,8 @@ mod tests {
     const SLOW_START: Step = Step::Grow(1.0);
     const CSS: Step = Step::Grow(4.0);
 
-    /// One round of `n` acknowledgements with this RTT; the last one ends it. What the last one but
-    /// one and the last one said.
+    /// Runs a round of `n` acknowledgements with this RTT; the last one ends it. Returns the last
+    /// two steps.
     fn round(h: &mut HyStart, end: &mut u64, n: u64, rtt: Duration) -> (Step, Step) {
         let mut said = (SLOW_START, SLOW_START);
         for i in 1..=n {

@@ -1,6 +1,6 @@
-//! The TCPs people use today: window-based; routers take no part, or (DCTCP) only mark.
+//! Present-day TCPs: they are window-based, and routers take no part, or (DCTCP) only mark.
 //!
-//! What they have in common is here, so that each law's folder holds only what is its own:
+//! Shared parts are in these modules:
 //!
 //! - `window`: the congestion window and slow-start threshold; slow start (RFC 5681, 3.1; RFC
 //!   3465), reaction at most once a window (RFC 3168, 6.1.2), timeouts, restart after idling (RFC
@@ -8,11 +8,10 @@
 //! - `hystart`: HyStart++ (RFC 9406), which ends slow start when the RTT rises;
 //! - `common`: the options of both.
 //!
-//! Repairing losses is the transport's part, by the pipe of RFC 6675: it sends whenever less than
-//! the window is outstanding, lost and selectively acknowledged data not counted. The window is
-//! therefore set to its new value at once and never inflated or deflated by duplicate
-//! acknowledgements, as RFC 5681 (3.2) and RFC 6582 (3.2) have it do for senders without selective
-//! acknowledgements.
+//! The transport repairs losses, by the pipe of RFC 6675: it sends whenever less than the window is
+//! outstanding, without counting lost and selectively acknowledged data. The window is therefore
+//! set to its new value at once. Duplicate acknowledgements do not inflate or deflate it, as RFC
+//! 5681 (3.2) and RFC 6582 (3.2) specify for senders without selective acknowledgements.
 
 pub(crate) mod common;
 pub mod cubic;

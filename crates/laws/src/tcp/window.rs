@@ -28,20 +28,20 @@ pub(super) struct Window {
     srtt: f64,
     last_sent: Option<Time>,
     episode: Episode,
-    /// The timer has expired and nothing was acknowledged since.
+    /// Whether the timer has expired and nothing was acknowledged since.
     backed_off: bool,
     /// Whether the sender is in the slow start that follows a timeout.
     after_timeout: bool,
 }
 
-/// What the sender is still answering. One answer is enough for a window of data (RFC 3168, 6.1.2),
-/// and the window does not grow meanwhile.
+/// Congestion to which the sender is still responding. There is one response a window of data (RFC
+/// 3168, 6.1.2), and the window does not grow meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Episode {
     None,
     /// A loss, until it is repaired.
     Loss,
-    /// A mark, until the receiver has heard of the answer and stops echoing it: one RTT.
+    /// A mark, for one RTT: until the receiver knows of the response and stops echoing the mark.
     Mark(Time),
 }
 
@@ -82,7 +82,8 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// A packet leaves. Says whether this ended an idle time so long that growth begins anew.
+    /// Handles a departing packet. Returns whether it ended an idle time after which growth
+    /// restarts.
     #[inline]
     pub(super) fn on_send(&mut self, sending: &Sending) -> bool {
         let last = self.last_sent.replace(sending.now);
@@ -92,7 +93,7 @@ impl Window {
         last.is_some_and(|last| self.restart(sending.now.since(last), sending.rto))
     }
 
-    /// Nothing was sent for so long; says whether growth begins anew.
+    /// Handles an idle time. Returns whether growth restarts.
     fn restart(&mut self, idle: Duration, rto: Duration) -> bool {
         if idle <= rto {
             return false;
@@ -109,15 +110,15 @@ impl Window {
                 self.cwnd = (self.cwnd * libm::exp2(-(timeouts as f64))).max(least);
             }
         }
-        // Rounds from before the idle time say nothing about the RTT now.
+        // Rounds before the idle time do not describe the present RTT.
         if let Some(hystart) = &mut self.hystart {
             *hystart = HyStart::new();
         }
         true
     }
 
-    /// An acknowledgement arrived. Grows the window if in slow start; returns the acknowledged
-    /// bytes by which congestion avoidance is to grow it.
+    /// Handles an acknowledgement. Grows the window in slow start; returns the acknowledged bytes
+    /// that remain for congestion avoidance.
     #[inline]
     pub(super) fn on_ack(&mut self, acked: &Acked) -> f64 {
         self.srtt = acked.srtt.secs();
@@ -139,7 +140,8 @@ impl Window {
         }
     }
 
-    /// RFC 5681, 3.1: `cwnd += min(acked, L)`, up to the threshold; what is left over is returned.
+    /// Slow start (RFC 5681, 3.1): `cwnd += min(acked, L)`, up to the threshold. Returns the rest
+    /// of the acknowledged bytes.
     fn slow_start(&mut self, acked: &Acked) -> f64 {
         let divisor = match self.hystart.as_mut().map(|h| h.on_ack(acked)) {
             None => 1.0,
@@ -150,7 +152,7 @@ impl Window {
                 return 0.0;
             }
         };
-        // A window that is not used says nothing about the path (RFC 7661).
+        // An unused window does not validate the path's capacity (RFC 7661).
         if acked.limited {
             return 0.0;
         }
@@ -182,17 +184,17 @@ impl Window {
         self.cwnd = (self.cwnd + bytes).min(MAX_WINDOW);
     }
 
-    /// Congestion was noticed: keeps the share `keep` of what was outstanding, after a mark at
-    /// least `mark_floor` packets, else at least two. Says whether this is a new event: not one
-    /// that belongs to what is being answered already.
+    /// Handles congestion: reduces the window to the share `keep` of the outstanding data, after a
+    /// mark to at least `mark_floor` packets, otherwise to at least two. Returns whether this is a
+    /// new event, and not part of the one to which the sender is responding.
     pub(super) fn on_congestion(&mut self, c: &Congestion, keep: f64, mark_floor: f64) -> bool {
         let answering_mark = matches!(self.episode, Episode::Mark(until) if c.now < until);
         let answering = answering_mark || self.episode == Episode::Loss;
-        // Once the threshold is known, HyStart++ has no more to find out.
+        // HyStart++ is not needed once the threshold is known.
         self.hystart = None;
         if c.signal == Signal::Timeout {
-            // The threshold is held while the same packet times out again (RFC 5681, 3.1), and
-            // where the loss that the timer found belongs to a window that has been cut.
+            // The threshold does not change while the same packet times out again (RFC 5681, 3.1),
+            // or if the timer found a loss of a window that has been cut.
             let new = !self.backed_off && !answering;
             if new {
                 self.ssthresh = (self.outstanding(c) * keep).max(2.0 * self.mss);
@@ -215,13 +217,14 @@ impl Window {
         let kept = self.outstanding(c) * keep;
         let floor = if c.signal == Signal::Mark { mark_floor } else { 2.0 } * self.mss;
         self.ssthresh = kept.max(2.0 * self.mss);
-        // Never more than before: of a window of one packet, two would be more.
+        // Never more than before: two packets would exceed a window of one.
         self.cwnd = kept.max(floor).min(self.cwnd);
         self.after_timeout = false;
         true
     }
 
-    /// Ends the answer to a mark, for laws that answer a loss by more; says whether there was one.
+    /// Ends the response to a mark, for laws that respond more strongly to a loss. Returns whether
+    /// there was one.
     pub(super) fn leave_mark(&mut self, now: Time) -> bool {
         let answering = matches!(self.episode, Episode::Mark(until) if now < until);
         if answering {
@@ -230,8 +233,8 @@ impl Window {
         answering
     }
 
-    /// What was outstanding, by leave of the window: not what limited transmit (RFC 5681, 3.2) or a
-    /// window since lowered left on the path.
+    /// Outstanding data within the window. Data beyond it, from limited transmit (RFC 5681, 3.2) or
+    /// from before the window was lowered, does not count.
     fn outstanding(&self, c: &Congestion) -> f64 {
         c.in_flight.as_f64().min(self.cwnd)
     }

@@ -1,12 +1,12 @@
-//! What an XCP port must not make out of nothing, and what a sink returns.
+//! Quantities that an XCP port must conserve, and the sum that a sink returns.
 //!
 //! - When an interval begins, `left to give` less `left to take` is `F`.
-//! - A packet is granted no more than its wish, and what it is granted leaves these. With nothing
-//!   left to give, nobody is sped up.
-//! - A sink returns the sum of what packets were granted.
+//! - A packet is granted no more than its wish, and its grant is subtracted from these. With
+//!   nothing left to give, no flow speeds up.
+//! - A sink returns the sum of the packets' grants.
 //!
-//! The draft lets a port give beyond what is left in one case: the packet that takes the last of it
-//! gets the rest of its share.
+//! In the draft a port may give more than is left in one case: the packet that takes the last of it
+//! still gets its whole share.
 
 use alloc::boxed::Box;
 
@@ -21,7 +21,8 @@ use crate::reason::Reason;
 impl Invariants for Xcp {
     type Header = XcpHeader;
 
-    /// Draft -00 carries a rate where the law has a time: beyond 10 Gbit/s one is not the other.
+    /// Draft -00 carries a rate in place of the law's time X. Beyond 10 Gbit/s the conversion is
+    /// not exact.
     fn promises(&self) -> Promises {
         Promises { rounds_once: self.draft != Draft::V00, ..Promises::default() }
     }
@@ -52,7 +53,7 @@ impl Invariants for Xcp {
 
 #[derive(Default)]
 struct XcpBooks {
-    /// Granted to the packets that have come to the sink and were not returned.
+    /// Sum of grants that have arrived at the sink and were not returned.
     granted: Throughput,
 }
 
@@ -75,8 +76,8 @@ impl Books for XcpBooks {
             let spent = (given - left) - (taken - owed);
             let scale = given + left + taken + owed + granted.abs();
             assert!(granted <= spent + GRAIN * scale, "granted {granted}, spent {spent}");
-            // Not equal where more was to be taken than was left, nor for a packet without an RTT,
-            // which may be left out of the books.
+            // The sums are not equal if more was to be taken than was left, nor for a packet
+            // without an RTT, which may be left out.
             let all_is_counted = owed > 0.0 || granted == wish;
             if all_is_counted && !was.rtt.is_zero() {
                 close(granted, spent, scale, "granted of what was spent");
@@ -87,7 +88,7 @@ impl Books for XcpBooks {
     fn timer(&mut self, before: &Reason, after: &Reason) {
         let shares = ["F", "left to give", "left to take"];
         let [f, give, take] = shares.map(|name| figure(after, name));
-        // The queue's timer leaves all three as they are.
+        // The queue's timer changes none of the three.
         if shares.map(|name| figure(before, name)) != [f, give, take] {
             close(give - take, f, give + take, "left to give, less left to take");
         }

@@ -1,13 +1,13 @@
-//! What a junction reads and writes: X and RTT say how fast the flow is, a packet's
-//! Delta_Throughput is its part of the change.
+//! Headers at a junction: X and RTT state the flow's rate, and a packet's Delta_Throughput is its
+//! part of the change.
 //!
 //! The Anypoint paper has the header of SIGCOMM 2002: `cwnd`, `rtt`, and the flow's whole wish. In
-//! draft -03 a packet carries `X = packet * rtt / cwnd` and its part of the wish, of which a flow
-//! has one an X.
-//! - Split: `cwnd_k = beta_k cwnd` is `X_k = X / beta_k`. Of the wish `beta_k` goes to `k` by
-//!   itself, with `beta_k` of the packets: Delta stays.
+//! draft -03 a packet carries `X = packet * rtt / cwnd` and its part of the wish; a flow sends one
+//! part in each X.
+//! - Split: `cwnd_k = beta_k cwnd` is `X_k = X / beta_k`. With the share `beta_k` of the packets,
+//!   `k` gets that share of the wish: Delta stays.
 //! - Merge: `cwnd = sum cwnd_i` and `rtt = cwnd / sum(cwnd_i / rtt_i)` are `1/X = sum 1/X_i` and
-//!   the mean of `rtt_i` by rate. The sum of wishes goes with the sum of packets: Delta stays.
+//!   the mean of `rtt_i` by rate. The sum of packets carries the sum of wishes: Delta stays.
 
 use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};

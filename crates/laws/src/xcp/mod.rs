@@ -1,8 +1,8 @@
 //! XCP, the eXplicit Control Protocol (Katabi, Handley, Rohrs, SIGCOMM 2002;
 //! draft-falk-xcp-spec-03).
 //!
-//! Senders write their inter-packet time `X`, their RTT and a wish into each packet; routers turn
-//! the wish into what they allot; the receiver returns it. Units: bytes, seconds, bytes per second.
+//! Senders write their inter-packet time `X`, their RTT and a wish into each packet. Routers lower
+//! the wish to their allotment. The receiver returns it. Units: bytes, seconds, bytes per second.
 //!
 //! # Sender (draft -03, section 4.1)
 //! - `X = SRTT / packets in a window`, 0 while the RTT is unknown: no positive feedback then.
@@ -18,42 +18,42 @@
 //!   `shuffled = max(0, gamma * input/T - |F|)`,
 //!   `Cp = (shuffled + max(F, 0)) / sum_x`, `Cn = (shuffled + max(-F, 0)) / input`.
 //! - departure: `feedback = Cp * X - Cn * size`; a packet leaves with the smaller of its wish and
-//!   this; what an upstream router already refused is taken back for the others.
+//!   this. The part that an upstream router has already refused goes to other packets.
 //! - the persistent queue is the minimum over its own, shorter timer.
 //!
 //! Stable for `0 < alpha < pi / (4 sqrt 2) = 0.555` with `beta = alpha^2 sqrt 2` (SIGCOMM, sec. 4).
 //!
 //! # Receiver
-//! Returns the sum of what arrived. With `flow_control = "soft"` its buffer is one more router on
-//! the way (`soft.rs`, after the Anypoint paper).
+//! Returns the sum of the feedback that arrived. With `flow_control = "soft"` its buffer acts as
+//! one more router on the path (`soft.rs`, after the Anypoint paper).
 //!
 //! # Deliberate differences from draft -03
-//! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; that of a sender short of
-//!   data or of receiver's window is what it measured over its last RTT
-//!   (`throughput = "measured"`). The draft leaves the choice open; both variants it names can be
-//!   chosen.
+//! - `X` of a sender that fills its window is `SRTT * packet / cwnd`; a sender short of data or of
+//!   receiver's window measures it over its last RTT (`throughput = "measured"`). The draft leaves
+//!   the choice open; both variants it names can be chosen.
 //! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x`
 //!   (`rtt_zero = "separate"`): the draft's text accepts them and its notes ignore them.
-//! - No packet is given more than there was to give in its interval: after a link has stood still
-//!   for a second a lone packet's `X` is so long that the draft's `Cp X` is many times that, and
-//!   its RTT makes a window of it. ns-2 clips to what is left (`packet_limit = "residue"`), so the
-//!   last packet of an interval gets less than the draft's.
-//! - `initial_spread` and `whole_window` are ns-2's and off: the draft has neither.
-//! - After an interval in which no `X` came the draft divides by nothing, and `Cp` is 0 here
-//!   (`without_x`). Once a packet comes whose RTT is beyond `max_interval` it is as for one flow: a
-//!   flow of one packet an RTT would never be given anything.
+//! - No packet is given more than the whole gift of its interval. After a link has stood still for
+//!   a second, a lone packet's `X` is so long that the draft's `Cp X` is many times that gift. The
+//!   packet's long RTT then turns it into a large window. ns-2 clips to the rest of the gift
+//!   (`packet_limit = "residue"`), so the last packet of an interval gets less than in the draft.
+//! - `initial_spread` and `whole_window` come from ns-2 and are off by default: the draft has
+//!   neither.
+//! - After an interval without any `X` the draft divides by 0; here `Cp` is 0 (`without_x`). Once a
+//!   packet with an RTT beyond `max_interval` arrives, `Cp` is as for one flow: otherwise a flow of
+//!   one packet an RTT would never be given anything.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
 //! - After a loss the window is halved, positive feedback is refused until the loss is repaired,
 //!   and the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet
 //!   and takes feedback at once. The draft names the choices and picks none.
-//! - Where a round trip takes less than half of the smoothed RTT the window falls with that, so
-//!   that the pace does not rise (with `pacing`): after a link has stood still for 5 s the draft's
-//!   window, times an RTT of seconds, went out in one of 40 ms.
+//! - If a round trip takes less than half of the smoothed RTT, the window falls with the RTT, so
+//!   that the pace does not rise (with `pacing`). Otherwise, after a link has stood still for 5 s,
+//!   the draft's window for an RTT of seconds would be sent in one of 40 ms.
 //! - A receiver that got no header returns none, and the sender then grows as Reno does until
-//!   headers come back (`without_header`); otherwise a router that strips headers would leave it
-//!   with its initial window for ever.
-//! - A port can measure its capacity (`measure_capacity`): what leaves while something waits, over
-//!   the time it takes. The draft takes it as known.
+//!   headers come back (`without_header`); otherwise a router that strips headers would hold it at
+//!   its initial window for ever.
+//! - A port can measure its capacity (`measure_capacity`): departures while packets wait, over the
+//!   time that they take. The draft assumes a known capacity.
 
 mod invariants;
 mod junction;
@@ -88,10 +88,11 @@ use crate::options::{OptionError, Options, Size};
 use crate::reason::Figure;
 use crate::trust::Trust;
 
-/// How a sender says how fast it sends.
+/// Throughput that a sender reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ThroughputField {
-    /// The allowed rate while it fills its window, else what it sent in the last RTT.
+    /// The allowed rate while the sender fills its window, otherwise its throughput of the last
+    /// RTT.
     Measured,
     /// Packets outstanding over the RTT.
     Outstanding,
@@ -99,18 +100,18 @@ pub(crate) enum ThroughputField {
     Window,
 }
 
-/// What a sender does after a loss.
+/// A sender's response to a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterLoss {
-    /// Halve, refuse increase until repaired, go on as XCP.
+    /// Halve, refuse increases until the repair, and continue as XCP.
     Return,
-    /// Halve, and be Reno for the rest of the connection.
+    /// Halve, and continue as Reno for the rest of the connection.
     StayReno,
-    /// Nothing: as if it had not happened.
+    /// No response.
     Ignore,
 }
 
-/// What a port takes for its persistent queue.
+/// A port's measure of its persistent queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum QueueMeasure {
     /// The minimum over the queue interval.
@@ -119,16 +120,16 @@ pub(crate) enum QueueMeasure {
     Mean,
 }
 
-/// The most feedback that a port gives to one packet.
+/// Limit of the feedback that a port gives to one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketLimit {
-    /// All that the control interval had to give; no limit to what is taken.
+    /// The whole gift of the control interval; takings have no limit.
     Interval,
-    /// What the control interval has left to give and to take.
+    /// The rest of the control interval's gift, and of its takings.
     Residue,
 }
 
-/// What a port does with packets that do not know their RTT.
+/// A port's treatment of packets that do not know their RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RttZero {
     /// Counts their `X`, leaves them out of the mean RTT.
@@ -183,7 +184,7 @@ impl Xcp {
     }
 }
 
-/// Shorter timers would take more time than the packets.
+/// Shortest timer: shorter ones would cost more computing than the packets.
 const SHORTEST_INTERVAL: Duration = Duration::from_micros(1);
 
 impl Named for Xcp {

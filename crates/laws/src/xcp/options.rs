@@ -1,4 +1,4 @@
-//! Its parameters.
+//! XCP's parameters.
 
 use crate::options::{Kind, OptionSpec, Part};
 

@@ -10,11 +10,11 @@ use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
 const PS_PER_SECOND: f64 = 1e12;
-/// The least first timer of ns-2, in seconds.
+/// Minimum of ns-2's first timer, in seconds.
 const SHORTEST_FIRST: f64 = 4e-3;
 
-/// XCP at one output queue. What a packet touches lies in two cache lines: one as it arrives, one
-/// as it leaves.
+/// XCP at one output queue. Fields that a packet needs lie in two cache lines: one for its arrival,
+/// one for its departure.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct XcpPort {
@@ -34,23 +34,23 @@ pub struct XcpPort {
     allotment: Allotment,
     interval: f64,
     min_interval: f64,
-    /// What the sum of X counts as where none came; picoseconds.
+    /// Sum of X to assume if none arrived; picoseconds.
     x_if_none: f64,
     next_control: Time,
 }
 
-/// What has arrived in this control interval. Times are summed in picoseconds, as packets carry
-/// them, and turned into seconds once an interval.
+/// Arrivals of this control interval. Times are summed in picoseconds, as packets carry them, and
+/// converted to seconds once an interval.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     input: f64,
     x: f64,
-    /// X of the packets that know their RTT: what `x_rtt` is divided by.
+    /// Sum of X of packets that know their RTT: the divisor of `x_rtt`.
     x_with_rtt: f64,
     x_rtt: f64,
 }
 
-/// What may be given out and taken back in this control interval.
+/// Gifts and takings of this control interval.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 struct Allotment {
@@ -60,15 +60,15 @@ struct Allotment {
     cp: f64,
     /// B/s per byte.
     cn: f64,
-    /// What there was to give in all, and so to one packet.
+    /// The whole gift of the interval, which bounds the gift to one packet.
     most: f64,
-    /// What it was worked out from: bytes per second that arrived, and the change wanted.
+    /// Figures from which the feedback was computed: the arrival rate in B/s, and `F`.
     input_bw: f64,
     feedback: f64,
 }
 
-/// The persistent queue, on a timer of its own: the control interval would feed forward when the
-/// RTT grows (draft -03, 4.2.4).
+/// The persistent queue, on a timer of its own. On the control interval, a growing RTT would feed
+/// back on itself (draft -03, 4.2.4).
 #[derive(Clone, Debug)]
 #[repr(C)]
 struct QueueEstimator {
@@ -82,12 +82,12 @@ struct QueueEstimator {
     samples: f64,
 }
 
-/// Measures at what rate the link sends: it does nothing else from one departure to the next where
-/// something waits in between.
+/// Measures the link's rate: from one departure to the next the link only sends, if packets wait in
+/// between.
 #[derive(Clone, Debug)]
 struct Meter {
     probe: f64,
-    /// When the packet began to leave that others wait behind; [`Time::NEVER`] where none do.
+    /// Departure of the last packet if others waited behind it; [`Time::NEVER`] if none did.
     started: Time,
     size: f64,
     /// Bytes that left while others waited, and seconds that they took, in this control interval.
@@ -134,9 +134,9 @@ impl XcpPort {
             && !(self.rtt_zero == RttZero::Ignore && header.rtt.is_zero())
     }
 
-    /// A flow whose RTT is longer than any interval may not be seen in two that follow each other.
-    /// After one without `X`, of which there is no `Cp`, it is as for one flow: `sum_x` of one is
-    /// the interval.
+    /// Sets `Cp` as for one flow after an interval without `X`, which gives no `Cp`: `sum_x` of one
+    /// flow is the interval's length. A flow whose RTT is longer than any interval may not appear
+    /// in two consecutive intervals.
     #[cold]
     fn give_though_rarely_seen(&mut self) {
         if self.allotment.cp <= 0.0 {
@@ -144,7 +144,7 @@ impl XcpPort {
         }
     }
 
-    /// Lines 7 to 18: the control interval is over.
+    /// Ends the control interval (lines 7 to 18).
     fn control(&mut self, now: Time) {
         let sums = core::mem::take(&mut self.sums);
         if sums.x_with_rtt > 0.0 {
@@ -174,9 +174,9 @@ impl XcpPort {
     }
 }
 
-/// When the control interval and the queue interval end first: normal about `mean` seconds, no
-/// sooner than ns-2's 4 ms or `mean`, and together at `mean` without a spread. As in ns-2, the
-/// first rate is taken over `mean`.
+/// First ends of the control interval and the queue interval. They are normally distributed about
+/// `mean` seconds, and no sooner than ns-2's 4 ms or `mean`. Without a spread both are at `mean`.
+/// As in ns-2, the first rate is computed over `mean`.
 fn first_timers(mean: f64, spread: f64, draw: u64) -> [Time; 2] {
     if spread == 0.0 {
         return [Time::ZERO + Duration::from_secs_f64(mean); 2];
@@ -194,7 +194,7 @@ fn first_timers(mean: f64, spread: f64, draw: u64) -> [Time; 2] {
 impl Port for XcpPort {
     type Header = XcpHeader;
 
-    /// Lines 1 to 6. Traffic of other kinds fills the link too, so its bytes count.
+    /// Counts an arrival (lines 1 to 6). Other traffic fills the link too, so its bytes count.
     #[inline]
     fn on_arrival(
         &mut self,
@@ -213,7 +213,8 @@ impl Port for XcpPort {
         }
     }
 
-    /// Lines 19 to 28, and the queue's minimum (line 29).
+    /// Grants feedback to a departing packet (lines 19 to 28), and updates the queue's minimum
+    /// (line 29).
     #[inline]
     fn on_departure(
         &mut self,
@@ -283,7 +284,7 @@ impl Port for XcpPort {
 }
 
 impl Allotment {
-    /// The most that a packet may be given, and the most that may be taken, in B/s.
+    /// Limits of a packet's gift and taking, in B/s.
     #[inline]
     fn most(&self, limit: PacketLimit) -> (f64, f64) {
         match limit {
@@ -292,7 +293,7 @@ impl Allotment {
         }
     }
 
-    /// What the packet is granted, in B/s: its wish where that is less than its allotment.
+    /// Grant of a packet, in B/s: its wish, if that is less than its allotment.
     #[inline]
     fn grant(&mut self, wish: f64, x: f64, size: f64, most: (f64, f64)) -> f64 {
         let mut pos = (self.cp * x).min(most.0);
@@ -301,7 +302,8 @@ impl Allotment {
         let granted = if wish > allotted {
             allotted
         } else {
-            // An upstream router, or the sender itself, wanted less: keep the rest for the others.
+            // An upstream router, or the sender itself, wanted less: the rest is kept for other
+            // packets.
             neg = self.residue_neg.min(neg + (allotted - wish));
             pos = wish + neg;
             wish
@@ -333,14 +335,14 @@ impl Meter {
         self.size = size.as_f64();
     }
 
-    /// The capacity to believe in from now on. Evidence counts by the part of the interval it
+    /// Capacity to assume from now on. Evidence is weighted by the part of the interval that it
     /// covers.
     fn read(&mut self, believed: f64, input_bw: f64, interval: f64) -> f64 {
         let (bytes, time) = (core::mem::take(&mut self.bytes), core::mem::take(&mut self.time));
         if time > 0.0 {
             return believed + (bytes / time - believed) * (time / interval).min(1.0);
         }
-        // Nothing waited, though about as much came as was believed to be possible.
+        // No packet waited, although arrivals reached about the assumed capacity.
         let is_full = input_bw >= (1.0 - self.probe) * believed;
         if is_full { believed * (1.0 + self.probe) } else { believed }
     }

@@ -10,8 +10,8 @@ use super::soft::Soft;
 use crate::law::{Buffer, FlowContext, Sink};
 
 /// Returns the sum of the feedback received since the last acknowledgement, in the minimal format
-/// that routers leave alone; nothing where no header came. With soft flow control, what its buffer
-/// has left of that.
+/// that routers do not change; no header if none came. Under soft flow control the buffer first
+/// lowers the feedback.
 #[derive(Clone, Debug)]
 pub struct XcpSink {
     sum: Throughput,

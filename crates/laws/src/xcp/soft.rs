@@ -1,33 +1,33 @@
 //! Soft flow control: XCP's efficiency controller on a receive buffer (Yocum and Chase, *Explicit
 //! rate control for Anypoint communication*, section IV-A).
 //!
-//! A receiver is a router whose queue is the receive buffer and whose capacity nobody knows. Each
-//! epoch, the mean RTT `d`, it measures the rates at which data came, `y`, and were read, `a`, and
-//! the queue `Q`, mean of its running mean and its maximum; chooses a target; and gives out, over
-//! the packets of the next epoch, `F = alpha (target - y) - beta Q / d`. There is one flow: nothing
-//! is shuffled.
+//! A receiver acts as a router whose queue is the receive buffer and whose capacity is unknown. An
+//! epoch is the mean RTT `d`. In each epoch the receiver measures the arrival rate `y`, the reading
+//! rate `a`, and the queue `Q` (mean of its running mean and its maximum). It then chooses a
+//! target, and gives out `F = alpha (target - y) - beta Q / d` over the packets of the next epoch.
+//! There is one flow, so nothing is shuffled.
 //!
 //! The first that applies moves the target:
 //! 1. nothing was read: one segment;
-//! 2. packets found no room: half of it;
-//! 3. `Q` above `soft_high` of the buffer: less `soft_decrease` of it;
-//! 4. `y` below half of it: it stays, there is no use in probing;
+//! 2. packets found no room: half of the target;
+//! 3. `Q` above `soft_high` of the buffer: the target decreases by its part `soft_decrease`;
+//! 4. `y` below half of the target: no change, because probing is useless;
 //! 5. `Q` below `soft_low` of the buffer, and reading keeps up: `soft_probe` segments more;
-//! 6. otherwise it stays.
+//! 6. otherwise no change.
 //!
-//! And it is never more than a buffer a round trip: the controller "respects both window limits and
+//! The target never exceeds a buffer a round trip: the controller "respects both window limits and
 //! application limits".
 //!
-//! Deliberate differences: reading keeps up where the paper has `a > y`, when at least as much was
-//! read as has come, for a reader that is always done reads no more than there is; `gamma %` of the
-//! paper's text, with `gamma = 0.1`, is read as 10 %.
+//! Deliberate differences: reading keeps up if at least as many bytes were read as arrived. The
+//! paper has `a > y`, but an idle reader cannot read more than arrives. The paper's `gamma %`, with
+//! `gamma = 0.1`, is taken as 10 %.
 
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::Xcp;
 use crate::law::{Buffer, FlowContext};
 
-/// The controller.
+/// The controller of soft flow control.
 #[derive(Clone, Debug)]
 pub(super) struct Soft {
     alpha: f64,
@@ -43,12 +43,12 @@ pub(super) struct Soft {
     scale: f64,
     target: f64,
     epoch: Epoch,
-    /// What may still be given out in this epoch, or is still to be taken back; and per byte.
+    /// Rest of this epoch's gift (or taking, if negative), and its part for a byte.
     left: f64,
     per_byte: f64,
 }
 
-/// What is measured in an epoch, in network-layer bytes.
+/// Measurements of an epoch, in network-layer bytes.
 #[derive(Clone, Debug)]
 struct Epoch {
     /// [`Time::NEVER`] before anything came.
@@ -85,7 +85,7 @@ impl Soft {
         }
     }
 
-    /// A packet has come to the buffer.
+    /// Notes a packet that has reached the buffer.
     pub(super) fn observe(&mut self, now: Time, payload: Bytes, buffer: &Buffer) {
         let epoch = &mut self.epoch;
         if epoch.start == Time::NEVER {
@@ -102,7 +102,7 @@ impl Soft {
         epoch.packets += 1.0;
     }
 
-    /// What a packet with this RTT and wish is granted, in B/s.
+    /// Grant of a packet with this RTT and wish, in B/s.
     pub(super) fn grant(&mut self, rtt: Duration, wish: f64) -> f64 {
         if !rtt.is_zero() {
             self.epoch.rtt_sum += rtt.secs();
@@ -112,12 +112,12 @@ impl Soft {
         let gives = allotted > 0.0;
         let allotted = if gives { allotted.min(self.left) } else { allotted.max(self.left) };
         let granted = wish.min(allotted);
-        // What a router before has refused is there for the packets to come.
+        // The part that a router has refused remains for later packets.
         self.left -= if gives { granted.max(0.0) } else { allotted };
         granted
     }
 
-    /// The epoch is over.
+    /// Ends the epoch.
     fn control(&mut self, now: Time, buffer: &Buffer) {
         let epoch = &self.epoch;
         let time = now.since(epoch.start).secs();
@@ -141,7 +141,7 @@ impl Soft {
         self.target = self.target.max(segment).min(size / length);
         let change = self.alpha * (self.target - came) - self.beta * queue / length;
         self.left = change;
-        // As many bytes as came in this epoch come in the next.
+        // The next epoch is assumed to bring as many bytes as this one.
         self.per_byte = change / (came * length).max(self.packet);
         self.epoch = Epoch::new(now, length, buffer.read, buffer.refused);
     }

@@ -5,8 +5,8 @@ use crate::law::Named;
 use crate::options::Options;
 
 const PAYLOAD: Bytes = Bytes::new(1000);
-/// How often an epoch is looked at, and what headers say: a little less, so that it is over by
-/// then.
+/// Time between two looks at an epoch. Headers state a slightly shorter RTT, so that the epoch is
+/// over by then.
 const EPOCH: Duration = Duration::from_millis(100);
 const RTT: Duration = Duration::from_micros(99_900);
 const SIZE: u64 = 200;
@@ -36,8 +36,8 @@ impl Rig {
         rig
     }
 
-    /// An epoch of 100 ms in which so many packets come and are read, and so many wait all the
-    /// time. Returns what the packets were granted in all.
+    /// Runs an epoch of 100 ms in which `come` packets arrive, `read` are read, and `wait` are
+    /// always unread. Returns the sum of the grants.
     fn epoch(&mut self, come: u64, read: u64, wait: u64) -> f64 {
         let mut granted = 0.0;
         let start = self.now;
@@ -57,7 +57,7 @@ impl Rig {
         granted
     }
 
-    /// The target after an epoch like this from a target of 100 packets a round trip, in those.
+    /// Target after such an epoch, from a target of 100, in packets a round trip.
     fn after(come: u64, read: u64, wait: u64, refused: u64) -> f64 {
         let mut rig = Rig::new();
         rig.epoch(100, 100, 0);
@@ -103,7 +103,7 @@ fn what_is_given_out_in_an_epoch_is_the_change() {
         rig.epoch(come, come, wait);
         rig.soft.target = 100.0 * SEGMENT;
         let granted = rig.epoch(come, come, wait);
-        // The target as the epoch began, after 2 segments more or none.
+        // The target at the start of the epoch, with 2 segments more or none.
         let target = rig.soft.target;
         let queue = wait as f64 * 1040.0;
         let change = 0.4 * (target - come as f64 * 10_400.0) - 0.226 * queue / 0.0999;

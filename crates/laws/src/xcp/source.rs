@@ -7,8 +7,8 @@ use super::{AfterLoss, ThroughputField, Xcp};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 use crate::reason::{Bound, Figure, Reason};
 
-/// A round trip of less than one part in so many of the smoothed RTT has another queue before it,
-/// or none.
+/// If a round trip is shorter than the smoothed RTT by more than this factor, the RTT has
+/// collapsed.
 const COLLAPSE: f64 = 2.0;
 
 /// XCP at one sender.
@@ -19,13 +19,14 @@ const COLLAPSE: f64 = 2.0;
 pub struct XcpSource {
     window: f64,
     srtt: f64,
-    /// The smoothed RTT that the window has fallen to, once it has; it falls with each but once.
+    /// The smoothed RTT to which the window has fallen, if it has. It falls once with each.
     fallen_to: f64,
     round: Round,
     state: State,
-    /// Where growth without headers turns from doubling to linear, in network-layer bytes.
+    /// Window at which growth without headers turns from doubling to linear, in network-layer
+    /// bytes.
     ssthresh: f64,
-    /// What routers have granted last, B/s.
+    /// Last grant of the routers, B/s.
     reverse_feedback: f64,
     desired: f64,
     /// Wishes below 1 B/s, which the header cannot carry, are saved up.
@@ -45,7 +46,7 @@ pub struct XcpSource {
     zero_wish_when_limited: bool,
 }
 
-/// What was sent in the current RTT, against what was allowed.
+/// Bytes sent in the current RTT, for comparison with the allowed bytes.
 #[derive(Clone, Debug)]
 struct Round {
     /// [`Time::NEVER`] before anything was sent.
@@ -105,7 +106,7 @@ impl XcpSource {
         self.round.limited || self.round.last_limited
     }
 
-    /// The rate the header reports, as a window: bytes sent in an RTT. The RTT is known.
+    /// The reported rate as a window: bytes sent in an RTT. The RTT must be known.
     #[inline]
     fn reported_window(&self, in_flight: Bytes) -> f64 {
         let window = match self.throughput {
@@ -137,7 +138,7 @@ impl XcpSource {
         whole
     }
 
-    /// Ends the round once an RTT has passed, and ages what was allowed and not used (4.1.3.1).
+    /// Ends the round once an RTT has passed, and ages the unused part of the window (4.1.3.1).
     #[inline]
     fn advance_round(&mut self, now: Time, srtt: Duration) {
         let elapsed = now.since(self.round.start);
@@ -175,8 +176,8 @@ impl XcpSource {
         self.window = (self.window + allowed * self.srtt).max(self.packet);
     }
 
-    /// Where the RTT collapses, as after a link has stood still, the window falls with it: the pace
-    /// would rise by as much, and no router has granted that.
+    /// Lets the window fall with the RTT if it collapses, as after a link has stood still.
+    /// Otherwise the pace would rise without a router's grant.
     #[inline]
     fn take_rtt(&mut self, acked: &Acked) {
         let srtt = acked.srtt.secs();
@@ -193,7 +194,7 @@ impl XcpSource {
         self.srtt = srtt;
     }
 
-    /// RFC 5681, for senders that stay Reno after a loss, or to which no header comes back.
+    /// Growth by RFC 5681, for senders that stay Reno after a loss, or that get no headers.
     fn grow_as_reno(&mut self, acked: &Acked) {
         if acked.in_recovery || acked.limited {
             return;
@@ -269,8 +270,8 @@ impl Source for XcpSource {
             (AfterLoss::StayReno, _) => State::Reno,
             (_, Signal::Mark) => State::Marked(congestion.now + congestion.srtt),
             (_, Signal::Loss) => State::Repairing,
-            // With one packet a round trip a repair may take as many as were lost: the routers say
-            // how much faster it may go, as slow start would for Reno.
+            // With one packet a round trip, a repair would take as many round trips as packets were
+            // lost. So the routers may speed it up, as slow start does for Reno.
             (_, Signal::Timeout) => State::Xcp,
         };
     }
@@ -283,8 +284,8 @@ impl Source for XcpSource {
 
     #[inline]
     fn window(&self) -> Bytes {
-        // With pacing the pace limits and the window only bounds what is outstanding: one packet
-        // more, so that fractions of a packet are used too.
+        // With pacing, the pace is the limit and the window only bounds outstanding data. It is one
+        // packet larger, so that fractions of a packet are used too.
         let network = if self.pacing { self.window + self.packet } else { self.window };
         Bytes::new((network * self.payload_per_packet + 0.5) as u64)
     }

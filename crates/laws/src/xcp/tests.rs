@@ -89,7 +89,7 @@ fn one_flow_below_capacity() {
 
 #[test]
 fn no_packet_is_given_more_than_its_interval_had() {
-    // A link that stood still lets a packet through whose X is a second.
+    // A link that stood still sends a packet whose X is a second.
     let mut p = port(&[], 1_250_000, 0.05);
     arrive(&mut p, header(0.01, 0.05, 1e9));
     p.on_timer(secs(0.05), NO_QUEUE);
@@ -175,7 +175,7 @@ fn what_was_refused_upstream_is_kept_for_others() {
     assert_eq!(depart(&mut p, header(0.005, 0.5, 0.0)), 0.0, "a wish of nothing stays nothing");
     assert_eq!(p.residues().0, before, "and takes nothing from the residue");
     assert_eq!(depart(&mut p, header(0.005, 0.5, -500.0)), -500.0);
-    // What was taken upstream makes room here.
+    // A taking upstream makes room here.
     near(p.residues().0, before + 500.0, 1e-9);
 }
 
@@ -297,7 +297,7 @@ fn acknowledge(source: &mut super::XcpSource, now: f64, feedback: f64, limited: 
     source.on_ack(&acked, Some(&XcpHeader::minimal(6, Throughput::new(feedback))));
 }
 
-/// One round trip: the packets pass a port of 8 Mbit/s whose interval then ends, and leave it with
+/// One round trip: the packets arrive at a port of 8 Mbit/s, its interval ends, and they leave with
 /// the feedback of that interval, as in the example. Returns the window in packets afterwards.
 fn round(source: &mut super::XcpSource, now: f64, packets: u32, limited: bool) -> f64 {
     let headers = send(source, now, packets, limited);
@@ -377,8 +377,8 @@ fn where_the_rtt_collapses_the_window_falls_and_not_the_pace() {
     assert_eq!(after("false", 40), 1.0, "acknowledgements keep the pace");
 }
 
-/// Samples of 10 and 50 ms in turn, as with acknowledgements that wait for each other, are no
-/// collapse after another.
+/// Alternate samples of 10 and 50 ms, as with acknowledgements that wait for each other, do not
+/// count as repeated collapses.
 #[test]
 fn the_window_falls_once_where_the_rtt_goes_up_and_down() {
     let mut source = example_11(&[("pacing", "true")]);
@@ -394,7 +394,7 @@ fn the_window_falls_once_where_the_rtt_goes_up_and_down() {
     let before = hear(&mut source, 0.05);
     let fallen = (0..200).fold(1.0, |_, n| hear(&mut source, [0.01, 0.05][n % 2]));
     assert!((0.4..0.8).contains(&(fallen / before)), "{fallen} of {before}");
-    // Where it has doubled since it may fall again.
+    // If the RTT has doubled since, the window may fall again.
     let risen = (0..50).fold(1.0, |_, _| hear(&mut source, 0.5));
     assert_eq!(risen, fallen);
     let again = (0..50).fold(1.0, |_, _| hear(&mut source, 0.05));
@@ -431,8 +431,8 @@ fn without_headers_a_sender_grows_as_reno_until_they_come_back() {
     near(window(&source), linear + 1e6 * acked(3.1).srtt.secs(), 1e-9);
 }
 
-/// A port that is told 1.25e6 B/s and measures, after an interval in which packets left so far
-/// apart with others behind them, or with none.
+/// Capacity that a port measures, if it first assumes 1.25e6 B/s, after an interval of packets with
+/// this spacing and this many packets behind each.
 fn measured(spacing: f64, waiting: u32, packets: u32) -> f64 {
     let mut port = port(&[("measure_capacity", "true")], 1_250_000, 0.5);
     for i in 0..packets {
@@ -446,11 +446,12 @@ fn measured(spacing: f64, waiting: u32, packets: u32) -> f64 {
 
 #[test]
 fn a_port_that_measures_believes_what_leaves_while_others_wait() {
-    // Half of what it was told, over the whole interval (but for the last packet, still leaving).
+    // Half of the first assumption, over the whole interval (except for the last packet, still
+    // leaving).
     near(measured(0.0024, 5, 209), 625_000.0, 0.01);
-    // Nothing waited: no evidence; and half came.
+    // No packet waited, and half of the capacity arrived: no evidence.
     assert_eq!(measured(0.0024, 0, 209), 1_250_000.0);
-    // As much came as was believed possible, and nothing waited.
+    // Arrivals reached the assumed capacity, and no packet waited.
     near(measured(0.0012, 0, 417), 1.05 * 1_250_000.0, 1e-9);
     // Evidence of a fifth of the interval counts for a fifth.
     near(measured(0.0024, 5, 43), 1_250_000.0 - 0.2 * 625_000.0, 0.01);
@@ -480,7 +481,7 @@ fn lies_change_what_they_are_about() {
     assert_eq!((law.claim(&back(1.0)), law.grant(&back(1.0))), (None, None));
 }
 
-/// ns-2's XCPQueue::do_before_packet_departure: both parts are cut to what is left before they are
+/// ns-2's XCPQueue::do_before_packet_departure: both parts are cut to the residues before they are
 /// subtracted.
 #[test]
 fn with_the_limit_of_the_residue_a_packet_gets_what_is_left() {

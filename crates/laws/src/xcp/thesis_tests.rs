@@ -74,9 +74,8 @@ fn examples_7_and_8_the_window_is_103000_bytes_and_not_100_gb() {
     assert_eq!(after_feedback(&mut sender(3000, 1500), 1500, 1_000_000.0), 103_000);
 }
 
-/// What a port of `capacity` B/s, after an interval of 0.15 s in which one flow sent 1,000,000 B/s
-/// and `slow` flows 10,000 B/s each, gives to all packets of the fast flow, and of one of the
-/// others.
+/// Feedback of a port of `capacity` B/s to all packets of the fast flow, and of one slow flow. In
+/// the interval of 0.15 s before, one flow sent 1,000,000 B/s and `slow` flows 10,000 B/s each.
 fn interval(capacity: u64, slow: u32) -> (f64, f64) {
     let mut p = port(&[("gamma", "0")], capacity, 0.15);
     let (fast, other) = (header(0.0015, 0.15, 1e12), header(0.15, 0.15, 1e12));
@@ -88,8 +87,8 @@ fn interval(capacity: u64, slow: u32) -> (f64, f64) {
     (of_fast, of_slow)
 }
 
-/// The thesis's F is the change of all windows in an RTT, 40,000 B. Draft -03 has the change of all
-/// rates, which is that over the RTT of 0.1 s.
+/// The thesis's F is the change of all windows in an RTT, 40,000 B. Draft -03's F is the change of
+/// all rates: the thesis's F over the RTT of 0.1 s.
 #[test]
 fn example_4_four_tenths_of_what_is_spare_are_given_in_an_interval() {
     let mut p = port(&[("gamma", "0")], 1_100_000, 0.15);

@@ -1,4 +1,4 @@
-//! What hosts may lie about, and what of it can be checked. Draft -03, section 6.
+//! Possible lies of hosts, and those that a policer can check. Draft -03, section 6.
 
 use ratewire_units::{Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
@@ -36,7 +36,7 @@ impl Trust for Xcp {
         (self.weight > 1.0).then_some("a policer takes a `weight` above 1 for a lie")
     }
 
-    /// X and RTT are claims. The wish is none, because no port grants more than it has.
+    /// X and RTT are claims. The wish is no claim, because no port grants more than it has.
     fn claim(&self, header: &XcpHeader) -> Option<Claim> {
         (header.format == Format::Standard).then_some(Claim {
             rtt: header.rtt,

@@ -62,7 +62,7 @@ impl Node {
         }
     }
 
-    /// Prefetches what the next agent to wake needs.
+    /// Prefetches the data of the next agent to wake.
     pub(super) fn foresee_wake(&self) {
         let Some(Reverse((_, next))) = self.wakes.peek() else { return };
         let agent = &self.agents[*next as usize];

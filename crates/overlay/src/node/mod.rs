@@ -253,7 +253,7 @@ impl Node {
         }
     }
 
-    /// Takes the next message for the connection that is `link`, and its size; call it when the
+    /// Takes the next message for the connection of `link`, with its size. Call it when the
     /// connection has room for one.
     pub fn take(&mut self, now: Time, link: EdgeId) -> Option<(Bytes, Rc<Message>)> {
         self.queue_mut(link).take(now)

@@ -76,7 +76,7 @@ pub(crate) struct Covered {
     again: bool,
     /// Whether the acknowledgement reports ranges beyond a hole.
     pub beyond_hole: bool,
-    /// A copy sent later than this cannot be what is acknowledged.
+    /// A copy sent later than this cannot be the acknowledged one.
     copy_sent_by: Time,
 }
 

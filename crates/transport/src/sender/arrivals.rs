@@ -23,7 +23,7 @@ impl Sender {
         let advanced = ack.cumulative > self.cumulative;
         if ack.cumulative >= self.cumulative {
             self.cumulative = ack.cumulative;
-            // A window never shrinks below what was allowed before.
+            // The right edge of the window never moves back.
             self.allowed = self.allowed.max(ack.cumulative.saturating_add(ack.window.get()));
         }
         self.board.acknowledge(ack.cumulative, &mut covered);

@@ -13,14 +13,15 @@ use crate::scoreboard::Scoreboard;
 use crate::segment::{Segment, SegmentKind};
 use crate::writing::Writing;
 
-/// Delay after which a due packet is no longer caught up with: time had stopped.
+/// Maximum lateness that the pacing schedule makes up for. A longer one means that time had
+/// stopped.
 const LONGEST_CATCHING_UP: Duration = Duration::from_millis(10);
 /// Longest wait between two packets, however slow the pace.
 const LONGEST_PACE: Duration = Duration::from_secs(3600);
 
 /// The sending end of a flow. Fields that each packet and acknowledgement needs lie side by side,
-/// away from the laws' states of very different lengths: with many flows memory access takes the
-/// time.
+/// apart from the law's state, whose length differs widely: with many flows memory access dominates
+/// the time.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender {
@@ -69,7 +70,7 @@ pub struct Sender {
 /// Limit of a sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeptBy {
-    /// Its law, by its window or its pace.
+    /// The sender's law, by its window or its pace.
     Law,
     /// The application, which has written no more.
     Application,

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Time};
 use crate::testing::{MSS, Pipe, RTT, at, config, fixed, ms, packets};
 use crate::{App, Reader, ReceiveWindow, Receiver, Reply, TransportConfig};
 
-/// A receiver that gets packets and is asked what it has read.
+/// A receiver that gets packets; the test checks what it has read.
 fn receiver(law: &AnyLaw, buffer: u64, reader: Reader) -> Receiver {
     let config =
         TransportConfig { receive_window: ReceiveWindow::Fixed(packets(buffer)), ..config() };
@@ -61,7 +61,7 @@ fn who_holds_back_by_rate_advertises_all_and_drops() {
         assert_eq!(receiver.delivered(), packets(4));
         assert_eq!(window(&mut receiver, at(0)), advertised);
         assert_eq!(receiver.refused(), refused);
-        // A question for room is no dropped packet.
+        // A window probe is no dropped packet.
         receiver.on_data(at(0), 6 * MSS, Bytes::ZERO, &Header::None, false);
         assert_eq!(receiver.refused(), refused);
         assert_eq!(give(&mut receiver, at(50), 4), Reply::Now);

@@ -1,5 +1,5 @@
-//! Limits of a sender: its law, the application, or the receiver. The law must know which: a window
-//! that is not used says nothing about the path.
+//! Limits of a sender: its law, the application, or the receiver. The law must know which: an
+//! unused window does not measure the path.
 
 use ratewire_units::Rate;
 

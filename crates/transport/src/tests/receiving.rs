@@ -1,4 +1,4 @@
-//! Acknowledgements: when they are sent, and what they say.
+//! Acknowledgements: their times and content.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -34,7 +34,7 @@ fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
     pipe.data.insert(0, Fate::Marked);
     pipe.run();
     assert_eq!(pipe.answers().map(|(t, ack)| (t, ack.marked)).next(), Some((at(50), true)));
-    // A question for the window is answered at once too.
+    // A window probe is answered at once too.
     let reply = pipe.receiver.on_data(at(60), MSS, Bytes::ZERO, &Header::None, false);
     assert_eq!(reply, Reply::Now);
 }

@@ -28,7 +28,7 @@ fn entered(path: &Path, state: State) -> Vec<Time> {
     path.states.iter().filter(|entry| entry.1 == state).map(|entry| entry.0).collect()
 }
 
-/// The share of the path's rate delivered between two times.
+/// Share of the path's rate that was delivered between two times.
 fn share(path: &mut Path, from: Time, to: Time) -> f64 {
     path.run_until(from);
     let before = path.delivered;
@@ -123,7 +123,7 @@ fn probes_for_bandwidth_come_every_two_to_three_seconds_in_their_order() {
             State::Startup => false,
             State::Drain => before == State::Startup,
             State::Down => matches!(before, State::Drain | State::Up),
-            // A state that ends with the acknowledgement that began it is not seen.
+            // A state that ends with the acknowledgement that began it is not recorded.
             State::Cruise => before != State::Startup && before != State::Refill,
             State::Refill => matches!(before, State::Cruise | State::Down),
             State::Up => before == State::Refill,
@@ -131,13 +131,14 @@ fn probes_for_bandwidth_come_every_two_to_three_seconds_in_their_order() {
         };
         assert!(in_order, "{before:?} to {now:?}");
         if now == State::Refill {
-            // Since DOWN, which may not be seen, or ProbeRTT, which takes another 0.2 s.
+            // Counted from DOWN, which may not be recorded, or from ProbeRTT, which takes another
+            // 0.2 s.
             let since = if before == State::Cruise { p.states[i - 1].0 } else { p.states[i].0 };
             let waited = p.states[i].0.since(since).secs();
             assert!((1.5..3.1).contains(&waited), "{waited} s");
         }
     }
-    // The queue that a probe makes is gone within a second.
+    // The queue of a probe drains within a second.
     p.run_to(is_in(State::Up));
     p.run_to(is_in(State::Cruise));
     assert!(p.queue() < 5.0, "{}", p.queue());
@@ -207,7 +208,7 @@ fn a_probe_that_loses_too_much_ends_and_bounds_what_is_outstanding() {
     assert!(p.source.cycle.prev_too_high);
     let longterm = p.source.model.inflight_longterm;
     assert!(longterm >= 0.7 * p.source.target_inflight() && longterm.is_finite());
-    // The next probe comes no further than there, and the one after goes on.
+    // The next probe stops at that bound, and the one after continues.
     p.run_to(is_in(State::Cruise));
     p.lose_every = 0;
     p.run_to(is_in(State::Up));
@@ -241,7 +242,8 @@ fn a_shallow_buffer_is_used_without_losing_more_than_the_threshold() {
     }
 }
 
-/// Ten times the packets' size and the rate: the same in packets, but for the quantum of 64 KB.
+/// With packets and rate ten times as large the course is equal in packets, except for the quantum
+/// of 64 KB.
 #[test]
 fn the_trajectory_does_not_depend_on_the_scale() {
     let run = |scale: u64| {

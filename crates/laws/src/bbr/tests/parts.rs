@@ -67,7 +67,7 @@ fn the_oldest_that_have_not_arrived_are_lost() {
     for i in 0..6 {
         d.on_send(at(i), MSS, (i + 1) * MSS);
     }
-    // One acknowledgement of the first two, then 2 and 4 are missing.
+    // One acknowledgement covers the first two; then 2 and 4 are missing.
     d.on_ack(&ack(100, 2, 4), PacketNumber(1));
     assert!(d.give_up(4 * MSS).is_none());
     d.on_ack(&ack(101, 1, 3), PacketNumber(3));
@@ -128,7 +128,7 @@ fn what_was_acknowledged_before_idling_is_not_aggregated_with_what_comes_after()
     let mut extra_after = |model: &mut Model, ms: u64, packets: u64, number| {
         delivery.on_send(at(ms - 40), packets * MSS, packets * MSS);
         let rs = sample(&mut delivery, &ack(ms, packets, 0), number);
-        // What the rounds before had is forgotten.
+        // Values of the earlier rounds are forgotten.
         model.update_aggregation(&rs, f64::INFINITY, 20 * number, true);
         model.extra_acked / MSS as f64
     };

@@ -9,7 +9,7 @@ use crate::bbr::{Bbr, BbrSource, PacketNumber};
 use crate::law::{Acked, Congestion, FlowContext, Law, Named, Sending, Signal, Source};
 use crate::options::Options;
 
-/// A packet, headers and all, and what of it is payload.
+/// Size of a packet with headers, and its payload.
 pub(super) const PACKET: u64 = 1500;
 pub(super) const MSS: u64 = 1460;
 
@@ -38,17 +38,17 @@ struct Packet {
     lost: bool,
 }
 
-/// A sender, its path, and what is on its way.
+/// A sender, its path, and packets on their way.
 pub(super) struct Path {
     pub(super) source: BbrSource,
     pub(super) now: Time,
-    /// Of the bottleneck.
+    /// Rate of the bottleneck.
     pub(super) rate: Rate,
-    /// Without queueing.
+    /// Round-trip time without queueing.
     pub(super) rtt: Duration,
     /// Room in the bottleneck, in packets.
     pub(super) buffer: u64,
-    /// Every so many packets one is lost; 0 for none.
+    /// One packet in so many is lost; 0 for none.
     pub(super) lose_every: u64,
     /// Least time between two packets of the application.
     pub(super) app: Duration,
@@ -97,11 +97,11 @@ impl Path {
     pub(super) fn window(&self) -> f64 {
         self.source.window().as_f64() / self.size as f64
     }
-    /// What the path holds without a queue, in packets.
+    /// Bandwidth-delay product of the path, in packets.
     pub(super) fn bdp(&self) -> f64 {
         self.rtt.secs() / self.serial().secs()
     }
-    /// The rate in payload.
+    /// Payload rate of the bottleneck.
     pub(super) fn goodput(&self) -> f64 {
         self.size as f64 / self.serial().secs()
     }
@@ -121,7 +121,7 @@ impl Path {
             self.step();
         }
     }
-    /// Until this holds, for a minute at most.
+    /// Runs until the condition holds, for a minute at most.
     pub(super) fn run_to(&mut self, condition: impl Fn(&Path) -> bool) {
         let end = self.now + Duration::from_secs(60);
         while !condition(self) {

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438): the window as a cubic function of the time since the last loss.
 //!
-//! Units: packets (`SMSS` of payload) and seconds. `flight` is what was outstanding when the loss
+//! Units: packets (`SMSS` of payload) and seconds. `flight` is the outstanding data when the loss
 //! was noticed, at most `cwnd`.
 //!
 //! # Congestion avoidance (section 4.2 to 4.5)
@@ -20,7 +20,7 @@
 //! # Congestion (section 4.6 to 4.8)
 //! - loss or mark: `cwnd_prior = cwnd`, `ssthresh = max(beta flight, 2)`,
 //!   `cwnd = max(beta flight, 2)`, after a mark `max(beta flight, 1)`.
-//! - fast convergence: `W_max = cwnd (1 + beta) / 2` if the window had not got back to `W_max`,
+//! - fast convergence: `W_max = cwnd (1 + beta) / 2` if the window had not returned to `W_max`,
 //!   else `W_max = cwnd`.
 //! - timeout: `ssthresh` as for a loss, `cwnd = 1`, `W_max` unknown.
 //!
@@ -29,10 +29,10 @@
 //! `(C (3 + beta) / (4 (1 - beta)))^(1/4) (RTT / p)^(3/4) = 1.054 (RTT / p)^(3/4)` (5.1).
 //!
 //! # Deliberate differences from RFC 9438
-//! - Growth is by packets acknowledged, not by acknowledgements (4.4), so that delayed
-//!   acknowledgements do not halve it, as in Linux.
-//! - In the Reno-friendly region the window is never lowered to `W_est`, only raised, as in Linux:
-//!   the window steers for `W(t + SRTT)`, and may be above `W(t)` and `W_est` alike.
+//! - The window grows by packets acknowledged, as in Linux, and not by acknowledgements (4.4).
+//!   Delayed acknowledgements therefore do not halve its growth.
+//! - In the Reno-friendly region the window is raised to `W_est` and never lowered to it, as in
+//!   Linux. The window aims at `W(t + SRTT)`, and may exceed both `W(t)` and `W_est`.
 //! - Spurious loss events are not undone (4.9): the transport does not report them.
 //! - No growth for one RTT after a mark (RFC 3168, 6.1.2), which RFC 9438 leaves open.
 //! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not
@@ -127,8 +127,8 @@ impl Law for Cubic {
 impl Invariants for Cubic {
     type Header = NoHeader;
 
-    /// Windows grow with the time since a loss, and losses choose who falls: after a minute 2 to 8
-    /// flows were up to 33 % from their mean.
+    /// Shares are unequal, because windows grow with the time since a loss and chance decides which
+    /// flows lose packets. After a minute 2 to 8 flows were up to 33 % from their mean.
     fn promises(&self) -> Promises {
         Promises { equal_shares: false, any_speed: false, ..Promises::default() }
     }

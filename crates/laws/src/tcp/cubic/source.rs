@@ -16,7 +16,7 @@ const TARGET_LIMIT: f64 = 1.5;
 #[derive(Clone, Debug)]
 pub struct CubicSource {
     pub(super) window: Window,
-    /// Packets; `None` until a loss or mark, and after a timeout.
+    /// `W_max` in packets; `None` before a loss or mark, and after a timeout.
     pub(super) w_max: Option<f64>,
     /// Window when `ssthresh` was last set, in packets; `None` until it is.
     cwnd_prior: Option<f64>,
@@ -34,9 +34,9 @@ pub(super) struct Stage {
     pub(super) curve: Curve,
     /// The window that Reno would have, in packets (4.3).
     w_est: f64,
-    /// How long the window has been the limit in this stage (5.8).
+    /// Time for which the window has been the limit in this stage (5.8).
     pub(super) t: Duration,
-    /// Up to when `t` is counted.
+    /// Time up to which `t` is counted.
     counted: Time,
 }
 
@@ -66,7 +66,7 @@ impl Curve {
     }
 }
 
-/// Reno's increase that, with CUBIC's decrease, gets Reno's throughput (4.3).
+/// Additive increase that gives Reno's throughput with CUBIC's decrease (4.3).
 pub(super) fn alpha(beta: f64) -> f64 {
     3.0 * (1.0 - beta) / (1.0 + beta)
 }
@@ -91,7 +91,7 @@ impl CubicSource {
         self.window.cwnd() / self.window.mss()
     }
 
-    /// `packets` were acknowledged in congestion avoidance (4.2 to 4.5).
+    /// Grows the window by `packets` acknowledged in congestion avoidance (4.2 to 4.5).
     #[inline]
     fn avoid(&mut self, packets: f64, acked: &Acked) {
         let cwnd = self.cwnd();
@@ -140,7 +140,7 @@ impl Source for CubicSource {
     fn on_ack(&mut self, acked: &Acked, _: Option<&NoHeader>) {
         let bytes = self.window.on_ack(acked);
         if bytes > 0.0 {
-            // More than a window cannot have been outstanding, and would overshoot the target.
+            // No more than a window can have been outstanding; more would overshoot the target.
             let packets = (bytes / self.window.mss()).min(self.cwnd());
             self.avoid(packets, acked);
         } else if let Some(stage) = &mut self.stage

@@ -68,8 +68,8 @@ fn the_window_follows_the_curve_one_rtt_ahead() {
         let to = 100 + 1000 * secs;
         acknowledge(&mut s, from, to, false);
         from = to + 1;
-        // Each acknowledgement closes 1/cwnd of the distance to W(t + RTT), so that the window
-        // comes cwnd / rate = 70 to 100 ms late, and that is about where the curve is now.
+        // Each acknowledgement closes 1/cwnd of the distance to W(t + RTT). The window therefore
+        // lags by cwnd / rate = 70 to 100 ms, which brings it to about W(t).
         let expected = s.stage.as_ref().unwrap().curve.at(secs as f64);
         assert!((s.cwnd() - expected).abs() < 0.5, "{} and not {expected}", s.cwnd());
     }
@@ -184,7 +184,7 @@ fn time_in_which_the_window_is_not_used_does_not_count() {
     assert_eq!(paused.stage.as_ref().unwrap().t, Duration::from_secs(1));
     assert_eq!(paused.window(), busy.window());
 
-    // Nor does idling, of which no acknowledgement tells.
+    // The curve does not advance during idling either, which no acknowledgement reports.
     let mut idle = after_a_loss_at_100();
     acknowledge(&mut idle, 100, 600, false);
     idle.on_send(&Sending { now: at(900), ..sending() });

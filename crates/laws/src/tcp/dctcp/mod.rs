@@ -1,21 +1,21 @@
-//! DCTCP: a mark cuts the window by as much as there were marks (Alizadeh et al., SIGCOMM 2010; RFC
+//! DCTCP: the window is cut by the share of marked packets (Alizadeh et al., SIGCOMM 2010; RFC
 //! 8257).
 //!
 //! Units: payload bytes at the sender, packets or bytes of queue at the port.
 //!
 //! # Port (SIGCOMM 2010, section 3.1)
-//! - marks each arriving packet that finds more than `K` waiting: the queue as it is, not a mean.
-//!   `K > C RTT / 7` keeps the link busy (section 3.3): 20 packets at 1 Gbit/s and 65 at 10 Gbit/s
-//!   in the paper's data centre.
+//! - marks each arriving packet that finds a queue above `K`. The queue is the present one, not a
+//!   mean. `K > C RTT / 7` keeps the link busy (section 3.3): 20 packets at 1 Gbit/s and 65 at 10
+//!   Gbit/s in the paper's data centre.
 //!
 //! # Receiver (RFC 8257, 3.2)
-//! - the transport's: an acknowledgement speaks for marked or for unmarked packets, never for both.
+//! - done by the transport: an acknowledgement covers either marked or unmarked packets.
 //!
 //! # Sender (RFC 8257, 3.3)
 //! - counts acknowledged bytes, and those whose acknowledgement was marked; once a window of data
 //!   `alpha = (1 - g) alpha + g marked / acknowledged`, `alpha = 1` at first and `g = 1/16`.
 //! - at most once a window, after a mark: `cwnd = cwnd (1 - alpha / 2)`.
-//! - everything else is NewReno's (3.4, 3.5): see [`super::newreno`].
+//! - everything else is as under NewReno (3.4, 3.5): see [`super::newreno`].
 //!
 //! # Steady state (SIGCOMM 2010, section 3.3)
 //! `N` flows of one RTT, each with the window `W = (C RTT + K) / N` in packets when marks begin:
@@ -25,9 +25,9 @@
 //!
 //! # Deliberate differences
 //! - The window does not grow in the RTT after a mark (RFC 3168, 6.1.2), as in Linux. The paper's
-//!   fluid sawtooth has no such rest.
-//! - A loss in the RTT after a mark cuts the window to half of what it was before the mark, not by
-//!   half again.
+//!   fluid sawtooth has no such pause.
+//! - A loss in the RTT after a mark cuts the window to half of its size before the mark, not to
+//!   half of the already reduced window.
 //! - A mark never lowers the window below two packets, as in Linux; RFC 8257 leaves it open.
 
 mod port;
@@ -131,8 +131,8 @@ impl Law for Dctcp {
 impl Invariants for Dctcp {
     type Header = NoHeader;
 
-    /// A packet is added each RTT, and windows are cut by turns: after a minute 2 to 8 flows were
-    /// up to 30 % from their mean.
+    /// Shares are unequal, because windows grow by a packet an RTT and are cut in turn. After a
+    /// minute 2 to 8 flows were up to 30 % from their mean.
     fn promises(&self) -> Promises {
         Promises { equal_shares: false, any_speed: false, ..Promises::default() }
     }

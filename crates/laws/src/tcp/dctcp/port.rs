@@ -10,7 +10,7 @@ use crate::reason::{Figure, Reason};
 #[derive(Clone, Debug)]
 pub struct DctcpPort {
     threshold: Size,
-    /// What the last packet found.
+    /// Queue that the last packet found.
     found: PortQueue,
 }
 

@@ -19,7 +19,7 @@ pub struct DctcpSource {
     marked: f64,
     /// Acknowledging more than this ends the window of data.
     window_end: u64,
-    /// Share of the window that the last mark left.
+    /// Share of the window that remained after the last mark.
     kept: f64,
 }
 
@@ -69,7 +69,7 @@ impl Source for DctcpSource {
     fn on_congestion(&mut self, congestion: &Congestion) {
         if congestion.signal == Signal::Mark {
             let keep = 1.0 - self.alpha / 2.0;
-            // Of the window itself, not of what happens to be outstanding.
+            // The cut applies to the window, not to the outstanding data.
             let whole = Congestion { in_flight: Bytes::MAX, ..*congestion };
             if self.reno.cut(&whole, keep) {
                 self.kept = keep;

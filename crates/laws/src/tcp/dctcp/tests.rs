@@ -68,7 +68,7 @@ fn an_acknowledgement_of_nothing_changes_nothing() {
 fn a_mark_cuts_by_half_of_alpha() {
     for (alpha, packets) in [("1", 5.0), ("0.5", 7.5), ("0.1", 9.5), ("0", 10.0)] {
         let mut s = dctcp(&[("initial_alpha", alpha)]);
-        // Whatever happens to be outstanding.
+        // The amount of outstanding data does not matter.
         s.on_congestion(&congestion(Signal::Mark, 3));
         near(s.window().as_f64(), packets * MSS.as_f64());
     }

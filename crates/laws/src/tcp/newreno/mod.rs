@@ -1,21 +1,21 @@
 //! NewReno: TCP's additive increase and multiplicative decrease (RFC 5681, RFC 6582, RFC 6675).
 //!
-//! Units: payload bytes. `SMSS` is the payload of a full packet, `flight` what was outstanding when
-//! the loss was noticed, at most `cwnd`.
+//! Units: payload bytes. `SMSS` is the payload of a full packet. `flight` is the outstanding data
+//! when the loss was noticed, at most `cwnd`.
 //!
 //! # Sender
-//! - starts with `cwnd` = 10 packets (RFC 6928) and `ssthresh` as high as can be (RFC 5681, 3.1).
+//! - starts with `cwnd` = 10 packets (RFC 6928) and an infinite `ssthresh` (RFC 5681, 3.1).
 //! - slow start, `cwnd < ssthresh`: `cwnd += min(acked, L * SMSS)` for each acknowledgement, L = 2
 //!   (RFC 3465, 2.2), so that the window doubles each RTT with delayed acknowledgements too.
 //!   L = 1 in the slow start after a timeout (RFC 3465, 2.3).
-//! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted,
-//!   `cwnd += SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1). With `count = "acks"` an
-//!   acknowledgement counts as one packet (RFC 2581, 3.1, and Linux before 4.0): half as fast with
-//!   delayed ones.
+//! - congestion avoidance: counts acknowledged bytes; whenever `cwnd` of them are counted, `cwnd +=
+//!   SMSS` (RFC 3465, 2.1; recommended by RFC 5681, 3.1). With `count = "acks"` an acknowledgement
+//!   counts as one packet (RFC 2581, 3.1, and Linux before 4.0): the window then grows half as fast
+//!   with delayed acknowledgements.
 //! - loss or mark: `ssthresh = max(flight / 2, 2 SMSS)`, `cwnd = ssthresh` (RFC 5681, equation 4;
 //!   RFC 6675, 5; RFC 3168, 6.1.2).
-//! - timeout: the same `ssthresh`, `cwnd = 1 SMSS` (RFC 5681, 3.1); `ssthresh` is held while the
-//!   same packet times out again.
+//! - timeout: `ssthresh` as for a loss, `cwnd = 1 SMSS` (RFC 5681, 3.1). `ssthresh` does not change
+//!   while the same packet times out again.
 //! - nothing sent for longer than the retransmission timeout: `cwnd = min(cwnd, initial window)`
 //!   (RFC 5681, 4.1); `ssthresh` stays.
 //! - no growth while a loss is repaired, for one RTT after a mark (RFC 3168, 6.1.2), or while the
@@ -27,15 +27,15 @@
 //! - No inflation by duplicate acknowledgements and no deflation by partial ones (RFC 5681, 3.2;
 //!   RFC 6582, 3.2): the transport counts what is outstanding as RFC 6675 does, so the window is
 //!   `ssthresh` throughout the repair and after it.
-//! - L = 2 where RFC 5681 (3.1) has 1, which doubles the window only if every packet is
-//!   acknowledged by itself.
+//! - L = 2; RFC 5681 (3.1) has 1, which doubles the window only if every packet is acknowledged by
+//!   itself.
 //! - A timeout within a window that has been cut for a loss or a mark lowers `cwnd` and not
 //!   `ssthresh` again, as Linux does.
-//! - A mark never lowers the window below two packets. RFC 3168 (6.1.2) goes on to one, and from
-//!   there to sending on the retransmission timer.
-//! - The byte limit on the initial window (14,600 in RFC 6928, 2) is not applied: the option says
-//!   what is used.
-//! - HyStart++ (RFC 9406) is there, and off, as in the RFCs named above.
+//! - A mark never lowers the window below two packets. RFC 3168 (6.1.2) continues to one packet,
+//!   and then sends by the retransmission timer.
+//! - The byte limit on the initial window (14,600 in RFC 6928, 2) is not applied: the option sets
+//!   the window.
+//! - HyStart++ (RFC 9406) is available and off by default, as the RFCs above do not have it.
 
 mod source;
 #[cfg(test)]
@@ -54,8 +54,7 @@ use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
 #[derive(Clone, Debug)]
 pub struct NewReno {
     pub(super) common: Common,
-    /// Whether an acknowledgement counts as one packet in congestion avoidance, however much it
-    /// covers.
+    /// Whether each acknowledgement counts as one packet in congestion avoidance.
     pub(super) counts_acks: bool,
 }
 
@@ -112,8 +111,8 @@ impl Law for NewReno {
 impl Invariants for NewReno {
     type Header = NoHeader;
 
-    /// A packet is added each RTT, and losses choose who falls: after a minute 2 to 8 flows were up
-    /// to 13 % from their mean.
+    /// Shares are unequal, because windows grow by a packet an RTT and chance decides which flows
+    /// lose packets. After a minute 2 to 8 flows were up to 13 % from their mean.
     fn promises(&self) -> Promises {
         Promises { equal_shares: false, any_speed: false, ..Promises::default() }
     }

@@ -18,7 +18,7 @@ pub struct NewRenoSource {
     pub(in crate::tcp) window: Window,
     /// Bytes acknowledged in congestion avoidance since the window last grew.
     acked: f64,
-    /// Most bytes of one acknowledgement that count.
+    /// Maximum number of bytes of one acknowledgement that count.
     counted: f64,
 }
 
@@ -29,7 +29,8 @@ impl NewRenoSource {
         NewRenoSource { window, acked: 0.0, counted }
     }
 
-    /// Congestion was noticed: keeps the share `keep` of what was outstanding.
+    /// Reduces the window to the share `keep` of the outstanding data. Returns whether the
+    /// congestion is a new event.
     pub(in crate::tcp) fn cut(&mut self, congestion: &Congestion, keep: f64) -> bool {
         let cut = self.window.on_congestion(congestion, keep, MARK_FLOOR);
         if cut {
@@ -55,7 +56,8 @@ impl Source for NewRenoSource {
         self.acked += self.window.on_ack(acked).min(self.counted);
         let cwnd = self.window.cwnd();
         if self.acked >= cwnd {
-            // At most one packet an RTT: what a huge acknowledgement leaves over counts once more.
+            // At most one packet an RTT: of a huge acknowledgement's rest, at most one more window
+            // counts.
             self.acked = (self.acked - cwnd).min(cwnd);
             self.window.add(self.window.mss());
         }

@@ -117,7 +117,7 @@ fn the_window_rests_while_a_loss_is_repaired() {
         s.on_ack(&Acked { in_recovery: true, ..acked() }, None);
     }
     assert_eq!(s.window(), MSS * 5);
-    // A mark on a packet of the same window tells nothing new.
+    // A mark on a packet of the same window is no new event.
     s.on_congestion(&congestion(Signal::Mark, 5));
     assert_eq!(s.window(), MSS * 5);
     s.on_recovered(at(200));
@@ -148,7 +148,7 @@ fn a_timeout_starts_again_from_one_packet_up_to_half_of_what_was_outstanding() {
     let mut s = newreno(&[]);
     s.on_congestion(&congestion(Signal::Timeout, 10));
     assert_eq!((s.window(), s.window.ssthresh()), (MSS, 5000.0));
-    // The same packet times out again: the threshold is held.
+    // The same packet times out again: the threshold does not change.
     s.on_congestion(&congestion(Signal::Timeout, 1));
     assert_eq!((s.window(), s.window.ssthresh()), (MSS, 5000.0));
     // L is 1, and the transport's flag does not matter: there is no window to repair within.
@@ -206,7 +206,7 @@ fn idling_for_longer_than_the_timeout_brings_slow_start_back() {
         s.on_send(&Sending { now: at(500 + idle_ms), ..sending() });
         assert_eq!(s.window(), MSS * window, "idle for {idle_ms} ms");
     }
-    // Three quarters of the window is where slow start ends then.
+    // Slow start then ends at three quarters of the window.
     let mut s = newreno(&[("idle_restart", "halve"), ("initial_ssthresh", "20 packets")]);
     acknowledge(&mut s, 4000);
     let before = s.window().as_f64();
@@ -214,7 +214,8 @@ fn idling_for_longer_than_the_timeout_brings_slow_start_back() {
     s.on_send(&Sending { now: at(1600), ..sending() });
     assert!((s.window().as_f64() - before / 2.0).abs() < 1.0);
     assert!((s.window.ssthresh() - 0.75 * before).abs() < 1.0);
-    // Waiting for an acknowledgement is not idling, and before there is an RTT nothing is known.
+    // Waiting for an acknowledgement is not idling, and there is no restart before the first RTT
+    // sample.
     let mut s = newreno(&[]);
     acknowledge(&mut s, 40);
     s.on_send(&Sending { now: at(500), ..sending() });
@@ -245,7 +246,7 @@ fn the_mean_window_is_1_22_over_the_root_of_the_loss_rate() {
             pipe.lose_every = lose_every;
             pipe.marks = marks;
             let expected = 1.2247 * libm::sqrt(lose_every as f64);
-            // Less than expected by the rounds of the repairs, in which the window rests.
+            // The mean is less than expected, because the window does not grow in rounds of repair.
             let mean = pipe.mean_window(5, 25);
             assert!((mean / expected - 1.0).abs() < 0.15, "{mean} and not {expected}");
         }

@@ -14,17 +14,17 @@ use super::discipline::{Departure, Discipline, DisciplineInfo, Treatment, option
 pub struct CoDel {
     /// Acceptable standing delay.
     target: Duration,
-    /// Window in which the least delay is taken.
+    /// Window over which the minimum of the delay is taken.
     interval: Duration,
     /// Whether packets that can be marked are marked.
     ecn: bool,
-    /// Time at which the delay will have been above the target for an interval.
+    /// Time at which the delay will have been above target for an interval.
     first_above: Option<Time>,
     dropping: bool,
     drop_next: Time,
     count: u32,
     last_count: u32,
-    /// Size of the largest packet so far: a standing queue is more than one of these.
+    /// Size of the largest packet so far (maxpacket). A backlog of no more is no standing queue.
     largest: Bytes,
 }
 
@@ -105,7 +105,7 @@ impl Discipline for CoDel {
             return Treatment::Pass;
         }
         self.dropping = true;
-        // Dropping resumes near the rate that controlled the queue last time (RFC 8289, 4.3).
+        // Resumes near the rate that controlled the queue last time (RFC 8289, 5.5).
         let delta = self.count - self.last_count;
         let recent = now.since(self.drop_next) < self.interval * 16;
         self.count = if delta > 1 && recent { delta } else { 1 };

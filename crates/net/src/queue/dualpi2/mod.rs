@@ -1,8 +1,8 @@
 //! DualPI2, the dual queue coupled AQM for low latency, low loss and scalable throughput (RFC
 //! 9332).
 //!
-//! Names and pseudo code are those of appendix A. Queue 0 is the Classic queue (C), queue 1 the
-//! low-latency one (L).
+//! Names and pseudo code are those of appendix A, with the edge cases of A.2. Queue 0 is the
+//! Classic queue (C), queue 1 the low-latency queue (L).
 //!
 //! # Updates (`dualpi2_update`)
 //! Between two updates, the backlog changes only at arrivals and departures, and the wait of a
@@ -12,8 +12,8 @@
 //! # Deliberate differences
 //! - The scheduler is weighted round robin by bytes with a credit, as in Linux's sch_dualpi2: the
 //!   RFC's pseudo code leaves `scheduler()` open.
-//! - The link's `queue` limits both queues together, and an arriving packet that finds no room is
-//!   dropped.
+//! - The limit of both queues is the link's `queue`; an arriving packet that finds no room is
+//!   dropped. The RFC tests for a full-size packet's room, whatever the size of the arriving one.
 
 #[cfg(test)]
 mod tests;
@@ -35,7 +35,7 @@ const LOW_LATENCY: u32 = 1;
 /// DualPI2 at one link. Names in brackets are the RFC's.
 #[derive(Clone, Debug)]
 pub struct DualPi2 {
-    /// Target wait of the Classic queue.
+    /// Target of the wait in the Classic queue.
     target: Duration,
     /// Timer of the probabilities' updates (Tupdate).
     updates: Timer,
@@ -60,8 +60,7 @@ pub struct DualPi2 {
     heads: [Option<Time>; 2],
     /// Sums of probabilities since the last mark or drop, by queue (count of recur).
     counts: [f64; 2],
-    /// Credit of the scheduler: above zero, the Classic queue is next, otherwise the low-latency
-    /// queue.
+    /// The Classic queue is next if this is above zero, else the low-latency queue.
     credit: f64,
 }
 
@@ -111,7 +110,7 @@ const OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
-/// A low-latency packet is marked by its own queue only if more packets than this wait behind it
+/// A low-latency packet is marked by its own queue only if more packets than these wait behind it
 /// (Th_len).
 const LEAST_BEHIND: u32 = 1;
 impl DualPi2 {
@@ -120,12 +119,13 @@ impl DualPi2 {
         self.base * self.base
     }
 
-    /// Coupled probability of a low-latency packet's mark (p_CL).
+    /// Probability of a low-latency packet's mark, coupled to the Classic queue's (p_CL).
     fn coupled(&self) -> f64 {
         (self.coupling * self.base).min(1.0)
     }
 
-    /// Whether every low-latency packet is marked, so that marks can do no more (p_CL >= p_Lmax).
+    /// Whether every low-latency packet is marked already, so that only drops can slow senders
+    /// further (p_CL >= p_Lmax).
     fn is_overloaded(&self) -> bool {
         self.coupled() >= 1.0
     }
@@ -150,8 +150,8 @@ impl DualPi2 {
         hits
     }
 
-    /// Computes the updates up to `now`, at multiples of the interval; the heads have not changed
-    /// since.
+    /// Works out the updates up to `now`, at multiples of the interval. The heads have not changed
+    /// since the last call.
     fn catch_up(&mut self, now: Time) {
         while let Some(at) = self.updates.take(now) {
             let before = (self.base, self.previous);
@@ -162,7 +162,7 @@ impl DualPi2 {
         }
     }
 
-    /// One update, by the longer wait of both queues (dualpi2_update of A.2).
+    /// One update (dualpi2_update of A.2), from the longer wait of both queues' heads.
     fn update(&mut self, at: Time) {
         let waits = self.heads.map(|came| came.map_or(Duration::ZERO, |came| at.since(came)));
         let wait = waits[0].max(waits[1]);
@@ -172,7 +172,7 @@ impl DualPi2 {
         self.previous = wait;
     }
 
-    /// Decides about a Classic packet (A.2).
+    /// Treatment of a departing Classic packet (dualpi2_dequeue of A.2).
     fn treat_classic(&mut self) -> Treatment {
         let likelihood = self.classic();
         if !self.recurs(CLASSIC, likelihood) {
@@ -183,7 +183,7 @@ impl DualPi2 {
         Treatment::signal(likelihood < most)
     }
 
-    /// Decides about a low-latency packet (A.2).
+    /// Treatment of a departing low-latency packet (dualpi2_dequeue of A.2).
     fn treat_low_latency(&mut self, departure: &Departure) -> Treatment {
         let (classic, coupled) = (self.classic(), self.coupled());
         if self.is_overloaded() && self.recurs(LOW_LATENCY, classic) {
@@ -277,8 +277,8 @@ impl Discipline for DualPi2 {
     }
 }
 
-/// The credit while both queues are empty. With a Classic share below one half it is negative, and
-/// the low-latency queue goes first.
+/// Credit of the Classic queue after an idle time. It is negative for a share below one half: the
+/// low-latency queue then goes first.
 fn first_credit(classic_share: f64, packet: Bytes) -> f64 {
     (2.0 * classic_share - 1.0) * packet.as_f64()
 }

@@ -1,11 +1,11 @@
-//! FQ-CoDel (RFC 8290): the queues of flows are served in turn, and CoDel manages each queue.
+//! FQ-CoDel (RFC 8290): flows are served in turn, and CoDel controls the queue of each.
 //!
 //! # Deliberate differences
-//! - The hash is of a flow's number, where the RFC hashes addresses and ports (section 4.1). As
-//!   there, it is salted at random, and two flows may share a queue.
-//! - If the link has no room, packets are dropped in the same way as beyond `limit`.
-//! - At a switch with buffers that pause its inputs, FQ-CoDel does nothing: the switch sorts
-//!   packets itself.
+//! - The hash is that of a flow's number, where the RFC hashes addresses and ports (section 4.1).
+//!   As in the RFC, it is salted at random, and two flows may share a queue.
+//! - If the link has no room, packets are dropped as they are beyond `limit`.
+//! - A switch with buffers that pause their inputs sorts packets itself. FQ-CoDel does nothing
+//!   there.
 
 #[cfg(test)]
 mod tests;
@@ -24,25 +24,25 @@ use crate::packet::Ecn;
 /// FQ-CoDel at one link.
 #[derive(Clone, Debug)]
 pub struct FqCoDel {
-    /// Largest number of queues.
+    /// Maximum number of queues.
     most: u32,
     /// Bytes that a queue may send in each round.
     quantum: i64,
     /// Number of packets in all queues above which some are dropped.
     limit: u32,
-    /// Largest number of packets that are dropped at once.
+    /// Maximum number of packets that are dropped at once.
     batch: u32,
     /// The CoDel that a new queue begins with.
     codel: CoDel,
     /// Salt of the hash, drawn when the first packet comes.
     salt: Option<u64>,
-    /// Number of the queue, by hash; `None` until a packet of this hash has come.
+    /// Number of the queue by hash, once a packet has waited there.
     numbers: Vec<Option<u32>>,
     flows: Vec<Flow>,
-    /// The RFC's new queues: those in which packets have just begun to wait, in order of service.
+    /// New queues (RFC 8290, 4): queues with a first packet, in order of service.
     new: VecDeque<u32>,
-    /// The RFC's old queues: all others in which packets wait, or did when they were last looked
-    /// at.
+    /// Old queues (RFC 8290, 4): all other active queues. One that has become empty stays on the
+    /// list until its next turn.
     old: VecDeque<u32>,
 }
 
@@ -50,9 +50,9 @@ pub struct FqCoDel {
 #[derive(Clone, Debug)]
 struct Flow {
     codel: CoDel,
-    /// Bytes that the queue may still send in this round; at most a packet below zero.
+    /// Bytes that this queue may still send in this round; at most a packet below zero.
     credit: i64,
-    /// Whether the queue is among the new or old ones.
+    /// Whether this queue is among the new or old queues.
     is_listed: bool,
 }
 
@@ -97,7 +97,7 @@ const OPTIONS: &[OptionSpec] = &[
 ];
 
 impl FqCoDel {
-    /// Adds a queue at which a packet arrives to the new ones, unless it is listed.
+    /// Appends a queue that is on neither list to the new queues.
     fn list(&mut self, queue: u32) {
         let flow = &mut self.flows[queue as usize];
         if !flow.is_listed {
@@ -162,7 +162,7 @@ impl Discipline for FqCoDel {
         true
     }
 
-    /// RFC 8290, 4.1: the queue of the packet's flow, which is new if it was not listed.
+    /// Queue of the packet's flow (RFC 8290, 4.1). It becomes a new queue if it is on neither list.
     fn place(&mut self, arrival: &Arrival, draw: &mut dyn FnMut() -> f64) -> u32 {
         let salt = *self.salt.get_or_insert_with(|| (draw() * (1u64 << 53) as f64) as u64);
         self.numbers.resize(self.most as usize, None);
@@ -176,7 +176,7 @@ impl Discipline for FqCoDel {
         queue
     }
 
-    /// RFC 8290, 4.2: new queues first, each until its credit is used up.
+    /// Next queue (RFC 8290, 4.2): new queues first, each until its credit is used up.
     fn choose(&mut self, now: Time, queues: Queues<'_>) -> u32 {
         loop {
             let is_new = !self.new.is_empty();
@@ -192,8 +192,8 @@ impl Discipline for FqCoDel {
             } else {
                 flow.codel.on_empty(now);
                 list.pop_front();
-                // An empty new queue becomes old; otherwise it would be new again with its next
-                // packet.
+                // An emptied new queue first joins the old ones. Otherwise its next packet would
+                // make it new again, and the old queues could starve (4.2).
                 if is_new {
                     self.old.push_back(queue);
                 } else {
@@ -219,7 +219,7 @@ impl Discipline for FqCoDel {
         treatment
     }
 
-    /// RFC 8290, 4.1: half of the longest queue's packets, up to a batch.
+    /// Packets to drop (RFC 8290, 4.1): half of the longest queue's, up to a batch.
     fn shed(&mut self, queues: Queues<'_>, is_full: bool) -> Option<(u32, u32)> {
         let all: u32 = if is_full {
             u32::MAX
@@ -229,12 +229,12 @@ impl Discipline for FqCoDel {
         if all <= self.limit {
             return None;
         }
-        // Of several equally long queues, the lowest number is taken.
+        // Of several longest queues, the one with the lowest number.
         let longest = (0..queues.count()).rev().max_by_key(|queue| queues.backlog(*queue).bytes)?;
         let half = queues.backlog(longest).packets.div_ceil(2);
         Some((longest, half.min(self.batch)))
     }
 }
 
-/// Smallest quantum allowed, because smaller ones would take many rounds a packet.
+/// Minimum quantum: smaller ones would take many rounds for each packet.
 const LEAST_QUANTUM: Bytes = Bytes::new(64);

@@ -1,7 +1,7 @@
 //! PIE, the proportional integral controller enhanced (RFC 8033).
 //!
-//! Latency is measured by timestamps, as in the pseudo code of appendix A: it is the wait of the
-//! packet that left last, and zero for an empty queue.
+//! Latency is measured by timestamps (4.3, and the pseudo code of appendix A): it is the wait of
+//! the packet that left last. The defaults of alpha and beta are those of appendix A.
 //!
 //! # Optional elements (section 5)
 //! - in: ECN (5.1), derandomisation (5.4), the cap on increases (5.5).
@@ -10,9 +10,15 @@
 //!   this.
 //!
 //! # Deliberate differences
-//! - A mark resets the accumulated probability, as a drop does. The RFC's code keeps it at a forced
-//!   mark.
-//! - A drop by a full queue does not change the accumulated probability.
+//! - An empty queue has no latency, as in Linux. The RFC's code keeps the wait of the packet that
+//!   left last.
+//! - The probability decays while both samples of the latency are zero (4.2 and appendix A). In
+//!   appendix B it decays while both are below half of the target.
+//! - A mark resets the accumulated probability, as a drop does. The RFC resets it after a drop
+//!   (5.4); Linux keeps it after a forced mark.
+//! - A packet that finds no room leaves the accumulated probability as it is. Appendix B resets it.
+//! - While a burst has allowance left, the accumulated probability does not grow, as in Linux. In
+//!   appendix B it grows.
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +43,7 @@ pub struct Pie {
     /// Time for which all packets of a burst pass (MAX_BURST).
     max_burst: Duration,
     ecn: bool,
-    /// Probability from which even packets that can be marked are dropped (MAX_ECNTH).
+    /// Probability from which packets that could be marked are dropped (mark_ecnth, MAX_ECNTH).
     ecn_threshold: f64,
     /// Bytes of a full packet (MEAN_PKTSIZE).
     packet: Bytes,
@@ -45,7 +51,7 @@ pub struct Pie {
     probability: f64,
     /// Wait of the packet that left last (current_qdelay).
     delay: Duration,
-    /// `delay` as of the last update (qdelay_old_).
+    /// Value of `delay` at the last update (qdelay_old_).
     old_delay: Duration,
     /// Rest of the current burst's allowance (burst_allowance_).
     allowance: Duration,
@@ -95,17 +101,17 @@ const OPTIONS: &[OptionSpec] = &[
 
 /// Below this sum of probabilities no packet is dropped (5.4).
 const LEAST_ACCUMULATED: f64 = 0.85;
-/// From this sum on a packet is dropped without a draw (5.4).
+/// From this sum of probabilities on a packet is dropped without a draw (5.4).
 const MOST_ACCUMULATED: f64 = 8.5;
 /// Probability below which a latency under half the target lets all packets pass (4.1).
 const LOW_PROBABILITY: f64 = 0.2;
-/// From this probability on, an update adds at most [`MOST_GROWTH`] (5.5).
+/// From this probability on, an update adds at most `MOST_GROWTH` (5.5).
 const HIGH_PROBABILITY: f64 = 0.1;
 const MOST_GROWTH: f64 = 0.02;
 /// Factor of the probability at an update without latency (4.2).
 const DECAY: f64 = 0.98;
 
-/// Divisor of the gains at this probability (4.2).
+/// Divisor of both gains at this probability (4.2).
 fn divisor(probability: f64) -> f64 {
     match probability {
         p if p < 0.000_001 => 2048.0,
@@ -119,8 +125,8 @@ fn divisor(probability: f64) -> f64 {
 }
 
 impl Pie {
-    /// Computes the updates up to `now`, at multiples of the interval, with the latency measured
-    /// last.
+    /// Works out the updates up to `now`, at multiples of the interval. The latency has not changed
+    /// since it was last measured.
     fn catch_up(&mut self, now: Time) {
         while self.updates.take(now).is_some() {
             let before = (self.probability, self.old_delay, self.allowance);
@@ -131,7 +137,7 @@ impl Pie {
         }
     }
 
-    /// One update (4.2).
+    /// One update (4.2, 4.4, 5.5).
     fn update(&mut self) {
         let (delay, old, target) = (self.delay.secs(), self.old_delay.secs(), self.target.secs());
         let change = self.alpha * (delay - target) + self.beta * (delay - old);

@@ -24,7 +24,7 @@ pub struct Red {
     average: f64,
     /// Packets since the last one dropped or marked.
     count: f64,
-    /// Time since which no packet waits, as far as is known. The average is up to date until then.
+    /// Time from which on the queue is known to be empty. The average is worked out up to it.
     idle_since: Option<Time>,
 }
 
@@ -87,11 +87,11 @@ impl Discipline for Red {
         let (now, waiting) = (arrival.now, arrival.backlog.bytes);
         let idle = self.idle_since.take().filter(|_| waiting == Bytes::ZERO);
         if let (Some(since), Some(packet_time)) = (idle, arrival.packet_time) {
-            // Decay as if as many packets as the idle time has room for had found the queue empty.
+            // As if the packets that fit into the idle time had all found an empty queue.
             let missed = now.since(since).ps() as f64 / packet_time.ps().max(1) as f64;
             self.average *= libm::pow(1.0 - w, missed);
         }
-        // The queue stays empty unless this packet has to wait, which the next arrival will see.
+        // The queue stays empty unless this packet has to wait, which the next arrival shows.
         self.idle_since = (waiting == Bytes::ZERO).then_some(now);
         self.average += w * (waiting.as_f64() - self.average);
         let (min, max) = (self.min.as_f64(), self.max.as_f64());

@@ -66,7 +66,7 @@ fn play(service: Service, steps: &[Step]) -> Net {
     for client in 0..4 {
         net.nodes[client].stop_sender(ClientId(client as u32));
     }
-    // Two intervals: the first marks say what came, the second that they came.
+    // Two intervals: the first marks confirm messages, the second confirm the marks.
     for _ in 0..8 {
         net.settle();
         net.advance(net.now + Duration::from_millis(50));
