@@ -6,7 +6,7 @@ use ratewire_laws::AnyLaw;
 use ratewire_transport::Ack;
 use ratewire_units::Time;
 
-use super::routes::{RouteId, Routes};
+use super::route_store::{RouteId, RouteStore};
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
 use crate::link::{Link, Links, Observation};
@@ -31,7 +31,7 @@ pub struct Network {
     pub(super) packets: Slab,
     pub(super) mediums: Mediums,
     pub(super) ports: Ports,
-    pub(super) routes: Routes,
+    pub(super) routes: RouteStore,
     pub(super) fabric: Fabric,
     pub(super) tracer: Tracer,
     pub(super) news: News,
@@ -69,7 +69,7 @@ impl Network {
             packets: Slab::default(),
             mediums,
             ports,
-            routes: Routes::default(),
+            routes: RouteStore::default(),
             fabric,
             tracer: Tracer::default(),
             news: News::default(),

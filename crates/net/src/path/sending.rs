@@ -5,7 +5,7 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
 
 use super::network::Network;
-use super::routes::RouteId;
+use super::route_store::RouteId;
 use crate::packet::{ContentId, Ecn, Fate, Label};
 use crate::scheduler::Scheduler;
 

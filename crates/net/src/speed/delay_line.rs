@@ -14,7 +14,7 @@ use ratewire_units::{Duration, Time};
 use crate::link::{DelayLine, EndFlags, Link, Links};
 use crate::news::News;
 use crate::packet::{Fate, Label, Slab};
-use crate::path::routes::Routes;
+use crate::path::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 use crate::speed::tuning::DELAY_LINES;
@@ -229,7 +229,7 @@ impl DelayLines {
     /// may change, and that of the one being sent, and they must not overtake each other.
     pub(crate) fn recall(
         links: &mut Links,
-        routes: &Routes,
+        routes: &RouteStore,
         now: Time,
         id: LinkId,
         scheduler: &mut impl Scheduler,
@@ -277,7 +277,7 @@ impl DelayLines {
 pub(crate) fn see_head(
     line: LinkId,
     links: &mut Links,
-    routes: &Routes,
+    routes: &RouteStore,
     packets: &Slab,
     news: &mut News,
 ) {

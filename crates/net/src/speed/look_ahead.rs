@@ -8,7 +8,7 @@
 use crate::fabric::Fabric;
 use crate::link::{DelayLine, Link, Links};
 use crate::packet::{Body, Label, Slab};
-use crate::path::routes::{RouteId, Routes};
+use crate::path::route_store::{RouteId, RouteStore};
 use crate::port::Ports;
 use crate::spec::LinkId;
 use crate::speed::delay_line::DelayLines;
@@ -40,7 +40,7 @@ pub struct LookAhead<'a> {
     pub(crate) lines: &'a DelayLines,
     pub(crate) packets: &'a Slab,
     pub(crate) ports: &'a Ports,
-    pub(crate) routes: &'a Routes,
+    pub(crate) routes: &'a RouteStore,
     pub(crate) fabric: &'a Fabric,
 }
 

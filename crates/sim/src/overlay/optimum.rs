@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use ratewire_net::routing::Routing;
+use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Change, LinkId};
 use ratewire_overlay::optimum::{Commodity, best};
 use ratewire_overlay::{Benefit, ClientId, NodeId, NodeSet, Trees};
@@ -80,10 +80,10 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new(setup: &'a Setup, spec: &'a OverlaySpec) -> Option<Plan<'a>> {
-        let mut routing = Routing::new(&setup.network, &setup.paths).ok()?;
+        let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
         let flows = setup.flows.iter().enumerate();
         let ways: Option<Vec<Vec<LinkId>>> =
-            flows.map(|(id, flow)| routing.path(flow.from, flow.to, id as u64)).collect();
+            flows.map(|(id, flow)| pathfinder.path(flow.from, flow.to, id as u64)).collect();
         let ways = ways?;
         let delay = |flow: usize| {
             let links = ways[flow].iter().map(|link| setup.network.links[link.index()].delay);
