@@ -6,9 +6,9 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::link::Link;
 use crate::packet::{Ecn, Label};
+use crate::prefetch::prefetch_bytes;
 use crate::random::stream;
 use crate::spec::{LinkId, LinkSpec};
-use crate::speed::prefetch::prefetch_bytes;
 
 /// All ports of a network.
 #[derive(Debug)]

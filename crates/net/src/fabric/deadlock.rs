@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Time};
 
 use super::{Fabric, QueuedPacket};
 use crate::link::Links;
-use crate::path::route_store::RouteStore;
+use crate::route_store::RouteStore;
 use crate::spec::LinkId;
 
 /// A ring of links, each paused because packets that arrived over it wait for the next.

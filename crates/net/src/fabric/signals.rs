@@ -10,7 +10,7 @@ use super::{Fabric, QueuedPacket};
 use crate::link::{Links, Says};
 use crate::news::{CapturedFrame, News};
 use crate::packet::Label;
-use crate::path::route_store::RouteStore;
+use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 

@@ -7,7 +7,7 @@ use ratewire_backpressure::queues::{Arrangement, QueueAddress};
 use super::{End, Fabric, QueuedPacket, SwitchNode, Wires};
 use crate::link::Links;
 use crate::packet::Label;
-use crate::path::route_store::RouteStore;
+use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 

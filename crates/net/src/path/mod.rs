@@ -10,7 +10,6 @@ pub(crate) mod network;
 mod passage;
 pub mod pathfinder;
 mod rare_passage;
-pub(crate) mod route_store;
 pub(crate) mod sending;
 mod switch;
 pub(crate) mod trail;

@@ -6,7 +6,6 @@ use ratewire_laws::AnyLaw;
 use ratewire_transport::Ack;
 use ratewire_units::Time;
 
-use super::route_store::{RouteId, RouteStore};
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
 use crate::link::{Link, Links, Observation};
@@ -15,6 +14,7 @@ use crate::news::News;
 use crate::packet::{Content, Label, Slab};
 use crate::policer::Policer;
 use crate::port::Ports;
+use crate::route_store::{RouteId, RouteStore};
 use crate::scheduler::Scheduler;
 use crate::spec::{LinkId, NetworkSpec};
 use crate::speed::delay_line::DelayLines;

@@ -6,6 +6,7 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::{Kind, OptionSpec, Options, Part};
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::backlog::Backlog;
 use super::sorted::{Head, Queues};
 use crate::packet::Ecn;
 
@@ -25,15 +26,6 @@ impl Treatment {
     pub fn signal(ecn: bool) -> Treatment {
         if ecn { Treatment::MarkOrDrop } else { Treatment::Drop }
     }
-}
-
-/// Packets that wait, the one being sent not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// How many.
-    pub packets: u32,
-    /// Their network-layer bytes.
-    pub bytes: Bytes,
 }
 
 /// A packet that comes to a queue.

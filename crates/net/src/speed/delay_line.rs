@@ -14,7 +14,7 @@ use ratewire_units::{Duration, Time};
 use crate::link::{DelayLine, EndFlags, Link, Links};
 use crate::news::News;
 use crate::packet::{Fate, Label, Slab};
-use crate::path::route_store::RouteStore;
+use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 use crate::speed::tuning::DELAY_LINES;

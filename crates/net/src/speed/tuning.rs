@@ -1,8 +1,10 @@
 //! Every number that only speed depends on: how many delay lines there are, and how far ahead is
-//! looked.
+//! looked. Those of [`crate::prefetch`] stand there.
 //!
 //! No result changes with any of them, but for the order in which things happen that happen at one
 //! instant.
+
+use crate::prefetch::LONG;
 
 /// Delay lines at most: a link whose packets are not equally long looks through them.
 pub(crate) const DELAY_LINES: usize = 64;
@@ -11,15 +13,6 @@ pub(crate) const DELAY_LINES: usize = 64;
 pub(crate) const DELAY_LINES_OF_BURSTS: usize = DELAY_LINES / 2;
 /// Packets of a burst, behind the first, that go on delay lines early: delay lines are few.
 pub(crate) const MOST_EARLY: u8 = 3;
-
-/// A link with so many packets on the way or waiting has its events one after the other, and the
-/// places of its queue have left the caches before they are used again.
-pub(crate) const LONG: u32 = 64;
-/// Places fetched behind the one into which a packet is put: a flow's packets come in trains.
-pub(crate) const SLOTS_AHEAD: u32 = 4;
-/// Places fetched so in a [`LONG`] queue, of which packets of many trains take the places sooner
-/// than memory answers.
-pub(crate) const SLOTS_AHEAD_LONG: u32 = 8;
 
 /// How far behind the head of a [`LONG`] queue is looked: memory answers in the time that so many
 /// packets take.
