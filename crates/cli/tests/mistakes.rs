@@ -92,12 +92,12 @@ fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
     write(&folder, "two.toml", &named);
     let run = |file: &str| err(&ratewire(&folder, &["run", file, "--set", "pairs=1"]));
     let said = run("two.toml");
-    assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
+    assert!(said.contains("no node is called \"s2\", with `pairs=1` set\n"), "{said}");
     // An error that exists without the value is the file's own.
     write(&folder, "wrong.toml", &named.replace("min ", "most "));
     let said = run("wrong.toml");
     assert!(said.contains("unknown key `most` in [[expect]] 1\n"), "{said}");
-    assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
+    assert!(said.contains("no node is called \"s2\", with `pairs=1` set\n"), "{said}");
 }
 
 /// If nodes are unknown, their names are not checked. A `--set` that repairs this reveals such

@@ -236,7 +236,7 @@ fn without_flows(setup: &Setup) -> Setup {
     Setup { flows: Vec::new(), traffic: Vec::new(), programs: Vec::new(), ..setup.clone() }
 }
 
-/// Keeps the packet that `--why` asks about.
+/// Keeps the packet that the experiment's question is about.
 struct Asked(Option<Followed>);
 
 impl Recorder for Asked {

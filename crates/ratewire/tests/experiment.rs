@@ -169,6 +169,29 @@ fn mistakes_name_what_is_nearest() {
     assert!(wrong.contains("did you mean \"bottleneck\"?"), "{wrong}");
 }
 
+/// A program has no options of a command line.
+#[test]
+fn messages_name_settings_and_no_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("mine.html");
+    std::fs::write(&page, "mine").unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    let results = experiment().run().unwrap();
+    for (wrong, part) in [
+        (experiment().set("bottleneck.rat", "5 Mbit/s").unwrap_err(), " --> set:1:1\n"),
+        (experiment().set("pairs", "0").unwrap_err(), " --> set:1:7\n"),
+        (experiment().laws(["xpc"]).run().unwrap_err(), " --> law\n"),
+        (results.report(&page).unwrap_err(), "move it, or choose another path"),
+        (experiment().folder(&file).run().unwrap_err(), "not a folder; choose another path"),
+    ] {
+        let wrong = wrong.to_string();
+        let has_option = wrong.replace(" --> ", "").contains("--");
+        assert!(wrong.contains(part) && !has_option, "{part} in {wrong}");
+    }
+    assert_eq!(std::fs::read_to_string(page).unwrap(), "mine");
+}
+
 #[test]
 fn what_only_simulated_packets_have_is_refused_in_real_time() {
     let emulated = || experiment().worlds([World::Emulate]);

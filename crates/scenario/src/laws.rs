@@ -229,7 +229,7 @@ impl LawBook {
         note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
         let text = |entry: &&Entry| Some((entry.key.clone(), entry.item.value.as_option()?));
         let options: OptionList = all.iter().filter_map(text).collect();
-        // Without a `law`, `--law` may name any law.
+        // Without a `law`, the experiment may name any law.
         let possible = if given.is_some() { names.clone() } else { self.names() };
         let mut known: Vec<&Entry> = Vec::new();
         for entry in all {

@@ -74,7 +74,7 @@ pub(crate) fn silent(file: &str, setup: &Setup) -> Option<Diagnostic> {
     (models_nothing(setup) && !setup.programs.is_empty()).then(|| {
         let message = "nothing is sent in a simulated run: programs run only in emulated runs";
         let help =
-            "`ratewire run --world emulate` runs them; the simulator models [[flow]]s, even those with `run`";
+            "the world `emulate` runs them; the simulator models [[flow]]s, even those with `run`";
         Diagnostic::warning(file, message, help)
     })
 }

@@ -243,7 +243,7 @@ fn overrides_are_checked_like_the_file() {
     );
     assert_eq!(
         shown(&set("bottleneck.rat", "1 Mbit/s").unwrap_err()),
-        "error: unknown key `rat` in `bottleneck` of [topology]\n --> --set:1:1\n  |\n\
+        "error: unknown key `rat` in `bottleneck` of [topology]\n --> set:1:1\n  |\n\
          1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
          = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
          medium, contention, law, police, reorder, reverse, pause, sockets, bursts"

@@ -134,7 +134,9 @@ fn tell(
 /// The requested laws, each once.
 fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagnostic>> {
     let named = asked.iter().filter(|name| *name != ALL);
-    named.into_iter().try_for_each(|name| scenario.check_law(name, "--laws"))?;
+    named.into_iter().try_for_each(|name| {
+        scenario.check_law(name).map_err(|wrong| Diagnostic { file: "laws".to_string(), ..*wrong })
+    })?;
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
     // Laws of the kernel are other laws again, in integers.
     let contends = |name: &String| {

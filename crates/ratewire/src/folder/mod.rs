@@ -40,7 +40,7 @@ impl Output {
         let held = File::open(folder).map_err(|e| Error::write(folder, e))?;
         match held.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                let busy = "another run is writing there; wait for it, or choose another (--out)";
+                let busy = "another run is writing there; wait for it, or choose another path";
                 return Err(Error::refused(folder, busy));
             }
             // A file system without locks is written without one.
@@ -58,7 +58,7 @@ impl Output {
             }
         }
         if let Some(other) = ours::remove_unfinished(&aside).map_err(|e| Error::write(&aside, e))? {
-            let why = "Ratewire did not write what is there; move it, or choose another (--out)";
+            let why = "Ratewire did not write what is there; move it, or choose another path";
             return Err(Error::refused(&other, why));
         }
         fs::create_dir(&aside).map_err(|e| Error::write(&aside, e))?;
@@ -121,7 +121,7 @@ fn failing<T>(done: replace::Result<T>) -> Result<T, Error> {
 /// Makes a folder and its parents.
 fn make_folder(folder: &Path) -> Result<(), Error> {
     if let Some(file) = folder.ancestors().find(|path| path.exists() && !path.is_dir()) {
-        return Err(Error::refused(file, "it is a file, not a folder; choose another (--out)"));
+        return Err(Error::refused(file, "it is a file, not a folder; choose another path"));
     }
     fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))
 }
@@ -139,9 +139,10 @@ pub fn check_page(path: &Path) -> Result<(), Error> {
     match path.metadata() {
         // A device or a pipe has no content to lose.
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
-        Err(_) if path.is_symlink() => {
-            Err(Error::refused(path, "it is a link that leads nowhere; remove it"))
-        }
+        Err(_) if path.is_symlink() => Err(Error::refused(
+            path,
+            "it is a link that leads nowhere; remove it, or choose another path",
+        )),
         _ => check_replaceable(path),
     }
 }

@@ -156,7 +156,7 @@ fn during(
         context
             .warning(text.span, format!("left out: at {to} the run has ended"))
             .of_end()
-            .help(format!("`--set duration` ends it at {}", named.duration));
+            .help(format!("`duration` was set to {}", named.duration));
         return Err(LeftOut);
     }
     if to > named.duration {

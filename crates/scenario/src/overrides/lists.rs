@@ -40,7 +40,7 @@ pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec
                 number(items, *other)
             ),
             help: Some(format!(
-                "--set '{list}.\"{text}\"...' takes the name, --set {list}.0{text}... the number"
+                "`{list}.\"{text}\"...` takes the name, `{list}.0{text}...` the number"
             )),
             nearest: None,
         }),

@@ -1,4 +1,4 @@
-//! `--set path=value`: values from the command line, applied to the document before the checks.
+//! Values set by path, `bottleneck.rate` for example, applied to the document before the checks.
 
 mod lists;
 mod path;
@@ -15,7 +15,7 @@ use path::PathKey;
 pub use path::whole_path;
 
 /// Name that diagnostics show in place of a file.
-pub(crate) const SOURCE: &str = "--set";
+const SOURCE: &str = "set";
 
 /// Sets `value` at `path`; its text becomes a source, so that diagnostics can show it.
 ///

@@ -1,4 +1,4 @@
-//! The parts of `--set` paths.
+//! The parts of the paths by which values are set.
 
 use crate::keys::{self, Kind};
 
@@ -23,7 +23,7 @@ impl PathKey {
     }
 }
 
-/// Splits a path of `--set` into at least one key or entry; all spellings of a path give the same
+/// Splits the path of a value into at least one key or entry; all spellings of a path give the same
 /// parts.
 ///
 /// `[topology]` may be left out where the scenario has no such table of its own.

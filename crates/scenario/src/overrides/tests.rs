@@ -222,7 +222,7 @@ fn quotes_make_a_name_of_what_could_be_something_else() {
     let mut sources = vec![Source { name: "a".into(), text: nodes.into() }];
     let mut root = document::parse(&sources[0]).unwrap();
     let refused = apply(&mut root, &mut sources, "node.1.host", "false").unwrap_err();
-    let help = "--set 'node.\"1\"...' takes the name, --set node.01... the number";
+    let help = "`node.\"1\"...` takes the name, `node.01...` the number";
     assert_eq!(refused.help.as_deref(), Some(help));
     assert_eq!(
         set("", "link.\"7\".rate", "3M").unwrap(),
