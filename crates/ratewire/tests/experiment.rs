@@ -180,6 +180,7 @@ fn messages_name_settings_and_no_options() {
     let results = experiment().run().unwrap();
     for (wrong, part) in [
         (experiment().set("bottleneck.rat", "5 Mbit/s").unwrap_err(), " --> set:1:1\n"),
+        (experiment().set("wan->b.rate", "1M").unwrap_err(), "did you mean `link.wan->b.rate`?"),
         (experiment().set("pairs", "0").unwrap_err(), " --> set:1:7\n"),
         (experiment().laws(["xpc"]).run().unwrap_err(), " --> law\n"),
         (results.report(&page).unwrap_err(), "move it, or choose another path"),

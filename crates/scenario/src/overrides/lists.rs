@@ -101,7 +101,7 @@ fn none_is(items: &[&Item], list: &str, wanted: &PathKey) -> Missed {
 }
 
 /// The `name` of an entry.
-fn name(item: &Item) -> Option<&str> {
+pub(super) fn name(item: &Item) -> Option<&str> {
     let Value::Table(table) = &item.value else { return None };
     match &table.get("name")?.item.value {
         Value::Text(text) => Some(text),

@@ -1,5 +1,6 @@
 //! Values set by path, `bottleneck.rate` for example, applied to the document before the checks.
 
+mod links;
 mod lists;
 mod path;
 #[cfg(test)]
@@ -9,6 +10,7 @@ use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, Kind};
 
+use links::{is_of_topology, link_near, link_without_list};
 pub(crate) use lists::number;
 use lists::{chosen, is_of_all_links, make_list, take_out_replaced};
 use path::PathKey;
@@ -16,6 +18,9 @@ pub use path::whole_path;
 
 /// Name that diagnostics show in place of a file.
 const SOURCE: &str = "set";
+
+/// Remedy for a path that begins with a link.
+const LINKS_BY_NAME: &str = "the path to a key of a link is `link`, the link's name, and the key";
 
 /// Sets `value` at `path`; its text becomes a source, so that diagnostics can show it.
 ///
@@ -42,16 +47,23 @@ pub(crate) fn apply(
         return Err(refuse(format!("{path:?} is not a path"), help, None));
     }
     let first = &segments[0].text;
+    let Value::Table(table) = &mut root.value else { return Ok(()) };
+    if let Some((found, link)) = link_without_list(table, &segments) {
+        let message = format!("`{found}` is the name of a link, not a key");
+        return Err(refuse(message, LINKS_BY_NAME, Some(link)));
+    }
     if keys::find("", first).is_none() {
-        let known = keys::keys().filter(|key| matches!(key.table, "" | "topology"));
+        let message = format!("nothing is called `{first}`");
+        let known = keys::keys().filter(|key| key.table.is_empty() || is_of_topology(table, key));
         if let Some(near) = nearest(first, known.map(|key| key.name)) {
-            let message = format!("nothing is called `{first}`");
             let help = "a path begins with a table of the scenario, or a key of [topology]";
             return Err(refuse(message, help, Some(near)));
         }
+        if let Some(link) = link_near(table, &segments) {
+            return Err(refuse(message, LINKS_BY_NAME, Some(link)));
+        }
     }
     let item = item(source, index, path.len() + 1, kind(&segments));
-    let Value::Table(table) = &mut root.value else { return Ok(()) };
     make_list(table, &segments, key_span);
     put(table, &segments, &item, key_span).map_err(|Missed { why, help, nearest }| {
         let entries = "entries of a list are chosen by number from 1, by `name`, in quotes where that is a number, \
