@@ -147,7 +147,7 @@ pub fn check_page(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// Writes a page in one step; if this fails, an earlier page is unchanged.
+/// Writes a page in one step, with missing folders; if this fails, an earlier page is unchanged.
 pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
     check_page(path)?;
     path.parent().map_or(Ok(()), make_folder)?;

@@ -135,8 +135,12 @@ impl Results {
 
     /// Writes the page of all runs: one HTML file that needs no network.
     ///
-    /// An error if the file cannot be written, or if Ratewire did not write an existing file. An
-    /// existing file is then unchanged.
+    /// Missing folders of `path` are created. A page that Ratewire wrote earlier is replaced in one
+    /// step.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if Ratewire did not write the file that is there, [`Error::Write`] if the
+    /// page cannot be written. An existing file is then unchanged.
     pub fn report(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         folder::write_page(path.as_ref(), &html::render(&self.page()))
     }
