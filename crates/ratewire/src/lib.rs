@@ -77,7 +77,7 @@ pub use error::unknown;
 pub use experiment::without_repeats;
 pub use experiment::{Experiment, Planned, ignored};
 pub use job::{Job, run_all};
-pub use listen::{Cancel, Cancelled, Listener, Progress, Reason, Running, Warning};
+pub use listen::{Cancel, Cancelled, Listener, Progress, Running, StopReason, Warning};
 pub use ratewire_report::World;
 pub use results::{Failed, OfLaw, Results, Run, Samples};
 

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ratewire::report::{FlowRow, LinkRow};
 use ratewire::units::Time;
-use ratewire::{Cancel, Cancelled, Error, Experiment, Listener, Progress, Reason, Running, World};
+use ratewire::{
+    Cancel, Cancelled, Error, Experiment, Listener, Progress, Running, StopReason, World,
+};
 
 const TEXT: &str = r#"
 duration = "2 s"
@@ -92,7 +94,7 @@ fn a_cancelled_run_says_so_and_takes_nothing_of_the_others() {
     /// Cancels as soon as CUBIC's run begins.
     struct Against<'a>(&'a Cancel);
     impl Listener for Against<'_> {
-        fn reached(&self, run: &Running<'_>, at: &Progress) -> ControlFlow<Reason> {
+        fn reached(&self, run: &Running<'_>, at: &Progress) -> ControlFlow<StopReason> {
             match run.info.law.as_str() {
                 "cubic" => {
                     self.0.cancel();
@@ -215,7 +217,7 @@ fn the_answer_to_a_question_is_in_the_run() {
 fn a_short_run_can_be_ended_by_its_own_time() {
     struct HalfWay;
     impl Listener for HalfWay {
-        fn reached(&self, _run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+        fn reached(&self, _run: &Running<'_>, progress: &Progress) -> ControlFlow<StopReason> {
             match progress.now < Time::from_secs(1) {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(Box::new(Cancelled)),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_laws::options::{Kind, Part};
+use ratewire_laws::options::{OptionKind, Part};
 use ratewire_laws::{AnyLaw, LawInfo, LawSet, OptionError};
 
 use crate::context::{Added, Context, listing};
@@ -323,7 +323,7 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
         match context.laws.make(info.name, &[(&entry.key, &text)]) {
             Err(e) if e.other.is_none() => {
                 let words = match spec.kind {
-                    Kind::Word(words) => words,
+                    OptionKind::Word(words) => words,
                     _ => &[],
                 };
                 let near = nearest(&text, words.iter().copied());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ratewire::folder::{COMPARISON, Output};
+use ratewire::folder::{COMPARISON, OutputFolder};
 use ratewire::{Error, Job, without_repeats};
 use ratewire_report::{Comparison, Page, Run, Summary, html, table};
 use ratewire_scenario::{Diagnostic, Scenario};
@@ -95,10 +95,11 @@ pub(crate) fn compare(args: &Args) -> Exit {
         .then(|| args.out.clone().unwrap_or_else(|| default_folder(&args.scenario)));
     // The folder is opened before the runs, so that nobody waits for results that cannot be
     // written.
-    let output = match out.as_deref().map(|out| Output::open(out, COMPARISON, &[])).transpose() {
-        Ok(output) => output,
-        Err(failure) => return fail(&failure),
-    };
+    let output =
+        match out.as_deref().map(|out| OutputFolder::open(out, COMPARISON, &[])).transpose() {
+            Ok(output) => output,
+            Err(failure) => return fail(&failure),
+        };
     let keep = |_: &Job<'_>, run: ratewire::Run| -> Kept {
         let is_first = run.seed() == seed;
         (run.summary().clone(), is_first.then(|| run.into_report()))
@@ -119,7 +120,7 @@ fn tell(
     scenario: &Scenario,
     laws: Vec<OfLaw<Kept>>,
     has_chance: bool,
-    out: Option<(&Output, &Path)>,
+    out: Option<(&OutputFolder, &Path)>,
     args: &Args,
 ) -> Exit {
     let mut runs = Vec::new();

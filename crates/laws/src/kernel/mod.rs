@@ -37,7 +37,7 @@ pub use rcp::{
 pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
 use crate::law::Promises;
-use crate::options::{Kind, OptionSpec, Part};
+use crate::options::{OptionKind, OptionSpec, Part};
 
 /// Why neither is there: both read the headers of the laws in Rust.
 const NO_POLICER: &str = "the kernel's program has no policer";
@@ -53,7 +53,7 @@ fn in_integers() -> Promises {
 /// Sender: what it would like to send at.
 const DESIRED: OptionSpec = OptionSpec {
     name: "desired",
-    kind: Kind::Rate(Some("line")),
+    kind: OptionKind::Rate(Some("line")),
     default: "line",
     part: Part::Sender,
     doc: "the rate it asks for; \"line\" is the rate of the sender's own link.",
@@ -62,7 +62,7 @@ const DESIRED: OptionSpec = OptionSpec {
 /// Port: what it shares out.
 const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
-    kind: Kind::Rate(Some("link")),
+    kind: OptionKind::Rate(Some("link")),
     default: "link",
     part: Part::Port,
     doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options, Part};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options, Part};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::backlog::Backlog;
@@ -156,7 +156,7 @@ pub struct DisciplineInfo {
 /// A parameter of a discipline.
 pub const fn option(
     name: &'static str,
-    kind: Kind,
+    kind: OptionKind,
     default: &'static str,
     doc: &'static str,
 ) -> OptionSpec {

@@ -20,14 +20,14 @@ pub const REPORT: [&str; 2] = ["report.html", "summary.json"];
 pub const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
 
 /// A results folder, locked while it is being filled.
-pub struct Output {
+pub struct OutputFolder {
     folder: PathBuf,
     pages: [&'static str; 2],
     /// Holds the folder's lock, which the system releases when this process ends.
     _held: File,
 }
 
-impl Output {
+impl OutputFolder {
     /// Makes the folder and its subfolder for incomplete results, with these pages and runs.
     ///
     /// First completes a replacement that an earlier process left incomplete.
@@ -35,7 +35,7 @@ impl Output {
         folder: &Path,
         pages: [&'static str; 2],
         runs: &[PathBuf],
-    ) -> Result<Output, Error> {
+    ) -> Result<OutputFolder, Error> {
         make_folder(folder)?;
         let held = File::open(folder).map_err(|e| Error::write(folder, e))?;
         match held.try_lock() {
@@ -46,7 +46,7 @@ impl Output {
             // A file system without locks is written without one.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let output = Output { folder: folder.to_path_buf(), pages, _held: held };
+        let output = OutputFolder { folder: folder.to_path_buf(), pages, _held: held };
         let aside = output.aside();
         if let Some(left) = failing(Replacement::resume(folder, &aside, System))? {
             failing(left.carry_out())?;

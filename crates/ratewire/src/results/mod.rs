@@ -7,7 +7,7 @@ mod samples;
 use std::path::Path;
 
 use ratewire_report::{
-    Expectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
+    CheckedExpectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
 };
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ struct SummaryFile<'a> {
     runs: Vec<&'a Summary>,
     /// Links whose utilisation and queue the summary names.
     verdict_links: Vec<String>,
-    expectations: &'a [Expectation],
+    expectations: &'a [CheckedExpectation],
     left_out: &'a [LeftOut],
 }
 
@@ -94,7 +94,7 @@ impl Results {
     }
 
     /// Expectations of the scenario, run by run.
-    pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
+    pub fn expectations(&self) -> impl Iterator<Item = &CheckedExpectation> {
         self.runs.iter().flat_map(Run::expectations)
     }
 
@@ -152,7 +152,7 @@ impl Results {
 
     /// Figures of all runs as tables, in the width of the terminal.
     pub fn table(&self) -> String {
-        table::render(&self.page().runs, &table::Options::default())
+        table::render(&self.page().runs, &table::TableOptions::default())
     }
 
     /// Describes the results that are missing.

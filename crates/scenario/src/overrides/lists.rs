@@ -3,7 +3,7 @@
 use crate::context::listing;
 use crate::diagnostic::{Span, nearest};
 use crate::document::{Entry, Item, Table, Value};
-use crate::keys::{self, Kind};
+use crate::keys::{self, KeyKind};
 
 use super::Missed;
 use super::path::{PathKey, is_key_of_entries};
@@ -113,7 +113,7 @@ pub(super) fn name(item: &Item) -> Option<&str> {
 /// `[[link]]` entry.
 pub(super) fn make_list(root: &mut Table, segments: &[PathKey], span: Span) {
     let [list, wanted, rest @ ..] = segments else { return };
-    let Some(Kind::Tables(of)) = keys::find("", &list.text).map(|key| key.kind) else { return };
+    let Some(KeyKind::Tables(of)) = keys::find("", &list.text).map(|key| key.kind) else { return };
     let (list, text) = (&list.text, &wanted.text);
     let is_entry = wanted.is_all()
         || wanted.number().is_some()

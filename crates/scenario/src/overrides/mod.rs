@@ -8,7 +8,7 @@ mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
-use crate::keys::{self, Kind};
+use crate::keys::{self, KeyKind};
 
 use links::{is_of_topology, link_near, link_without_list};
 pub(crate) use lists::number;
@@ -73,7 +73,7 @@ pub(crate) fn apply(
 }
 
 /// Kind of the key at the end of the path, if the table of keys has it.
-fn kind(segments: &[PathKey]) -> Option<Kind> {
+fn kind(segments: &[PathKey]) -> Option<KeyKind> {
     let mut table = "";
     let mut found = None;
     for PathKey { text, is_name } in segments {
@@ -82,7 +82,7 @@ fn kind(segments: &[PathKey]) -> Option<Kind> {
         // This part of the path is the number or name of an entry.
         let Some(key) = key else { continue };
         found = Some(key.kind);
-        if let Kind::Table(inner) | Kind::Tables(inner) = key.kind {
+        if let KeyKind::Table(inner) | KeyKind::Tables(inner) = key.kind {
             table = inner;
         }
     }
@@ -90,16 +90,16 @@ fn kind(segments: &[PathKey]) -> Option<Kind> {
 }
 
 /// The value as TOML, or as text where it is not TOML.
-fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item {
+fn item(source: &Source, index: usize, from: usize, kind: Option<KeyKind>) -> Item {
     let text = source.text[from..].trim();
     let span = Span { source: index, start: from, end: source.text.len() };
     let plain = |text: String| Item { value: Value::Text(text), span };
-    if kind == Some(Kind::Text) && !text.starts_with(['"', '\'']) {
+    if kind == Some(KeyKind::Text) && !text.starts_with(['"', '\'']) {
         return plain(text.to_string());
     }
     // `10M` is easier to type in sweeps than `"10 Mbit/s"`.
     let last = text.chars().next_back();
-    if kind == Some(Kind::Rate)
+    if kind == Some(KeyKind::Rate)
         && let Some(letter @ ('k' | 'M' | 'G' | 'T')) = last
         && text[..text.len() - 1].trim().parse::<f64>().is_ok()
     {

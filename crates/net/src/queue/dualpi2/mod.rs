@@ -19,7 +19,7 @@
 mod tests;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
@@ -65,46 +65,51 @@ pub struct DualPi2 {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    option("target", Kind::Time, "15 ms", "Wait of the Classic queue to hold. RFC 9332, A.1."),
+    option(
+        "target",
+        OptionKind::Time,
+        "15 ms",
+        "Wait of the Classic queue to hold. RFC 9332, A.1.",
+    ),
     option(
         "update",
-        Kind::Time,
+        OptionKind::Time,
         "15 ms",
         "Time between updates of the probabilities. RFC 9332, A.1: Tupdate, the lesser of the target and a third of 100 ms.",
     ),
     option(
         "alpha",
-        Kind::Number(0.0, 1000.0),
+        OptionKind::Number(0.0, 1000.0),
         "0.15",
         "Integral gain in 1/s. RFC 9332, A.1: 0.1 Tupdate / RTT_max^2, RTT_max 100 ms.",
     ),
     option(
         "beta",
-        Kind::Number(0.0, 1000.0),
+        OptionKind::Number(0.0, 1000.0),
         "3",
         "Proportional gain in 1/s. RFC 9332, A.1: 0.3 / RTT_max.",
     ),
     option(
         "coupling",
-        Kind::Number(0.1, 100.0),
+        OptionKind::Number(0.1, 100.0),
         "2",
         "Probability of a low-latency packet's mark over the root of that of a Classic packet's drop. RFC 9332, A.1: k.",
     ),
     option(
         "ramp_start",
-        Kind::Time,
+        OptionKind::Time,
         "800 us",
         "Wait of a low-latency packet from which it may be marked by its own queue. RFC 9332, A.1: minTh.",
     ),
     option(
         "ramp",
-        Kind::Time,
+        OptionKind::Time,
         "400 us",
         "So much more wait, and it is marked for certain; 0 for a step. RFC 9332, A.1: range.",
     ),
     option(
         "classic_share",
-        Kind::Number(0.001, 0.999),
+        OptionKind::Number(0.001, 0.999),
         "0.1",
         "Share of the Classic queue while packets wait in both, as in Linux's sch_dualpi2 (c_protection).",
     ),
