@@ -146,7 +146,10 @@ fn tell(
 fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagnostic>> {
     let named = asked.iter().filter(|name| *name != ALL);
     named.into_iter().try_for_each(|name| {
-        scenario.check_law(name).map_err(|wrong| Diagnostic { file: "laws".to_string(), ..*wrong })
+        scenario.check_law(name).map_err(|mut wrong| {
+            wrong.file = "laws".to_string();
+            wrong
+        })
     })?;
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
     // Laws of the kernel are other laws again, in integers.
