@@ -7,7 +7,7 @@
 //!   that is too long, the upstream queue is paused ([`threshold`]). The packet counts against the
 //!   upstream queue from its arrival to its departure ([`Filter`]); the queue resumes when the
 //!   count is 0.
-//! - A map says which queues are paused, one bit a queue ([`Lanes`]). It is sent when it changes.
+//! - A map says which queues are paused, one bit a queue ([`LaneSet`]). It is sent when it changes.
 //!
 //! Differences from the authors' code: their code sends the map every microsecond, changed or
 //! not. Here each change of a bit sends the map, at most once every [`TAU`] if bits are only added.
@@ -28,9 +28,9 @@ const ENTRIES: u64 = 4096;
 
 /// A set of the queues of one transmitter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lanes(pub u128);
+pub struct LaneSet(pub u128);
 
-impl Lanes {
+impl LaneSet {
     /// Whether the set contains a queue.
     #[inline]
     pub fn contains(self, lane: u32) -> bool {
@@ -42,16 +42,16 @@ impl Lanes {
 #[derive(Clone, Debug)]
 pub struct Filter {
     counts: Vec<u32>,
-    paused: Lanes,
+    paused: LaneSet,
 }
 
 impl Filter {
     /// A filter for a transmitter with this many queues.
     pub fn new(queues: u32) -> Filter {
-        Filter { counts: vec![0; queues as usize], paused: Lanes::default() }
+        Filter { counts: vec![0; queues as usize], paused: LaneSet::default() }
     }
     /// The queues that the upstream must pause.
-    pub fn paused(&self) -> Lanes {
+    pub fn paused(&self) -> LaneSet {
         self.paused
     }
     /// Counts a packet of this queue that has found too long a queue. Returns whether the map has

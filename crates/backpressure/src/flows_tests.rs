@@ -22,7 +22,7 @@ fn a_queue_goes_on_when_the_last_counted_packet_has_left() {
     assert!(filter.count(2));
     assert!(filter.paused().contains(33) && !filter.paused().contains(1));
     assert!(!filter.uncount(33) && filter.uncount(33));
-    assert_eq!(filter.paused(), Lanes(1 << 2));
+    assert_eq!(filter.paused(), LaneSet(1 << 2));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use ratewire_units::{Duration, Rate, Time};
 
-use crate::flows::Lanes;
+use crate::flows::LaneSet;
 use crate::frames::{CLASSES, Control};
 
 /// State of one transmitter. A pause does not interrupt a packet that is being sent.
@@ -10,7 +10,7 @@ use crate::frames::{CLASSES, Control};
 pub struct Gate {
     until: [Time; CLASSES],
     /// Queues by flow that are paused until the next map.
-    lanes: Lanes,
+    lanes: LaneSet,
     pauses: u64,
     paused: Duration,
     /// Time up to which `paused` is summed.
@@ -21,7 +21,7 @@ impl Default for Gate {
     fn default() -> Gate {
         Gate {
             until: [Time::ZERO; CLASSES],
-            lanes: Lanes::default(),
+            lanes: LaneSet::default(),
             pauses: 0,
             paused: Duration::ZERO,
             summed: Time::ZERO,
@@ -49,7 +49,7 @@ impl Gate {
     }
 
     /// Obeys a map of paused queues that has arrived.
-    pub fn hear_map(&mut self, now: Time, lanes: Lanes) {
+    pub fn hear_map(&mut self, now: Time, lanes: LaneSet) {
         let was_open = self.is_wide_open(now);
         self.sum(now);
         self.lanes = lanes;
@@ -67,7 +67,7 @@ impl Gate {
         self.is_open(now, 0) && !self.lanes.contains(lane)
     }
     /// The queues that a map has paused.
-    pub fn lanes(&self) -> Lanes {
+    pub fn lanes(&self) -> LaneSet {
         self.lanes
     }
     /// When the next class opens without a frame; [`Time::NEVER`] if none is closed.
@@ -86,7 +86,7 @@ impl Gate {
     }
 
     fn is_wide_open(&self, now: Time) -> bool {
-        self.lanes == Lanes::default() && self.latest() <= now
+        self.lanes == LaneSet::default() && self.latest() <= now
     }
 
     fn latest(&self) -> Time {
@@ -94,7 +94,7 @@ impl Gate {
     }
 
     fn sum(&mut self, now: Time) {
-        let end = if self.lanes == Lanes::default() { self.latest().min(now) } else { now };
+        let end = if self.lanes == LaneSet::default() { self.latest().min(now) } else { now };
         self.paused += end.since(self.summed.min(end));
         self.summed = now;
     }
@@ -160,10 +160,10 @@ mod tests {
     #[test]
     fn queues_are_paused_until_a_map_says_otherwise() {
         let mut gate = Gate::default();
-        gate.hear_map(us(10), Lanes(0b100));
+        gate.hear_map(us(10), LaneSet(0b100));
         assert!(!gate.is_lane_open(us(1000), 2) && gate.is_lane_open(us(1000), 1));
-        gate.hear_map(us(20), Lanes(0b110));
-        gate.hear_map(us(30), Lanes(0));
+        gate.hear_map(us(20), LaneSet(0b110));
+        gate.hear_map(us(30), LaneSet(0));
         assert!(gate.is_lane_open(us(30), 2));
         gate.hear(us(40), &pause(5), RATE);
         assert!(!gate.is_lane_open(us(41), 1), "the whole link");

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use ratewire::{Listener, Progress as Reached, Reason, Running, World};
+use ratewire::{Listener, Progress as Reached, Running, StopReason, World};
 use ratewire_units::Duration;
 
 use crate::terminal::takes_escapes;
@@ -64,7 +64,7 @@ impl Progress {
 }
 
 impl Listener for Progress {
-    fn reached(&self, run: &Running<'_>, reached: &Reached) -> ControlFlow<Reason> {
+    fn reached(&self, run: &Running<'_>, reached: &Reached) -> ControlFlow<StopReason> {
         self.set(run.index, reached.now.secs());
         ControlFlow::Continue(())
     }

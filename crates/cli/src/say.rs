@@ -34,6 +34,9 @@ pub(crate) fn fail(error: &Error) -> Exit {
         Error::Setting { setting, reason } => {
             tell!("ratewire: --{setting}: {reason}");
         }
+        Error::Refused { .. } => {
+            tell!("ratewire: {error} (--out)");
+        }
         _ => {
             tell!("ratewire: {error}");
         }
@@ -48,7 +51,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::Unable { .. } | Error::Nothing(_) => Exit::Unable,
         Error::Stopped { source, .. } if source.is::<OutOfMemory>() => Exit::Memory,
         Error::Stopped { .. } => Exit::Failed,
-        Error::Write { .. } | Error::Read { .. } => Exit::File,
+        Error::Write { .. } | Error::Refused { .. } | Error::Read { .. } => Exit::File,
         _ => Exit::Wrong,
     }
 }
@@ -62,6 +65,7 @@ pub(crate) fn missing(job: &Job<'_>, error: &Error) -> Exit {
 /// Prints diagnostics to standard error: errors, then warnings, then the number of errors if there
 /// are several.
 pub(crate) fn complain(diagnostics: &[Diagnostic]) {
+    let diagnostics: Vec<Diagnostic> = diagnostics.iter().map(with_option).collect();
     let (errors, warnings): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
     for error in &errors {
         tell!("{error}\n");
@@ -73,6 +77,21 @@ pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     if count > 1 {
         tell!("{count} errors");
     }
+}
+
+/// The diagnostic with a setting called as the option that gives it.
+fn with_option(diagnostic: &Diagnostic) -> Diagnostic {
+    let mut diagnostic = diagnostic.clone();
+    if diagnostic.is_setting {
+        diagnostic.file = format!("--{}", diagnostic.file);
+        // A shell takes the quotes off a name in a path: `link."a.b".rate`.
+        let is_quoted = |text: &Option<String>| text.as_ref().is_some_and(|t| t.contains(".\""));
+        if is_quoted(&diagnostic.help) || is_quoted(&diagnostic.nearest) {
+            let help = diagnostic.help.get_or_insert_default();
+            *help += "; in a shell, write the path in single quotes";
+        }
+    }
+    diagnostic
 }
 
 /// Warnings as texts, with many of the run's end shortened.

@@ -1,4 +1,5 @@
-//! The documentation: its links, its scenarios, the keys that it lists, and the manual pages.
+//! The documentation: its links, its scenarios, its tables, the keys that it lists, and the manual
+//! pages.
 
 mod common;
 
@@ -204,6 +205,72 @@ fn every_key_of_the_summary_is_documented() {
     let missing: Vec<&String> =
         found.iter().filter(|key| !documented.contains(key.as_str())).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The names in the first column of the table below a heading of columns, in their order.
+fn rows(page: &str, heading: &str) -> Vec<String> {
+    let text = read(Path::new(page));
+    let below = text.split(&format!("{heading}\n")).nth(1).expect("a table of this heading");
+    let rows = below.lines().skip(1).take_while(|line| line.starts_with('|'));
+    let first = rows.map(|row| row.split('|').nth(1).unwrap());
+    let names = first.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    names.map(|name| name.trim_matches('"').to_string()).collect()
+}
+
+/// The names in a list that the command prints as JSON.
+fn listed(command: &str) -> BTreeSet<String> {
+    let done = ratewire(&folder(command), &[command, "--json"]);
+    let all: Vec<Value> = serde_json::from_str(&out(&done)).expect("JSON");
+    all.iter().map(|one| one["name"].as_str().expect("a name").to_string()).collect()
+}
+
+/// Scenarios in a folder below `scenarios`, by their paths from there.
+fn scenarios(below: &str) -> BTreeSet<String> {
+    let top = Path::new(ROOT).join("scenarios").join(below);
+    let (mut found, mut folders) = (BTreeSet::new(), vec![top.clone()]);
+    while let Some(folder) = folders.pop() {
+        for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let name = path.strip_prefix(&top).unwrap().to_str().unwrap();
+            match path.extension() {
+                _ if path.is_dir() => folders.push(path),
+                Some(extension) if extension == "toml" => _ = found.insert(name.to_string()),
+                _ => {}
+            }
+        }
+    }
+    found
+}
+
+/// Holds the names in the table of a page to all that there are.
+fn hold(page: &str, heading: &str, all: &BTreeSet<String>) {
+    let rows = rows(page, heading);
+    let named: BTreeSet<String> = rows.iter().cloned().collect();
+    assert_eq!(named.len(), rows.len(), "{page} has two rows of one name: {rows:?}");
+    assert!(all.len() > 5, "{all:?}");
+    let missing: Vec<_> = all.difference(&named).collect();
+    assert!(missing.is_empty(), "{page} has no row of {missing:?}");
+    let unknown: Vec<_> = named.difference(all).collect();
+    assert!(unknown.is_empty(), "{page} has rows of what does not exist: {unknown:?}");
+}
+
+#[test]
+fn tables_name_every_law_discipline_and_scenario_and_no_other() {
+    hold("docs/reference/laws.md", "| law | how a sender learns its rate |", &listed("laws"));
+    let heading = "| discipline | what it does | source |";
+    hold("docs/reference/disciplines.md", heading, &listed("disciplines"));
+    let mut own = scenarios("");
+    own.retain(|file| !file.starts_with("hostile/"));
+    let heading = "| file | what it shows, with seed 1 | laws | run time |";
+    hold("scenarios/README.md", heading, &own);
+    // One row describes a scenario without a policer and with one.
+    let mut hostile = scenarios("hostile");
+    let all = hostile.clone();
+    hostile.retain(|file| {
+        let unpoliced = file.strip_suffix("-policed.toml").map(|name| format!("{name}.toml"));
+        unpoliced.is_none_or(|unpoliced| !all.contains(&unpoliced))
+    });
+    let heading = "| file | what is done | what happens | remedy, measured |";
+    hold("scenarios/hostile/README.md", heading, &hostile);
 }
 
 #[test]

@@ -92,12 +92,42 @@ fn laws_and_values_of_the_command_line_are_not_blamed_on_the_file() {
     write(&folder, "two.toml", &named);
     let run = |file: &str| err(&ratewire(&folder, &["run", file, "--set", "pairs=1"]));
     let said = run("two.toml");
-    assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
+    assert!(said.contains("no node is called \"s2\", with `pairs=1` set\n"), "{said}");
     // An error that exists without the value is the file's own.
     write(&folder, "wrong.toml", &named.replace("min ", "most "));
     let said = run("wrong.toml");
     assert!(said.contains("unknown key `most` in [[expect]] 1\n"), "{said}");
-    assert!(said.contains("no node is called \"s2\", with `--set pairs=1`\n"), "{said}");
+    assert!(said.contains("no node is called \"s2\", with `pairs=1` set\n"), "{said}");
+}
+
+/// In a network of listed links, `link` comes before a link's name.
+#[test]
+fn a_value_of_a_link_is_set_by_link_and_its_name() {
+    let folder = folder("links");
+    let text = r#"
+        duration = "2 s"
+        law = "xcp"
+        topology = { kind = "custom" }
+        node = [{ name = "0" }, { name = "1" }]
+        link = [
+            { name = "bottleneck", between = ["0", "1"], rate = "9 Mbit/s", delay = "5 ms" },
+            { name = "b.c", between = ["1", "0"], rate = "9 Mbit/s", delay = "5 ms" },
+        ]
+        flow = { from = "1", to = "0" }
+    "#;
+    write(&folder, "own.toml", text);
+    let single = "; in a shell, write the path in single quotes\n";
+    for (set, part, is_quoted) in [
+        ("bottleneck.rate=1M", "did you mean `link.bottleneck.rate`?\n", false),
+        ("\"b.c\".rate=1M", "did you mean `link.\"b.c\".rate`?\n", true),
+        ("node.1.host=false", "`node.\"1\"...` takes the name, `node.01...` the number;", true),
+    ] {
+        let done = ratewire(&folder, &["run", "own.toml", "--set", set]);
+        assert_eq!(done.status.code(), Some(2), "{set}: {}", err(&done));
+        let said = err(&done);
+        assert!(said.contains(part) && said.contains(" --> --set:1:1\n"), "{set}: {said}");
+        assert_eq!(said.contains(single), is_quoted, "{set}: {said}");
+    }
 }
 
 /// If nodes are unknown, their names are not checked. A `--set` that repairs this reveals such

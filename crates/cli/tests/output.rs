@@ -280,7 +280,7 @@ fn where_a_file_is_no_folder_is_made() {
     for (command, out) in [("run", "o"), ("run", "o/deeper"), ("compare", "o")] {
         let done = ratewire(&folder, &[command, "hello.toml", "--out", out]);
         assert_eq!(done.status.code(), Some(3));
-        let says = "cannot write o: it is a file, not a folder; choose another (--out)";
+        let says = "cannot write o: it is a file, not a folder; choose another path (--out)";
         assert!(err(&done).contains(says), "{}", err(&done));
     }
     assert_eq!(std::fs::read(folder.join("o")).expect("the file"), b"mine");

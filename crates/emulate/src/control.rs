@@ -11,7 +11,8 @@ use crate::check::flows_of_programs;
 pub(crate) struct CongestionControl {
     /// Name in the kernel.
     pub(crate) name: &'static str,
-    /// The law of `bpf/`, as [`ratewire_live::Law`] spells it; `None` for one of the kernel's own.
+    /// The law of `bpf/`, as [`ratewire_live::KernelLaw`] spells it; `None` for one of the kernel's
+    /// own.
     pub(crate) live: Option<&'static str>,
     /// The TCP option with its congestion header.
     pub(crate) option: Option<Form>,

@@ -7,7 +7,7 @@
 //! ports are those of `bpf/` here too.
 
 use ratewire_kernel::Header as Fields;
-use ratewire_laws::rcp::{Kind, RcpHeader};
+use ratewire_laws::rcp::{RcpHeader, RcpKind};
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_units::{Bytes, Duration, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
@@ -169,7 +169,7 @@ fn x(fields: &Fields, size: Bytes) -> Duration {
 fn rate(fields: &Fields) -> RcpHeader {
     RcpHeader {
         protocol: TCP,
-        kind: Kind::Request,
+        kind: RcpKind::Request,
         rate: fields.rate(),
         rtt: fields.rtt(),
         reverse_rate: Throughput::ZERO,

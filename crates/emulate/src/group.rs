@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ratewire_live::host::Holder;
-use ratewire_live::{Law, cgroup};
+use ratewire_live::{KernelLaw, cgroup};
 
 use crate::Error;
 use crate::leftovers::{is_alive, sweep, whose};
@@ -34,7 +34,7 @@ pub(crate) fn remove_left() {
 }
 
 /// Another process whose emulated run has a law.
-pub fn holder(law: Law) -> Option<Holder> {
+pub fn holder(law: KernelLaw) -> Option<Holder> {
     let groups = fs::read_dir(cgroup::root().ok()?).ok()?;
     let processes = groups.flatten().filter_map(|group| {
         let name = group.file_name().into_string().ok()?;

@@ -9,7 +9,7 @@ pub(crate) use none::Laws;
 mod loaded {
     use std::path::Path;
 
-    use ratewire_live::{Law, cgroup, host};
+    use ratewire_live::{KernelLaw, cgroup, host};
     use ratewire_sim::setup::Setup;
     use ratewire_units::Rate;
 
@@ -23,7 +23,7 @@ mod loaded {
     struct Loaded {
         control: CongestionControl,
         group: Group,
-        held: host::Held,
+        held: host::HeldLaw,
     }
 
     impl Laws {
@@ -105,8 +105,9 @@ mod loaded {
         }
     }
 
-    fn named(name: &str) -> Result<Law, Error> {
-        Law::named(name).ok_or_else(|| Error::new(format!("no law of bpf/ is called {name}"), ""))
+    fn named(name: &str) -> Result<KernelLaw, Error> {
+        KernelLaw::named(name)
+            .ok_or_else(|| Error::new(format!("no law of bpf/ is called {name}"), ""))
     }
 
     fn cannot(name: &str, why: &ratewire_live::Error) -> Error {

@@ -59,5 +59,5 @@ pub use fidelity::{Fidelity, LATE, MOST_LATE};
 pub use group::holder;
 pub use options::ignores;
 pub use private::hides_working_directory;
-pub use stage::{Emulated, Options, ProgramEnd, Shell, run};
+pub use stage::{Emulated, EmulationOptions, ProgramEnd, Shell, run};
 pub use user::Users;

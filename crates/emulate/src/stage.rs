@@ -36,7 +36,7 @@ const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
 
 /// Options that are not the scenario's.
 #[derive(Clone, Debug, Default)]
-pub struct Options {
+pub struct EmulationOptions {
     /// Folder of programs' outputs, a file each.
     pub logs: Option<PathBuf>,
     /// A shell on this process's terminal; the run ends with it.
@@ -94,7 +94,7 @@ pub struct ProgramEnd {
 /// conserved.
 pub fn run<R: Recorder>(
     setup: &Setup,
-    options: &Options,
+    options: &EmulationOptions,
     recorder: &mut R,
 ) -> Result<Emulated, Error> {
     let (mut listed, classes) = arriving::listed(setup);
@@ -230,7 +230,7 @@ fn end_of(program: &mut Program) -> ProgramEnd {
 }
 
 /// Hosts of a run: ends of flows, and hosts with programs.
-fn hosts(setup: &Setup, options: &Options) -> Result<Vec<Host>, Error> {
+fn hosts(setup: &Setup, options: &EmulationOptions) -> Result<Vec<Host>, Error> {
     let nodes = check::hosts(setup, options.shell);
     if nodes.len() > host::MOST {
         let what = format!("{} hosts need more addresses than there are", nodes.len());
@@ -297,7 +297,7 @@ fn start_program(
     laws: &Laws,
     hosts: &[Host],
     spec: &ProgramSpec,
-    options: &Options,
+    options: &EmulationOptions,
     programs: &Mutex<Vec<Program>>,
 ) -> Result<(), Error> {
     let Some(host) = hosts.iter().find(|host| host.spec.node == spec.host) else { return Ok(()) };
@@ -367,7 +367,7 @@ fn start_later(
     setup: &Setup,
     laws: &Laws,
     hosts: &[Host],
-    options: &Options,
+    options: &EmulationOptions,
     programs: &Mutex<Vec<Program>>,
     clock: Clock,
     over: &AtomicBool,
@@ -428,7 +428,7 @@ fn company(setup: &Setup, shell: Shell) -> String {
 }
 
 /// Latest end of a run; with a shell it lasts until the shell is left.
-fn end_of_run(setup: &Setup, options: &Options) -> Time {
+fn end_of_run(setup: &Setup, options: &EmulationOptions) -> Time {
     const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
     Time::ZERO + if options.shell.is_some() { FOR_EVER } else { setup.duration }
 }

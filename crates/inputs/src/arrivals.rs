@@ -24,7 +24,7 @@ const HEADER: [&str; 4] = ["start_seconds", "from", "to", "bytes"];
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct FlowArrival {
     /// When the flow starts.
     pub start: Time,
     /// The node that sends.
@@ -42,7 +42,7 @@ pub struct Arrival {
 /// # Errors
 /// When there is no flow, a line has not four columns, a start is negative, not a number or above
 /// 9e6 s, a size is not a whole number of at least 1, or a flow goes from a node to itself.
-pub fn parse(file: &str, text: &str) -> Result<Vec<Arrival>, InputError> {
+pub fn parse(file: &str, text: &str) -> Result<Vec<FlowArrival>, InputError> {
     let mut flows = Vec::new();
     for (i, row) in rows(file, text).enumerate() {
         if i == 0 && row.fields == HEADER {
@@ -61,7 +61,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Arrival>, InputError> {
     Ok(flows)
 }
 
-fn flow(row: &Row<'_>) -> Result<Arrival, InputError> {
+fn flow(row: &Row<'_>) -> Result<FlowArrival, InputError> {
     let remedy = "put names with blanks or commas in double quotes";
     let [start, from, to, bytes] = row.exactly(&HEADER.join(" "), remedy)?;
     let start = row.seconds(start, "start")?;
@@ -84,7 +84,7 @@ fn flow(row: &Row<'_>) -> Result<Arrival, InputError> {
             "name another node, or delete the line",
         ));
     }
-    Ok(Arrival {
+    Ok(FlowArrival {
         start: Time::ZERO + Duration::from_ps(start.ps()),
         from: from.to_string(),
         to: to.to_string(),

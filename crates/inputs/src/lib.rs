@@ -9,7 +9,7 @@
 //! | [`mahimahi`] | Mahimahi packet-delivery traces | [`mahimahi::LinkTrace`] |
 //! | [`cooked`] | Pensieve "cooked" bandwidth traces | [`cooked::RateTrace`] |
 //! | [`cdf`] | flow-size distributions, percent or probability | [`cdf::SizeCdf`] |
-//! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::Arrival`] |
+//! | [`arrivals`] | flows from a file, Ratewire's own format | [`arrivals::FlowArrival`] |
 //! | [`graphml`] | Topology Zoo GraphML | [`topology::Topology`] |
 //! | [`sndlib_xml`] | SNDlib XML 1.0 | [`topology::Topology`] |
 //! | [`topohub`] | networkx node-link JSON, as TopoHub publishes it | [`topology::Topology`] |

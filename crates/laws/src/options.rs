@@ -10,7 +10,7 @@ use ratewire_units::{Bytes, Duration, Rate, quantity};
 
 /// The values that a parameter may hold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum OptionKind {
     /// `true` or `false`.
     Switch,
     /// A number from the first to the second, both included.
@@ -34,7 +34,7 @@ pub struct OptionSpec {
     /// Key of the parameter.
     pub name: &'static str,
     /// The values that the parameter may hold.
-    pub kind: Kind,
+    pub kind: OptionKind,
     /// Default value, as a user would write it.
     pub default: &'static str,
     /// The part of the law that reads the parameter.
@@ -185,22 +185,26 @@ impl fmt::Display for OptionError {
 }
 impl core::error::Error for OptionError {}
 
-impl fmt::Display for Kind {
+impl fmt::Display for OptionKind {
     /// Writes the allowed values in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Switch => f.write_str("true or false"),
-            Kind::Number(min, max) if *max == f64::INFINITY => write!(f, "a number, {min} or more"),
-            Kind::Number(min, max) => write!(f, "a number from {min} to {max}"),
-            Kind::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
-            Kind::Time => f.write_str("a time such as \"50 ms\""),
-            Kind::Rate(None) => f.write_str("a rate such as \"10 Mbit/s\""),
-            Kind::Rate(Some(word)) => write!(f, "a rate such as \"10 Mbit/s\", or \"{word}\""),
-            Kind::Size(None) => f.write_str("a size such as \"64 KB\" or \"10 packets\""),
-            Kind::Size(Some(word)) => {
+            OptionKind::Switch => f.write_str("true or false"),
+            OptionKind::Number(min, max) if *max == f64::INFINITY => {
+                write!(f, "a number, {min} or more")
+            }
+            OptionKind::Number(min, max) => write!(f, "a number from {min} to {max}"),
+            OptionKind::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
+            OptionKind::Time => f.write_str("a time such as \"50 ms\""),
+            OptionKind::Rate(None) => f.write_str("a rate such as \"10 Mbit/s\""),
+            OptionKind::Rate(Some(word)) => {
+                write!(f, "a rate such as \"10 Mbit/s\", or \"{word}\"")
+            }
+            OptionKind::Size(None) => f.write_str("a size such as \"64 KB\" or \"10 packets\""),
+            OptionKind::Size(Some(word)) => {
                 write!(f, "a size such as \"64 KB\" or \"10 packets\", or \"{word}\"")
             }
-            Kind::Word(words) => {
+            OptionKind::Word(words) => {
                 f.write_str("one of ")?;
                 for (i, word) in words.iter().enumerate() {
                     write!(f, "{}\"{word}\"", if i == 0 { "" } else { ", " })?;
@@ -211,25 +215,27 @@ impl fmt::Display for Kind {
     }
 }
 
-impl Kind {
+impl OptionKind {
     fn parse(self, text: &str) -> Result<Value, String> {
         let allowed = || format!("found {text:?}; allowed is {self}");
         match self {
-            Kind::Switch => text.parse().map(Value::Switch).map_err(|_| allowed()),
-            Kind::Number(min, max) => match text.parse::<f64>() {
+            OptionKind::Switch => text.parse().map(Value::Switch).map_err(|_| allowed()),
+            OptionKind::Number(min, max) => match text.parse::<f64>() {
                 Ok(n) if n >= min && n <= max => Ok(Value::Number(n)),
                 _ => Err(allowed()),
             },
-            Kind::Count(min, max) => match text.parse::<u64>() {
+            OptionKind::Count(min, max) => match text.parse::<u64>() {
                 Ok(n) if n >= min && n <= max => Ok(Value::Count(n)),
                 _ => Err(allowed()),
             },
-            Kind::Time => text.parse().map(Value::Time).map_err(|e| e.to_string()),
-            Kind::Rate(Some(word)) if text == word => Ok(Value::Rate(None)),
-            Kind::Rate(_) => text.parse().map(|r| Value::Rate(Some(r))).map_err(|e| e.to_string()),
-            Kind::Size(Some(word)) if text == word => Ok(Value::Size(None)),
-            Kind::Size(_) => parse_size(text).map(|s| Value::Size(Some(s))),
-            Kind::Word(words) => {
+            OptionKind::Time => text.parse().map(Value::Time).map_err(|e| e.to_string()),
+            OptionKind::Rate(Some(word)) if text == word => Ok(Value::Rate(None)),
+            OptionKind::Rate(_) => {
+                text.parse().map(|r| Value::Rate(Some(r))).map_err(|e| e.to_string())
+            }
+            OptionKind::Size(Some(word)) if text == word => Ok(Value::Size(None)),
+            OptionKind::Size(_) => parse_size(text).map(|s| Value::Size(Some(s))),
+            OptionKind::Word(words) => {
                 words.iter().find(|w| **w == text).map(|w| Value::Word(w)).ok_or_else(allowed)
             }
         }

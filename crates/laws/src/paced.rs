@@ -12,7 +12,7 @@
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::law::{Acked, Congestion, FlowContext, Signal};
-use crate::options::{Kind, OptionSpec, Options, Part};
+use crate::options::{OptionKind, OptionSpec, Options, Part};
 
 /// Number of round trips' data that may be outstanding.
 const SPARE: f64 = 20.0;
@@ -22,7 +22,7 @@ const FEWEST: f64 = 4.0;
 /// Whether losses are answered.
 pub(crate) const AFTER_LOSS: OptionSpec = OptionSpec {
     name: "after_loss",
-    kind: Kind::Word(&["halve", "ignore"]),
+    kind: OptionKind::Word(&["halve", "ignore"]),
     default: "halve",
     part: Part::Sender,
     doc: "what a loss does: cap the rate at half of what it was, the cap growing by a packet an RTT \

@@ -10,13 +10,13 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use ratewire_live::Law;
+use ratewire_live::KernelLaw;
 use ratewire_live::host::{self, Spec};
 use ratewire_units::Rate;
 
 /// Turns alternate, so that other load of the machine meets both.
 const TURNS: u32 = 5;
-const LAW: Law = Law::Xcp;
+const LAW: KernelLaw = KernelLaw::Xcp;
 
 fn main() {
     if let Err(why) = compare() {

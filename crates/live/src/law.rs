@@ -2,7 +2,7 @@
 
 /// A law that the kernel can run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum KernelLaw {
     /// XCP.
     Xcp,
     /// RCP.
@@ -15,34 +15,36 @@ pub enum Law {
     Noq,
 }
 
-impl Law {
+impl KernelLaw {
     /// All laws.
-    pub const ALL: [Law; 5] = [Law::Xcp, Law::Rcp, Law::PiqiRcp, Law::Jetmax, Law::Noq];
+    pub const ALL: [KernelLaw; 5] =
+        [KernelLaw::Xcp, KernelLaw::Rcp, KernelLaw::PiqiRcp, KernelLaw::Jetmax, KernelLaw::Noq];
     /// Laws with a part for routers.
-    pub const OF_ROUTERS: [Law; 4] = [Law::Xcp, Law::Rcp, Law::PiqiRcp, Law::Jetmax];
+    pub const OF_ROUTERS: [KernelLaw; 4] =
+        [KernelLaw::Xcp, KernelLaw::Rcp, KernelLaw::PiqiRcp, KernelLaw::Jetmax];
 
     /// The law's name, as everywhere in Ratewire.
     pub fn name(self) -> &'static str {
         match self {
-            Law::Xcp => "xcp",
-            Law::Rcp => "rcp",
-            Law::PiqiRcp => "piqi-rcp",
-            Law::Jetmax => "jetmax",
-            Law::Noq => "noq",
+            KernelLaw::Xcp => "xcp",
+            KernelLaw::Rcp => "rcp",
+            KernelLaw::PiqiRcp => "piqi-rcp",
+            KernelLaw::Jetmax => "jetmax",
+            KernelLaw::Noq => "noq",
         }
     }
     /// The law of this name.
-    pub fn named(name: &str) -> Option<Law> {
-        Law::ALL.into_iter().find(|law| law.name() == name)
+    pub fn named(name: &str) -> Option<KernelLaw> {
+        KernelLaw::ALL.into_iter().find(|law| law.name() == name)
     }
     /// The congestion control that sockets may ask for, and that connections that take part get.
     pub fn control(self) -> &'static str {
         match self {
-            Law::Xcp => "rw_xcp",
-            Law::Rcp => "rw_rcp",
-            Law::PiqiRcp => "rw_piqi",
-            Law::Jetmax => "rw_jetmax",
-            Law::Noq => "rw_noq",
+            KernelLaw::Xcp => "rw_xcp",
+            KernelLaw::Rcp => "rw_rcp",
+            KernelLaw::PiqiRcp => "rw_piqi",
+            KernelLaw::Jetmax => "rw_jetmax",
+            KernelLaw::Noq => "rw_noq",
         }
     }
 
@@ -50,24 +52,24 @@ impl Law {
     /// and so on.
     pub(crate) fn number(self) -> u32 {
         match self {
-            Law::Xcp => 0,
-            Law::Rcp => 1,
-            Law::PiqiRcp => 2,
-            Law::Jetmax => 3,
-            Law::Noq => 4,
+            KernelLaw::Xcp => 0,
+            KernelLaw::Rcp => 1,
+            KernelLaw::PiqiRcp => 2,
+            KernelLaw::Jetmax => 3,
+            KernelLaw::Noq => 4,
         }
     }
-    pub(crate) fn numbered(number: u32) -> Option<Law> {
-        Law::ALL.into_iter().find(|law| law.number() == number)
+    pub(crate) fn numbered(number: u32) -> Option<KernelLaw> {
+        KernelLaw::ALL.into_iter().find(|law| law.number() == number)
     }
     /// Identifier of the law's option, and its lengths with data and without, as in
     /// `bpf/laws/option.h`.
     pub(crate) fn option(self) -> (u32, u32, u32) {
         match self {
-            Law::Xcp => (0x5278, 20, 8),
-            Law::Rcp | Law::PiqiRcp => (0x5272, 16, 8),
-            Law::Jetmax => (0x526a, 28, 12),
-            Law::Noq => (0, 0, 0),
+            KernelLaw::Xcp => (0x5278, 20, 8),
+            KernelLaw::Rcp | KernelLaw::PiqiRcp => (0x5272, 16, 8),
+            KernelLaw::Jetmax => (0x526a, 28, 12),
+            KernelLaw::Noq => (0, 0, 0),
         }
     }
 }

@@ -22,7 +22,7 @@ mod law;
 mod skeletons;
 
 pub use error::Error;
-pub use law::Law;
+pub use law::KernelLaw;
 
 /// Keeps libbpf from writing to standard error: errors carry its messages.
 fn quiet() {

@@ -11,10 +11,10 @@ use ratewire_units::Rate;
 
 use crate::router::{Capacity, Queue, Spec, Status, prepare, read};
 use crate::skeletons::router::RouterSkel;
-use crate::{Error, Law, host};
+use crate::{Error, KernelLaw, host};
 
 /// Room in which a probe's program is kept.
-pub type Room = MaybeUninit<OpenObject>;
+pub type ProbeMemory = MaybeUninit<OpenObject>;
 
 /// Bytes of `struct __sk_buff`.
 const CONTEXT: usize = 192;
@@ -29,7 +29,11 @@ impl<'a> Probe<'a> {
     ///
     /// # Errors
     /// If the kernel refuses, for lack of rights or otherwise.
-    pub fn new(room: &'a mut Room, law: Law, capacity: Rate) -> Result<Probe<'a>, Error> {
+    pub fn new(
+        room: &'a mut ProbeMemory,
+        law: KernelLaw,
+        capacity: Rate,
+    ) -> Result<Probe<'a>, Error> {
         crate::quiet();
         let spec = Spec {
             iface: String::new(),
@@ -95,7 +99,7 @@ impl<'a> Probe<'a> {
 ///
 /// # Errors
 /// If the kernel refuses one.
-pub fn verified(law: Law) -> Result<Vec<(String, u32)>, Error> {
+pub fn verified(law: KernelLaw) -> Result<Vec<(String, u32)>, Error> {
     crate::quiet();
     let spec = host::Spec {
         law,
@@ -104,10 +108,10 @@ pub fn verified(law: Law) -> Result<Vec<(String, u32)>, Error> {
         desired: Rate::from_mbps(1000),
         is_forced: false,
     };
-    let mut room = Room::uninit();
+    let mut room = ProbeMemory::uninit();
     let host = host::prepare(&mut room, &spec).map_err(host::refused(law))?;
-    let mut room = Room::uninit();
-    let router = match Law::OF_ROUTERS.contains(&law) {
+    let mut room = ProbeMemory::uninit();
+    let router = match KernelLaw::OF_ROUTERS.contains(&law) {
         true => Some(Probe::new(&mut room, law, Rate::from_mbps(1000))?),
         false => None,
     };

@@ -9,13 +9,13 @@ use nix::sys::socket::{
 };
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use crate::{Error, Law, pins};
+use crate::{Error, KernelLaw, pins};
 
 /// A connection that sends by one of our congestion controls.
 #[derive(Clone, Debug)]
 pub struct Connection {
     /// The law.
-    pub law: Law,
+    pub law: KernelLaw,
     /// Address of this end.
     pub local: SocketAddr,
     /// Address of the other end.
@@ -143,7 +143,7 @@ fn connection(message: &[u8]) -> Option<Connection> {
         all.find(|(kind, _)| *kind == wanted).map(|(_, content)| content)
     };
     let control = attribute(INET_DIAG_CONG)?.split(|byte| *byte == 0).next()?;
-    let law = Law::ALL.into_iter().find(|law| law.control().as_bytes() == control)?;
+    let law = KernelLaw::ALL.into_iter().find(|law| law.control().as_bytes() == control)?;
     // Its place in `struct tcp_info`.
     let info = attribute(INET_DIAG_INFO)?;
     let count = |at| word(info, at).map(u64::from);
@@ -222,14 +222,14 @@ mod tests {
     #[test]
     fn what_is_ours_is_read_and_all_else_is_not() {
         let told = connection(&answer(b"rw_piqi\0", 1_000_000)).expect("it is ours");
-        assert_eq!(told.law, Law::PiqiRcp);
+        assert_eq!(told.law, KernelLaw::PiqiRcp);
         assert_eq!(told.local.to_string(), "10.0.0.1:80");
         assert_eq!(told.remote.to_string(), "10.0.0.2:5201");
         assert_eq!(told.rate, Some(Throughput::new(1e6)));
         assert_eq!((told.window, told.outstanding), (Bytes::new(12_000), Bytes::new(6000)));
         assert_eq!(told.rtt, Some(Duration::from_millis(20)));
         let told = connection(&answer(b"rw_xcp\0", u64::MAX)).expect("it is ours");
-        assert_eq!((told.law, told.rate), (Law::Xcp, None));
+        assert_eq!((told.law, told.rate), (KernelLaw::Xcp, None));
         assert!(connection(&answer(b"cubic\0", 1)).is_none());
     }
 

@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use ratewire_live::Law;
-use ratewire_live::probe::{Probe, Room};
+use ratewire_live::KernelLaw;
+use ratewire_live::probe::{Probe, ProbeMemory};
 use ratewire_units::Rate;
 
 const CAPACITY: Rate = Rate::from_bps(100_000_000);
@@ -11,8 +11,8 @@ const ETHERNET: usize = 14;
 
 /// Whether the test can run; with `RATEWIRE_REQUIRE_ROOT=1` it fails if it cannot.
 fn can_run() -> bool {
-    let mut room = Room::uninit();
-    let Err(why) = Probe::new(&mut room, Law::Xcp, CAPACITY) else { return true };
+    let mut room = ProbeMemory::uninit();
+    let Err(why) = Probe::new(&mut room, KernelLaw::Xcp, CAPACITY) else { return true };
     assert!(std::env::var_os("RATEWIRE_REQUIRE_ROOT").is_none(), "cannot run: {why}");
     eprintln!("skipped: {why}");
     false
@@ -108,8 +108,8 @@ fn a_wish_is_cut_to_what_is_granted_and_nothing_else_changes() {
     if !can_run() {
         return;
     }
-    let mut room = Room::uninit();
-    let probe = Probe::new(&mut room, Law::Xcp, CAPACITY).expect("it loads");
+    let mut room = ProbeMemory::uninit();
+    let probe = Probe::new(&mut room, KernelLaw::Xcp, CAPACITY).expect("it loads");
     for carried in [Carried::V4, Carried::V6, Carried::Tagged, Carried::TwiceTagged] {
         // At an odd offset the checksum's words are straddled.
         for padding in [0, 1, 2, 3] {
@@ -133,8 +133,8 @@ fn rcp_writes_its_rate() {
     if !can_run() {
         return;
     }
-    let mut room = Room::uninit();
-    let probe = Probe::new(&mut room, Law::Rcp, CAPACITY).expect("it loads");
+    let mut room = ProbeMemory::uninit();
+    let probe = Probe::new(&mut room, KernelLaw::Rcp, CAPACITY).expect("it loads");
     let mut option = vec![254, 16, 0x52, 0x72];
     for field in [u32::MAX, 50_000, 0] {
         option.extend(field.to_be_bytes());
@@ -153,8 +153,8 @@ fn any_options_pass_and_only_ours_is_touched() {
     if !can_run() {
         return;
     }
-    let mut room = Room::uninit();
-    let probe = Probe::new(&mut room, Law::Xcp, CAPACITY).expect("it loads");
+    let mut room = ProbeMemory::uninit();
+    let probe = Probe::new(&mut room, KernelLaw::Xcp, CAPACITY).expect("it loads");
     // Lengths of 0 and 1, cut off, overlapping, all of one kind: half random, half from the bytes
     // of options.
     let byte = prop_oneof![
@@ -201,8 +201,8 @@ fn frames_that_are_no_tcp_or_cut_short_pass_as_they_are() {
     if !can_run() {
         return;
     }
-    let mut room = Room::uninit();
-    let probe = Probe::new(&mut room, Law::Xcp, CAPACITY).expect("it loads");
+    let mut room = ProbeMemory::uninit();
+    let probe = Probe::new(&mut room, KernelLaw::Xcp, CAPACITY).expect("it loads");
     let (whole, ip) = frame(Carried::V4, &xcp(0, 1000, 50_000, 5), 0);
     // The kernel runs no program on a frame without an IP header.
     for len in ETHERNET + 20..whole.len() {

@@ -6,16 +6,16 @@
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use ratewire_live::Law;
-use ratewire_live::probe::{Probe, Room};
+use ratewire_live::KernelLaw;
+use ratewire_live::probe::{Probe, ProbeMemory};
 use ratewire_units::{Rate, Throughput};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[test]
 fn an_interval_in_which_no_packet_comes_ends_too() {
-    for law in Law::OF_ROUTERS {
-        let mut room = Room::uninit();
+    for law in KernelLaw::OF_ROUTERS {
+        let mut room = ProbeMemory::uninit();
         let probe = match Probe::new(&mut room, law, Rate::from_mbps(100)) {
             Ok(probe) => probe,
             Err(why) => {

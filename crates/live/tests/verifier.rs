@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ratewire_live::Law;
+use ratewire_live::KernelLaw;
 use ratewire_live::probe::verified;
 
 /// A quarter of the million at which a kernel gives up: another kernel's verifier takes other
@@ -26,7 +26,7 @@ const OF_ROUTERS: [&str; 2] = ["ratewire_nothin", "ratewire_router"];
 
 #[test]
 fn every_program_is_taken_and_far_below_what_is_allowed() {
-    for law in Law::ALL {
+    for law in KernelLaw::ALL {
         let programs = match verified(law) {
             Ok(programs) => programs,
             Err(why) => {
@@ -34,7 +34,7 @@ fn every_program_is_taken_and_far_below_what_is_allowed() {
                 return eprintln!("skipped: {why}");
             }
         };
-        let of_routers = if Law::OF_ROUTERS.contains(&law) { &OF_ROUTERS[..] } else { &[] };
+        let of_routers = if KernelLaw::OF_ROUTERS.contains(&law) { &OF_ROUTERS[..] } else { &[] };
         let expected: BTreeSet<&str> = of_routers.iter().chain(&OF_HOSTS).copied().collect();
         let names: BTreeSet<&str> = programs.iter().map(|(name, _)| name.as_str()).collect();
         assert_eq!(names, expected, "{law:?}");

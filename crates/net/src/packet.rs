@@ -7,7 +7,7 @@ use ratewire_laws::Header;
 use ratewire_transport::{Ack, ReceiveWindow, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
-use crate::speed::prefetch::prefetch_bytes;
+use crate::prefetch::prefetch_bytes;
 
 /// Index of a packet's content in the [`Slab`].
 pub(crate) type ContentId = u32;

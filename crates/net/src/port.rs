@@ -5,10 +5,10 @@ use ratewire_laws::{AnyLaw, AnyPort, Header, LinkContext, Reason};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::link::Link;
-use crate::packet::{Ecn, Label};
+use crate::packet::Ecn;
+use crate::prefetch::prefetch_bytes;
 use crate::random::stream;
 use crate::spec::{LinkId, LinkSpec};
-use crate::speed::prefetch::prefetch_bytes;
 
 /// All ports of a network.
 #[derive(Debug)]
@@ -55,22 +55,22 @@ impl Ports {
     }
 
     /// Handles the arrival of a packet that may have to wait; [`Ports::on_departure`] follows.
+    /// Returns the packet's mark: a pointer to its label would keep the label in memory.
     #[inline(always)]
     pub(crate) fn on_arrival(
         &mut self,
         now: Time,
         link: &mut Link,
-        label: &mut Label,
+        size: Bytes,
+        ecn: Ecn,
         header: &mut Header,
-    ) {
+    ) -> Ecn {
         let queue = link.port_queue();
         let port = &mut self.all[link.port as usize];
-        let size = Bytes::new(u64::from(label.size));
         port.on_arrival(now, size, header, queue);
-        if label.ecn.may_be_marked() && port.mark(now, size, queue) {
-            label.ecn = Ecn::Marked;
-            link.tally.marked += 1;
-        }
+        let is_marked = ecn.may_be_marked() && port.mark(now, size, queue);
+        link.tally.marked += u64::from(is_marked);
+        if is_marked { Ecn::Marked } else { ecn }
     }
 
     /// Handles the start of a packet's transmission.
@@ -87,22 +87,21 @@ impl Ports {
         self.quantise(link, size, header);
     }
 
-    /// Handles the arrival and departure of a packet that finds its link idle.
+    /// Handles the arrival and departure of a packet that finds its link idle; returns its mark.
     #[inline(always)]
     pub(crate) fn on_passage(
         &mut self,
         now: Time,
         link: &mut Link,
-        label: &mut Label,
+        size: Bytes,
+        ecn: Ecn,
         header: &mut Header,
-    ) {
-        let size = Bytes::new(u64::from(label.size));
+    ) -> Ecn {
         let port = &mut self.all[link.port as usize];
-        if port.on_passage(now, size, header, label.ecn.may_be_marked()) {
-            label.ecn = Ecn::Marked;
-            link.tally.marked += 1;
-        }
+        let is_marked = port.on_passage(now, size, header, ecn.may_be_marked());
+        link.tally.marked += u64::from(is_marked);
         self.quantise(link, size, header);
+        if is_marked { Ecn::Marked } else { ecn }
     }
 
     /// With exact headers: encodes and decodes a header, which may round its values.

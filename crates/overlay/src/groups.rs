@@ -8,11 +8,11 @@
 
 use ratewire_units::Time;
 
-use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+use crate::ids::{ClientId, GroupId, NodeSet, OverlayNodeId};
 
 /// Order in which a group's messages and view changes are delivered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Service {
+pub enum DeliveryOrder {
     /// No order is promised. In practice each sender's messages arrive in order, because links keep
     /// order.
     Unordered,
@@ -27,9 +27,9 @@ pub enum Service {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GroupSpec {
     /// Delivery order.
-    pub service: Service,
+    pub service: DeliveryOrder,
     /// Members at the start.
-    pub members: Vec<(ClientId, NodeId)>,
+    pub members: Vec<(ClientId, OverlayNodeId)>,
 }
 
 /// A group as one node knows it.
@@ -37,19 +37,19 @@ pub struct GroupSpec {
 pub(crate) struct Group {
     /// Destinations of this node's messages to the group.
     to: NodeSet,
-    me: NodeId,
+    me: OverlayNodeId,
     /// Members of the view, in order.
-    members: Vec<(ClientId, NodeId)>,
+    members: Vec<(ClientId, OverlayNodeId)>,
     /// Number of view changes.
     pub view: u64,
     /// Nodes whose clients are about to join: they already get messages.
-    interested: Vec<NodeId>,
+    interested: Vec<OverlayNodeId>,
     /// Clients of this node that are about to join.
     joining: Vec<Joining>,
 }
 
 impl Group {
-    pub fn new(me: NodeId, spec: &GroupSpec) -> Group {
+    pub fn new(me: OverlayNodeId, spec: &GroupSpec) -> Group {
         let mut members = spec.members.clone();
         members.sort_unstable();
         members.dedup_by_key(|(client, _)| *client);
@@ -70,7 +70,7 @@ impl Group {
         &self.to
     }
     /// Members of the view, in order.
-    pub fn members(&self) -> &[(ClientId, NodeId)] {
+    pub fn members(&self) -> &[(ClientId, OverlayNodeId)] {
         &self.members
     }
     /// Whether some member is a client of this node.
@@ -84,13 +84,13 @@ impl Group {
     }
 
     /// Includes a node whose client is about to join.
-    pub fn include(&mut self, node: NodeId) {
+    pub fn include(&mut self, node: OverlayNodeId) {
         self.interested.push(node);
         self.aim();
     }
 
     /// Applies a view change. Returns whether the view changed.
-    pub fn change(&mut self, client: ClientId, node: NodeId, joins: bool) -> bool {
+    pub fn change(&mut self, client: ClientId, node: OverlayNodeId, joins: bool) -> bool {
         let found = self.members.binary_search_by_key(&client, |(member, _)| *member);
         if joins && let Some(place) = self.interested.iter().position(|at| *at == node) {
             self.interested.remove(place);
@@ -124,7 +124,7 @@ impl Group {
 
     /// Notes that `node` sends its messages here from now on. A node answers questions in order, so
     /// the answer belongs to the first client that the node has not answered for.
-    pub fn included(&mut self, node: NodeId) {
+    pub fn included(&mut self, node: OverlayNodeId) {
         let waits = |joining: &&mut Joining| joining.missing.contains(node);
         if let Some(joining) = self.joining.iter_mut().find(waits) {
             joining.missing.remove(node);

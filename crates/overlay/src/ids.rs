@@ -5,7 +5,7 @@ pub const MOST_NODES: usize = 128;
 
 /// A node: a host that runs a daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct NodeId(pub u8);
+pub struct OverlayNodeId(pub u8);
 
 /// A one-way link of the overlay, from one node's daemon to another's.
 ///
@@ -21,7 +21,7 @@ pub struct GroupId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(pub u32);
 
-impl NodeId {
+impl OverlayNodeId {
     /// Index in a list of all nodes.
     pub fn index(self) -> usize {
         usize::from(self.0)
@@ -56,18 +56,18 @@ impl NodeSet {
 
     /// The first `count` nodes.
     pub fn first(count: usize) -> NodeSet {
-        (0..count).map(|i| NodeId(i as u8)).collect()
+        (0..count).map(|i| OverlayNodeId(i as u8)).collect()
     }
     /// Adds a node.
-    pub fn insert(&mut self, node: NodeId) {
+    pub fn insert(&mut self, node: OverlayNodeId) {
         self.0[node.index() / 64] |= 1 << (node.index() % 64);
     }
     /// Removes a node.
-    pub fn remove(&mut self, node: NodeId) {
+    pub fn remove(&mut self, node: OverlayNodeId) {
         self.0[node.index() / 64] &= !(1 << (node.index() % 64));
     }
     /// Whether the set contains a node.
-    pub fn contains(&self, node: NodeId) -> bool {
+    pub fn contains(&self, node: OverlayNodeId) -> bool {
         self.0[node.index() / 64] >> (node.index() % 64) & 1 == 1
     }
     /// Whether the two sets have a node in common.
@@ -76,8 +76,8 @@ impl NodeSet {
         self.0.iter().zip(&other.0).any(|(a, b)| a & b != 0)
     }
     /// Nodes of the set, in order.
-    pub fn iter(&self) -> impl Iterator<Item = NodeId> + '_ {
-        (0..MOST_NODES).map(|i| NodeId(i as u8)).filter(|node| self.contains(*node))
+    pub fn iter(&self) -> impl Iterator<Item = OverlayNodeId> + '_ {
+        (0..MOST_NODES).map(|i| OverlayNodeId(i as u8)).filter(|node| self.contains(*node))
     }
     /// Nodes in both sets.
     pub fn and(&self, other: &NodeSet) -> NodeSet {
@@ -92,14 +92,14 @@ impl NodeSet {
         *self == NodeSet::EMPTY
     }
     /// The set without `node`.
-    pub fn without(mut self, node: NodeId) -> NodeSet {
+    pub fn without(mut self, node: OverlayNodeId) -> NodeSet {
         self.remove(node);
         self
     }
 }
 
-impl FromIterator<NodeId> for NodeSet {
-    fn from_iter<I: IntoIterator<Item = NodeId>>(nodes: I) -> NodeSet {
+impl FromIterator<OverlayNodeId> for NodeSet {
+    fn from_iter<I: IntoIterator<Item = OverlayNodeId>>(nodes: I) -> NodeSet {
         let mut set = NodeSet::EMPTY;
         nodes.into_iter().for_each(|node| set.insert(node));
         set
@@ -112,13 +112,15 @@ mod tests {
 
     #[test]
     fn sets_hold_what_was_put_in() {
-        let mut set: NodeSet = [0, 63, 64, 127].map(NodeId).into_iter().collect();
+        let mut set: NodeSet = [0, 63, 64, 127].map(OverlayNodeId).into_iter().collect();
         assert_eq!(set.len(), 4);
-        assert!(set.contains(NodeId(64)) && !set.contains(NodeId(65)));
-        assert!(set.meets(&NodeSet::first(1)) && !set.meets(&[NodeId(1)].into_iter().collect()));
-        set.remove(NodeId(64));
-        assert!(!set.contains(NodeId(64)));
+        assert!(set.contains(OverlayNodeId(64)) && !set.contains(OverlayNodeId(65)));
+        assert!(
+            set.meets(&NodeSet::first(1)) && !set.meets(&[OverlayNodeId(1)].into_iter().collect())
+        );
+        set.remove(OverlayNodeId(64));
+        assert!(!set.contains(OverlayNodeId(64)));
         assert_eq!(NodeSet::first(MOST_NODES).len(), MOST_NODES);
-        assert!(NodeSet::first(1).without(NodeId(0)).is_empty());
+        assert!(NodeSet::first(1).without(OverlayNodeId(0)).is_empty());
     }
 }

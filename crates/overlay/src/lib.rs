@@ -1,9 +1,9 @@
 //! Cost-benefit flow control for overlay multicast, sans-IO (Amir, Awerbuch, Danilov, Stanton:
 //! "Flow Control for Many-to-Many Multicast: A Cost-Benefit Approach", CNDS-2001-1).
 //!
-//! An overlay is hosts ([`Node`]) joined by connections. A client hands its messages to its node,
-//! which sends them down a tree to the nodes with members of the group. A node keeps a queue in
-//! front of each connection and states a [`Price`] that grows with the queue; all nodes know all
+//! An overlay is hosts ([`OverlayNode`]) joined by connections. A client hands its messages to its
+//! node, which sends them down a tree to the nodes with members of the group. A node keeps a queue
+//! in front of each connection and states a [`Price`] that grows with the queue; all nodes know all
 //! prices. A message costs the fee and the price of every link that it crosses. The client pays
 //! from a [`Budget`]; a client that cannot pay waits. Queues stay short without feedback from
 //! receivers, and control traffic does not grow with groups or members.
@@ -54,10 +54,10 @@ pub mod wire;
 pub use benefit::Benefit;
 pub use budget::Budget;
 pub use client::{SenderCounts, SenderSpec};
-pub use groups::{Delivery, GroupSpec, Service};
-pub use ids::{ClientId, EdgeId, GroupId, MOST_NODES, NodeId, NodeSet};
+pub use groups::{Delivery, DeliveryOrder, GroupSpec};
+pub use ids::{ClientId, EdgeId, GroupId, MOST_NODES, NodeSet, OverlayNodeId};
 pub use message::Message;
-pub use node::{Node, Overlay};
+pub use node::{Overlay, OverlayNode};
 pub use params::Params;
 pub use price::{Dollars, Occupancy, Price};
 pub use tree::{EdgeSpec, Trees, Unreachable};

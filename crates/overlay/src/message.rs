@@ -2,7 +2,7 @@
 
 use ratewire_units::{Bytes, Time};
 
-use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+use crate::ids::{ClientId, GroupId, NodeSet, OverlayNodeId};
 use crate::layout::{ENTRY, HEAD, MARK_BITS, number_len};
 use crate::price::Occupancy;
 
@@ -10,7 +10,7 @@ use crate::price::Occupancy;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Message {
     /// Node that sent the message: the root of the tree that it goes down.
-    pub origin: NodeId,
+    pub origin: OverlayNodeId,
     /// Destinations.
     pub to: NodeSet,
     /// Bytes on a connection's stream.
@@ -20,7 +20,7 @@ pub struct Message {
 }
 
 /// A node's place in the order of all events of agreed groups.
-pub type Stamp = u64;
+pub type OrderStamp = u64;
 
 /// Content of a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +34,7 @@ pub enum MessageBody {
         /// Number of the message among the sender's, from 0.
         sequence: u64,
         /// Place in the agreed order; zero for other orders.
-        stamp: Stamp,
+        stamp: OrderStamp,
         /// When the message was paid for.
         bought: Time,
     },
@@ -43,7 +43,7 @@ pub enum MessageBody {
     /// The origin will have a member of the group and asks for the group's messages.
     Interest(GroupId),
     /// The origin sends its messages to the group to the node that asked, from this stamp on.
-    Included(GroupId, Stamp),
+    Included(GroupId, OrderStamp),
     /// A client of the origin joins or leaves a group.
     Change {
         /// The group.
@@ -53,11 +53,11 @@ pub enum MessageBody {
         /// Whether the client joins.
         joins: bool,
         /// Place in the agreed order; zero for other orders.
-        stamp: Stamp,
+        stamp: OrderStamp,
     },
     /// All later messages of the origin come after this stamp. The stamp is sent as its distance
     /// from the last mark's.
-    Mark(Stamp),
+    Mark(OrderStamp),
 }
 
 impl MessageBody {
@@ -126,12 +126,12 @@ impl Level {
 
 impl Message {
     /// Cost update of the origin's links, for the nodes `to`.
-    pub fn prices(origin: NodeId, to: NodeSet, told: &[QueueLevel]) -> Message {
+    pub fn prices(origin: OverlayNodeId, to: NodeSet, told: &[QueueLevel]) -> Message {
         Message::control(origin, to, MessageBody::Prices(told.into()))
     }
 
     /// A message between nodes, of its size on the wire.
-    pub fn control(origin: NodeId, to: NodeSet, body: MessageBody) -> Message {
+    pub fn control(origin: OverlayNodeId, to: NodeSet, body: MessageBody) -> Message {
         let size = body.encoded_len();
         Message { origin, to, size, body }
     }

@@ -8,42 +8,42 @@
 
 use std::collections::BTreeMap;
 
-use crate::ids::NodeId;
-use crate::message::Stamp;
+use crate::ids::OverlayNodeId;
+use crate::message::OrderStamp;
 
 /// One node's part in the agreed order of events `E`.
 #[derive(Clone, Debug)]
 pub struct Agreed<E> {
-    me: NodeId,
+    me: OverlayNodeId,
     /// Highest stamp used or seen.
-    clock: Stamp,
+    clock: OrderStamp,
     /// Stamp that each node last sent to all, this node's included.
-    marked: Vec<Stamp>,
+    marked: Vec<OrderStamp>,
     /// Highest stamp heard from each node.
-    heard: Vec<Stamp>,
-    pending: BTreeMap<(Stamp, NodeId), E>,
+    heard: Vec<OrderStamp>,
+    pending: BTreeMap<(OrderStamp, OverlayNodeId), E>,
 }
 
 impl<E> Agreed<E> {
     /// The part of node `me` among this many nodes.
-    pub fn new(me: NodeId, nodes: usize) -> Agreed<E> {
+    pub fn new(me: OverlayNodeId, nodes: usize) -> Agreed<E> {
         let (marked, heard) = (vec![0; nodes], vec![0; nodes]);
         Agreed { me, clock: 0, marked, heard, pending: BTreeMap::new() }
     }
 
     /// Stamp of a new event of this node.
-    pub fn stamp(&mut self) -> Stamp {
+    pub fn stamp(&mut self) -> OrderStamp {
         self.clock += 1;
         self.clock
     }
     /// A stamp below all later events of this node.
-    pub fn now(&self) -> Stamp {
+    pub fn now(&self) -> OrderStamp {
         self.clock
     }
 
     /// Distance of this node's stamp from the one it last sent to all, if the others do not know
     /// it.
-    pub fn mark(&mut self) -> Option<Stamp> {
+    pub fn mark(&mut self) -> Option<OrderStamp> {
         let marked = &mut self.marked[self.me.index()];
         let beyond = self.clock - *marked;
         *marked = self.clock;
@@ -51,7 +51,7 @@ impl<E> Agreed<E> {
     }
 
     /// Notes another node's mark: its distance from that node's last one.
-    pub fn hear_mark(&mut self, from: NodeId, beyond: Stamp) {
+    pub fn hear_mark(&mut self, from: OverlayNodeId, beyond: OrderStamp) {
         let marked = &mut self.marked[from.index()];
         *marked = marked.saturating_add(beyond);
         let stamp = *marked;
@@ -59,13 +59,13 @@ impl<E> Agreed<E> {
     }
 
     /// Notes a stamp that another node has reached.
-    pub fn hear(&mut self, from: NodeId, stamp: Stamp) {
+    pub fn hear(&mut self, from: OverlayNodeId, stamp: OrderStamp) {
         self.heard[from.index()] = self.heard[from.index()].max(stamp);
         self.clock = self.clock.max(stamp);
     }
 
     /// Takes in an event, of this node or another.
-    pub fn push(&mut self, from: NodeId, stamp: Stamp, event: E) {
+    pub fn push(&mut self, from: OverlayNodeId, stamp: OrderStamp, event: E) {
         self.pending.insert((stamp, from), event);
     }
 
@@ -89,30 +89,30 @@ mod tests {
 
     #[test]
     fn an_event_waits_until_all_have_come_past_it() {
-        let mut order = Agreed::new(NodeId(1), 3);
-        order.hear(NodeId(0), 5);
-        order.push(NodeId(0), 5, "theirs");
+        let mut order = Agreed::new(OverlayNodeId(1), 3);
+        order.hear(OverlayNodeId(0), 5);
+        order.push(OverlayNodeId(0), 5, "theirs");
         let own = order.stamp();
         assert_eq!(own, 6);
-        order.push(NodeId(1), own, "mine");
+        order.push(OverlayNodeId(1), own, "mine");
         assert_eq!(order.pop(), None);
-        order.hear(NodeId(2), 5);
+        order.hear(OverlayNodeId(2), 5);
         assert_eq!(order.pop(), Some("theirs"));
         assert_eq!(order.pop(), None);
-        order.hear(NodeId(2), 9);
-        order.hear(NodeId(0), 6);
+        order.hear(OverlayNodeId(2), 9);
+        order.hear(OverlayNodeId(0), 6);
         assert_eq!(order.pop(), Some("mine"));
     }
 
     #[test]
     fn a_stamp_is_told_once() {
-        let mut order: Agreed<()> = Agreed::new(NodeId(0), 2);
+        let mut order: Agreed<()> = Agreed::new(OverlayNodeId(0), 2);
         assert_eq!(order.mark(), None);
-        order.hear_mark(NodeId(1), 3);
+        order.hear_mark(OverlayNodeId(1), 3);
         assert_eq!(order.mark(), Some(3));
-        order.hear(NodeId(1), 3);
+        order.hear(OverlayNodeId(1), 3);
         assert_eq!(order.mark(), None);
-        order.hear_mark(NodeId(1), 2);
+        order.hear_mark(OverlayNodeId(1), 2);
         assert_eq!((order.mark(), order.now()), (Some(2), 5));
     }
 }

@@ -152,7 +152,7 @@ mod tests {
     use ratewire_units::Duration;
 
     use super::*;
-    use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+    use crate::ids::{ClientId, GroupId, NodeSet, OverlayNodeId};
     use crate::message::MessageBody;
 
     fn data() -> Rc<Message> {
@@ -164,7 +164,7 @@ mod tests {
             bought: Time::ZERO,
         };
         let to = NodeSet::first(2);
-        Rc::new(Message { origin: NodeId(0), to, size: Bytes::new(1000), body })
+        Rc::new(Message { origin: OverlayNodeId(0), to, size: Bytes::new(1000), body })
     }
 
     fn ms(n: u64) -> Time {
@@ -189,7 +189,7 @@ mod tests {
     fn updates_go_first_and_are_not_waiting_messages() {
         let mut queue = LinkQueue::default();
         queue.push(ms(0), data());
-        let update = Message::prices(NodeId(1), NodeSet::first(2), &[]);
+        let update = Message::prices(OverlayNodeId(1), NodeSet::first(2), &[]);
         queue.push(ms(0), Rc::new(update));
         assert_eq!(queue.waiting(), 1);
         assert!(!queue.take(ms(0)).unwrap().1.body.is_data());

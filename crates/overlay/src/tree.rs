@@ -8,16 +8,16 @@ use std::collections::BinaryHeap;
 
 use ratewire_units::Duration;
 
-use crate::ids::{EdgeId, NodeId, NodeSet};
+use crate::ids::{EdgeId, NodeSet, OverlayNodeId};
 use crate::message::Message;
 
 /// A one-way link of the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EdgeSpec {
     /// Node at the begin.
-    pub from: NodeId,
+    pub from: OverlayNodeId,
     /// Node at the end.
-    pub to: NodeId,
+    pub to: OverlayNodeId,
     /// Length of the link for shortest paths.
     pub delay: Duration,
 }
@@ -40,7 +40,7 @@ pub struct Trees {
 
 /// No path leads from the first node to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unreachable(pub NodeId, pub NodeId);
+pub struct Unreachable(pub OverlayNodeId, pub OverlayNodeId);
 
 impl Trees {
     /// The trees of an overlay with this many nodes and these links. Among equally short paths the
@@ -53,7 +53,7 @@ impl Trees {
         let mut branches = Vec::new();
         let mut ends = Vec::with_capacity(nodes * nodes);
         for origin in 0..nodes {
-            let parents = shortest(nodes, links, NodeId(origin as u8))?;
+            let parents = shortest(nodes, links, OverlayNodeId(origin as u8))?;
             let mut here = vec![Vec::new(); nodes];
             for end in (0..nodes).filter(|node| *node != origin) {
                 let mut at = end;
@@ -67,7 +67,7 @@ impl Trees {
                             list.len() - 1
                         }
                     };
-                    list[place].1.insert(NodeId(end as u8));
+                    list[place].1.insert(OverlayNodeId(end as u8));
                     at = parent;
                 }
             }
@@ -102,7 +102,7 @@ impl Trees {
     }
 
     /// Links that begin at `node`, in order.
-    pub fn own(&self, node: NodeId) -> &[EdgeId] {
+    pub fn own(&self, node: OverlayNodeId) -> &[EdgeId] {
         &self.own[node.index()]
     }
 
@@ -115,8 +115,8 @@ impl Trees {
     #[inline]
     pub fn down<'a>(
         &'a self,
-        origin: NodeId,
-        node: NodeId,
+        origin: OverlayNodeId,
+        node: OverlayNodeId,
         to: &'a NodeSet,
     ) -> impl Iterator<Item = EdgeId> + 'a {
         let branches = self.branches(origin, node).iter();
@@ -124,7 +124,7 @@ impl Trees {
     }
 
     #[inline]
-    fn branches(&self, origin: NodeId, node: NodeId) -> &[(EdgeId, NodeSet)] {
+    fn branches(&self, origin: OverlayNodeId, node: OverlayNodeId) -> &[(EdgeId, NodeSet)] {
         let place = origin.index() * self.nodes + node.index();
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.branches[start as usize..self.ends[place] as usize]
@@ -142,8 +142,8 @@ impl Trees {
     }
 
     /// All links that a message from `origin` to `to` crosses, in order of their numbers.
-    pub fn crossed(&self, origin: NodeId, to: &NodeSet) -> Vec<EdgeId> {
-        let nodes = (0..self.nodes).map(|node| NodeId(node as u8));
+    pub fn crossed(&self, origin: OverlayNodeId, to: &NodeSet) -> Vec<EdgeId> {
+        let nodes = (0..self.nodes).map(|node| OverlayNodeId(node as u8));
         let mut links: Vec<EdgeId> = nodes.flat_map(|node| self.down(origin, node, to)).collect();
         links.sort_unstable();
         links
@@ -154,7 +154,7 @@ impl Trees {
 fn shortest(
     nodes: usize,
     links: &[EdgeSpec],
-    origin: NodeId,
+    origin: OverlayNodeId,
 ) -> Result<Vec<Option<EdgeId>>, Unreachable> {
     let mut best = vec![(Duration::MAX, usize::MAX); nodes];
     let mut parents: Vec<Option<EdgeId>> = vec![None; nodes];
@@ -178,7 +178,7 @@ fn shortest(
         }
     }
     match (0..nodes).find(|node| *node != origin.index() && parents[*node].is_none()) {
-        Some(node) => Err(Unreachable(origin, NodeId(node as u8))),
+        Some(node) => Err(Unreachable(origin, OverlayNodeId(node as u8))),
         None => Ok(parents),
     }
 }

@@ -15,7 +15,7 @@
 //! Numbers take as many bytes as they need: seven bits in each, low ones first, and the high bit
 //! says whether more follow (LEB128). A number with idle bytes is neither written nor read.
 
-use crate::ids::{ClientId, GroupId, NodeId, NodeSet};
+use crate::ids::{ClientId, GroupId, NodeSet, OverlayNodeId};
 use crate::layout::MARK_BITS;
 use crate::message::{Level, Message, MessageBody, QueueLevel};
 
@@ -176,8 +176,12 @@ fn short_number(rest: &mut &[u8]) -> Result<u32, DecodeError> {
     u32::try_from(number(rest)?).map_err(|_| DecodeError::BadNumber)
 }
 
-fn known(node: u8, nodes: usize) -> Result<NodeId, DecodeError> {
-    if usize::from(node) < nodes { Ok(NodeId(node)) } else { Err(DecodeError::UnknownNode(node)) }
+fn known(node: u8, nodes: usize) -> Result<OverlayNodeId, DecodeError> {
+    if usize::from(node) < nodes {
+        Ok(OverlayNodeId(node))
+    } else {
+        Err(DecodeError::UnknownNode(node))
+    }
 }
 
 #[cfg(test)]
@@ -210,10 +214,10 @@ mod tests {
         #[test]
         fn what_is_written_is_read(body in contents(), origin in 0u8..9, to in 0u8..9) {
             let to = match body {
-                MessageBody::Included(..) => [NodeId(to)].into_iter().collect(),
-                _ => NodeSet::first(9).without(NodeId(origin)),
+                MessageBody::Included(..) => [OverlayNodeId(to)].into_iter().collect(),
+                _ => NodeSet::first(9).without(OverlayNodeId(origin)),
             };
-            let message = Message::control(NodeId(origin), to, body);
+            let message = Message::control(OverlayNodeId(origin), to, body);
             let mut bytes = Vec::new();
             encode(&message, &mut bytes);
             prop_assert_eq!(bytes.len() as u64, message.size.get());
@@ -232,11 +236,11 @@ mod tests {
 
     fn written(body: MessageBody) -> Vec<u8> {
         let to = match body {
-            MessageBody::Included(..) => [NodeId(5)].into_iter().collect(),
-            _ => NodeSet::first(6).without(NodeId(3)),
+            MessageBody::Included(..) => [OverlayNodeId(5)].into_iter().collect(),
+            _ => NodeSet::first(6).without(OverlayNodeId(3)),
         };
         let mut bytes = Vec::new();
-        encode(&Message::control(NodeId(3), to, body), &mut bytes);
+        encode(&Message::control(OverlayNodeId(3), to, body), &mut bytes);
         bytes
     }
 

@@ -5,7 +5,7 @@
 //!
 //! `cargo run --release -p ratewire --example own_law`
 
-use ratewire::laws::options::{Kind, OptionError, OptionSpec, Options, Part};
+use ratewire::laws::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use ratewire::laws::{
     Acked, Congestion, Figure, FlowContext, HeaderError, HeaderFormat, Law, LawInfo, LinkContext,
     Named, PackedFormat, PackedHeader, Port, PortQueue, Properties, Reason, Sending, Sink, Source,
@@ -53,7 +53,7 @@ impl Named for Offers {
         operations: "",
         options: &[OptionSpec {
             name: "fill",
-            kind: Kind::Number(0.1, 1.0),
+            kind: OptionKind::Number(0.1, 1.0),
             default: "0.95",
             part: Part::Port,
             doc: "share of a link's rate that flows are to fill.",

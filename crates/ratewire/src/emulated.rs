@@ -2,7 +2,7 @@
 
 use std::process::ExitStatus;
 
-use ratewire_emulate::{Emulated, Fidelity, MOST_LATE, Options};
+use ratewire_emulate::{Emulated, EmulationOptions, Fidelity, MOST_LATE};
 use ratewire_report::{FidelitySummary, World};
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
@@ -23,7 +23,7 @@ pub(crate) fn run(
     labels: &Labels,
     (running, listener): (Running<'_>, &dyn Listener),
     files: Option<Files>,
-    options: &Options,
+    options: &EmulationOptions,
     also: &mut dyn Recorder,
 ) -> Result<(Watched, Option<ExitStatus>), Error> {
     let (mut fidelity, mut left) = (None, None);

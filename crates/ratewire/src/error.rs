@@ -76,6 +76,16 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
+    /// What is at a path keeps Ratewire from writing there. Another path can be chosen.
+    ///
+    /// What is there is unchanged.
+    #[error("cannot write {}: {reason}", path.display())]
+    Refused {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is there, and the remedy.
+        reason: &'static str,
+    },
     /// A file cannot be read. Nothing was changed.
     #[error("cannot read {}: {source}", path.display())]
     Read {
@@ -113,9 +123,8 @@ impl Error {
         Error::Write { path: path.to_path_buf(), source }
     }
 
-    /// An error for a path that may not be written, for a reason of Ratewire's.
-    pub(crate) fn refused(path: &Path, why: &str) -> Error {
-        Error::write(path, io::Error::other(why.to_string()))
+    pub(crate) fn refused(path: &Path, reason: &'static str) -> Error {
+        Error::Refused { path: path.to_path_buf(), reason }
     }
 }
 

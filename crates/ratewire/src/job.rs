@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
-use ratewire_emulate::{Options, Shell, Users};
+use ratewire_emulate::{EmulationOptions, Shell, Users};
 use ratewire_report::{LoadInfo, World};
 use ratewire_scenario::{Load, Plan, Scenario};
 use ratewire_sim::record::{
@@ -195,10 +195,10 @@ impl<'a> Job<'a> {
         folder.map(|folder| PacketFile::create(folder.join("packets.pcapng"), setup)).transpose()
     }
 
-    fn options(&self, shell: Option<Shell>) -> Options {
+    fn options(&self, shell: Option<Shell>) -> EmulationOptions {
         let logs = self.folder.as_ref().filter(|_| !self.plan.setup.programs.is_empty());
         let logs = logs.map(|folder| folder.join(PROGRAMS));
-        Options { logs, shell, users: self.users.cloned().unwrap_or_default() }
+        EmulationOptions { logs, shell, users: self.users.cloned().unwrap_or_default() }
     }
 }
 
@@ -236,7 +236,7 @@ fn without_flows(setup: &Setup) -> Setup {
     Setup { flows: Vec::new(), traffic: Vec::new(), programs: Vec::new(), ..setup.clone() }
 }
 
-/// Keeps the packet that `--why` asks about.
+/// Keeps the packet that the experiment's question is about.
 struct Asked(Option<Followed>);
 
 impl Recorder for Asked {

@@ -70,10 +70,14 @@ mod question;
 mod results;
 
 pub use emulated::remedies;
-pub use error::{Error, unknown};
-pub use experiment::{Experiment, Planned, ignored, without_repeats};
+pub use error::Error;
+#[doc(hidden)]
+pub use error::unknown;
+#[doc(hidden)]
+pub use experiment::without_repeats;
+pub use experiment::{Experiment, Planned, ignored};
 pub use job::{Job, run_all};
-pub use listen::{Cancel, Cancelled, Listener, Progress, Reason, Running, Warning};
+pub use listen::{Cancel, Cancelled, Listener, Progress, Running, StopReason, Warning};
 pub use ratewire_report::World;
 pub use results::{Failed, OfLaw, Results, Run, Samples};
 

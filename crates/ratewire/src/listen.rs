@@ -9,7 +9,7 @@ use ratewire_report::{FlowRow, LinkRow, RunInfo, World};
 pub use ratewire_sim::record::Progress;
 
 /// Why a listener ends a run.
-pub type Reason = Box<dyn std::error::Error + Send + Sync>;
+pub type StopReason = Box<dyn std::error::Error + Send + Sync>;
 
 /// A run in progress.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +84,7 @@ pub trait Listener: Sync {
     ///
     /// Called at the start of a run, at each sampling instant of a simulated run, and about every
     /// 65,536 events.
-    fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<Reason> {
+    fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<StopReason> {
         ControlFlow::Continue(())
     }
     /// A flow's sample, at the end of each sampling interval.
@@ -103,7 +103,7 @@ impl<L: Listener + ?Sized> Listener for &L {
     fn begins(&self, run: &Running<'_>) {
         (**self).begins(run);
     }
-    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<StopReason> {
         (**self).reached(run, progress)
     }
     fn flow_sample(&self, run: &Running<'_>, sample: &FlowRow) {
@@ -125,7 +125,7 @@ impl<A: Listener, B: Listener> Listener for (A, B) {
         self.0.begins(run);
         self.1.begins(run);
     }
-    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<StopReason> {
         // Both listeners are called, even if the first ends the run.
         let (first, second) = (self.0.reached(run, progress), self.1.reached(run, progress));
         first?;
@@ -171,7 +171,7 @@ impl Cancel {
 }
 
 impl Listener for Cancel {
-    fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<Reason> {
+    fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<StopReason> {
         if self.is_cancelled() {
             ControlFlow::Break(Box::new(Cancelled))
         } else {

@@ -6,7 +6,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ratewire::report::{FlowRow, LinkRow};
 use ratewire::units::Time;
-use ratewire::{Cancel, Cancelled, Error, Experiment, Listener, Progress, Reason, Running, World};
+use ratewire::{
+    Cancel, Cancelled, Error, Experiment, Listener, Progress, Running, StopReason, World,
+};
 
 const TEXT: &str = r#"
 duration = "2 s"
@@ -92,7 +94,7 @@ fn a_cancelled_run_says_so_and_takes_nothing_of_the_others() {
     /// Cancels as soon as CUBIC's run begins.
     struct Against<'a>(&'a Cancel);
     impl Listener for Against<'_> {
-        fn reached(&self, run: &Running<'_>, at: &Progress) -> ControlFlow<Reason> {
+        fn reached(&self, run: &Running<'_>, at: &Progress) -> ControlFlow<StopReason> {
             match run.info.law.as_str() {
                 "cubic" => {
                     self.0.cancel();
@@ -169,6 +171,30 @@ fn mistakes_name_what_is_nearest() {
     assert!(wrong.contains("did you mean \"bottleneck\"?"), "{wrong}");
 }
 
+/// A program has no options of a command line.
+#[test]
+fn messages_name_settings_and_no_options() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("mine.html");
+    std::fs::write(&page, "mine").unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "mine").unwrap();
+    let results = experiment().run().unwrap();
+    for (wrong, part) in [
+        (experiment().set("bottleneck.rat", "5 Mbit/s").unwrap_err(), " --> set:1:1\n"),
+        (experiment().set("wan->b.rate", "1M").unwrap_err(), "did you mean `link.wan->b.rate`?"),
+        (experiment().set("pairs", "0").unwrap_err(), " --> set:1:7\n"),
+        (experiment().laws(["xpc"]).run().unwrap_err(), " --> law\n"),
+        (results.report(&page).unwrap_err(), "move it, or choose another path"),
+        (experiment().folder(&file).run().unwrap_err(), "not a folder; choose another path"),
+    ] {
+        let wrong = wrong.to_string();
+        let has_option = wrong.replace(" --> ", "").contains("--");
+        assert!(wrong.contains(part) && !has_option, "{part} in {wrong}");
+    }
+    assert_eq!(std::fs::read_to_string(page).unwrap(), "mine");
+}
+
 #[test]
 fn what_only_simulated_packets_have_is_refused_in_real_time() {
     let emulated = || experiment().worlds([World::Emulate]);
@@ -191,7 +217,7 @@ fn the_answer_to_a_question_is_in_the_run() {
 fn a_short_run_can_be_ended_by_its_own_time() {
     struct HalfWay;
     impl Listener for HalfWay {
-        fn reached(&self, _run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+        fn reached(&self, _run: &Running<'_>, progress: &Progress) -> ControlFlow<StopReason> {
             match progress.now < Time::from_secs(1) {
                 true => ControlFlow::Continue(()),
                 false => ControlFlow::Break(Box::new(Cancelled)),

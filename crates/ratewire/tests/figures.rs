@@ -119,7 +119,8 @@ fn an_ensembles_packet_is_followed_past_its_switch() {
 fn the_loaded_link_is_what_verdicts_are_about() {
     let more = "direction = \"inbound\"\nrouting = { weighted = [1, 98, 1] }\n";
     let run = run(&ensemble(more));
-    let table = ratewire_report::table::render(&[run], &ratewire_report::table::Options::default());
+    let table =
+        ratewire_report::table::render(&[run], &ratewire_report::table::TableOptions::default());
     assert!(table.contains("utilisation and queue (packets) of c->q"), "{table}");
 }
 

@@ -10,8 +10,8 @@ mod nets;
 use std::collections::BTreeMap;
 
 use ratewire_report::{
-    Collector, Completion, Conservation, EngineFigures, Expectation, FlowInfo, FlowRow, LinkRow,
-    Page, Run, RunInfo, Summary, html, table,
+    CheckedExpectation, Collector, Completion, Conservation, EngineFigures, FlowInfo, FlowRow,
+    LinkRow, Page, Run, RunInfo, Summary, html, table,
 };
 use ratewire_statistics::jain_index;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
@@ -32,15 +32,15 @@ fn main() {
         _ => (&["xcp", "cubic", "newreno"], 4),
     };
     let runs: Vec<Run> = laws.iter().map(|law| run(law, flows, &variant)).collect();
-    print!("{}", table::render(&runs, &table::Options::default()));
-    let claim = |law: &str, claim: &str, measured: &str, bound: &str, passed| Expectation {
+    print!("{}", table::render(&runs, &table::TableOptions::default()));
+    let claim = |law: &str, claim: &str, measured: &str, bound: &str, passed| CheckedExpectation {
         law: law.into(),
         claim: claim.into(),
         measured: measured.into(),
         bound: bound.into(),
         passed,
         source: Some("XCP paper, section 5.1, single bottleneck".into()),
-        ..Expectation::default()
+        ..CheckedExpectation::default()
     };
     let page = Page {
         runs,

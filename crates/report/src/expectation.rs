@@ -7,7 +7,7 @@ use crate::World;
 /// One claim of the scenario (`[[expect]]`) compared with what was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Expectation {
+pub struct CheckedExpectation {
     /// The law of the run.
     pub law: String,
     /// The seed of the run.
@@ -97,10 +97,10 @@ impl Verdict {
     }
 }
 
-impl Expectation {
+impl CheckedExpectation {
     /// The name of the run: its law, with the world if emulated or if the claim was measured in
     /// several worlds, and with the seed if it was measured with several.
-    pub fn run(&self, among: &[Expectation]) -> String {
+    pub fn run(&self, among: &[CheckedExpectation]) -> String {
         let twins = || among.iter().filter(|o| o.law == self.law && o.claim == self.claim);
         let mut name = self.law.clone();
         if self.world == World::Emulate || twins().any(|other| other.world != self.world) {
@@ -131,13 +131,13 @@ mod tests {
 
     #[test]
     fn a_claim_names_its_run_as_far_as_others_differ() {
-        let of = |law: &str, seed, world| Expectation {
+        let of = |law: &str, seed, world| CheckedExpectation {
             law: law.into(),
             seed,
             world,
-            ..Expectation::default()
+            ..CheckedExpectation::default()
         };
-        let runs = |all: &[Expectation]| all.iter().map(|e| e.run(all)).collect::<Vec<_>>();
+        let runs = |all: &[CheckedExpectation]| all.iter().map(|e| e.run(all)).collect::<Vec<_>>();
         let (xcp, again, cubic) =
             (of("xcp", 1, Simulate), of("xcp", 2, Simulate), of("cubic", 2, Simulate));
         assert_eq!(runs(&[xcp.clone(), xcp.clone(), cubic.clone()]), ["xcp", "xcp", "cubic"]);

@@ -12,7 +12,7 @@ use crate::{Headline, Summary};
 /// What a metric is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Unit {
+pub enum FigureUnit {
     /// A share from 0 to 1, shown as a percentage.
     Share,
     /// A number from 0 to 1.
@@ -72,7 +72,7 @@ pub(crate) struct Compared {
     pub(crate) name: &'static str,
     /// What people call the figure.
     pub(crate) title: &'static str,
-    pub(crate) unit: Unit,
+    pub(crate) unit: FigureUnit,
     /// Which of two values is better, in these runs.
     pub(crate) better: fn(&[&Summary]) -> Better,
     pub(crate) value: fn(Reading<'_>) -> Option<f64>,
@@ -113,7 +113,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
             number: 0,
             name: "utilisation",
             title: "utilisation",
-            unit: Unit::Share,
+            unit: FigureUnit::Share,
             better: better_utilisation,
             value: |r| r.headline.utilisation,
         }),
@@ -127,7 +127,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
             number: 2,
             name: "queue_packets_mean",
             title: "queue mean",
-            unit: Unit::Packets,
+            unit: FigureUnit::Packets,
             better: less,
             value: |r| r.headline.queue_packets_mean,
         }),
@@ -138,7 +138,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
             number: 3,
             name: "queue_packets_p99",
             title: "queue p99",
-            unit: Unit::Packets,
+            unit: FigureUnit::Packets,
             better: less,
             value: |r| r.headline.queue_packets_p99,
         }),
@@ -151,7 +151,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
         number: 4,
         name: "queue_packets_max",
         title: "queue max",
-        unit: Unit::Packets,
+        unit: FigureUnit::Packets,
         better: less,
         value: |r| r.headline.queue_packets_max.map(|n| n as f64),
     }),
@@ -162,7 +162,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
             number: 5,
             name: "drops_packets",
             title: "drops",
-            unit: Unit::Count,
+            unit: FigureUnit::Count,
             better: less,
             value: |r| Some(r.headline.drops as f64),
         }),
@@ -175,7 +175,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
             number: 1,
             name: "jain_over_time",
             title: "Jain over time",
-            unit: Unit::Index,
+            unit: FigureUnit::Index,
             better: more,
             value: |r| r.summary.jain_over_time,
         }),
@@ -184,7 +184,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
         number: 6,
         name: "rtt_max_s",
         title: "worst RTT",
-        unit: Unit::Seconds,
+        unit: FigureUnit::Seconds,
         better: less,
         value: |r| r.summary.rtt_max_s,
     }),
@@ -220,7 +220,7 @@ pub(crate) static FIGURES: [RunFigure; 23] = [
             number: 7,
             name: "unfinished_flows",
             title: "unfinished flows",
-            unit: Unit::Count,
+            unit: FigureUnit::Count,
             better: less,
             value: |r| r.summary.unfinished_flows.map(|n| n as f64),
         }),

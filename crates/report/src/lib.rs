@@ -14,7 +14,7 @@
 //! let summary = Summary::of(&info);
 //! let page = Page::new(vec![Run { info, summary, collected }]);
 //! assert!(html::render(&page).starts_with("<!doctype html>"));
-//! print!("{}", table::render(&page.runs, &table::Options::default()));
+//! print!("{}", table::render(&page.runs, &table::TableOptions::default()));
 //! ```
 //!
 //! Everything here is a function of its arguments: the same samples give the same bytes.
@@ -49,7 +49,7 @@ mod world;
 pub use collect::Collector;
 pub use collected::{Collected, FlowSeries, Limits, LinkSeries, MAX_POINTS, OverlaySeries};
 pub use compare::Comparison;
-pub use expectation::{Basis, Expectation, Verdict};
+pub use expectation::{Basis, CheckedExpectation, Verdict};
 pub use fidelity::FidelitySummary;
 pub use generated::{JSON_HEAD, json};
 pub use headline::{Headline, verdict_links};
@@ -57,8 +57,8 @@ pub use histogram::Histogram;
 pub use html::Page;
 pub use model::{
     Answer, ChangeInfo, Completion, ConnectionRow, FlowInfo, FlowRow, GroupRow, LeftOut, LinkInfo,
-    LinkRow, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlayRows, Room, RunInfo, SenderRow,
-    Topology, TrafficInfo, Transfer,
+    LinkRow, LoadInfo, NodeInfo, NodeKind, OverlayInfo, OverlayRows, QueueLimit, RunInfo,
+    SenderRow, Topology, TrafficInfo, Transfer,
 };
 pub use plots::Plot;
 pub use recorded::Tracks;

@@ -168,7 +168,7 @@ pub struct LinkInfo {
     /// One-way propagation delay.
     pub delay: Duration,
     /// Capacity of the queue in front of the link.
-    pub room: Room,
+    pub room: QueueLimit,
     /// Whether the scenario calls the link the bottleneck; verdicts are about bottlenecks.
     pub bottleneck: bool,
     /// Whether the link is one of the slowest that traffic crosses. Those are shown first.
@@ -177,7 +177,7 @@ pub struct LinkInfo {
 
 /// Room in a queue, the packet being sent not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Room {
+pub enum QueueLimit {
     /// No limit.
     #[default]
     Unlimited,

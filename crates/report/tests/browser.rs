@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use ratewire_report::Plot;
-use ratewire_report::html::papers::{self, Figure, Panel, Paper};
+use ratewire_report::html::papers::{self, FigureSection, Panel, PaperSection};
 use ratewire_report::{
     Answer, Collector, Comparison, FlowInfo, FlowRow, LinkInfo, LinkRow, NodeInfo, Page, Run,
     RunInfo, Summary, Topology, html,
@@ -138,7 +138,7 @@ fn the_script_draws_what_there_is() {
         links: vec!["l1".into()],
         apart: true,
     };
-    let figure = Figure {
+    let figure = FigureSection {
         id: "Figure 1".into(),
         title: String::new(),
         caption: String::new(),
@@ -147,7 +147,7 @@ fn the_script_draws_what_there_is() {
         sweeps: Vec::new(),
         claims: Vec::new(),
     };
-    let paper = Paper {
+    let paper = PaperSection {
         title: String::new(),
         authors: String::new(),
         summary: String::new(),

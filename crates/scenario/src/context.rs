@@ -147,7 +147,8 @@ impl<'a> Context<'a> {
             Some(more) => more.count += 1,
             None => {
                 let more = Diagnostic::general(&source.name, String::new());
-                unkept.push(Diagnostic { severity, help, is_of_end, ..more });
+                let is_setting = is_of_end && span.is_set();
+                unkept.push(Diagnostic { severity, help, is_of_end, is_setting, ..more });
             }
         }
     }

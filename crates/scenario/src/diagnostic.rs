@@ -30,8 +30,10 @@ pub enum Severity {
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,
-    /// Display name of the file; `--set` for a value given on the command line.
+    /// Display name of the file, or of the setting.
     pub file: String,
+    /// Whether `file` names a setting that replaces what the file says, as `set` or `law`.
+    pub is_setting: bool,
     /// Line, from 1; 0 when the whole file, or no file, is meant.
     pub line: usize,
     /// Column in characters, from 1; 0 as for the line.
@@ -94,11 +96,17 @@ impl Diagnostic {
         }
     }
 
+    /// An error about a setting that replaces what the file says.
+    pub(crate) fn of_setting(setting: &str, message: String) -> Diagnostic {
+        Diagnostic { is_setting: true, ..Diagnostic::general(setting, message) }
+    }
+
     /// An error that has no place in the text.
     pub(crate) fn general(file: &str, message: String) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
             file: file.to_string(),
+            is_setting: false,
             line: 0,
             column: 0,
             span: 0..0,
@@ -180,14 +188,14 @@ impl std::error::Error for Diagnostic {}
 /// A byte range in one of the texts that a scenario is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Span {
-    /// Index of the text: 0 is the scenario's file, the others are values from the command line.
+    /// Index of the text: 0 is the scenario's file, the others are values set in it.
     pub source: usize,
     pub start: usize,
     pub end: usize,
 }
 
 impl Span {
-    /// Whether the span is in a value given on the command line.
+    /// Whether the span is in a value set in the scenario, not in its file.
     pub fn is_set(self) -> bool {
         self.source > 0
     }
@@ -216,6 +224,7 @@ impl Source {
         Diagnostic {
             severity,
             file: self.name.clone(),
+            is_setting: span.is_set(),
             line: self.text[..start].matches('\n').count() + 1,
             column: self.text[line_start..start].chars().count() + 1,
             span: start..end,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_laws::options::{Kind, Part};
+use ratewire_laws::options::{OptionKind, Part};
 use ratewire_laws::{AnyLaw, LawInfo, LawSet, OptionError};
 
 use crate::context::{Added, Context, listing};
@@ -229,7 +229,7 @@ impl LawBook {
         note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
         let text = |entry: &&Entry| Some((entry.key.clone(), entry.item.value.as_option()?));
         let options: OptionList = all.iter().filter_map(text).collect();
-        // Without a `law`, `--law` may name any law.
+        // Without a `law`, the experiment may name any law.
         let possible = if given.is_some() { names.clone() } else { self.names() };
         let mut known: Vec<&Entry> = Vec::new();
         for entry in all {
@@ -323,7 +323,7 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
         match context.laws.make(info.name, &[(&entry.key, &text)]) {
             Err(e) if e.other.is_none() => {
                 let words = match spec.kind {
-                    Kind::Word(words) => words,
+                    OptionKind::Word(words) => words,
                     _ => &[],
                 };
                 let near = nearest(&text, words.iter().copied());

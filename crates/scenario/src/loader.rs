@@ -163,11 +163,11 @@ fn blamed(
     if !alone.iter().all(is_told) {
         return diagnostics;
     }
-    let sets: Vec<String> = values.iter().map(|(path, v)| format!("`--set {path}={v}`")).collect();
+    let sets: Vec<String> = values.iter().map(|(path, v)| format!("`{path}={v}`")).collect();
     let blame = |mut d: Diagnostic| {
         let is_own = alone.iter().any(|own| place(own) == place(&d));
-        if d.is_error() && d.file != overrides::SOURCE && !is_own {
-            d.message = format!("{}, with {}", d.message, sets.join(" and "));
+        if d.is_error() && !d.is_setting && !is_own {
+            d.message = format!("{}, with {} set", d.message, sets.join(" and "));
         }
         d
     };

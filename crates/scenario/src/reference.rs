@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::expect::{Subject, Unit, metrics};
+use crate::expect::{MetricUnit, Subject, metrics};
 use crate::keys::{self, Key};
 use crate::topology::topologies;
 
@@ -71,7 +71,7 @@ pub fn reference() -> String {
             Subject::Overlay => "an overlay",
         };
         let units: Vec<String> =
-            info.units.iter().map(|unit: &Unit| format!("`{}`", unit.example())).collect();
+            info.units.iter().map(|unit: &MetricUnit| format!("`{}`", unit.example())).collect();
         let _ = writeln!(
             text,
             "| `{}` | {of} | {} | {} |",

@@ -105,7 +105,7 @@ impl Scenario {
         Scenario::load_with(path, &[])
     }
 
-    /// Reads the scenario in the file `path`, with values from the command line.
+    /// Reads the scenario in the file `path`, with values set as in [`Scenario::with_overrides`].
     ///
     /// # Errors
     /// As [`Scenario::load`].
@@ -191,11 +191,11 @@ impl Scenario {
         self.template.network.links.iter().map(|link| link.name.clone())
     }
 
-    /// Checks that `law`, given on the command line by `option`, is a law or variant.
+    /// Checks that `law` is a law or variant.
     ///
     /// # Errors
     /// An error without a place in the file if there is no such law or variant.
-    pub fn check_law(&self, law: &str, option: &str) -> Result<(), Box<Diagnostic>> {
+    pub fn check_law(&self, law: &str) -> Result<(), Box<Diagnostic>> {
         if self.book.info(law).is_some() {
             return Ok(());
         }
@@ -207,7 +207,7 @@ impl Scenario {
         Err(Box::new(Diagnostic {
             help: Some(format!("known: {}", names.join(", "))),
             nearest: nearest(law, names.iter().copied()),
-            ..Diagnostic::general(option, message)
+            ..Diagnostic::of_setting("law", message)
         }))
     }
 
@@ -228,7 +228,7 @@ impl Scenario {
         let refuse = |message: String, help: Option<String>| {
             vec![Diagnostic { help, ..Diagnostic::general(&self.file, message) }]
         };
-        self.check_law(law, "--law").map_err(|wrong| vec![*wrong])?;
+        self.check_law(law).map_err(|wrong| vec![*wrong])?;
         let made = self
             .uses
             .make(&self.book, law)

@@ -6,7 +6,7 @@ use toml_parser::lexer::{Token, TokenKind};
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span};
 use crate::document::{Item, Table, Value};
-use crate::keys::{self, Kind};
+use crate::keys::{self, KeyKind};
 
 /// Most errors that are explained.
 const MOST: usize = 200;
@@ -157,7 +157,7 @@ fn duplicate(source: &Source, read: &Table, span: Range<usize>) -> Vec<Diagnosti
     {
         let same = || all.iter().filter(|heading| heading.name == this.name);
         let is_list = keys::find("", this.name)
-            .is_some_and(|key| matches!(key.kind, Kind::Tables(_)))
+            .is_some_and(|key| matches!(key.kind, KeyKind::Tables(_)))
             || same().any(|heading| heading.is_list);
         let single: Vec<Diagnostic> = same()
             .filter(|heading| is_list && !heading.is_list)

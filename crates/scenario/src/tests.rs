@@ -68,7 +68,7 @@ fn every_key_is_read_and_every_read_key_exists() {
 fn every_topology_reads_the_keys_it_says() {
     for info in topologies() {
         assert!(keys::keys().any(|key| match key.kind {
-            keys::Kind::Word(words) => key.table == "topology" && words.contains(&info.kind),
+            keys::KeyKind::Word(words) => key.table == "topology" && words.contains(&info.kind),
             _ => false,
         }));
         assert_eq!(info.parameters().next().is_none(), info.kind == "custom");

@@ -4,7 +4,7 @@
 //! alike but do not read each other's headers.
 
 use ratewire_laws::LinkContext;
-use ratewire_net::routing::Routing;
+use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
 use ratewire_sim::setup::{Arrivals, Setup, TrafficSpec};
 
@@ -36,11 +36,11 @@ pub(crate) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
     if senders.is_empty() {
         return;
     }
-    let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return };
+    let Ok(mut pathfinder) = Pathfinder::new(&setup.network, &setup.paths) else { return };
     let mut met = Vec::new();
     for sender in &senders {
         let one = &made[sender.law];
-        let path = routing.path(sender.from, sender.to, sender.key).unwrap_or_default();
+        let path = pathfinder.path(sender.from, sender.to, sender.key).unwrap_or_default();
         let links = || path.iter().map(|link| &setup.network.links[link.index()]);
         let twin = links().find_map(|link| {
             let other = made.get(link.law?)?;
@@ -74,7 +74,7 @@ pub(crate) fn silent(file: &str, setup: &Setup) -> Option<Diagnostic> {
     (models_nothing(setup) && !setup.programs.is_empty()).then(|| {
         let message = "nothing is sent in a simulated run: programs run only in emulated runs";
         let help =
-            "`ratewire run --world emulate` runs them; the simulator models [[flow]]s, even those with `run`";
+            "the world `emulate` runs them; the simulator models [[flow]]s, even those with `run`";
         Diagnostic::warning(file, message, help)
     })
 }

@@ -11,7 +11,7 @@ use ratewire_net::spec::{
 };
 use ratewire_overlay::Price;
 use ratewire_scenario::Scenario;
-use ratewire_sim::setup::{Arrivals, Edge, MemberEvent, ProgramSpec, Setup, Sizes};
+use ratewire_sim::setup::{Arrivals, EnsembleEdge, MemberEvent, ProgramSpec, Setup, Sizes};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -243,7 +243,7 @@ fn overrides_are_checked_like_the_file() {
     );
     assert_eq!(
         shown(&set("bottleneck.rat", "1 Mbit/s").unwrap_err()),
-        "error: unknown key `rat` in `bottleneck` of [topology]\n --> --set:1:1\n  |\n\
+        "error: unknown key `rat` in `bottleneck` of [topology]\n --> set:1:1\n  |\n\
          1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
          = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
          medium, contention, law, police, reorder, reverse, pause, sockets, bursts"
@@ -363,9 +363,9 @@ fn ensembles_of(setup: &Setup, names: &[&str]) {
     assert_eq!(names[24..], ["desk.out", "desk.c.out", "desk.e.out"]);
     let spec = &setup.ensembles;
     assert_eq!((spec.first_edge, spec.junctions.len()), (10, 4));
-    assert_eq!(spec.junctions[0].peer, Edge { inbound: Some(10), outbound: Some(11) });
+    assert_eq!(spec.junctions[0].peer, EnsembleEdge { inbound: Some(10), outbound: Some(11) });
     assert_eq!(spec.junctions[1].members[1], spec.junctions[2].peer);
-    assert_eq!(spec.junctions[3].members[1], Edge { inbound: None, outbound: Some(26) });
+    assert_eq!(spec.junctions[3].members[1], EnsembleEdge { inbound: None, outbound: Some(26) });
     let fails = MemberEvent::Fail { junction: 0, member: 0 };
     assert!(spec.events.contains(&(Time::ZERO + Duration::from_secs(5), fails)));
     assert!(spec.events.contains(&(Time::ZERO, MemberEvent::Hold(15))));

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 
 use common::{dumbbell, flow, scenario, setup, shown};
-use ratewire_net::routing::Routing;
+use ratewire_net::pathfinder::Pathfinder;
 use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::record::NoRecorder;
 use ratewire_sim::setup::Arrivals;
@@ -154,13 +154,13 @@ fn loads_are_worked_out_with_the_engine_s_routes() {
         let load = 0.3 * 10e9 / 8.0;
         let expected = load / (rate * flow_bytes);
         let id = setup.network.links.iter().position(|l| l.name == link).unwrap();
-        let mut routing = Routing::new(&setup.network, &setup.paths).unwrap();
+        let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).unwrap();
         let (mut crossing, mut all) = (0.0, 0.0);
         let mut flow = 0;
         for _ in 0..100 {
             for (a, b, weight) in &setup.traffic[0].pairs {
                 flow += 1;
-                let path = routing.path(*a, *b, flow).unwrap();
+                let path = pathfinder.path(*a, *b, flow).unwrap();
                 all += weight;
                 if path.iter().any(|l| l.index() == id) {
                     crossing += weight;

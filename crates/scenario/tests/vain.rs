@@ -135,7 +135,7 @@ fn expectations_beyond_a_duration_from_the_command_line_are_left_out() {
     let shorter = set("5s");
     let said = shown(&shorter.warnings);
     assert!(said.contains("warning: left out: at 9 s the run has ended"), "{said}");
-    assert!(said.contains("`--set duration` ends it at 5 s") && said.matches("-->").count() == 1);
+    assert!(said.contains("`duration` was set to 5 s") && said.matches("-->").count() == 1);
     assert_eq!(shorter.expectations.len(), 2);
     assert_eq!((set("9s").expectations.len(), set("9s").warnings.len()), (3, 0));
     // In the file it is an error.

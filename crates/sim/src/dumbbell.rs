@@ -10,7 +10,7 @@ use ratewire_net::spec::{
 use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::setup::{Edge, FlowSpec, JunctionSpec, Keys, RoutingSpec, Setup};
+use crate::setup::{EnsembleEdge, FlowSpec, JunctionSpec, Keys, RoutingSpec, Setup};
 
 /// A dumbbell with unlimited flows.
 ///
@@ -132,8 +132,8 @@ impl Dumbbell {
             let name = format!("{}-{}", from.0, to.0);
             setup.flows.push(FlowSpec { name, from, to, app, ..whole.clone() });
             match outbound {
-                true => Edge { inbound: None, outbound: id },
-                false => Edge { inbound: id, outbound: None },
+                true => EnsembleEdge { inbound: None, outbound: id },
+                false => EnsembleEdge { inbound: id, outbound: None },
             }
         };
         let peer = edge(peer, switch);

@@ -103,7 +103,7 @@ pub struct Followed {
     /// Route of the packet and of its acknowledgement.
     pub trail: Trail,
     /// Fate of the packet.
-    pub fate: Fate,
+    pub fate: FollowedFate,
     /// Limit that keeps the sender from sending more.
     pub kept_by: KeptBy,
     /// Whether its socket found no room in the queue of its host's own link.
@@ -120,7 +120,7 @@ pub struct Followed {
 
 /// Fate of a followed packet.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Fate {
+pub enum FollowedFate {
     /// The packet's acknowledgement arrived at this time, with this header.
     Acknowledged(Time, Header),
     /// The packet arrived; its acknowledgement is combined with a later one.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_net::routing::Routing;
+use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{LinkId, LinkSpec, NetworkSpec, NodeId};
 use ratewire_net::{Network, RouteId};
 use ratewire_units::{Bytes, Duration, Rate, SerialTime};
@@ -38,7 +38,7 @@ impl RouteInfo {
 /// Routes by their ends; several where paths have equal cost.
 #[derive(Debug)]
 pub struct RouteTable {
-    routing: Routing,
+    pathfinder: Pathfinder,
     known: BTreeMap<(NodeId, NodeId), Vec<RouteInfo>>,
     /// Rate, delay and link-layer bytes per packet of each link.
     links: Vec<(Rate, Duration, Bytes)>,
@@ -50,15 +50,16 @@ impl RouteTable {
     /// # Errors
     /// An error if two neighbours on a given path have no link between them.
     pub fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
-        let routing = Routing::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
+        let pathfinder =
+            Pathfinder::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
         let of = |l: &LinkSpec| (l.service.mean_rate(), l.delay, l.overhead);
         let links = spec.links.iter().map(of).collect();
-        Ok(RouteTable { routing, known: BTreeMap::new(), links })
+        Ok(RouteTable { pathfinder, known: BTreeMap::new(), links })
     }
 
-    /// See [`Routing::is_leaf`].
+    /// See [`Pathfinder::is_leaf`].
     pub(crate) fn is_leaf(&self, node: NodeId) -> bool {
-        self.routing.is_leaf(node)
+        self.pathfinder.is_leaf(node)
     }
 
     /// The route of flow number `flow`.
@@ -75,7 +76,7 @@ impl RouteTable {
         if from == to {
             return Err(SetupError::ToItself(from));
         }
-        let links = self.routing.path(from, to, flow).ok_or(SetupError::NoRoute(from, to))?;
+        let links = self.pathfinder.path(from, to, flow).ok_or(SetupError::NoRoute(from, to))?;
         let known = self.known.entry((from, to)).or_default();
         if let Some(info) = known.iter().find(|info| network.is_route(info.id, &links)) {
             return Ok(*info);

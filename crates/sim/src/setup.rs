@@ -14,7 +14,7 @@ use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
 pub use crate::ensemble::spec::{
-    Edge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way,
+    EnsembleEdge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way,
 };
 use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;

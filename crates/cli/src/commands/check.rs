@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ratewire::papers::PAPER;
 use ratewire::{Error, Job, Run, World, without_repeats};
-use ratewire_report::{Basis, Expectation, table};
+use ratewire_report::{Basis, CheckedExpectation, table};
 use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
 use serde::Serialize;
@@ -49,7 +49,7 @@ docs/learn/tutorial.md, section 5, has more; `ratewire scenario --reference` lis
 #[derive(Serialize)]
 struct Checked {
     scenario: String,
-    expectations: Vec<Expectation>,
+    expectations: Vec<CheckedExpectation>,
 }
 
 pub(crate) fn check(args: &Args) -> Exit {
@@ -116,7 +116,7 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
 /// others.
 fn by_scenario<'a, 'b>(
     jobs: &'b [Job<'a>],
-    results: Vec<Result<Vec<Expectation>, Error>>,
+    results: Vec<Result<Vec<CheckedExpectation>, Error>>,
 ) -> (Vec<Checked>, Vec<(&'b Job<'a>, Error)>) {
     let mut checked: Vec<Checked> = Vec::new();
     let mut failures = Vec::new();
@@ -168,7 +168,7 @@ fn tables(checked: &[Checked], is_all: bool) -> String {
 }
 
 /// Number of expectations on each basis, if not all are claims.
-fn by_basis<'a>(count: usize, all: impl Iterator<Item = &'a Expectation> + Clone) -> String {
+fn by_basis<'a>(count: usize, all: impl Iterator<Item = &'a CheckedExpectation> + Clone) -> String {
     if all.clone().all(|e| e.basis == Basis::Claim) {
         return String::new();
     }

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use ratewire::folder::{COMPARISON, Output};
-use ratewire::{Error, Job, World, without_repeats};
+use ratewire::folder::{COMPARISON, OutputFolder};
+use ratewire::{Error, Job, without_repeats};
 use ratewire_report::{Comparison, Page, Run, Summary, html, table};
 use ratewire_scenario::{Diagnostic, Scenario};
 
@@ -66,35 +66,46 @@ pub(crate) fn compare(args: &Args) -> Exit {
         Ok(experiment) => experiment,
         Err(exit) => return exit,
     };
-    let scenario = experiment.scenario();
-    let laws = match laws(scenario, &args.laws) {
+    let laws = match laws(experiment.scenario(), &args.laws) {
         Ok(laws) => laws,
         Err(wrong) => {
             complain(&[*wrong]);
             return Exit::Wrong;
         }
     };
-    let mut warnings = scenario.warnings.clone();
-    let jobs = jobs(scenario, &laws, args.seeds, &mut warnings);
-    complain(&without_repeats(warnings));
-    let (jobs, has_chance) = match jobs {
-        Ok(jobs) => jobs,
-        Err(exit) => return exit,
+    let seed = experiment.scenario().seed;
+    let seeds = (0..args.seeds).map(|offset| seed.wrapping_add(offset));
+    let experiment = experiment.laws(laws).seeds(seeds).without_samples();
+    let scenario = experiment.scenario();
+    let planned = match experiment.plan() {
+        Ok(planned) => planned,
+        Err(wrong) => {
+            let exit = fail(&wrong);
+            complain(&scenario.warnings);
+            return exit;
+        }
     };
+    complain(&without_repeats([scenario.warnings.clone(), planned.warnings].concat()));
+    let mut jobs = planned.jobs;
+    let has_chance = jobs.iter().any(|job| job.plan().setup.has_chance());
+    if !has_chance {
+        jobs.retain(|job| job.plan().setup.seed == seed);
+    }
     let out = (!args.no_files)
         .then(|| args.out.clone().unwrap_or_else(|| default_folder(&args.scenario)));
     // The folder is opened before the runs, so that nobody waits for results that cannot be
     // written.
-    let output = match out.as_deref().map(|out| Output::open(out, COMPARISON, &[])).transpose() {
-        Ok(output) => output,
-        Err(failure) => return fail(&failure),
-    };
-    let keep = |job: &Job<'_>, run: ratewire::Run| -> Kept {
-        let is_first = run.seed() == job.scenario().seed;
+    let output =
+        match out.as_deref().map(|out| OutputFolder::open(out, COMPARISON, &[])).transpose() {
+            Ok(output) => output,
+            Err(failure) => return fail(&failure),
+        };
+    let keep = |_: &Job<'_>, run: ratewire::Run| -> Kept {
+        let is_first = run.seed() == seed;
         (run.summary().clone(), is_first.then(|| run.into_report()))
     };
     let results = watch::all(&jobs, !args.quiet && !args.json, keep);
-    let (whole, failures) = by_law(&laws, &jobs, results);
+    let (whole, failures) = by_law(&jobs, results);
     let told = if whole.is_empty() {
         Exit::Done
     } else {
@@ -109,7 +120,7 @@ fn tell(
     scenario: &Scenario,
     laws: Vec<OfLaw<Kept>>,
     has_chance: bool,
-    out: Option<(&Output, &Path)>,
+    out: Option<(&OutputFolder, &Path)>,
     args: &Args,
 ) -> Exit {
     let mut runs = Vec::new();
@@ -131,10 +142,15 @@ fn tell(
     if args.json { print(&json) } else { show(&comparison, out.map(|(_, out)| out)) }
 }
 
-/// The requested laws, each once.
+/// The requested laws.
 fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagnostic>> {
     let named = asked.iter().filter(|name| *name != ALL);
-    named.into_iter().try_for_each(|name| scenario.check_law(name, "--laws"))?;
+    named.into_iter().try_for_each(|name| {
+        scenario.check_law(name).map_err(|mut wrong| {
+            wrong.file = "laws".to_string();
+            wrong
+        })
+    })?;
     let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
     // Laws of the kernel are other laws again, in integers.
     let contends = |name: &String| {
@@ -146,65 +162,30 @@ fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagno
     };
     let contenders = || registry().filter(contends).collect();
     let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };
-    let laws =
-        if asked.is_empty() { scenario.laws() } else { asked.iter().flat_map(expand).collect() };
-    Ok(without_repeats(laws))
-}
-
-/// One job for each law and seed, in this order, and whether any job uses random numbers. If none
-/// does, one seed is enough.
-fn jobs<'a>(
-    scenario: &'a Scenario,
-    laws: &[String],
-    seeds: u64,
-    warnings: &mut Vec<Diagnostic>,
-) -> Result<(Vec<Job<'a>>, bool), Exit> {
-    let plan = |law: &String, seed| {
-        scenario.plan(Some(law), Some(seed)).map_err(|wrong| {
-            complain(&wrong);
-            Exit::Wrong
-        })
-    };
-    let mut has_chance = false;
-    for law in laws {
-        let plan = plan(law, scenario.seed)?;
-        warnings.extend(plan.warnings.iter().cloned());
-        warnings.extend(scenario.vain_when_simulated(&plan));
-        has_chance |= plan.setup.has_chance();
-    }
-    let seeds = if has_chance { seeds } else { 1 };
-    let mut jobs = Vec::new();
-    for law in laws {
-        for offset in 0..seeds {
-            let plan = plan(law, scenario.seed.wrapping_add(offset))?;
-            jobs.push(Job::new(scenario, plan, World::Simulate));
-        }
-    }
-    Ok((jobs, has_chance))
+    Ok(if asked.is_empty() { scenario.laws() } else { asked.iter().flat_map(expand).collect() })
 }
 
 /// Groups results by law, and separates the runs that failed.
 ///
 /// Laws are compared seed by seed, so a law that lacks a run is left out. The other laws remain.
 fn by_law<'a, 'b, T>(
-    laws: &[String],
     jobs: &'b [Job<'a>],
     results: Vec<Result<T, Error>>,
 ) -> (Vec<OfLaw<T>>, Vec<(&'b Job<'a>, Error)>) {
-    let seeds = jobs.len() / laws.len();
+    let law = |job: &Job<'_>| job.plan().law.clone();
     let mut whole = Vec::new();
     let mut failures = Vec::new();
-    let mut results = jobs.iter().zip(results);
-    for law in laws {
+    let mut results = results.into_iter();
+    for of_law in jobs.chunk_by(|one, next| law(one) == law(next)) {
         let mut own = Vec::new();
-        for (job, result) in results.by_ref().take(seeds) {
+        for (job, result) in of_law.iter().zip(results.by_ref()) {
             match result {
                 Ok(done) => own.push(done),
                 Err(failure) => failures.push((job, failure)),
             }
         }
-        if own.len() == seeds {
-            whole.push((law.clone(), own));
+        if own.len() == of_law.len() {
+            whole.push((law(&of_law[0]), own));
         }
     }
     (whole, failures)
@@ -220,23 +201,18 @@ fn show(comparison: &Comparison, out: Option<&Path>) -> Exit {
 
 #[cfg(test)]
 mod tests {
+    use ratewire::Experiment;
+
     use super::*;
 
     #[test]
     fn a_law_that_lacks_a_run_is_left_out_alone() {
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-        let scenario = Scenario::load(&scenarios.join("three-flows.toml")).expect("a scenario");
-        let laws = ["xcp", "cubic", "newreno"].map(String::from);
-        let jobs: Vec<Job<'_>> = laws
-            .iter()
-            .flat_map(|law| [1, 2].map(|seed| (law, seed)))
-            .map(|(law, seed)| {
-                let plan = scenario.plan(Some(law), Some(seed)).expect("a plan");
-                Job::new(&scenario, plan, World::Simulate)
-            })
-            .collect();
+        let experiment = Experiment::load(scenarios.join("three-flows.toml")).expect("a scenario");
+        let experiment = experiment.laws(["xcp", "cubic", "newreno"]).seeds([1, 2]);
+        let jobs = experiment.plan().expect("a plan").jobs;
         let results = (0..6).map(|n| if n == 3 { Err(Error::Papers("no".into())) } else { Ok(n) });
-        let (whole, failures) = by_law(&laws, &jobs, results.collect());
+        let (whole, failures) = by_law(&jobs, results.collect());
         let expected = [("xcp".to_string(), vec![0, 1]), ("newreno".to_string(), vec![4, 5])];
         assert_eq!(whole, expected);
         let failed: Vec<String> = failures.iter().map(|(job, _)| job.name()).collect();

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration as Pause;
 
-use ratewire::{Job, Listener, Progress, Reason, Running};
+use ratewire::{Job, Listener, Progress, Running, StopReason};
 use ratewire_units::{Bytes, Time};
 
 use crate::exit::Exit;
@@ -158,7 +158,7 @@ impl Listener for Watchman {
         }
     }
 
-    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<Reason> {
+    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<StopReason> {
         let Some(mut watch) = locked() else { return ControlFlow::Continue(()) };
         if let Some(active) = watch.runs.get_mut(&run.index) {
             active.now = progress.now;

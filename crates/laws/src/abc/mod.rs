@@ -71,7 +71,7 @@ use alloc::vec::Vec;
 use ratewire_units::{Duration, Rate};
 
 use crate::law::{FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use crate::reason::Figure;
 use crate::tcp::cubic::Cubic;
 use crate::trust::Trust;
@@ -109,7 +109,7 @@ pub struct Abc {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "additive",
-        kind: Kind::Number(0.0, 100.0),
+        kind: OptionKind::Number(0.0, 100.0),
         default: "1",
         part: Part::Sender,
         doc: "packets added each RTT, which makes shares equal; 0 leaves them as they are. \
@@ -117,7 +117,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "fallback",
-        kind: Kind::Word(&["cubic", "none"]),
+        kind: OptionKind::Word(&["cubic", "none"]),
         default: "cubic",
         part: Part::Sender,
         doc: "for bottlenecks that do not take part. \"cubic\": a second window, CUBIC's, that \
@@ -125,21 +125,21 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "eta",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0.98",
         part: Part::Port,
         doc: "share of the capacity that is the target while the queue is short. NSDI 2020.",
     },
     OptionSpec {
         name: "delta",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "133 ms",
         part: Part::Port,
         doc: "time in which to drain a queue; stable above 2/3 RTT. NSDI 2020.",
     },
     OptionSpec {
         name: "queue_delay",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "50 ms",
         part: Part::Port,
         doc: "delay in the queue that is let be, d_t. 50 ms in the authors' experiments (their \
@@ -147,14 +147,14 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "token_limit",
-        kind: Kind::Number(2.0, 1e6),
+        kind: OptionKind::Number(2.0, 1e6),
         default: "5",
         part: Part::Port,
         doc: "most tokens that can be saved up, in packets; a packet needs more than one. The authors' code.",
     },
     OptionSpec {
         name: "window",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "20 ms",
         part: Part::Port,
         doc: "time over which rates are measured, or ten packets of 1500 bytes at the link's \
@@ -162,7 +162,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "capacity",
-        kind: Kind::Rate(Some("measured")),
+        kind: OptionKind::Rate(Some("measured")),
         default: "measured",
         part: Part::Port,
         doc: "capacity it believes in; \"measured\" is the link's rate at first, then what left \

@@ -81,7 +81,7 @@ use ratewire_units::Duration;
 
 use crate::junction::Divisible;
 use crate::law::{FlowContext, HeaderFormat, Invariants, Law, LawInfo, Named, NoPort, Promises};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 use crate::reason::Figure;
 use crate::trust::{CARRIES_NOTHING, Trust};
 
@@ -109,56 +109,56 @@ pub struct Bbr {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "initial_window",
-        kind: Kind::Size(None),
+        kind: OptionKind::Size(None),
         default: "10 packets",
         part: Part::Sender,
         doc: "window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
     },
     OptionSpec {
         name: "startup_pacing_gain",
-        kind: Kind::Number(1.0, 10.0),
+        kind: OptionKind::Number(1.0, 10.0),
         default: "2.77",
         part: Part::Sender,
         doc: "pace in Startup as a multiple of bw; 4 ln 2 doubles the rate each round. Draft -06, 2.5.",
     },
     OptionSpec {
         name: "up_pacing_gain",
-        kind: Kind::Number(1.0, 10.0),
+        kind: OptionKind::Number(1.0, 10.0),
         default: "1.25",
         part: Part::Sender,
         doc: "pace in ProbeBW_UP as a multiple of bw. Draft -06, 5.6.1.",
     },
     OptionSpec {
         name: "pacing_margin",
-        kind: Kind::Number(0.0, 0.5),
+        kind: OptionKind::Number(0.0, 0.5),
         default: "0.01",
         part: Part::Sender,
         doc: "share of the pace held back, to keep the queue short. Draft -06, 2.5.",
     },
     OptionSpec {
         name: "loss_thresh",
-        kind: Kind::Number(0.0, 0.5),
+        kind: OptionKind::Number(0.0, 0.5),
         default: "0.02",
         part: Part::Sender,
         doc: "share of a round's packets that may be lost while probing. Draft -06, 2.8.",
     },
     OptionSpec {
         name: "beta",
-        kind: Kind::Number(0.01, 1.0),
+        kind: OptionKind::Number(0.01, 1.0),
         default: "0.7",
         part: Part::Sender,
         doc: "share of a bound that a round with losses leaves at least. Draft -06, 2.8.",
     },
     OptionSpec {
         name: "headroom",
-        kind: Kind::Number(0.0, 0.9),
+        kind: OptionKind::Number(0.0, 0.9),
         default: "0.15",
         part: Part::Sender,
         doc: "share of inflight_longterm left to others while cruising. Draft -06, 2.8.",
     },
     OptionSpec {
         name: "probe_wait",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "2 s",
         part: Part::Sender,
         doc: "shortest wait from the end of a probe for bandwidth to the next; the longest is a second \
@@ -166,7 +166,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "probe_rtt_interval",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "5 s",
         part: Part::Sender,
         doc: "how long a minimum of the RTT is good before ProbeRTT looks for a new one. Draft -06, \
@@ -174,7 +174,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "probe_rtt_duration",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "200 ms",
         part: Part::Sender,
         doc: "how long ProbeRTT keeps half of the bdp outstanding, and at least a round. Draft -06, \
@@ -182,14 +182,14 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "min_rtt_window",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "10 s",
         part: Part::Sender,
         doc: "how long min_rtt is held without a lower one. Draft -06, 2.16.1.",
     },
     OptionSpec {
         name: "offload",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default: "true",
         part: Part::Sender,
         doc: "leave room in the window for three send quanta, as hosts with segmentation offload need. \

@@ -59,7 +59,7 @@ use crate::law::{
     FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
     Named, Properties,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::Trust;
@@ -76,14 +76,14 @@ pub struct Emkc {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "alpha",
-        kind: Kind::Rate(None),
+        kind: OptionKind::Rate(None),
         default: "200 kbit/s",
         part: Part::Sender,
         doc: "by how much the rate grows each round trip. As remembered of the paper.",
     },
     OptionSpec {
         name: "beta",
-        kind: Kind::Number(0.001, 4.0),
+        kind: OptionKind::Number(0.001, 4.0),
         default: "0.5",
         part: Part::Sender,
         doc: "share of the price taken off the rate each round trip; stable below 2. As \
@@ -91,7 +91,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "gamma",
-        kind: Kind::Number(0.01, 1.0),
+        kind: OptionKind::Number(0.01, 1.0),
         default: "0.9",
         part: Part::Port,
         doc: "share of the capacity that the price is reckoned with. At equilibrium the link \

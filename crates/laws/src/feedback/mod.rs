@@ -21,12 +21,12 @@ pub(crate) use round::Round;
 use ratewire_units::{Rate, Time};
 
 use crate::law::{FlowContext, Sink};
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 
 /// Initial rate of a flow.
 pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
     name: "initial_rate",
-    kind: Kind::Rate(None),
+    kind: OptionKind::Rate(None),
     default: "1 Mbit/s",
     part: Part::Sender,
     doc: "network-layer rate until the routers have been heard. Our choice: ten packets of \
@@ -36,7 +36,7 @@ pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
 /// Longest time between two packets of a flow.
 pub(crate) const LONGEST_GAP: OptionSpec = OptionSpec {
     name: "longest_gap",
-    kind: Kind::Time,
+    kind: OptionKind::Time,
     default: "1 s",
     part: Part::Sender,
     doc: "longest time between packets, however low the rate: who sends nothing hears of no \
@@ -46,7 +46,7 @@ pub(crate) const LONGEST_GAP: OptionSpec = OptionSpec {
 /// Capacity that a port assumes of its link.
 pub(crate) const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
-    kind: Kind::Rate(Some("link")),
+    kind: OptionKind::Rate(Some("link")),
     default: "link",
     part: Part::Port,
     doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate, without \
@@ -55,7 +55,7 @@ pub(crate) const CAPACITY: OptionSpec = OptionSpec {
 
 /// Length of a port's measuring interval.
 pub(crate) const fn interval(default: &'static str, doc: &'static str) -> OptionSpec {
-    OptionSpec { name: "interval", kind: Kind::Time, default, part: Part::Port, doc }
+    OptionSpec { name: "interval", kind: OptionKind::Time, default, part: Part::Port, doc }
 }
 
 /// Refuses invalid values of this module's options.

@@ -9,7 +9,7 @@ use crate::law::{
     Acked, Congestion, FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink,
     Promises, Properties, Sending, Source,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 use crate::reason::{Figure, Reason};
 
 /// A set rate, a set window, or both.
@@ -39,14 +39,14 @@ impl Named for Fixed {
         options: &[
             OptionSpec {
                 name: "rate",
-                kind: Kind::Rate(Some("none")),
+                kind: OptionKind::Rate(Some("none")),
                 default: "none",
                 part: Part::Sender,
                 doc: "network-layer rate to send at.",
             },
             OptionSpec {
                 name: "window",
-                kind: Kind::Size(Some("none")),
+                kind: OptionKind::Size(Some("none")),
                 default: "none",
                 part: Part::Sender,
                 doc: "data that may be outstanding.",

@@ -4,7 +4,7 @@ use alloc::string::{String, ToString};
 use alloc::vec;
 use alloc::vec::Vec;
 
-use crate::options::{Kind, OptionSpec};
+use crate::options::{OptionKind, OptionSpec};
 use crate::registry::AnyLaw;
 
 /// Whether some value of `option` changes the result of `made` for its law's options.
@@ -27,16 +27,16 @@ pub fn makes_a_difference<T: PartialEq>(
 }
 
 /// Allowed values, one of which is not the default.
-fn values(kind: Kind) -> Vec<String> {
+fn values(kind: OptionKind) -> Vec<String> {
     match kind {
-        Kind::Switch => vec!["true".into(), "false".into()],
-        Kind::Number(least, most) => {
+        OptionKind::Switch => vec!["true".into(), "false".into()],
+        OptionKind::Number(least, most) => {
             [0.3, 0.7].map(|share| (least + share * (most.min(100.0) - least)).to_string()).into()
         }
-        Kind::Count(least, most) => [least, most].map(|n| n.to_string()).into(),
-        Kind::Time => vec!["70 ms".into(), "30 ms".into()],
-        Kind::Rate(_) => vec!["7 Mbit/s".into()],
-        Kind::Size(_) => vec!["7 packets".into(), "9 packets".into()],
-        Kind::Word(words) => words.iter().map(ToString::to_string).collect(),
+        OptionKind::Count(least, most) => [least, most].map(|n| n.to_string()).into(),
+        OptionKind::Time => vec!["70 ms".into(), "30 ms".into()],
+        OptionKind::Rate(_) => vec!["7 Mbit/s".into()],
+        OptionKind::Size(_) => vec!["7 packets".into(), "9 packets".into()],
+        OptionKind::Word(words) => words.iter().map(ToString::to_string).collect(),
     }
 }

@@ -64,14 +64,14 @@ const QUEUE_UNIT: f64 = 80.0;
 // Two halves, so that the header is aligned to four bytes. Aligned to eight it would not fit into
 // `Header`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct HopStamp {
     high: u32,
     low: u32,
 }
 
 /// One of [`SPEEDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Speed(u8);
+pub struct SpeedCode(u8);
 
 /// Unit of TS at each speed, in seconds.
 const TICKS: [f64; SPEEDS.len()] = {
@@ -87,11 +87,11 @@ const TICKS: [f64; SPEEDS.len()] = {
     ticks
 };
 
-impl Speed {
+impl SpeedCode {
     /// The slowest speed of at least `bps`, or the fastest.
-    pub fn at_least(bps: u64) -> Speed {
+    pub fn at_least(bps: u64) -> SpeedCode {
         let at = SPEEDS.iter().position(|speed| *speed >= bps).unwrap_or(SPEEDS.len() - 1);
-        Speed(at as u8)
+        SpeedCode(at as u8)
     }
     /// Rate of the link in bytes per second.
     #[inline]
@@ -112,23 +112,23 @@ impl Speed {
     }
 }
 
-impl Stamp {
+impl HopStamp {
     /// A stamp made at this tick, after `tx_bytes`, with `queue` bytes waiting.
     #[inline]
-    pub fn new(speed: Speed, tick: u64, tx_bytes: f64, queue: f64) -> Stamp {
+    pub fn new(speed: SpeedCode, tick: u64, tx_bytes: f64, queue: f64) -> HopStamp {
         let tick = tick & ((1 << TICK_BITS) - 1);
         let tx = (tx_bytes / TX_UNIT) as u64 & ((1 << TX_BITS) - 1);
         let queue = (queue * (1.0 / QUEUE_UNIT)) as u16;
         let bits = u64::from(speed.0) << 60 | tick << 36 | tx << 16 | u64::from(queue);
-        Stamp { high: (bits >> 32) as u32, low: bits as u32 }
+        HopStamp { high: (bits >> 32) as u32, low: bits as u32 }
     }
     #[inline]
     fn bits(self) -> u64 {
         u64::from(self.high) << 32 | u64::from(self.low)
     }
     #[inline]
-    fn speed(self) -> Speed {
-        Speed((self.high >> 28) as u8)
+    fn speed(self) -> SpeedCode {
+        SpeedCode((self.high >> 28) as u8)
     }
     #[inline]
     fn ticks(self) -> u64 {
@@ -159,7 +159,7 @@ impl Stamp {
     /// Use of a link from the stamp `before` to this one; `None` if they cannot be compared.
     /// `elapsed` is the time between them in seconds, by a clock that need not be exact.
     #[inline]
-    pub fn since(self, before: Stamp, elapsed: f64) -> Option<Passed> {
+    pub fn since(self, before: HopStamp, elapsed: f64) -> Option<Passed> {
         let speed = self.speed();
         if speed != before.speed() || !speed.can_count(elapsed) {
             return None;
@@ -194,7 +194,7 @@ pub struct Passed {
 /// HPCC's header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HpccHeader {
-    stamps: [Stamp; PLACES],
+    stamps: [HopStamp; PLACES],
     path: u16,
     hops: u8,
     returning: bool,
@@ -220,7 +220,7 @@ impl HpccHeader {
 
     /// The port of this number adds its stamp.
     #[inline]
-    pub fn push(&mut self, stamp: Stamp, port: u32) {
+    pub fn push(&mut self, stamp: HopStamp, port: u32) {
         if self.hops < MOST_HOPS {
             self.stamps[usize::from(self.hops) % PLACES] = stamp;
             self.hops += 1;
@@ -230,7 +230,7 @@ impl HpccHeader {
 
     /// The stamps it holds, with the number of the hop, counted from 0.
     #[inline]
-    pub fn stamps(&self) -> impl Iterator<Item = (usize, Stamp)> + '_ {
+    pub fn stamps(&self) -> impl Iterator<Item = (usize, HopStamp)> + '_ {
         let hops = usize::from(self.hops);
         (hops.saturating_sub(PLACES)..hops).map(|hop| (hop, self.stamps[hop % PLACES]))
     }
@@ -265,12 +265,12 @@ impl HpccHeader {
             ))
         })?;
         let first = u16::from_be_bytes([bytes[0], bytes[1]]);
-        let mut stamps = [Stamp::default(); PLACES];
+        let mut stamps = [HopStamp::default(); PLACES];
         for (stamp, place) in stamps.iter_mut().zip(bytes[2..].chunks_exact(8)) {
             let half = |at: usize| {
                 u32::from_be_bytes([place[at], place[at + 1], place[at + 2], place[at + 3]])
             };
-            *stamp = Stamp { high: half(0), low: half(4) };
+            *stamp = HopStamp { high: half(0), low: half(4) };
         }
         Ok(HpccHeader {
             stamps,

@@ -51,7 +51,7 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub use header::{HpccHeader, Stamp};
+pub use header::{HopStamp, HpccHeader};
 pub use port::HpccPort;
 pub use sink::HpccSink;
 pub use source::HpccSource;
@@ -65,7 +65,7 @@ use crate::law::{
     FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
     Named,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::Trust;
@@ -85,14 +85,14 @@ pub struct Hpcc {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "eta",
-        kind: Kind::Number(0.01, 1.0),
+        kind: OptionKind::Number(0.01, 1.0),
         default: "0.95",
         part: Part::Sender,
         doc: "share of a link that is the target. SIGCOMM 2019.",
     },
     OptionSpec {
         name: "max_stage",
-        kind: Kind::Number(0.0, 1000.0),
+        kind: OptionKind::Number(0.0, 1000.0),
         default: "5",
         part: Part::Sender,
         doc: "RTTs in a row that only add before the window is multiplied. SIGCOMM 2019; the \
@@ -100,7 +100,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "flows",
-        kind: Kind::Number(1.0, 1e9),
+        kind: OptionKind::Number(1.0, 1e9),
         default: "100",
         part: Part::Sender,
         doc: "N, flows that a link is to bear without a queue; a flow adds (1 - eta) / N of what \
@@ -108,14 +108,14 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "base_rtt",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "0 s",
         part: Part::Sender,
         doc: "T, the RTT without queueing; 0 for the smallest measured.",
     },
     OptionSpec {
         name: "initial_window",
-        kind: Kind::Size(Some("line")),
+        kind: OptionKind::Size(Some("line")),
         default: "line",
         part: Part::Sender,
         doc: "window at first; \"line\": what the sender's own link holds, B_NIC T (SIGCOMM \

@@ -2,14 +2,14 @@
 
 use ratewire_units::{Bytes, Rate, Time};
 
-use super::header::{HpccHeader, Speed, Stamp};
+use super::header::{HopStamp, HpccHeader, SpeedCode};
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
 /// HPCC at one output queue.
 #[derive(Clone, Debug)]
 pub struct HpccPort {
-    speed: Speed,
+    speed: SpeedCode,
     ticks_per_sec: f64,
     /// Factor of byte counts: the stamped speed over the link's rate.
     scale: f64,
@@ -23,7 +23,7 @@ pub struct HpccPort {
 
 impl HpccPort {
     pub(super) fn new(link: &LinkContext) -> HpccPort {
-        let speed = Speed::at_least(link.rate.bps());
+        let speed = SpeedCode::at_least(link.rate.bps());
         let ticks_per_sec = 1.0 / speed.tick();
         let mut port = HpccPort {
             speed,
@@ -64,7 +64,7 @@ impl Port for HpccPort {
         self.stamped = now;
         if let Some(header) = header.filter(|header| !header.returning()) {
             let tick = (now.secs() * self.ticks_per_sec + 0.5) as u64;
-            let stamp = Stamp::new(self.speed, tick, self.sent, self.queue * self.scale);
+            let stamp = HopStamp::new(self.speed, tick, self.sent, self.queue * self.scale);
             header.push(stamp, self.id);
         }
         self.sent += size.as_f64() * self.scale;

@@ -4,8 +4,8 @@ use std::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::header::{HEADER_LEN, Passed, Speed};
-use super::{Hpcc, HpccHeader, HpccPort, HpccSink, HpccSource, Stamp};
+use super::header::{HEADER_LEN, Passed, SpeedCode};
+use super::{HopStamp, Hpcc, HpccHeader, HpccPort, HpccSink, HpccSource};
 use crate::law::{
     Acked, FlowContext, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Signal,
     Sink, Source,
@@ -38,11 +38,11 @@ fn near(a: f64, b: f64, tolerance: f64) {
 }
 
 /// A stamp of a port of 10 Gbit/s, whose ticks are 2.5 ns.
-fn stamp(tick: u64, tx_bytes: u64, queue: u64) -> Stamp {
-    Stamp::new(Speed::at_least(TEN_GBIT), tick, tx_bytes as f64, queue as f64)
+fn stamp(tick: u64, tx_bytes: u64, queue: u64) -> HopStamp {
+    HopStamp::new(SpeedCode::at_least(TEN_GBIT), tick, tx_bytes as f64, queue as f64)
 }
 
-fn header(stamps: &[Stamp]) -> HpccHeader {
+fn header(stamps: &[HopStamp]) -> HpccHeader {
     let mut header = HpccHeader::default();
     for (id, stamp) in stamps.iter().enumerate() {
         header.push(*stamp, id as u32 + 1);
@@ -53,7 +53,7 @@ fn header(stamps: &[Stamp]) -> HpccHeader {
 #[test]
 fn the_header_to_the_bit() {
     let mut header = HpccHeader::default();
-    header.push(Stamp::new(Speed::at_least(25_000_000_000), 1000, 384.0, 800.0), 0x123);
+    header.push(HopStamp::new(SpeedCode::at_least(25_000_000_000), 1000, 384.0, 800.0), 0x123);
     let mut expected = [0; HEADER_LEN];
     expected[..10].copy_from_slice(&[0x11, 0x23, 0x80, 0x00, 0x3e, 0x80, 0x00, 0x03, 0x00, 0x0a]);
     assert_eq!(header.to_bytes(), expected);
@@ -63,7 +63,10 @@ fn the_header_to_the_bit() {
     // All bits set, in fields at their maximum.
     let mut full = HpccHeader::default();
     for _ in 0..5 {
-        full.push(Stamp::new(Speed::at_least(u64::MAX), u64::MAX, 128.0 * 1048575.0, 1e30), 0);
+        full.push(
+            HopStamp::new(SpeedCode::at_least(u64::MAX), u64::MAX, 128.0 * 1048575.0, 1e30),
+            0,
+        );
     }
     assert_eq!(full.to_bytes()[2..], [0xff; 40]);
 }
@@ -108,7 +111,7 @@ fn fields_are_named() {
 
 #[test]
 fn counters_wrap() {
-    let passed = |from: Stamp, to: Stamp| to.since(from, 1e-6);
+    let passed = |from: HopStamp, to: HopStamp| to.since(from, 1e-6);
     let expected = Some(Passed { secs: 1e-6, busy: 1024.0 / 1250.0, queued: 800.0 / 1.25e9 });
     assert_eq!(passed(stamp(1000, 12_800, 800), stamp(1400, 13_824, 1600)), expected);
     let (tick, tx) = ((1 << 24) - 100, 128 * (1 << 20) - 512);
@@ -120,13 +123,13 @@ fn stamps_that_cannot_be_compared() {
     let before = stamp(1000, 0, 0);
     assert_eq!(before.since(before, 1e-6), None, "no time has passed");
     assert_eq!(stamp(999, 0, 0).since(before, 1e-6), None, "the older one");
-    let other = Stamp::new(Speed::at_least(1_000_000_000), 2000, 0.0, 0.0);
+    let other = HopStamp::new(SpeedCode::at_least(1_000_000_000), 2000, 0.0, 0.0);
     assert_eq!(other.since(before, 1e-6), None, "the speed has changed");
     // At 10 Gbit/s TS wraps in 41.9 ms; at 400 Gbit/s txBytes wraps in 2.7 ms.
     let after = stamp(2000, 0, 0);
     assert!(after.since(before, 0.0209).is_some());
     assert_eq!(after.since(before, 0.0210), None);
-    let fast = |tick| Stamp::new(Speed::at_least(400_000_000_000), tick, 0.0, 0.0);
+    let fast = |tick| HopStamp::new(SpeedCode::at_least(400_000_000_000), tick, 0.0, 0.0);
     assert!(fast(2000).since(fast(1000), 0.00134).is_some());
     assert_eq!(fast(2000).since(fast(1000), 0.00135), None);
 }
@@ -198,7 +201,7 @@ fn hpcc(options: &[(&str, &str)]) -> HpccSource {
 }
 
 /// The acknowledgement of the packet `n`, at that time; ten more are outstanding.
-fn hear(s: &mut HpccSource, at_us: u64, n: u64, stamps: &[Stamp]) {
+fn hear(s: &mut HpccSource, at_us: u64, n: u64, stamps: &[HopStamp]) {
     let acked = Acked {
         now: us(at_us),
         cumulative: n * 1000,
@@ -309,7 +312,7 @@ fn five_rounds_add_and_the_sixth_multiplies() {
 
 #[test]
 fn of_more_than_five_hops_the_last_five_count() {
-    let stamps = |tick: u64, tx: u64| -> Vec<Stamp> {
+    let stamps = |tick: u64, tx: u64| -> Vec<HopStamp> {
         // The first is busy, then each busier than the one before up to the sixth, then one idle.
         [9, 2, 3, 4, 5, 6, 1].iter().map(|n| stamp(tick, tx * n, 0)).collect()
     };
@@ -397,12 +400,12 @@ fn share(n: usize, flows: &str, bps: u64, base_ns: u64) -> (Vec<f64>, f64, f64) 
     let capacity = bps as f64 / 8.0 * base_ns as f64 * 1e-9;
     senders[0].reference = capacity;
     senders[0].window = capacity;
-    let speed = Speed::at_least(bps);
+    let speed = SpeedCode::at_least(bps);
     let ticks = (base_ns as f64 * 1e-9 / speed.tick()) as u64;
     let (mut queue, mut sent) = (0.0, 0.0);
     for round in 0..4000 {
         let mut header = HpccHeader::default();
-        header.push(Stamp::new(speed, ticks * round, sent, queue), 1);
+        header.push(HopStamp::new(speed, ticks * round, sent, queue), 1);
         for s in &mut senders {
             let now = Time::ZERO + Duration::from_nanos(base_ns * round);
             let (cumulative, next) = (1000 * round + 1, 1000 * round + 1000);

@@ -69,7 +69,7 @@ use crate::law::{
     FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
     Named, Properties,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::Trust;
@@ -84,7 +84,7 @@ pub struct Jetmax {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "tau",
-        kind: Kind::Number(0.001, 4.0),
+        kind: OptionKind::Number(0.001, 4.0),
         default: "0.6",
         part: Part::Sender,
         doc: "share of the way to the fair rate taken each round trip; stable below 2, \
@@ -92,7 +92,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "gamma",
-        kind: Kind::Number(0.01, 1.0),
+        kind: OptionKind::Number(0.01, 1.0),
         default: "0.95",
         part: Part::Port,
         doc: "share of the capacity to be used. The paper calls it tunable; 0.95 leaves room for \
@@ -105,7 +105,7 @@ const OPTIONS: &[OptionSpec] = &[
     ),
     OptionSpec {
         name: "switch_margin",
-        kind: Kind::Number(0.0, 0.5),
+        kind: OptionKind::Number(0.0, 0.5),
         default: "0.02",
         part: Part::Both,
         doc: "how much less than its bottleneck another router must offer before a flow switches \

@@ -36,7 +36,7 @@ pub use rcp::{
 pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
 use crate::law::Promises;
-use crate::options::{Kind, OptionSpec, Part};
+use crate::options::{OptionKind, OptionSpec, Part};
 
 /// Why there is neither policer nor junction: both read only the headers of the laws in Rust.
 const NO_POLICER: &str = "the kernel's program has no policer";
@@ -52,7 +52,7 @@ fn in_integers() -> Promises {
 /// The sender's desired rate.
 const DESIRED: OptionSpec = OptionSpec {
     name: "desired",
-    kind: Kind::Rate(Some("line")),
+    kind: OptionKind::Rate(Some("line")),
     default: "line",
     part: Part::Sender,
     doc: "the rate it asks for; \"line\" is the rate of the sender's own link.",
@@ -61,7 +61,7 @@ const DESIRED: OptionSpec = OptionSpec {
 /// Capacity that a port shares out.
 const CAPACITY: OptionSpec = OptionSpec {
     name: "capacity",
-    kind: Kind::Rate(Some("link")),
+    kind: OptionKind::Rate(Some("link")),
     default: "link",
     part: Part::Port,
     doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate.",

@@ -9,7 +9,7 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 use super::header::{KernelHeader, RCP, XCP};
 use crate::law::{HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue};
 use crate::options::Options;
-use crate::rcp::{Kind, Rcp, RcpHeader};
+use crate::rcp::{Rcp, RcpHeader, RcpKind};
 use crate::xcp::Xcp;
 
 use super::{RcpKernel, XcpKernel};
@@ -160,7 +160,7 @@ proptest! {
             let mut option = KernelHeader::request(wish, size);
             kernel.on_arrival(now, size, Some(&mut option), queue);
             said = [header.rate.get(), option.request.expect("it is one").rate().get()];
-            prop_assert_eq!(header.kind, Kind::Request);
+            prop_assert_eq!(header.kind, RcpKind::Request);
         }
         let way = libm::log(said[0] / (capacity.throughput().get() / 20.0)).abs();
         let largest = flows.iter().map(|f| f.size).max().unwrap_or(0) as f64;

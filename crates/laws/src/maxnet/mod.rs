@@ -55,7 +55,7 @@ use crate::law::{
     FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
     Named, Properties,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::Trust;
@@ -72,7 +72,7 @@ pub struct Maxnet {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "x_max",
-        kind: Kind::Rate(None),
+        kind: OptionKind::Rate(None),
         default: "1 Tbit/s",
         part: Part::Both,
         doc: "what a source would send at price 0. The same for all flows, and more than any link \
@@ -80,7 +80,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "k",
-        kind: Kind::Number(0.001, 1000.0),
+        kind: OptionKind::Number(0.001, 1000.0),
         default: "4",
         part: Part::Port,
         doc: "gain of the price, per second. Stable below pi / 2 over the round trip, without \
@@ -89,7 +89,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "mu",
-        kind: Kind::Number(0.01, 1.0),
+        kind: OptionKind::Number(0.01, 1.0),
         default: "0.96",
         part: Part::Port,
         doc: "share of the capacity to be used. As remembered of the paper.",
@@ -97,7 +97,7 @@ const OPTIONS: &[OptionSpec] = &[
     feedback::interval("10 ms", "T, the time over which the arrival rate is measured."),
     OptionSpec {
         name: "floor",
-        kind: Kind::Word(&["one-flow", "zero"]),
+        kind: OptionKind::Word(&["one-flow", "zero"]),
         default: "one-flow",
         part: Part::Port,
         doc: "least price. \"one-flow\": the one at which a single flow fills the link; \"zero\": \

@@ -29,7 +29,7 @@ use ratewire_units::Rate;
 use crate::law::{
     FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises, Properties,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use crate::tcp::common;
 use crate::tcp::newreno::{self, NewReno};
 
@@ -45,7 +45,7 @@ pub struct Noq {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "mode",
-        kind: Kind::Word(&["safe", "force"]),
+        kind: OptionKind::Word(&["safe", "force"]),
         default: "safe",
         part: Part::Sender,
         doc: "\"safe\": as NewReno where the sender's own link is not paused (802.3x, PFC) when what \

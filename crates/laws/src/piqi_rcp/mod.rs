@@ -49,7 +49,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::law::LawInfo;
-use crate::options::{Kind, OptionSpec, Options, Part};
+use crate::options::{OptionKind, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::rcp::{Formats, Ramp, RateLaw, Rule, Slot, Variant, shared};
 use crate::reason::Figure;
@@ -57,21 +57,21 @@ use crate::reason::Figure;
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "integral",
-        kind: Kind::Number(0.0, 10.0),
+        kind: OptionKind::Number(0.0, 10.0),
         default: "0.5",
         part: Part::Port,
         doc: "share of the spare capacity given out per mean RTT. Reconstructed.",
     },
     OptionSpec {
         name: "proportional",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0",
         part: Part::Port,
         doc: "share of a change of the arrival rate that R answers at once. Reconstructed.",
     },
     OptionSpec {
         name: "ramp",
-        kind: Kind::Number(0.0, 10.0),
+        kind: OptionKind::Number(0.0, 10.0),
         default: "0.5",
         part: Part::Sender,
         doc: "share of the way to the routers' rate that it goes in an RTT; 0 takes the rate \
@@ -79,7 +79,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "fall",
-        kind: Kind::Word(&["at-once", "ramp"]),
+        kind: OptionKind::Word(&["at-once", "ramp"]),
         default: "at-once",
         part: Part::Sender,
         doc: "whether a lower rate is taken at once or approached like a higher one. \
@@ -87,7 +87,7 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "gamma",
-        kind: Kind::Number(0.01, 1.0),
+        kind: OptionKind::Number(0.01, 1.0),
         default: "0.95",
         part: Part::Port,
         doc: "share of the capacity to fill. Below 1, for nothing else drains a queue.",

@@ -48,7 +48,7 @@ pub struct Formats {
 
 /// Purpose of a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum RcpKind {
     /// Asks routers for a rate.
     Request,
     /// Only returns a rate, on an acknowledgement.
@@ -61,7 +61,7 @@ pub struct RcpHeader {
     /// IANA number of the next header (6 for TCP).
     pub protocol: u8,
     /// Request or reply.
-    pub kind: Kind,
+    pub kind: RcpKind,
     /// The sender's desired rate, lowered to the smallest rate that routers on the path allow.
     pub rate: Throughput,
     /// The sender's smoothed round-trip time; zero while unknown.
@@ -74,7 +74,7 @@ impl RcpHeader {
     pub(crate) fn request(wish: f64, rtt: Duration) -> RcpHeader {
         RcpHeader {
             protocol: 6,
-            kind: Kind::Request,
+            kind: RcpKind::Request,
             rate: Throughput::new(wish),
             rtt,
             reverse_rate: Throughput::ZERO,
@@ -83,7 +83,7 @@ impl RcpHeader {
     pub(crate) fn reply(request: &RcpHeader) -> RcpHeader {
         RcpHeader {
             protocol: request.protocol,
-            kind: Kind::Reply,
+            kind: RcpKind::Reply,
             rate: Throughput::ZERO,
             rtt: Duration::ZERO,
             reverse_rate: request.rate,
@@ -100,8 +100,8 @@ impl HeaderFormat for Formats {
 
     fn encode(&self, header: &RcpHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
         let format = match header.kind {
-            Kind::Request => self.request,
-            Kind::Reply => self.reply,
+            RcpKind::Request => self.request,
+            RcpKind::Reply => self.reply,
         };
         bytes[..4].copy_from_slice(&[header.protocol, HEADER_LEN as u8, VERSION << 4 | format, 0]);
         bytes[4..8].copy_from_slice(&rate_to_wire(header.rate).to_be_bytes());
@@ -129,8 +129,8 @@ impl HeaderFormat for Formats {
             return refuse("Version", (kind >> 4).into(), "3");
         }
         let kind = match kind & 0x0f {
-            f if f == self.request => Kind::Request,
-            f if f == self.reply => Kind::Reply,
+            f if f == self.request => RcpKind::Request,
+            f if f == self.reply => RcpKind::Reply,
             f => {
                 let Formats { request, reply } = self;
                 return refuse("Format", f.into(), &format!("{request} or {reply}"));

@@ -5,7 +5,7 @@
 
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use super::header::{Formats, Kind, RcpHeader};
+use super::header::{Formats, RcpHeader, RcpKind};
 use crate::junction::{Declared, Divisible, Feedback};
 
 impl Divisible for Formats {
@@ -15,7 +15,7 @@ impl Divisible for Formats {
         Feedback::Rate
     }
     fn declared(&self, header: &RcpHeader, _: Bytes) -> Option<Declared> {
-        (header.kind == Kind::Request).then_some(Declared {
+        (header.kind == RcpKind::Request).then_some(Declared {
             rate: header.rate,
             rtt: header.rtt,
             wish: Throughput::ZERO,

@@ -51,7 +51,7 @@ mod source;
 mod tests;
 mod trust;
 
-pub use header::{Formats, Kind, RcpHeader};
+pub use header::{Formats, RcpHeader, RcpKind};
 pub use port::{RatePort, Rule, Slot};
 pub use rate_law::{RateLaw, Variant};
 pub use sink::RcpSink;
@@ -61,7 +61,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::law::LawInfo;
-use crate::options::{Kind as Of, OptionSpec, Options, Part};
+use crate::options::{OptionKind as Of, OptionSpec, Options, Part};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::RcpHeader;
-use super::header::Kind;
+use super::header::RcpKind;
 use crate::law::{LinkContext, Port, PortQueue};
 use crate::options::Options;
 use crate::reason::{Figure, Reason};
@@ -160,7 +160,7 @@ impl<R: Rule> Port for RatePort<R> {
         let spill = (size - left).max(0.0);
         self.input += size - spill;
         self.spill += spill;
-        if let Some(header) = header.filter(|h| h.kind == Kind::Request && !h.rtt.is_zero()) {
+        if let Some(header) = header.filter(|h| h.kind == RcpKind::Request && !h.rtt.is_zero()) {
             self.rtt.sum += size * header.rtt.ps() as f64;
             self.rtt.bytes += size;
         }
@@ -174,7 +174,7 @@ impl<R: Rule> Port for RatePort<R> {
         header: Option<&mut RcpHeader>,
         _queue: PortQueue,
     ) {
-        if let Some(header) = header.filter(|h| h.kind == Kind::Request) {
+        if let Some(header) = header.filter(|h| h.kind == RcpKind::Request) {
             header.rate = header.rate.min(Throughput::new(self.rate));
         }
     }

@@ -6,7 +6,7 @@ use core::marker::PhantomData;
 
 use ratewire_units::{Bytes, Duration, Rate};
 
-use super::header::{Formats, Kind, RcpHeader};
+use super::header::{Formats, RcpHeader, RcpKind};
 use super::{Ramp, RatePort, RcpSink, RcpSource, Rule};
 use crate::junction::Divisible;
 use crate::law::invariants::figure;
@@ -104,7 +104,7 @@ impl<V: Variant> Invariants for RateLaw<V> {
         V::EXTREMES
     }
     fn returns(&self, header: &RcpHeader) -> bool {
-        header.kind == Kind::Reply
+        header.kind == RcpKind::Reply
     }
     fn books(&self) -> Option<Box<dyn Books<Header = RcpHeader>>> {
         Some(Box::new(RateBooks))

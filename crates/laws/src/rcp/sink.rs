@@ -3,7 +3,7 @@
 use ratewire_units::Time;
 
 use super::RcpHeader;
-use super::header::Kind;
+use super::header::RcpKind;
 use crate::law::Sink;
 
 /// Returns the rate that arrived last.
@@ -17,7 +17,7 @@ impl Sink for RcpSink {
 
     #[inline]
     fn on_data(&mut self, _now: Time, header: &RcpHeader) {
-        if header.kind == Kind::Request {
+        if header.kind == RcpKind::Request {
             self.reply = Some(RcpHeader::reply(header));
         }
     }

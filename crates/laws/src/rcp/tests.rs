@@ -6,7 +6,7 @@ use std::vec::Vec;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::fluid::{arrivals, swing};
-use super::{Kind, RatePort, Rcp, RcpHeader, RcpSource};
+use super::{RatePort, Rcp, RcpHeader, RcpKind, RcpSource};
 use super::{RcpRule, Variant};
 use crate::law::{
     Acked, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Signal, Sink, Source,
@@ -271,7 +271,7 @@ fn the_receiver_returns_the_last_rate() {
         sink.on_data(Time::ZERO, &RcpHeader::request(rate, RTT));
     }
     let reply = sink.on_ack(Time::ZERO).unwrap();
-    assert_eq!((reply.kind, reply.reverse_rate.get()), (Kind::Reply, 4e6));
+    assert_eq!((reply.kind, reply.reverse_rate.get()), (RcpKind::Reply, 4e6));
     sink.on_data(Time::ZERO, &reply);
     assert_eq!(sink.on_ack(Time::ZERO), Some(reply), "a reply asks for nothing");
 }

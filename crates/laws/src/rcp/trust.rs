@@ -2,7 +2,7 @@
 
 use ratewire_units::Throughput;
 
-use super::header::{Formats, Kind, RcpHeader};
+use super::header::{Formats, RcpHeader, RcpKind};
 use crate::trust::{Claim, Grant, Hand, Lie, Trust};
 
 impl Trust for Formats {
@@ -28,7 +28,7 @@ impl Trust for Formats {
 
     /// The header does not state the flow's rate.
     fn claim(&self, header: &RcpHeader) -> Option<Claim> {
-        (header.kind == Kind::Request).then_some(Claim {
+        (header.kind == RcpKind::Request).then_some(Claim {
             rtt: header.rtt,
             spacing: None,
             round: None,
@@ -36,6 +36,6 @@ impl Trust for Formats {
     }
 
     fn grant(&self, header: &RcpHeader) -> Option<Grant> {
-        (header.kind == Kind::Request).then_some(Grant::Rate(header.rate))
+        (header.kind == RcpKind::Request).then_some(Grant::Rate(header.rate))
     }
 }

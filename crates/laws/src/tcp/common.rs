@@ -3,7 +3,7 @@
 use ratewire_units::Bytes;
 
 use crate::law::FlowContext;
-use crate::options::{Kind, OptionSpec, Options, Part, Size};
+use crate::options::{OptionKind, OptionSpec, Options, Part, Size};
 
 /// Options of a TCP's start, pacing and restart.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ pub(super) enum IdleRestart {
 
 pub(crate) const INITIAL_WINDOW: OptionSpec = OptionSpec {
     name: "initial_window",
-    kind: Kind::Size(None),
+    kind: OptionKind::Size(None),
     default: "10 packets",
     part: Part::Sender,
     doc: "window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
@@ -42,7 +42,7 @@ pub(crate) const INITIAL_WINDOW: OptionSpec = OptionSpec {
 
 pub(crate) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
     name: "initial_ssthresh",
-    kind: Kind::Size(Some("none")),
+    kind: OptionKind::Size(Some("none")),
     default: "none",
     part: Part::Sender,
     doc: "window at which the first slow start ends, at least two packets; \"none\": at the first \
@@ -51,7 +51,7 @@ pub(crate) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
 
 pub(crate) const ABC: OptionSpec = OptionSpec {
     name: "abc",
-    kind: Kind::Number(1.0, f64::INFINITY),
+    kind: OptionKind::Number(1.0, f64::INFINITY),
     default: "2",
     part: Part::Sender,
     doc: "packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the window \
@@ -62,7 +62,7 @@ pub(crate) const ABC: OptionSpec = OptionSpec {
 
 pub(crate) const PACING: OptionSpec = OptionSpec {
     name: "pacing",
-    kind: Kind::Switch,
+    kind: OptionKind::Switch,
     default: "false",
     part: Part::Sender,
     doc: "spread packets over the RTT: at 2 cwnd / SRTT below half the slow-start threshold, at 1.2 \
@@ -71,7 +71,7 @@ pub(crate) const PACING: OptionSpec = OptionSpec {
 
 pub(crate) const IDLE_RESTART: OptionSpec = OptionSpec {
     name: "idle_restart",
-    kind: Kind::Word(&["initial", "halve", "keep"]),
+    kind: OptionKind::Word(&["initial", "halve", "keep"]),
     default: "initial",
     part: Part::Sender,
     doc: "after sending nothing for longer than the retransmission timeout: start again from no more \
@@ -84,7 +84,7 @@ pub(crate) const IDLE_RESTART: OptionSpec = OptionSpec {
 pub(crate) const fn hystart(default: &'static str) -> OptionSpec {
     OptionSpec {
         name: "hystart",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default,
         part: Part::Sender,
         doc: "end the first slow start when the RTT rises, before packets are lost: HyStart++, \

@@ -1,6 +1,6 @@
 //! XCP's parameters.
 
-use crate::options::{Kind, OptionSpec, Part};
+use crate::options::{OptionKind, OptionSpec, Part};
 
 /// Options of the controllers of ports, and of the controller of soft flow control.
 const PORT_AND_SOFT_SINK: Part = Part::PortAndSink { with: ("flow_control", "soft") };
@@ -8,7 +8,7 @@ const PORT_AND_SOFT_SINK: Part = Part::PortAndSink { with: ("flow_control", "sof
 pub(super) const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "throughput",
-        kind: Kind::Word(&["measured", "outstanding", "cwnd"]),
+        kind: OptionKind::Word(&["measured", "outstanding", "cwnd"]),
         default: "measured",
         part: Part::Sender,
         doc: "what X and the wish are computed from. \"measured\": the allowed rate while the \
@@ -18,7 +18,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "aging",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0.5",
         part: Part::Sender,
         doc: "p of the aging of allowed throughput, per RTT in which less was sent than \
@@ -26,56 +26,56 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "whole_window",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default: "false",
         part: Part::Sender,
         doc: "X and the wish are computed from the whole packets of the window, at least 1 (ns-2).",
     },
     OptionSpec {
         name: "pacing",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default: "true",
         part: Part::Sender,
         doc: "spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
     },
     OptionSpec {
         name: "cap_to_receive_window",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default: "true",
         part: Part::Sender,
         doc: "cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
     },
     OptionSpec {
         name: "zero_wish_when_limited",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default: "true",
         part: Part::Sender,
         doc: "wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
     },
     OptionSpec {
         name: "initial_window",
-        kind: Kind::Size(None),
+        kind: OptionKind::Size(None),
         default: "2 packets",
         part: Part::Sender,
         doc: "window until the first feedback.",
     },
     OptionSpec {
         name: "desired",
-        kind: Kind::Rate(Some("line")),
+        kind: OptionKind::Rate(Some("line")),
         default: "line",
         part: Part::Sender,
         doc: "desired throughput; \"line\" is the rate of the sender's own link.",
     },
     OptionSpec {
         name: "weight",
-        kind: Kind::Number(1e-3, 1e3),
+        kind: OptionKind::Number(1e-3, 1e3),
         default: "1",
         part: Part::Sender,
         doc: "share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
     },
     OptionSpec {
         name: "after_loss",
-        kind: Kind::Word(&["return", "stay-reno", "ignore"]),
+        kind: OptionKind::Word(&["return", "stay-reno", "ignore"]),
         default: "return",
         part: Part::Sender,
         doc: "after a loss or mark. \"return\": halve, take no increase until the loss is \
@@ -84,7 +84,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "without_header",
-        kind: Kind::Word(&["reno", "hold"]),
+        kind: OptionKind::Word(&["reno", "hold"]),
         default: "reno",
         part: Part::Sender,
         doc: "when acknowledgements carry no congestion header, which someone on the path has \
@@ -93,28 +93,28 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "alpha",
-        kind: Kind::Number(0.0, 2.0),
+        kind: OptionKind::Number(0.0, 2.0),
         default: "0.4",
         part: PORT_AND_SOFT_SINK,
         doc: "share of the spare capacity given out per interval; stable below 0.555.",
     },
     OptionSpec {
         name: "beta",
-        kind: Kind::Number(0.0, 2.0),
+        kind: OptionKind::Number(0.0, 2.0),
         default: "0.226",
         part: PORT_AND_SOFT_SINK,
         doc: "share of the persistent queue drained per interval; alpha^2 sqrt 2.",
     },
     OptionSpec {
         name: "gamma",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0.1",
         part: Part::Port,
         doc: "share of the traffic shuffled between flows per interval.",
     },
     OptionSpec {
         name: "capacity",
-        kind: Kind::Rate(Some("link")),
+        kind: OptionKind::Rate(Some("link")),
         default: "link",
         part: Part::Port,
         doc: "capacity it believes in, for network-layer bytes; \"link\" is the link's rate, \
@@ -122,7 +122,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "measure_capacity",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default: "false",
         part: Part::Port,
         doc: "start from `capacity`, then believe the rate at which packets leave while others \
@@ -130,7 +130,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "probe",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0.05",
         part: Part::Port,
         doc: "with measure_capacity, by how much it raises the capacity it believes in when in a \
@@ -139,14 +139,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "initial_interval",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "50 ms",
         part: PORT_AND_SOFT_SINK,
         doc: "control interval before any RTT is known (ns-2: 50 ms).",
     },
     OptionSpec {
         name: "initial_spread",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0",
         part: Part::Port,
         doc: "standard deviation of the first control interval and of the first queue interval of \
@@ -155,7 +155,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "min_interval",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "5 ms",
         part: PORT_AND_SOFT_SINK,
         doc: "shortest control interval, and floor of the mean RTT; the link's propagation \
@@ -163,7 +163,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "max_interval",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "1 s",
         part: Part::Port,
         doc: "largest RTT a packet may claim; the link's propagation delay where that is \
@@ -172,7 +172,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "packet_limit",
-        kind: Kind::Word(&["interval", "residue"]),
+        kind: OptionKind::Word(&["interval", "residue"]),
         default: "interval",
         part: Part::Port,
         doc: "most feedback that a packet gets. \"interval\": all that its control interval had to \
@@ -181,7 +181,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "without_x",
-        kind: Kind::Word(&["zero", "second"]),
+        kind: OptionKind::Word(&["zero", "second"]),
         default: "zero",
         part: Part::Port,
         doc: "Cp after a control interval without X. \"zero\": nothing is given; \"second\": as if \
@@ -189,14 +189,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "allowed_queue",
-        kind: Kind::Time,
+        kind: OptionKind::Time,
         default: "2 ms",
         part: Part::Port,
         doc: "shortest interval of the queue estimator (ALLOWED_QUEUE).",
     },
     OptionSpec {
         name: "queue_measure",
-        kind: Kind::Word(&["min", "mean"]),
+        kind: OptionKind::Word(&["min", "mean"]),
         default: "min",
         part: Part::Port,
         doc: "persistent queue as the minimum over the queue interval, or as its mean over \
@@ -204,7 +204,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "rtt_zero",
-        kind: Kind::Word(&["separate", "count", "ignore"]),
+        kind: OptionKind::Word(&["separate", "count", "ignore"]),
         default: "separate",
         part: Part::Port,
         doc: "packets that do not know their RTT. \"separate\": counted in the sum of X, not in \
@@ -213,7 +213,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "flow_control",
-        kind: Kind::Word(&["credit", "soft"]),
+        kind: OptionKind::Word(&["credit", "soft"]),
         default: "credit",
         part: Part::Sink,
         doc: "how a receiver holds its sender back. \"credit\": by the window it advertises, as \
@@ -222,7 +222,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "soft_low",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0.3333333333333333",
         part: Part::Sink,
         doc: "with soft flow control, share of the buffer below which it probes for a higher rate \
@@ -230,7 +230,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "soft_high",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0.5",
         part: Part::Sink,
         doc: "with soft flow control, share of the buffer above which it lowers the rate \
@@ -238,14 +238,14 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "soft_decrease",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "0.1",
         part: Part::Sink,
         doc: "with soft flow control, by which share it does, each epoch (Anypoint, IV-A: gamma).",
     },
     OptionSpec {
         name: "soft_probe",
-        kind: Kind::Number(0.0, 1000.0),
+        kind: OptionKind::Number(0.0, 1000.0),
         default: "2",
         part: Part::Sink,
         doc: "with soft flow control, by how many segments an epoch it raises the rate \
@@ -253,7 +253,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "draft",
-        kind: Kind::Word(&["03", "02", "00"]),
+        kind: OptionKind::Word(&["03", "02", "00"]),
         default: "03",
         part: Part::Header,
         doc: "version used with wire = \"exact\" and in packet captures.",

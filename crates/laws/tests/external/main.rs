@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use ratewire_laws::fuzzing::Laws;
 use ratewire_laws::junction::Junction;
-use ratewire_laws::options::{Kind, OptionError, OptionSpec, Options, Part};
+use ratewire_laws::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use ratewire_laws::{
     AnyLaw, FlowContext, Header, Law, LawInfo, LawSet, LinkContext, MAX_HEADER, Named, PortQueue,
     Sending,
@@ -85,7 +85,7 @@ fn named(name: &'static str, options: &'static [OptionSpec]) -> &'static LawInfo
 fn what_cannot_be_registered_says_why_and_changes_nothing() {
     const GAMMA: OptionSpec = OptionSpec {
         name: "gamma",
-        kind: Kind::Number(0.1, 1.0),
+        kind: OptionKind::Number(0.1, 1.0),
         default: "0.9",
         part: Part::Port,
         doc: "share of the capacity to fill.",

@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use ratewire_laws::options::{Kind, OptionError, OptionSpec, Options, Part};
+use ratewire_laws::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use ratewire_laws::{
     Acked, Congestion, Figure, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo,
     LinkContext, Named, PackedFormat, PackedHeader, Port, PortQueue, Promises, Properties, Reason,
@@ -53,7 +53,7 @@ impl Named for Toy {
         operations: "",
         options: &[OptionSpec {
             name: "gamma",
-            kind: Kind::Number(0.1, 1.0),
+            kind: OptionKind::Number(0.1, 1.0),
             default: "0.9",
             part: Part::Port,
             doc: "share of the capacity to fill.",

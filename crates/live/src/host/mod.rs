@@ -18,7 +18,7 @@ use ratewire_units::Rate;
 
 use crate::pins::{self, Folder, Pins};
 use crate::skeletons::host::{HostSkel, HostSkelBuilder};
-use crate::{Error, Law, cgroup};
+use crate::{Error, KernelLaw, cgroup};
 
 pub use status::{Status, halfway, status};
 
@@ -26,7 +26,7 @@ pub use status::{Status, halfway, status};
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The law.
-    pub law: Law,
+    pub law: KernelLaw,
     /// Folder of the cgroup (version 2) whose connections take part; `None` for all.
     pub cgroup: Option<PathBuf>,
     /// Interface from whose addresses connections take part, as they are at the attachment; `None`
@@ -39,7 +39,7 @@ pub struct Spec {
     pub is_forced: bool,
 }
 
-fn taken(law: Law) -> Error {
+fn taken(law: KernelLaw) -> Error {
     let what = format!("{} is attached already", law.control());
     Error::new(what, "detach it first: ratewire live detach --hosts")
 }
@@ -87,8 +87,8 @@ fn open_cgroup(spec: &Spec) -> Result<File, Error> {
 
 /// A law in a cgroup's connections, until this value is dropped or the process ends.
 #[derive(Debug)]
-pub struct Held {
-    law: Law,
+pub struct HeldLaw {
+    law: KernelLaw,
     control: Link,
     option: Link,
     counters: u32,
@@ -100,7 +100,7 @@ pub struct Held {
 /// # Errors
 /// If there is no such cgroup, the congestion control is taken (see [`check_free`]), or the kernel
 /// refuses.
-pub fn hold(spec: &Spec, find: FindHolder) -> Result<Held, Error> {
+pub fn hold(spec: &Spec, find: FindHolder) -> Result<HeldLaw, Error> {
     crate::quiet();
     check_free(spec.law, find)?;
     load(spec, &open_cgroup(spec)?, &whom::addresses(spec)?)
@@ -116,14 +116,14 @@ pub struct Holder {
 }
 
 /// Finds the holder of a law's congestion control, among those that the caller knows.
-pub type FindHolder = fn(Law) -> Option<Holder>;
+pub type FindHolder = fn(KernelLaw) -> Option<Holder>;
 
 /// Checks that a law's congestion control is free: its name is the machine's, whatever the
 /// namespace.
 ///
 /// # Errors
 /// If it is taken. The error names the holder if this crate or `find` knows it.
-pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
+pub fn check_free(law: KernelLaw, find: FindHolder) -> Result<(), Error> {
     let name = law.control();
     let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     if loaded.unwrap_or_default().split_whitespace().all(|loaded| loaded != name) {
@@ -147,7 +147,7 @@ pub fn check_free(law: Law, find: FindHolder) -> Result<(), Error> {
 }
 
 /// The law that a host forces on all connections of this process, whatever they choose.
-pub fn all_here() -> Option<Law> {
+pub fn all_here() -> Option<KernelLaw> {
     crate::quiet();
     // Without a cgroup, nothing is attached to one.
     let (root, own) = (cgroup::root().ok()?, cgroup::own().ok()?);
@@ -168,19 +168,19 @@ fn attached_to(folder: &Folder) -> Option<u64> {
 }
 
 /// Laws with a host's folder, and the folders.
-fn pinned(root: Option<&Folder>) -> Result<Vec<(Law, Folder)>, Error> {
+fn pinned(root: Option<&Folder>) -> Result<Vec<(KernelLaw, Folder)>, Error> {
     let one = |law| Ok(folder(root, law)?.map(|folder| (law, folder)));
-    Law::ALL.into_iter().filter_map(|law| one(law).transpose()).collect()
+    KernelLaw::ALL.into_iter().filter_map(|law| one(law).transpose()).collect()
 }
 
-pub(crate) fn refused(law: Law) -> impl Fn(libbpf_rs::Error) -> Error {
+pub(crate) fn refused(law: KernelLaw) -> impl Fn(libbpf_rs::Error) -> Error {
     move |e| {
         let what = format!("the kernel refuses {}", law.control());
         Error::new(what, "`ratewire doctor` says what is missing").because(e)
     }
 }
 
-impl Held {
+impl HeldLaw {
     /// Counters of the host's connections, if the kernel tells.
     pub fn status(&self) -> Option<Status> {
         status::counted(self.law, &MapHandle::from_map_id(self.counters).ok()?)
@@ -223,17 +223,17 @@ pub(crate) fn prepare<'a>(
     control.name = name.map(|byte: u8| byte.cast_signed());
     // A sender without a window is for users who may configure the network. The others are for any
     // program and namespace.
-    if spec.law != Law::Noq {
+    if spec.law != KernelLaw::Noq {
         control.flags = TCP_CONG_NON_RESTRICTED;
     }
     open.load()
 }
 
-fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<Held, Error> {
+fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<HeldLaw, Error> {
     let refused = refused(spec.law);
     let mut room = MaybeUninit::uninit();
     let mut skeleton = prepare(&mut room, spec).map_err(&refused)?;
-    if spec.law == Law::Noq && !spec.is_forced {
+    if spec.law == KernelLaw::Noq && !spec.is_forced {
         whom::tell_pausing(&skeleton.maps.pausing)?;
     }
     whom::tell_addresses(&skeleton.maps.addresses, addresses)?;
@@ -241,7 +241,7 @@ fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<Held, Erro
     let cgroup = cgroup.as_fd().as_raw_fd();
     let option = skeleton.progs.ratewire_option.attach_cgroup(cgroup).map_err(&refused)?;
     let counters = skeleton.maps.host.info().map_err(&refused)?.info.id;
-    Ok(Held { law: spec.law, control, option, counters })
+    Ok(HeldLaw { law: spec.law, control, option, counters })
 }
 
 /// Detaches every law's host; returns the congestion controls that were attached. Connections that
@@ -273,11 +273,11 @@ const OPTION: &str = "option";
 const COUNTERS: &str = "counters";
 
 /// Name of the folder with a host's pins.
-fn folder_name(law: Law) -> String {
+fn folder_name(law: KernelLaw) -> String {
     format!("host-{}", law.control())
 }
 
 /// The folder with a host's pins, if it exists.
-fn folder(root: Option<&Folder>, law: Law) -> Result<Option<Folder>, Error> {
+fn folder(root: Option<&Folder>, law: KernelLaw) -> Result<Option<Folder>, Error> {
     root.map_or(Ok(None), |root| root.open(&folder_name(law)))
 }

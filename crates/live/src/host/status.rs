@@ -7,13 +7,13 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use super::{COUNTERS, pinned};
 use crate::pins::{self, Folder};
 use crate::skeletons::host::types::host as Counters;
-use crate::{Error, Law};
+use crate::{Error, KernelLaw};
 
 /// Counters of a host's connections since the attachment.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// The law.
-    pub law: Law,
+    pub law: KernelLaw,
     /// Connections that take part.
     pub taking_part: u64,
     /// Connections whose other end does not speak the law.
@@ -38,18 +38,18 @@ pub fn status() -> Result<Vec<Status>, Error> {
 ///
 /// # Errors
 /// If the caller is not root, or others than root can change the pins.
-pub fn halfway() -> Result<Vec<Law>, Error> {
+pub fn halfway() -> Result<Vec<KernelLaw>, Error> {
     let pinned = pinned(pins::open()?.as_ref())?;
     // The counters are pinned last.
     let half = pinned.into_iter().filter(|(law, folder)| one(*law, folder).is_none());
     Ok(half.map(|(law, _)| law).collect())
 }
 
-fn one(law: Law, folder: &Folder) -> Option<Status> {
+fn one(law: KernelLaw, folder: &Folder) -> Option<Status> {
     counted(law, &MapHandle::from_pinned_path(folder.pin(COUNTERS)).ok()?)
 }
 
-pub(super) fn counted(law: Law, map: &MapHandle) -> Option<Status> {
+pub(super) fn counted(law: KernelLaw, map: &MapHandle) -> Option<Status> {
     let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
     let count = |at: usize| {
         let mut value = [0; 8];

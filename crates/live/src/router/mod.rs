@@ -16,7 +16,7 @@ use ratewire_units::Rate;
 use crate::pins::{Folder, Pins, STATE, router_folder};
 use crate::skeletons::router::types::router as State;
 use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
-use crate::{Error, Law};
+use crate::{Error, KernelLaw};
 
 pub(crate) use status::read;
 use status::state;
@@ -51,7 +51,7 @@ pub struct Spec {
     /// The interface's name.
     pub iface: String,
     /// The law.
-    pub law: Law,
+    pub law: KernelLaw,
     /// Capacity that the law shares out.
     pub capacity: Capacity,
     /// Queue that the port reads.

@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Duration, Throughput};
 use super::{interfaces, is_attached};
 use crate::pins::{self, Folder, STATE, router_folder};
 use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
-use crate::{Error, Law};
+use crate::{Error, KernelLaw};
 
 /// State of a port.
 #[derive(Clone, Debug)]
@@ -16,7 +16,7 @@ pub struct Status {
     /// The interface's name.
     pub iface: String,
     /// The law.
-    pub law: Law,
+    pub law: KernelLaw,
     /// Capacity that the law shares out.
     pub capacity: Throughput,
     /// Packets since the attachment; a packet that is cut into segments later counts once.
@@ -117,18 +117,18 @@ impl Pinned {
     }
     pub(crate) fn status(&self, iface: String) -> Option<Status> {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
-        let law = Law::numbered(self.u32(offset_of!(State, law)))?;
+        let law = KernelLaw::numbered(self.u32(offset_of!(State, law)))?;
         let port = |at: usize| self.u64(offset_of!(State, port) + at);
         // In 2^-RW_FLOWS of `bpf/laws/arithmetic.h`.
         let counted = |at: usize| port(at) as f64 / 65536.0;
         let (input, flows, mean_rtt_us, says) = match law {
-            Law::Xcp => (
+            KernelLaw::Xcp => (
                 port(offset_of!(rw_xcp, input_bw)),
                 counted(offset_of!(rw_xcp, flows)),
                 Some(port(offset_of!(rw_xcp, told_rtt_us))),
                 port(offset_of!(rw_xcp, feedback)),
             ),
-            Law::Rcp | Law::PiqiRcp => (
+            KernelLaw::Rcp | KernelLaw::PiqiRcp => (
                 port(offset_of!(rw_rcp, input_bw)),
                 // The latter is in 2^-8.
                 port(offset_of!(rw_rcp, recent_input)) as f64
@@ -136,13 +136,13 @@ impl Pinned {
                 Some(port(offset_of!(rw_rcp, sample)) >> 8),
                 port(offset_of!(rw_rcp, rate)) >> 8,
             ),
-            Law::Jetmax => (
+            KernelLaw::Jetmax => (
                 port(offset_of!(rw_jetmax, input_bw)),
                 counted(offset_of!(rw_jetmax, flows)),
                 None,
                 port(offset_of!(rw_jetmax, fair)),
             ),
-            Law::Noq => return None,
+            KernelLaw::Noq => return None,
         };
         Some(Status {
             iface,
@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn before_the_first_packet_no_round_trip_is_known() {
         let mut state = vec![0; size_of::<State>()];
-        for law in Law::OF_ROUTERS {
+        for law in KernelLaw::OF_ROUTERS {
             let at = offset_of!(State, law);
             state[at..at + 4].copy_from_slice(&law.number().to_ne_bytes());
             let status = Pinned(state.clone()).status("eth1".to_string()).expect("a port's");
@@ -181,9 +181,9 @@ mod tests {
     fn the_round_trip_is_what_packets_told_not_what_the_law_goes_by() {
         let mut state = vec![0; size_of::<State>()];
         for (law, goes_by, told, of_us) in [
-            (Law::Xcp, offset_of!(rw_xcp, avg_rtt_us), offset_of!(rw_xcp, told_rtt_us), 1),
-            (Law::Rcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
-            (Law::PiqiRcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
+            (KernelLaw::Xcp, offset_of!(rw_xcp, avg_rtt_us), offset_of!(rw_xcp, told_rtt_us), 1),
+            (KernelLaw::Rcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
+            (KernelLaw::PiqiRcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
         ] {
             let at = offset_of!(State, law);
             state[at..at + 4].copy_from_slice(&law.number().to_ne_bytes());

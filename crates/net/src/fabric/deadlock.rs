@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Time};
 
 use super::{Fabric, QueuedPacket};
 use crate::link::Links;
-use crate::path::routes::Routes;
+use crate::route_store::RouteStore;
 use crate::spec::LinkId;
 
 /// A ring of links, each paused because packets that arrived over it wait for the next.
@@ -33,7 +33,7 @@ impl Fabric {
     }
 
     /// Checks all links that a buffer can pause.
-    pub(crate) fn look_for_deadlocks(&mut self, now: Time, links: &Links, routes: &Routes) {
+    pub(crate) fn look_for_deadlocks(&mut self, now: Time, links: &Links, routes: &RouteStore) {
         let is_paused = |id: &LinkId| self.buffer(*id).is_some();
         let paused: Vec<LinkId> = links.ids().filter(is_paused).collect();
         self.look_for_deadlock(now, &paused, links, routes);
@@ -45,7 +45,7 @@ impl Fabric {
         now: Time,
         ids: &[LinkId],
         links: &Links,
-        routes: &Routes,
+        routes: &RouteStore,
     ) {
         if self.deadlock.is_some() {
             return;
@@ -100,7 +100,7 @@ impl Fabric {
     }
 
     /// Whether packets that cannot move while all of `set` are paused keep this lane paused.
-    fn is_stuck(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &Routes) -> bool {
+    fn is_stuck(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &RouteStore) -> bool {
         let Some(buffer) = self.buffer(id) else { return false };
         let is_before = |next: LinkId| set.range((next, 0)..=(next, WHOLE)).next().is_some();
         if !self.outputs_after(id).any(is_before) {
@@ -125,7 +125,12 @@ impl Fabric {
     }
 
     /// The lanes in `set` that hold back packets of this one.
-    fn waits_for(&self, (id, lane): Lane, set: &BTreeSet<Lane>, routes: &Routes) -> BTreeSet<Lane> {
+    fn waits_for(
+        &self,
+        (id, lane): Lane,
+        set: &BTreeSet<Lane>,
+        routes: &RouteStore,
+    ) -> BTreeSet<Lane> {
         let one = |next: &Lane| self.is_stuck((id, lane), &BTreeSet::from([*next]), routes);
         let alone: BTreeSet<Lane> = set.iter().filter(|next| one(next)).copied().collect();
         if !alone.is_empty() {

@@ -27,8 +27,8 @@ use ratewire_backpressure::queues::SwitchQueues;
 
 use crate::link::{FarTally, Outlet};
 use crate::packet::Label;
+use crate::prefetch::{FIRST_LINE, prefetch_bytes};
 use crate::spec::LinkId;
-use crate::speed::prefetch::{FIRST_LINE, prefetch_bytes};
 
 pub use deadlock::Deadlock;
 pub(crate) use signals::Wires;

@@ -10,7 +10,7 @@ use super::{Fabric, QueuedPacket};
 use crate::link::{Links, Says};
 use crate::news::{CapturedFrame, News};
 use crate::packet::Label;
-use crate::path::routes::Routes;
+use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
@@ -159,7 +159,7 @@ impl Fabric {
     pub(crate) fn on_far_due<S: Scheduler>(
         &mut self,
         id: LinkId,
-        routes: &Routes,
+        routes: &RouteStore,
         wires: &mut Wires<'_, S>,
     ) -> Option<Label> {
         self.refresh(id, routes, wires);
@@ -169,7 +169,7 @@ impl Fabric {
     }
 
     /// Renews pauses, and sends the map that is due.
-    fn refresh<S: Scheduler>(&mut self, id: LinkId, routes: &Routes, wires: &mut Wires<'_, S>) {
+    fn refresh<S: Scheduler>(&mut self, id: LinkId, routes: &RouteStore, wires: &mut Wires<'_, S>) {
         let now = wires.now;
         let Some(buffer) = self.buffer_mut(id) else { return };
         if buffer.map_at <= now {

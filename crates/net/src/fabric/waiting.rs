@@ -7,7 +7,7 @@ use ratewire_backpressure::queues::{Arrangement, QueueAddress};
 use super::{End, Fabric, QueuedPacket, SwitchNode, Wires};
 use crate::link::Links;
 use crate::packet::Label;
-use crate::path::routes::Routes;
+use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
@@ -25,7 +25,7 @@ impl Fabric {
         &mut self,
         id: LinkId,
         label: Label,
-        routes: &Routes,
+        routes: &RouteStore,
         wires: &mut Wires<'_, S>,
     ) -> bool {
         let from = routes.before(&label).map_or(End::OWN, |link| self.ends[link.index()]);

@@ -4,7 +4,7 @@ use core::ops::{Deref, DerefMut};
 
 use ratewire_units::Duration;
 
-use super::{DelayLine, Extra, Link};
+use super::{DelayLine, Link, RareParts};
 use crate::spec::LinkId;
 
 /// The links of the specification by number, followed by the delay lines.
@@ -21,8 +21,8 @@ impl Links {
         Links { own: own.len() as u32, all: own, seed }
     }
 
-    /// Extra parts of a link, made if it has none.
-    pub(crate) fn extra_mut(&mut self, id: LinkId) -> &mut Extra {
+    /// Rare parts of a link, made if it has none.
+    pub(crate) fn extra_mut(&mut self, id: LinkId) -> &mut RareParts {
         self.all[id.index()].extra_mut(u64::from(id.0), self.seed)
     }
 

@@ -22,18 +22,18 @@ use crate::spec::{Limit, LinkSpec, MediumId, Service};
 mod books;
 mod end_flags;
 mod events;
-mod extra;
 mod line;
 mod links;
 mod loss;
 mod outlet;
+mod rare_parts;
 mod tally;
 
 pub(crate) use end_flags::EndFlags;
-pub(crate) use extra::Extra;
 pub(crate) use line::DelayLine;
 pub(crate) use links::Links;
 pub(crate) use outlet::{Outlet, PauseTally, Says};
+pub(crate) use rare_parts::RareParts;
 pub use tally::Observation;
 pub(crate) use tally::{FarTally, RareTally, Tally};
 
@@ -60,7 +60,7 @@ pub(crate) struct Link {
     /// Time of the link's next event.
     pub(crate) next_event: Time,
     /// Parts that only few links have.
-    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) extra: Option<Box<RareParts>>,
     /// Arrival time of the packet sent last.
     pub(crate) last_arrival: Time,
     pub(crate) overhead: u32,
@@ -109,7 +109,7 @@ impl Link {
             Service::Opportunities(o) => (Rate::ZERO, Some(TraceCursor::new(o.clone()))),
         };
         let extra = (!spec.is_plain()).then(|| {
-            Box::new(Extra {
+            Box::new(RareParts {
                 discipline: spec.discipline.clone(),
                 sorted: spec.discipline.sorts().then(Sorted::default),
                 loss: LossState::new(&spec.loss),
@@ -117,7 +117,7 @@ impl Link {
                 medium: spec.medium,
                 strips: spec.strips,
                 reorder: spec.reorder,
-                ..Extra::plain(index, seed)
+                ..RareParts::plain(index, seed)
             })
         });
         Link {
@@ -173,9 +173,9 @@ impl Link {
     }
 
     /// The extra parts, which are made when they are first needed.
-    pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut Extra {
+    pub(crate) fn extra_mut(&mut self, index: u64, seed: u64) -> &mut RareParts {
         self.is_rare = true;
-        self.extra.get_or_insert_with(|| Box::new(Extra::plain(index, seed)))
+        self.extra.get_or_insert_with(|| Box::new(RareParts::plain(index, seed)))
     }
 
     /// Lets the link start at a switch, which queues the link's packets itself.

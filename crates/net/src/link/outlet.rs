@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ratewire_backpressure::flows::Lanes;
+use ratewire_backpressure::flows::LaneSet;
 use ratewire_backpressure::frames::{Control, ON_WIRE};
 use ratewire_backpressure::gate::Gate;
 use ratewire_units::{Duration, Rate, Time};
@@ -54,7 +54,7 @@ pub(crate) struct Notice {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Says {
     Frame(Control),
-    Map(Lanes),
+    Map(LaneSet),
 }
 
 /// State of packets released in bursts.

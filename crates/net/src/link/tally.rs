@@ -17,7 +17,7 @@ pub(crate) struct Tally {
     pub(crate) gone: u32,
 }
 
-/// Counters that only links with [`Extra`](super::Extra) have.
+/// Counters that only links with [`RareParts`](super::RareParts) have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RareTally {
     pub(crate) dropped_early: u64,

@@ -3,7 +3,7 @@
 use ratewire_units::{Duration, Time};
 
 use super::network::Network;
-use super::trail::{Held, Hop};
+use super::trail::{Hop, PauseWait};
 use crate::packet::{Body, ContentId, Ecn, Label};
 use crate::spec::LinkId;
 
@@ -14,11 +14,11 @@ impl Network {
         self.links[id.index()].outlet_mut().map(|outlet| outlet.tally(now).paused)
     }
 
-    fn held(&mut self, now: Time, id: LinkId) -> Option<Held> {
+    fn held(&mut self, now: Time, id: LinkId) -> Option<PauseWait> {
         let before = self.tracer.paused_before();
         let paused = self.paused_for(now, id)?.saturating_sub(before);
         let (buffered, xoff) = self.fabric.buffer(id)?.level();
-        (!paused.is_zero()).then_some(Held { paused, buffered, xoff })
+        (!paused.is_zero()).then_some(PauseWait { paused, buffered, xoff })
     }
 
     #[cold]

@@ -5,12 +5,11 @@
 
 mod change;
 mod contention;
-mod extra;
 mod follow;
 pub(crate) mod network;
 mod passage;
-pub(crate) mod routes;
-pub mod routing;
+pub mod pathfinder;
+mod rare_passage;
 pub(crate) mod sending;
 mod switch;
 pub(crate) mod trail;

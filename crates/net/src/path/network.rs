@@ -6,7 +6,6 @@ use ratewire_laws::AnyLaw;
 use ratewire_transport::Ack;
 use ratewire_units::Time;
 
-use super::routes::{RouteId, Routes};
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
 use crate::link::{Link, Links, Observation};
@@ -15,6 +14,7 @@ use crate::news::News;
 use crate::packet::{Content, Label, Slab};
 use crate::policer::Policer;
 use crate::port::Ports;
+use crate::route_store::{RouteId, RouteStore};
 use crate::scheduler::Scheduler;
 use crate::spec::{LinkId, NetworkSpec};
 use crate::speed::delay_line::DelayLines;
@@ -31,7 +31,7 @@ pub struct Network {
     pub(super) packets: Slab,
     pub(super) mediums: Mediums,
     pub(super) ports: Ports,
-    pub(super) routes: Routes,
+    pub(super) routes: RouteStore,
     pub(super) fabric: Fabric,
     pub(super) tracer: Tracer,
     pub(super) news: News,
@@ -69,7 +69,7 @@ impl Network {
             packets: Slab::default(),
             mediums,
             ports,
-            routes: Routes::default(),
+            routes: RouteStore::default(),
             fabric,
             tracer: Tracer::default(),
             news: News::default(),

@@ -79,7 +79,8 @@ impl Network {
         }
         if link.has_port() {
             let header = self.packets.header_mut(label.content);
-            self.ports.on_arrival(now, link, &mut label, header);
+            let size = Bytes::new(u64::from(label.size));
+            label.ecn = self.ports.on_arrival(now, link, size, label.ecn, header);
         }
         if link.is_rare() {
             match link.extra {
@@ -135,7 +136,7 @@ impl Network {
         let size = Bytes::new(u64::from(label.size));
         if link.has_port() {
             let header = self.packets.header_mut(label.content);
-            self.ports.on_passage(now, link, &mut label, header);
+            label.ecn = self.ports.on_passage(now, link, size, label.ecn, header);
         }
         let time = per_byte.of(link.on_wire(label.size));
         let arrives = link.send(now + time, time, size);

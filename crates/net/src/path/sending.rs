@@ -5,8 +5,8 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::Time;
 
 use super::network::Network;
-use super::routes::RouteId;
 use crate::packet::{ContentId, Ecn, Fate, Label};
+use crate::route_store::RouteId;
 use crate::scheduler::Scheduler;
 
 /// Where a packet goes, and the properties that every hop sees.

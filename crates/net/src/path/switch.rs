@@ -2,8 +2,8 @@
 
 use ratewire_units::{Bytes, Time};
 
-use super::extra::pass;
 use super::network::Network;
+use super::rare_passage::pass;
 use crate::fabric::{Leaving, Wires};
 use crate::packet::Label;
 use crate::queue::{Backlog, Departure};

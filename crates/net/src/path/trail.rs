@@ -30,12 +30,12 @@ pub struct Hop {
     /// Flow of the packet on this link; behind a switch of an ensemble, a different one.
     pub flow: u32,
     /// Pauses by the far end while the packet waited; `None` if there was none.
-    pub held: Option<Held>,
+    pub held: Option<PauseWait>,
 }
 
 /// Pauses of a link while a packet waited for it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Held {
+pub struct PauseWait {
     /// Time for which the link was paused while the packet waited.
     pub paused: Duration,
     /// The bytes in the buffer as the packet leaves.

@@ -3,9 +3,10 @@
 use core::fmt;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options, Part};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options, Part};
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::backlog::Backlog;
 use super::sorted::{Head, Queues};
 use crate::packet::Ecn;
 
@@ -26,15 +27,6 @@ impl Treatment {
     pub fn signal(ecn: bool) -> Treatment {
         if ecn { Treatment::MarkOrDrop } else { Treatment::Drop }
     }
-}
-
-/// Packets that wait in a queue; the packet in transmission does not count.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Backlog {
-    /// Number of packets.
-    pub packets: u32,
-    /// Sum of the packets' network-layer bytes.
-    pub bytes: Bytes,
 }
 
 /// A packet that arrives at a queue.
@@ -170,7 +162,7 @@ pub struct DisciplineInfo {
 /// A parameter of a discipline.
 pub const fn option(
     name: &'static str,
-    kind: Kind,
+    kind: OptionKind,
     default: &'static str,
     doc: &'static str,
 ) -> OptionSpec {

@@ -5,7 +5,7 @@ use core::ops::{Index, IndexMut};
 use prefetch_index::prefetch_index;
 
 use crate::packet::Label;
-use crate::speed::tuning::{LONG, SLOTS_AHEAD, SLOTS_AHEAD_LONG};
+use crate::prefetch::{LONG, SLOTS_AHEAD, SLOTS_AHEAD_LONG};
 
 /// A label, aligned so that it lies in one cache line.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@
 //! discipline is a folder here and a line in `registry.rs`. The scenario language, `ratewire
 //! disciplines` and `ratewire explain` read the registry.
 
+mod backlog;
 mod codel;
 mod discipline;
 mod drop_tail;
@@ -16,6 +17,7 @@ mod registry;
 pub(crate) mod sorted;
 mod timer;
 
-pub use discipline::{Arrival, Backlog, Departure, Discipline, DisciplineInfo, Treatment, option};
+pub use backlog::Backlog;
+pub use discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
 pub use registry::{AnyDiscipline, find, list};
 pub use sorted::{Head, Queues};

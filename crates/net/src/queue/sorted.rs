@@ -6,7 +6,7 @@
 use ratewire_backpressure::lanes::Lanes;
 use ratewire_units::{Bytes, Time};
 
-use super::discipline::Backlog;
+use super::backlog::Backlog;
 use crate::packet::Label;
 
 /// The packets of a discipline's queues, each queue with its backlog.

@@ -16,7 +16,7 @@ use ratewire_units::{Duration, Time};
 use crate::link::{DelayLine, EndFlags, Link, Links};
 use crate::news::News;
 use crate::packet::{Fate, Label, Slab};
-use crate::path::routes::Routes;
+use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 use crate::speed::tuning::DELAY_LINES;
@@ -234,7 +234,7 @@ impl DelayLines {
     /// it, and packets must not overtake each other.
     pub(crate) fn recall(
         links: &mut Links,
-        routes: &Routes,
+        routes: &RouteStore,
         now: Time,
         id: LinkId,
         scheduler: &mut impl Scheduler,
@@ -282,7 +282,7 @@ impl DelayLines {
 pub(crate) fn see_head(
     line: LinkId,
     links: &mut Links,
-    routes: &Routes,
+    routes: &RouteStore,
     packets: &Slab,
     news: &mut News,
 ) {

@@ -18,7 +18,7 @@ use ratewire_units::{Duration, Time};
 use crate::link::Links;
 use crate::news::News;
 use crate::packet::{Fate, Label, Slab};
-use crate::path::routes::Routes;
+use crate::route_store::RouteStore;
 use crate::scheduler::Scheduler;
 use crate::spec::{DriverSpec, NetworkSpec, NodeId};
 use crate::speed::delay_line::{DelayLines, see_head};
@@ -30,7 +30,7 @@ pub struct HostLag<'a> {
     pub(crate) links: &'a mut Links,
     pub(crate) lines: &'a mut DelayLines,
     pub(crate) packets: &'a Slab,
-    pub(crate) routes: &'a Routes,
+    pub(crate) routes: &'a RouteStore,
     pub(crate) news: &'a mut News,
 }
 

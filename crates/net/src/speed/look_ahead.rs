@@ -8,14 +8,13 @@
 use crate::fabric::Fabric;
 use crate::link::{DelayLine, Link, Links};
 use crate::packet::{Body, Label, Slab};
-use crate::path::routes::{RouteId, Routes};
 use crate::port::Ports;
+use crate::prefetch::{FIRST_LINE, FIRST_LINES, LINE, LONG, prefetch_bytes};
+use crate::route_store::{RouteId, RouteStore};
 use crate::spec::LinkId;
 use crate::speed::delay_line::DelayLines;
-use crate::speed::prefetch::{FIRST_LINE, FIRST_LINES, LINE, prefetch_bytes};
 use crate::speed::tuning::{
     BEHIND, FEW_PACKETS, LINE_FAR_END, LINE_HOP, LINE_NEAR_END, LINE_NEXT, LINE_PLACE, LINE_PORT,
-    LONG,
 };
 
 /// The end of a flow at which a packet is about to arrive: the receiver for data, otherwise the
@@ -41,7 +40,7 @@ pub struct LookAhead<'a> {
     pub(crate) lines: &'a DelayLines,
     pub(crate) packets: &'a Slab,
     pub(crate) ports: &'a Ports,
-    pub(crate) routes: &'a Routes,
+    pub(crate) routes: &'a RouteStore,
     pub(crate) fabric: &'a Fabric,
 }
 

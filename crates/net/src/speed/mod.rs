@@ -1,17 +1,16 @@
 //! Code that makes simulations fast and changes no result, except for the order of events at one
 //! instant.
 //!
-//! A new network uses none of it, except for [`prefetch`]ing the next slots of a queue. Its caller
+//! A new network uses none of it. Its caller
 //! - asks for delay lines with [`Network::use_delay_lines`](crate::Network::use_delay_lines),
 //! - lets hosts lag, and their bursts use delay lines, with
 //!   [`HostLag::begin`](lag::HostLag::begin),
 //! - looks ahead with [`LookAhead`](look_ahead::LookAhead).
 //!
-//! All constants are in [`tuning`].
+//! All constants are in [`tuning`], but for those of [`crate::prefetch`], which every run uses.
 
 pub(crate) mod burst;
 pub(crate) mod delay_line;
 pub(crate) mod lag;
 pub(crate) mod look_ahead;
-pub(crate) mod prefetch;
 pub(crate) mod tuning;

@@ -3,6 +3,8 @@
 //!
 //! No result changes with them, except for the order of events at one instant.
 
+use crate::prefetch::LONG;
+
 /// Largest number of delay lines; a link with packets of different sizes searches them.
 pub(crate) const DELAY_LINES: usize = 64;
 /// Delay lines that may be made for packets of bursts behind the first; the rest is kept for first
@@ -11,18 +13,8 @@ pub(crate) const DELAY_LINES_OF_BURSTS: usize = DELAY_LINES / 2;
 /// Packets of a burst, behind the first, that go on delay lines early; few, as delay lines are.
 pub(crate) const MOST_EARLY: u8 = 3;
 
-/// Packets above which a FIFO counts as long: the link's events follow each other, and slots leave
-/// the caches before they are used again.
-pub(crate) const LONG: u32 = 64;
-/// Distance, in slots behind the last packet of a FIFO, at which a slot is prefetched: a flow's
-/// packets come in trains.
-pub(crate) const SLOTS_AHEAD: u32 = 4;
-/// Distance at which a slot of a [`LONG`] FIFO is prefetched, where packets of many trains take
-/// slots sooner than memory answers.
-pub(crate) const SLOTS_AHEAD_LONG: u32 = 8;
-
-/// Distance from the head of a [`LONG`] FIFO at which packets are prefetched: memory answers in the
-/// time that so many packets take.
+/// Distance from the head of a [`LONG`] queue at which packets are prefetched: memory answers in
+/// the time that so many packets take.
 pub(crate) const BEHIND: u32 = 4;
 const _: () = assert!(2 * BEHIND <= LONG);
 

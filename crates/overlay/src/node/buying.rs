@@ -8,14 +8,14 @@ use prefetch_index::prefetch_index;
 use rand_core::Rng;
 use ratewire_units::{Bytes, Time};
 
-use super::{Event, Node};
+use super::{Event, OverlayNode};
 use crate::budget::Decision;
 use crate::client::{Agent, SenderSpec};
 use crate::ids::{ClientId, EdgeId, GroupId};
 use crate::message::{Message, MessageBody};
 use crate::price::Dollars;
 
-impl Node {
+impl OverlayNode {
     /// Starts a sending client.
     pub fn start_sender(&mut self, now: Time, spec: &SenderSpec) {
         let agent = Agent::new(now, spec, &self.overlay.params);

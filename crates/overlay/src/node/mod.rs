@@ -1,9 +1,9 @@
 //! A node of the overlay: queues, prices, clients' agents, groups (sections 3 and 4.2).
 //!
-//! Sans-IO: the caller passes the time and arrivals. After any call, drain [`Node::poll_delivery`]
-//! for the clients and [`Node::poll_link`] for links that have something to send; call
-//! [`Node::take`] for messages as their connections have room, and read [`Node::deadline`] for the
-//! next call of [`Node::advance`].
+//! Sans-IO: the caller passes the time and arrivals. After any call, drain
+//! [`OverlayNode::poll_delivery`] for the clients and [`OverlayNode::poll_link`] for links that
+//! have something to send; call [`OverlayNode::take`] for messages as their connections have room,
+//! and read [`OverlayNode::deadline`] for the next call of [`OverlayNode::advance`].
 
 mod buying;
 mod views;
@@ -19,8 +19,8 @@ use ratewire_units::{Bytes, Time};
 use crate::budget::Budget;
 use crate::client::{Agent, SenderCounts};
 use crate::groups::{Group, GroupSpec};
-use crate::ids::{ClientId, EdgeId, GroupId, NodeId, NodeSet};
-use crate::message::{Level, Message, MessageBody, QueueLevel, Stamp};
+use crate::ids::{ClientId, EdgeId, GroupId, NodeSet, OverlayNodeId};
+use crate::message::{Level, Message, MessageBody, OrderStamp, QueueLevel};
 use crate::ordering::Agreed;
 use crate::params::Params;
 use crate::price::Dollars;
@@ -42,13 +42,13 @@ pub struct Overlay {
 /// A node in operation. The fields that an arriving message needs stand first.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Node {
+pub struct OverlayNode {
     overlay: Arc<Overlay>,
     /// Queues of the node's own links, in order of their numbers.
     queues: Vec<LinkQueue>,
     counts: NodeCounts,
     next_update: Time,
-    me: NodeId,
+    me: OverlayNodeId,
     /// Events to deliver in the order in which they came.
     arrived: VecDeque<Event>,
     ready_links: VecDeque<EdgeId>,
@@ -81,17 +81,21 @@ pub struct NodeCounts {
 #[derive(Clone, Copy, Debug)]
 enum Event {
     Data { group: GroupId, client: ClientId, sequence: u64, bought: Time },
-    Change { group: GroupId, client: ClientId, node: NodeId, joins: bool },
+    Change { group: GroupId, client: ClientId, node: OverlayNodeId, joins: bool },
 }
 
-impl Node {
+impl OverlayNode {
     /// Node `me`, with empty queues.
-    pub fn new(me: NodeId, overlay: Arc<Overlay>, random: Xoshiro256PlusPlus) -> Node {
+    pub fn new(
+        me: OverlayNodeId,
+        overlay: Arc<Overlay>,
+        random: Xoshiro256PlusPlus,
+    ) -> OverlayNode {
         let trees = &overlay.trees;
         let queues = trees.own(me).iter().map(|_| LinkQueue::default()).collect();
         let all = trees.links().len();
         let groups: Vec<Group> = overlay.groups.iter().map(|group| Group::new(me, group)).collect();
-        Node {
+        OverlayNode {
             me,
             queues,
             levels: vec![Level::default(); all],
@@ -112,7 +116,7 @@ impl Node {
     }
 
     /// The node's number.
-    pub fn id(&self) -> NodeId {
+    pub fn id(&self) -> OverlayNodeId {
         self.me
     }
     /// Counters so far.
@@ -134,7 +138,7 @@ impl Node {
         self.costs[link.index()]
     }
     /// The members of a group in this node's view.
-    pub fn members(&self, group: GroupId) -> &[(ClientId, NodeId)] {
+    pub fn members(&self, group: GroupId) -> &[(ClientId, OverlayNodeId)] {
         self.groups[group.index()].members()
     }
     /// Counters and money of the node's sending clients, in the order in which they started.
@@ -142,7 +146,7 @@ impl Node {
         self.agents.iter().map(|agent| (agent.client, agent.counts, &agent.budget))
     }
 
-    /// When to call [`Node::advance`].
+    /// When to call [`OverlayNode::advance`].
     pub fn deadline(&self) -> Time {
         let wake = self.wakes.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
         wake.min(self.next_update)
@@ -211,7 +215,7 @@ impl Node {
         }
     }
 
-    fn consume(&mut self, now: Time, origin: NodeId, body: &MessageBody) {
+    fn consume(&mut self, now: Time, origin: OverlayNodeId, body: &MessageBody) {
         match *body {
             MessageBody::Data { group, client, sequence, stamp, bought } => {
                 self.counts.came += 1;
@@ -232,7 +236,7 @@ impl Node {
         }
     }
 
-    fn learn(&mut self, origin: NodeId, told: &[QueueLevel]) {
+    fn learn(&mut self, origin: OverlayNodeId, told: &[QueueLevel]) {
         let theirs = self.overlay.trees.own(origin);
         for QueueLevel { link, level } in told {
             let Some(link) = theirs.get(usize::from(*link)) else { continue };
@@ -242,7 +246,7 @@ impl Node {
     }
 
     /// Takes in an event with a place in its group's order.
-    fn accept(&mut self, origin: NodeId, group: GroupId, stamp: Stamp, event: Event) {
+    fn accept(&mut self, origin: OverlayNodeId, group: GroupId, stamp: OrderStamp, event: Event) {
         if self.is_agreed(group) {
             if origin != self.me {
                 self.order.hear(origin, stamp);

@@ -4,14 +4,14 @@ use std::rc::Rc;
 
 use ratewire_units::Time;
 
-use super::{Event, Node};
-use crate::groups::{Delivery, Service};
-use crate::ids::{ClientId, GroupId, NodeId};
+use super::{Event, OverlayNode};
+use crate::groups::{Delivery, DeliveryOrder};
+use crate::ids::{ClientId, GroupId, OverlayNodeId};
 use crate::message::{Message, MessageBody};
 
-impl Node {
+impl OverlayNode {
     pub(super) fn is_agreed(&self, group: GroupId) -> bool {
-        self.overlay.groups[group.index()].service == Service::Agreed
+        self.overlay.groups[group.index()].service == DeliveryOrder::Agreed
     }
 
     /// Lets a client of this node join a group.
@@ -32,7 +32,7 @@ impl Node {
     }
 
     /// Includes another node whose client wants to join: it gets this node's messages from now on.
-    pub(super) fn include(&mut self, now: Time, node: NodeId, group: GroupId) {
+    pub(super) fn include(&mut self, now: Time, node: OverlayNodeId, group: GroupId) {
         self.groups[group.index()].include(node);
         self.aim(group, 0);
         let body = MessageBody::Included(group, self.order.now());
@@ -57,8 +57,8 @@ impl Node {
     }
 
     /// The next delivery to clients of this node. Views change here: until the next call,
-    /// [`Node::members`] are the members that the delivery is for, and after a view change those of
-    /// the new view.
+    /// [`OverlayNode::members`] are the members that the delivery is for, and after a view change
+    /// those of the new view.
     pub fn poll_delivery(&mut self) -> Option<Delivery> {
         while let Some(event) = self.arrived.pop_front().or_else(|| self.order.pop()) {
             if let Some(delivery) = self.deliver(event) {

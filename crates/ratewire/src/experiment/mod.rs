@@ -160,7 +160,8 @@ impl Experiment {
     /// Folder for all results: the page, `summary.json`, and a folder of Parquet files for each
     /// run.
     ///
-    /// Results replace earlier ones there, all or none.
+    /// The folder and its parents are created if they are missing. Results replace earlier ones
+    /// there, all or none.
     pub fn folder(self, folder: impl Into<PathBuf>) -> Experiment {
         Experiment { folder: Some(folder.into()), ..self }
     }

@@ -7,7 +7,7 @@ use ratewire_report::{LeftOut, Page, World, html};
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
 
 use super::{Experiment, without_repeats};
-use crate::folder::{Output, REPORT, made_in};
+use crate::folder::{OutputFolder, REPORT, made_in};
 use crate::job::run_all;
 use crate::listen::Listener;
 use crate::question::question_of;
@@ -130,7 +130,8 @@ impl<'a> Planned<'a> {
         }
         let folders: Vec<_> = jobs.iter().filter_map(|job| job.folder.clone()).collect();
         let folder = experiment.folder.as_deref();
-        let output = folder.map(|folder| Output::open(folder, REPORT, &folders)).transpose()?;
+        let output =
+            folder.map(|folder| OutputFolder::open(folder, REPORT, &folders)).transpose()?;
         let mut results = Results {
             runs: Vec::new(),
             failures: Vec::new(),

@@ -20,14 +20,14 @@ pub const REPORT: [&str; 2] = ["report.html", "summary.json"];
 pub const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
 
 /// A results folder, locked while it is being filled.
-pub struct Output {
+pub struct OutputFolder {
     folder: PathBuf,
     pages: [&'static str; 2],
     /// Holds the folder's lock, which the system releases when this process ends.
     _held: File,
 }
 
-impl Output {
+impl OutputFolder {
     /// Makes the folder and its subfolder for incomplete results, with these pages and runs.
     ///
     /// First completes a replacement that an earlier process left incomplete.
@@ -35,18 +35,18 @@ impl Output {
         folder: &Path,
         pages: [&'static str; 2],
         runs: &[PathBuf],
-    ) -> Result<Output, Error> {
+    ) -> Result<OutputFolder, Error> {
         make_folder(folder)?;
         let held = File::open(folder).map_err(|e| Error::write(folder, e))?;
         match held.try_lock() {
             Err(TryLockError::WouldBlock) => {
-                let busy = "another run is writing there; wait for it, or choose another (--out)";
+                let busy = "another run is writing there; wait for it, or choose another path";
                 return Err(Error::refused(folder, busy));
             }
             // A file system without locks is written without one.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
-        let output = Output { folder: folder.to_path_buf(), pages, _held: held };
+        let output = OutputFolder { folder: folder.to_path_buf(), pages, _held: held };
         let aside = output.aside();
         if let Some(left) = failing(Replacement::resume(folder, &aside, System))? {
             failing(left.carry_out())?;
@@ -58,7 +58,7 @@ impl Output {
             }
         }
         if let Some(other) = ours::remove_unfinished(&aside).map_err(|e| Error::write(&aside, e))? {
-            let why = "Ratewire did not write what is there; move it, or choose another (--out)";
+            let why = "Ratewire did not write what is there; move it, or choose another path";
             return Err(Error::refused(&other, why));
         }
         fs::create_dir(&aside).map_err(|e| Error::write(&aside, e))?;
@@ -121,7 +121,7 @@ fn failing<T>(done: replace::Result<T>) -> Result<T, Error> {
 /// Makes a folder and its parents.
 fn make_folder(folder: &Path) -> Result<(), Error> {
     if let Some(file) = folder.ancestors().find(|path| path.exists() && !path.is_dir()) {
-        return Err(Error::refused(file, "it is a file, not a folder; choose another (--out)"));
+        return Err(Error::refused(file, "it is a file, not a folder; choose another path"));
     }
     fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))
 }
@@ -139,14 +139,15 @@ pub fn check_page(path: &Path) -> Result<(), Error> {
     match path.metadata() {
         // A device or a pipe has no content to lose.
         Ok(about) if !about.is_file() && !about.is_dir() => Ok(()),
-        Err(_) if path.is_symlink() => {
-            Err(Error::refused(path, "it is a link that leads nowhere; remove it"))
-        }
+        Err(_) if path.is_symlink() => Err(Error::refused(
+            path,
+            "it is a link that leads nowhere; remove it, or choose another path",
+        )),
         _ => check_replaceable(path),
     }
 }
 
-/// Writes a page in one step; if this fails, an earlier page is unchanged.
+/// Writes a page in one step, with missing folders; if this fails, an earlier page is unchanged.
 pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
     check_page(path)?;
     path.parent().map_or(Ok(()), make_folder)?;

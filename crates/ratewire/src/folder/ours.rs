@@ -14,7 +14,7 @@ const PAGES: [[&str; 2]; 2] = [super::REPORT, super::COMPARISON];
 
 /// Why a run may not be written over something else.
 pub(super) const NO_RUN: &str =
-    "what is there is no earlier run's; move it, or choose another (--out)";
+    "what is there is no earlier run's; move it, or choose another path";
 
 /// Files in a run's folder.
 const FILES: [&str; 7] = [
@@ -123,16 +123,16 @@ pub(super) fn why_not_replace(path: &Path) -> io::Result<Option<&'static str>> {
         return Ok(None);
     };
     if about.is_dir() {
-        return Ok(Some("it is a folder; move it, or choose another (--out)"));
+        return Ok(Some("it is a folder; move it, or choose another path"));
     }
     if !about.is_file() {
-        return Ok(Some("it is no regular file; move it, or choose another (--out)"));
+        return Ok(Some("it is no regular file; move it, or choose another path"));
     }
     let mut head = Vec::new();
     File::open(path)?.take(1024).read_to_end(&mut head)?;
     let head = String::from_utf8_lossy(&head);
     let is_ours = head.is_empty() || head.starts_with(JSON_HEAD) || html::is_ours(&head);
-    let why = "Ratewire did not write the file that is there; move it, or choose another (--out)";
+    let why = "Ratewire did not write the file that is there; move it, or choose another path";
     Ok((!is_ours).then_some(why))
 }
 

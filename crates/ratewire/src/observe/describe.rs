@@ -2,7 +2,7 @@
 
 use ratewire_net::spec::{Change, Limit, LinkId, NodeId, NodeSpec};
 use ratewire_report::{
-    ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, Room, RunInfo,
+    ChangeInfo, FlowInfo, LinkInfo, LoadInfo, NodeInfo, NodeKind, OverlayInfo, QueueLimit, RunInfo,
     Topology, TrafficInfo, World,
 };
 use ratewire_sim::overlay::optimum::trees;
@@ -45,9 +45,9 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         rate: l.service.mean_rate(),
         delay: l.delay,
         room: match l.limit {
-            Limit::Unlimited => Room::Unlimited,
-            Limit::Bytes(bytes) => Room::Bytes(bytes),
-            Limit::Packets(packets) => Room::Packets(packets),
+            Limit::Unlimited => QueueLimit::Unlimited,
+            Limit::Bytes(bytes) => QueueLimit::Bytes(bytes),
+            Limit::Packets(packets) => QueueLimit::Packets(packets),
         },
         bottleneck: labels.bottleneck == Some(LinkId(i as u32)),
         slowest: labels.slowest.contains(&LinkId(i as u32)),

@@ -5,7 +5,7 @@
 //! what laws and queues keep small.
 
 use ratewire_laws::FlowContext;
-use ratewire_net::routing::Routing;
+use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Limit, LinkId, NodeId};
 use ratewire_sim::setup::{Arrivals, FlowSpec, Setup, Sizes, TrafficSpec};
 use ratewire_units::{Bytes, Duration, Time};
@@ -19,16 +19,18 @@ const PER_FLOW: f64 = 2000.0;
 /// Estimates the memory that a run needs, within a factor of two if it is large.
 pub fn memory(setup: &Setup) -> Bytes {
     // A setup with an invalid path cannot run, and the engine reports why.
-    let Ok(mut routing) = Routing::new(&setup.network, &setup.paths) else { return Bytes::ZERO };
+    let Ok(mut pathfinder) = Pathfinder::new(&setup.network, &setup.paths) else {
+        return Bytes::ZERO;
+    };
     let flows = setup.flows.iter().enumerate();
     let packets: f64 = flows
         .filter(|(_, flow)| !setup.laws[flow.law].properties().reacts)
         .filter_map(|(id, flow)| {
-            let path = routing.path(flow.from, flow.to, id as u64)?;
+            let path = pathfinder.path(flow.from, flow.to, id as u64)?;
             Some(waiting(setup, flow, &path))
         })
         .sum();
-    let flows = setup.flows.len() as f64 + unfinished(setup, &mut routing);
+    let flows = setup.flows.len() as f64 + unfinished(setup, &mut pathfinder);
     Bytes::new((packets * PER_PACKET + flows * PER_FLOW) as u64)
 }
 
@@ -64,12 +66,12 @@ fn waiting(setup: &Setup, flow: &FlowSpec, path: &[LinkId]) -> f64 {
 
 /// Arriving flows that will be unfinished: the share of offered bits above the capacity of a link
 /// on their path.
-fn unfinished(setup: &Setup, routing: &mut Routing) -> f64 {
+fn unfinished(setup: &Setup, pathfinder: &mut Pathfinder) -> f64 {
     let mut offered = vec![0.0; setup.network.links.len()];
     let mut ways = Vec::new();
     for class in &setup.traffic {
         for (from, to, flows) in arriving(setup, class) {
-            let path = routing.path(from, to, 0).unwrap_or_default();
+            let path = pathfinder.path(from, to, 0).unwrap_or_default();
             let bits = flows * mean_size(class) * 8.0;
             path.iter().for_each(|link| offered[link.index()] += bits);
             ways.push((path, flows));

@@ -60,7 +60,7 @@ pub(crate) enum Stored {
 
 /// The tables of a finished run.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct KeptTables {
     pub(crate) flows: Stored,
     pub(crate) links: Stored,
     pub(crate) completions: Stored,
@@ -117,8 +117,8 @@ impl Files {
         sample.senders.iter().try_for_each(|sender| files.senders.write(info, when, sender))
     }
 
-    pub(crate) fn finish(self) -> Result<Held, Error> {
-        let held = Held {
+    pub(crate) fn finish(self) -> Result<KeptTables, Error> {
+        let held = KeptTables {
             flows: self.flows.finish()?,
             links: self.links.finish()?,
             completions: self.completions.finish()?,

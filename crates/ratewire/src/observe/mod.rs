@@ -15,7 +15,7 @@ mod transfers;
 mod why;
 
 pub(crate) use describe::{Labels, describe};
-pub(crate) use files::{Files, Held, Place, Stored};
+pub(crate) use files::{Files, KeptTables, Place, Stored};
 pub(crate) use observer::Observer;
 pub(crate) use why::explain;
 
@@ -30,7 +30,7 @@ use crate::listen::{Listener, Running};
 pub(crate) struct Watched {
     pub(crate) run: ratewire_report::Run,
     pub(crate) outcome: Outcome,
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<KeptTables>,
 }
 
 /// Observes a run that `carry_out` runs in its world.

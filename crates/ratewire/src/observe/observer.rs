@@ -15,13 +15,13 @@ use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Throughput, Time};
 
 use super::Labels;
-use super::files::{Files, Held};
+use super::files::{Files, KeptTables};
 use super::overlay::{self, Prices};
 use super::shares::{Shared, Shares};
 use super::transfers::Transfers;
 use super::why;
 use crate::Error;
-use crate::listen::{Listener, Reason, Running};
+use crate::listen::{Listener, Running, StopReason};
 
 /// Observations beyond the engine's own counters.
 pub(crate) struct Seen {
@@ -37,7 +37,7 @@ pub(crate) struct Seen {
     /// Flows of a given size that started and did not complete.
     pub(crate) unfinished: u64,
     /// Tables of samples, if any were kept.
-    pub(crate) held: Option<Held>,
+    pub(crate) held: Option<KeptTables>,
 }
 
 /// Passes records of a world to the report, to files, to the listener and to another recorder.
@@ -48,7 +48,7 @@ pub(crate) struct Observer<'a> {
     running: Running<'a>,
     listener: &'a dyn Listener,
     /// Time and reason, if the listener ends the run.
-    pub(super) stopped: Option<(Time, Reason)>,
+    pub(super) stopped: Option<(Time, StopReason)>,
     collector: Collector,
     files: Option<Files>,
     /// First write error, reported at the end of the run.

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ratewire_laws::{AnyLaw, Bound, Figure, Header, Reason};
 use ratewire_net::Hop;
 use ratewire_report::Answer;
-use ratewire_sim::record::{Fate, Followed};
+use ratewire_sim::record::{Followed, FollowedFate};
 use ratewire_sim::setup::Setup;
 use ratewire_transport::KeptBy;
 use ratewire_units::{Bytes, Duration, Time};
@@ -49,19 +49,21 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
         tell_hop(&mut text, setup, law, hop, None, false);
     }
     match &followed.fate {
-        Fate::Acknowledged(time, header) => {
+        FollowedFate::Acknowledged(time, header) => {
             let _ = write!(text, "{}  acknowledged", at(*time));
             text += &carrying(law, header);
         }
-        Fate::AcknowledgedLater => text += "   arrived; acknowledged together with a later packet",
-        Fate::Lost => {
+        FollowedFate::AcknowledgedLater => {
+            text += "   arrived; acknowledged together with a later packet"
+        }
+        FollowedFate::Lost => {
             text += match lost(followed, setup) {
                 Some((true, _)) => "   dropped there",
                 Some((false, _)) => "   lost on the wire",
                 None => "   its acknowledgement was dropped or lost",
             };
         }
-        Fate::Underway => text += "   still on its way when the run ended",
+        FollowedFate::Underway => text += "   still on its way when the run ended",
     }
     let reason = &followed.reason;
     let _ = write!(text, "\n   sender: {}\n           {}", reason.equation, figures(reason));
@@ -170,7 +172,7 @@ fn far_end<'a>(setup: &'a Setup, hop: &Hop) -> &'a str {
 /// The link on which the packet was lost on its way to the receiver, and whether its queue dropped
 /// it.
 fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
-    let lost = followed.fate == Fate::Lost && followed.trail.back.is_empty();
+    let lost = followed.fate == FollowedFate::Lost && followed.trail.back.is_empty();
     let last = followed.trail.there.last().filter(|_| lost)?;
     Some((last.left.is_none(), link(setup, last)))
 }

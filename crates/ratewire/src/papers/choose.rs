@@ -1,6 +1,6 @@
 //! Finds papers and figures by their names.
 
-use super::{Figure, Paper};
+use super::{Paper, PaperFigure};
 use crate::Error;
 use crate::error::unknown;
 
@@ -23,14 +23,15 @@ pub fn choose(mut known: Vec<Paper>, names: &[String]) -> Result<Vec<Paper>, Err
             && !known[at].figures.iter().any(|one| one.is_called(figure))
         {
             let figures = &known[at].figures;
-            let with_it = figures.iter().filter(|one| one.contains(figure)).map(Figure::handle);
+            let with_it =
+                figures.iter().filter(|one| one.contains(figure)).map(PaperFigure::handle);
             let with_it: Vec<String> = with_it.collect();
             if !with_it.is_empty() {
                 let with_it = with_it.join(" or ");
                 let message = format!("{figure} of {paper} is run as a part of {with_it}");
                 return Err(Error::Papers(message));
             }
-            let handles: Vec<String> = figures.iter().map(Figure::handle).collect();
+            let handles: Vec<String> = figures.iter().map(PaperFigure::handle).collect();
             let handles: Vec<&str> = handles.iter().map(String::as_str).collect();
             let what = format!("figure of {paper}");
             return Err(Error::Papers(unknown(&what, figure, &handles)));

@@ -1,14 +1,17 @@
 //! Draws figures of papers from runs.
 
 use ratewire_report::html;
-use ratewire_report::html::papers::{Claims, Line, Panel, Sweep};
+use ratewire_report::html::papers::{Claims, Line, Panel, SweepPlot};
 use ratewire_scenario::{Finding, Scenario};
 
-use super::{Figure, Name, is_metric};
+use super::{Name, PaperFigure, is_metric};
 use crate::Run;
 
 /// Draws a figure for the page from the runs of its scenarios; keeps only the data that it draws.
-pub fn draw(figure: &Figure, results: Vec<(&Scenario, Vec<Run>)>) -> html::papers::Figure {
+pub fn draw(
+    figure: &PaperFigure,
+    results: Vec<(&Scenario, Vec<Run>)>,
+) -> html::papers::FigureSection {
     let sweeps = figure.sweep.iter().flat_map(|sweep| {
         let metrics = sweep.metrics.iter().map(Name::get_ref);
         metrics.map(|metric| sweep_of(sweep, metric, figure, &results))
@@ -32,7 +35,7 @@ pub fn draw(figure: &Figure, results: Vec<(&Scenario, Vec<Run>)>) -> html::paper
         links: figure.links.iter().map(|link| link.get_ref().clone()).collect(),
         apart: figure.apart,
     });
-    html::papers::Figure {
+    html::papers::FigureSection {
         id: figure.id.clone(),
         title: figure.title.clone(),
         caption: figure.caption.clone(),
@@ -47,9 +50,9 @@ pub fn draw(figure: &Figure, results: Vec<(&Scenario, Vec<Run>)>) -> html::paper
 fn sweep_of(
     sweep: &super::Sweep,
     metric: &str,
-    figure: &Figure,
+    figure: &PaperFigure,
     results: &[(&Scenario, Vec<Run>)],
-) -> Sweep {
+) -> SweepPlot {
     let is_of = |v: &Finding| is_metric(metric, v.metric, &v.target);
     // The parameter varies over scenarios, or over flows or links of one scenario.
     let value_of = |scenario: usize, v: &Finding| {
@@ -86,7 +89,7 @@ fn sweep_of(
     for line in &mut lines {
         line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
     }
-    Sweep {
+    SweepPlot {
         title: metric.replace('_', " "),
         over: sweep.over.clone(),
         logarithmic: sweep.logarithmic,

@@ -42,13 +42,13 @@ pub struct Paper {
     pub summary: String,
     /// Figures and experiments, in the order of the page.
     #[serde(rename = "figure")]
-    pub figures: Vec<Figure>,
+    pub figures: Vec<PaperFigure>,
 }
 
 /// A figure or an experiment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figure {
+pub struct PaperFigure {
     /// Number in the paper: `Figure 8`.
     pub id: String,
     /// Subject of the figure, in a few words.
@@ -78,7 +78,7 @@ pub struct Figure {
     pub sweep: Option<Sweep>,
 }
 
-impl Figure {
+impl PaperFigure {
     /// Name on the command line: `Figure 5, left` is figure-5-left.
     pub fn handle(&self) -> String {
         handle(&self.id)
@@ -130,7 +130,7 @@ pub struct Sweep {
     pub logarithmic: bool,
 }
 
-impl Figure {
+impl PaperFigure {
     /// Whether a scenario has `plots`.
     pub fn draws(&self, scenario: &str) -> bool {
         !self.plots.is_empty()
@@ -213,7 +213,7 @@ impl Paper {
         figures.flat_map(|(figure, scenarios)| self.unknown_in(figure, scenarios)).collect()
     }
 
-    fn unknown_in(&self, figure: &Figure, scenarios: &[Scenario]) -> Vec<Diagnostic> {
+    fn unknown_in(&self, figure: &PaperFigure, scenarios: &[Scenario]) -> Vec<Diagnostic> {
         let laws: Vec<String> = scenarios.iter().flat_map(Scenario::laws).collect();
         let drawn = figure.scenarios.iter().zip(scenarios).filter(|(file, _)| figure.draws(file));
         let links = drawn.flat_map(|(_, scenario)| scenario.links()).collect();

@@ -7,7 +7,7 @@ mod samples;
 use std::path::Path;
 
 use ratewire_report::{
-    Expectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
+    CheckedExpectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
 };
 use serde::Serialize;
 
@@ -54,7 +54,7 @@ struct SummaryFile<'a> {
     runs: Vec<&'a Summary>,
     /// Links whose utilisation and queue the summary names.
     verdict_links: Vec<String>,
-    expectations: &'a [Expectation],
+    expectations: &'a [CheckedExpectation],
     left_out: &'a [LeftOut],
 }
 
@@ -94,7 +94,7 @@ impl Results {
     }
 
     /// Expectations of the scenario, run by run.
-    pub fn expectations(&self) -> impl Iterator<Item = &Expectation> {
+    pub fn expectations(&self) -> impl Iterator<Item = &CheckedExpectation> {
         self.runs.iter().flat_map(Run::expectations)
     }
 
@@ -135,8 +135,12 @@ impl Results {
 
     /// Writes the page of all runs: one HTML file that needs no network.
     ///
-    /// An error if the file cannot be written, or if Ratewire did not write an existing file. An
-    /// existing file is then unchanged.
+    /// Missing folders of `path` are created. A page that Ratewire wrote earlier is replaced in one
+    /// step.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if Ratewire did not write the file that is there, [`Error::Write`] if the
+    /// page cannot be written. An existing file is then unchanged.
     pub fn report(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         folder::write_page(path.as_ref(), &html::render(&self.page()))
     }
@@ -148,7 +152,7 @@ impl Results {
 
     /// Figures of all runs as tables, in the width of the terminal.
     pub fn table(&self) -> String {
-        table::render(&self.page().runs, &table::Options::default())
+        table::render(&self.page().runs, &table::TableOptions::default())
     }
 
     /// Describes the results that are missing.

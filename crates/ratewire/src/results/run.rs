@@ -3,23 +3,23 @@
 use std::process::ExitStatus;
 
 use ratewire_report::{
-    Expectation, FlowRow, FlowSummary, LinkRow, LinkSummary, RunInfo, Summary, Transfer,
+    CheckedExpectation, FlowRow, FlowSummary, LinkRow, LinkSummary, RunInfo, Summary, Transfer,
 };
 use ratewire_scenario::{Basis, Finding};
 
 use super::{Samples, names};
-use crate::observe::{Held, Stored};
+use crate::observe::{KeptTables, Stored};
 use crate::{Error, World};
 
 /// A finished run: its description, its exact figures, and the results of its expectations.
 #[derive(Clone, Debug)]
 pub struct Run {
     report: ratewire_report::Run,
-    expectations: Vec<Expectation>,
+    expectations: Vec<CheckedExpectation>,
     verdicts: Vec<Finding>,
     why: Option<String>,
     shell: Option<ExitStatus>,
-    held: Option<Held>,
+    held: Option<KeptTables>,
 }
 
 impl Run {
@@ -28,7 +28,7 @@ impl Run {
         verdicts: Vec<Finding>,
         why: Option<String>,
         shell: Option<ExitStatus>,
-        held: Option<Held>,
+        held: Option<KeptTables>,
     ) -> Run {
         let expectations = verdicts.iter().map(|verdict| expectation(verdict, &report)).collect();
         Run { report, expectations, verdicts, why, shell, held }
@@ -98,7 +98,7 @@ impl Run {
     }
 
     /// Expectations of the scenario, with the measured values.
-    pub fn expectations(&self) -> &[Expectation] {
+    pub fn expectations(&self) -> &[CheckedExpectation] {
         &self.expectations
     }
 
@@ -133,7 +133,7 @@ impl Run {
         self.samples(|held| &held.completions)
     }
 
-    fn samples<R>(&self, of: impl Fn(&Held) -> &Stored) -> Samples<R> {
+    fn samples<R>(&self, of: impl Fn(&KeptTables) -> &Stored) -> Samples<R> {
         Samples::new(self.held.iter().map(|held| of(held).clone()).collect())
     }
 
@@ -153,12 +153,12 @@ impl Run {
     }
 }
 
-fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> Expectation {
+fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> CheckedExpectation {
     let measured = match &verdict.reason {
         Some(reason) => reason.clone(),
         None => verdict.measured_text.clone(),
     };
-    Expectation {
+    CheckedExpectation {
         law: verdict.law.clone(),
         seed: run.summary.seed,
         world: run.summary.world,

@@ -52,6 +52,9 @@ impl<R: Row> Samples<R> {
 
     /// Writes all rows into one Parquet file.
     ///
+    /// An existing file is replaced, whatever it holds. The folder of `path` must exist:
+    /// [`Results::report`](crate::Results::report) creates missing folders, this does not.
+    ///
     /// # Errors
     /// An error if the file cannot be written, or if a table is in a file that cannot be read.
     /// Earlier content of `path` is then lost.

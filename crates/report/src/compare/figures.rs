@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use ratewire_units::Bytes;
 
-use super::{About, Better, Unit};
+use super::{About, Better, FigureUnit};
 use crate::figures::{Compared, Reading, compared};
 use crate::{Headline, SizeSummary, Summary};
 
@@ -16,7 +16,7 @@ pub(super) struct Measured {
     pub(super) name: String,
     pub(super) title: String,
     pub(super) about: About,
-    pub(super) unit: Unit,
+    pub(super) unit: FigureUnit,
     pub(super) better: Better,
     pub(super) value: Value,
 }
@@ -72,7 +72,7 @@ fn of_sizes(all: &[&Summary]) -> Vec<Measured> {
                 name: format!("slowdown_{name}_from_{from}_bytes"),
                 title: format!("{what}, {title}"),
                 about: About::Sizes,
-                unit: Unit::Ratio,
+                unit: FigureUnit::Ratio,
                 better: Better::Less,
                 value: Box::new(value),
             });
@@ -100,7 +100,7 @@ fn of_changes(all: &[&Summary]) -> Vec<Measured> {
             name: format!("settling_s: {event}"),
             title: event.into(),
             about: About::Changes,
-            unit: Unit::Seconds,
+            unit: FigureUnit::Seconds,
             better: Better::Less,
             value: Box::new(value),
         }

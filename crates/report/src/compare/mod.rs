@@ -10,7 +10,7 @@ mod show;
 use ratewire_statistics::{Difference, Estimate, Significance};
 use serde::Serialize;
 
-pub use crate::figures::{Better, Unit};
+pub use crate::figures::{Better, FigureUnit};
 use crate::{Summary, World};
 pub(crate) use show::shown;
 
@@ -50,7 +50,7 @@ pub struct Metric {
     /// What the metric belongs to.
     pub about: About,
     /// The unit of the values.
-    pub unit: Unit,
+    pub unit: FigureUnit,
     /// Which of two values is better.
     pub better: Better,
     /// One entry a law, in the order of laws.
@@ -267,7 +267,7 @@ impl Metric {
 
 impl LawMetric {
     /// The metric as people read it: mean and margin, or how many seeds gave a value.
-    pub(crate) fn text(&self, unit: Unit) -> String {
+    pub(crate) fn text(&self, unit: FigureUnit) -> String {
         match (self.mean, self.values.iter().flatten().count()) {
             (Some(mean), _) => shown(unit, mean, self.margin),
             (None, _) if self.values.len() < 2 => crate::figure::NONE.into(),

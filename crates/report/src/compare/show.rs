@@ -1,22 +1,22 @@
 //! Values with their margins, as people read them.
 
-use super::Unit;
+use super::FigureUnit;
 use crate::figure::{count, index, mean, percent, seconds};
 
 /// A value with its margin: `99.12 ± 0.13 %`. The margin has two digits and is rounded up, so no
 /// interval looks narrower than it is; the value has as many decimals. Without a margin the text is
 /// that of a single run.
-pub(crate) fn shown(unit: Unit, value: f64, margin: Option<f64>) -> String {
+pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String {
     let sign = if value < 0.0 { "−" } else { "" };
     let value = value.abs();
     let Some(margin) = margin else {
         return sign.to_string() + &plain(unit, value);
     };
     let (scale, name, most) = match unit {
-        Unit::Share => (1e2, " %", 2),
-        Unit::Index => (1.0, "", 4),
-        Unit::Packets | Unit::Count | Unit::Ratio => (1.0, "", 2),
-        Unit::Seconds => match value.max(margin) {
+        FigureUnit::Share => (1e2, " %", 2),
+        FigureUnit::Index => (1.0, "", 4),
+        FigureUnit::Packets | FigureUnit::Count | FigureUnit::Ratio => (1.0, "", 2),
+        FigureUnit::Seconds => match value.max(margin) {
             s if s >= 1.0 => (1.0, " s", 3),
             s if s >= 1e-3 => (1e3, " ms", 2),
             _ => (1e6, " µs", 2),
@@ -34,13 +34,13 @@ pub(crate) fn shown(unit: Unit, value: f64, margin: Option<f64>) -> String {
     format!("{sign}{} ± {}{name}", text(value), text(margin))
 }
 
-fn plain(unit: Unit, value: f64) -> String {
+fn plain(unit: FigureUnit, value: f64) -> String {
     match unit {
-        Unit::Share => percent(value),
-        Unit::Index => index(Some(value)),
-        Unit::Seconds => seconds(Some(value)),
+        FigureUnit::Share => percent(value),
+        FigureUnit::Index => index(Some(value)),
+        FigureUnit::Seconds => seconds(Some(value)),
         _ if value == libm::floor(value) => count(value as u64),
-        Unit::Packets | Unit::Count | Unit::Ratio => mean(value),
+        FigureUnit::Packets | FigureUnit::Count | FigureUnit::Ratio => mean(value),
     }
 }
 
@@ -51,17 +51,17 @@ mod tests {
     #[test]
     fn margins_have_two_digits_and_values_follow() {
         let cases = [
-            (Unit::Share, 0.991_234, 0.001_21, "99.12 ± 0.13 %"),
-            (Unit::Share, 0.991_234, 0.000_001, "99.12 ± 0.01 %"),
-            (Unit::Index, 0.998_71, 0.000_4, "0.9987 ± 0.0004"),
-            (Unit::Packets, 295.3, 12.0, "295 ± 12"),
-            (Unit::Packets, 1.763, 0.05, "1.76 ± 0.05"),
-            (Unit::Count, 10_876.4, 1_234.5, "10,876 ± 1,235"),
-            (Unit::Seconds, 0.354, 0.012, "354 ± 12 ms"),
-            (Unit::Seconds, 1.354, 0.012, "1.354 ± 0.012 s"),
-            (Unit::Seconds, 42e-6, 3e-6, "42.0 ± 3.0 µs"),
-            (Unit::Seconds, -0.354, 0.012, "−354 ± 12 ms"),
-            (Unit::Ratio, 0.0, 2.0, "0.0 ± 2.0"),
+            (FigureUnit::Share, 0.991_234, 0.001_21, "99.12 ± 0.13 %"),
+            (FigureUnit::Share, 0.991_234, 0.000_001, "99.12 ± 0.01 %"),
+            (FigureUnit::Index, 0.998_71, 0.000_4, "0.9987 ± 0.0004"),
+            (FigureUnit::Packets, 295.3, 12.0, "295 ± 12"),
+            (FigureUnit::Packets, 1.763, 0.05, "1.76 ± 0.05"),
+            (FigureUnit::Count, 10_876.4, 1_234.5, "10,876 ± 1,235"),
+            (FigureUnit::Seconds, 0.354, 0.012, "354 ± 12 ms"),
+            (FigureUnit::Seconds, 1.354, 0.012, "1.354 ± 0.012 s"),
+            (FigureUnit::Seconds, 42e-6, 3e-6, "42.0 ± 3.0 µs"),
+            (FigureUnit::Seconds, -0.354, 0.012, "−354 ± 12 ms"),
+            (FigureUnit::Ratio, 0.0, 2.0, "0.0 ± 2.0"),
         ];
         for (unit, value, margin, text) in cases {
             assert_eq!(shown(unit, value, Some(margin)), text);
@@ -70,9 +70,9 @@ mod tests {
 
     #[test]
     fn what_does_not_vary_reads_as_in_a_single_run() {
-        assert_eq!(shown(Unit::Count, 722.0, None), "722");
-        assert_eq!(shown(Unit::Packets, 1.763, None), "1.76");
-        assert_eq!(shown(Unit::Share, 0.981_4, None), "98.1 %");
-        assert_eq!(shown(Unit::Seconds, -0.05, None), "−50 ms");
+        assert_eq!(shown(FigureUnit::Count, 722.0, None), "722");
+        assert_eq!(shown(FigureUnit::Packets, 1.763, None), "1.76");
+        assert_eq!(shown(FigureUnit::Share, 0.981_4, None), "98.1 %");
+        assert_eq!(shown(FigureUnit::Seconds, -0.05, None), "−50 ms");
     }
 }

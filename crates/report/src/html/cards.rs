@@ -5,7 +5,7 @@ use super::text::{escape, name};
 use crate::figure::{NONE, count, held, percent};
 use crate::figures::{FIGURES, Reading};
 use crate::headline::bottleneck_label_of;
-use crate::{Expectation, Headline, LeftOut, Run};
+use crate::{CheckedExpectation, Headline, LeftOut, Run};
 
 /// Claims shown on the page.
 const CLAIMS: usize = 300;
@@ -72,7 +72,7 @@ fn card(reading: Reading<'_>, law: &str, class: &str, group: &str) -> String {
 }
 
 /// The claims of the scenario beside measured values; empty without claims.
-pub(super) fn expectations(list: &[Expectation]) -> String {
+pub(super) fn expectations(list: &[CheckedExpectation]) -> String {
     if list.is_empty() {
         return String::new();
     }

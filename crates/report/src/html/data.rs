@@ -10,7 +10,7 @@ use ratewire_units::Duration;
 use super::changes::changes;
 use super::groups::{Groups, Mode};
 use super::text::{json_sentence, json_string, push_number};
-use super::units::{Unit, units};
+use super::units::{PlotUnit, units};
 use crate::headline::{bottlenecks, summaries};
 use crate::plots::{Plot, Recorded, Scale, draws, key, recorded};
 use crate::{Answer, ConnectionRow, FlowRow, FlowSeries, GroupRow, LinkRow, Run, Series, Tracks};
@@ -21,7 +21,7 @@ pub(super) const LINKS: usize = 24;
 /// Units and links of the plots, chosen over all runs.
 pub(super) struct Choice {
     /// By key of a series: its unit, if the unit depends on the values.
-    units: Vec<(&'static str, Unit)>,
+    units: Vec<(&'static str, PlotUnit)>,
     /// Indices of the links with plots, the most interesting first.
     pub(super) links: Vec<u32>,
     /// How many links had series to choose from.

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use crate::figure::plural;
 use crate::plots::Plot;
-use crate::{Expectation, LeftOut, Run};
+use crate::{CheckedExpectation, LeftOut, Run};
 pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
@@ -54,7 +54,7 @@ pub struct Page {
     /// The runs, in the order in which laws get their colours.
     pub runs: Vec<Run>,
     /// The scenario's claims compared with what was measured; empty without claims.
-    pub expectations: Vec<Expectation>,
+    pub expectations: Vec<CheckedExpectation>,
     /// The scenario file as its author wrote it.
     pub scenario_text: Option<String>,
     /// The scenario's description, if it has one.

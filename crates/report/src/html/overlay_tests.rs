@@ -63,7 +63,8 @@ fn a_tree_has_its_prices_and_names() {
 #[test]
 fn one_node_is_no_nodes() {
     let run = run(None);
-    let table = crate::table::render(std::slice::from_ref(&run), &crate::table::Options::default());
+    let table =
+        crate::table::render(std::slice::from_ref(&run), &crate::table::TableOptions::default());
     for told in [overlay(&[run]), table] {
         assert!(told.contains("1 node") && !told.contains("1 nodes"), "{told}");
     }

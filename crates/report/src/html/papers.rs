@@ -6,17 +6,17 @@ use super::charts::{chart, mean_told};
 use super::data::{self, Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::sweep::sweep;
-pub use super::sweep::{Line, Sweep};
+pub use super::sweep::{Line, SweepPlot};
 use super::text::{escape, name};
 use super::{LARGEST, MOST_HALVINGS, STYLE, end, head, law_toggles};
 use crate::figure::{clip, count, plural};
 use crate::plots::Plot;
-use crate::{Expectation, Run, Verdict};
+use crate::{CheckedExpectation, Run, Verdict};
 
 const PAPERS_STYLE: &str = include_str!("../../assets/papers.css");
 
 /// A paper.
-pub struct Paper {
+pub struct PaperSection {
     /// Title of the paper.
     pub title: String,
     /// Authors, and where the paper appeared.
@@ -24,11 +24,11 @@ pub struct Paper {
     /// What the paper is about, and how its claims fared, in a few sentences.
     pub summary: String,
     /// Figures and experiments of the paper.
-    pub figures: Vec<Figure>,
+    pub figures: Vec<FigureSection>,
 }
 
 /// A figure of a paper, or an experiment.
-pub struct Figure {
+pub struct FigureSection {
     /// Name of the figure: `Figure 8`.
     pub id: String,
     /// What the figure shows, in a few words.
@@ -40,7 +40,7 @@ pub struct Figure {
     /// What is drawn over time.
     pub panels: Vec<Panel>,
     /// What is drawn over a parameter.
-    pub sweeps: Vec<Sweep>,
+    pub sweeps: Vec<SweepPlot>,
     /// Claims of the figure, scenario by scenario.
     pub claims: Vec<Claims>,
 }
@@ -66,18 +66,18 @@ pub struct Claims {
     /// File of the scenario, as `ratewire run` takes it.
     pub file: String,
     /// What the scenario expects, and what was measured.
-    pub expectations: Vec<Expectation>,
+    pub expectations: Vec<CheckedExpectation>,
 }
 
-impl Figure {
+impl FigureSection {
     fn verdicts(&self) -> impl Iterator<Item = Verdict> {
-        self.claims.iter().flat_map(|c| &c.expectations).map(Expectation::verdict)
+        self.claims.iter().flat_map(|c| &c.expectations).map(CheckedExpectation::verdict)
     }
 }
 
-impl Paper {
+impl PaperSection {
     fn verdicts(&self) -> impl Iterator<Item = Verdict> {
-        self.figures.iter().flat_map(Figure::verdicts)
+        self.figures.iter().flat_map(FigureSection::verdicts)
     }
     /// The paper's laws in the order of first use, which gives their colours.
     fn laws(&self) -> Vec<String> {
@@ -94,7 +94,7 @@ impl Paper {
 }
 
 /// The page as one HTML document, below 5 MB.
-pub fn render(papers: &[Paper]) -> String {
+pub fn render(papers: &[PaperSection]) -> String {
     let mut halvings = 0;
     loop {
         let html = document(papers, halvings);
@@ -105,7 +105,7 @@ pub fn render(papers: &[Paper]) -> String {
     }
 }
 
-fn document(papers: &[Paper], halvings: u32) -> String {
+fn document(papers: &[PaperSection], halvings: u32) -> String {
     let title = match papers {
         [one] => name(&one.title),
         many => format!("{}, figure by figure", plural(many.len(), "paper")),
@@ -126,8 +126,8 @@ const FOOT: &str = "<footer><p class=\"note\">Made by <code>ratewire reproduce</
     counters, not from the plots. A plotted throughput is a moving mean; neighbouring samples are \
     merged to fit the page. Plots by uPlot 1.6.32 (MIT licence, © Leon Sorokin).</p></footer>\n";
 
-fn cover(papers: &[Paper], title: &str) -> String {
-    let all = || papers.iter().flat_map(Paper::verdicts);
+fn cover(papers: &[PaperSection], title: &str) -> String {
+    let all = || papers.iter().flat_map(PaperSection::verdicts);
     let total = all().count();
     let figures: usize = papers.iter().map(|p| p.figures.len()).sum();
     let (mut cards, mut bar) = (String::new(), String::new());
@@ -190,7 +190,7 @@ fn sign(verdict: Verdict) -> &'static str {
 }
 
 /// Every figure as a tile in the colour of its worst verdict.
-fn index(papers: &[Paper]) -> String {
+fn index(papers: &[PaperSection]) -> String {
     let mut out = String::from("<nav class=\"index\" aria-label=\"Figures\">\n");
     for (i, paper) in papers.iter().enumerate() {
         if papers.len() > 1 {
@@ -226,7 +226,7 @@ fn tally(verdicts: impl Iterator<Item = Verdict>) -> String {
     format!("<span class=\"tally\">{}</span>", pills.collect::<String>())
 }
 
-fn section(paper: &Paper, index: usize, alone: bool, halvings: u32) -> String {
+fn section(paper: &PaperSection, index: usize, alone: bool, halvings: u32) -> String {
     let laws = paper.laws();
     let mut out = format!("<section class=\"paper\" id=\"p{index}\">");
     if !alone {
@@ -244,7 +244,7 @@ fn section(paper: &Paper, index: usize, alone: bool, halvings: u32) -> String {
     out + "</section>\n"
 }
 
-fn article(figure: &Figure, id: &str, laws: &[String], halvings: u32) -> String {
+fn article(figure: &FigureSection, id: &str, laws: &[String], halvings: u32) -> String {
     let mut out = format!(
         "<article class=\"fig\" id=\"{id}\"><div class=\"fig-head\"><h3><span>{}</span> {}</h3>{}</div>\n\
          <p class=\"caption\">{}</p>\n",
@@ -333,7 +333,7 @@ fn claims(all: &[Claims]) -> String {
     out + "</table></details>\n"
 }
 
-fn row(e: &Expectation, among: &[Expectation]) -> String {
+fn row(e: &CheckedExpectation, among: &[CheckedExpectation]) -> String {
     let verdict = e.verdict();
     let long = |text: &str| escape(&clip(text, 500));
     let source = e.source.as_deref().map(|s| format!("<small>{}</small>", long(s)));

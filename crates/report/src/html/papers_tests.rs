@@ -24,18 +24,24 @@ fn run(law: &str, ticks: u64) -> Run {
     Run { summary: Summary::of(&info), collected: collector.finish(), info }
 }
 
-fn claim(passed: bool, basis: Basis) -> Expectation {
-    Expectation { passed, basis, claim: EVIL.into(), law: "xcp".into(), ..Expectation::default() }
+fn claim(passed: bool, basis: Basis) -> CheckedExpectation {
+    CheckedExpectation {
+        passed,
+        basis,
+        claim: EVIL.into(),
+        law: "xcp".into(),
+        ..CheckedExpectation::default()
+    }
 }
 
-fn figure(panels: Vec<Panel>, expectations: Vec<Expectation>) -> Figure {
-    Figure {
+fn figure(panels: Vec<Panel>, expectations: Vec<CheckedExpectation>) -> FigureSection {
+    FigureSection {
         id: "Figure 8".into(),
         title: EVIL.into(),
         caption: EVIL.into(),
         note: Some(EVIL.into()),
         panels,
-        sweeps: vec![Sweep {
+        sweeps: vec![SweepPlot {
             title: "utilisation".into(),
             over: "capacity".into(),
             logarithmic: true,
@@ -47,8 +53,8 @@ fn figure(panels: Vec<Panel>, expectations: Vec<Expectation>) -> Figure {
     }
 }
 
-fn paper(figures: Vec<Figure>) -> Paper {
-    Paper { title: EVIL.into(), authors: EVIL.into(), summary: EVIL.into(), figures }
+fn paper(figures: Vec<FigureSection>) -> PaperSection {
+    PaperSection { title: EVIL.into(), authors: EVIL.into(), summary: EVIL.into(), figures }
 }
 
 fn panel_of(runs: Vec<Run>, plots: &[Plot]) -> Panel {
@@ -97,7 +103,7 @@ fn nothing_breaks_out_and_nothing_is_loaded() {
 fn many_papers_stay_below_five_megabytes_and_keep_every_plot() {
     let panels =
         || (0..6).map(|_| panel_of(vec![run("xcp", 600)], &[Plot::named("throughput").unwrap()]));
-    let papers: Vec<Paper> =
+    let papers: Vec<PaperSection> =
         (0..6).map(|_| paper(vec![figure(panels().collect(), Vec::new())])).collect();
     let html = render(&papers);
     assert!(html.len() < 5_000_000, "{}", html.len());

@@ -4,7 +4,7 @@ use super::plane::{Axis, Plane};
 use super::text::{capital, coordinate, escape, name};
 
 /// Points of one figure over several runs, a line a law.
-pub struct Sweep {
+pub struct SweepPlot {
     /// What was measured.
     pub title: String,
     /// What was varied, with its unit.
@@ -28,7 +28,7 @@ pub struct Line {
 }
 
 /// The drawing and its legend; `hue` gives a law its colour and dash.
-pub(super) fn sweep(sweep: &Sweep, hue: impl Fn(&str) -> (usize, usize)) -> String {
+pub(super) fn sweep(sweep: &SweepPlot, hue: impl Fn(&str) -> (usize, usize)) -> String {
     let points = || sweep.lines.iter().flat_map(|l| &l.points).chain(&sweep.claimed);
     let over = |v: f64| coordinate(v, 6);
     let x = points().map(|p| p.0);

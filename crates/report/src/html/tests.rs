@@ -197,14 +197,14 @@ fn many_laws_over_a_long_time_are_made_coarser_and_it_says_so() {
 fn names_cannot_break_out_anywhere() {
     let page = Page {
         runs: vec![run(info(EVIL, 2, 2), 3, 1e6), run(info("b", 2, 2), 3, 1e6)],
-        expectations: vec![Expectation {
+        expectations: vec![CheckedExpectation {
             law: EVIL.into(),
             claim: EVIL.into(),
             measured: EVIL.into(),
             bound: EVIL.into(),
             passed: false,
             source: Some(EVIL.into()),
-            ..Expectation::default()
+            ..CheckedExpectation::default()
         }],
         scenario_text: Some(format!("# {EVIL}\nname = \"x\"")),
         ..Page::default()

@@ -5,15 +5,21 @@ use crate::{Run, Series};
 
 /// A unit that fits the largest value: its name, and its size in the base unit.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Unit(pub(super) &'static str, pub(super) f64);
+pub(super) struct PlotUnit(pub(super) &'static str, pub(super) f64);
 
-const RATES: [Unit; 4] =
-    [Unit("Gbit/s", 1e9), Unit("Mbit/s", 1e6), Unit("kbit/s", 1e3), Unit("bit/s", 1.0)];
-const SIZES: [Unit; 4] = [Unit("GB", 1e9), Unit("MB", 1e6), Unit("KB", 1e3), Unit("B", 1.0)];
-const TIMES: [Unit; 4] = [Unit("s", 1.0), Unit("ms", 1e-3), Unit("µs", 1e-6), Unit("ns", 1e-9)];
+const RATES: [PlotUnit; 4] = [
+    PlotUnit("Gbit/s", 1e9),
+    PlotUnit("Mbit/s", 1e6),
+    PlotUnit("kbit/s", 1e3),
+    PlotUnit("bit/s", 1.0),
+];
+const SIZES: [PlotUnit; 4] =
+    [PlotUnit("GB", 1e9), PlotUnit("MB", 1e6), PlotUnit("KB", 1e3), PlotUnit("B", 1.0)];
+const TIMES: [PlotUnit; 4] =
+    [PlotUnit("s", 1.0), PlotUnit("ms", 1e-3), PlotUnit("µs", 1e-6), PlotUnit("ns", 1e-9)];
 
 /// The units of a family, and the one for a plot with nothing to measure.
-fn units_of(family: Family) -> (&'static [Unit], &'static str) {
+fn units_of(family: Family) -> (&'static [PlotUnit], &'static str) {
     match family {
         Family::Rates => (&RATES, "Mbit/s"),
         Family::Sizes => (&SIZES, "KB"),
@@ -22,8 +28,8 @@ fn units_of(family: Family) -> (&'static [Unit], &'static str) {
 }
 
 /// The unit of each series that takes one by its largest point, family by family.
-pub(super) fn units(runs: &[Run]) -> Vec<(&'static str, Unit)> {
-    let mut found: Vec<(Family, &str, Unit)> = Vec::new();
+pub(super) fn units(runs: &[Run]) -> Vec<(&'static str, PlotUnit)> {
+    let mut found: Vec<(Family, &str, PlotUnit)> = Vec::new();
     for source in Plot::all().map(|plot| &plot.entry().source) {
         for (key, scale) in source.scales() {
             let series = || {
@@ -56,10 +62,10 @@ fn lasting_peak<'a>(all: impl Iterator<Item = &'a Series>) -> f64 {
 }
 
 /// The largest unit that `peak` has at least one of; `usual` if there is none.
-fn fit(peak: f64, units: &[Unit], usual: &str) -> Unit {
+fn fit(peak: f64, units: &[PlotUnit], usual: &str) -> PlotUnit {
     let fits = units.iter().find(|u| peak >= u.1);
     let usual = || units.iter().find(|u| u.0 == usual);
-    fits.or_else(usual).copied().unwrap_or(Unit("", 1.0))
+    fits.or_else(usual).copied().unwrap_or(PlotUnit("", 1.0))
 }
 
 #[cfg(test)]
@@ -68,10 +74,10 @@ mod tests {
 
     #[test]
     fn units_fit_the_largest_value() {
-        assert_eq!(fit(24e6, &RATES, "Mbit/s"), Unit("Mbit/s", 1e6));
-        assert_eq!(fit(0.1e9, &RATES, "Mbit/s"), Unit("Mbit/s", 1e6));
-        assert_eq!(fit(1e9, &RATES, "Mbit/s"), Unit("Gbit/s", 1e9));
-        assert_eq!(fit(0.05, &TIMES, "ms"), Unit("ms", 1e-3));
-        assert_eq!(fit(0.0, &SIZES, "KB"), Unit("KB", 1e3));
+        assert_eq!(fit(24e6, &RATES, "Mbit/s"), PlotUnit("Mbit/s", 1e6));
+        assert_eq!(fit(0.1e9, &RATES, "Mbit/s"), PlotUnit("Mbit/s", 1e6));
+        assert_eq!(fit(1e9, &RATES, "Mbit/s"), PlotUnit("Gbit/s", 1e9));
+        assert_eq!(fit(0.05, &TIMES, "ms"), PlotUnit("ms", 1e-3));
+        assert_eq!(fit(0.0, &SIZES, "KB"), PlotUnit("KB", 1e3));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{bytes, plural};
-use crate::{FidelitySummary, Room, RunInfo, World};
+use crate::{FidelitySummary, QueueLimit, RunInfo, World};
 
 mod overlay;
 mod traffic;
@@ -292,12 +292,12 @@ impl Summary {
             rate_bps: l.rate.bps(),
             delay_s: l.delay.secs(),
             room_bytes: match l.room {
-                Room::Bytes(bytes) => Some(bytes.get()),
-                Room::Unlimited | Room::Packets(_) => None,
+                QueueLimit::Bytes(bytes) => Some(bytes.get()),
+                QueueLimit::Unlimited | QueueLimit::Packets(_) => None,
             },
             room_packets: match l.room {
-                Room::Packets(packets) => Some(u64::from(packets)),
-                Room::Unlimited | Room::Bytes(_) => None,
+                QueueLimit::Packets(packets) => Some(u64::from(packets)),
+                QueueLimit::Unlimited | QueueLimit::Bytes(_) => None,
             },
             bottleneck: l.bottleneck,
             ..LinkSummary::default()

@@ -3,7 +3,7 @@
 use unicode_width::UnicodeWidthStr;
 
 use super::grid::{Align, Column, Grid};
-use super::{Options, bold, dim};
+use super::{TableOptions, bold, dim};
 use crate::Comparison;
 use crate::compare::{About, Metric, Standing};
 use crate::figure::{clip, count, plural};
@@ -13,7 +13,7 @@ const CHANGES: usize = 12;
 
 /// The table of a comparison, a line a law. Columns beyond the terminal's width follow below. The
 /// text ends in a newline, and is empty without laws.
-pub fn comparison(comparison: &Comparison, options: &Options) -> String {
+pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
     if comparison.laws.is_empty() {
         return String::new();
     }
@@ -64,7 +64,7 @@ pub fn comparison(comparison: &Comparison, options: &Options) -> String {
 fn part<'a>(
     comparison: &Comparison,
     figures: impl Iterator<Item = &'a Metric>,
-    options: &Options,
+    options: &TableOptions,
 ) -> String {
     let figures: Vec<&Metric> = figures.collect();
     let law = Column::new("law", Align::Left, 0).shrinks();
@@ -88,7 +88,7 @@ fn mark(standing: Standing) -> char {
 }
 
 /// A line of small print, wrapped to the terminal.
-fn note(text: &str, options: &Options) -> String {
+fn note(text: &str, options: &TableOptions) -> String {
     let limit = options.width.unwrap_or(100);
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

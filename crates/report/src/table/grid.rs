@@ -3,7 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{Options, bold, dim, wrap};
+use super::{TableOptions, bold, dim, wrap};
 use crate::figure::clip;
 
 /// The edge of a column that text is aligned to.
@@ -59,7 +59,7 @@ impl Grid {
     }
 
     /// The grid as lines, each ending in a newline.
-    pub(super) fn render(&self, options: &Options) -> String {
+    pub(super) fn render(&self, options: &TableOptions) -> String {
         let natural: Vec<usize> = (0..self.columns.len()).map(|c| self.widest(c)).collect();
         let mut widths = natural.clone();
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
@@ -89,7 +89,7 @@ impl Grid {
 
     /// As [`Grid::render`], but nothing is left out: columns that do not fit follow below, in a
     /// grid that repeats the first column.
-    pub(super) fn folded(&self, options: &Options) -> String {
+    pub(super) fn folded(&self, options: &TableOptions) -> String {
         let limit = options.width.unwrap_or(usize::MAX);
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.widest(c)).collect();
         let mut parts: Vec<Vec<usize>> = Vec::new();

@@ -8,14 +8,14 @@ mod wrap;
 use crate::figure::{clip, count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
 use crate::headline::{bottleneck_label_of, labels};
-use crate::{Basis, Expectation, Headline, Run, Verdict};
+use crate::{Basis, CheckedExpectation, Headline, Run, Verdict};
 pub use comparison::comparison;
 use grid::{Align, Column, Grid};
 pub use wrap::wrap;
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct TableOptions {
     /// Columns of the terminal; `None` for as wide as it gets (a pipe, a file).
     pub width: Option<usize>,
     /// Whether to use ANSI colours: only when standard output is a terminal.
@@ -26,21 +26,21 @@ pub struct Options {
     pub links: usize,
 }
 
-impl Options {
+impl TableOptions {
     /// Columns for text: those of the terminal, or 80.
     pub fn text_width(&self) -> usize {
         self.width.unwrap_or(80)
     }
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options { width: None, colour: false, flows: 20, links: 20 }
+impl Default for TableOptions {
+    fn default() -> TableOptions {
+        TableOptions { width: None, colour: false, flows: 20, links: 20 }
     }
 }
 
 /// The tables of `runs`, all of one scenario, ending in a newline. Empty without runs.
-pub fn render(runs: &[Run], options: &Options) -> String {
+pub fn render(runs: &[Run], options: &TableOptions) -> String {
     let mut out = String::new();
     let Some(first) = runs.first() else { return out };
     let info = &first.info;
@@ -70,18 +70,18 @@ pub fn render(runs: &[Run], options: &Options) -> String {
 }
 
 /// The claims of the scenario beside what was measured; empty without claims.
-pub fn expectations(list: &[Expectation], options: &Options) -> String {
+pub fn expectations(list: &[CheckedExpectation], options: &TableOptions) -> String {
     if list.is_empty() {
         return String::new();
     }
-    let word = |e: &Expectation| if e.passed { "pass" } else { "FAIL" };
+    let word = |e: &CheckedExpectation| if e.passed { "pass" } else { "FAIL" };
     let passed = list.iter().filter(|e| e.passed).count();
     format!("{}{}\n", grid_of(list, word, options), held(passed, list.len()))
 }
 
 /// The claims of a paper's figure, with measured values and verdicts. Below the table stands what
 /// the source says of claims that are not reproduced.
-pub fn claims(list: &[Expectation], options: &Options) -> String {
+pub fn claims(list: &[CheckedExpectation], options: &TableOptions) -> String {
     let mut text = grid_of(list, |e| e.verdict().word(), options);
     let not = list.iter().filter(|e| e.verdict() == Verdict::NotReproduced);
     for (i, e) in not.enumerate() {
@@ -100,7 +100,7 @@ pub fn claims(list: &[Expectation], options: &Options) -> String {
 }
 
 /// The bound of a claim, marked if it rests on a run and not on the source.
-fn bound_of(e: &Expectation) -> String {
+fn bound_of(e: &CheckedExpectation) -> String {
     match e.basis {
         Basis::Claim => e.bound.clone(),
         Basis::Derived => format!("{} (derived)", e.bound),
@@ -109,7 +109,7 @@ fn bound_of(e: &Expectation) -> String {
 }
 
 /// Verdicts counted for each of `rows` (name, number of figures, verdicts) and in total.
-pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &Options) -> String {
+pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &TableOptions) -> String {
     let mut columns = vec![
         Column::new("paper", Align::Left, 0).shrinks(),
         Column::new("figures", Align::Right, 0),
@@ -134,9 +134,9 @@ pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &Options) -> Strin
 }
 
 fn grid_of(
-    list: &[Expectation],
-    word: impl Fn(&Expectation) -> &'static str,
-    options: &Options,
+    list: &[CheckedExpectation],
+    word: impl Fn(&CheckedExpectation) -> &'static str,
+    options: &TableOptions,
 ) -> String {
     let mut grid = Grid::new(vec![
         Column::new("", Align::Left, 0),
@@ -154,7 +154,7 @@ fn grid_of(
     grid.render(options)
 }
 
-fn compare(runs: &[Run], options: &Options) -> String {
+fn compare(runs: &[Run], options: &TableOptions) -> String {
     let headlines = Headline::of_all(runs);
     let shown: Vec<_> = FIGURES
         .iter()
@@ -173,7 +173,7 @@ fn compare(runs: &[Run], options: &Options) -> String {
     format!("{}{}\n", grid.render(options), dim(&clip(&about, 120), options))
 }
 
-fn flows(run: &Run, options: &Options) -> String {
+fn flows(run: &Run, options: &TableOptions) -> String {
     let all = &run.summary.flows;
     if all.is_empty() {
         let completed = run.collected.completions_total;
@@ -219,7 +219,7 @@ fn flows(run: &Run, options: &Options) -> String {
     grid.render(options) + &more(all.len(), options.flows, options)
 }
 
-fn links(run: &Run, options: &Options) -> String {
+fn links(run: &Run, options: &TableOptions) -> String {
     let all = &run.summary.links;
     if all.is_empty() {
         return "no links\n".into();
@@ -268,7 +268,7 @@ fn links(run: &Run, options: &Options) -> String {
 }
 
 /// The links that were paused, and any deadlock; empty if no link was paused.
-fn pausing(run: &Run, options: &Options) -> String {
+fn pausing(run: &Run, options: &TableOptions) -> String {
     let of = |l: &crate::LinkSummary| l.pausing.clone().unwrap_or_default();
     let mut paused: Vec<_> =
         run.summary.links.iter().filter(|l| of(l).pauses + of(l).overflowed > 0).collect();
@@ -304,7 +304,7 @@ fn pausing(run: &Run, options: &Options) -> String {
     out
 }
 
-fn totals(run: &Run, options: &Options) -> String {
+fn totals(run: &Run, options: &TableOptions) -> String {
     let c = &run.summary.conservation;
     let sign = if c.holds() { "=" } else { "≠" };
     let text = format!(
@@ -324,7 +324,7 @@ fn totals(run: &Run, options: &Options) -> String {
     out
 }
 
-fn more(all: usize, shown: usize, options: &Options) -> String {
+fn more(all: usize, shown: usize, options: &TableOptions) -> String {
     if all <= shown {
         return String::new();
     }
@@ -332,15 +332,15 @@ fn more(all: usize, shown: usize, options: &Options) -> String {
     format!("{}\n", dim(&text, options))
 }
 
-fn red(text: &str, options: &Options) -> String {
+fn red(text: &str, options: &TableOptions) -> String {
     if options.colour { format!("\u{1b}[1;31m{text}\u{1b}[0m") } else { text.into() }
 }
 
-fn bold(text: &str, options: &Options) -> String {
+fn bold(text: &str, options: &TableOptions) -> String {
     if options.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.into() }
 }
 
-fn dim(text: &str, options: &Options) -> String {
+fn dim(text: &str, options: &TableOptions) -> String {
     if options.colour { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.into() }
 }
 

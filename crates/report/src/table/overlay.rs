@@ -1,12 +1,12 @@
 //! The groups and connections of an overlay.
 
 use super::grid::{Align, Column, Grid};
-use super::{Options, dim, more};
+use super::{TableOptions, dim, more};
 use crate::figure::{count, mean, percent, plural, rate, seconds};
 use crate::{OverlaySummary, Run};
 
 /// Two tables and their totals; empty without an overlay.
-pub(super) fn overlay(run: &Run, options: &Options) -> String {
+pub(super) fn overlay(run: &Run, options: &TableOptions) -> String {
     let Some(overlay) = &run.summary.overlay else { return String::new() };
     format!(
         "\n{}\n{}{}",
@@ -16,7 +16,7 @@ pub(super) fn overlay(run: &Run, options: &Options) -> String {
     )
 }
 
-fn groups(overlay: &OverlaySummary, options: &Options) -> String {
+fn groups(overlay: &OverlaySummary, options: &TableOptions) -> String {
     let right = |title: &str, order| Column::new(title, Align::Right, order);
     let mut grid = Grid::new(vec![
         Column::new("group", Align::Left, 0).shrinks(),
@@ -41,7 +41,7 @@ fn groups(overlay: &OverlaySummary, options: &Options) -> String {
     grid.render(options) + &more(overlay.groups.len(), options.flows, options)
 }
 
-fn connections(overlay: &OverlaySummary, options: &Options) -> String {
+fn connections(overlay: &OverlaySummary, options: &TableOptions) -> String {
     let right = |title: &str, order| Column::new(title, Align::Right, order);
     let mut grid = Grid::new(vec![
         Column::new("connection", Align::Left, 0).shrinks(),
@@ -69,7 +69,7 @@ fn connections(overlay: &OverlaySummary, options: &Options) -> String {
     grid.render(options) + &more(overlay.connections.len(), options.links, options)
 }
 
-fn total(overlay: &OverlaySummary, options: &Options) -> String {
+fn total(overlay: &OverlaySummary, options: &TableOptions) -> String {
     let mut text = format!("sent: {}", rate(overlay.sent_bps));
     if let (Some(most), Some(ratio)) = (overlay.optimum_bps, overlay.optimum_ratio) {
         text += &format!(", of {} at the optimum (linear programme): {ratio:.4}", rate(most));

@@ -53,8 +53,10 @@ fn what_arrives_is_told_with_its_load() {
     };
     run.summary.traffic = vec![class("web", Some(14.47), Some(0.6), Some("a->b"), 0)];
     let line = |run: &Run| {
-        let text =
-            render(std::slice::from_ref(run), &Options { width: Some(200), ..Options::default() });
+        let text = render(
+            std::slice::from_ref(run),
+            &TableOptions { width: Some(200), ..TableOptions::default() },
+        );
         text.lines().nth(2).expect("a line").to_string()
     };
     assert_eq!(line(&run), "Arriving: web 14.5 flows/s, a load of 60.0 % on a->b");
@@ -80,9 +82,9 @@ fn what_arrives_is_told_with_its_load() {
 #[test]
 fn flows_that_did_not_end_have_a_column_where_there_are_any() {
     let mut runs = [run("xcp", 1), run("cubic", 1)];
-    assert!(!render(&runs, &Options::default()).contains("unfinished"));
+    assert!(!render(&runs, &TableOptions::default()).contains("unfinished"));
     runs[1].summary.unfinished_flows = Some(21);
-    let text = render(&runs, &Options::default());
+    let text = render(&runs, &TableOptions::default());
     let row = |law: &str| text.lines().find(|line| line.starts_with(law)).expect("its row");
     assert!(text.contains("drops  unfinished\n"), "{text}");
     assert!(row("xcp").ends_with(" 0") && row("cubic").ends_with(" 21"), "{text}");
@@ -90,7 +92,7 @@ fn flows_that_did_not_end_have_a_column_where_there_are_any() {
 
 #[test]
 fn one_run_is_its_verdict_and_tables_of_flows_and_links() {
-    let text = render(&[run("xcp", 1)], &Options::default());
+    let text = render(&[run("xcp", 1)], &TableOptions::default());
     let expected = "\
 Three flows
 simulate, 30 s, seed 0
@@ -115,7 +117,7 @@ packets: 0 sent = 0 delivered + 0 dropped + 0 in flight
 
 #[test]
 fn several_laws_are_compared_first() {
-    let text = render(&[run("xcp", 1), run("cubic", 1)], &Options::default());
+    let text = render(&[run("xcp", 1), run("cubic", 1)], &TableOptions::default());
     let compare = text.find("utilisation").unwrap();
     assert!(text[compare..].contains("xcp"), "{text}");
     assert!(text.contains("98.1 %  0.999"), "{text}");
@@ -124,7 +126,7 @@ fn several_laws_are_compared_first() {
 
 #[test]
 fn long_lists_are_cut_and_say_so() {
-    let text = render(&[run("xcp", 200)], &Options::default());
+    let text = render(&[run("xcp", 200)], &TableOptions::default());
     assert!(text.contains("f19 ") && !text.contains("f20 "));
     assert!(text.contains("... and 180 more"), "{text}");
 }
@@ -134,7 +136,7 @@ fn fits_the_terminal() {
     let mut wide = run("xcp", 3);
     wide.summary.flows[0].name = "a flow with a very long name indeed, 漢字 and all".into();
     for width in [60, 80, 100] {
-        let options = Options { width: Some(width), ..Options::default() };
+        let options = TableOptions { width: Some(width), ..TableOptions::default() };
         let text = render(&[wide.clone(), wide.clone()], &options);
         for line in text.lines().filter(|l| !l.starts_with("packets") && !l.starts_with('(')) {
             assert!(line.width() <= width, "{width}: {line}");
@@ -147,63 +149,70 @@ fn names_cannot_steer_the_terminal_and_colour_is_asked_for() {
     let mut bad = run("xcp", 1);
     bad.summary.flows[0].name = "\u{1b}[31mred".into();
     bad.info.scenario = "\u{7}bell".into();
-    let plain = render(std::slice::from_ref(&bad), &Options::default());
+    let plain = render(std::slice::from_ref(&bad), &TableOptions::default());
     assert!(!plain.contains('\u{1b}') && !plain.contains('\u{7}'));
-    assert!(render(&[bad], &Options { colour: true, ..Options::default() }).contains("\u{1b}[1m"));
+    assert!(
+        render(&[bad], &TableOptions { colour: true, ..TableOptions::default() })
+            .contains("\u{1b}[1m")
+    );
 }
 
 #[test]
 fn a_packet_that_vanished_is_loud() {
     let mut odd = run("xcp", 1);
     odd.summary.conservation.sent_packets = 1;
-    assert!(render(&[odd], &Options::default()).contains("NOT CONSERVED"));
+    assert!(render(&[odd], &TableOptions::default()).contains("NOT CONSERVED"));
 }
 
 #[test]
 fn a_run_that_was_late_is_told_in_red() {
     let mut late = run("xcp", 1);
     late.summary.fidelity = Some(crate::FidelitySummary::default());
-    let text = render(&[late.clone()], &Options { colour: true, ..Options::default() });
+    let text = render(&[late.clone()], &TableOptions { colour: true, ..TableOptions::default() });
     assert!(text.contains("\u{1b}[1;31mfidelity DOES NOT HOLD"), "{text}");
     late.summary.fidelity = Some(crate::FidelitySummary { holds: true, ..Default::default() });
-    assert!(!render(&[late], &Options::default()).contains("DOES NOT HOLD"));
+    assert!(!render(&[late], &TableOptions::default()).contains("DOES NOT HOLD"));
 }
 
 #[test]
 fn claims_are_listed_with_their_verdict() {
-    assert_eq!(expectations(&[], &Options::default()), "");
+    assert_eq!(expectations(&[], &TableOptions::default()), "");
     let list = [
-        Expectation { passed: true, claim: "utilisation".into(), ..Expectation::default() },
-        Expectation { claim: "drops".into(), ..Expectation::default() },
+        CheckedExpectation {
+            passed: true,
+            claim: "utilisation".into(),
+            ..CheckedExpectation::default()
+        },
+        CheckedExpectation { claim: "drops".into(), ..CheckedExpectation::default() },
     ];
-    let text = expectations(&list, &Options::default());
+    let text = expectations(&list, &TableOptions::default());
     assert!(text.contains("FAIL") && text.contains("1 of 2 claims hold"), "{text}");
 }
 
 #[test]
 fn what_is_not_reproduced_does_not_read_as_a_pass() {
-    let claim = |basis| Expectation {
+    let claim = |basis| CheckedExpectation {
         passed: true,
         law: "rcp".into(),
         claim: "drops".into(),
         bound: "at most 0".into(),
         note: Some("The paper sees 12.".into()),
         basis,
-        ..Expectation::default()
+        ..CheckedExpectation::default()
     };
-    let text = claims(&[claim(Basis::Differs)], &Options::default());
+    let text = claims(&[claim(Basis::Differs)], &TableOptions::default());
     assert!(text.contains("at most 0 (a run's)"), "{text}");
     let (_, said) = text.split_once("\nNot reproduced: the source says otherwise.").expect(&text);
     assert!(said.ends_with("  - rcp, drops: The paper sees 12.\n"), "{text}");
-    let text = claims(&[claim(Basis::Claim)], &Options::default());
+    let text = claims(&[claim(Basis::Claim)], &TableOptions::default());
     assert!(!text.contains("a run's") && !text.contains("The paper sees"), "{text}");
-    let text = claims(&[claim(Basis::Derived)], &Options::default());
+    let text = claims(&[claim(Basis::Derived)], &TableOptions::default());
     assert!(text.contains("at most 0 (derived)") && text.contains("as derived"), "{text}");
 }
 
 #[test]
 fn nothing_ran() {
-    assert_eq!(render(&[], &Options::default()), "");
+    assert_eq!(render(&[], &TableOptions::default()), "");
 }
 
 /// Laws a to c from two seeds: a and b the same but for noise, c with a longer queue.
@@ -232,7 +241,7 @@ fn compared(has_chance: bool) -> Comparison {
 
 #[test]
 fn a_comparison_is_a_line_a_law_with_marks() {
-    let text = comparison(&compared(true), &Options::default());
+    let text = comparison(&compared(true), &TableOptions::default());
     let expected = "\
 Three flows
 simulate, 30 s, 3 laws, seeds 1 to 2
@@ -261,7 +270,7 @@ gave the same. All laws met the same arrivals and sizes.
 
 #[test]
 fn without_chance_there_are_no_intervals_and_it_says_why() {
-    let text = comparison(&compared(false), &Options::default());
+    let text = comparison(&compared(false), &TableOptions::default());
     assert!(text.contains("seed 1\n") && !text.contains('±') && !text.contains('≈'), "{text}");
     assert!(text.contains("Nothing in this scenario is left to chance"), "{text}");
 }
@@ -269,8 +278,10 @@ fn without_chance_there_are_no_intervals_and_it_says_why() {
 #[test]
 fn a_comparison_folds_to_the_terminal_and_leaves_nothing_out() {
     for width in [40, 60, 80] {
-        let text =
-            comparison(&compared(true), &Options { width: Some(width), ..Options::default() });
+        let text = comparison(
+            &compared(true),
+            &TableOptions { width: Some(width), ..TableOptions::default() },
+        );
         for line in text.lines() {
             assert!(line.width() <= width, "{width}: {line}");
         }
@@ -283,10 +294,10 @@ fn a_comparison_folds_to_the_terminal_and_leaves_nothing_out() {
 #[test]
 fn clamps_are_told_where_there_are_any() {
     let mut policed = run("xcp", 2);
-    assert!(!render(&[policed.clone()], &Options::default()).contains("clamps"));
+    assert!(!render(&[policed.clone()], &TableOptions::default()).contains("clamps"));
     policed.summary.flows[1].clamps = 1_234;
     policed.summary.links[0].clamps = 5_678;
-    let text = render(&[policed], &Options::default());
+    let text = render(&[policed], &TableOptions::default());
     let line = |start: &str| text.lines().find(|line| line.starts_with(start)).unwrap();
     assert!(line("flow").ends_with("clamps") && line("link").ends_with("clamps"), "{text}");
     assert!(line("f0").ends_with(" 0") && line("f1").ends_with(" 1,234"), "{text}");
@@ -295,15 +306,15 @@ fn clamps_are_told_where_there_are_any() {
 
 #[test]
 fn claims_go_on_below_where_it_is_narrow_and_keep_their_law() {
-    let claim = Expectation {
+    let claim = CheckedExpectation {
         law: "newreno".into(),
         claim: "utilisation of bottleneck, 5 s .. 30 s".into(),
         measured: "0.9997".into(),
         bound: ">= 0.95".into(),
         source: Some("a paper, figure 3".into()),
-        ..Expectation::default()
+        ..CheckedExpectation::default()
     };
-    let text = expectations(&[claim], &Options { width: Some(48), ..Options::default() });
+    let text = expectations(&[claim], &TableOptions { width: Some(48), ..TableOptions::default() });
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     assert_eq!(lines[2], "FAIL  newreno  utilisation of  0.9997    >= 0.95", "{text}");
     assert_eq!(lines[3].trim(), "bottleneck, 5", "{text}");

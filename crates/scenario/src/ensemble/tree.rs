@@ -2,7 +2,7 @@
 
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{
-    Edge, Ensembles, FlowSpec, JunctionSpec, Keys, MemberEvent, RoutingSpec,
+    EnsembleEdge, Ensembles, FlowSpec, JunctionSpec, Keys, MemberEvent, RoutingSpec,
 };
 use ratewire_transport::{App, ReceiveWindow, TransportConfig, Writer};
 use ratewire_units::{Bytes, Rate};
@@ -82,7 +82,7 @@ impl Tree<'_, '_, '_, '_> {
     fn junction(
         &mut self,
         node: usize,
-        peer: Edge,
+        peer: EnsembleEdge,
         members: &[End],
         routing: RoutingSpec,
         keys: Keys,
@@ -127,19 +127,19 @@ impl Tree<'_, '_, '_, '_> {
     }
 
     /// Adds the flows of an edge; `near` is on the peer's side.
-    fn edge(&mut self, pair: &Pair<'_>) -> Edge {
+    fn edge(&mut self, pair: &Pair<'_>) -> EnsembleEdge {
         let (near, far) = (pair.near.0, pair.far.0);
         if near == far {
             let node = &self.senders.net.nodes[near].name;
             self.context
                 .error(pair.span, format!("{node:?} is on both ends of an edge of the ensemble"))
                 .help("a switch, its peer and its members are at different nodes");
-            return Edge::default();
+            return EnsembleEdge::default();
         }
         self.senders.check_route(self.context, (near, far), pair.span);
         let Ways { inbound, outbound } = self.connection.ways;
         let name = |suffix| format!("{}{suffix}", pair.name);
-        Edge {
+        EnsembleEdge {
             inbound: inbound.then(|| self.flow(name(""), pair.near, pair.far, self.first.inbound)),
             outbound: outbound
                 .then(|| self.flow(name(".out"), pair.far, pair.near, self.first.outbound)),
@@ -194,6 +194,6 @@ impl End {
     }
 }
 
-fn turned(edge: Edge) -> Edge {
-    Edge { inbound: edge.outbound, outbound: edge.inbound }
+fn turned(edge: EnsembleEdge) -> EnsembleEdge {
+    EnsembleEdge { inbound: edge.outbound, outbound: edge.inbound }
 }

@@ -13,7 +13,7 @@ use super::flows::FlowSums;
 use super::late::LateAcks;
 use super::links::LinkSums;
 use super::overlay::OverlaySums;
-use super::{Basis, Expectation, Subject, Unit, metrics};
+use super::{Basis, Expectation, MetricUnit, Subject, metrics};
 
 /// Collects what expectations need during a run; a [`Recorder`].
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub struct Finding {
     /// Measured value; `None` where nothing could be measured.
     pub measured: Option<f64>,
     /// Unit of `measured`, `equals` and `range`.
-    pub unit: Unit,
+    pub unit: MetricUnit,
     /// `measured` as text with its unit.
     pub measured_text: String,
     /// Centre of the bound, if the bound is given as value and tolerance.

@@ -6,7 +6,7 @@ use ratewire_sim::setup::Setup;
 use ratewire_statistics::{is_fair, jain_index, settles_at};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::{Expectation, Reference, Statistic, Unit};
+use super::{Expectation, MetricUnit, Reference, Statistic};
 
 /// State collected about the flows of one expectation.
 #[derive(Clone, Debug)]
@@ -100,7 +100,7 @@ impl FlowSums {
         self.samples[place] += 1;
         self.delivered[place] += sample.delivered.as_f64();
         self.retransmitted += sample.retransmitted.as_f64();
-        let packets = expectation.bound.unit == Unit::Packets;
+        let packets = expectation.bound.unit == MetricUnit::Packets;
         let unit = if packets { self.payloads[place] } else { 1.0 };
         if sample.window != Bytes::MAX {
             self.window.add(sample.window.as_f64() / unit);

@@ -6,7 +6,7 @@ use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Throughput};
 
 use super::rates::Rates;
-use super::{Expectation, Statistic, Unit};
+use super::{Expectation, MetricUnit, Statistic};
 
 /// Sums over the samples of one link, or of all links.
 #[derive(Clone, Debug, Default)]
@@ -42,7 +42,7 @@ impl LinkSums {
                 let rate = rates.mean(sample.at - sample.interval, sample.at);
                 (time(sample.queue_bytes_mean, rate), time(sample.queue_bytes_max.as_f64(), rate))
             }
-            (None, Unit::Packets) => {
+            (None, MetricUnit::Packets) => {
                 (sample.queue_packets_mean, f64::from(sample.queue_packets_max))
             }
             (None, _) => (sample.queue_bytes_mean, sample.queue_bytes_max.as_f64()),
@@ -116,7 +116,7 @@ fn whole(expectation: &Expectation, link: Option<usize>, outcome: &Outcome) -> O
     };
     let link = outcome.links.get(link)?;
     let run = outcome.ended.since(ratewire_units::Time::ZERO);
-    let packets = expectation.bound.unit == Unit::Packets;
+    let packets = expectation.bound.unit == MetricUnit::Packets;
     let value = match expectation.metric {
         "utilisation" if !run.is_zero() => link.busy.secs() / run.secs(),
         "throughput" if !run.is_zero() => Throughput::over(link.sent, run).bps(),
@@ -135,7 +135,7 @@ fn whole(expectation: &Expectation, link: Option<usize>, outcome: &Outcome) -> O
 }
 
 fn is_queue_in_time(expectation: &Expectation) -> bool {
-    expectation.metric.starts_with("queue_") && expectation.bound.unit == Unit::Seconds
+    expectation.metric.starts_with("queue_") && expectation.bound.unit == MetricUnit::Seconds
 }
 
 /// Time to send `bytes` at `rate` bytes a second; no bytes take no time at any rate.

@@ -19,7 +19,7 @@ use ratewire_net::spec::LinkId;
 use ratewire_units::{Duration, Rate, Time};
 
 pub use evaluate::{Evaluator, Finding};
-pub use metrics::{MetricInfo, Subject, Unit, metrics};
+pub use metrics::{MetricInfo, MetricUnit, Subject, metrics};
 pub(crate) use read::{Edges, Named, read};
 pub(crate) use reference::Series;
 
@@ -68,7 +68,7 @@ pub struct AllowedRange {
     /// Largest value.
     pub max: Option<f64>,
     /// Unit of both limits.
-    pub unit: Unit,
+    pub unit: MetricUnit,
     /// Value and tolerance, if the range was written so.
     pub equals: Option<(f64, f64)>,
 }

@@ -8,8 +8,8 @@ use ratewire_units::{Duration, Rate, Time, quantity};
 
 use super::choose::{Side, choose};
 use super::{
-    AllowedRange, Basis, Expectation, Measure, MetricInfo, OF_SEVERAL, Reference, Statistic,
-    Subject, Unit,
+    AllowedRange, Basis, Expectation, Measure, MetricInfo, MetricUnit, OF_SEVERAL, Reference,
+    Statistic, Subject,
 };
 use super::{metrics, overlay, reference, vain};
 use crate::document::{Item, Value};
@@ -156,7 +156,7 @@ fn during(
         context
             .warning(text.span, format!("left out: at {to} the run has ended"))
             .of_end()
-            .help(format!("`--set duration` ends it at {}", named.duration));
+            .help(format!("`duration` was set to {}", named.duration));
         return Err(LeftOut);
     }
     if to > named.duration {
@@ -279,7 +279,7 @@ fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edge
     if info.name == "convergence_time"
         && let Some(entry) = section.get("within")
     {
-        match Unit::read(&entry.item.value, &[Unit::Share]) {
+        match MetricUnit::read(&entry.item.value, &[MetricUnit::Share]) {
             Some((share, _)) if share >= 0.0 => measure.within = share,
             _ => section.refuse("within", &entry.item),
         }
@@ -355,7 +355,7 @@ fn bound(section: &Section<'_>, info: &MetricInfo) -> Option<AllowedRange> {
             return None;
         }
     }
-    let number = |at: Option<At<(f64, Unit)>>| at.map(|at| at.value.0);
+    let number = |at: Option<At<(f64, MetricUnit)>>| at.map(|at| at.value.0);
     Some(AllowedRange { min: number(min), max: number(max), unit, equals: None })
 }
 
@@ -363,9 +363,9 @@ fn quantity_of(
     section: &Section<'_>,
     key: &'static str,
     info: &MetricInfo,
-) -> Option<At<(f64, Unit)>> {
+) -> Option<At<(f64, MetricUnit)>> {
     let item = &section.get(key)?.item;
-    match Unit::read(&item.value, info.units) {
+    match MetricUnit::read(&item.value, info.units) {
         Some(value) => Some(At { value, span: item.span }),
         None => {
             let found = item.value.describe();
@@ -383,13 +383,13 @@ fn examples(info: &MetricInfo) -> String {
     format!("a quantity such as {}", examples.join(", "))
 }
 
-fn tolerance_of(section: &Section<'_>, item: &Item, value: f64, unit: Unit) -> Option<f64> {
+fn tolerance_of(section: &Section<'_>, item: &Item, value: f64, unit: MetricUnit) -> Option<f64> {
     if let Value::Text(text) = &item.value
         && let Ok((percent, "%")) = quantity::split(text)
     {
         return Some(value.abs() * percent / 100.0);
     }
-    match Unit::read(&item.value, &[unit]) {
+    match MetricUnit::read(&item.value, &[unit]) {
         Some((tolerance, _)) if tolerance >= 0.0 => Some(tolerance),
         _ => {
             section.refuse("tolerance", item);

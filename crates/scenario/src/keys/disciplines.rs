@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use ratewire_laws::options::{self, OptionSpec};
 use ratewire_net::queue::{DisciplineInfo, list};
 
-use super::{Key, Kind, TableInfo, table};
+use super::{Key, KeyKind, TableInfo, table};
 
 static KEYS: LazyLock<Vec<Key>> = LazyLock::new(|| {
     list().iter().flat_map(|info| info.options.iter().map(|o| key(info, o))).collect()
@@ -52,17 +52,17 @@ fn key(info: &DisciplineInfo, option: &OptionSpec) -> Key {
     }
 }
 
-fn kind(kind: options::Kind) -> Kind {
+fn kind(kind: options::OptionKind) -> KeyKind {
     match kind {
-        options::Kind::Switch => Kind::Switch,
-        options::Kind::Number(min, max) => Kind::Number(min, max),
-        options::Kind::Count(min, max) => Kind::Count(min, max),
-        options::Kind::Time => Kind::Time,
-        options::Kind::Rate(None) => Kind::Rate,
-        options::Kind::Size(None) => Kind::Size,
-        options::Kind::Word(words) => Kind::Word(words),
-        or_a_word @ (options::Kind::Rate(Some(_)) | options::Kind::Size(Some(_))) => {
-            Kind::Other(or_a_word.to_string().leak())
+        options::OptionKind::Switch => KeyKind::Switch,
+        options::OptionKind::Number(min, max) => KeyKind::Number(min, max),
+        options::OptionKind::Count(min, max) => KeyKind::Count(min, max),
+        options::OptionKind::Time => KeyKind::Time,
+        options::OptionKind::Rate(None) => KeyKind::Rate,
+        options::OptionKind::Size(None) => KeyKind::Size,
+        options::OptionKind::Word(words) => KeyKind::Word(words),
+        or_a_word @ (options::OptionKind::Rate(Some(_)) | options::OptionKind::Size(Some(_))) => {
+            KeyKind::Other(or_a_word.to_string().leak())
         }
     }
 }
@@ -70,8 +70,10 @@ fn kind(kind: options::Kind) -> Kind {
 /// An option's default as a scenario writes it; of a switch the other value.
 fn example(option: &OptionSpec) -> String {
     match option.kind {
-        options::Kind::Switch => (option.default != "true").to_string(),
-        options::Kind::Number(..) | options::Kind::Count(..) => option.default.to_string(),
+        options::OptionKind::Switch => (option.default != "true").to_string(),
+        options::OptionKind::Number(..) | options::OptionKind::Count(..) => {
+            option.default.to_string()
+        }
         _ => format!("{:?}", option.default),
     }
 }

@@ -18,7 +18,7 @@ use std::fmt;
 const fn key(
     table: &'static str,
     name: &'static str,
-    kind: Kind,
+    kind: KeyKind,
     default: &'static str,
     doc: &'static str,
     example: &'static str,
@@ -31,7 +31,7 @@ pub(crate) use checks::METRIC_NAMES;
 
 /// The allowed values of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Kind {
+pub enum KeyKind {
     /// Any text.
     Text,
     /// `true` or `false`.
@@ -60,31 +60,33 @@ pub enum Kind {
     Other(&'static str),
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for KeyKind {
     /// The allowed values, in words.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Kind::Text => f.write_str("text"),
-            Kind::Switch => f.write_str("true or false"),
-            Kind::Count(min, u64::MAX) => write!(f, "a whole number, {min} or more"),
-            Kind::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
-            Kind::Number(min, max) if *max == f64::INFINITY => write!(f, "a number, {min} or more"),
-            Kind::Number(min, max) => write!(f, "a number from {min} to {max}"),
-            Kind::Time => f.write_str("a time such as \"50 ms\""),
-            Kind::Rate => f.write_str("a rate such as \"10 Mbit/s\""),
-            Kind::Bytes => f.write_str("a size such as \"64 KB\""),
-            Kind::Size => f.write_str("a size such as \"64 KB\" or \"10 packets\""),
-            Kind::Word(words) => {
+            KeyKind::Text => f.write_str("text"),
+            KeyKind::Switch => f.write_str("true or false"),
+            KeyKind::Count(min, u64::MAX) => write!(f, "a whole number, {min} or more"),
+            KeyKind::Count(min, max) => write!(f, "a whole number from {min} to {max}"),
+            KeyKind::Number(min, max) if *max == f64::INFINITY => {
+                write!(f, "a number, {min} or more")
+            }
+            KeyKind::Number(min, max) => write!(f, "a number from {min} to {max}"),
+            KeyKind::Time => f.write_str("a time such as \"50 ms\""),
+            KeyKind::Rate => f.write_str("a rate such as \"10 Mbit/s\""),
+            KeyKind::Bytes => f.write_str("a size such as \"64 KB\""),
+            KeyKind::Size => f.write_str("a size such as \"64 KB\" or \"10 packets\""),
+            KeyKind::Word(words) => {
                 f.write_str("one of ")?;
                 for (i, word) in words.iter().enumerate() {
                     write!(f, "{}\"{word}\"", if i == 0 { "" } else { ", " })?;
                 }
                 Ok(())
             }
-            Kind::Discipline => disciplines::allowed(f),
-            Kind::Table(_) => f.write_str("a table"),
-            Kind::Tables(_) => f.write_str("a list of tables"),
-            Kind::Other(words) => f.write_str(words),
+            KeyKind::Discipline => disciplines::allowed(f),
+            KeyKind::Table(_) => f.write_str("a table"),
+            KeyKind::Tables(_) => f.write_str("a list of tables"),
+            KeyKind::Other(words) => f.write_str(words),
         }
     }
 }
@@ -97,7 +99,7 @@ pub struct Key {
     /// Name as written in a file.
     pub name: &'static str,
     /// Allowed values.
-    pub kind: Kind,
+    pub kind: KeyKind,
     /// Default value as written. [`REQUIRED`] where the key must be given, and words in brackets
     /// where the default depends on other keys.
     pub default: &'static str,
@@ -378,7 +380,7 @@ mod tests {
             let same = keys().filter(|other| other.table == key.table && other.name == key.name);
             assert_eq!(same.count(), 1, "{place}");
             assert!(key.doc.ends_with('.') && !key.example.is_empty(), "{place}");
-            if let Kind::Table(name) | Kind::Tables(name) = key.kind {
+            if let KeyKind::Table(name) | KeyKind::Tables(name) = key.kind {
                 assert!(tables().any(|table| table.name == name), "{place}");
             }
         }

@@ -15,7 +15,7 @@ use crate::network::properties::{Router, Trace};
 use crate::network::queue::Queue;
 use crate::network::routes::{self, Routes};
 use crate::network::{Link, Net};
-use crate::pause::Pausing;
+use crate::pause::PauseBuffers;
 use crate::section::At;
 use crate::uses::Uses;
 
@@ -144,7 +144,7 @@ pub(crate) fn finish(
     let mut network = NetworkSpec { nodes: net.nodes.clone(), ..NetworkSpec::default() };
     let mut changes = Vec::new();
     let mut media = Media::default();
-    let mut pausing = Pausing::new(context, net, largest);
+    let mut pausing = PauseBuffers::new(context, net, largest);
     for (id, link) in net.links.iter().enumerate() {
         let properties = &link.properties;
         let service = match &properties.trace {

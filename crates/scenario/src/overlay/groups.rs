@@ -1,10 +1,10 @@
 //! `[[group]]`: members, senders, and changes of membership.
 
-use ratewire_overlay::{ClientId, GroupId, NodeId, SenderSpec, Service};
+use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, OverlayNodeId, SenderSpec};
 use ratewire_sim::overlay::spec::{MemberChange, OverlayGroup, OverlaySender};
 use ratewire_units::{Duration, Rate, Time};
 
-use super::{Draft, two_texts};
+use super::{OverlayReader, two_texts};
 use crate::context::Context;
 use crate::document::{Item, Value};
 use crate::network::matches;
@@ -13,14 +13,14 @@ use crate::section::{At, Section};
 /// Most clients that a key may list.
 const MOST_CLIENTS: u64 = 1_000_000;
 
-impl Draft<'_, '_> {
+impl OverlayReader<'_, '_> {
     pub(super) fn group(&mut self, section: &Section<'_>) {
         let context = section.context;
         let name = section.name("a group");
         let service = match section.word_or("service") {
-            "unordered" => Service::Unordered,
-            "agreed" => Service::Agreed,
-            _ => Service::Fifo,
+            "unordered" => DeliveryOrder::Unordered,
+            "agreed" => DeliveryOrder::Agreed,
+            _ => DeliveryOrder::Fifo,
         };
         let before = context.errors();
         let receivers = self.clients(section, "receivers");
@@ -35,7 +35,7 @@ impl Draft<'_, '_> {
         let start = section.time_or("start");
         let stop = section.time("stop");
         let group = GroupId(self.spec.groups.len() as u32);
-        let members: Vec<(ClientId, NodeId)> =
+        let members: Vec<(ClientId, OverlayNodeId)> =
             receivers.into_iter().map(|node| (self.client(), node)).collect();
         self.changes(section, group, &members);
         if let Some(stop) = stop
@@ -94,7 +94,7 @@ impl Draft<'_, '_> {
     }
 
     /// Nodes of the clients that a key lists, one entry for each client.
-    fn clients(&self, section: &Section<'_>, key: &'static str) -> Vec<NodeId> {
+    fn clients(&self, section: &Section<'_>, key: &'static str) -> Vec<OverlayNodeId> {
         let Some(list) = section.list(key) else { return Vec::new() };
         let mut clients = Vec::new();
         for item in list.value {
@@ -123,12 +123,12 @@ impl Draft<'_, '_> {
     }
 
     /// The overlay's nodes whose names match; notes an error if there are none.
-    fn nodes(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<NodeId> {
+    fn nodes(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<OverlayNodeId> {
         let hosts = self.spec.nodes.iter().map(|host| &self.senders.net.nodes[host.index()].name);
         let names: Vec<&String> = hosts.collect();
-        let found: Vec<NodeId> = (0..names.len())
+        let found: Vec<OverlayNodeId> = (0..names.len())
             .filter(|place| matches(pattern.value, names[*place]).is_some())
-            .map(|place| NodeId(place as u8))
+            .map(|place| OverlayNodeId(place as u8))
             .collect();
         if found.is_empty() && !self.is_guess {
             let message = format!("no node of the overlay is called {:?}", pattern.value);
@@ -139,7 +139,12 @@ impl Draft<'_, '_> {
     }
 
     /// Reads the times at which clients join and leave.
-    fn changes(&mut self, section: &Section<'_>, group: GroupId, members: &[(ClientId, NodeId)]) {
+    fn changes(
+        &mut self,
+        section: &Section<'_>,
+        group: GroupId,
+        members: &[(ClientId, OverlayNodeId)],
+    ) {
         let mut timed = self.timed(section, "joins", true);
         timed.extend(self.timed(section, "leaves", false));
         // Joins come before leaves of the same time, so that the new member can leave.
@@ -169,7 +174,7 @@ impl Draft<'_, '_> {
         section: &Section<'_>,
         key: &'static str,
         joins: bool,
-    ) -> Vec<(At<Duration>, NodeId, bool)> {
+    ) -> Vec<(At<Duration>, OverlayNodeId, bool)> {
         let context = section.context;
         let Some(list) = section.list(key) else { return Vec::new() };
         let mut timed = Vec::new();

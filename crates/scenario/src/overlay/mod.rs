@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use ratewire_net::spec::NodeId as Host;
 use ratewire_overlay::{
-    Benefit, Dollars, EdgeSpec, MOST_NODES, NodeId, Occupancy, Params, Price, Trees,
+    Benefit, Dollars, EdgeSpec, MOST_NODES, Occupancy, OverlayNodeId, Params, Price, Trees,
 };
 use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
 use ratewire_sim::setup::FlowSpec;
@@ -21,7 +21,7 @@ use crate::traffic::Senders;
 use crate::transport;
 
 /// The overlay while it is read.
-pub(super) struct Draft<'a, 'n> {
+pub(super) struct OverlayReader<'a, 'n> {
     pub senders: &'a mut Senders<'n>,
     pub spec: OverlaySpec,
     pub message: Bytes,
@@ -82,7 +82,7 @@ pub(crate) fn read(
         let name = format!("{}=>{}", name(from), name(to));
         senders.take_name(root.context, &name, section.span);
         senders.check_route(root.context, (nodes[from], nodes[to]), section.span);
-        let (one, two) = (NodeId(from as u8), NodeId(to as u8));
+        let (one, two) = (OverlayNodeId(from as u8), OverlayNodeId(to as u8));
         spec.links.push(OverlayLink { from: one, to: two, flow: flows.len() });
         flows.push(FlowSpec {
             name,
@@ -99,7 +99,7 @@ pub(crate) fn read(
     if !is_guess {
         check_reach(&section, senders, &spec);
     }
-    let mut draft = Draft { senders, spec, message, access, clients: 0, is_guess };
+    let mut draft = OverlayReader { senders, spec, message, access, clients: 0, is_guess };
     for group in &groups {
         draft.group(group);
         group.finish();
@@ -362,7 +362,7 @@ fn check_reach(section: &Section<'_>, senders: &Senders<'_>, spec: &OverlaySpec)
         |link: &OverlayLink| EdgeSpec { from: link.from, to: link.to, delay: Duration::ZERO };
     let links: Vec<EdgeSpec> = spec.links.iter().map(link).collect();
     if let Err(e) = Trees::new(spec.nodes.len(), &links) {
-        let name = |node: NodeId| &senders.net.nodes[spec.nodes[node.index()].index()].name;
+        let name = |node: OverlayNodeId| &senders.net.nodes[spec.nodes[node.index()].index()].name;
         section
             .context
             .error(

@@ -3,7 +3,7 @@
 use crate::context::listing;
 use crate::diagnostic::{Span, nearest};
 use crate::document::{Entry, Item, Table, Value};
-use crate::keys::{self, Kind};
+use crate::keys::{self, KeyKind};
 
 use super::Missed;
 use super::path::{PathKey, is_key_of_entries};
@@ -40,7 +40,7 @@ pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec
                 number(items, *other)
             ),
             help: Some(format!(
-                "--set '{list}.\"{text}\"...' takes the name, --set {list}.0{text}... the number"
+                "`{list}.\"{text}\"...` takes the name, `{list}.0{text}...` the number"
             )),
             nearest: None,
         }),
@@ -101,7 +101,7 @@ fn none_is(items: &[&Item], list: &str, wanted: &PathKey) -> Missed {
 }
 
 /// The `name` of an entry.
-fn name(item: &Item) -> Option<&str> {
+pub(super) fn name(item: &Item) -> Option<&str> {
     let Value::Table(table) = &item.value else { return None };
     match &table.get("name")?.item.value {
         Value::Text(text) => Some(text),
@@ -113,7 +113,7 @@ fn name(item: &Item) -> Option<&str> {
 /// `[[link]]` entry.
 pub(super) fn make_list(root: &mut Table, segments: &[PathKey], span: Span) {
     let [list, wanted, rest @ ..] = segments else { return };
-    let Some(Kind::Tables(of)) = keys::find("", &list.text).map(|key| key.kind) else { return };
+    let Some(KeyKind::Tables(of)) = keys::find("", &list.text).map(|key| key.kind) else { return };
     let (list, text) = (&list.text, &wanted.text);
     let is_entry = wanted.is_all()
         || wanted.number().is_some()

@@ -1,5 +1,6 @@
-//! `--set path=value`: values from the command line, applied to the document before the checks.
+//! Values set by path, `bottleneck.rate` for example, applied to the document before the checks.
 
+mod links;
 mod lists;
 mod path;
 #[cfg(test)]
@@ -7,15 +8,19 @@ mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
 use crate::document::{Entry, Item, Table, Value, parse_value};
-use crate::keys::{self, Kind};
+use crate::keys::{self, KeyKind};
 
+use links::{is_of_topology, link_near, link_without_list};
 pub(crate) use lists::number;
 use lists::{chosen, is_of_all_links, make_list, take_out_replaced};
 use path::PathKey;
 pub use path::whole_path;
 
 /// Name that diagnostics show in place of a file.
-pub(crate) const SOURCE: &str = "--set";
+const SOURCE: &str = "set";
+
+/// Remedy for a path that begins with a link.
+const LINKS_BY_NAME: &str = "the path to a key of a link is `link`, the link's name, and the key";
 
 /// Sets `value` at `path`; its text becomes a source, so that diagnostics can show it.
 ///
@@ -42,16 +47,23 @@ pub(crate) fn apply(
         return Err(refuse(format!("{path:?} is not a path"), help, None));
     }
     let first = &segments[0].text;
+    let Value::Table(table) = &mut root.value else { return Ok(()) };
+    if let Some((found, link)) = link_without_list(table, &segments) {
+        let message = format!("`{found}` is the name of a link, not a key");
+        return Err(refuse(message, LINKS_BY_NAME, Some(link)));
+    }
     if keys::find("", first).is_none() {
-        let known = keys::keys().filter(|key| matches!(key.table, "" | "topology"));
+        let message = format!("nothing is called `{first}`");
+        let known = keys::keys().filter(|key| key.table.is_empty() || is_of_topology(table, key));
         if let Some(near) = nearest(first, known.map(|key| key.name)) {
-            let message = format!("nothing is called `{first}`");
             let help = "a path begins with a table of the scenario, or a key of [topology]";
             return Err(refuse(message, help, Some(near)));
         }
+        if let Some(link) = link_near(table, &segments) {
+            return Err(refuse(message, LINKS_BY_NAME, Some(link)));
+        }
     }
     let item = item(source, index, path.len() + 1, kind(&segments));
-    let Value::Table(table) = &mut root.value else { return Ok(()) };
     make_list(table, &segments, key_span);
     put(table, &segments, &item, key_span).map_err(|Missed { why, help, nearest }| {
         let entries = "entries of a list are chosen by number from 1, by `name`, in quotes where that is a number, \
@@ -61,7 +73,7 @@ pub(crate) fn apply(
 }
 
 /// Kind of the key at the end of the path, if the table of keys has it.
-fn kind(segments: &[PathKey]) -> Option<Kind> {
+fn kind(segments: &[PathKey]) -> Option<KeyKind> {
     let mut table = "";
     let mut found = None;
     for PathKey { text, is_name } in segments {
@@ -70,7 +82,7 @@ fn kind(segments: &[PathKey]) -> Option<Kind> {
         // This part of the path is the number or name of an entry.
         let Some(key) = key else { continue };
         found = Some(key.kind);
-        if let Kind::Table(inner) | Kind::Tables(inner) = key.kind {
+        if let KeyKind::Table(inner) | KeyKind::Tables(inner) = key.kind {
             table = inner;
         }
     }
@@ -78,16 +90,16 @@ fn kind(segments: &[PathKey]) -> Option<Kind> {
 }
 
 /// The value as TOML, or as text where it is not TOML.
-fn item(source: &Source, index: usize, from: usize, kind: Option<Kind>) -> Item {
+fn item(source: &Source, index: usize, from: usize, kind: Option<KeyKind>) -> Item {
     let text = source.text[from..].trim();
     let span = Span { source: index, start: from, end: source.text.len() };
     let plain = |text: String| Item { value: Value::Text(text), span };
-    if kind == Some(Kind::Text) && !text.starts_with(['"', '\'']) {
+    if kind == Some(KeyKind::Text) && !text.starts_with(['"', '\'']) {
         return plain(text.to_string());
     }
     // `10M` is easier to type in sweeps than `"10 Mbit/s"`.
     let last = text.chars().next_back();
-    if kind == Some(Kind::Rate)
+    if kind == Some(KeyKind::Rate)
         && let Some(letter @ ('k' | 'M' | 'G' | 'T')) = last
         && text[..text.len() - 1].trim().parse::<f64>().is_ok()
     {

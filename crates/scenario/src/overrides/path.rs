@@ -1,6 +1,6 @@
-//! The parts of `--set` paths.
+//! The parts of the paths by which values are set.
 
-use crate::keys::{self, Kind};
+use crate::keys::{self, KeyKind};
 
 /// One part of a dotted path: a key, or a selection of entries of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl PathKey {
     }
 }
 
-/// Splits a path of `--set` into at least one key or entry; all spellings of a path give the same
+/// Splits the path of a value into at least one key or entry; all spellings of a path give the same
 /// parts.
 ///
 /// `[topology]` may be left out where the scenario has no such table of its own.
@@ -47,7 +47,7 @@ pub fn whole_path(path: &str) -> Vec<PathKey> {
 
 /// Whether entries of the scenario's list `list` have a key `name`.
 pub(super) fn is_key_of_entries(list: &str, name: &str) -> bool {
-    let Some(Kind::Tables(of)) = keys::find("", list).map(|key| key.kind) else { return false };
+    let Some(KeyKind::Tables(of)) = keys::find("", list).map(|key| key.kind) else { return false };
     keys::find(of, name).is_some() || (of == "link" && keys::find("properties", name).is_some())
 }
 

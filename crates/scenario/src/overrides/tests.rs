@@ -222,7 +222,7 @@ fn quotes_make_a_name_of_what_could_be_something_else() {
     let mut sources = vec![Source { name: "a".into(), text: nodes.into() }];
     let mut root = document::parse(&sources[0]).unwrap();
     let refused = apply(&mut root, &mut sources, "node.1.host", "false").unwrap_err();
-    let help = "--set 'node.\"1\"...' takes the name, --set node.01... the number";
+    let help = "`node.\"1\"...` takes the name, `node.01...` the number";
     assert_eq!(refused.help.as_deref(), Some(help));
     assert_eq!(
         set("", "link.\"7\".rate", "3M").unwrap(),
@@ -239,6 +239,34 @@ fn quotes_make_a_name_of_what_could_be_something_else() {
         set("", "bottleneck.\"rate\"", "3M").unwrap(),
         "{topology={bottleneck={rate=3 Mbit/s}}}"
     );
+}
+
+#[test]
+fn a_path_that_begins_with_a_link_is_told_where_links_are() {
+    let near = |text: &str, path: &str| {
+        let mut sources = vec![Source { name: "a".into(), text: text.into() }];
+        let mut root = document::parse(&sources[0]).unwrap();
+        let refused = apply(&mut root, &mut sources, path, "1").err();
+        refused.map(|refused| (refused.message.clone(), refused.nearest.unwrap_or_default()))
+    };
+    let name = |link: &str, path: &str| {
+        Some((format!("`{link}` is the name of a link, not a key"), path.to_string()))
+    };
+    let custom = "[topology]\nkind = \"custom\"\n[[link]]\nname = \"bottleneck\"\n\
+                  [[link]]\nname = \"wan.1\"\n";
+    let found = name("bottleneck", "link.bottleneck.rate");
+    assert_eq!(near(custom, "bottleneck.rate"), found);
+    assert_eq!(near(custom, "topology.bottleneck.rate"), found);
+    assert_eq!(near(custom, "\"wan.1\".rate"), name("wan.1", "link.\"wan.1\".rate"));
+    assert_eq!(near(custom, "a->b.rate"), name("a->b", "link.a->b.rate"));
+    let misspelt = ("nothing is called `botleneck`".into(), "link.bottleneck.rate".into());
+    assert_eq!(near(custom, "botleneck.rate"), Some(misspelt));
+    assert_eq!(near("link = { name = \"wan\" }", "wan.rate"), name("wan", "link.wan.rate"));
+    let dumbbell = custom.replace("custom", "dumbbell");
+    for path in ["bottleneck.rate", "topology.bottleneck.rate"] {
+        assert_eq!(near(&dumbbell, path), None, "the topology has such a key: {path}");
+    }
+    assert_eq!(near(custom, "link.bottleneck.rate"), None);
 }
 
 #[test]

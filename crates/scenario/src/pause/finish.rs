@@ -17,7 +17,7 @@ use crate::section::At;
 const USUAL_XOFF: u64 = 20;
 
 /// Computes the buffers of a network.
-pub(crate) struct Pausing<'a> {
+pub(crate) struct PauseBuffers<'a> {
     context: &'a Context<'a>,
     net: &'a Net,
     /// Largest packet of any flow.
@@ -29,9 +29,9 @@ pub(crate) struct Pausing<'a> {
     told: BTreeSet<(usize, usize, &'static str)>,
 }
 
-impl<'a> Pausing<'a> {
-    pub fn new(context: &'a Context<'a>, net: &'a Net, packet: Bytes) -> Pausing<'a> {
-        Pausing { context, net, packet, arrangements: BTreeMap::new(), told: BTreeSet::new() }
+impl<'a> PauseBuffers<'a> {
+    pub fn new(context: &'a Context<'a>, net: &'a Net, packet: Bytes) -> PauseBuffers<'a> {
+        PauseBuffers { context, net, packet, arrangements: BTreeMap::new(), told: BTreeSet::new() }
     }
 
     /// How the host at the start of a link hands packets to the link.

@@ -12,7 +12,7 @@ use crate::document::{Table, Value};
 use crate::section::{At, Section};
 
 pub(crate) use drivers::keep_to_hosts;
-pub(crate) use finish::Pausing;
+pub(crate) use finish::PauseBuffers;
 pub(crate) use unused::{warn_of_queues, warn_of_sorting};
 
 /// The key `pause`, as written.

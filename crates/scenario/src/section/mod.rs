@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use crate::context::{Added, Context};
 use crate::diagnostic::Span;
 use crate::document::{Entry, Item, Table, Value};
-use crate::keys::{self, Key, Kind, REQUIRED};
+use crate::keys::{self, Key, KeyKind, REQUIRED};
 use crate::overrides;
 
 /// A value and its place.
@@ -109,7 +109,7 @@ impl<'a> Section<'a> {
     pub fn refuse(&self, name: &'static str, item: &Item) {
         let key = self.key(name);
         let written = match key.kind {
-            Kind::Table(_) if key.example.starts_with('[') => format!(", {}", key.example),
+            KeyKind::Table(_) if key.example.starts_with('[') => format!(", {}", key.example),
             _ => String::new(),
         };
         self.context
@@ -194,7 +194,7 @@ impl<'a> Section<'a> {
     pub fn section(&self, name: &'static str) -> Option<Section<'a>> {
         let (table, key_span) = self.table(name)?;
         let tables: &'static [&'static str] = match &self.key(name).kind {
-            Kind::Table(table) => std::slice::from_ref(table),
+            KeyKind::Table(table) => std::slice::from_ref(table),
             _ => &[],
         };
         let title = format!("`{name}` of {}", self.title);

@@ -9,20 +9,20 @@ use ratewire_units::{Bytes, Duration, Rate};
 use super::{At, Section};
 use crate::diagnostic::nearest;
 use crate::document::Value;
-use crate::keys::Kind;
+use crate::keys::KeyKind;
 
 impl<'a> Section<'a> {
     /// The value `name` as text, if it is one that its key may hold.
     pub fn option(&self, name: &'static str) -> Option<String> {
         let is_allowed = match self.key(name).kind {
-            Kind::Switch => self.switch(name).is_some(),
-            Kind::Count(..) => self.count(name).is_some(),
-            Kind::Number(..) => self.number(name).is_some(),
-            Kind::Time => self.time(name).is_some(),
-            Kind::Rate => self.rate(name).is_some(),
-            Kind::Bytes => self.bytes(name).is_some(),
-            Kind::Size => self.size(name).is_some(),
-            Kind::Word(_) => self.word(name).is_some(),
+            KeyKind::Switch => self.switch(name).is_some(),
+            KeyKind::Count(..) => self.count(name).is_some(),
+            KeyKind::Number(..) => self.number(name).is_some(),
+            KeyKind::Time => self.time(name).is_some(),
+            KeyKind::Rate => self.rate(name).is_some(),
+            KeyKind::Bytes => self.bytes(name).is_some(),
+            KeyKind::Size => self.size(name).is_some(),
+            KeyKind::Word(_) => self.word(name).is_some(),
             _ => self.text(name).is_some(),
         };
         self.get(name).filter(|_| is_allowed).and_then(|entry| entry.item.value.as_option())
@@ -145,7 +145,7 @@ impl<'a> Section<'a> {
 
     pub fn count(&self, name: &'static str) -> Option<At<u64>> {
         let item = self.item(name)?;
-        let Kind::Count(min, max) = self.key(name).kind else { return None };
+        let KeyKind::Count(min, max) = self.key(name).kind else { return None };
         match item.value {
             Value::Integer(n) => match u64::try_from(n) {
                 Ok(value) if value >= min && value <= max => Some(At { value, span: item.span }),
@@ -169,7 +169,7 @@ impl<'a> Section<'a> {
 
     pub fn number(&self, name: &'static str) -> Option<At<f64>> {
         let item = self.item(name)?;
-        let Kind::Number(min, max) = self.key(name).kind else { return None };
+        let KeyKind::Number(min, max) = self.key(name).kind else { return None };
         let value = match item.value {
             Value::Integer(n) => n as f64,
             Value::Float(n) => n,
@@ -190,7 +190,7 @@ impl<'a> Section<'a> {
 
     pub fn word(&self, name: &'static str) -> Option<At<&'static str>> {
         let item = self.item(name)?;
-        let Kind::Word(words) = self.key(name).kind else { return None };
+        let KeyKind::Word(words) = self.key(name).kind else { return None };
         let Value::Text(text) = &item.value else {
             self.refuse(name, item);
             return None;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ratewire_inputs::arrivals::{self, Arrival};
+use ratewire_inputs::arrivals::{self, FlowArrival};
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{Arrivals, ListedArrival};
 use ratewire_units::{Duration, Time};
@@ -19,7 +19,7 @@ pub(super) struct Within {
 }
 
 impl Within {
-    fn holds(self, flow: &Arrival) -> bool {
+    fn holds(self, flow: &FlowArrival) -> bool {
         let at = flow.start.since(Time::ZERO);
         at >= self.start && self.stop.is_none_or(|stop| at < stop)
     }
@@ -34,7 +34,7 @@ pub(super) fn read(
 ) -> Option<Arrivals> {
     let flows = context.read(file.value, file.span, arrivals::parse)?;
     let nodes_of = |flow| Some((flow, listed(context, senders, file, flow)?));
-    let (arriving, list): (Vec<&Arrival>, Vec<ListedArrival>) =
+    let (arriving, list): (Vec<&FlowArrival>, Vec<ListedArrival>) =
         flows.iter().filter_map(nodes_of).filter(|(flow, _)| within.holds(flow)).unzip();
     refuse_lost(context, senders, file, &arriving);
     warn_if_none_arrives(context, file, &flows, within, senders.duration);
@@ -45,7 +45,7 @@ fn listed(
     context: &Context<'_>,
     senders: &Senders<'_>,
     file: At<&str>,
-    flow: &Arrival,
+    flow: &FlowArrival,
 ) -> Option<ListedArrival> {
     let node = |name: &str| {
         let found = senders.net.find_node(name);
@@ -65,7 +65,7 @@ fn refuse_lost(
     context: &Context<'_>,
     senders: &mut Senders<'_>,
     file: At<&str>,
-    flows: &[&Arrival],
+    flows: &[&FlowArrival],
 ) {
     let mut seen = BTreeSet::new();
     for flow in flows {
@@ -85,11 +85,11 @@ fn refuse_lost(
 fn warn_if_none_arrives(
     context: &Context<'_>,
     file: At<&str>,
-    flows: &[Arrival],
+    flows: &[FlowArrival],
     within: Within,
     duration: Duration,
 ) {
-    let at = |flow: &Arrival| flow.start.since(Time::ZERO);
+    let at = |flow: &FlowArrival| flow.start.since(Time::ZERO);
     let Within { start, stop } = within;
     let any = |within: Within| flows.iter().any(|flow| within.holds(flow));
     let end = stop.unwrap_or(duration).min(duration);

@@ -1,7 +1,7 @@
 //! RCP as a law outside the workspace's crates. The law behind pointers equals the one in the enum,
 //! so the difference of two runs is the cost of the pointers.
 
-use ratewire_laws::rcp::{Kind, Rcp, RcpHeader};
+use ratewire_laws::rcp::{Rcp, RcpHeader, RcpKind};
 use ratewire_laws::{
     Acked, AnyLaw, Congestion, Figure, FlowContext, HeaderError, HeaderFormat, Law, LawInfo,
     LawSet, LinkContext, MAX_HEADER, Named, OptionError, Options, PackedHeader, Port, PortQueue,
@@ -33,7 +33,7 @@ impl PackedHeader for Packed {
         bytes[8..16].copy_from_slice(&rtt.ps().to_be_bytes());
         bytes[16..24].copy_from_slice(&reverse_rate.get().to_be_bytes());
         bytes[24] = protocol;
-        bytes[25] = u8::from(kind == Kind::Reply);
+        bytes[25] = u8::from(kind == RcpKind::Reply);
     }
 
     fn unpack(bytes: &[u8]) -> Result<Packed, HeaderError> {
@@ -41,7 +41,7 @@ impl PackedHeader for Packed {
         let throughput = |at| Throughput::new(f64::from_bits(word(at)));
         Ok(Packed(RcpHeader {
             protocol: bytes[24],
-            kind: if bytes[25] == 0 { Kind::Request } else { Kind::Reply },
+            kind: if bytes[25] == 0 { RcpKind::Request } else { RcpKind::Reply },
             rate: throughput(0),
             rtt: Duration::from_ps(word(8)),
             reverse_rate: throughput(16),

@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Time};
 
 use super::Simulation;
-use crate::record::{Fate, FlowId, Followed, Recorder};
+use crate::record::{FlowId, Followed, FollowedFate, Recorder};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -97,7 +97,7 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// Reports the followed packet.
     #[cold]
-    pub(crate) fn tell_followed(&mut self, fate: Fate) {
+    pub(crate) fn tell_followed(&mut self, fate: FollowedFate) {
         let Some(trail) = self.network.tracer_mut().take_trail() else { return };
         let Some(packet) = self.following.packet.take() else { return };
         let Packet { flow, asked, sent, size } = packet;
@@ -121,7 +121,11 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// Reports the followed packet, if there is one, as not acknowledged.
     pub(super) fn give_up_following(&mut self) {
-        let fate = if self.network.tracer().is_busy() { Fate::Underway } else { Fate::Lost };
+        let fate = if self.network.tracer().is_busy() {
+            FollowedFate::Underway
+        } else {
+            FollowedFate::Lost
+        };
         self.tell_followed(fate);
         self.following.packet = None;
     }

@@ -15,7 +15,7 @@ use ratewire_units::{Bytes, Rate, Time};
 
 use crate::setup::Setup;
 use keys::KeySource;
-use spec::Edge;
+use spec::EnsembleEdge;
 
 /// The switches of a run.
 #[derive(Debug, Default)]
@@ -31,8 +31,8 @@ pub(crate) struct Junctions {
 #[derive(Debug)]
 struct Junction {
     switch: Switch,
-    peer: Edge,
-    members: Vec<Edge>,
+    peer: EnsembleEdge,
+    members: Vec<EnsembleEdge>,
     frame: u64,
     keys: KeySource,
     /// Time of its timer event.

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Time};
 
 use super::spec::MemberEvent;
 use crate::engine::{OtherEvent, Simulation};
-use crate::record::{Fate, FlowId, Recorder};
+use crate::record::{FlowId, FollowedFate, Recorder};
 
 impl<R: Recorder> Simulation<'_, R> {
     /// Processes a packet of an edge; returns whether it arrived at a switch.
@@ -50,7 +50,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
         let followed = if is_followed { self.continues(j, is_ack, &out) } else { None };
         if is_followed && followed.is_none() {
-            self.tell_followed(Fate::AcknowledgedLater);
+            self.tell_followed(FollowedFate::AcknowledgedLater);
         }
         self.send_on(j, &mut out, followed);
         self.junctions.out = out;

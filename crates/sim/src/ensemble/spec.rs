@@ -61,9 +61,9 @@ pub struct JunctionSpec {
     /// Node of the switch.
     pub node: NodeId,
     /// Edge to the peer.
-    pub peer: Edge,
+    pub peer: EnsembleEdge,
     /// Edges to the members.
-    pub members: Vec<Edge>,
+    pub members: Vec<EnsembleEdge>,
     /// Choice of the member for a frame.
     pub routing: RoutingSpec,
     /// Treatment of windows. `None` means soft flow control if the law's receivers limit senders by
@@ -107,7 +107,7 @@ impl JunctionSpec {
 
 /// Two neighbours in an ensemble: the flow in each direction, as an index into the listed flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Edge {
+pub struct EnsembleEdge {
     /// Away from the peer.
     pub inbound: Option<u32>,
     /// Towards the peer.

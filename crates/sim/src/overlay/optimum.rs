@@ -7,10 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use ratewire_net::routing::Routing;
+use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Change, LinkId};
 use ratewire_overlay::optimum::{Commodity, best};
-use ratewire_overlay::{Benefit, ClientId, NodeId, NodeSet, Trees};
+use ratewire_overlay::{Benefit, ClientId, NodeSet, OverlayNodeId, Trees};
 use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -80,10 +80,10 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new(setup: &'a Setup, spec: &'a OverlaySpec) -> Option<Plan<'a>> {
-        let mut routing = Routing::new(&setup.network, &setup.paths).ok()?;
+        let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
         let flows = setup.flows.iter().enumerate();
         let ways: Option<Vec<Vec<LinkId>>> =
-            flows.map(|(id, flow)| routing.path(flow.from, flow.to, id as u64)).collect();
+            flows.map(|(id, flow)| pathfinder.path(flow.from, flow.to, id as u64)).collect();
         let ways = ways?;
         let delay = |flow: usize| {
             let links = ways[flow].iter().map(|link| setup.network.links[link.index()].delay);
@@ -123,7 +123,7 @@ impl<'a> Plan<'a> {
         let mut of_group = Vec::new();
         for group in 0..self.spec.groups.len() {
             let to = self.receivers(group, from);
-            for node in (0..self.spec.nodes.len()).map(|node| NodeId(node as u8)) {
+            for node in (0..self.spec.nodes.len()).map(|node| OverlayNodeId(node as u8)) {
                 let senders = self.spec.senders.iter().filter(|sender| {
                     let mine = sender.at == node && sender.spec.group.index() == group;
                     mine && active(sender.start, sender.stop)
@@ -149,7 +149,7 @@ impl<'a> Plan<'a> {
         Some(Period { from, to, worth, groups })
     }
 
-    fn demand(&self, node: NodeId, to: &NodeSet, most: Rate) -> Commodity {
+    fn demand(&self, node: OverlayNodeId, to: &NodeSet, most: Rate) -> Commodity {
         let crossed = self.trees.crossed(node, to);
         let links = crossed.iter().flat_map(|link| &self.ways[self.spec.links[link.index()].flow]);
         Commodity {
@@ -161,7 +161,7 @@ impl<'a> Plan<'a> {
 
     /// Nodes with members of a group at a time.
     fn receivers(&self, group: usize, at: Time) -> NodeSet {
-        let mut members: Vec<(ClientId, NodeId)> = self.spec.groups[group].members.clone();
+        let mut members: Vec<(ClientId, OverlayNodeId)> = self.spec.groups[group].members.clone();
         let mut changes: Vec<_> = self.spec.changes.iter().collect();
         changes.sort_by_key(|change| change.at);
         for change in changes.iter().filter(|c| c.at <= at && c.group.index() == group) {

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use ratewire_net::prefetch_bytes;
 use ratewire_net::random::stream;
 use ratewire_overlay::{
-    EdgeId, GroupSpec, Message, Node, NodeId, Overlay, SenderCounts, Trees, Unreachable,
+    EdgeId, GroupSpec, Message, Overlay, OverlayNode, OverlayNodeId, SenderCounts, Trees,
+    Unreachable,
 };
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -21,7 +22,7 @@ use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample}
 #[derive(Debug)]
 pub(crate) struct Running {
     spec: Arc<OverlaySpec>,
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<OverlayNode>,
     /// Time of each node's event.
     pub(crate) timers: Vec<Time>,
     connections: Vec<Connection>,
@@ -36,8 +37,8 @@ pub(crate) struct Running {
 #[repr(align(64))]
 struct Connection {
     /// Nodes at the ends of the link.
-    from: NodeId,
-    to: NodeId,
+    from: OverlayNodeId,
+    to: OverlayNodeId,
     /// Stream offset up to which messages were written.
     written: u64,
     /// Messages, and where in the stream each ends.
@@ -72,7 +73,7 @@ impl Running {
         let overlay = Arc::new(Overlay { params: spec.params.clone(), trees, groups });
         let node = |i: usize| {
             let random = stream(seed, "overlay purchases", i as u64);
-            Node::new(NodeId(i as u8), Arc::clone(&overlay), random)
+            OverlayNode::new(OverlayNodeId(i as u8), Arc::clone(&overlay), random)
         };
         let connection = |link: &OverlayLink| Connection {
             from: link.from,
@@ -182,7 +183,7 @@ impl Running {
     pub(crate) fn books(&self) -> (u64, u64) {
         let owed = self.nodes.iter().map(|node| node.counts().owed).sum();
         let came: u64 = self.nodes.iter().map(|node| node.counts().came).sum();
-        let queued: u64 = self.nodes.iter().map(Node::owed_in_queues).sum();
+        let queued: u64 = self.nodes.iter().map(OverlayNode::owed_in_queues).sum();
         let on_links = self.connections.iter().enumerate().flat_map(|(link, connection)| {
             let from = &self.nodes[connection.from.index()];
             let link = EdgeId(link as u16);

@@ -1,7 +1,9 @@
 //! An overlay in a setup: hosts, connections, senders, and members over time.
 
 use ratewire_net::spec;
-use ratewire_overlay::{ClientId, EdgeSpec, GroupId, NodeId, Params, SenderSpec, Service};
+use ratewire_overlay::{
+    ClientId, DeliveryOrder, EdgeSpec, GroupId, OverlayNodeId, Params, SenderSpec,
+};
 use ratewire_units::{Bytes, Duration, Time};
 
 /// An overlay.
@@ -35,9 +37,9 @@ impl OverlaySpec {
 #[derive(Clone, Copy, Debug)]
 pub struct OverlayLink {
     /// Node at its start.
-    pub from: NodeId,
+    pub from: OverlayNodeId,
     /// Node at its end.
-    pub to: NodeId,
+    pub to: OverlayNodeId,
     /// Index of its flow in [`Setup::flows`](crate::setup::Setup::flows).
     ///
     /// The flow is [fed](ratewire_transport::Writer::Fed), starts at once and does not stop.
@@ -50,16 +52,16 @@ pub struct OverlayGroup {
     /// Unique name.
     pub name: String,
     /// Order of delivery.
-    pub service: Service,
+    pub service: DeliveryOrder,
     /// Members from the start, and their nodes.
-    pub members: Vec<(ClientId, NodeId)>,
+    pub members: Vec<(ClientId, OverlayNodeId)>,
 }
 
 /// A sending client.
 #[derive(Clone, Debug)]
 pub struct OverlaySender {
     /// Node of the client.
-    pub at: NodeId,
+    pub at: OverlayNodeId,
     /// Rate and size of its messages.
     pub spec: SenderSpec,
     /// Time at which it starts.
@@ -78,7 +80,7 @@ pub struct MemberChange {
     /// The client.
     pub client: ClientId,
     /// Node of the client.
-    pub node: NodeId,
+    pub node: OverlayNodeId,
     /// Whether the client joins or leaves.
     pub joins: bool,
 }

@@ -1,6 +1,6 @@
 //! Counts deliveries to members of all groups.
 
-use ratewire_overlay::{Delivery, Node};
+use ratewire_overlay::{Delivery, OverlayNode};
 use ratewire_units::{Duration, Time};
 
 /// Counters by group in a dense array: each message updates one of many.
@@ -30,7 +30,7 @@ impl OverlayTally {
     }
 
     /// Counts the messages that a node has for its clients.
-    pub(super) fn note(&mut self, now: Time, node: &mut Node) {
+    pub(super) fn note(&mut self, now: Time, node: &mut OverlayNode) {
         while let Some(delivery) = node.poll_delivery() {
             match delivery {
                 Delivery::Data { group, bought, .. } => {

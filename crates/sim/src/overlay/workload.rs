@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ratewire_laws::AnyLaw;
-use ratewire_overlay::{ClientId, GroupId, NodeId, Params, SenderSpec, Service};
+use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, OverlayNodeId, Params, SenderSpec};
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -30,7 +30,7 @@ pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32
         let other = (i + step) % NODES;
         cable(&mut setup.network, i, other, rate, rtt / 2, limit);
         for (from, to) in [(i, other), (other, i)] {
-            let (one, two) = (NodeId(from as u8), NodeId(to as u8));
+            let (one, two) = (OverlayNodeId(from as u8), OverlayNodeId(to as u8));
             links.push(OverlayLink { from: one, to: two, flow: setup.flows.len() });
             setup.flows.push(FlowSpec {
                 name: format!("n{from}=>n{to}"),
@@ -45,14 +45,14 @@ pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32
     let payload = transport.packet.saturating_sub(transport.headers);
     // Neighbours in a group are thirteen nodes apart, and each group begins one node after the
     // last.
-    let home = |client: u32| NodeId(((client / 10 + client % 10 * 13) % NODES) as u8);
+    let home = |client: u32| OverlayNodeId(((client / 10 + client % 10 * 13) % NODES) as u8);
     let members = |group: u32| {
         let clients = group * 10 + SENDERS..group * 10 + 10;
         clients.map(|client| (ClientId(client), home(client))).collect()
     };
     let group = |group: u32| OverlayGroup {
         name: format!("g{group}"),
-        service: Service::Fifo,
+        service: DeliveryOrder::Fifo,
         members: members(group),
     };
     let sender = |client: u32| OverlaySender {

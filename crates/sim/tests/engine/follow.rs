@@ -2,7 +2,7 @@
 
 use ratewire_laws::{AnyLaw, LinkContext, list};
 use ratewire_net::spec::{Limit, LinkId};
-use ratewire_sim::record::{Fate, FlowId};
+use ratewire_sim::record::{FlowId, FollowedFate};
 use ratewire_sim::setup::Follow;
 use ratewire_transport::{App, KeptBy, ReceiveWindow, Writer};
 use ratewire_units::{Rate, Time};
@@ -39,7 +39,9 @@ fn the_narrow_link_binds() {
     let figures = &followed.trail.there[1].reason.as_ref().unwrap().figures;
     let capacity = figures.iter().find(|figure| figure.name == "C").map(|figure| figure.value);
     assert_eq!(capacity, Some(1.25e6));
-    assert!(matches!(followed.fate, Fate::Acknowledged(at, _) if at > followed.sent + MS(30)));
+    assert!(
+        matches!(followed.fate, FollowedFate::Acknowledged(at, _) if at > followed.sent + MS(30))
+    );
 }
 
 #[test]
@@ -87,7 +89,7 @@ fn a_packet_that_is_lost_is_reported_as_lost() {
     net.link(2).loss = ratewire_net::spec::Loss::Random(1.0);
     net.setup.follow = asked(0, secs(0.0));
     let (_, log) = net.log();
-    assert_eq!(log.followed[0].fate, Fate::Lost);
+    assert_eq!(log.followed[0].fate, FollowedFate::Lost);
     assert_eq!(log.followed[0].trail.there.len(), 2);
     assert!(log.followed[0].trail.back.is_empty());
 }

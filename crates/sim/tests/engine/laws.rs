@@ -1,6 +1,6 @@
 //! Promises of laws: they work alike at any scale and speed, and equal flows end with equal shares.
 
-use ratewire_laws::options::Kind;
+use ratewire_laws::options::OptionKind;
 use ratewire_laws::{AnyLaw, Promises, list};
 use ratewire_net::spec::{Limit, Service};
 use ratewire_transport::App;
@@ -22,10 +22,10 @@ fn scaled(name: &str, scale: Scale) -> AnyLaw {
     let options = ratewire_laws::find(name).unwrap().options.iter();
     let scaled = options.filter_map(|option| {
         let value = match option.kind {
-            Kind::Rate(_) => {
+            OptionKind::Rate(_) => {
                 format!("{} bit/s", option.default.parse::<Rate>().ok()?.bps() * scale.rate)
             }
-            Kind::Size(_) => {
+            OptionKind::Size(_) => {
                 format!("{} B", option.default.parse::<Bytes>().ok()?.get() * scale.packet)
             }
             _ => return None,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use ratewire_net::spec::{Change, Limit, LinkId, Loss, NodeId as Host};
-use ratewire_overlay::{ClientId, GroupId, NodeId, Params, SenderSpec, Service};
+use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, OverlayNodeId, Params, SenderSpec};
 use ratewire_sim::outcome::OverlayOutcome;
 use ratewire_sim::overlay::optimum::optimum;
 use ratewire_sim::overlay::spec::*;
@@ -31,7 +31,11 @@ fn overlay(
         for (from, to) in [(*a, *b), (*b, *a)] {
             let flow = net.setup.flows.len();
             net.flow(from, to, App::fed());
-            links.push(OverlayLink { from: NodeId(from as u8), to: NodeId(to as u8), flow });
+            links.push(OverlayLink {
+                from: OverlayNodeId(from as u8),
+                to: OverlayNodeId(to as u8),
+                flow,
+            });
         }
     }
     let spec = OverlaySpec {
@@ -46,8 +50,8 @@ fn overlay(
     (net, spec)
 }
 
-fn group(name: &str, service: Service, members: &[(u32, u8)]) -> OverlayGroup {
-    let members = members.iter().map(|(client, node)| (ClientId(*client), NodeId(*node)));
+fn group(name: &str, service: DeliveryOrder, members: &[(u32, u8)]) -> OverlayGroup {
+    let members = members.iter().map(|(client, node)| (ClientId(*client), OverlayNodeId(*node)));
     OverlayGroup { name: name.into(), service, members: members.collect() }
 }
 
@@ -59,14 +63,14 @@ fn sender(client: u32, at: u8, group: u32) -> OverlaySender {
         line: Rate::from_mbps(10),
         offered: None,
     };
-    OverlaySender { at: NodeId(at), spec, start: Time::ZERO, stop: None }
+    OverlaySender { at: OverlayNodeId(at), spec, start: Time::ZERO, stop: None }
 }
 
 /// The paper's scenario 2: both groups cross B-D, at 2 Mb/s.
 fn scenario_2(senders: u32) -> (Net, OverlaySpec) {
     let cables = [(0, 1, 3), (1, 2, 3), (1, 3, 2), (3, 4, 3), (3, 5, 2)];
-    let ace = group("ace", Service::Fifo, &[(1000, 2), (1001, 4)]);
-    let aef = group("aef", Service::Fifo, &[(1002, 4), (1003, 5)]);
+    let ace = group("ace", DeliveryOrder::Fifo, &[(1000, 2), (1001, 4)]);
+    let aef = group("aef", DeliveryOrder::Fifo, &[(1002, 4), (1003, 5)]);
     let (net, mut spec) = overlay(6, &cables, vec![ace, aef]);
     spec.senders = (0..senders).map(|i| sender(i, 0, i % 2)).collect();
     (net, spec)
@@ -144,7 +148,7 @@ proptest! {
     #[test]
     fn nothing_is_lost_between_nodes(
         loss in prop_oneof![Just(0.0), 0.0..0.1f64],
-        service in prop_oneof![Just(Service::Unordered), Just(Service::Fifo), Just(Service::Agreed)],
+        service in prop_oneof![Just(DeliveryOrder::Unordered), Just(DeliveryOrder::Fifo), Just(DeliveryOrder::Agreed)],
         changes in prop::collection::vec((0u64..3000, 0u8..6), 0..20),
         stop in prop::option::of(0u64..3000),
         seed in any::<u64>(),
@@ -160,7 +164,7 @@ proptest! {
                 at: Time::ZERO + MS(at),
                 group: GroupId(i as u32 % 2),
                 client,
-                node: NodeId(*node),
+                node: OverlayNodeId(*node),
                 joins,
             };
             spec.changes.extend([change(*ms, true), change(ms + 300, false)]);

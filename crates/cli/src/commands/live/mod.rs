@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
-use ratewire_live::{Error, Law, host, router};
+use ratewire_live::{Error, KernelLaw, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
 
@@ -25,7 +25,7 @@ enum Command {
     /// Let TCP connections of this machine, or of a cgroup, send at the rate that routers allow
     Host {
         /// The law
-        #[arg(long, value_parser = law(&Law::ALL))]
+        #[arg(long, value_parser = law(&KernelLaw::ALL))]
         law: String,
         /// Only connections of this cgroup: a folder of the cgroup2 file system
         #[arg(long)]
@@ -47,7 +47,7 @@ enum Command {
         #[arg(long)]
         iface: String,
         /// The law
-        #[arg(long, value_parser = law(&Law::OF_ROUTERS))]
+        #[arg(long, value_parser = law(&KernelLaw::OF_ROUTERS))]
         law: String,
         /// Rate to share out: a little less than the bottleneck's rate, link-layer headers
         /// included; or "measured", for the rate at which packets leave while some wait
@@ -101,7 +101,7 @@ enum Format {
     Prometheus,
 }
 
-fn law(laws: &[Law]) -> PossibleValuesParser {
+fn law(laws: &[KernelLaw]) -> PossibleValuesParser {
     PossibleValuesParser::new(laws.iter().map(|law| law.name()))
 }
 
@@ -147,15 +147,15 @@ fn capacity(text: &str) -> Result<Capacity, String> {
     }
 }
 
-fn named(law: &str) -> Law {
-    Law::named(law).expect("the parser lets no other pass")
+fn named(law: &str) -> KernelLaw {
+    KernelLaw::named(law).expect("the parser lets no other pass")
 }
 
 pub(crate) fn live(args: &Args) -> Exit {
     let done = match &args.command {
         Command::Host { law, cgroup, iface, desired, mode } => {
             let law = named(law);
-            if law != Law::Noq && mode.is_some() {
+            if law != KernelLaw::Noq && mode.is_some() {
                 tell!("ratewire: --mode is only for noq, not for {}", law.name());
                 tell!("  help: leave --mode out, or use --law noq");
                 return Exit::Wrong;
@@ -175,8 +175,8 @@ pub(crate) fn live(args: &Args) -> Exit {
             host::attach(&spec, ratewire_emulate::holder).map(|()| {
                 let (name, control) = (law.name(), law.control());
                 match law {
-                    Law::Noq if is_forced => format!("{who} from now on send by {control}\n"),
-                    Law::Noq => format!(
+                    KernelLaw::Noq if is_forced => format!("{who} from now on send by {control}\n"),
+                    KernelLaw::Noq => format!(
                         "{who} from now on send by {control} where their own interface is paused\n"
                     ),
                     _ => format!(

@@ -121,7 +121,11 @@ fn list(papers: &[Paper]) -> String {
 /// Runs the papers one after the other, so that only one paper's samples are in memory.
 ///
 /// Sets `short` to an exit code if a run is missing, or if an emulated run is not reliable.
-fn run(papers: &[&Paper], short: &Cell<Exit>, args: &Args) -> Result<Vec<papers::Paper>, Exit> {
+fn run(
+    papers: &[&Paper],
+    short: &Cell<Exit>,
+    args: &Args,
+) -> Result<Vec<papers::PaperSection>, Exit> {
     let mut all = Vec::new();
     for paper in papers {
         let mut loaded = Vec::new();
@@ -162,7 +166,7 @@ fn run_paper(
     users: Option<&Users>,
     short: &Cell<Exit>,
     show_progress: bool,
-) -> Result<papers::Paper, Exit> {
+) -> Result<papers::PaperSection, Exit> {
     let mut jobs = Vec::new();
     let mut counts = Vec::new();
     let mut told = Vec::new();
@@ -225,7 +229,7 @@ fn run_paper(
         });
         draw(figure, results.collect())
     });
-    Ok(papers::Paper {
+    Ok(papers::PaperSection {
         title: paper.title.clone(),
         authors: paper.authors.clone(),
         summary: paper.summary.clone(),

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use ratewire::folder::write_page;
-use ratewire::papers::{Figure, Paper};
+use ratewire::papers::{Paper, PaperFigure};
 use ratewire_report::html::papers;
-use ratewire_report::{Expectation, Verdict, table};
+use ratewire_report::{CheckedExpectation, Verdict, table};
 use serde::Serialize;
 
 use super::Args;
@@ -21,14 +21,14 @@ struct Claim<'a> {
     scenario: &'a str,
     verdict: &'static str,
     #[serde(flatten)]
-    expectation: &'a Expectation,
+    expectation: &'a CheckedExpectation,
 }
 
 /// File of the page.
 pub(super) fn page(papers: &[&Paper], args: &Args) -> PathBuf {
     let default = match (papers, args.names.as_slice()) {
         ([one], [name]) if name.contains('/') => {
-            let figures: Vec<String> = one.figures.iter().map(Figure::handle).collect();
+            let figures: Vec<String> = one.figures.iter().map(PaperFigure::handle).collect();
             format!("{}-{}.html", one.name, figures.join("-"))
         }
         ([one], _) => format!("{}.html", one.name),
@@ -38,7 +38,7 @@ pub(super) fn page(papers: &[&Paper], args: &Args) -> PathBuf {
 }
 
 /// Prints the results and writes the page.
-pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> Exit {
+pub(super) fn finish(papers: &[&Paper], done: &[papers::PaperSection], args: &Args) -> Exit {
     let out = page(papers, args);
     let written = write_page(&out, &papers::render(done));
     let text = match &written {
@@ -60,29 +60,29 @@ pub(super) fn finish(papers: &[&Paper], done: &[papers::Paper], args: &Args) -> 
     }
 }
 
-fn expectations(done: &[papers::Paper]) -> impl Iterator<Item = &Expectation> {
+fn expectations(done: &[papers::PaperSection]) -> impl Iterator<Item = &CheckedExpectation> {
     done.iter().flat_map(|p| &p.figures).flat_map(|f| &f.claims).flat_map(|c| &c.expectations)
 }
 
-fn tables(papers: &[&Paper], done: &[papers::Paper]) -> String {
+fn tables(papers: &[&Paper], done: &[papers::PaperSection]) -> String {
     let options = table_options();
     let mut text = String::new();
     let mut rows = Vec::new();
     for (paper, done) in papers.iter().zip(done) {
         for figure in &done.figures {
             text += &format!("{}, {}: {}\n", paper.name, figure.id, figure.title);
-            let list: Vec<Expectation> =
+            let list: Vec<CheckedExpectation> =
                 figure.claims.iter().flat_map(|c| c.expectations.clone()).collect();
             text += &table::claims(&list, &options);
             text += "\n";
         }
-        let verdicts = expectations(std::slice::from_ref(done)).map(Expectation::verdict);
+        let verdicts = expectations(std::slice::from_ref(done)).map(CheckedExpectation::verdict);
         rows.push((paper.name.clone(), done.figures.len(), verdicts.collect()));
     }
     text + &table::tally(&rows, &options)
 }
 
-fn json(papers: &[&Paper], done: &[papers::Paper]) -> String {
+fn json(papers: &[&Paper], done: &[papers::PaperSection]) -> String {
     let mut all = Vec::new();
     for (paper, done) in papers.iter().zip(done) {
         for figure in &done.figures {

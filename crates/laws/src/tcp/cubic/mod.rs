@@ -48,7 +48,7 @@ use super::common::{self, Common};
 use crate::law::{
     FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 
 /// CUBIC with its parameters.
 #[derive(Clone, Debug)]
@@ -62,21 +62,21 @@ pub struct Cubic {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "c",
-        kind: Kind::Number(1e-6, 1e6),
+        kind: OptionKind::Number(1e-6, 1e6),
         default: "0.4",
         part: Part::Sender,
         doc: "how fast the window grows, in packets per second cubed. RFC 9438, 5.",
     },
     OptionSpec {
         name: "beta",
-        kind: Kind::Number(0.01, 0.99),
+        kind: OptionKind::Number(0.01, 0.99),
         default: "0.7",
         part: Part::Sender,
         doc: "share of the window kept after a loss or mark. RFC 9438, 4.6.",
     },
     OptionSpec {
         name: "fast_convergence",
-        kind: Kind::Switch,
+        kind: OptionKind::Switch,
         default: "true",
         part: Part::Sender,
         doc: "give way to new flows: aim below the last window when it was below the one before. RFC \

@@ -44,7 +44,7 @@ use crate::law::{
     FlowContext, Invariants, Law, LawInfo, LinkContext, Named, NoHeader, NoSink, Promises,
     Properties,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part, Size};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 
 /// DCTCP with its parameters.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ pub struct Dctcp {
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "threshold",
-        kind: Kind::Size(None),
+        kind: OptionKind::Size(None),
         default: "65 packets",
         part: Part::Port,
         doc: "K; a packet that finds more than this waiting is marked. At least C RTT / 7: 20 \
@@ -66,14 +66,14 @@ const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "g",
-        kind: Kind::Number(1e-6, 1.0),
+        kind: OptionKind::Number(1e-6, 1.0),
         default: "0.0625",
         part: Part::Sender,
         doc: "weight of the last window's marks in alpha. SIGCOMM 2010, 4.1: 1/16.",
     },
     OptionSpec {
         name: "initial_alpha",
-        kind: Kind::Number(0.0, 1.0),
+        kind: OptionKind::Number(0.0, 1.0),
         default: "1",
         part: Part::Sender,
         doc: "alpha before the first window of data has been acknowledged. RFC 8257, 3.3: 1, \

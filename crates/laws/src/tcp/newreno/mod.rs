@@ -48,7 +48,7 @@ use super::common::{self, Common};
 use crate::law::{
     FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises,
 };
-use crate::options::{Kind, OptionError, OptionSpec, Options, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 
 /// NewReno with its parameters.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ pub struct NewReno {
 /// The option `count`.
 pub(crate) const COUNT: OptionSpec = OptionSpec {
     name: "count",
-    kind: Kind::Word(&["bytes", "acks"]),
+    kind: OptionKind::Word(&["bytes", "acks"]),
     default: "bytes",
     part: Part::Sender,
     doc: "what congestion avoidance counts up to a window before it adds a packet. \"bytes\": what is \

@@ -4,7 +4,7 @@
 mod tests;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::discipline::{Departure, Discipline, DisciplineInfo, Treatment, option};
@@ -29,11 +29,11 @@ pub struct CoDel {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    option("target", Kind::Time, "5 ms", "Acceptable standing delay."),
-    option("interval", Kind::Time, "100 ms", "Window in which the least delay is taken."),
+    option("target", OptionKind::Time, "5 ms", "Acceptable standing delay."),
+    option("interval", OptionKind::Time, "100 ms", "Window in which the least delay is taken."),
     option(
         "ecn",
-        Kind::Switch,
+        OptionKind::Switch,
         "false",
         "Mark packets that can be marked, instead of dropping them.",
     ),

@@ -19,7 +19,7 @@
 mod tests;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
@@ -65,46 +65,51 @@ pub struct DualPi2 {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    option("target", Kind::Time, "15 ms", "Wait of the Classic queue to hold. RFC 9332, A.1."),
+    option(
+        "target",
+        OptionKind::Time,
+        "15 ms",
+        "Wait of the Classic queue to hold. RFC 9332, A.1.",
+    ),
     option(
         "update",
-        Kind::Time,
+        OptionKind::Time,
         "15 ms",
         "Time between updates of the probabilities. RFC 9332, A.1: Tupdate, the lesser of the target and a third of 100 ms.",
     ),
     option(
         "alpha",
-        Kind::Number(0.0, 1000.0),
+        OptionKind::Number(0.0, 1000.0),
         "0.15",
         "Integral gain in 1/s. RFC 9332, A.1: 0.1 Tupdate / RTT_max^2, RTT_max 100 ms.",
     ),
     option(
         "beta",
-        Kind::Number(0.0, 1000.0),
+        OptionKind::Number(0.0, 1000.0),
         "3",
         "Proportional gain in 1/s. RFC 9332, A.1: 0.3 / RTT_max.",
     ),
     option(
         "coupling",
-        Kind::Number(0.1, 100.0),
+        OptionKind::Number(0.1, 100.0),
         "2",
         "Probability of a low-latency packet's mark over the root of that of a Classic packet's drop. RFC 9332, A.1: k.",
     ),
     option(
         "ramp_start",
-        Kind::Time,
+        OptionKind::Time,
         "800 us",
         "Wait of a low-latency packet from which it may be marked by its own queue. RFC 9332, A.1: minTh.",
     ),
     option(
         "ramp",
-        Kind::Time,
+        OptionKind::Time,
         "400 us",
         "So much more wait, and it is marked for certain; 0 for a step. RFC 9332, A.1: range.",
     ),
     option(
         "classic_share",
-        Kind::Number(0.001, 0.999),
+        OptionKind::Number(0.001, 0.999),
         "0.1",
         "Share of the Classic queue while packets wait in both, as in Linux's sch_dualpi2 (c_protection).",
     ),
@@ -183,6 +188,17 @@ impl DualPi2 {
         Treatment::signal(likelihood < most)
     }
 
+    /// Changes the credit if packets wait in the other queue. A queue that is alone takes nothing
+    /// from the other one.
+    fn pay(&mut self, departure: &Departure) {
+        let bytes = departure.size.as_f64();
+        if departure.queue == CLASSIC && self.heads[LOW_LATENCY as usize].is_some() {
+            self.credit -= (1.0 - self.classic_share) * bytes;
+        } else if departure.queue == LOW_LATENCY && self.heads[CLASSIC as usize].is_some() {
+            self.credit += self.classic_share * bytes;
+        }
+    }
+
     /// Treatment of a departing low-latency packet (dualpi2_dequeue of A.2).
     fn treat_low_latency(&mut self, departure: &Departure) -> Treatment {
         let (classic, coupled) = (self.classic(), self.coupled());
@@ -259,13 +275,11 @@ impl Discipline for DualPi2 {
     }
 
     fn on_departure(&mut self, departure: &Departure) -> Treatment {
-        let bytes = departure.size.as_f64();
         self.heads[departure.queue as usize & 1] = departure.next.map(|head| head.came);
+        self.pay(departure);
         if departure.queue == CLASSIC {
-            self.credit -= (1.0 - self.classic_share) * bytes;
             self.treat_classic()
         } else {
-            self.credit += self.classic_share * bytes;
             self.treat_low_latency(departure)
         }
     }

@@ -155,7 +155,7 @@ fn the_codepoint_chooses_the_queue() {
 
 #[test]
 fn while_both_wait_the_classic_queue_gets_its_share() {
-    let mut dual = at(0.0);
+    let mut dual = DualPi2 { heads: [Some(Time::ZERO); 2], ..at(0.0) };
     let mut sorted = Sorted::default();
     (0..1000).for_each(|_| sorted.push(CLASSIC, Time::ZERO, Label { size: 1500, ..Label::NONE }));
     (0..10_000)
@@ -166,7 +166,8 @@ fn while_both_wait_the_classic_queue_gets_its_share() {
         let label = sorted.pop(queue).unwrap();
         assert!(step > 0 || queue == LOW_LATENCY);
         let size = Bytes::new(u64::from(label.size));
-        dual.on_departure(&Departure { size, ..departure(queue, us(0), 9) });
+        let next = sorted.queues().head(queue);
+        dual.on_departure(&Departure { size, next, ..departure(queue, us(0), 9) });
         bytes[queue as usize] += label.size;
     }
     let share = f64::from(bytes[0]) / f64::from(bytes[0] + bytes[1]);
@@ -175,6 +176,19 @@ fn while_both_wait_the_classic_queue_gets_its_share() {
     let mut alone = Sorted::default();
     (0..9).for_each(|_| alone.push(CLASSIC, Time::ZERO, Label { size: 1500, ..Label::NONE }));
     assert_eq!(dual.choose(Time::ZERO, alone.queues()), CLASSIC);
+}
+
+/// A long time alone neither saves up credit nor runs up a debt.
+#[test]
+fn a_queue_that_was_alone_changes_no_credit() {
+    for alone in [CLASSIC, LOW_LATENCY] {
+        let mut dual = at(0.0);
+        let before = dual.credit;
+        for _ in 0..100_000 {
+            dual.on_departure(&departure(alone, us(0), 9));
+        }
+        assert_eq!(dual.credit, before);
+    }
 }
 
 /// Updates computed at arrivals and departures equal those of a timer.

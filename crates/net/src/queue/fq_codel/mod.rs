@@ -13,7 +13,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options, Size};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options, Size};
 use ratewire_units::{Bytes, Time};
 
 use super::codel::CoDel;
@@ -59,38 +59,43 @@ struct Flow {
 const OPTIONS: &[OptionSpec] = &[
     option(
         "flows",
-        Kind::Count(1, 65_536),
+        OptionKind::Count(1, 65_536),
         "1024",
         "Most queues; flows that hash to one queue share it. RFC 8290, 5.2.5.",
     ),
     option(
         "quantum",
-        Kind::Size(None),
+        OptionKind::Size(None),
         "1514 B",
         "What a queue may send in each round. RFC 8290, 5.2.4: a full Ethernet frame.",
     ),
     option(
         "limit",
-        Kind::Count(1, 1_000_000_000),
+        OptionKind::Count(1, 1_000_000_000),
         "10240",
         "Packets in all queues beyond which the longest loses some, beside what `queue` says. RFC 8290, 5.2.3.",
     ),
     option(
         "batch",
-        Kind::Count(1, 1_000_000),
+        OptionKind::Count(1, 1_000_000),
         "64",
         "Most packets that the longest queue loses at once, and half of it at most. RFC 8290, 4.1.",
     ),
-    option("target", Kind::Time, "5 ms", "Acceptable standing delay of each queue, see CoDel."),
+    option(
+        "target",
+        OptionKind::Time,
+        "5 ms",
+        "Acceptable standing delay of each queue, see CoDel.",
+    ),
     option(
         "interval",
-        Kind::Time,
+        OptionKind::Time,
         "100 ms",
         "Window in which each queue's least delay is taken, see CoDel.",
     ),
     option(
         "ecn",
-        Kind::Switch,
+        OptionKind::Switch,
         "true",
         "Mark packets that can be marked, instead of dropping them. RFC 8290, 5.2.6.",
     ),

@@ -24,7 +24,7 @@
 mod tests;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
@@ -60,40 +60,40 @@ pub struct Pie {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    option("target", Kind::Time, "15 ms", "Latency to hold. RFC 8033, 4.2: QDELAY_REF."),
+    option("target", OptionKind::Time, "15 ms", "Latency to hold. RFC 8033, 4.2: QDELAY_REF."),
     option(
         "update",
-        Kind::Time,
+        OptionKind::Time,
         "15 ms",
         "Time between updates of the drop probability. RFC 8033, 4.2: T_UPDATE.",
     ),
     option(
         "alpha",
-        Kind::Number(0.0, 100.0),
+        OptionKind::Number(0.0, 100.0),
         "0.125",
         "Gain of the deviation from the target, in 1/s. RFC 8033, 4.2: 1/8.",
     ),
     option(
         "beta",
-        Kind::Number(0.0, 100.0),
+        OptionKind::Number(0.0, 100.0),
         "1.25",
         "Gain of the change of the latency, in 1/s. RFC 8033, 4.2: 1 + 1/4.",
     ),
     option(
         "burst",
-        Kind::Time,
+        OptionKind::Time,
         "150 ms",
         "Time for which packets pass after the queue was short. RFC 8033, 4.4: MAX_BURST.",
     ),
     option(
         "ecn",
-        Kind::Switch,
+        OptionKind::Switch,
         "false",
         "Mark packets that can be marked, instead of dropping them.",
     ),
     option(
         "ecn_threshold",
-        Kind::Number(0.0, 1.0),
+        OptionKind::Number(0.0, 1.0),
         "0.1",
         "Drop probability from which packets are dropped that could be marked. RFC 8033, 5.1: MAX_ECNTH.",
     ),

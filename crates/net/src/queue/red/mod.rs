@@ -4,7 +4,7 @@
 mod tests;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{Kind, OptionSpec, Options, Size};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options, Size};
 use ratewire_units::{Bytes, Time};
 
 use super::discipline::{Arrival, Discipline, DisciplineInfo, Treatment, option};
@@ -29,18 +29,23 @@ pub struct Red {
 }
 
 const OPTIONS: &[OptionSpec] = &[
-    option("min", Kind::Size(None), "5 packets", "Average queue below which nothing is dropped."),
+    option(
+        "min",
+        OptionKind::Size(None),
+        "5 packets",
+        "Average queue below which nothing is dropped.",
+    ),
     option(
         "max",
-        Kind::Size(None),
+        OptionKind::Size(None),
         "15 packets",
         "Average queue at which the drop probability is `max_probability`; it grows to 1 at twice this.",
     ),
-    option("max_probability", Kind::Number(1e-9, 1.0), "0.1", "Drop probability at `max`."),
-    option("weight", Kind::Number(1e-9, 1.0), "0.002", "Gain of the average."),
+    option("max_probability", OptionKind::Number(1e-9, 1.0), "0.1", "Drop probability at `max`."),
+    option("weight", OptionKind::Number(1e-9, 1.0), "0.002", "Gain of the average."),
     option(
         "ecn",
-        Kind::Switch,
+        OptionKind::Switch,
         "false",
         "Mark packets that can be marked, instead of dropping them.",
     ),

@@ -4,7 +4,7 @@ use super::*;
 
 /// Two nodes, one link each way that carries a message every 5 ms, and this many senders.
 fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<usize>) {
-    let groups = vec![group(Service::Fifo, &[(1000, 1)])];
+    let groups = vec![group(DeliveryOrder::Fifo, &[(1000, 1)])];
     let mut net = Net::new(2, &both(&[(0, 1)]), groups, params);
     for client in 0..senders {
         net.nodes[0].start_sender(Time::ZERO, &sender(client, 0));
@@ -38,7 +38,7 @@ fn a_full_link_stays_full_and_its_queue_near_the_soft_limit() {
 
 #[test]
 fn prices_reach_all_nodes_and_agree() {
-    let groups = vec![group(Service::Fifo, &[(1000, 3)])];
+    let groups = vec![group(DeliveryOrder::Fifo, &[(1000, 3)])];
     let mut net = Net::new(4, &both(&[(0, 1), (1, 2), (2, 3)]), groups, Params::default());
     for client in 0..20 {
         net.nodes[0].start_sender(Time::ZERO, &sender(client, 0));
@@ -54,7 +54,8 @@ fn prices_reach_all_nodes_and_agree() {
 
 #[test]
 fn a_client_without_receivers_sends_when_one_joins() {
-    let mut net = Net::new(2, &both(&[(0, 1)]), vec![group(Service::Fifo, &[])], Params::default());
+    let mut net =
+        Net::new(2, &both(&[(0, 1)]), vec![group(DeliveryOrder::Fifo, &[])], Params::default());
     net.nodes[0].start_sender(Time::ZERO, &sender(0, 0));
     net.advance(Time::ZERO + Duration::from_millis(500));
     assert_eq!(net.nodes[0].counts().owed, 0);
@@ -68,7 +69,7 @@ fn a_client_without_receivers_sends_when_one_joins() {
 
 #[test]
 fn a_sender_with_little_to_send_pays_and_is_not_held_back() {
-    let groups = vec![group(Service::Fifo, &[(1000, 1)])];
+    let groups = vec![group(DeliveryOrder::Fifo, &[(1000, 1)])];
     let mut net = Net::new(2, &both(&[(0, 1)]), groups, Params::default());
     // 1000 bytes at 80 kbit/s: ten messages a second, which the first salary period pays for.
     let slow = SenderSpec { offered: Some(Rate::from_bps(80_000)), ..sender(0, 0) };

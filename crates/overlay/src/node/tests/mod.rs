@@ -14,14 +14,14 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::*;
 use crate::client::SenderSpec;
-use crate::groups::{Delivery, Service};
+use crate::groups::{Delivery, DeliveryOrder};
 use crate::tree::EdgeSpec;
 
 /// Deliveries to a client.
 pub(super) type Log = Vec<Delivery>;
 
 pub(super) struct Net {
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<OverlayNode>,
     pub now: Time,
     /// Messages on each link.
     pub on_links: Vec<VecDeque<Rc<Message>>>,
@@ -31,8 +31,8 @@ pub(super) struct Net {
 
 pub(super) fn both(cables: &[(u8, u8)]) -> Vec<EdgeSpec> {
     let link = |from: u8, to: u8| EdgeSpec {
-        from: NodeId(from),
-        to: NodeId(to),
+        from: OverlayNodeId(from),
+        to: OverlayNodeId(to),
         delay: Duration::from_millis(1),
     };
     cables.iter().flat_map(|(a, b)| [link(*a, *b), link(*b, *a)]).collect()
@@ -54,7 +54,7 @@ impl Net {
         let overlay = Arc::new(Overlay { params, trees, groups });
         let node = |id: u8| {
             let random = Xoshiro256PlusPlus::seed_from_u64(u64::from(id));
-            Node::new(NodeId(id), Arc::clone(&overlay), random)
+            OverlayNode::new(OverlayNodeId(id), Arc::clone(&overlay), random)
         };
         Net {
             nodes: (0..nodes).map(node).collect(),
@@ -123,7 +123,7 @@ impl Net {
     pub fn check_books(&self) {
         let owed: u64 = self.nodes.iter().map(|node| node.counts().owed).sum();
         let came: u64 = self.nodes.iter().map(|node| node.counts().came).sum();
-        let queued: u64 = self.nodes.iter().map(Node::owed_in_queues).sum();
+        let queued: u64 = self.nodes.iter().map(OverlayNode::owed_in_queues).sum();
         let trees = &self.nodes[0].overlay.trees;
         let on_links = self.on_links.iter().enumerate().flat_map(|(link, messages)| {
             messages.iter().map(move |message| trees.owed(EdgeId(link as u16), message))
@@ -134,7 +134,7 @@ impl Net {
 }
 
 /// Each agent's destinations are those of its group.
-fn check_aims(node: &Node) {
+fn check_aims(node: &OverlayNode) {
     let trees = &node.overlay.trees;
     for (index, agent) in node.agents.iter().enumerate() {
         let to = node.groups[agent.group.index()].to();
@@ -144,7 +144,7 @@ fn check_aims(node: &Node) {
     }
 }
 
-pub(super) fn group(service: Service, members: &[(u32, u8)]) -> GroupSpec {
-    let members = members.iter().map(|(client, node)| (ClientId(*client), NodeId(*node)));
+pub(super) fn group(service: DeliveryOrder, members: &[(u32, u8)]) -> GroupSpec {
+    let members = members.iter().map(|(client, node)| (ClientId(*client), OverlayNodeId(*node)));
     GroupSpec { service, members: members.collect() }
 }

@@ -29,7 +29,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 }
 
 /// Clients 0 to 3 send; 10 to 15 are members from time to time, each of node (client - 10) mod 4.
-fn play(service: Service, steps: &[Step]) -> Net {
+fn play(service: DeliveryOrder, steps: &[Step]) -> Net {
     let links = both(&[(0, 1), (1, 2), (1, 3), (2, 3)]);
     let start = group(service, &[(10, 0), (12, 2)]);
     let mut net = Net::new(4, &links, vec![start], Params::default());
@@ -95,7 +95,7 @@ proptest! {
     /// Between two views that members share, all get the same deliveries in the same order.
     #[test]
     fn agreed_order_is_one_order(steps in steps()) {
-        let net = play(Service::Agreed, &steps);
+        let net = play(DeliveryOrder::Agreed, &steps);
         // Deliveries after each view, until the next, at any node with members.
         let mut known: BTreeMap<u64, Log> = BTreeMap::new();
         for log in &net.logs {
@@ -119,7 +119,7 @@ proptest! {
     /// A member gets each sender's messages in order, none missing, none twice.
     #[test]
     fn nothing_is_lost_or_comes_twice(steps in steps(), agreed in any::<bool>()) {
-        let service = if agreed { Service::Agreed } else { Service::Fifo };
+        let service = if agreed { DeliveryOrder::Agreed } else { DeliveryOrder::Fifo };
         let net = play(service, &steps);
         for (member, log) in by_member(&net) {
             let mut next: BTreeMap<ClientId, u64> = BTreeMap::new();
@@ -141,7 +141,7 @@ proptest! {
     /// At the end all nodes agree on the right members.
     #[test]
     fn views_end_the_same_everywhere(steps in steps(), agreed in any::<bool>()) {
-        let service = if agreed { Service::Agreed } else { Service::Fifo };
+        let service = if agreed { DeliveryOrder::Agreed } else { DeliveryOrder::Fifo };
         let net = play(service, &steps);
         let mut inside = vec![ClientId(10), ClientId(12)];
         for step in &steps {
@@ -170,7 +170,7 @@ fn messages_are_delivered_at_all() {
                 .chain((0..8).map(Step::Arrive))
         })
         .collect();
-    for service in [Service::Unordered, Service::Fifo, Service::Agreed] {
+    for service in [DeliveryOrder::Unordered, DeliveryOrder::Fifo, DeliveryOrder::Agreed] {
         let net = play(service, &steps);
         let data = |node: usize| {
             net.logs[node].iter().filter(|(d, _)| matches!(d, Delivery::Data { .. })).count()

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use ratewire_net::routing::Routing;
+use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Change, LinkId, Service};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_transport::{Reader, Writer};
@@ -48,11 +48,11 @@ impl Plan {
         let mut places = vec![None; setup.flows.len()];
         let mut steps: Vec<(Time, Step)> = Vec::new();
         // A setup with an invalid path cannot run, and the engine reports why.
-        let mut routing = Routing::new(&setup.network, &setup.paths).ok();
+        let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok();
         let whole = setup.flows.iter().enumerate();
         let whole = whole.filter(|(id, flow)| contends(flow) && !setup.ensembles.has_edge(*id));
         for (id, flow) in whole {
-            let Some((out, back)) = routing.as_mut().and_then(|r| ways(r, flow, id)) else {
+            let Some((out, back)) = pathfinder.as_mut().and_then(|r| ways(r, flow, id)) else {
                 continue;
             };
             let delay = |link: &LinkId| setup.network.links[link.index()].delay;
@@ -104,9 +104,13 @@ fn contends(flow: &FlowSpec) -> bool {
 }
 
 /// Links of the path there, and of the path back.
-fn ways(routing: &mut Routing, flow: &FlowSpec, id: usize) -> Option<(Vec<LinkId>, Vec<LinkId>)> {
-    let out = routing.path(flow.from, flow.to, id as u64)?;
-    Some((out, routing.path(flow.to, flow.from, id as u64)?))
+fn ways(
+    pathfinder: &mut Pathfinder,
+    flow: &FlowSpec,
+    id: usize,
+) -> Option<(Vec<LinkId>, Vec<LinkId>)> {
+    let out = pathfinder.path(flow.from, flow.to, id as u64)?;
+    Some((out, pathfinder.path(flow.to, flow.from, id as u64)?))
 }
 
 fn describe(steps: &[Step], contenders: &[Contender], setup: &Setup) -> String {

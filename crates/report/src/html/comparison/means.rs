@@ -3,7 +3,7 @@
 use ratewire_statistics::Significance;
 
 use super::{capital, tag};
-use crate::compare::{About, Better, LawMetric, Metric, Standing, Unit, shown};
+use crate::compare::{About, Better, FigureUnit, LawMetric, Metric, Standing, shown};
 use crate::figure::clip;
 use crate::html::groups::Groups;
 use crate::html::text::{coordinate, escape, name};
@@ -56,9 +56,9 @@ fn card(figure: &Metric, groups: &Groups) -> String {
         Better::Neither => "as much as was offered",
     };
     let unit = match figure.unit {
-        Unit::Packets => "packets, ",
-        Unit::Ratio => "times as long, ",
-        Unit::Share | Unit::Index | Unit::Count | Unit::Seconds => "",
+        FigureUnit::Packets => "packets, ",
+        FigureUnit::Ratio => "times as long, ",
+        FigureUnit::Share | FigureUnit::Index | FigureUnit::Count | FigureUnit::Seconds => "",
     };
     let title = escape(&clip(&figure.title, 60));
     let title = if figure.about == About::Run { capital(&title) } else { title };
@@ -149,7 +149,7 @@ impl Scale {
     }
 
     /// Labels of the ends; empty if all values are the same.
-    fn ends(&self, unit: Unit) -> String {
+    fn ends(&self, unit: FigureUnit) -> String {
         if self.low >= self.high {
             return String::new();
         }
@@ -178,7 +178,7 @@ mod tests {
             name: String::new(),
             title: String::new(),
             about: About::Run,
-            unit: Unit::Packets,
+            unit: FigureUnit::Packets,
             better: Better::Less,
             laws: means.iter().map(law).collect(),
             differences: Vec::new(),
@@ -207,7 +207,7 @@ mod tests {
     fn equal_values_lie_in_the_middle_of_no_scale() {
         for all in [&[(8.0, None), (8.0, None)][..], &[(0.0, None)], &[]] {
             assert_eq!(
-                (scale(all).percent(8.0), scale(all).ends(Unit::Packets)),
+                (scale(all).percent(8.0), scale(all).ends(FigureUnit::Packets)),
                 (50.0, "".into())
             );
         }

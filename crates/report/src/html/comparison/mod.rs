@@ -9,7 +9,7 @@ use super::text::{capital, escape, name};
 use super::{
     Page, STYLE, charts, data, drawn, end, foot, head, headed, small_enough, table, toolbar,
 };
-use crate::compare::{About, Comparison, LawMetric, Metric, Standing, Unit};
+use crate::compare::{About, Comparison, FigureUnit, LawMetric, Metric, Standing};
 use crate::figure::plural;
 use crate::plots::Plot;
 use means::section;
@@ -138,7 +138,7 @@ fn named(law: &LawMetric, place: usize, groups: &Groups) -> String {
 /// A title that can stand alone.
 fn long_title(figure: &Metric) -> String {
     match figure.about {
-        About::Run if figure.unit == Unit::Packets => {
+        About::Run if figure.unit == FigureUnit::Packets => {
             format!("{} (packets)", capital(&figure.title))
         }
         About::Run => capital(&figure.title),

@@ -17,7 +17,7 @@ use crate::spec::{MediumId, Reorder};
 
 /// Parts that only few links have.
 #[derive(Debug)]
-pub(crate) struct Extra {
+pub(crate) struct RareParts {
     pub(crate) discipline: AnyDiscipline,
     /// Waiting packets, if the discipline sorts them.
     pub(crate) sorted: Option<Sorted>,
@@ -48,14 +48,14 @@ pub(crate) struct Extra {
     pub(crate) tally: RareTally,
 }
 
-impl Extra {
+impl RareParts {
     /// Arrival of the next late packet.
     pub(crate) fn next_late(&self) -> Time {
         self.late.front().map_or(Time::NEVER, |label| label.time)
     }
 
-    pub(super) fn plain(index: u64, seed: u64) -> Extra {
-        Extra {
+    pub(super) fn plain(index: u64, seed: u64) -> RareParts {
+        RareParts {
             discipline: AnyDiscipline::default(),
             sorted: None,
             loss: LossState::None,

@@ -17,7 +17,7 @@ use crate::spec::{LinkId, NetworkSpec, NodeId};
 /// (equal-cost multipath, per flow). Hosts with one cable are left out of the search and attached
 /// afterwards, so that ten thousand of them cost nothing.
 #[derive(Debug)]
-pub struct Routing {
+pub struct Pathfinder {
     /// Nodes with more than one neighbour; edge weights are links and costs.
     core: Graph<NodeId, (LinkId, u64)>,
     attachments: Vec<Attachment>,
@@ -49,35 +49,35 @@ pub struct PathError {
     pub to: NodeId,
 }
 
-impl Routing {
-    /// The routing of a network, with given paths as nodes from source to destination.
+impl Pathfinder {
+    /// A pathfinder for a network, with given paths as nodes from source to destination.
     ///
     /// # Errors
     /// An error if two neighbours on a given path have no link between them.
-    pub fn new(spec: &NetworkSpec, given: &[Vec<NodeId>]) -> Result<Routing, PathError> {
+    pub fn new(spec: &NetworkSpec, given: &[Vec<NodeId>]) -> Result<Pathfinder, PathError> {
         let attachments = attachments(spec);
-        let mut routing = Routing {
+        let mut pathfinder = Pathfinder {
             core: Graph::new(),
             attachments,
             costs: BTreeMap::new(),
             given: BTreeMap::new(),
         };
         for i in 0..spec.nodes.len() {
-            if let Attachment::Core(at) = &mut routing.attachments[i] {
-                *at = routing.core.add_node(NodeId(i as u32));
+            if let Attachment::Core(at) = &mut pathfinder.attachments[i] {
+                *at = pathfinder.core.add_node(NodeId(i as u32));
             }
         }
         for (i, link) in spec.links.iter().enumerate() {
             if let (Attachment::Core(a), Attachment::Core(b)) =
-                (routing.attachments[link.from.index()], routing.attachments[link.to.index()])
+                (pathfinder.attachments[link.from.index()], pathfinder.attachments[link.to.index()])
             {
-                routing.core.add_edge(a, b, (LinkId(i as u32), cost(link.delay)));
+                pathfinder.core.add_edge(a, b, (LinkId(i as u32), cost(link.delay)));
             }
         }
         for path in given {
-            routing.add_given(spec, path)?;
+            pathfinder.add_given(spec, path)?;
         }
-        Ok(routing)
+        Ok(pathfinder)
     }
 
     fn add_given(&mut self, spec: &NetworkSpec, path: &[NodeId]) -> Result<(), PathError> {
@@ -254,7 +254,7 @@ mod tests {
     fn takes_the_path_of_least_delay_then_of_fewest_links() {
         // A square 1-2-4-3-1 with leaves 0 on 1 and 5 on 4.
         let spec = network(6, &[(0, 1, 1), (1, 2, 5), (2, 4, 5), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
-        let mut r = Routing::new(&spec, &[]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[]).unwrap();
         assert_eq!(names(&spec, r.path(NodeId(0), NodeId(5), 0)), "n0->n1 n1->n3 n3->n4 n4->n5");
         assert_eq!(names(&spec, r.path(NodeId(0), NodeId(0), 0)), "");
         assert_eq!(names(&spec, r.path(NodeId(1), NodeId(5), 0)), "n1->n3 n3->n4 n4->n5");
@@ -263,17 +263,17 @@ mod tests {
     #[test]
     fn equal_paths_are_spread_by_flow_and_given_ones_win() {
         let spec = network(6, &[(0, 1, 1), (1, 2, 2), (2, 4, 2), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
-        let mut r = Routing::new(&spec, &[]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[]).unwrap();
         let via_2 = (0..100)
             .filter(|f| names(&spec, r.path(NodeId(0), NodeId(5), *f)).contains("n2"))
             .count();
         assert!((30..70).contains(&via_2), "{via_2} of 100");
         let given = [0, 1, 3, 4, 5].map(NodeId).to_vec();
-        let mut r = Routing::new(&spec, &[given]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[given]).unwrap();
         assert!((0..20).all(|f| names(&spec, r.path(NodeId(0), NodeId(5), f)).contains("n3")));
         let broken = [0, 4].map(NodeId).to_vec();
         assert_eq!(
-            Routing::new(&spec, &[broken]).unwrap_err(),
+            Pathfinder::new(&spec, &[broken]).unwrap_err(),
             PathError { from: NodeId(0), to: NodeId(4) }
         );
     }
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn says_when_there_is_no_route() {
         let spec = network(5, &[(0, 1, 1), (2, 3, 1)]);
-        let mut r = Routing::new(&spec, &[]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[]).unwrap();
         assert_eq!(
             names(&spec, r.path(NodeId(0), NodeId(1), 0)),
             "n0->n1",

@@ -1,4 +1,4 @@
-//! Routes of packets.
+//! The routes of packets, as links one after the other.
 
 use prefetch_index::prefetch_index;
 
@@ -23,11 +23,11 @@ impl RouteId {
 
 /// All routes of a network, one after the other, each a run of link numbers followed by [`END`].
 #[derive(Debug, Default)]
-pub(crate) struct Routes {
+pub(crate) struct RouteStore {
     table: Vec<u32>,
 }
 
-impl Routes {
+impl RouteStore {
     /// Makes a route from these links.
     pub(crate) fn add(&mut self, links: &[LinkId]) -> RouteId {
         let at = self.table.len() as u32;
