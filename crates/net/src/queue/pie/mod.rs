@@ -71,13 +71,13 @@ const OPTIONS: &[OptionSpec] = &[
         "alpha",
         OptionKind::Number(0.0, 100.0),
         "0.125",
-        "Gain of the deviation from the target, in 1/s. RFC 8033, 4.2: 1/8.",
+        "Gain of the deviation from the target, in 1/s. RFC 8033, appendix A: 1/8.",
     ),
     option(
         "beta",
         OptionKind::Number(0.0, 100.0),
         "1.25",
-        "Gain of the change of the latency, in 1/s. RFC 8033, 4.2: 1 + 1/4.",
+        "Gain of the change of the latency, in 1/s. RFC 8033, appendix A: 1 + 1/4.",
     ),
     option(
         "burst",

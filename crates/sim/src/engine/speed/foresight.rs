@@ -84,6 +84,8 @@ impl Foresight {
         if !self.is_on {
             return;
         }
+        // Functions that are not inlined make their own: passing this one would write it to memory
+        // at each event.
         let ahead = network.look_ahead();
         let scouts = self.scouts || ahead.lacks_delay_lines();
         match link_of(event) {
@@ -106,18 +108,19 @@ impl Foresight {
             }
             None => {
                 if timer_of(event).is_some() && flows.slots() > FEW_TIMERS && !scouts {
-                    self.look_at_timers(wheel, ahead, flows);
+                    self.look_at_timers(wheel, network, flows);
                 }
             }
         }
         if scouts {
-            wheel.scout(EVENTS_AHEAD as u32, |event| self.see(event, ahead, flows));
+            wheel.scout(EVENTS_AHEAD as u32, |event| self.see(event, network, flows));
         }
     }
 
     /// Looks at an event for the first time, and again at some seen before it.
     #[inline]
-    fn see(&mut self, event: u32, ahead: LookAhead<'_>, flows: &FlowTable) {
+    fn see(&mut self, event: u32, network: &Network, flows: &FlowTable) {
+        let ahead = network.look_ahead();
         self.count = self.count.wrapping_add(1);
         *self.at(0) = match event & !INDEX {
             LINK => Coming::Event(LinkId(event & INDEX)),
@@ -161,7 +164,8 @@ impl Foresight {
     /// Handles a due timer: fetches the flow of a later timer; for an earlier one the sender's
     /// state and its first link; and for one before that the state that a packet needs there.
     #[inline]
-    fn look_at_timers(&mut self, wheel: &mut Wheel, ahead: LookAhead<'_>, flows: &FlowTable) {
+    fn look_at_timers(&mut self, wheel: &mut Wheel, network: &Network, flows: &FlowTable) {
+        let ahead = network.look_ahead();
         let Some(slot) = wheel.tell_of_far().and_then(timer_of) else { return };
         flows.foresee(slot, false);
         self.timers.rotate_right(1);
