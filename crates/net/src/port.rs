@@ -68,9 +68,10 @@ impl Ports {
         let queue = link.port_queue();
         let port = &mut self.all[link.port as usize];
         port.on_arrival(now, size, header, queue);
-        let is_marked = ecn.may_be_marked() && port.mark(now, size, queue);
-        link.tally.marked += u64::from(is_marked);
-        if is_marked { Ecn::Marked } else { ecn }
+        if ecn.may_be_marked() && port.mark(now, size, queue) {
+            return Ports::note_mark(link);
+        }
+        ecn
     }
 
     /// Handles the start of a packet's transmission.
@@ -99,9 +100,15 @@ impl Ports {
     ) -> Ecn {
         let port = &mut self.all[link.port as usize];
         let is_marked = port.on_passage(now, size, header, ecn.may_be_marked());
-        link.tally.marked += u64::from(is_marked);
         self.quantise(link, size, header);
-        if is_marked { Ecn::Marked } else { ecn }
+        if is_marked { Ports::note_mark(link) } else { ecn }
+    }
+
+    /// Counts a mark. Other packets must not touch the tally, whose cache line few of them need.
+    #[inline]
+    fn note_mark(link: &mut Link) -> Ecn {
+        link.tally.marked += 1;
+        Ecn::Marked
     }
 
     /// With exact headers: encodes and decodes a header, which may round its values.

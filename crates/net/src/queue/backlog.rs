@@ -1,12 +1,12 @@
-//! How much waits in a queue.
+//! The backlog of a queue.
 
 use ratewire_units::Bytes;
 
-/// Packets that wait, the one being sent not counted.
+/// Packets that wait in a queue; the packet in transmission does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
-    /// How many.
+    /// Number of packets.
     pub packets: u32,
-    /// Their network-layer bytes.
+    /// Sum of the packets' network-layer bytes.
     pub bytes: Bytes,
 }

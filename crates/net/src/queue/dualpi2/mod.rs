@@ -188,17 +188,6 @@ impl DualPi2 {
         Treatment::signal(likelihood < most)
     }
 
-    /// Changes the credit if packets wait in the other queue. A queue that is alone takes nothing
-    /// from the other one.
-    fn pay(&mut self, departure: &Departure) {
-        let bytes = departure.size.as_f64();
-        if departure.queue == CLASSIC && self.heads[LOW_LATENCY as usize].is_some() {
-            self.credit -= (1.0 - self.classic_share) * bytes;
-        } else if departure.queue == LOW_LATENCY && self.heads[CLASSIC as usize].is_some() {
-            self.credit += self.classic_share * bytes;
-        }
-    }
-
     /// Treatment of a departing low-latency packet (dualpi2_dequeue of A.2).
     fn treat_low_latency(&mut self, departure: &Departure) -> Treatment {
         let (classic, coupled) = (self.classic(), self.coupled());
@@ -213,6 +202,17 @@ impl DualPi2 {
         match self.recurs(LOW_LATENCY, native.max(coupled)) {
             true => Treatment::MarkOrDrop,
             false => Treatment::Pass,
+        }
+    }
+
+    /// Changes the credit if packets wait in the other queue. A queue that is alone takes nothing
+    /// from the other one.
+    fn adjust_credit(&mut self, departure: &Departure) {
+        let bytes = departure.size.as_f64();
+        if departure.queue == CLASSIC && self.heads[LOW_LATENCY as usize].is_some() {
+            self.credit -= (1.0 - self.classic_share) * bytes;
+        } else if departure.queue == LOW_LATENCY && self.heads[CLASSIC as usize].is_some() {
+            self.credit += self.classic_share * bytes;
         }
     }
 }
@@ -276,7 +276,7 @@ impl Discipline for DualPi2 {
 
     fn on_departure(&mut self, departure: &Departure) -> Treatment {
         self.heads[departure.queue as usize & 1] = departure.next.map(|head| head.came);
-        self.pay(departure);
+        self.adjust_credit(departure);
         if departure.queue == CLASSIC {
             self.treat_classic()
         } else {
