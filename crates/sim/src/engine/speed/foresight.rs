@@ -84,21 +84,20 @@ impl Foresight {
         if !self.is_on {
             return;
         }
-        // Functions that are not inlined make their own: passing this one would write it to memory
-        // at each event.
-        let ahead = network.look_ahead();
-        let scouts = self.scouts || ahead.lacks_delay_lines();
+        // Each use makes its own access: one that a function takes is written to memory for all.
+        let ahead = || network.look_ahead();
+        let scouts = self.scouts || ahead().lacks_delay_lines();
         match link_of(event) {
-            Some(line) if ahead.is_delay_line(line) => look_along(line, ahead, flows),
+            Some(line) if ahead().is_delay_line(line) => look_along(line, ahead(), flows),
             Some(link) if self.looks => {
-                if let Some(flow) = ahead.foresee_next(link) {
+                if let Some(flow) = ahead().foresee_next(link) {
                     flows.foresee_sent(flow);
                 }
             }
             Some(link) => {
-                ahead.foresee_behind(link);
+                ahead().foresee_behind(link);
                 if self.many_flows
-                    && let Some((next, later)) = ahead.ends_behind(link)
+                    && let Some((next, later)) = ahead().ends_behind(link)
                 {
                     flows.foresee(later.flow, later.is_data);
                     if !next.is_data {
