@@ -213,6 +213,7 @@ impl Network {
                 ecn: label.ecn,
                 sojourn: now.since(label.time),
                 backlog,
+                link_bytes: Bytes::new(link.waiting_bytes),
                 next,
             });
             if pass(&mut link.tally, &mut extra.tally, label, treatment) {

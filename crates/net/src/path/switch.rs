@@ -88,6 +88,7 @@ impl Network {
             sojourn: now.since(label.time),
             // In a switch the packet itself counts.
             backlog: Backlog { packets: packets + 1, bytes: bytes + size },
+            link_bytes: bytes + size,
             next: None,
         };
         let Some(extra) = link.extra.as_deref_mut() else { return true };

@@ -61,6 +61,8 @@ pub struct Departure {
     pub sojourn: Duration,
     /// Backlog behind the packet in its queue; at a switch, with the packet itself.
     pub backlog: Backlog,
+    /// Bytes behind the packet in all queues of the link; at a switch, with the packet itself.
+    pub link_bytes: Bytes,
     /// The packet behind this one in its queue; always `None` at a switch.
     pub next: Option<Head>,
 }

@@ -81,4 +81,9 @@ impl Queues<'_> {
     pub fn head(&self, queue: u32) -> Option<Head> {
         self.0.front(queue).map(Head::of)
     }
+    /// Bytes in all queues.
+    #[cfg(test)]
+    pub(crate) fn bytes(&self) -> Bytes {
+        (0..self.count()).map(|queue| self.backlog(queue).bytes).sum()
+    }
 }

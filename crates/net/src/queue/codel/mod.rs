@@ -82,7 +82,8 @@ impl Discipline for CoDel {
     }
 
     fn on_departure(&mut self, departure: &Departure) -> Treatment {
-        let (now, left) = (departure.now, departure.backlog.bytes);
+        // Of all queues, where there are several (RFC 8289, 4.4).
+        let (now, left) = (departure.now, departure.link_bytes);
         self.largest = self.largest.max(departure.size);
         let ok_to_drop = if departure.sojourn < self.target || left <= self.largest {
             self.first_above = None;

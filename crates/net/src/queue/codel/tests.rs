@@ -23,6 +23,7 @@ fn depart(codel: &mut CoDel, at: u64, sojourn: u64, left: u64, size: u64) -> Tre
         ecn: Ecn::Capable,
         sojourn: ms(sojourn),
         backlog: Backlog { packets: left.div_ceil(1500) as u32, bytes: Bytes::new(left) },
+        link_bytes: Bytes::new(left),
         next: None,
     })
 }

@@ -35,7 +35,8 @@ fn departure(queue: u32, sojourn: Duration, behind: u32) -> Departure {
     let ecn = if queue == LOW_LATENCY { Ecn::Scalable } else { Ecn::NotCapable };
     let backlog = Backlog { packets: behind, bytes: PACKET * u64::from(behind) };
     let next = (behind > 0).then_some(Head { came: now, size: PACKET });
-    Departure { now, queue, size: PACKET, ecn, sojourn, backlog, next }
+    let link_bytes = backlog.bytes;
+    Departure { now, queue, size: PACKET, ecn, sojourn, backlog, link_bytes, next }
 }
 
 /// Share of 100,000 departures that is not passed, and how the first of these was treated.
@@ -227,8 +228,9 @@ fn updates_need_no_timer() {
             let label = sorted.pop(queue).unwrap();
             let (queues, sojourn) = (sorted.queues(), now.since(label.time));
             let (backlog, next) = (queues.backlog(queue), queues.head(queue));
-            let ecn = label.ecn;
-            let one = Departure { now, queue, size: PACKET, ecn, sojourn, backlog, next };
+            let (ecn, link_bytes) = (label.ecn, queues.bytes());
+            let one =
+                Departure { now, queue, size: PACKET, ecn, sojourn, backlog, link_bytes, next };
             let treatment = dual.on_departure(&one);
             if queues.head(0).is_none() && queues.head(1).is_none() {
                 dual.on_empty(now);

@@ -54,6 +54,7 @@ impl Bench {
                 ecn: Ecn::NotCapable,
                 sojourn: self.now.since(label.time),
                 backlog: self.sorted.queues().backlog(queue),
+                link_bytes: self.sorted.queues().bytes(),
                 next: self.sorted.queues().head(queue),
             });
             if treatment == Treatment::Pass {
@@ -170,6 +171,22 @@ fn codel_acts_on_each_queue_by_itself() {
     assert_eq!(sent[1], 300);
     // RFC 8289's control law: after 100 ms, then 100, 71, ... later.
     assert_eq!(400 - sent[1] - left, 3, "at 105, 205 and 276 ms");
+}
+
+/// RFC 8289, 4.4: a flow with one packet at a time waits too long because of the others, and may
+/// lose that packet, although nothing waits behind it in its own queue.
+#[test]
+fn codel_takes_the_backlog_of_all_queues() {
+    let mut bench = Bench::new(&[]);
+    (0..20).for_each(|flow| bench.arrive(flow, 1500));
+    for step in 0..1000u64 {
+        bench.now = Time::ZERO + Duration::from_millis(step);
+        for flow in bench.departures(1) {
+            bench.arrive(flow, 1500);
+        }
+    }
+    let left = bench.sorted.queues().bytes().get() / 1500;
+    assert_eq!(left, 4, "among five flows, a packet waits 5 ms, the target");
 }
 
 /// Section 4.1: the salt decides which flows share a queue.

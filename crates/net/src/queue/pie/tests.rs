@@ -44,6 +44,7 @@ fn depart(pie: &mut Pie, now: Time, sojourn: Duration) {
         ecn: Ecn::Capable,
         sojourn,
         backlog,
+        link_bytes: backlog.bytes,
         next: None,
     });
     assert_eq!(treatment, Treatment::Pass, "PIE drops at arrival only");
