@@ -56,8 +56,8 @@ impl<'a> Handoff<'a> {
     }
 
     /// The network's end, of which there is one: dropping it ends [`Handoff::listen`].
-    pub(crate) fn teller(&self) -> Teller<'_> {
-        Teller { handoff: self, calls: Vec::new() }
+    pub(crate) fn reporter(&self) -> Reporter<'_> {
+        Reporter { handoff: self, calls: Vec::new() }
     }
 
     /// Passes calls on to the recorder in order, until the network tells no more. A break is the
@@ -116,21 +116,21 @@ impl<'a> Handoff<'a> {
 }
 
 /// The network's end. Dropping it hands over the remaining calls.
-pub(crate) struct Teller<'a> {
+pub(crate) struct Reporter<'a> {
     handoff: &'a Handoff<'a>,
     /// Calls that could not be handed over yet.
     calls: Vec<Call>,
 }
 
-impl Teller<'_> {
-    pub(crate) fn tell(&mut self, call: Call) {
+impl Reporter<'_> {
+    pub(crate) fn report(&mut self, call: Call) {
         self.calls.push(call);
     }
 
     /// Reports progress, and has all earlier calls passed on. A break is the recorder's at an
     /// earlier progress.
     pub(crate) fn progress(&mut self, progress: Progress) -> ControlFlow<()> {
-        self.tell(Call::Progress(progress));
+        self.report(Call::Progress(progress));
         if let Ok(mut calls) = self.handoff.calls.try_lock() {
             put_down(&mut self.calls, &mut calls);
         }
@@ -142,7 +142,7 @@ impl Teller<'_> {
     }
 }
 
-impl Drop for Teller<'_> {
+impl Drop for Reporter<'_> {
     fn drop(&mut self) {
         let mut calls = self.handoff.calls.lock().unwrap_or_else(PoisonError::into_inner);
         put_down(&mut self.calls, &mut calls);
@@ -227,10 +227,10 @@ mod tests {
     const PROGRESS: Progress = Progress { now: Time::ZERO, packets: 0, flows: 0 };
 
     /// Reports progress until there is a break, but not for ever.
-    fn until_break(mut teller: Teller<'_>) -> bool {
+    fn until_break(mut reporter: Reporter<'_>) -> bool {
         (0..10_000).any(|_| {
             thread::sleep(Duration::from_millis(1));
-            teller.progress(PROGRESS).is_break()
+            reporter.progress(PROGRESS).is_break()
         })
     }
 
@@ -240,15 +240,15 @@ mod tests {
         let handoff = Handoff::new(&setup);
         let mut recorder = Listed::default();
         thread::scope(|scope| {
-            let mut teller = handoff.teller();
+            let mut reporter = handoff.reporter();
             scope.spawn(move || {
                 for n in 0..10_000 {
-                    teller.tell(sample(n));
+                    reporter.report(sample(n));
                     if n % 7 == 0 {
-                        let _ = teller.progress(PROGRESS);
+                        let _ = reporter.progress(PROGRESS);
                     }
                 }
-                teller.tell(Call::FlowStarted(FlowId(1), Some(3)));
+                reporter.report(Call::FlowStarted(FlowId(1), Some(3)));
             });
             assert!(handoff.listen(&mut recorder).is_continue());
         });
@@ -263,8 +263,8 @@ mod tests {
         let setup = setup();
         let handoff = Handoff::new(&setup);
         let was_stopped = thread::scope(|scope| {
-            let teller = handoff.teller();
-            let network = scope.spawn(|| until_break(teller));
+            let reporter = handoff.reporter();
+            let network = scope.spawn(|| until_break(reporter));
             let flow = handoff.listen(&mut Listed { enough: 2, ..Listed::default() });
             assert_eq!(flow, ControlFlow::Break(PROGRESS.now));
             network.join().unwrap()
@@ -276,12 +276,14 @@ mod tests {
     fn a_break_counts_where_the_network_has_finished_before() {
         let setup = setup();
         let handoff = Handoff::new(&setup);
-        let mut teller = handoff.teller();
+        let mut reporter = handoff.reporter();
         for n in 0..3 {
-            teller.tell(sample(n));
-            assert!(teller.progress(Progress { now: Time::from_ps(n), ..PROGRESS }).is_continue());
+            reporter.report(sample(n));
+            assert!(
+                reporter.progress(Progress { now: Time::from_ps(n), ..PROGRESS }).is_continue()
+            );
         }
-        drop(teller);
+        drop(reporter);
         let mut recorder = Listed { enough: 2, ..Listed::default() };
         assert_eq!(handoff.listen(&mut recorder), ControlFlow::Break(Time::from_ps(1)));
         assert_eq!((recorder.samples.len(), recorder.progress), (2, 2), "nothing after the break");
@@ -292,8 +294,8 @@ mod tests {
         let setup = setup();
         let handoff = Handoff::new(&setup);
         let was_stopped = thread::scope(|scope| {
-            let mut teller = handoff.teller();
-            teller.tell(Call::FlowSample(FlowSample {
+            let mut reporter = handoff.reporter();
+            reporter.report(Call::FlowSample(FlowSample {
                 at: Time::ZERO,
                 interval: ratewire_units::Duration::ZERO,
                 flow: FlowId(0),
@@ -306,7 +308,7 @@ mod tests {
                 rtt: ratewire_units::Duration::ZERO,
                 pacing: None,
             }));
-            let network = scope.spawn(|| until_break(teller));
+            let network = scope.spawn(|| until_break(reporter));
             let listen = AssertUnwindSafe(|| handoff.listen(&mut Listed::default()));
             assert!(catch_unwind(listen).is_err());
             network.join().unwrap()

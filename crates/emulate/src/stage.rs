@@ -132,10 +132,10 @@ pub fn run<R: Recorder>(
     let flows = Flows::start(ends, &setup.flows, clock)?;
     let handoff = Handoff::new(setup);
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
-    let teller = handoff.teller();
-    let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, teller)?;
+    let reporter = handoff.reporter();
+    let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, reporter)?;
     if is_alone {
-        world.tell_of_no_flows();
+        world.report_no_flows();
     }
     let over = AtomicBool::new(false);
     let mut shell = options.shell.map(|at| open_shell(setup, &laws, &hosts, at)).transpose()?;

@@ -50,7 +50,7 @@ pub struct News {
     is_any: bool,
     captured: Vec<Captured>,
     /// Links whose hosts' sockets may continue.
-    roomy: Vec<LinkId>,
+    unblocked: Vec<LinkId>,
     /// Numbers of dropped packets whose bytes the caller keeps.
     dropped: Vec<u32>,
     /// Frames of tapped links.
@@ -58,7 +58,7 @@ pub struct News {
 }
 
 impl News {
-    /// Whether [`News::take_captured`] or [`News::take_roomy`] has new results since the last call.
+    /// Whether [`News::take_captured`] or [`News::take_unblocked`] has new results since the last call.
     #[inline]
     pub fn take_any(&mut self) -> bool {
         core::mem::take(&mut self.is_any)
@@ -70,8 +70,8 @@ impl News {
     }
 
     /// The links whose hosts' sockets may continue, since the last call.
-    pub fn take_roomy(&mut self) -> Vec<LinkId> {
-        core::mem::take(&mut self.roomy)
+    pub fn take_unblocked(&mut self) -> Vec<LinkId> {
+        core::mem::take(&mut self.unblocked)
     }
 
     /// Numbers of packets given to [`Network::carry`](crate::Network::carry) that were dropped
@@ -101,9 +101,9 @@ impl News {
     }
 
     /// Notes that sockets waiting for room on this link may continue.
-    pub(crate) fn note_roomy(&mut self, link: LinkId) {
+    pub(crate) fn note_unblocked(&mut self, link: LinkId) {
         self.is_any = true;
-        self.roomy.push(link);
+        self.unblocked.push(link);
     }
 
     /// Notes the drop of a packet whose bytes the caller keeps.

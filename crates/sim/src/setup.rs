@@ -301,7 +301,7 @@ impl core::fmt::Display for SetupError {
             SetupError::NoLink(a, b) => {
                 write!(
                     f,
-                    "a given path goes from node {} to node {}, between which no link is",
+                    "a given path goes from node {} to node {}, but no link connects them",
                     a.0, b.0
                 )
             }

@@ -258,7 +258,7 @@ impl Receiver {
             marked: core::mem::take(&mut self.marked),
             header: Header::None,
         };
-        // Both are written in place: moved, they could not be forwarded (ARCHITECTURE.md).
+        // Written in place: moved, the acknowledgement would wait for its parts (store forwarding).
         if !self.beyond.is_empty() {
             self.recent.retain(|o| *o >= self.next);
             for offset in &self.recent {

@@ -173,7 +173,7 @@ fn pauses_are_shown_and_obeyed_and_said_again() {
 /// While the reverse link is down no pause is repeated, and the sender resumes when the time is
 /// over.
 #[test]
-fn a_pause_that_is_not_said_again_expires() {
+fn a_pause_that_is_not_repeated_expires() {
     let mut setup = setup(&[0]);
     let down = Time::ZERO + Duration::from_millis(100);
     let up = down + Duration::from_millis(5);

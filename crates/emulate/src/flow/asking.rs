@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 
 use ratewire_units::{Duration, Time};
 
-use super::{Flow, Told};
+use super::{Flow, FlowStatus};
 use crate::Error;
 use crate::clock::Clock;
 use crate::sys::{self, TcpInfo};
@@ -37,7 +37,7 @@ impl Answers {
         let ask = |flow: &Option<Flow>| {
             let mut answer = Answer::default();
             if let Some(flow) = flow {
-                answer.ask(&flow.told, true);
+                answer.ask(&flow.status, true);
             }
             answer
         };
@@ -83,8 +83,8 @@ impl Asking {
     ) -> Result<Asking, Error> {
         let tray = Arc::new(Mutex::new(Tray::default()));
         let over = Arc::new(AtomicBool::new(false));
-        let told = flows.iter().map(|flow| flow.as_ref().map(|flow| flow.told.clone()));
-        let flows: Vec<Option<Arc<Told>>> = told.collect();
+        let status = flows.iter().map(|flow| flow.as_ref().map(|flow| flow.status.clone()));
+        let flows: Vec<Option<Arc<FlowStatus>>> = status.collect();
         let (own, own_tray) = (over.clone(), tray.clone());
         let asker = move || {
             let mut all = vec![Answer::default(); flows.len()];
@@ -99,9 +99,9 @@ impl Asking {
                 if own.load(Relaxed) {
                     return;
                 }
-                for (n, (told, answer)) in flows.iter().zip(&mut all).enumerate() {
-                    if let Some(told) = told {
-                        answer.ask(told, n < sampled);
+                for (n, (status, answer)) in flows.iter().zip(&mut all).enumerate() {
+                    if let Some(status) = status {
+                        answer.ask(status, n < sampled);
                     }
                 }
                 room.at = at;
@@ -138,12 +138,12 @@ impl Drop for Asking {
 
 impl Answer {
     /// Asks about a flow, unless it was asked after its completion.
-    fn ask(&mut self, told: &Told, is_sampled: bool) {
-        let has_completed = told.completed.load(Relaxed) > 0;
+    fn ask(&mut self, status: &FlowStatus, is_sampled: bool) {
+        let has_completed = status.completed.load(Relaxed) > 0;
         if self.is_last || !(is_sampled || has_completed) {
             return;
         }
-        let info = told.sender.get().and_then(|stream| sys::tcp_info(stream).ok());
+        let info = status.sender.get().and_then(|stream| sys::tcp_info(stream).ok());
         self.info = info.or(self.info);
         self.is_last = has_completed;
     }

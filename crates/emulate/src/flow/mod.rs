@@ -57,12 +57,12 @@ pub(crate) struct Flows {
 /// A flow in operation.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    told: Arc<Told>,
+    status: Arc<FlowStatus>,
 }
 
 /// Reports of a flow's two applications.
 #[derive(Debug, Default)]
-struct Told {
+struct FlowStatus {
     /// Payload that the receiving application has read.
     read: AtomicU64,
     /// Start of the sender; zero before.
@@ -171,13 +171,13 @@ impl Flows {
                 all.push(None);
                 continue;
             };
-            let told = Arc::new(Told::default());
+            let status = Arc::new(FlowStatus::default());
             let payload = spec.transport.packet.saturating_sub(spec.transport.headers);
             let frame = spec.app.frame.unwrap_or(payload);
-            let sending = Sending::new(told.clone(), sender, to, spec, frame);
-            let receiving = Receiving::new(told.clone(), listener, spec, frame);
+            let sending = Sending::new(status.clone(), sender, to, spec, frame);
+            let receiving = Receiving::new(status.clone(), listener, spec, frame);
             reactor.add(sending, receiving).map_err(cannot)?;
-            all.push(Some(Flow { told }));
+            all.push(Some(Flow { status }));
         }
         let thread = thread::Builder::new().name("flows".into()).spawn(move || reactor.run());
         Ok(Flows { all, thread: Some(thread.map_err(cannot)?), end, over })
@@ -199,7 +199,7 @@ impl Flows {
         self.end.write(1)?;
         let ran = thread.join().map_err(|_| io::Error::other("their thread panicked"));
         for flow in self.all.iter().flatten() {
-            let streams = [flow.told.sender.get(), flow.told.receiver.get()];
+            let streams = [flow.status.sender.get(), flow.status.receiver.get()];
             for stream in streams.into_iter().flatten() {
                 // Unsent data is not waited for: it would keep the host's namespace alive.
                 let _ = SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
@@ -219,33 +219,33 @@ impl Drop for Flows {
 impl Flow {
     /// Payload that the receiving host has got in order.
     pub(crate) fn delivered(&self) -> Bytes {
-        let read = Bytes::new(self.told.read.load(Relaxed));
+        let read = Bytes::new(self.status.read.load(Relaxed));
         if self.completed().is_some() {
             return read;
         }
-        let receiver = self.told.receiver.get().and_then(|stream| sys::tcp_info(stream).ok());
+        let receiver = self.status.receiver.get().and_then(|stream| sys::tcp_info(stream).ok());
         receiver.map_or(read, |info| Bytes::new(info.bytes_received).max(read))
     }
 
     /// The sending kernel's facts; `None` before there is a connection.
     pub(crate) fn info(&self) -> Option<TcpInfo> {
-        self.told.sender.get().and_then(|stream| sys::tcp_info(stream).ok())
+        self.status.sender.get().and_then(|stream| sys::tcp_info(stream).ok())
     }
 
     pub(crate) fn started(&self) -> Option<Time> {
-        instant(&self.told.started)
+        instant(&self.status.started)
     }
     pub(crate) fn completed(&self) -> Option<Time> {
-        instant(&self.told.completed)
+        instant(&self.status.completed)
     }
 
     /// Why the flow failed, if it did.
     pub(crate) fn failed(&self) -> Option<&str> {
-        self.told.failed.get().map(String::as_str)
+        self.status.failed.get().map(String::as_str)
     }
 }
 
-impl Told {
+impl FlowStatus {
     /// Keeps the first failure.
     fn failed(&self, why: &io::Error) {
         let _ = self.failed.set(why.to_string());

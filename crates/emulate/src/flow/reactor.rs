@@ -14,7 +14,7 @@ use ratewire_units::{Duration, Time};
 
 use super::receiving::Receiving;
 use super::sending::Sending;
-use super::{CHUNK, Then, Told};
+use super::{CHUNK, FlowStatus, Then};
 use crate::clock::Clock;
 use crate::readiness::Readiness;
 
@@ -107,7 +107,7 @@ impl Reactor {
         Ok(())
     }
 
-    /// Runs until it is told to end.
+    /// Runs until it is status to end.
     pub(super) fn run(mut self) -> io::Result<()> {
         while !self.over.load(SeqCst) {
             for _ in 0..STEPS {
@@ -154,17 +154,17 @@ impl Reactor {
     fn step(&mut self, number: usize) {
         let (task, desk) = (&mut self.tasks[number], &mut self.desk);
         task.is_queued = false;
-        let (then, told): (_, &Told) = match &mut task.application {
+        let (then, status): (_, &FlowStatus) = match &mut task.application {
             Application::Sending(sending) => {
                 let before = sending.is_draining();
                 let then = sending.step(number as u64, desk);
                 let after = sending.is_draining() && then.is_ok();
                 desk.draining = desk.draining - u64::from(before) + u64::from(after);
-                (then, sending.told())
+                (then, sending.status())
             }
             Application::Receiving(receiving) => {
                 let then = receiving.step(number as u64, desk);
-                (then, receiving.told())
+                (then, receiving.status())
             }
         };
         match then {
@@ -180,7 +180,7 @@ impl Reactor {
             }
             Ok(Then::Over) => task.is_over = true,
             Err(e) => {
-                told.failed(&e);
+                status.failed(&e);
                 task.is_over = true;
             }
         }

@@ -13,12 +13,12 @@ use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, Reader, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::{CHUNK, Desk, Then, Told};
+use super::{CHUNK, Desk, FlowStatus, Then};
 
 /// The receiving application of one flow.
 #[derive(Debug)]
 pub(super) struct Receiving {
-    told: Arc<Told>,
+    status: Arc<FlowStatus>,
     /// The listening socket, until the sender has connected.
     listener: Option<TcpListener>,
     reader: Reader,
@@ -31,17 +31,17 @@ pub(super) struct Receiving {
 
 impl Receiving {
     pub(super) fn new(
-        told: Arc<Told>,
+        status: Arc<FlowStatus>,
         listener: TcpListener,
         spec: &FlowSpec,
         frame: Bytes,
     ) -> Receiving {
         let (reader, end) = (spec.app.reader, end_of(&spec.app));
-        Receiving { told, listener: Some(listener), reader, frame, end, next: Time::ZERO }
+        Receiving { status, listener: Some(listener), reader, frame, end, next: Time::ZERO }
     }
 
-    pub(super) fn told(&self) -> &Told {
-        &self.told
+    pub(super) fn status(&self) -> &FlowStatus {
+        &self.status
     }
 
     /// Lets the reactor report when the sender connects.
@@ -73,13 +73,13 @@ impl Receiving {
             }
         };
         stream.set_nonblocking(true)?;
-        let stream = self.told.receiver.get_or_init(|| stream);
+        let stream = self.status.receiver.get_or_init(|| stream);
         desk.readiness.add(stream, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)?;
         Ok(Then::Ready)
     }
 
     fn read(&mut self, desk: &mut Desk) -> io::Result<Then> {
-        let Some(stream) = self.told.receiver.get() else { return Ok(Then::Over) };
+        let Some(stream) = self.status.receiver.get() else { return Ok(Then::Over) };
         let most = match self.reader {
             Reader::Immediate => CHUNK,
             _ => (self.frame.get() as usize).clamp(1, CHUNK),
@@ -92,10 +92,10 @@ impl Receiving {
             Err(e) => return Err(e.into()),
         };
         let now = desk.clock.now();
-        let read = self.told.read.fetch_add(got as u64, Relaxed) + got as u64;
+        let read = self.status.read.fetch_add(got as u64, Relaxed) + got as u64;
         if got == 0 || self.end == Some(read) {
             // The end of the stream may come later than its last byte.
-            let _ = self.told.completed.compare_exchange(0, now.ps().max(1), Relaxed, Relaxed);
+            let _ = self.status.completed.compare_exchange(0, now.ps().max(1), Relaxed, Relaxed);
         }
         if got == 0 {
             return Ok(Then::Over);

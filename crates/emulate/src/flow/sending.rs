@@ -11,13 +11,13 @@ use ratewire_transport::{PauseAfter, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 use socket2::{SockAddr, Socket};
 
-use super::{Desk, SMALL_CHUNK, Then, Told};
+use super::{Desk, FlowStatus, SMALL_CHUNK, Then};
 use crate::sys;
 
 /// The sending application of one flow.
 #[derive(Debug)]
 pub(super) struct Sending {
-    told: Arc<Told>,
+    status: Arc<FlowStatus>,
     /// The socket before the flow starts.
     socket: Option<Socket>,
     to: SocketAddrV4,
@@ -51,14 +51,14 @@ enum Stage {
 
 impl Sending {
     pub(super) fn new(
-        told: Arc<Told>,
+        status: Arc<FlowStatus>,
         socket: Socket,
         to: SocketAddrV4,
         spec: &FlowSpec,
         frame: Bytes,
     ) -> Sending {
         Sending {
-            told,
+            status,
             socket: Some(socket),
             to,
             start: spec.start,
@@ -71,8 +71,8 @@ impl Sending {
         }
     }
 
-    pub(super) fn told(&self) -> &Told {
-        &self.told
+    pub(super) fn status(&self) -> &FlowStatus {
+        &self.status
     }
 
     /// Times at which to check the application, whatever its socket does.
@@ -103,10 +103,10 @@ impl Sending {
 
     fn connect(&mut self, now: Time, number: u64, desk: &Desk) -> io::Result<Then> {
         let Some(socket) = self.socket.take() else { return Ok(Then::Over) };
-        self.told.started.store(now.ps().max(1), Relaxed);
+        self.status.started.store(now.ps().max(1), Relaxed);
         socket.set_nonblocking(true)?;
         let begun = socket.connect(&SockAddr::from(self.to));
-        let stream = self.told.sender.get_or_init(|| socket.into());
+        let stream = self.status.sender.get_or_init(|| socket.into());
         match begun {
             Err(e) if e.raw_os_error() != Some(libc::EINPROGRESS) => return Err(e),
             _ => self.stage = Stage::Connecting,
@@ -116,7 +116,7 @@ impl Sending {
     }
 
     fn look_whether_connected(&mut self, now: Time, desk: &Desk) -> io::Result<Then> {
-        let Some(stream) = self.told.sender.get() else { return Ok(Then::Over) };
+        let Some(stream) = self.status.sender.get() else { return Ok(Then::Over) };
         if let Some(e) = stream.take_error()? {
             return Err(e);
         }
@@ -148,7 +148,7 @@ impl Sending {
     }
 
     fn write(&mut self, left: u64, now: Time, desk: &Desk) -> io::Result<Then> {
-        let Some(mut stream) = self.told.sender.get() else { return Ok(Then::Over) };
+        let Some(mut stream) = self.status.sender.get() else { return Ok(Then::Over) };
         let chunk = if self.stop == Time::NEVER { desk.zeros.len() } else { SMALL_CHUNK };
         let some = left.min(chunk as u64) as usize;
         self.stage = Stage::Writing(left);
@@ -186,7 +186,7 @@ impl Sending {
     /// Begins the pause if the burst has arrived where the pause is counted from.
     fn look_whether_gone(&mut self, now: Time, desk: &Desk) -> io::Result<Then> {
         let Writer::OnOff { pause, pause_after, .. } = self.writer else { return self.close() };
-        let Some(stream) = self.told.sender.get() else { return Ok(Then::Over) };
+        let Some(stream) = self.status.sender.get() else { return Ok(Then::Over) };
         let is_gone = match pause_after {
             PauseAfter::Written => true,
             PauseAfter::Sent => sys::tcp_info(stream)?.notsent_bytes == 0,
@@ -210,7 +210,7 @@ impl Sending {
 
     fn close(&mut self) -> io::Result<Then> {
         self.stage = Stage::Over;
-        if let Some(stream) = self.told.sender.get() {
+        if let Some(stream) = self.status.sender.get() {
             stream.shutdown(Shutdown::Write)?;
         }
         Ok(Then::Over)

@@ -1,6 +1,6 @@
 //! The network between the hosts, driven by the clock.
 
-mod books;
+mod samples;
 mod streams;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -22,7 +22,7 @@ use crate::clock::Clock;
 use crate::dialect::Dialects;
 use crate::fidelity::Fidelity;
 use crate::flow::{Answers, Asking, Flow};
-use crate::handoff::Teller;
+use crate::handoff::Reporter;
 use crate::host::Host;
 use crate::packet::{self, Stream};
 use crate::program::Program;
@@ -30,7 +30,7 @@ use crate::readiness::Readiness;
 use crate::stage::stopped;
 use crate::tun::MOST;
 use crate::{Error, sys};
-use books::{Book, Telling};
+use samples::{FlowCounts, Reporting};
 use streams::{Known, Passed};
 
 /// Events closer together than this are handled together: a wake for each packet would take longer
@@ -62,7 +62,7 @@ pub(crate) struct World<'a> {
     classes: &'a [usize],
     hosts: &'a [Host],
     flows: &'a [Option<Flow>],
-    teller: Teller<'a>,
+    reporter: Reporter<'a>,
     clock: Clock,
     end: Time,
     network: Network,
@@ -85,16 +85,16 @@ pub(crate) struct World<'a> {
     waiting: Vec<usize>,
     /// Hosts with leaving packets.
     taking: Vec<usize>,
-    books: Vec<Book>,
+    counts: Vec<FlowCounts>,
     /// Number of flows that are reported, from the first on.
-    told: usize,
+    reported_flows: usize,
     link_before: Vec<Observation>,
     last_sample: Time,
     /// Asks kernels about flows while the network runs.
     asking: Option<Asking>,
     answers: Answers,
     /// The sample whose flows are still to be reported.
-    telling: Option<Telling>,
+    reporting: Option<Reporting>,
     /// Future changes of links, the next one last.
     changes: Vec<usize>,
     packets: PacketCounts,
@@ -115,7 +115,7 @@ impl<'a> World<'a> {
         flows: &'a [Option<Flow>],
         dialects: Dialects,
         clock: Clock,
-        teller: Teller<'a>,
+        reporter: Reporter<'a>,
     ) -> Result<World<'a>, Error> {
         let network = Network::new(&setup.network, &setup.laws, false, setup.seed);
         let wrong = |e: ratewire_sim::SetupError| Error::new(e.to_string(), "");
@@ -138,7 +138,7 @@ impl<'a> World<'a> {
             classes,
             hosts,
             flows,
-            teller,
+            reporter,
             clock,
             end: Time::ZERO + setup.duration,
             network,
@@ -156,13 +156,13 @@ impl<'a> World<'a> {
             ready: Vec::new(),
             waiting: Vec::new(),
             taking: Vec::new(),
-            books: vec![Book::default(); setup.flows.len()],
-            told: setup.flows.len(),
+            counts: vec![FlowCounts::default(); setup.flows.len()],
+            reported_flows: setup.flows.len(),
             link_before: vec![Observation::default(); setup.network.links.len()],
             last_sample: Time::ZERO,
             asking: None,
             answers: Answers::default(),
-            telling: None,
+            reporting: None,
             changes,
             packets: PacketCounts::default(),
             data_packets: 0,
@@ -174,8 +174,8 @@ impl<'a> World<'a> {
     }
 
     /// Reports no flows: packets are only read and routed by the flows between their hosts.
-    pub(crate) fn tell_of_no_flows(&mut self) {
-        self.told = 0;
+    pub(crate) fn report_no_flows(&mut self) {
+        self.reported_flows = 0;
         self.classes = &[];
     }
 
@@ -210,7 +210,7 @@ impl<'a> World<'a> {
             self.catch_up(now);
             self.take_in(now)?;
             self.hand_over();
-            self.tell_some();
+            self.report_some();
             let absence = self.clock.now().since(looked);
             self.fidelity.longest_absence = self.fidelity.longest_absence.max(absence);
             if now >= glance {
@@ -219,7 +219,7 @@ impl<'a> World<'a> {
                 }
                 let packets = self.network.in_flight();
                 let flows = self.flows.len() as u64;
-                if self.teller.progress(Progress { now, packets, flows }).is_break() {
+                if self.reporter.progress(Progress { now, packets, flows }).is_break() {
                     return Err(stopped(now));
                 }
                 glance = now + GLANCE;
@@ -276,7 +276,7 @@ impl<'a> World<'a> {
 
     fn forget_dropped(&mut self) {
         // The room is checked before each packet.
-        drop(self.network.news().take_roomy());
+        drop(self.network.news().take_unblocked());
         for kept in self.network.news().take_dropped() {
             self.bundles.drop(kept);
         }

@@ -37,8 +37,8 @@ impl World<'_> {
         let Some(flow) = self.streams[number as usize].flow else { return };
         let segment = self.bundles.segment(kept);
         let again = segment.payload - self.passed[number as usize].sent.fresh(&segment);
-        self.books[flow as usize].sent_again += Bytes::new(again);
-        self.books[flow as usize].packets_sent_again += u64::from(again > 0);
+        self.counts[flow as usize].sent_again += Bytes::new(again);
+        self.counts[flow as usize].packets_sent_again += u64::from(again > 0);
     }
 
     /// Notes a packet that has reached its host.
@@ -47,7 +47,7 @@ impl World<'_> {
         let segment = self.bundles.segment(kept);
         self.data_packets += u64::from(segment.payload > 0);
         let fresh = self.passed[number as usize].arrived.fresh(&segment);
-        self.books[flow as usize].arrived += Bytes::new(fresh);
+        self.counts[flow as usize].arrived += Bytes::new(fresh);
     }
 
     /// Number of a stream from a host; `None` if it leads to no host.

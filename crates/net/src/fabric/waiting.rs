@@ -168,7 +168,7 @@ impl Fabric {
         link.waiting_bytes -= u64::from(label.size);
         let Some(outlet) = link.outlet_mut() else { return };
         if outlet.take_wanted() {
-            wires.news.note_roomy(id);
+            wires.news.note_unblocked(id);
         }
         let node = &mut self.switches[outlet.node()];
         if let Arrangement::ByFlow(queues) = node.switch.arrangement() {

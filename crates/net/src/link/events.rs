@@ -13,7 +13,7 @@ impl Link {
     pub(crate) fn take_head(&mut self, id: LinkId, scheduler: &mut impl Scheduler) -> Label {
         let label = self.pop_head();
         self.passed += 1;
-        match self.row.front() {
+        match self.fifo.front() {
             // The usual case, in which nothing else is checked.
             Some(head) if self.started > 0 && !self.is_rare() => {
                 self.next_event = head.time;
@@ -26,7 +26,7 @@ impl Link {
 
     /// Schedules the arrival of the packet at the head as the link's next event.
     pub(crate) fn schedule_head(&mut self, id: LinkId, scheduler: &mut impl Scheduler) {
-        let mut due = match self.row.front() {
+        let mut due = match self.fifo.front() {
             Some(head) if self.started > 0 => head.time,
             Some(&Label { size, .. }) if self.waits_behind_line() => self.arrival_after(size),
             _ => Time::NEVER,

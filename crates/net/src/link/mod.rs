@@ -19,7 +19,7 @@ use crate::random::unit;
 use crate::service::TraceCursor;
 use crate::spec::{Limit, LinkSpec, MediumId, Service};
 
-mod books;
+mod balance;
 mod end_flags;
 mod events;
 mod line;
@@ -53,8 +53,8 @@ pub(crate) struct Link {
     /// All packets in order: those on the wire, the one in transmission, and those that wait. A
     /// packet is started by moving the boundary, `started`. Some packets are on a delay line
     /// instead.
-    pub(crate) row: Fifo,
-    /// Packets at the front of `row` that are on the wire or being sent.
+    pub(crate) fifo: Fifo,
+    /// Packets at the front of `fifo` that are on the wire or being sent.
     pub(crate) started: u32,
     pub(crate) port: u32,
     /// Time of the link's next event.
@@ -143,7 +143,7 @@ impl Link {
             busy_until: Time::ZERO,
             per_byte: None,
             delay,
-            row: Fifo::default(),
+            fifo: Fifo::default(),
             started: 0,
             waiting_bytes: 0,
             arrived: 0,
@@ -227,7 +227,7 @@ impl Link {
     #[inline]
     pub(crate) fn pop_head(&mut self) -> Label {
         self.started -= 1;
-        self.row.pop_front()
+        self.fifo.pop_front()
     }
 
     /// Time of the link's next event other than the arrival of its head: the arrival of a late
@@ -261,7 +261,7 @@ impl Link {
     /// Packets waiting in the FIFO.
     #[inline]
     pub(crate) fn waiting(&self) -> u32 {
-        self.row.len() - self.started
+        self.fifo.len() - self.started
     }
 
     /// Packets waiting in the FIFO or, early, on a delay line.
@@ -341,7 +341,7 @@ impl Link {
     /// the whole label, right after a part of it was written, would have to wait for that part.
     #[inline(always)]
     pub(crate) fn add(&mut self, time: Time, label: Label) {
-        self.row.push_back(Label { time, ..label });
+        self.fifo.push_back(Label { time, ..label });
     }
 
     /// Queues a packet that has to wait.
@@ -410,7 +410,7 @@ impl Link {
         match &self.extra {
             Some(extra) if extra.stalled.is_some() || left.is_zero() => Duration::ZERO,
             Some(extra) if extra.trace.is_some() => {
-                let sending = self.started.checked_sub(1).and_then(|at| self.row.get(at));
+                let sending = self.started.checked_sub(1).and_then(|at| self.fifo.get(at));
                 sending.and_then(|l| self.packet_time(l.size)).unwrap_or(Duration::ZERO)
             }
             _ => left,

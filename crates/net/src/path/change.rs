@@ -43,7 +43,7 @@ impl Network {
             return self.empty_switch(now, id, scheduler);
         }
         link.sum_areas(now);
-        let mut dropped = link.row.split_off(link.started);
+        let mut dropped = link.fifo.split_off(link.started);
         link.note_dropped_down(dropped.len() as u64);
         link.waiting_bytes = 0;
         if let Some(extra) = link.extra.as_deref_mut() {
@@ -126,9 +126,9 @@ impl Link {
     fn move_last_arrival(&mut self, free: Time) {
         if let Some(at) = self.started.checked_sub(1) {
             // After a shortened delay it must not overtake the packet before it.
-            let before = at.checked_sub(1).map_or(Time::ZERO, |at| self.row[at].time);
-            self.row[at].time = (free + self.delay).max(before);
-            self.last_arrival = self.row[at].time;
+            let before = at.checked_sub(1).map_or(Time::ZERO, |at| self.fifo[at].time);
+            self.fifo[at].time = (free + self.delay).max(before);
+            self.last_arrival = self.fifo[at].time;
         }
     }
 }

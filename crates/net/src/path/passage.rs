@@ -117,7 +117,7 @@ impl Network {
         }
         let link = &mut self.links[id.index()];
         link.enqueue(now, label);
-        if link.delay_line != DelayLine::NONE && link.row.len() == 1 && now < link.busy_until {
+        if link.delay_line != DelayLine::NONE && link.fifo.len() == 1 && now < link.busy_until {
             link.schedule_waiting(id, label.size, scheduler);
         }
     }
@@ -197,7 +197,7 @@ impl Network {
         if link.extra.is_some() {
             return self.dequeue_rare(now, id);
         }
-        let Some(next) = link.row.get(link.started) else { return false };
+        let Some(next) = link.fifo.get(link.started) else { return false };
         link.waiting_bytes -= u64::from(next.size);
         true
     }
@@ -207,11 +207,11 @@ impl Network {
     pub(super) fn start_waiting(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) {
         let link = &mut self.links[id.index()];
         let at = link.started;
-        let Some(mut label) = link.row.get(at).copied() else { return };
+        let Some(mut label) = link.fifo.get(at).copied() else { return };
         link.started += 1;
         let arrives = self.launch(now, id, &mut label);
         let link = &mut self.links[id.index()];
-        let place = &mut link.row[at];
+        let place = &mut link.fifo[at];
         (place.time, place.fate) = (arrives, label.fate);
         if at == 0 && link.next_event != arrives {
             link.next_event = arrives.min(link.next_due());

@@ -145,7 +145,7 @@ impl Network {
             }
             for label in dropped {
                 let link = &mut self.links[id.index()];
-                link.row.pop_back();
+                link.fifo.pop_back();
                 link.waiting_bytes -= u64::from(label.size);
                 self.drop_full(id, label.content);
             }
@@ -194,18 +194,18 @@ impl Network {
             if let Some(sorted) = &mut extra.sorted {
                 queue = extra.discipline.choose(now, sorted.queues());
                 let Some(chosen) = sorted.pop(queue) else { return false };
-                link.row[at] = chosen;
+                link.fifo[at] = chosen;
             }
-            link.waiting_bytes -= u64::from(link.row[at].size);
+            link.waiting_bytes -= u64::from(link.fifo[at].size);
             let (backlog, next) = match &extra.sorted {
                 Some(sorted) => (sorted.queues().backlog(queue), sorted.queues().head(queue)),
                 None => {
-                    let packets = link.row.len() - at - 1;
+                    let packets = link.fifo.len() - at - 1;
                     let backlog = Backlog { packets, bytes: Bytes::new(link.waiting_bytes) };
-                    (backlog, link.row.get(at + 1).map(Head::of))
+                    (backlog, link.fifo.get(at + 1).map(Head::of))
                 }
             };
-            let label = &mut link.row[at];
+            let label = &mut link.fifo[at];
             let treatment = extra.discipline.on_departure(&Departure {
                 now,
                 queue,
@@ -221,7 +221,7 @@ impl Network {
             }
             let content = label.content;
             if at == 0 {
-                link.row.pop_front();
+                link.fifo.pop_front();
             } else {
                 // The place of a dropped packet stays in the FIFO until it reaches the head.
                 label.fate = Fate::Gone;
@@ -260,7 +260,7 @@ impl Network {
             self.note_captured(now, id, late);
             return Some(late);
         }
-        let head = link.row.front().copied();
+        let head = link.fifo.front().copied();
         let Some(head) = head.filter(|head| link.started > 0 && head.time <= now) else {
             // A packet that has just started may have scheduled its arrival already.
             if link.next_event <= now {

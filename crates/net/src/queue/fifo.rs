@@ -136,29 +136,29 @@ mod tests {
 
     #[test]
     fn a_fifo_keeps_its_order_whatever_is_done_to_it() {
-        let mut random = crate::random::stream(1, "row", 0);
-        let (mut row, mut model) = (Fifo::default(), VecDeque::new());
+        let mut random = crate::random::stream(1, "fifo", 0);
+        let (mut fifo, mut model) = (Fifo::default(), VecDeque::new());
         for i in 0..100_000 {
             match random.next_u64() % 16 {
                 0 if i % 100 == 0 => {
-                    let at = (random.next_u64() % (u64::from(row.len()) + 1)) as u32;
-                    let rest: Vec<u32> = row.split_off(at).iter().map(|l| l.content).collect();
+                    let at = (random.next_u64() % (u64::from(fifo.len()) + 1)) as u32;
+                    let rest: Vec<u32> = fifo.split_off(at).iter().map(|l| l.content).collect();
                     assert_eq!(rest, Vec::from(model.split_off(at as usize)));
                 }
-                0..8 if row.len() > 0 => {
-                    assert_eq!(Some(row.pop_front().content), model.pop_front());
+                0..8 if fifo.len() > 0 => {
+                    assert_eq!(Some(fifo.pop_front().content), model.pop_front());
                 }
                 _ => {
-                    row.push_back(label(i));
+                    fifo.push_back(label(i));
                     model.push_back(i);
                 }
             }
-            assert_eq!(row.len() as usize, model.len());
+            assert_eq!(fifo.len() as usize, model.len());
             let contents = |label: Option<&Label>| label.map(|l| l.content);
-            assert_eq!(contents(row.front()), model.front().copied());
+            assert_eq!(contents(fifo.front()), model.front().copied());
             let at = random.next_u64() as u32 % 20;
-            assert_eq!(contents(row.get(at)), model.get(at as usize).copied());
+            assert_eq!(contents(fifo.get(at)), model.get(at as usize).copied());
         }
-        assert!(row.slots.len() >= 64, "it wrapped and grew");
+        assert!(fifo.slots.len() >= 64, "it wrapped and grew");
     }
 }

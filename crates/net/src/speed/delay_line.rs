@@ -113,7 +113,7 @@ impl DelayLines {
     ) {
         let link = &mut links[id.index()];
         // If hosts lag, it is unknown whether packets in the FIFO have arrived by now.
-        let is_behind_others = link.row.len() > 0 && !link.ends.start_at_leaf();
+        let is_behind_others = link.fifo.len() > 0 && !link.ends.start_at_leaf();
         if link.delay_line == DelayLine::NONE || is_behind_others {
             return link.put_on_wire(id, arrives, label, scheduler);
         }
@@ -246,17 +246,17 @@ impl DelayLines {
         let mut recalled = Vec::new();
         for line in links.line_ids() {
             let wire = &mut links[line.index()];
-            let all = wire.row.split_off(0);
+            let all = wire.fifo.split_off(0);
             let (of_it, others): (Vec<_>, Vec<_>) =
                 all.into_iter().partition(|label| routes.current(label) == id);
-            others.into_iter().for_each(|label| wire.row.push_back(label));
+            others.into_iter().for_each(|label| wire.fifo.push_back(label));
             if of_it.is_empty() {
                 continue;
             }
             wire.started -= of_it.len() as u32;
             wire.arrived -= of_it.len() as u64;
             if !wire.ends.end_at_leaf()
-                && wire.row.front().is_none_or(|head| head.time != wire.next_event)
+                && wire.fifo.front().is_none_or(|head| head.time != wire.next_event)
             {
                 wire.schedule_head(line, scheduler);
             }
@@ -267,11 +267,11 @@ impl DelayLines {
         }
         let link = &mut links[id.index()];
         link.passed -= recalled.len() as u64;
-        let waiting = link.row.split_off(link.started);
-        recalled.extend(link.row.split_off(0));
+        let waiting = link.fifo.split_off(link.started);
+        recalled.extend(link.fifo.split_off(0));
         recalled.sort_by_key(|label| label.time);
         link.started = recalled.len() as u32;
-        recalled.into_iter().chain(waiting).for_each(|label| link.row.push_back(label));
+        recalled.into_iter().chain(waiting).for_each(|label| link.fifo.push_back(label));
         link.schedule_head(id, scheduler);
     }
 }
@@ -286,7 +286,7 @@ pub(crate) fn see_head(
     packets: &Slab,
     news: &mut News,
 ) {
-    let Some(head) = links[line.index()].row.get_mut(0) else { return };
+    let Some(head) = links[line.index()].fifo.get_mut(0) else { return };
     head.fate = Fate::Arrives;
     news.note_captured(head.time, routes.current(head), *head, packets);
 }

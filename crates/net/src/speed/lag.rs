@@ -79,7 +79,7 @@ impl HostLag<'_> {
     #[inline]
     pub fn next_for_hosts(self) -> Time {
         let lines = self.lines.to_leaves().iter();
-        let heads = lines.filter_map(|id| self.links[id.index()].row.front());
+        let heads = lines.filter_map(|id| self.links[id.index()].fifo.front());
         heads.map(|label| label.time).min().unwrap_or(Time::NEVER)
     }
 
@@ -89,7 +89,7 @@ impl HostLag<'_> {
     pub fn take_for_hosts(self, until: Time, mut tell: impl FnMut(Label)) {
         for &id in self.lines.to_leaves() {
             let mut line = &mut self.links[id.index()];
-            while let Some(head) = line.row.front()
+            while let Some(head) = line.fifo.front()
                 && head.time < until
             {
                 if head.fate == Fate::Watched {

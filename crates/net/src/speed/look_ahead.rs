@@ -90,9 +90,9 @@ impl LookAhead<'_> {
     #[inline]
     pub fn foresee_head(&self, id: LinkId) {
         let Some(link) = self.links.get(id.index()) else { return };
-        link.row.foresee(0);
-        if link.row.len() > 1 {
-            link.row.foresee(1);
+        link.fifo.foresee(0);
+        if link.fifo.len() > 1 {
+            link.fifo.foresee(1);
         }
         if link.waiting() > 0 {
             link.foresee_waiting();
@@ -156,12 +156,12 @@ impl LookAhead<'_> {
         if self.packets.peak() <= FEW_PACKETS {
             return;
         }
-        let is_long = link.row.len() > LONG;
+        let is_long = link.fifo.len() > LONG;
         if is_long {
-            link.row.foresee(2 * BEHIND);
+            link.fifo.foresee(2 * BEHIND);
         }
         if (link.ends.end_route() || !self.ports.is_empty())
-            && let Some(next) = link.row.get(if is_long { BEHIND } else { 1 })
+            && let Some(next) = link.fifo.get(if is_long { BEHIND } else { 1 })
             && self.is_looked_at(next)
         {
             self.packets.foresee(next.content);
@@ -180,9 +180,9 @@ impl LookAhead<'_> {
     #[inline]
     fn foresee_departures(&self, link: &Link) {
         if link.waiting() > 2 * BEHIND {
-            link.row.foresee(link.started + 2 * BEHIND);
+            link.fifo.foresee(link.started + 2 * BEHIND);
             if link.has_port() {
-                self.packets.foresee(link.row[link.started + BEHIND].content);
+                self.packets.foresee(link.fifo[link.started + BEHIND].content);
             }
         }
     }
@@ -194,11 +194,11 @@ impl LookAhead<'_> {
     /// the window and ranges that few acknowledgements keep apart, of the later packet.
     #[inline]
     pub fn ends_behind(&self, id: LinkId) -> Option<(FlowEnd, FlowEnd)> {
-        let Link { row, ends, .. } = self.links.get(id.index())?;
-        if !ends.end_route() || row.len() <= LONG {
+        let Link { fifo, ends, .. } = self.links.get(id.index())?;
+        if !ends.end_route() || fifo.len() <= LONG {
             return None;
         }
-        let (next, later) = (&row[1], &row[BEHIND / 2]);
+        let (next, later) = (&fifo[1], &fifo[BEHIND / 2]);
         if !self.arrives(next) || !self.arrives(later) {
             return None;
         }
@@ -217,18 +217,18 @@ impl LookAhead<'_> {
         {
             self.packets.foresee(next.content);
         }
-        if link.row.len() > LONG {
-            link.row.foresee(2 * BEHIND);
-            self.foresee_packet(&link.row[BEHIND]);
+        if link.fifo.len() > LONG {
+            link.fifo.foresee(2 * BEHIND);
+            self.foresee_packet(&link.fifo[BEHIND]);
             if !self.ports.is_empty() {
-                self.foresee_hop(&link.row[BEHIND / 2]);
+                self.foresee_hop(&link.fifo[BEHIND / 2]);
             }
             self.foresee_departures(link);
-        } else if let (Some(head), Some(next)) = (link.row.front(), link.row.get(1)) {
+        } else if let (Some(head), Some(next)) = (link.fifo.front(), link.fifo.get(1)) {
             // Packets of a train take one route.
             self.foresee_content(head.hop, next);
-            if link.row.len() > 2 {
-                link.row.foresee(2);
+            if link.fifo.len() > 2 {
+                link.fifo.foresee(2);
             }
             if self.arrives(head) {
                 let FlowEnd { flow, is_data } = self.end_of(head);
@@ -246,10 +246,10 @@ impl LookAhead<'_> {
     #[inline]
     pub fn foresee_line(&self, id: LinkId) -> (Option<FlowEnd>, Option<FlowEnd>) {
         self.foresee_line_of_routers(id);
-        let Some(Link { row, .. }) = self.links.get(id.index()) else { return (None, None) };
+        let Some(Link { fifo, .. }) = self.links.get(id.index()) else { return (None, None) };
         let arriving = |label: &&Label| self.arrives(label);
-        let far = row.get(LINE_FAR_END).filter(arriving).map(|label| self.end_of(label));
-        let near = row.get(LINE_NEAR_END).filter(arriving).map(|label| {
+        let far = fifo.get(LINE_FAR_END).filter(arriving).map(|label| self.end_of(label));
+        let near = fifo.get(LINE_NEAR_END).filter(arriving).map(|label| {
             self.packets.foresee_beyond(label.content);
             self.end_of(label)
         });
@@ -260,16 +260,16 @@ impl LookAhead<'_> {
     /// hosts lag, no packet on a line with events goes to one.
     #[inline(always)]
     pub fn foresee_line_of_routers(&self, id: LinkId) {
-        let Some(Link { row, .. }) = self.links.get(id.index()) else { return };
-        row.foresee(LINE_PLACE);
-        if let Some(label) = row.get(LINE_HOP) {
+        let Some(Link { fifo, .. }) = self.links.get(id.index()) else { return };
+        fifo.foresee(LINE_PLACE);
+        if let Some(label) = fifo.get(LINE_HOP) {
             self.routes.prefetch(label.hop);
         }
-        if let Some(label) = row.get(LINE_NEXT) {
+        if let Some(label) = fifo.get(LINE_NEXT) {
             self.foresee_packet(label);
         }
         if !self.ports.is_empty()
-            && let Some(label) = row.get(LINE_PORT)
+            && let Some(label) = fifo.get(LINE_PORT)
         {
             self.foresee_hop(label);
         }
@@ -308,7 +308,7 @@ impl LookAhead<'_> {
 
     #[inline]
     fn head(&self, id: LinkId) -> Option<&Label> {
-        self.links.get(id.index())?.row.front()
+        self.links.get(id.index())?.fifo.front()
     }
 
     /// Prefetches the content of a packet, if a host or a port is to read it. `hop` is the packet's
@@ -345,7 +345,7 @@ impl Link {
     /// Prefetches the slots of the next two packets in the queue.
     #[inline]
     fn foresee_tail(&self) {
-        self.row.foresee(self.row.len());
-        self.row.foresee(self.row.len() + 1);
+        self.fifo.foresee(self.fifo.len());
+        self.fifo.foresee(self.fifo.len() + 1);
     }
 }

@@ -97,7 +97,7 @@ impl<R: Recorder> Simulation<'_, R> {
 
     /// Reports the followed packet.
     #[cold]
-    pub(crate) fn tell_followed(&mut self, fate: FollowedFate) {
+    pub(crate) fn report_followed(&mut self, fate: FollowedFate) {
         let Some(trail) = self.network.tracer_mut().take_trail() else { return };
         let Some(packet) = self.following.packet.take() else { return };
         let Packet { flow, asked, sent, size } = packet;
@@ -126,7 +126,7 @@ impl<R: Recorder> Simulation<'_, R> {
         } else {
             FollowedFate::Lost
         };
-        self.tell_followed(fate);
+        self.report_followed(fate);
         self.following.packet = None;
     }
 }

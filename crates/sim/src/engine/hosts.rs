@@ -33,7 +33,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 if let Some(ack) = &mut self.network.ack(label) {
                     flow.on_ack(now, ack, self.setup);
                     if self.network.tracer().follows(label) {
-                        self.tell_followed(FollowedFate::Acknowledged(now, ack.header));
+                        self.report_followed(FollowedFate::Acknowledged(now, ack.header));
                     }
                 }
                 self.network.remove(label);
@@ -56,7 +56,7 @@ impl<R: Recorder> Simulation<'_, R> {
                     Reply::Now => self.acknowledge(slot, label),
                     Reply::Later => {
                         if self.network.tracer().follows(label) {
-                            self.tell_followed(FollowedFate::AcknowledgedLater);
+                            self.report_followed(FollowedFate::AcknowledgedLater);
                         }
                         self.network.remove(label);
                         self.arm(slot);

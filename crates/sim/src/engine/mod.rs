@@ -1,10 +1,10 @@
 //! The event loop.
 
-mod books;
 mod follow;
 mod hosts;
 mod lifecycle;
 mod overlay;
+mod samples;
 mod sockets;
 pub(crate) mod speed;
 
@@ -299,15 +299,15 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             }
             if self.events.is_multiple_of(PROGRESS_EVERY) {
                 // Without a packet to report them with, the frames would wait until the end.
-                self.tell_frames();
-                self.tell_progress(at)?;
+                self.report_frames();
+                self.report_progress(at)?;
             }
         }
         self.now = self.end;
         Ok(())
     }
 
-    fn tell_progress(&mut self, now: Time) -> Result<(), RunError> {
+    fn report_progress(&mut self, now: Time) -> Result<(), RunError> {
         let (packets, flows) = (self.network.in_flight(), self.flows.in_use());
         match self.recorder.progress(&Progress { now, packets, flows }) {
             ControlFlow::Continue(()) => Ok(()),
@@ -335,18 +335,18 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         // Packets on their way to lagging hosts are captured later than others.
         captured.sort_by_key(|packet| packet.at);
         if !captured.is_empty() {
-            self.tell_frames();
+            self.report_frames();
         }
         for packet in captured {
             let flow = FlowId(packet.label.generation);
             self.recorder.packet(&PacketSeen { flow, packet });
         }
-        let roomy = self.network.news().take_roomy();
-        self.let_sockets_send(&roomy);
+        let unblocked = self.network.news().take_unblocked();
+        self.let_sockets_send(&unblocked);
     }
 
     /// Reports frames that captured links have carried or obeyed.
-    fn tell_frames(&mut self) {
+    fn report_frames(&mut self) {
         for frame in self.network.news().take_frames(self.now) {
             self.recorder.frame(&frame);
         }
@@ -387,8 +387,8 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             OtherEvent::Overlay(event) => self.overlay_event(event),
             OtherEvent::Sample => {
                 self.sample();
-                self.tell_frames();
-                self.tell_progress(self.now)?;
+                self.report_frames();
+                self.report_progress(self.now)?;
                 self.schedule_sample();
             }
         }

@@ -50,7 +50,7 @@ impl<R: Recorder> Simulation<'_, R> {
         }
         let followed = if is_followed { self.continues(j, is_ack, &out) } else { None };
         if is_followed && followed.is_none() {
-            self.tell_followed(FollowedFate::AcknowledgedLater);
+            self.report_followed(FollowedFate::AcknowledgedLater);
         }
         self.send_on(j, &mut out, followed);
         self.junctions.out = out;

@@ -157,7 +157,7 @@ impl Wheel {
     /// after each pop. An event pushed before a reported one is not reported; after a change of the
     /// width some are reported again.
     #[inline]
-    pub fn scout(&mut self, far: u32, mut tell: impl FnMut(u32)) {
+    pub fn scout(&mut self, far: u32, mut see: impl FnMut(u32)) {
         self.ahead = self.ahead.saturating_sub(1);
         self.scouted = self.scouted.max(self.now);
         while self.ahead < far {
@@ -171,7 +171,7 @@ impl Wheel {
             };
             self.scouted = bucket;
             self.near.look(bucket, |event| {
-                tell(event);
+                see(event);
                 self.ahead += 1;
             });
         }
@@ -181,8 +181,8 @@ impl Wheel {
     /// not mean that the block has no more. If events of another block came near first, some are
     /// reported again.
     #[inline]
-    pub fn tell_of_far(&mut self) -> Option<u32> {
-        self.far.tell()
+    pub fn scan_far(&mut self) -> Option<u32> {
+        self.far.scan()
     }
 
     /// The next event.

@@ -37,8 +37,8 @@ fn order_is_time_then_insertion_whatever_the_spread() {
                 if scale != 40 {
                     wheel.scout(16, |_| {});
                 }
-                if let Some(told) = wheel.tell_of_far() {
-                    assert!(model.iter().any(|Reverse(event)| event.2 == told), "{told} has gone");
+                if let Some(seen) = wheel.scan_far() {
+                    assert!(model.iter().any(|Reverse(event)| event.2 == seen), "{seen} has gone");
                 }
                 now = time;
             }
@@ -73,9 +73,9 @@ fn nothing_comes_at_a_limit_or_after_it() {
                 continue;
             }
             let next = model.peek().map(|Reverse((time, _))| *time);
-            let told = wheel.next_time();
-            assert_eq!(told == Time::NEVER, next.is_none());
-            assert!(next.is_none_or(|next| told.ps() <= next));
+            let seen = wheel.next_time();
+            assert_eq!(seen == Time::NEVER, next.is_none());
+            assert!(next.is_none_or(|next| seen.ps() <= next));
             let near = next.unwrap_or(now + 1000);
             let limits = [0, now, near.saturating_sub(1), near, near + 1, near + 12_345, u64::MAX];
             let limit = limits[(r >> 8) as usize % limits.len()];
@@ -129,22 +129,22 @@ fn scouting_reports_events_before_they_are_due_and_hardly_twice() {
     for what in 0..2000 {
         wheel.push(Time::from_ps(random.next_u64() % LONG), what);
     }
-    let (mut told, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
+    let (mut seen, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
     let mut missed = 0;
     for next in 2000..EVENTS {
         let (now, what) = wheel.pop().expect("2,000 are pending");
         gone[what as usize] = true;
-        missed += u32::from(long[what as usize] && told[what as usize] == 0);
+        missed += u32::from(long[what as usize] && seen[what as usize] == 0);
         wheel.scout(16, |event| {
             assert!(!gone[event as usize], "{event} has gone");
-            told[event as usize] += 1;
+            seen[event as usize] += 1;
         });
         let soon = random.next_u64().is_multiple_of(4);
         long.push(!soon);
         let ahead = Duration::from_ps(if soon { 1000 } else { LONG });
         wheel.push(now + ahead, next);
     }
-    let again: u32 = told.iter().map(|n: &u32| n.saturating_sub(1)).sum();
+    let again: u32 = seen.iter().map(|n: &u32| n.saturating_sub(1)).sum();
     assert!(missed < EVENTS / 100 && again < EVENTS / 1000, "{missed} missed, {again} again");
 }
 
@@ -158,19 +158,19 @@ fn far_events_are_reported_before_they_are_due_and_hardly_twice() {
     for what in 0..10_000 {
         wheel.push(Time::from_ps(random.next_u64() % LONG), what);
     }
-    let (mut told, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
+    let (mut seen, mut gone) = (vec![0; EVENTS as usize], vec![false; EVENTS as usize]);
     let mut missed = 0;
     for next in 10_000..EVENTS {
         let (now, what) = wheel.pop().expect("10,000 are pending");
         gone[what as usize] = true;
-        missed += u32::from(told[what as usize] == 0);
-        if let Some(event) = wheel.tell_of_far() {
+        missed += u32::from(seen[what as usize] == 0);
+        if let Some(event) = wheel.scan_far() {
             assert!(!gone[event as usize], "{event} has gone");
-            told[event as usize] += 1;
+            seen[event as usize] += 1;
         }
         wheel.push(now + Duration::from_ps(LONG), next);
     }
-    let again: u32 = told.iter().map(|n: &u32| n.saturating_sub(1)).sum();
+    let again: u32 = seen.iter().map(|n: &u32| n.saturating_sub(1)).sum();
     assert!(missed < EVENTS / 16 && again < EVENTS / 1000, "{missed} missed, {again} again");
 }
 
@@ -178,10 +178,10 @@ fn far_events_are_reported_before_they_are_due_and_hardly_twice() {
 fn no_far_event_is_reported_when_all_have_come_near() {
     let mut wheel = Wheel::default();
     (0..3).for_each(|i| wheel.push(Time::from_ps(u64::from(i) << 36), i));
-    assert_eq!((wheel.pop().map(|e| e.1), wheel.tell_of_far()), (Some(0), None));
-    assert_eq!((wheel.pop().map(|e| e.1), wheel.tell_of_far()), (Some(1), Some(2)));
+    assert_eq!((wheel.pop().map(|e| e.1), wheel.scan_far()), (Some(0), None));
+    assert_eq!((wheel.pop().map(|e| e.1), wheel.scan_far()), (Some(1), Some(2)));
     assert_eq!(wheel.pop().map(|e| e.1), Some(2));
-    assert_eq!([wheel.tell_of_far(), wheel.tell_of_far()], [None, None]);
+    assert_eq!([wheel.scan_far(), wheel.scan_far()], [None, None]);
 }
 
 #[test]

@@ -68,5 +68,5 @@ fn setups_without_a_way_are_refused_before_they_start() {
     let mut net = diamond();
     net.setup.paths = vec![[0, 4].map(NodeId).to_vec()];
     assert_eq!(refused(&net), SetupError::NoLink(NodeId(0), NodeId(4)));
-    assert!(refused(&net).to_string().contains("between which no link is"));
+    assert!(refused(&net).to_string().contains("but no link connects them"));
 }

@@ -105,7 +105,7 @@ const OPTIONS: &[OptionSpec] = &[
         "ramp",
         OptionKind::Time,
         "400 us",
-        "So much more wait, and it is marked for certain; 0 for a step. RFC 9332, A.1: range.",
+        "Wait beyond `ramp_start` from which every such packet is marked; 0 for a step. RFC 9332, A.1: range.",
     ),
     option(
         "classic_share",

@@ -43,7 +43,7 @@ pub struct Pie {
     /// Time for which all packets of a burst pass (MAX_BURST).
     max_burst: Duration,
     ecn: bool,
-    /// Probability from which packets that could be marked are dropped (mark_ecnth, MAX_ECNTH).
+    /// Probability from which packets that can be marked are dropped too (mark_ecnth).
     ecn_threshold: f64,
     /// Bytes of a full packet (MEAN_PKTSIZE).
     packet: Bytes,
@@ -95,7 +95,7 @@ const OPTIONS: &[OptionSpec] = &[
         "ecn_threshold",
         OptionKind::Number(0.0, 1.0),
         "0.1",
-        "Drop probability from which packets are dropped that could be marked. RFC 8033, 5.1: MAX_ECNTH.",
+        "Drop probability from which packets that can be marked are dropped too. RFC 8033, 5.1: mark_ecnth.",
     ),
 ];
 

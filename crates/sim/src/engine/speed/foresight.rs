@@ -165,7 +165,7 @@ impl Foresight {
     #[inline]
     fn look_at_timers(&mut self, wheel: &mut Wheel, network: &Network, flows: &FlowTable) {
         let ahead = network.look_ahead();
-        let Some(slot) = wheel.tell_of_far().and_then(timer_of) else { return };
+        let Some(slot) = wheel.scan_far().and_then(timer_of) else { return };
         flows.foresee(slot, false);
         self.timers.rotate_right(1);
         let [_, _, earlier, _, earliest] = self.timers;

@@ -190,7 +190,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 self.other_event_at(index)?;
             }
             if before / PROGRESS_EVERY != self.events / PROGRESS_EVERY {
-                self.tell_progress(until.min(self.end))?;
+                self.report_progress(until.min(self.end))?;
             }
             if let Some(turns) = &mut self.turns
                 && until == limit

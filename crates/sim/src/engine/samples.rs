@@ -55,7 +55,7 @@ impl<R: Recorder> Simulation<'_, R> {
             self.sample();
         }
         self.give_up_following();
-        self.tell_frames();
+        self.report_frames();
         self.network.look_for_deadlocks(self.now);
         for slot in 0..self.flows.slots() {
             if let Some(flow) = self.flows.remove(slot) {

@@ -14,7 +14,7 @@ use crate::sys::TcpInfo;
 
 /// A flow's state between samples.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Book {
+pub(super) struct FlowCounts {
     /// Payload that has left the network for the receiver, each byte once.
     pub(super) arrived: Bytes,
     /// Payload that entered the network more than once, and its packets.
@@ -22,7 +22,7 @@ pub(super) struct Book {
     pub(super) packets_sent_again: u64,
     /// Payload that had arrived at the last sample, and the part that was reported.
     due: Bytes,
-    told: Bytes,
+    reported: Bytes,
     sampled_retransmitted: Bytes,
     started: bool,
     completed: bool,
@@ -33,17 +33,17 @@ pub(super) struct Book {
     rtt_max: Duration,
 }
 
-impl Book {
+impl FlowCounts {
     /// Payload that arrived between the last two samples.
     fn newly_arrived(&mut self) -> Bytes {
-        self.due - core::mem::replace(&mut self.told, self.due)
+        self.due - core::mem::replace(&mut self.reported, self.due)
     }
 }
 
 /// A sample whose flows are reported between packets, some at a time: thousands at once would make
 /// packets late.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Telling {
+pub(super) struct Reporting {
     at: Time,
     interval: Duration,
     /// The next flow.
@@ -51,24 +51,24 @@ pub(super) struct Telling {
 }
 
 /// Flows reported at once.
-const TOLD_AT_ONCE: usize = 64;
+const REPORTED_AT_ONCE: usize = 64;
 
 impl World<'_> {
     /// Starts to ask kernels about flows at each sample.
     pub(super) fn start_asking(&mut self) -> Result<(), Error> {
         let interval = self.setup.sample_interval.filter(|interval| !interval.is_zero());
-        let Some(interval) = interval.filter(|_| self.told > 0) else { return Ok(()) };
+        let Some(interval) = interval.filter(|_| self.reported_flows > 0) else { return Ok(()) };
         let sampled = self.setup.sampled_flows as usize;
         self.asking = Some(Asking::start(self.flows, sampled, interval, self.clock)?);
         Ok(())
     }
 
     /// Reports some flows, if the kernel has answered.
-    pub(super) fn tell_some(&mut self) {
-        let Some(telling) = self.telling else { return };
+    pub(super) fn report_some(&mut self) {
+        let Some(reporting) = self.reporting else { return };
         self.look_for_answers();
-        if self.answers.are_of(telling.at) {
-            self.tell_up_to(telling.next + TOLD_AT_ONCE);
+        if self.answers.are_of(reporting.at) {
+            self.report_up_to(reporting.next + REPORTED_AT_ONCE);
         }
     }
 
@@ -78,30 +78,31 @@ impl World<'_> {
         }
     }
 
-    fn tell_up_to(&mut self, end: usize) {
-        let Some(Telling { at, interval, next }) = self.telling else { return };
-        let end = end.min(self.told);
-        (next..end).for_each(|n| self.tell(n, at, interval));
-        self.telling = (end < self.told).then_some(Telling { at, interval, next: end });
+    fn report_up_to(&mut self, end: usize) {
+        let Some(Reporting { at, interval, next }) = self.reporting else { return };
+        let end = end.min(self.reported_flows);
+        (next..end).for_each(|n| self.report(n, at, interval));
+        self.reporting =
+            (end < self.reported_flows).then_some(Reporting { at, interval, next: end });
     }
 
-    fn tell(&mut self, n: usize, at: Time, interval: Duration) {
+    fn report(&mut self, n: usize, at: Time, interval: Duration) {
         let answer = self.answers.of(n);
-        self.tell_start_and_end(n, at, &answer);
-        let book = &self.books[n];
-        if (n as u32) < self.setup.sampled_flows && book.started && !book.settled {
+        self.report_start_and_end(n, at, &answer);
+        let count = &self.counts[n];
+        if (n as u32) < self.setup.sampled_flows && count.started && !count.settled {
             let sample = self.flow_sample(n, at, interval, &answer);
             // The kernel is asked once more after the end, and no more then.
-            self.books[n].settled = self.books[n].completed;
-            self.teller.tell(Call::FlowSample(sample));
+            self.counts[n].settled = self.counts[n].completed;
+            self.reporter.report(Call::FlowSample(sample));
         }
     }
 
     pub(super) fn sample(&mut self, at: Time) {
-        if self.telling.is_some() {
+        if self.reporting.is_some() {
             // If the kernel has not answered yet, its last answer is reported again.
             self.look_for_answers();
-            self.tell_up_to(self.told);
+            self.report_up_to(self.reported_flows);
         }
         let interval = at.since(self.last_sample);
         self.last_sample = at;
@@ -109,22 +110,22 @@ impl World<'_> {
             return;
         }
         let mut arrived = Bytes::ZERO;
-        for (n, book) in self.books[..self.told].iter_mut().enumerate() {
-            book.due = book.arrived;
+        for (n, count) in self.counts[..self.reported_flows].iter_mut().enumerate() {
+            count.due = count.arrived;
             if n as u32 >= self.setup.sampled_flows {
-                arrived += book.newly_arrived();
+                arrived += count.newly_arrived();
             }
         }
-        self.telling = Some(Telling { at, interval, next: 0 });
+        self.reporting = Some(Reporting { at, interval, next: 0 });
         if !self.classes.is_empty() {
             let sample = ArrivingSample { at, interval, delivered: arrived };
-            self.teller.tell(Call::ArrivingSample(sample));
+            self.reporter.report(Call::ArrivingSample(sample));
         }
         for i in 0..self.setup.network.links.len() {
             let link = LinkId(i as u32);
             let seen = self.network.observe(at, link, &mut self.agenda);
             let sample = LinkSample::of(link, &self.link_before[i], &seen, at, interval);
-            self.teller.tell(Call::LinkSample(sample));
+            self.reporter.report(Call::LinkSample(sample));
             self.link_before[i] = seen;
         }
     }
@@ -138,26 +139,26 @@ impl World<'_> {
     fn started(&self, n: usize) -> Option<Time> {
         match &self.flows[n] {
             Some(flow) => flow.started(),
-            None => (self.books[n].arrived > Bytes::ZERO).then(|| self.setup.flows[n].start),
+            None => (self.counts[n].arrived > Bytes::ZERO).then(|| self.setup.flows[n].start),
         }
     }
 
-    fn tell_start_and_end(&mut self, n: usize, at: Time, answer: &Answer) {
+    fn report_start_and_end(&mut self, n: usize, at: Time, answer: &Answer) {
         let spec = &self.setup.flows[n];
         if at < spec.start || spec.stop.is_some_and(|stop| stop <= spec.start) {
             return;
         }
         let flow = FlowId(n as u32);
-        if !self.books[n].started {
-            self.books[n].started = true;
-            self.teller.tell(Call::FlowStarted(flow, self.class(n)));
+        if !self.counts[n].started {
+            self.counts[n].started = true;
+            self.reporter.report(Call::FlowStarted(flow, self.class(n)));
         }
         let Some(own) = &self.flows[n] else { return };
         let (Some(started), Some(completed)) = (own.started(), own.completed()) else { return };
-        if self.books[n].completed || !answer.is_last {
+        if self.counts[n].completed || !answer.is_last {
             return;
         }
-        self.books[n].completed = true;
+        self.counts[n].completed = true;
         let size = own.delivered();
         let route = self.routes.get(&mut self.network, spec.from, spec.to, n as u64);
         let headers = spec.transport.headers;
@@ -174,7 +175,7 @@ impl World<'_> {
                 .map_or(Duration::ZERO, |route| route.ideal(size, mss, headers) + route.delay * 2),
             retransmitted: Bytes::new(info.bytes_retrans),
         };
-        self.teller.tell(Call::FlowCompleted(completed));
+        self.reporter.report(Call::FlowCompleted(completed));
     }
 
     fn flow_sample(
@@ -188,20 +189,20 @@ impl World<'_> {
         let known = answer.info;
         let info = known.unwrap_or_default();
         let retransmitted = self.retransmitted(n, &info).0;
-        let book = &mut self.books[n];
+        let count = &mut self.counts[n];
         let srtt = Duration::from_micros(u64::from(info.rtt));
         if !srtt.is_zero() {
-            book.rtt_sum += srtt.secs();
-            book.rtt_count += 1;
-            book.rtt_max = book.rtt_max.max(srtt);
+            count.rtt_sum += srtt.secs();
+            count.rtt_count += 1;
+            count.rtt_max = count.rtt_max.max(srtt);
         }
         let packets = |count: u32| Bytes::new(u64::from(count) * u64::from(info.snd_mss));
         let sample = FlowSample {
             at,
             interval,
             flow: FlowId(n as u32),
-            delivered: book.newly_arrived(),
-            retransmitted: retransmitted.saturating_sub(book.sampled_retransmitted),
+            delivered: count.newly_arrived(),
+            retransmitted: retransmitted.saturating_sub(count.sampled_retransmitted),
             window: known.map_or(Bytes::MAX, |info| packets(info.snd_cwnd)),
             in_flight: known.map(|info| packets(info.unacked)),
             receive_window: known.map_or(Bytes::MAX, |info| Bytes::new(u64::from(info.snd_wnd))),
@@ -210,7 +211,7 @@ impl World<'_> {
             pacing: (info.pacing_rate != u64::MAX && info.pacing_rate > 0)
                 .then(|| Throughput::new(info.pacing_rate as f64)),
         };
-        book.sampled_retransmitted = book.sampled_retransmitted.max(retransmitted);
+        count.sampled_retransmitted = count.sampled_retransmitted.max(retransmitted);
         sample
     }
 
@@ -219,7 +220,7 @@ impl World<'_> {
     fn retransmitted(&self, n: usize, info: &TcpInfo) -> (Bytes, u64) {
         match &self.flows[n] {
             Some(_) => (Bytes::new(info.bytes_retrans), u64::from(info.total_retrans)),
-            None => (self.books[n].sent_again, self.books[n].packets_sent_again),
+            None => (self.counts[n].sent_again, self.counts[n].packets_sent_again),
         }
     }
 
@@ -229,12 +230,12 @@ impl World<'_> {
         self.asking = None;
         self.answers = Answers::now(self.flows, end);
         self.sample(end);
-        self.tell_up_to(self.told);
+        self.report_up_to(self.reported_flows);
         self.network.look_for_deadlocks(end);
         for host in self.hosts {
             self.fidelity.refused_by_devices += host.device_drops()?;
         }
-        let flows = (0..self.told).map(|n| self.flow_outcome(n)).collect();
+        let flows = (0..self.reported_flows).map(|n| self.flow_outcome(n)).collect();
         let mut links = Vec::new();
         for i in 0..self.setup.network.links.len() as u32 {
             let seen = self.network.observe(end, LinkId(i), &mut self.agenda);
@@ -265,10 +266,10 @@ impl World<'_> {
     }
 
     fn flow_outcome(&self, n: usize) -> FlowOutcome {
-        let (spec, book) = (&self.setup.flows[n], &self.books[n]);
+        let (spec, count) = (&self.setup.flows[n], &self.counts[n]);
         let own = self.flows[n].as_ref();
         let info = own.and_then(Flow::info).unwrap_or_default();
-        let known = book.rtt_count > 0;
+        let known = count.rtt_count > 0;
         let (retransmitted, retransmitted_packets) = self.retransmitted(n, &info);
         FlowOutcome {
             flow: FlowId(n as u32),
@@ -279,14 +280,15 @@ impl World<'_> {
             traffic: self.class(n),
             started: self.started(n),
             completed: own.and_then(Flow::completed),
-            delivered: own.map_or(book.arrived, Flow::delivered),
+            delivered: own.map_or(count.arrived, Flow::delivered),
             retransmitted,
             retransmitted_packets,
             timeouts: 0,
             refused: 0,
             min_rtt: known.then(|| Duration::from_micros(u64::from(info.min_rtt))),
-            max_rtt: known.then_some(book.rtt_max),
-            mean_rtt: known.then(|| Duration::from_secs_f64(book.rtt_sum / book.rtt_count as f64)),
+            max_rtt: known.then_some(count.rtt_max),
+            mean_rtt: known
+                .then(|| Duration::from_secs_f64(count.rtt_sum / count.rtt_count as f64)),
             clamps: self.network.clamps(n as u32),
         }
     }
