@@ -85,6 +85,7 @@ lint:
 	lint/columns $(COMMENTS)
 	$(CARGO) fmt --check
 	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet --features ratewire-cli/live
 
 # Whether every crate could be published; nothing is uploaded.
 package:

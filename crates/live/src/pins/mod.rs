@@ -3,7 +3,7 @@
 //! Below [`ROOT`], a law's host has the folder `host-CONTROL`, and a port the folder
 //! `router-IFINDEX` in the folder of its network namespace, `INODE-COOKIE`. Unprivileged users may
 //! be able to write to the BPF file system. Every access therefore goes through handles of folders
-//! that only root can change (see [`Folder`]), never by a path from `/`.
+//! that only root can change (see `Folder`), never by a path from `/`.
 
 mod file_system;
 mod folder;
