@@ -58,7 +58,8 @@ pub struct News {
 }
 
 impl News {
-    /// Whether [`News::take_captured`] or [`News::take_unblocked`] has new results since the last call.
+    /// Whether [`News::take_captured`] or [`News::take_unblocked`] has new results since the last
+    /// call.
     #[inline]
     pub fn take_any(&mut self) -> bool {
         core::mem::take(&mut self.is_any)
