@@ -2,7 +2,7 @@
 
 use ratewire_laws::options::{OptionSpec, Part};
 use ratewire_laws::{
-    AnyLaw, FlowContext, LawInfo, LinkContext, MAX_HEADER, Sending, find, fuzzing, list,
+    AnyLaw, Draw, FlowContext, LawInfo, LinkContext, MAX_HEADER, Sending, find, fuzzing, list,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -27,8 +27,12 @@ fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
         line_rate: Rate::from_mbps(100),
         back_pressured: false,
     };
-    let link =
-        LinkContext { rate: Rate::from_mbps(10), delay: Duration::from_millis(1), id: 1, draw: 0 };
+    let link = LinkContext {
+        rate: Rate::from_mbps(10),
+        delay: Duration::from_millis(1),
+        id: 1,
+        draw: Draw::new(0),
+    };
     let source = law.source(&flow);
     let header = source.clone().on_send(&Sending {
         now: Time::ZERO,

@@ -1,7 +1,7 @@
 //! Ports of laws, each at the start of a link.
 
 use rand_core::Rng;
-use ratewire_laws::{AnyLaw, AnyPort, Header, LinkContext, Reason};
+use ratewire_laws::{AnyLaw, AnyPort, Draw, Header, Reason};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::link::Link;
@@ -34,12 +34,8 @@ impl Ports {
         seed: u64,
         link: &mut Link,
     ) -> bool {
-        let context = LinkContext {
-            rate: spec.service.mean_rate(),
-            delay: spec.delay,
-            id: id.port_id(),
-            draw: stream(seed, "port", u64::from(id.0)).next_u64(),
-        };
+        let draw = stream(seed, "port", u64::from(id.0)).next_u64();
+        let context = spec.context(id, Draw::new(draw));
         let port = spec.law.and_then(|law| Some((law, laws[law].port(&context)?)));
         let Some((law, port)) = port else { return false };
         self.laws.push(law);

@@ -174,8 +174,8 @@ impl Network {
 
     /// Whether a socket may send a packet of this size on its host's own link now.
     ///
-    /// If not, and if sockets wait there, [`News::take_unblocked`] names the link when there is room
-    /// again.
+    /// If not, and if sockets wait there, [`News::take_unblocked`] names the link when there is
+    /// room again.
     pub fn admits(&mut self, id: LinkId, size: u32) -> bool {
         self.links[id.index()].admits(size)
     }
