@@ -91,8 +91,11 @@ pub trait Port {
         queue: PortQueue,
     );
     /// When to call [`Port::on_timer`]; [`Time::NEVER`] for not at all.
+    ///
+    /// After `on_timer(now)` this must be later than `now`. A port that breaks this rule time and
+    /// again ends a simulated run with an error.
     fn next_timer(&self) -> Time;
-    /// Handles the timer, which is due.
+    /// Handles the timer, which is due. Moves [`Port::next_timer`] to a time later than `now`.
     fn on_timer(&mut self, now: Time, queue: PortQueue);
     /// Takes the link's new rate, which may be zero.
     fn on_rate_change(&mut self, now: Time, rate: Rate);
