@@ -71,7 +71,7 @@ fn reads(
 fn part(info: &LawInfo, option: &OptionSpec) -> Option<Part> {
     let reads = |part| reads(info, option, part, |_| true);
     match (reads(|parts| parts.source), reads(|parts| parts.sink), reads(|parts| parts.port)) {
-        (true, false, false) => Some(Part::Sender),
+        (true, false, false) => Some(Part::Source),
         (false, true, false) => Some(Part::Sink),
         (false, false, true) => Some(Part::Port),
         (true, false, true) => Some(Part::Both),
