@@ -41,7 +41,7 @@ live:
 # Installing builds nothing: files of root in target/ would block the next build. The command itself
 # writes its manual pages and completions, so they always match it.
 install:
-	@[ -x $(BINARY) ] || { echo "there is no $(BINARY): make live" >&2; exit 1; }
+	@[ -x $(BINARY) ] || { echo "there is no $(BINARY): run \`make build\`, or \`make live\` for laws in the kernel" >&2; exit 1; }
 	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ratewire
 	generated=$$(mktemp -d) && $(BINARY) generate $$generated && \
 	install -d $(SHARE)/man/man1 && install -m 644 $$generated/man/*.1 $(SHARE)/man/man1 && \

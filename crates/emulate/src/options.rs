@@ -17,7 +17,7 @@ pub fn ignores(law: &AnyLaw, option: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use ratewire_laws::{LinkContext, fuzzing, list};
+    use ratewire_laws::{Draw, LinkContext, fuzzing, list};
     use ratewire_units::{Duration, Rate};
 
     use super::*;
@@ -28,7 +28,7 @@ mod tests {
         let mut laws = [AnyLaw::new(law, options).ok()?];
         adapt(&mut laws);
         let delay = Duration::from_millis(1);
-        let context = LinkContext { rate: Rate::from_mbps(10), delay, id: 1, draw: 0 };
+        let context = LinkContext { rate: Rate::from_mbps(10), delay, id: 1, draw: Draw::new(0) };
         Some(format!("{:?}", laws[0].port(&context)))
     }
 

@@ -56,9 +56,9 @@ pub use external::{
     PackedFormat, PackedHeader,
 };
 pub use law::{
-    Acked, Books, Buffer, Congestion, FlowContext, HeaderError, HeaderFormat, Invariants, Law,
-    LawInfo, LinkContext, MAX_HEADER, Named, NoHeader, NoPort, NoSink, Port, PortQueue, Promises,
-    Properties, Sending, Signal, Sink, Source, junction, trust,
+    Acked, Books, Buffer, Congestion, Draw, FlowContext, HeaderError, HeaderFormat, Invariants,
+    Law, LawInfo, LinkContext, MAX_HEADER, Named, NoHeader, NoPort, NoSink, Port, PortQueue,
+    Promises, Properties, Sending, Signal, Sink, Source, junction, trust,
 };
 pub use options::{OptionError, OptionSpec, Options};
 pub use reason::{Amount, Bound, Figure, Reason, Unit};

@@ -75,7 +75,7 @@ impl OptionSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The source.
-    Sender,
+    Source,
     /// The sink.
     Sink,
     /// The port. The option has no effect in a flow's own law.
@@ -103,7 +103,7 @@ impl Part {
 impl fmt::Display for Part {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Part::Sender => f.write_str("Sender"),
+            Part::Source => f.write_str("Source"),
             Part::Sink => f.write_str("Sink"),
             Part::Port => f.write_str("Port"),
             Part::Both => f.write_str("Both"),

@@ -24,7 +24,7 @@ pub(crate) const AFTER_LOSS: OptionSpec = OptionSpec {
     name: "after_loss",
     kind: OptionKind::Word(&["halve", "ignore"]),
     default: "halve",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "what a loss does: cap the rate at half of what it was, the cap growing by a packet an RTT \
           each RTT until it is back at what routers grant; or nothing.",
 };

@@ -106,6 +106,9 @@ impl fmt::Display for Amount<'_> {
             x if x >= 1.0 => 2,
             _ => 4,
         };
+        if shown != 0.0 && shown.abs() < 1e-4 {
+            return write!(f, "{shown:.2e}{unit}");
+        }
         write!(f, "{shown:.decimals$}{unit}")
     }
 }
@@ -221,6 +224,9 @@ mod tests {
         assert_eq!(Figure::per_second("Cn", 0.5).to_string(), "Cn = 0.5000 /s");
         assert_eq!(Figure::one("gamma", 0.1).to_string(), "gamma = 0.1000");
         assert_eq!(Figure::one("N", 9.0).to_string(), "N = 9");
+        assert_eq!(Figure::one("p", 1e-4).to_string(), "p = 0.0001");
+        assert_eq!(Figure::one("p", -2.5e-7).to_string(), "p = -2.50e-7");
+        assert_eq!(Figure::per_second("Cn", 3e-9).to_string(), "Cn = 3.00e-9 /s");
         assert_eq!(Figure::rate("cap", f64::INFINITY).amount().to_string(), "none");
     }
 

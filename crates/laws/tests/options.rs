@@ -2,7 +2,7 @@
 
 use ratewire_laws::options::{OptionSpec, Part};
 use ratewire_laws::{
-    AnyLaw, FlowContext, LawInfo, LinkContext, MAX_HEADER, Sending, find, fuzzing, list,
+    AnyLaw, Draw, FlowContext, LawInfo, LinkContext, MAX_HEADER, Sending, find, fuzzing, list,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -27,8 +27,12 @@ fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
         line_rate: Rate::from_mbps(100),
         back_pressured: false,
     };
-    let link =
-        LinkContext { rate: Rate::from_mbps(10), delay: Duration::from_millis(1), id: 1, draw: 0 };
+    let link = LinkContext {
+        rate: Rate::from_mbps(10),
+        delay: Duration::from_millis(1),
+        id: 1,
+        draw: Draw::new(0),
+    };
     let source = law.source(&flow);
     let header = source.clone().on_send(&Sending {
         now: Time::ZERO,
@@ -67,7 +71,7 @@ fn reads(
 fn part(info: &LawInfo, option: &OptionSpec) -> Option<Part> {
     let reads = |part| reads(info, option, part, |_| true);
     match (reads(|parts| parts.source), reads(|parts| parts.sink), reads(|parts| parts.port)) {
-        (true, false, false) => Some(Part::Sender),
+        (true, false, false) => Some(Part::Source),
         (false, true, false) => Some(Part::Sink),
         (false, false, true) => Some(Part::Port),
         (true, false, true) => Some(Part::Both),

@@ -35,9 +35,10 @@ pub struct CapturedFrame {
     pub control: Control,
 }
 
-/// A frame with the time at which it leaves; its content may change until then.
+/// A frame that its caller has not taken, with the time at which it leaves. Its content may change
+/// until then.
 #[derive(Debug)]
-struct Tapped {
+struct PendingFrame {
     starts: Time,
     frame: CapturedFrame,
 }
@@ -53,8 +54,8 @@ pub struct News {
     unblocked: Vec<LinkId>,
     /// Numbers of dropped packets whose bytes the caller keeps.
     dropped: Vec<u32>,
-    /// Frames of tapped links.
-    tapped: Vec<Tapped>,
+    /// Frames on captured links, and frames that pause captured links.
+    frames: Vec<PendingFrame>,
 }
 
 impl News {
@@ -81,13 +82,13 @@ impl News {
         core::mem::take(&mut self.dropped)
     }
 
-    /// Frames that have arrived since the last call, in order of arrival: those on tapped links,
-    /// and those that pause tapped links.
+    /// Frames that have arrived since the last call, in order of arrival: those on captured
+    /// links, and those that pause captured links.
     ///
     /// Frames cause no events of their own, so that a run has the same events without capture.
     pub fn take_frames(&mut self, now: Time) -> Vec<CapturedFrame> {
-        let arrived = self.tapped.extract_if(.., |tapped| tapped.frame.at <= now);
-        let mut arrived: Vec<CapturedFrame> = arrived.map(|tapped| tapped.frame).collect();
+        let arrived = self.frames.extract_if(.., |pending| pending.frame.at <= now);
+        let mut arrived: Vec<CapturedFrame> = arrived.map(|pending| pending.frame).collect();
         arrived.sort_by_key(|frame| frame.at);
         arrived
     }
@@ -112,17 +113,17 @@ impl News {
         self.dropped.push(kept);
     }
 
-    /// Notes a frame that leaves at `starts`, on a tapped link or for one.
+    /// Notes a frame that leaves at `starts`, on a captured link or for one.
     pub(crate) fn note_frame(&mut self, starts: Time, frame: CapturedFrame) {
-        self.tapped.push(Tapped { starts, frame });
+        self.frames.push(PendingFrame { starts, frame });
     }
 
     /// Changes the content of the frame that pauses this link and leaves at this time.
     pub(crate) fn change_frame(&mut self, pauses: LinkId, starts: Time, control: Control) {
-        let mut tapped = self.tapped.iter_mut();
-        let waits = tapped.find(|tapped| tapped.frame.pauses == pauses && tapped.starts == starts);
-        if let Some(tapped) = waits {
-            tapped.frame.control = control;
+        let mut all = self.frames.iter_mut();
+        let waits = all.find(|one| one.frame.pauses == pauses && one.starts == starts);
+        if let Some(pending) = waits {
+            pending.frame.control = control;
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Ports of laws, each at the start of a link.
 
 use rand_core::Rng;
-use ratewire_laws::{AnyLaw, AnyPort, Header, LinkContext, Reason};
+use ratewire_laws::{AnyLaw, AnyPort, Draw, Header, Reason};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::link::Link;
@@ -10,19 +10,38 @@ use crate::prefetch::prefetch_bytes;
 use crate::random::stream;
 use crate::spec::{LinkId, LinkSpec};
 
+/// How often a port's timer may fail to advance.
+const MOST_STALLS: u32 = 10_000;
+/// Least advance of a timer, also if its law leaves the timer where it was.
+const STALL: Duration = Duration::from_nanos(1);
+/// Advance of such a timer after [`MOST_STALLS`], so that it takes little computing time.
+const LONG_STALL: Duration = Duration::from_millis(1);
+
 /// All ports of a network.
 #[derive(Debug)]
 pub(crate) struct Ports {
     all: Vec<AnyPort>,
     /// The law of each port.
     laws: Vec<usize>,
+    /// The link of each port.
+    links: Vec<LinkId>,
+    /// How often the timer of each port did not advance.
+    stalls: Vec<u32>,
+    stalled: Option<(LinkId, Time)>,
     /// With `wire = "exact"`: the laws, which encode and decode each header at each port.
     exact: Option<Vec<AnyLaw>>,
 }
 
 impl Ports {
     pub(crate) fn new(exact: Option<Vec<AnyLaw>>) -> Ports {
-        Ports { all: Vec::new(), laws: Vec::new(), exact }
+        Ports {
+            all: Vec::new(),
+            laws: Vec::new(),
+            links: Vec::new(),
+            stalls: Vec::new(),
+            stalled: None,
+            exact,
+        }
     }
 
     /// Adds the port of a link's law; returns whether the link has a law with ports.
@@ -34,15 +53,13 @@ impl Ports {
         seed: u64,
         link: &mut Link,
     ) -> bool {
-        let context = LinkContext {
-            rate: spec.service.mean_rate(),
-            delay: spec.delay,
-            id: id.port_id(),
-            draw: stream(seed, "port", u64::from(id.0)).next_u64(),
-        };
+        let draw = stream(seed, "port", u64::from(id.0)).next_u64();
+        let context = spec.context(id, Draw::new(draw));
         let port = spec.law.and_then(|law| Some((law, laws[law].port(&context)?)));
         let Some((law, port)) = port else { return false };
         self.laws.push(law);
+        self.links.push(id);
+        self.stalls.push(0);
         link.port = self.all.len() as u32;
         link.port_timer = port.next_timer();
         self.all.push(port);
@@ -125,8 +142,30 @@ impl Ports {
         let queue = link.port_queue();
         let port = &mut self.all[link.port as usize];
         port.on_timer(link.port_timer, queue);
-        // Time must advance even if a law's interval is zero.
-        link.port_timer = port.next_timer().max(link.port_timer + Duration::from_nanos(1));
+        let next = port.next_timer();
+        if next >= link.port_timer + STALL {
+            link.port_timer = next;
+        } else {
+            self.stall(link);
+        }
+    }
+
+    /// Advances the timer of a port whose law left it where it was.
+    #[cold]
+    fn stall(&mut self, link: &mut Link) {
+        let stalls = &mut self.stalls[link.port as usize];
+        *stalls = stalls.saturating_add(1);
+        if *stalls < MOST_STALLS {
+            link.port_timer += STALL;
+        } else {
+            self.stalled.get_or_insert((self.links[link.port as usize], link.port_timer));
+            link.port_timer += LONG_STALL;
+        }
+    }
+
+    /// The link of the first port whose timer stalled too often, and the time of that timer.
+    pub(crate) fn stalled(&self) -> Option<(LinkId, Time)> {
+        self.stalled
     }
 
     /// Handles a change of a link's rate, if the link has a port.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 pub use ratewire_backpressure::frames::Quanta;
 pub use ratewire_backpressure::queues::Arrangement;
+use ratewire_laws::{Draw, LinkContext};
 use ratewire_units::{Bytes, Duration, Rate};
 
 pub use crate::queue::AnyDiscipline;
@@ -130,6 +131,11 @@ impl Default for LinkSpec {
 }
 
 impl LinkSpec {
+    /// The link with this id as a law's port sees it at the start.
+    pub fn context<'a>(&self, id: LinkId, draw: Draw<'a>) -> LinkContext<'a> {
+        LinkContext { rate: self.service.mean_rate(), delay: self.delay, id: id.port_id(), draw }
+    }
+
     /// Whether the link is like most: it has a constant rate, and drops packets only from a full
     /// queue. No packet is lost, late, policed or stripped of its header, and no medium is shared.
     pub(crate) fn is_plain(&self) -> bool {

@@ -95,6 +95,10 @@ impl Law for Offers {
     }
 }
 
+/// Least rate of a sender, in bytes per second, so that it hears of new offers. A sender whose own
+/// link is slower fills that link.
+const LEAST_RATE: f64 = 1000.0;
+
 /// Sends at the offer of the last acknowledgement. Rates are in bytes per second.
 #[derive(Clone, Debug)]
 struct Sender {
@@ -112,7 +116,7 @@ impl Source for Sender {
 
     fn on_ack(&mut self, _ack: &Acked, header: Option<&Offer>) {
         if let Some(offer) = header {
-            self.rate = offer.rate.clamp(1000.0, self.own_link);
+            self.rate = offer.rate.max(LEAST_RATE).min(self.own_link);
         }
     }
 
@@ -127,7 +131,9 @@ impl Source for Sender {
     }
 
     fn reason(&self) -> Reason {
-        Reason::new("sends at the least offer of its way", [Figure::rate("rate", self.rate)])
+        // The last router that changed the header made the least offer, so it binds. A law of which
+        // that is not true calls `Reason::bound` with `Bound::Hop` or `Bound::Port`.
+        Reason::new("sends at the least offer on its path", [Figure::rate("rate", self.rate)])
     }
 }
 

@@ -48,12 +48,15 @@
 //! | `ratewire_net` | links, queues and their disciplines, routes, ports |
 //! | `ratewire_sim` | virtual time over `ratewire_net` |
 //! | `ratewire_emulate` | real time: real hosts over `ratewire_net` |
-//! | `ratewire_live` | laws in this machine's kernel |
+//! | `ratewire_live` | laws in this machine's kernel; only with the feature `live` |
+//! | `ratewire_inputs` | topologies, distributions of sizes, and other files to read |
+//! | `ratewire_capture` | packet captures (pcapng) |
 //! | [`ratewire_scenario`] | the scenario language and expectations |
+//! | `ratewire_statistics` | means, percentiles, intervals, Jain's index |
 //! | [`ratewire_report`] | figures, tables, pages, Parquet |
 //!
-//! A panic in a run is a bug. To continue after one, build with unwinding panics, as this
-//! workspace's profile `embed` does.
+//! A panic in a run is a bug. A program can catch it and continue if panics unwind, as they do by
+//! default. In this workspace the profile `release` aborts and the profile `embed` unwinds.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -81,6 +84,7 @@ pub use listen::{Cancel, Cancelled, Listener, Progress, Running, StopReason, War
 pub use ratewire_report::World;
 pub use results::{Failed, OfLaw, Results, Run, Samples};
 
+pub use arrow_array;
 pub use ratewire_laws as laws;
 pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;

@@ -236,7 +236,8 @@ pub struct FlowRow {
     pub interval: Duration,
     /// Index of the flow.
     pub flow: u32,
-    /// Data delivered in order to the application during the interval, over its length.
+    /// Payload that arrived during the interval, in order or not, over its length. Each byte counts
+    /// once.
     pub goodput: Throughput,
     /// Congestion window at `at`; [`Bytes::MAX`] for a law that has none, or where it is not known.
     pub cwnd: Bytes,

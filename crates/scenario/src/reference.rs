@@ -101,11 +101,20 @@ A scenario is a TOML file. A quantity is a text with a unit; only values without
 
 A size in packets means full packets for the capacity of a queue, and full payloads
 (without congestion header) for payload. A key that is unknown, or that nothing reads, is an
-error. Each table of a list is written `[[flow]]`; a single one may be written `[flow]`. File names are relative to the scenario's folder;
-files must be regular and have at most 64 MiB. `--set PATH=VALUE` sets a value before the
-file is checked: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`;
-`--set flow.2.start=5s` for the second flow; a flow's `name`, or `*` for all, may stand in place of the number; `--set 'flow.\"2\".start=5s'` for the flow called 2;
-`--set 'link.a->b.rate=10M'` for any link by its name, in quotes for the shell, and `--set 'link.*.rate=10M'` for all links,
-with or without a `[[link]]`. Where `--set duration=5s` ends
-the run before the times of an expectation, that expectation is left out, with a warning.
+error. Each table of a list is written `[[flow]]`; a single one may be written `[flow]`. File names
+are relative to the scenario's folder; files must be regular and have at most 64 MiB.
+
+`--set PATH=VALUE` sets a value before the file is checked:
+
+| option | sets |
+|---|---|
+| `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M` | a key of the topology |
+| `--set flow.2.start=5s` | a key of the second flow |
+| `--set flow.NAME.start=5s` | a key of the flow of this `name`; a name that is a number is quoted: `--set 'flow.\"2\".start=5s'` |
+| `--set 'flow.*.start=5s'` | a key of all flows |
+| `--set 'link.a->b.rate=10M'` | a key of any link by its name, with or without a `[[link]]` |
+| `--set 'link.*.rate=10M'` | a key of all links |
+
+The shell needs the single quotes. If `--set duration=5s` ends the run before the times of an
+expectation, that expectation is left out, with a warning.
 ";

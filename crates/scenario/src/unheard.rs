@@ -3,7 +3,7 @@
 //! The ports on the route may belong to another law, or to a twin: `xcp` and `xcp@kernel` work
 //! alike but do not read each other's headers.
 
-use ratewire_laws::LinkContext;
+use ratewire_laws::Draw;
 use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
 use ratewire_sim::setup::{Arrivals, Setup, TrafficSpec};
@@ -114,10 +114,8 @@ pub(crate) fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
 /// Whether the law has ports, but not at every link.
 fn may_be_unheard(one: &Made, setup: &Setup, made: &[Made]) -> bool {
     let Some(link) = setup.network.links.first() else { return false };
-    let id = LinkId(0).port_id();
-    let context = LinkContext { rate: link.service.mean_rate(), delay: link.delay, id, draw: 0 };
-    one.law.port(&context).is_some()
-        && setup.network.links.iter().any(|link| !is_of(one, link, made))
+    let any = link.context(LinkId(0), Draw::new(0));
+    one.law.port(&any).is_some() && setup.network.links.iter().any(|link| !is_of(one, link, made))
 }
 
 /// Whether the port of a link is of this law.

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use common::shown;
 use ratewire_scenario::{Scenario, Severity};
+use ratewire_sim::record::NoRecorder;
+use ratewire_units::Duration;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -38,6 +40,39 @@ fn our_own_scenarios_are_read_to_the_last_key() {
         })
         .collect();
     assert!(warned.is_empty(), "{}", warned.join("\n"));
+}
+
+/// Scenarios that claim no chance run alike from every seed.
+#[test]
+fn the_seed_matters_to_none_of_our_scenarios_without_chance() {
+    let mut claims = 0;
+    for path in shipped() {
+        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let mut setup = scenario.setup(None, None).unwrap();
+        if setup.has_chance() {
+            continue;
+        }
+        claims += 1;
+        setup.duration = setup.duration.min(Duration::from_secs(1));
+        let outcomes = [1, 2].map(|seed| {
+            setup.seed = seed;
+            format!("{:?}", ratewire_sim::run(&setup, &mut NoRecorder).unwrap())
+        });
+        assert!(outcomes[0] == outcomes[1], "{}", path.display());
+    }
+    assert!(claims > 50, "{claims} scenarios");
+}
+
+#[test]
+fn keys_and_first_timers_that_are_drawn_are_chance() {
+    let has_chance = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
+        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        scenario.setup(None, None).unwrap().has_chance()
+    };
+    assert!(has_chance("scenarios/sharded-key-value.toml"));
+    assert!(has_chance("papers/ns2-reference/three-joins-10mbit.toml"));
+    assert!(!has_chance("scenarios/three-flows.toml"));
 }
 
 /// Everything else is read, and errors that only follow from the missing network are not reported.

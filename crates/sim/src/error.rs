@@ -16,6 +16,26 @@ pub enum RunError {
     Stopped(Time),
     /// Time does not advance: a bug in Ratewire.
     Stuck(Time),
+    /// The timer of a law's port did not advance
+    /// ([`Port::next_timer`](ratewire_laws::Port::next_timer)).
+    TimerStalled {
+        /// Name of the law.
+        law: String,
+        /// Name of the link.
+        link: String,
+        /// Time of the timer.
+        at: Time,
+    },
+    /// The pace of a flow is negative or not a number
+    /// ([`Source::pacing`](ratewire_laws::Source::pacing)).
+    WrongPace {
+        /// Name of the law.
+        law: String,
+        /// Name of the flow.
+        flow: String,
+        /// Time at which the pace was noticed.
+        at: Time,
+    },
     /// The engine made or lost packets: a bug in Ratewire.
     NotConserved {
         /// Counts of all packets.
@@ -40,6 +60,17 @@ impl core::fmt::Display for RunError {
             RunError::Stuck(at) => {
                 write!(f, "time stands still at {at}: this is a bug in Ratewire")
             }
+            RunError::TimerStalled { law, link, at } => write!(
+                f,
+                "law \"{law}\": the timer of the port at link \"{link}\" does not advance beyond \
+                 {at}\n  help: after `Port::on_timer(now)`, `Port::next_timer` must return a time \
+                 later than `now`"
+            ),
+            RunError::WrongPace { law, flow, at } => write!(
+                f,
+                "law \"{law}\": the pace of flow \"{flow}\" at {at} is negative or not a number\n  \
+                 help: `Source::pacing` must return a finite rate of 0 or more, or `None`"
+            ),
             RunError::MessagesLost { owed, accounted } => write!(
                 f,
                 "an overlay owes {owed} deliveries and accounts for {accounted}: this is a bug in \

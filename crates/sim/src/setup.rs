@@ -1,11 +1,12 @@
 //! The setup of a run: all it needs, resolved to numbers and indices.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use ratewire_inputs::cdf::SizeCdf;
-use ratewire_laws::AnyLaw;
 use ratewire_laws::trust::Lie;
+use ratewire_laws::{AnyLaw, Draw};
 use ratewire_net::spec::{
     Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
     Sockets,
@@ -122,13 +123,27 @@ impl Setup {
         self.weights.get(flow).copied().unwrap_or(1.0)
     }
 
-    /// Whether the run uses random numbers. If not, every seed gives the same run.
+    /// Whether the run may depend on its seed. If not, every seed gives the same run.
     pub fn has_chance(&self) -> bool {
         let network = &self.network;
         self.traffic.iter().any(TrafficSpec::has_chance)
             || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
+            || self.ensembles.junctions.iter().any(JunctionSpec::has_chance)
+            || self.a_port_draws()
+    }
+
+    /// Whether the port of any link uses its random number. Laws do not declare this: each port is
+    /// made as in the run.
+    fn a_port_draws(&self) -> bool {
+        let is_used = Cell::new(false);
+        let mut links = self.network.links.iter().zip((0..).map(LinkId));
+        links.any(|(link, id)| {
+            let law = link.law.map(|law| &self.laws[law]);
+            law.map(|law| law.port(&link.context(id, Draw::noted(0, &is_used))));
+            is_used.get()
+        })
     }
 
     /// Links that carry pause frames for a captured link, and captured links that carry pause

@@ -15,7 +15,8 @@ use std::process::Command;
 use std::time::Instant;
 
 use ratewire_laws::{
-    Acked, AnyLaw, AnyPort, FlowContext, Header, LawInfo, LinkContext, PortQueue, Sending, list,
+    Acked, AnyLaw, AnyPort, Draw, FlowContext, Header, LawInfo, LinkContext, PortQueue, Sending,
+    list,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
@@ -195,7 +196,8 @@ struct Bench {
 impl Bench {
     fn new(info: &LawInfo) -> Option<Bench> {
         let law = AnyLaw::new(info.name, &[]).ok()?;
-        let link = LinkContext { rate: RATE, delay: Duration::from_millis(10), id: 1, draw: 0 };
+        let link =
+            LinkContext { rate: RATE, delay: Duration::from_millis(10), id: 1, draw: Draw::new(0) };
         let port = law.port(&link)?;
         let timer = port.next_timer();
         let headers = Vec::new();

@@ -111,7 +111,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "additive",
         kind: OptionKind::Number(0.0, 100.0),
         default: "1",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "packets added each RTT, which makes shares equal; 0 leaves them as they are. \
               NSDI 2020: 1.",
     },
@@ -119,7 +119,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "fallback",
         kind: OptionKind::Word(&["cubic", "none"]),
         default: "cubic",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "for bottlenecks that do not take part. \"cubic\": a second window, CUBIC's, that \
               hears of losses and marks; \"none\": they are ignored.",
     },

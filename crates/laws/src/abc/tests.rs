@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::meter::Meter;
 use super::{Abc, AbcHeader, AbcPort, AbcSink, AbcSource};
-use crate::law::{Acked, Law, LinkContext, Named, Port, PortQueue, Signal, Sink, Source};
+use crate::law::{Acked, Draw, Law, LinkContext, Named, Port, PortQueue, Signal, Sink, Source};
 use crate::options::Options;
 use crate::testing::{MSS, acked, congestion, source};
 
@@ -20,7 +20,8 @@ fn port(options: &[(&str, &str)]) -> AbcPort {
     for (name, value) in options {
         all.set(name, value).unwrap();
     }
-    let link = LinkContext { rate: Rate::from_mbps(12), delay: Duration::ZERO, id: 1, draw: 0 };
+    let link =
+        LinkContext { rate: Rate::from_mbps(12), delay: Duration::ZERO, id: 1, draw: Draw::new(0) };
     Abc::from_options(&all).unwrap().port(&link).unwrap()
 }
 

@@ -78,14 +78,14 @@ const OPTIONS: &[OptionSpec] = &[
         name: "alpha",
         kind: OptionKind::Rate(None),
         default: "200 kbit/s",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "by how much the rate grows each round trip. As remembered of the paper.",
     },
     OptionSpec {
         name: "beta",
         kind: OptionKind::Number(0.001, 4.0),
         default: "0.5",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "share of the price taken off the rate each round trip; stable below 2. As \
               remembered of the paper.",
     },

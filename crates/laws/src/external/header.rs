@@ -17,10 +17,14 @@ pub const MAX_EXTERNAL_HEADER: usize = 32;
 /// With [`PackedFormat`] a packet carries these bytes on the wire too. Big-endian numbers are the
 /// most readable in a capture.
 ///
+/// The answer to why a flow sends at its rate names the last port that changed the header. A law of
+/// which that is not true says so in its source's reason, with [`Bound::Hop`](crate::Bound::Hop) or
+/// [`Bound::Port`](crate::Bound::Port).
+///
 /// ```
 /// use ratewire_laws::{Figure, HeaderError, PackedHeader};
 ///
-/// /// The rate that the way allows, in bytes per second.
+/// /// The rate that the path allows, in bytes per second.
 /// #[derive(Clone, Copy)]
 /// struct Offer(f64);
 ///

@@ -28,7 +28,7 @@ pub(crate) const INITIAL_RATE: OptionSpec = OptionSpec {
     name: "initial_rate",
     kind: OptionKind::Rate(None),
     default: "1 Mbit/s",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "network-layer rate until the routers have been heard. Our choice: ten packets of \
           1500 bytes in 120 ms.",
 };
@@ -38,7 +38,7 @@ pub(crate) const LONGEST_GAP: OptionSpec = OptionSpec {
     name: "longest_gap",
     kind: OptionKind::Time,
     default: "1 s",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "longest time between packets, however low the rate: who sends nothing hears of no \
           better rate. Our choice.",
 };

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::law::{FlowContext, LinkContext, Named, Port, PortQueue, Sending, Sink, Source};
+use crate::law::{Draw, FlowContext, LinkContext, Named, Port, PortQueue, Sending, Sink, Source};
 use crate::options::Options;
 use crate::testing;
 
@@ -29,7 +29,9 @@ pub(crate) fn law<L: Named>(options: &[(&str, &str)]) -> L {
 }
 
 pub(crate) fn port<L: Named>(options: &[(&str, &str)], rate: Rate, id: u32) -> L::Port {
-    law::<L>(options).port(&LinkContext { rate, delay: Duration::ZERO, id, draw: 0 }).unwrap()
+    law::<L>(options)
+        .port(&LinkContext { rate, delay: Duration::ZERO, id, draw: Draw::new(0) })
+        .unwrap()
 }
 
 pub(crate) fn near(found: f64, wanted: f64, relative: f64) {

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use super::events::{Event, What};
 use super::headers;
 use crate::law::{
-    Acked, Buffer, Congestion, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending,
+    Acked, Buffer, Congestion, Draw, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending,
 };
 use crate::reason::{Figure, Reason};
 use crate::registry::{AnyBooks, AnyLaw, AnyPort, AnySink, AnySource, Header};
@@ -19,8 +19,13 @@ const FLOW: FlowContext = FlowContext {
     back_pressured: false,
 };
 const LINKS: [LinkContext; 2] = [
-    LinkContext { rate: Rate::from_mbps(100), delay: Duration::from_millis(10), id: 1, draw: 0 },
-    LinkContext { rate: Rate::from_mbps(60), delay: Duration::ZERO, id: 2, draw: 0 },
+    LinkContext {
+        rate: Rate::from_mbps(100),
+        delay: Duration::from_millis(10),
+        id: 1,
+        draw: Draw::new(0),
+    },
+    LinkContext { rate: Rate::from_mbps(60), delay: Duration::ZERO, id: 2, draw: Draw::new(0) },
 ];
 
 /// Upper bound of a window that its options do not make unlimited: larger than any path holds.

@@ -87,14 +87,14 @@ const OPTIONS: &[OptionSpec] = &[
         name: "eta",
         kind: OptionKind::Number(0.01, 1.0),
         default: "0.95",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "share of a link that is the target. SIGCOMM 2019.",
     },
     OptionSpec {
         name: "max_stage",
         kind: OptionKind::Number(0.0, 1000.0),
         default: "5",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "RTTs in a row that only add before the window is multiplied. SIGCOMM 2019; the \
               authors' simulator ships with 0.",
     },
@@ -102,7 +102,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "flows",
         kind: OptionKind::Number(1.0, 1e9),
         default: "100",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "N, flows that a link is to bear without a queue; a flow adds (1 - eta) / N of what \
               its own link holds each RTT. 100 comes near the 80 bytes an RTT of SIGCOMM 2019.",
     },
@@ -110,14 +110,14 @@ const OPTIONS: &[OptionSpec] = &[
         name: "base_rtt",
         kind: OptionKind::Time,
         default: "0 s",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "T, the RTT without queueing; 0 for the smallest measured.",
     },
     OptionSpec {
         name: "initial_window",
         kind: OptionKind::Size(Some("line")),
         default: "line",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "window at first; \"line\": what the sender's own link holds, B_NIC T (SIGCOMM \
               2019), or ten packets until T is known.",
     },

@@ -7,8 +7,8 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use super::header::{HEADER_LEN, Passed, SpeedCode};
 use super::{HopStamp, Hpcc, HpccHeader, HpccPort, HpccSink, HpccSource};
 use crate::law::{
-    Acked, FlowContext, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Signal,
-    Sink, Source,
+    Acked, Draw, FlowContext, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue,
+    Signal, Sink, Source,
 };
 use crate::options::Options;
 use crate::reason::Bound;
@@ -25,7 +25,8 @@ fn law(options: &[(&str, &str)]) -> Hpcc {
 }
 
 fn port(bps: u64) -> HpccPort {
-    let link = LinkContext { rate: Rate::from_bps(bps), delay: Duration::ZERO, id: 7, draw: 0 };
+    let link =
+        LinkContext { rate: Rate::from_bps(bps), delay: Duration::ZERO, id: 7, draw: Draw::new(0) };
     law(&[]).port(&link).unwrap()
 }
 

@@ -86,7 +86,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "tau",
         kind: OptionKind::Number(0.001, 4.0),
         default: "0.6",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "share of the way to the fair rate taken each round trip; stable below 2, \
               monotone up to 1. 0.6 is the gain for which the abstract's six round trips to 1 % hold.",
     },

@@ -54,7 +54,7 @@ const DESIRED: OptionSpec = OptionSpec {
     name: "desired",
     kind: OptionKind::Rate(Some("line")),
     default: "line",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "the rate it asks for; \"line\" is the rate of the sender's own link.",
 };
 

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::header::{KernelHeader, RCP, XCP};
-use crate::law::{HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue};
+use crate::law::{Draw, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue};
 use crate::options::Options;
 use crate::rcp::{Rcp, RcpHeader, RcpKind};
 use crate::xcp::Xcp;
@@ -24,8 +24,8 @@ pub(super) fn made<L: Named>(given: &[(&str, &str)]) -> L {
     L::from_options(&options).expect("a law")
 }
 
-pub(super) fn link(capacity: Rate) -> LinkContext {
-    LinkContext { rate: capacity, delay: Duration::ZERO, id: 1, draw: 0 }
+pub(super) fn link(capacity: Rate) -> LinkContext<'static> {
+    LinkContext { rate: capacity, delay: Duration::ZERO, id: 1, draw: Draw::new(0) }
 }
 
 /// One of the flows that share a port: packets of one size at a steady pace.

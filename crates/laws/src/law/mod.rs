@@ -17,7 +17,7 @@ use trust::{CARRIES_NOTHING, SAYS_NOTHING, Trust};
 pub(crate) use header::NO_BYTES;
 pub use header::{HeaderError, HeaderFormat, MAX_HEADER, NoHeader};
 pub use invariants::{Books, Invariants, Promises};
-pub use port::{LinkContext, NoPort, Port, PortQueue};
+pub use port::{Draw, LinkContext, NoPort, Port, PortQueue};
 pub use sink::{Buffer, NoSink, Sink};
 pub use source::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 

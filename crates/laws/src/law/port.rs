@@ -1,6 +1,7 @@
 //! The router's part of a law.
 
 use alloc::boxed::Box;
+use core::cell::Cell;
 use core::convert::Infallible;
 use core::marker::PhantomData;
 
@@ -11,15 +12,44 @@ use crate::reason::Reason;
 
 /// A link, as its new port sees it.
 #[derive(Clone, Copy, Debug)]
-pub struct LinkContext {
+pub struct LinkContext<'a> {
     /// Capacity.
     pub rate: Rate,
     /// Propagation delay.
     pub delay: Duration,
     /// Identity of the port, unique in the network and not 0.
     pub id: u32,
-    /// Random number of this port, drawn from the run's seed, because laws hold no random source.
-    pub draw: u64,
+    /// Random number of this port.
+    pub draw: Draw<'a>,
+}
+
+/// Random number of a port, drawn from the run's seed, because laws hold no random source.
+///
+/// A use of the number is noted, so that a run can tell whether its seed matters.
+#[derive(Clone, Copy, Debug)]
+pub struct Draw<'a> {
+    number: u64,
+    is_used: Option<&'a Cell<bool>>,
+}
+
+impl<'a> Draw<'a> {
+    /// A draw of this number, whose use nobody notes.
+    pub const fn new(number: u64) -> Draw<'a> {
+        Draw { number, is_used: None }
+    }
+
+    /// A draw of this number. A use sets `is_used`.
+    pub const fn noted(number: u64, is_used: &'a Cell<bool>) -> Draw<'a> {
+        Draw { number, is_used: Some(is_used) }
+    }
+
+    /// The number. Call this only if the port depends on it: seeds then count as relevant.
+    pub fn get(self) -> u64 {
+        if let Some(is_used) = self.is_used {
+            is_used.set(true);
+        }
+        self.number
+    }
 }
 
 /// Packets in a port's queue, without the one being sent.
@@ -61,8 +91,11 @@ pub trait Port {
         queue: PortQueue,
     );
     /// When to call [`Port::on_timer`]; [`Time::NEVER`] for not at all.
+    ///
+    /// After `on_timer(now)` this must be later than `now`. A port that breaks this rule time and
+    /// again ends a simulated run with an error.
     fn next_timer(&self) -> Time;
-    /// Handles the timer, which is due.
+    /// Handles the timer, which is due. Moves [`Port::next_timer`] to a time later than `now`.
     fn on_timer(&mut self, now: Time, queue: PortQueue);
     /// Takes the link's new rate, which may be zero.
     fn on_rate_change(&mut self, now: Time, rate: Rate);

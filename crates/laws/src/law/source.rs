@@ -119,6 +119,9 @@ pub trait Source {
     fn window(&self) -> Bytes;
     /// Network-layer rate at which to send, finite and not below 0; `None` to send as the window
     /// allows.
+    ///
+    /// A NaN or a negative rate ends a simulated run with an error at the next sample, or at the
+    /// flow's end.
     fn pacing(&self) -> Option<Throughput>;
     /// Reason for the source's present rate: the equation that was used last, with its figures.
     fn reason(&self) -> Reason;

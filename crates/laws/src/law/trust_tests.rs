@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::trust::{Hand, Lie};
-use crate::law::{FlowContext, LinkContext, PortQueue, Sending};
+use crate::law::{Draw, FlowContext, LinkContext, PortQueue, Sending};
 use crate::registry::{AnyLaw, Header, list};
 
 const PACKET: Bytes = Bytes::new(1500);
@@ -17,8 +17,12 @@ const FLOW: FlowContext = FlowContext {
 /// Headers as their sender writes them, as they leave a port that is first idle and then
 /// overloaded, and as their receiver returns them.
 fn headers(law: &AnyLaw) -> Vec<[Header; 3]> {
-    let link =
-        LinkContext { rate: Rate::from_mbps(1), delay: Duration::from_millis(10), id: 1, draw: 0 };
+    let link = LinkContext {
+        rate: Rate::from_mbps(1),
+        delay: Duration::from_millis(10),
+        id: 1,
+        draw: Draw::new(0),
+    };
     let mut source = law.source(&FLOW);
     let (Some(mut port), mut sink) = (law.port(&link), law.sink(&FLOW)) else { return Vec::new() };
     let mut seen = Vec::new();

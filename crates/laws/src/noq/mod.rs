@@ -47,7 +47,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "mode",
         kind: OptionKind::Word(&["safe", "force"]),
         default: "safe",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "\"safe\": as NewReno where the sender's own link is not paused (802.3x, PFC) when what \
               it fills has no room; \"force\": without a congestion window wherever it is. Section II-D.",
     },

@@ -73,7 +73,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "ramp",
         kind: OptionKind::Number(0.0, 10.0),
         default: "0.5",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "share of the way to the routers' rate that it goes in an RTT; 0 takes the rate \
               at once. Reconstructed.",
     },
@@ -81,7 +81,7 @@ const OPTIONS: &[OptionSpec] = &[
         name: "fall",
         kind: OptionKind::Word(&["at-once", "ramp"]),
         default: "at-once",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "whether a lower rate is taken at once or approached like a higher one. \
               Reconstructed.",
     },

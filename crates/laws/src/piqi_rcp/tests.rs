@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{PiRule, PiqiRcp};
 use crate::law::{
-    Acked, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Source,
+    Acked, Draw, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Source,
 };
 use crate::options::Options;
 use crate::rcp::fluid::{arrivals, swing};
@@ -33,7 +33,8 @@ fn two_slots(bytes: [u64; 2], waiting: u64) -> [f64; 2] {
         ("initial_rtt", "100 ms"),
         ("initial_rate", "0.08"),
     ];
-    let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: 0 };
+    let link =
+        LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: Draw::new(0) };
     let mut port = law::<PiqiRcp>(&options).port(&link).unwrap();
     let queue = PortQueue { bytes: Bytes::new(waiting), packets: 1 };
     bytes.map(|bytes| {

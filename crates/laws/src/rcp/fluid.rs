@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::{RateLaw, RcpHeader, Variant};
-use crate::law::{Acked, Law, LinkContext, Named, Port, PortQueue, Sending, Sink, Source};
+use crate::law::{Acked, Draw, Law, LinkContext, Named, Port, PortQueue, Sending, Sink, Source};
 use crate::options::Options;
 use crate::testing::{FLOW, acked, sending};
 
@@ -33,7 +33,8 @@ pub(crate) fn arrivals<V: Variant>(options: &[(&str, &str)], round_trips: u64) -
     }
     let law = RateLaw::<V>::from_options(&all).unwrap();
     let rate = Rate::from_bps(8 * CAPACITY as u64);
-    let mut port = law.port(&LinkContext { rate, delay: Duration::ZERO, id: 1, draw: 0 }).unwrap();
+    let mut port =
+        law.port(&LinkContext { rate, delay: Duration::ZERO, id: 1, draw: Draw::new(0) }).unwrap();
     let mut source = law.source(&FLOW);
     let mut sink = law.sink(&FLOW).unwrap();
     let parcel = RTT / PARCELS;

@@ -109,14 +109,14 @@ pub(crate) mod shared {
         name: "desired",
         kind: Of::Rate(Some("line")),
         default: "line",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "the rate it asks for; \"line\" is the rate of the sender's own link.",
     };
     pub(crate) const PROBE: OptionSpec = OptionSpec {
         name: "probe",
         kind: Of::Time,
         default: "0.5 s",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "a packet leaves at least this often, however low the rate, to hear of a higher \
               one. ns-2: a header-only packet each RTT, or every 0.5 s where that is shorter.",
     };

@@ -9,7 +9,8 @@ use super::fluid::{arrivals, swing};
 use super::{RatePort, Rcp, RcpHeader, RcpKind, RcpSource};
 use super::{RcpRule, Variant};
 use crate::law::{
-    Acked, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Signal, Sink, Source,
+    Acked, Draw, HeaderFormat, Law, LinkContext, MAX_HEADER, Named, Port, PortQueue, Signal, Sink,
+    Source,
 };
 use crate::options::Options;
 use crate::testing::{MSS, acked, congestion, sending, source};
@@ -29,7 +30,8 @@ fn law(options: &[(&str, &str)]) -> Rcp {
 fn port(options: &[(&str, &str)]) -> RatePort<super::RcpRule> {
     let before = [("initial_rtt", "100 ms"), ("initial_rate", "0.08")];
     let all: Vec<_> = before.iter().chain(options).copied().collect();
-    let link = LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: 0 };
+    let link =
+        LinkContext { rate: Rate::from_mbps(10), delay: Duration::ZERO, id: 1, draw: Draw::new(0) };
     law(&all).port(&link).unwrap()
 }
 
@@ -187,7 +189,7 @@ fn scaling_capacity_and_rates_scales_the_rate() {
             rate: Rate::from_mbps(10 * scale),
             delay: Duration::ZERO,
             id: 1,
-            draw: 0,
+            draw: Draw::new(0),
         });
         let p = p.as_mut().unwrap();
         for i in 0..100 {

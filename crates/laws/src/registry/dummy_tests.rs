@@ -10,7 +10,7 @@ mod toy;
 use std::string::ToString;
 
 use super::*;
-use crate::law::FlowContext;
+use crate::law::{Draw, FlowContext};
 
 // This is the whole content of `registry/mod.rs` for a crate of two laws.
 registry! {
@@ -26,7 +26,7 @@ const FLOW: FlowContext = FlowContext {
     back_pressured: false,
 };
 const LINK: LinkContext =
-    LinkContext { rate: Rate::from_mbps(8), delay: Duration::ZERO, id: 1, draw: 0 };
+    LinkContext { rate: Rate::from_mbps(8), delay: Duration::ZERO, id: 1, draw: Draw::new(0) };
 const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
 
 #[test]

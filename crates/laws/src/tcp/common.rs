@@ -36,7 +36,7 @@ pub(crate) const INITIAL_WINDOW: OptionSpec = OptionSpec {
     name: "initial_window",
     kind: OptionKind::Size(None),
     default: "10 packets",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "window until the first acknowledgement, in payload bytes, at least one packet. RFC 6928, 2.",
 };
 
@@ -44,7 +44,7 @@ pub(crate) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
     name: "initial_ssthresh",
     kind: OptionKind::Size(Some("none")),
     default: "none",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "window at which the first slow start ends, at least two packets; \"none\": at the first \
           loss, mark or, with hystart, rise of the RTT. RFC 5681, 3.1.",
 };
@@ -53,7 +53,7 @@ pub(crate) const ABC: OptionSpec = OptionSpec {
     name: "abc",
     kind: OptionKind::Number(1.0, f64::INFINITY),
     default: "2",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the window \
           each RTT with delayed acknowledgements too, \"inf\" counts all that is acknowledged (Linux). \
           Always 1 after a timeout (RFC 3465, 2.3); while hystart watches 8, or no limit with pacing \
@@ -64,7 +64,7 @@ pub(crate) const PACING: OptionSpec = OptionSpec {
     name: "pacing",
     kind: OptionKind::Switch,
     default: "false",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "spread packets over the RTT: at 2 cwnd / SRTT below half the slow-start threshold, at 1.2 \
           cwnd / SRTT above it (Linux), instead of sending on each acknowledgement.",
 };
@@ -73,7 +73,7 @@ pub(crate) const IDLE_RESTART: OptionSpec = OptionSpec {
     name: "idle_restart",
     kind: OptionKind::Word(&["initial", "halve", "keep"]),
     default: "initial",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "after sending nothing for longer than the retransmission timeout: start again from no more \
           than the initial window (RFC 5681, 4.1); halve the window for each timeout that passed, down \
           to the initial one, and remember three quarters of it as the slow-start threshold (RFC 2861, \
@@ -86,7 +86,7 @@ pub(crate) const fn hystart(default: &'static str) -> OptionSpec {
         name: "hystart",
         kind: OptionKind::Switch,
         default,
-        part: Part::Sender,
+        part: Part::Source,
         doc: "end the first slow start when the RTT rises, before packets are lost: HyStart++, \
               RFC 9406.",
     }

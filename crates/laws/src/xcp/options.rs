@@ -10,7 +10,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "throughput",
         kind: OptionKind::Word(&["measured", "outstanding", "cwnd"]),
         default: "measured",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "what X and the wish are computed from. \"measured\": the allowed rate while the \
               window is full, else the bytes sent in the last RTT; \"outstanding\": packets in \
               flight / SRTT; \"cwnd\": cwnd / SRTT, a permission (the thesis's naive choice). \
@@ -20,7 +20,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "aging",
         kind: OptionKind::Number(0.0, 1.0),
         default: "0.5",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "p of the aging of allowed throughput, per RTT in which less was sent than \
               allowed; 0 turns it off. Draft -03, 4.1.3.1.",
     },
@@ -28,56 +28,56 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "whole_window",
         kind: OptionKind::Switch,
         default: "false",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "X and the wish are computed from the whole packets of the window, at least 1 (ns-2).",
     },
     OptionSpec {
         name: "pacing",
         kind: OptionKind::Switch,
         default: "true",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
     },
     OptionSpec {
         name: "cap_to_receive_window",
         kind: OptionKind::Switch,
         default: "true",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
     },
     OptionSpec {
         name: "zero_wish_when_limited",
         kind: OptionKind::Switch,
         default: "true",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
     },
     OptionSpec {
         name: "initial_window",
         kind: OptionKind::Size(None),
         default: "2 packets",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "window until the first feedback.",
     },
     OptionSpec {
         name: "desired",
         kind: OptionKind::Rate(Some("line")),
         default: "line",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "desired throughput; \"line\" is the rate of the sender's own link.",
     },
     OptionSpec {
         name: "weight",
         kind: OptionKind::Number(1e-3, 1e3),
         default: "1",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
     },
     OptionSpec {
         name: "after_loss",
         kind: OptionKind::Word(&["return", "stay-reno", "ignore"]),
         default: "return",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "after a loss or mark. \"return\": halve, take no increase until the loss is \
               repaired, then XCP again; \"stay-reno\": halve and be Reno for the rest of the flow; \
               \"ignore\": nothing (the thesis's implementation). Draft -03, 4.1.3.2.",
@@ -86,7 +86,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         name: "without_header",
         kind: OptionKind::Word(&["reno", "hold"]),
         default: "reno",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "when acknowledgements carry no congestion header, which someone on the path has \
               taken off. \"reno\": grow as Reno until they do again; \"hold\": keep the window. The \
               drafts do not say.",

@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::{PacketLimit, QueueMeasure, RttZero, Xcp};
-use crate::law::{LinkContext, Port, PortQueue};
+use crate::law::{Draw, LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
 const PS_PER_SECOND: f64 = 1e12;
@@ -177,10 +177,11 @@ impl XcpPort {
 /// First ends of the control interval and the queue interval. They are normally distributed about
 /// `mean` seconds, and no sooner than ns-2's 4 ms or `mean`. Without a spread both are at `mean`.
 /// As in ns-2, the first rate is computed over `mean`.
-fn first_timers(mean: f64, spread: f64, draw: u64) -> [Time; 2] {
+fn first_timers(mean: f64, spread: f64, draw: Draw<'_>) -> [Time; 2] {
     if spread == 0.0 {
         return [Time::ZERO + Duration::from_secs_f64(mean); 2];
     }
+    let draw = draw.get();
     // Box and Muller: two independent normal numbers from two uniform ones.
     let uniform = |bits: u64| (bits as u32 as f64 + 1.0) / 4_294_967_296.0;
     let radius = libm::sqrt(-2.0 * libm::log(uniform(draw)));

@@ -9,8 +9,8 @@ use ratewire_wire::xcp::{Format, XcpHeader};
 
 use super::Xcp;
 use crate::law::{
-    Acked, Congestion, FlowContext, Law, LinkContext, Named, Port, PortQueue, Sending, Signal,
-    Sink, Source,
+    Acked, Congestion, Draw, FlowContext, Law, LinkContext, Named, Port, PortQueue, Sending,
+    Signal, Sink, Source,
 };
 use crate::options::Options;
 use crate::trust::{Hand, Lie, Trust};
@@ -50,7 +50,7 @@ pub(super) fn port(
         rate: Rate::from_bps(bytes_per_second * 8),
         delay: Duration::ZERO,
         id: 1,
-        draw: 0,
+        draw: Draw::new(0),
     };
     let mut port = law(options).port(&link).unwrap();
     port.set_interval(interval);
@@ -533,7 +533,7 @@ fn after_an_interval_without_x_ns2_divides_by_one_second() {
 fn first_timers_spread_about_the_initial_interval_as_drawn() {
     let first = |draw: u64, spread: &str| {
         let rate = Rate::from_mbps(10);
-        let link = LinkContext { rate, delay: Duration::ZERO, id: 1, draw };
+        let link = LinkContext { rate, delay: Duration::ZERO, id: 1, draw: Draw::new(draw) };
         law(&[("initial_spread", spread)]).port(&link).unwrap().first_timers()
     };
     assert_eq!(first(7, "0"), [0.05; 2], "as in ns-2 but for the chance");

@@ -2,14 +2,16 @@
 
 mod toy;
 
+use std::cell::Cell;
+
 use proptest::prelude::*;
 use proptest::test_runner::FileFailurePersistence;
 use ratewire_laws::fuzzing::Laws;
 use ratewire_laws::junction::Junction;
 use ratewire_laws::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use ratewire_laws::{
-    AnyLaw, FlowContext, Header, Law, LawInfo, LawSet, LinkContext, MAX_HEADER, Named, PortQueue,
-    Sending,
+    AnyLaw, Draw, FlowContext, Header, HeaderFormat, Law, LawInfo, LawSet, LinkContext, MAX_HEADER,
+    Named, PortQueue, Sending,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use toy::Toy;
@@ -21,8 +23,12 @@ const FLOW: FlowContext = FlowContext {
     line_rate: Rate::from_mbps(100),
     back_pressured: false,
 };
-const LINK: LinkContext =
-    LinkContext { rate: Rate::from_mbps(10), delay: Duration::from_millis(1), id: 1, draw: 0 };
+const LINK: LinkContext = LinkContext {
+    rate: Rate::from_mbps(10),
+    delay: Duration::from_millis(1),
+    id: 1,
+    draw: Draw::new(0),
+};
 const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
 
 fn laws() -> LawSet {
@@ -141,6 +147,41 @@ impl Law for Untold {
 
     fn source(&self, flow: &FlowContext) -> toy::ToySource {
         self.0.source(flow)
+    }
+}
+
+/// A law whose ports use their random number.
+#[derive(Debug)]
+struct Drawing(Toy);
+
+impl Law for Drawing {
+    type Header = toy::Offer;
+    type Source = toy::ToySource;
+    type Port = toy::ToyPort;
+    type Sink = toy::ToySink;
+
+    fn source(&self, flow: &FlowContext) -> toy::ToySource {
+        self.0.source(flow)
+    }
+    fn port(&self, link: &LinkContext) -> Option<toy::ToyPort> {
+        let rate = Rate::from_bps(1 + link.draw.get() % 1000);
+        self.0.port(&LinkContext { rate, ..*link })
+    }
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = toy::Offer>> {
+        self.0.headers()
+    }
+}
+
+#[test]
+fn a_port_that_uses_its_random_number_is_noted() {
+    let mut laws = laws();
+    let make = |options: &Options| Toy::from_options(options).map(Drawing);
+    laws.register_as(named("drawing", Toy::INFO.options), make).unwrap();
+    for (name, draws) in [("drawing", true), ("toy", false), ("xcp", false)] {
+        let is_used = Cell::new(false);
+        let link = LinkContext { draw: Draw::noted(7, &is_used), ..LINK };
+        assert!(laws.make(name, &[]).unwrap().port(&link).is_some());
+        assert_eq!(is_used.get(), draws, "{name}");
     }
 }
 

@@ -10,7 +10,7 @@ use ratewire_laws::{
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
-/// The least rate that ports on the way offer.
+/// The least rate that ports on the path offer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Offer {
     /// Bytes per second.
@@ -131,7 +131,7 @@ impl Source for ToySource {
     }
     fn on_ack(&mut self, _: &Acked, header: Option<&Offer>) {
         if let Some(offer) = header {
-            self.rate = offer.rate.clamp(1000.0, self.line);
+            self.rate = offer.rate.max(1000.0).min(self.line);
         }
     }
     fn on_congestion(&mut self, _: &Congestion) {}
@@ -142,7 +142,7 @@ impl Source for ToySource {
         Some(Throughput::new(self.rate))
     }
     fn reason(&self) -> Reason {
-        Reason::new("sends at the least offer of the way", [Figure::rate("rate", self.rate)])
+        Reason::new("sends at the least offer on the path", [Figure::rate("rate", self.rate)])
     }
 }
 

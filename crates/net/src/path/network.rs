@@ -119,6 +119,11 @@ impl Network {
     pub fn remove(&mut self, arrived: &Label) {
         self.packets.remove(arrived.content);
     }
+    /// The link whose port's timer was the first to stall too often, and the time of that timer
+    /// ([`Port::next_timer`](ratewire_laws::Port::next_timer)).
+    pub fn stalled_port(&self) -> Option<(LinkId, Time)> {
+        self.ports.stalled()
+    }
     /// Packets in queues and on links.
     pub fn in_flight(&self) -> u64 {
         self.packets.in_use()

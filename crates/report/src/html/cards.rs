@@ -5,6 +5,7 @@ use super::text::{escape, name};
 use crate::figure::{NONE, count, held, percent};
 use crate::figures::{FIGURES, Reading};
 use crate::headline::bottleneck_label_of;
+use crate::table::bound_of;
 use crate::{CheckedExpectation, Headline, LeftOut, Run};
 
 /// Claims shown on the page.
@@ -100,7 +101,7 @@ pub(super) fn expectations(list: &[CheckedExpectation]) -> String {
             name(&e.run(list)),
             long(&e.claim),
             name(&e.measured),
-            name(&e.bound),
+            name(&bound_of(e)),
             long(e.source.as_deref().unwrap_or(""))
         ));
     }

@@ -100,11 +100,11 @@ pub fn claims(list: &[CheckedExpectation], options: &TableOptions) -> String {
 }
 
 /// The bound of a claim, marked if it rests on a run and not on the source.
-fn bound_of(e: &CheckedExpectation) -> String {
+pub(crate) fn bound_of(e: &CheckedExpectation) -> String {
     match e.basis {
         Basis::Claim => e.bound.clone(),
         Basis::Derived => format!("{} (derived)", e.bound),
-        Basis::Run | Basis::Differs => format!("{} (a run's)", e.bound),
+        Basis::Run | Basis::Differs => format!("{} (from a run)", e.bound),
     }
 }
 

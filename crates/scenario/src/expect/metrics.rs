@@ -99,7 +99,7 @@ const METRICS: &[MetricInfo] = &[
     metric("overflows", Subject::LinkOrAll, &[MetricUnit::Count], "Packets dropped in the whole run because the buffer that pauses the link was full."),
     metric("deadlock", Subject::Run, &[MetricUnit::Count], "Paused links in the first deadlocked ring, over the whole run; 0 if there is no deadlock."),
     metric("late_acks", Subject::Link, &[MetricUnit::Share], "Share of late round trips beyond the link's far end. A round trip starts when a data packet passes and ends with the acknowledgement of all bytes up to its end. It is late if it is longer than the shortest by more than `late_by`."),
-    metric("goodput", Subject::Flows, &[MetricUnit::BitsPerSecond], "Payload delivered in order, per second of `during` or of the run; the sum over the flows. The time is the same for flows that start late or end early."),
+    metric("goodput", Subject::Flows, &[MetricUnit::BitsPerSecond], "Payload per second of `during` or of the run; the sum over the flows. Over the whole run it is what was delivered in order, with `during` what arrived, in order or not. The time is the same for flows that start late or end early."),
     metric("share", Subject::Flows, &[MetricUnit::Share], "Payload delivered to `flow` as a share of that to `of`."),
     metric("ratio", Subject::Flows, &[MetricUnit::Number], "Payload delivered to `flow` over that to `of`."),
     metric("jain", Subject::Flows, &[MetricUnit::Number], "Jain's index of the flows' goodputs divided by their weights (XCP's option `weight`): 1 when all are equal, 1/n when one flow has everything."),

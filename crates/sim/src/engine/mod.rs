@@ -70,7 +70,8 @@ pub(crate) enum OtherEvent {
 /// Runs a setup to its end.
 ///
 /// # Errors
-/// An error if a flow has no route, or packets are not conserved.
+/// An error if a flow has no route, if a law breaks a rule of its traits, or if packets are not
+/// conserved.
 pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunError> {
     run_with(setup, recorder, Speed::full())
 }
@@ -81,7 +82,8 @@ pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunEr
 /// number of events.
 ///
 /// # Errors
-/// An error if a flow has no route, or packets are not conserved.
+/// An error if a flow has no route, if a law breaks a rule of its traits, or if packets are not
+/// conserved.
 pub fn run_with(
     setup: &Setup,
     recorder: &mut impl Recorder,
@@ -136,6 +138,8 @@ pub(crate) struct Simulation<'a, R> {
     /// Sampled links, with their last observation.
     sampled: Vec<(LinkId, Observation)>,
     last_sample: Time,
+    /// The first flow with a wrong pace, and the time at which it was noticed.
+    wrong_pace: Option<(FlowId, Time)>,
     /// Samples of flows that have ended since the last sample.
     ended: Vec<FlowSample>,
     /// Data of ended arriving flows since the last sample.
@@ -191,6 +195,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
             traffic: Vec::new(),
             sampled: sampled_links(setup),
             last_sample: Time::ZERO,
+            wrong_pace: None,
             ended: Vec::new(),
             arrived: Bytes::ZERO,
             packets: PacketCounts::default(),
@@ -307,7 +312,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         Ok(())
     }
 
+    /// Reports the progress of the run, unless a law has broken a rule of its traits.
     fn report_progress(&mut self, now: Time) -> Result<(), RunError> {
+        self.check_laws()?;
         let (packets, flows) = (self.network.in_flight(), self.flows.in_use());
         match self.recorder.progress(&Progress { now, packets, flows }) {
             ControlFlow::Continue(()) => Ok(()),

@@ -1,7 +1,7 @@
 //! Observation of a run, and its outcome.
 
 use ratewire_net::spec::LinkId;
-use ratewire_units::Bytes;
+use ratewire_units::{Bytes, Throughput};
 
 use super::Simulation;
 use crate::error::RunError;
@@ -25,6 +25,9 @@ impl<R: Recorder> Simulation<'_, R> {
                 let mut sample = flow.sample(self.now, interval, &self.setup.laws);
                 if let Some(outstanding) = self.junctions.outstanding(flow.id.0) {
                     (sample.window, sample.in_flight) = (Bytes::MAX, Some(outstanding));
+                }
+                if sample.pacing.is_some_and(is_wrong) {
+                    self.wrong_pace.get_or_insert((flow.id, self.now));
                 }
                 self.recorder.flow_sample(&sample);
             } else {
@@ -62,6 +65,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 self.settle(&flow);
             }
         }
+        self.check_laws()?;
         for flow in &mut self.outcomes {
             flow.clamps = self.network.clamps(flow.flow.0);
             flow.delivered = flow.delivered.saturating_sub(self.junctions.skipped(flow.flow.0));
@@ -90,8 +94,27 @@ impl<R: Recorder> Simulation<'_, R> {
         })
     }
 
+    /// Checks that no law has broken a rule of its traits.
+    pub(super) fn check_laws(&self) -> Result<(), RunError> {
+        let name = |law: usize| self.setup.laws[law].info().name.to_string();
+        if let Some((link, at)) = self.network.stalled_port()
+            && let spec = &self.setup.network.links[link.index()]
+            && let Some(law) = spec.law
+        {
+            return Err(RunError::TimerStalled { law: name(law), link: spec.name.clone(), at });
+        }
+        let Some((flow, at)) = self.wrong_pace else { return Ok(()) };
+        let flow = &self.outcomes[flow.0 as usize];
+        Err(RunError::WrongPace { law: name(flow.law), flow: flow.name.clone(), at })
+    }
+
     pub(super) fn settle_link(&mut self, link: LinkId) -> LinkOutcome {
         let seen = self.network.observe(self.now, link, &mut self.wheel);
         LinkOutcome::of(link, &seen, self.now)
     }
+}
+
+/// Whether a law must not set this pace: it is negative or not a number.
+pub(super) fn is_wrong(pace: Throughput) -> bool {
+    pace.get().is_nan() || pace < Throughput::ZERO
 }

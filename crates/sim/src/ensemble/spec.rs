@@ -77,6 +77,19 @@ pub struct JunctionSpec {
     pub keys: Keys,
 }
 
+impl JunctionSpec {
+    /// Whether keys drawn at random decide which member gets a frame.
+    pub(crate) fn has_chance(&self) -> bool {
+        let (Keys::Uniform(keys) | Keys::Zipf { keys, .. }) = self.keys;
+        match self.routing {
+            RoutingSpec::KeyHash { .. } | RoutingSpec::Prefix(_) => keys > 1,
+            RoutingSpec::RoundRobin | RoutingSpec::Weighted(_) | RoutingSpec::LeastOutstanding => {
+                false
+            }
+        }
+    }
+}
+
 /// A direction through a switch: data of some listed flows continue on others.
 #[derive(Clone, Debug, Default)]
 pub struct Way {

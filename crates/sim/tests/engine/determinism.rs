@@ -229,4 +229,13 @@ fn the_seed_matters_only_to_setups_with_chance() {
     let mut codel = plain();
     codel.link(0).discipline = discipline("codel", &[("interval", "50 ms")]);
     assert!(!differs(codel));
+    let xcp = |spread| {
+        let mut net = plain();
+        let law = law("xcp", &[("initial_spread", spread)]);
+        net.setup.laws = vec![law];
+        net.link(0).law = Some(0);
+        net
+    };
+    assert!(!differs(xcp("0")));
+    assert!(differs(xcp("0.2")));
 }

@@ -1,6 +1,6 @@
 //! A followed packet shows what limited its flow's rate.
 
-use ratewire_laws::{AnyLaw, LinkContext, list};
+use ratewire_laws::{AnyLaw, Draw, LinkContext, list};
 use ratewire_net::spec::{Limit, LinkId};
 use ratewire_sim::record::{FlowId, FollowedFate};
 use ratewire_sim::setup::Follow;
@@ -97,7 +97,7 @@ fn a_packet_that_is_lost_is_reported_as_lost() {
 #[test]
 fn under_every_law_with_ports_the_narrow_link_binds() {
     for info in list() {
-        let any = LinkContext { rate: MBPS(10), delay: MS(5), id: 1, draw: 0 };
+        let any = LinkContext { rate: MBPS(10), delay: MS(5), id: 1, draw: Draw::new(0) };
         if AnyLaw::new(info.name, &[]).unwrap().port(&any).is_none() {
             continue;
         }

@@ -68,14 +68,14 @@ const OPTIONS: &[OptionSpec] = &[
         name: "g",
         kind: OptionKind::Number(1e-6, 1.0),
         default: "0.0625",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "weight of the last window's marks in alpha. SIGCOMM 2010, 4.1: 1/16.",
     },
     OptionSpec {
         name: "initial_alpha",
         kind: OptionKind::Number(0.0, 1.0),
         default: "1",
-        part: Part::Sender,
+        part: Part::Source,
         doc: "alpha before the first window of data has been acknowledged. RFC 8257, 3.3: 1, \
               so that the first mark halves the window.",
     },

@@ -63,7 +63,7 @@ pub(crate) const COUNT: OptionSpec = OptionSpec {
     name: "count",
     kind: OptionKind::Word(&["bytes", "acks"]),
     default: "bytes",
-    part: Part::Sender,
+    part: Part::Source,
     doc: "what congestion avoidance counts up to a window before it adds a packet. \"bytes\": what is \
           acknowledged (RFC 5681, 3.1); \"acks\": acknowledgements, each as a packet, which with \
           delayed ones grows half as fast (RFC 2581, 3.1; Linux before 4.0).",

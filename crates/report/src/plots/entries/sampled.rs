@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     key: "sampled",
     title: "Throughput",
     detail: "per flow, as sampled",
-    explanation: "Goodput of each flow, point by point.",
+    explanation: "Rate at which payload of each flow arrives, in order or not, point by point.",
     chart: Chart::Joins,
     source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,

@@ -13,7 +13,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     key: "goodput",
     title: "Throughput",
     detail: "per flow",
-    explanation: "Goodput of each flow, as a moving mean of up to nine points.",
+    explanation: "Rate at which payload of each flow arrives, in order or not, as a moving mean of up to nine points.",
     chart: Chart::Opens(|_| "Throughput"),
     source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,

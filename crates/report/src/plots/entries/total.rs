@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     key: "total",
     title: "Throughput",
     detail: "all flows together",
-    explanation: "Goodput of all flows together, those of `[[traffic]]` included.",
+    explanation: "Rate at which payload of all flows arrives, in order or not, those of `[[traffic]]` included.",
     chart: Chart::Joins,
     source: PlotSource::AllFlows(&[Recorded::rate(
         0,
