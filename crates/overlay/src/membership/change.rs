@@ -28,7 +28,7 @@ pub(super) struct Round<G, P> {
     /// Messages in the round, until all reports have come.
     missing: Vec<Rc<ViewMessage<G, P>>>,
     /// After the messages that all members of the old view agree on: the groups as last shown, and
-    /// those that were told of a transition.
+    /// those whose members were told of a change.
     transition: Option<(Table<G>, BTreeSet<G>)>,
 }
 
@@ -36,9 +36,11 @@ impl<G: Clone + Ord, P> Round<G, P> {
     pub(super) fn id(&self) -> ViewId {
         self.proposal.id
     }
-    /// Whether the old view's end is being delivered, of which other daemons may know otherwise.
-    pub(super) fn is_in_transition(&self) -> bool {
-        self.transition.is_some()
+    /// Notes a change of a group. Returns whether it is shown with the new view, because the old
+    /// view's end is being delivered, which is not the same at all of its daemons.
+    pub(super) fn note_change(&mut self, group: &G) -> bool {
+        let transition = self.transition.as_mut();
+        transition.map(|(_, told)| told.insert(group.clone())).is_some()
     }
 
     fn has_all_reports(&self) -> bool {
@@ -295,7 +297,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
 
     fn start_view(&mut self) {
         let Some(mut round) = self.round.take() else { return };
-        let Some((shown, transitions)) = round.transition.take() else { return };
+        let Some((shown, told)) = round.transition.take() else { return };
         let old = self.view;
         self.view = round.id();
         self.paths = round.paths;
@@ -308,7 +310,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             let members: Vec<_> =
                 self.table.members(&group).map(|(client, label)| (client, label.clone())).collect();
             let is_same = shown.members(&group).eq(self.table.members(&group));
-            if is_same && !transitions.contains(&group) {
+            if is_same && !told.contains(&group) {
                 continue;
             }
             let mut sets: BTreeMap<(bool, ViewId), Vec<Client>> = BTreeMap::new();

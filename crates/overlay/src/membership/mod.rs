@@ -561,8 +561,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     fn show(&mut self, group: &G, change: u64, cause: Cause) {
-        // What changes between a transition and the next view is shown with that view.
-        if self.round.as_ref().is_some_and(Round::is_in_transition) {
+        if self.round.as_mut().is_some_and(|round| round.note_change(group)) {
             return;
         }
         let id = GroupViewId { view: self.view, change };

@@ -9,7 +9,8 @@ use net::{Fault, Net};
 /// A schedule that ended badly must end so again: the seed says all.
 #[test]
 fn promises_hold_under_random_faults() {
-    for seed in 0..2000 {
+    let count = std::env::var("RATEWIRE_SCHEDULES").ok().and_then(|count| count.parse().ok());
+    for seed in 0..count.unwrap_or(2000) {
         if let Err(broken) = schedule::play(seed) {
             panic!("seed {seed}: {broken}");
         }
