@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::net::{Entry, Group, Life, Net, Number, Sent};
+use super::net::{Entry, GROUPS, Group, Life, Net, Number, Sent};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::membership::{Client, Delivery, Event, GroupViewId, Label, Service, ViewId};
 
@@ -328,7 +328,7 @@ fn same_in_same_views(net: &Net, stories: &[Story<'_>]) -> Broken {
     for story in stories {
         for (at, pair) in story.views.windows(2).enumerate() {
             for (id, seen) in &story.clients {
-                for group in 0..3 {
+                for group in 0..GROUPS {
                     let Some(got) = seen.during(at, group, &net.sent) else { continue };
                     let client = Client { node: OverlayNodeId(story.life.node as u8), id: *id };
                     let list = whole.entry((pair[0].0, pair[1].0)).or_default();
@@ -451,7 +451,7 @@ fn at_rest(net: &Net) -> Broken {
         for other in (0..nodes).filter(together) {
             let Some(theirs) = &net.daemons[other] else { continue };
             holds(theirs.view().0 == id, || format!("{node} and {other} are in different views"))?;
-            for group in 0..3 {
+            for group in 0..GROUPS {
                 let same = daemon.members(&group).eq(theirs.members(&group));
                 holds(same, || format!("{node} and {other} know different members of {group}"))?;
             }

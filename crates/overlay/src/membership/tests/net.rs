@@ -13,6 +13,8 @@ use crate::membership::{
 use crate::tree::EdgeSpec;
 
 pub(super) type Group = u8;
+/// Number of groups.
+pub(super) const GROUPS: Group = 3;
 /// Number of a message in the record.
 pub(super) type Number = usize;
 
