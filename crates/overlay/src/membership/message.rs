@@ -36,7 +36,7 @@ pub enum Service {
     Unreliable,
     /// Every member gets the message.
     Reliable,
-    /// A sender's messages of this service or a later one come in the order in which they were sent.
+    /// A sender's messages of this service or a later one come in the order of sending.
     Fifo,
     /// A message comes after those of this service or a later one that its sender had got before.
     Causal,
@@ -104,8 +104,8 @@ pub struct ViewMessage<G, P> {
     pub origin: OverlayNodeId,
     /// Destinations.
     pub to: NodeSet,
-    /// The origin's clock. [`Data`](ViewBody::Data) and [`Update`](ViewBody::Update) have a stamp of
-    /// their own; later messages have larger ones.
+    /// The origin's clock. [`Data`](ViewBody::Data) and [`Update`](ViewBody::Update) have a stamp
+    /// of their own; later messages have larger ones.
     pub stamp: OrderStamp,
     /// Content.
     pub body: ViewBody<G, P>,

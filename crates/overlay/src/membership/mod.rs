@@ -1,13 +1,13 @@
 //! Membership that survives failures: daemons crash, restart, are cut off and come back.
 //!
-//! A [`Member`] is one daemon's part, sans-IO. Each daemon tells all others which neighbours it has a
-//! connection with ([`LinkState`]), so all know who can reach whom. If that changes, the daemon with
+//! A [`Member`] is one daemon's part, sans-IO. Each daemon tells all others which neighbours it is
+//! connected with ([`LinkState`]), so all know who can reach whom. If that changes, the daemon with
 //! the lowest number proposes a view of all that can be reached, and its members change to it:
 //!
 //! 1. Each stops the messages of its view, and reports what it has of them.
 //! 2. Those that come from one view send each other what some lack.
-//! 3. Each says that it is ready, with the groups of its clients. When all are, it delivers the rest
-//!    of its view, and enters the new one.
+//! 3. Each says that it is ready, with the groups of its clients. When all are, it delivers the
+//!    rest of its view, and enters the new one.
 //!
 //! If something changes meanwhile, a new proposal starts this anew.
 //!

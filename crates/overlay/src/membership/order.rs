@@ -2,8 +2,8 @@
 //!
 //! The order is Lamport's: by (stamp, daemon). Messages of one daemon reach another in order,
 //! because all go down one tree of links that keep order. So a stamp that was heard from a daemon
-//! says that all its earlier messages have come. Daemons tell each other up to which stamp they have
-//! all messages ([`Received`](super::message::ViewBody::Received)); what everybody has is stable.
+//! says that all its earlier messages have come. Daemons tell each other up to which stamp they
+//! have all messages ([`Received`](super::message::ViewBody::Received)); what all have is stable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;

@@ -6,14 +6,36 @@ mod schedule;
 
 use net::{Fault, Net};
 
-/// A schedule that ended badly must end so again: the seed says all.
+/// `RATEWIRE_SCHEDULES` sets the number of schedules. The same seed gives the same schedule.
 #[test]
 fn promises_hold_under_random_faults() {
-    let count = std::env::var("RATEWIRE_SCHEDULES").ok().and_then(|count| count.parse().ok());
-    for seed in 0..count.unwrap_or(2000) {
+    let given = std::env::var("RATEWIRE_SCHEDULES").ok();
+    let count = given.map_or(2000, |count| count.parse().expect("a number"));
+    for seed in 0..count {
         if let Err(broken) = schedule::play(seed) {
             panic!("seed {seed}: {broken}");
         }
+    }
+}
+
+/// A planted error that does not fit the code any more would never be found.
+#[test]
+fn planted_errors_fit_the_code() {
+    let files = [
+        ("change.rs", include_str!("../change.rs")),
+        ("mod.rs", include_str!("../mod.rs")),
+        ("order.rs", include_str!("../order.rs")),
+        ("reach.rs", include_str!("../reach.rs")),
+        ("table.rs", include_str!("../table.rs")),
+    ];
+    let mutants: toml::Table = include_str!("mutants.toml").parse().expect("TOML");
+    let mutants = mutants["mutant"].as_array().expect("a list");
+    assert!(mutants.len() >= 10);
+    for mutant in mutants {
+        let [name, file, from] =
+            ["name", "file", "from"].map(|key| mutant[key].as_str().expect(key));
+        let text = files.iter().find(|(name, _)| *name == file).expect("a file").1;
+        assert_eq!(text.matches(from).count(), 1, "{name}");
     }
 }
 

@@ -188,7 +188,7 @@ impl Play {
             _ => Fault::Cut(a, b),
         };
         let part = self.below(1 << 16);
-        self.net.fault_with(&fault, |items| items * part >> 16);
+        self.net.fault_with(&fault, |items| (items * part) >> 16);
         // A connection that breaks is often back at once.
         if let Fault::Cut(a, b) = fault
             && self.below(2) == 0
