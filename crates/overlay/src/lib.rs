@@ -41,6 +41,7 @@ pub mod fuzzing;
 pub mod groups;
 mod ids;
 mod layout;
+pub mod membership;
 pub mod message;
 pub mod node;
 pub mod optimum;

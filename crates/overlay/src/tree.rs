@@ -50,12 +50,34 @@ impl Trees {
     /// # Errors
     /// If some node cannot be reached from another.
     pub fn new(nodes: usize, links: &[EdgeSpec]) -> Result<Trees, Unreachable> {
+        Trees::among(nodes, links, &NodeSet::first(nodes), |_| true)
+    }
+
+    /// The trees among some of an overlay's nodes, over the links between them that are up.
+    ///
+    /// # Errors
+    /// If one of these nodes cannot be reached from another.
+    pub fn among(
+        nodes: usize,
+        links: &[EdgeSpec],
+        members: &NodeSet,
+        is_up: impl Fn(&EdgeSpec) -> bool,
+    ) -> Result<Trees, Unreachable> {
+        let usable = |link: &EdgeSpec| {
+            members.contains(link.from) && members.contains(link.to) && is_up(link)
+        };
+        let usable: Vec<bool> = links.iter().map(usable).collect();
         let mut branches = Vec::new();
         let mut ends = Vec::with_capacity(nodes * nodes);
         for origin in 0..nodes {
-            let parents = shortest(nodes, links, OverlayNodeId(origin as u8))?;
+            let origin = OverlayNodeId(origin as u8);
+            let parents = shortest(nodes, links, &usable, origin);
             let mut here = vec![Vec::new(); nodes];
-            for end in (0..nodes).filter(|node| *node != origin) {
+            let ends_of = members.iter().filter(|node| *node != origin && members.contains(origin));
+            for end in ends_of.map(OverlayNodeId::index) {
+                if parents[end].is_none() {
+                    return Err(Unreachable(origin, OverlayNodeId(end as u8)));
+                }
                 let mut at = end;
                 while let Some(link) = parents[at] {
                     let parent = links[link.index()].from.index();
@@ -150,12 +172,13 @@ impl Trees {
     }
 }
 
-/// The link by which each node is reached from `origin`.
+/// The link by which each node is reached from `origin` over usable links.
 fn shortest(
     nodes: usize,
     links: &[EdgeSpec],
+    usable: &[bool],
     origin: OverlayNodeId,
-) -> Result<Vec<Option<EdgeId>>, Unreachable> {
+) -> Vec<Option<EdgeId>> {
     let mut best = vec![(Duration::MAX, usize::MAX); nodes];
     let mut parents: Vec<Option<EdgeId>> = vec![None; nodes];
     let mut open = BinaryHeap::new();
@@ -165,7 +188,9 @@ fn shortest(
         if (delay, hops) > best[node.index()] {
             continue;
         }
-        for (number, link) in links.iter().enumerate().filter(|(_, link)| link.from == node) {
+        let own =
+            links.iter().enumerate().filter(|(number, link)| link.from == node && usable[*number]);
+        for (number, link) in own {
             let found = (delay + link.delay, hops + 1);
             let known = best[link.to.index()];
             let id = EdgeId(number as u16);
@@ -177,10 +202,7 @@ fn shortest(
             }
         }
     }
-    match (0..nodes).find(|node| *node != origin.index() && parents[*node].is_none()) {
-        Some(node) => Err(Unreachable(origin, OverlayNodeId(node as u8))),
-        None => Ok(parents),
-    }
+    parents
 }
 
 #[cfg(test)]

@@ -1,0 +1,336 @@
+//! The change of daemons from their views to a new one.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::message::{
+    ChangeBody, ChangeMessage, Client, Label, LinkMessage, LinkState, Proposal, Report, Topology,
+    Update, ViewBody, ViewId, ViewMessage,
+};
+use super::order::Order;
+use super::table::Table;
+use super::{Cause, Delivery, Event, GroupViewId, Member, Paths};
+use crate::ids::{ClientId, NodeSet, OverlayNodeId};
+use crate::tree::Trees;
+
+type Lists<G> = Vec<(G, Vec<(ClientId, Label)>)>;
+
+/// A change to a proposed view, as one of its members knows it.
+#[derive(Clone, Debug)]
+pub(super) struct Round<G, P> {
+    proposal: Rc<Proposal>,
+    paths: Rc<Paths>,
+    reports: BTreeMap<OverlayNodeId, Report>,
+    /// Members that have sent all that others lack.
+    sent: NodeSet,
+    /// Members with all messages, and the groups of their clients.
+    ready: BTreeMap<OverlayNodeId, Lists<G>>,
+    /// Messages in the round, until all reports have come.
+    missing: Vec<Rc<ViewMessage<G, P>>>,
+    /// After the messages that all members of the old view agree on: the groups as last shown, and
+    /// those whose members were told of a change.
+    transition: Option<(Table<G>, BTreeSet<G>)>,
+}
+
+impl<G: Clone + Ord, P> Round<G, P> {
+    pub(super) fn id(&self) -> ViewId {
+        self.proposal.id
+    }
+    /// Notes a change of a group. Returns whether it is shown with the new view, because the old
+    /// view's end is being delivered, which is not the same at all of its daemons.
+    pub(super) fn note_change(&mut self, group: &G) -> bool {
+        let transition = self.transition.as_mut();
+        transition.map(|(_, told)| told.insert(group.clone())).is_some()
+    }
+
+    fn has_all_reports(&self) -> bool {
+        self.reports.len() == self.paths.members.len()
+    }
+
+    /// The members that come from this view.
+    fn together(&self, view: ViewId) -> NodeSet {
+        let same = self.reports.iter().filter(|(_, report)| report.view == view);
+        same.map(|(node, _)| *node).collect()
+    }
+}
+
+impl<G: Clone + Ord, P: Clone> Member<G, P> {
+    pub(super) fn link_state(&self) -> LinkState {
+        let connection = |link: &super::Link| Some((link.peer, link.connection?));
+        LinkState {
+            origin: self.me,
+            incarnation: self.incarnation,
+            version: self.version,
+            highest: self.highest,
+            links: self.links.iter().filter_map(connection).collect(),
+        }
+    }
+
+    /// Tells all others of this daemon's links.
+    pub(super) fn links_changed(&mut self) {
+        self.version += 1;
+        let state = Rc::new(self.link_state());
+        self.reach.learn(&state);
+        self.flood(None, || LinkMessage::LinkState(Rc::clone(&state)));
+        self.consider();
+    }
+
+    /// Sends a message to all neighbours but one.
+    fn flood(&mut self, but: Option<OverlayNodeId>, message: impl Fn() -> LinkMessage<G, P>) {
+        let up = self.links.iter().filter(|link| link.connection.is_some());
+        for link in up.filter(|link| Some(link.peer) != but) {
+            self.outgoing.push_back((link.peer, message()));
+        }
+    }
+
+    pub(super) fn hear_links(&mut self, peer: OverlayNodeId, state: &Rc<LinkState>) {
+        if state.origin != self.me && self.reach.learn(state) {
+            self.flood(Some(peer), || LinkMessage::LinkState(Rc::clone(state)));
+            self.consider();
+        }
+    }
+
+    pub(super) fn hear_proposal(&mut self, peer: OverlayNodeId, proposal: &Rc<Proposal>) {
+        match &self.latest {
+            Some(latest) if latest.id == proposal.id => return,
+            Some(latest) if latest.id > proposal.id => {
+                // Its coordinator does not know of the later one. With a new link state, which
+                // tells of that, it proposes again.
+                if proposal.topology == self.reachable() && proposal.topology != *self.current() {
+                    self.links_changed();
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.latest = Some(Rc::clone(proposal));
+        self.highest = self.highest.max(proposal.id.number);
+        self.flood(Some(peer), || LinkMessage::Propose(Rc::clone(proposal)));
+        self.consider();
+    }
+
+    /// The link states of all daemons that can be reached.
+    fn reachable(&self) -> Topology {
+        self.reach.topology(&self.reach.component(self.me))
+    }
+
+    /// The link states of the view, or of the one that is to come.
+    fn current(&self) -> &Topology {
+        &self.round.as_ref().map_or(&self.paths, |round| &round.paths).topology
+    }
+
+    /// Changes to another view if the daemons that can be reached, or their links, have changed.
+    fn consider(&mut self) {
+        let members = self.reach.component(self.me);
+        let topology = self.reach.topology(&members);
+        if topology == *self.current() {
+            return;
+        }
+        if members.iter().next() == Some(self.me) {
+            self.highest = self.highest.max(self.reach.highest(&members)) + 1;
+            let (number, coordinator, incarnation) = (self.highest, self.me, self.incarnation);
+            let id = ViewId { number, coordinator, incarnation };
+            let proposal = Rc::new(Proposal { id, topology });
+            self.latest = Some(Rc::clone(&proposal));
+            self.flood(None, || LinkMessage::Propose(Rc::clone(&proposal)));
+            self.accept(proposal, members);
+        } else if let Some(latest) = self.latest.clone()
+            && latest.topology == topology
+        {
+            self.accept(latest, members);
+        }
+    }
+
+    /// Stops the messages of the view, and reports what has come of them.
+    fn accept(&mut self, proposal: Rc<Proposal>, members: NodeSet) {
+        let reach = &self.reach;
+        let trees = Trees::among(self.nodes, &self.edges, &members, |edge| {
+            reach.connects(edge.from, edge.to)
+        });
+        // All members of a component reach each other.
+        let Ok(trees) = trees else { return };
+        let connected = self.links.iter().filter(|link| reach.connects(self.me, link.peer));
+        let connections = connected.filter_map(|link| Some((link.peer, link.connection?)));
+        let paths = Paths {
+            topology: proposal.topology.clone(),
+            members,
+            trees,
+            connections: connections.collect(),
+        };
+        self.early.clear();
+        self.round = Some(Round {
+            proposal,
+            paths: Rc::new(paths),
+            reports: BTreeMap::new(),
+            sent: NodeSet::EMPTY,
+            ready: BTreeMap::new(),
+            missing: Vec::new(),
+            transition: None,
+        });
+        let report = self.order.report(self.view);
+        self.send_change(members, ChangeBody::Report(report));
+    }
+
+    fn send_change(&mut self, to: NodeSet, body: ChangeBody<G, P>) {
+        let Some(round) = &self.round else { return };
+        let message = Rc::new(ChangeMessage { id: round.id(), origin: self.me, to, body });
+        self.hear_change(&message);
+    }
+
+    /// Passes a message of the round on, and takes it in.
+    pub(super) fn hear_change(&mut self, message: &Rc<ChangeMessage<G, P>>) {
+        let Some(round) = self.round.as_mut().filter(|round| round.id() == message.id) else {
+            return;
+        };
+        let paths = Rc::clone(&round.paths);
+        for edge in paths.trees.down(message.origin, self.me, &message.to) {
+            let peer = self.edges[edge.index()].to;
+            let link = self.links.iter().find(|link| link.peer == peer);
+            if link.is_some_and(|link| paths.is_over(link)) {
+                self.outgoing.push_back((peer, LinkMessage::Change(Rc::clone(message))));
+            }
+        }
+        if !message.to.contains(self.me) {
+            return;
+        }
+        match &message.body {
+            ChangeBody::Report(report) => {
+                round.reports.insert(message.origin, report.clone());
+                if round.has_all_reports() {
+                    self.send_missing();
+                }
+            }
+            ChangeBody::Missing(missing) => round.missing.push(Rc::clone(missing)),
+            ChangeBody::Sent => round.sent.insert(message.origin),
+            ChangeBody::Ready(lists) => {
+                round.ready.insert(message.origin, lists.clone());
+            }
+        }
+        self.proceed();
+    }
+
+    /// Sends those that come from the same view what they lack.
+    fn send_missing(&mut self) {
+        let Some(round) = &self.round else { return };
+        let same = round.reports.iter().filter(|(_, report)| report.view == self.view);
+        let same = same.map(|(node, report)| (*node, report.clone())).collect();
+        for (to, missing) in self.order.lacking(&same) {
+            self.send_change(to, ChangeBody::Missing(missing));
+        }
+        let members = self.round.as_ref().map_or(NodeSet::EMPTY, |round| round.paths.members);
+        self.send_change(members, ChangeBody::Sent);
+    }
+
+    /// Takes the next step of the round, if all it needs has come.
+    fn proceed(&mut self) {
+        let Some(round) = &mut self.round else { return };
+        if !round.has_all_reports() {
+            return;
+        }
+        round.missing.drain(..).for_each(|missing| self.order.recover(&missing));
+        let (members, together) = (round.paths.members, round.together(self.view));
+        if !round.ready.contains_key(&self.me) {
+            if together.and(&round.sent) == together {
+                let lists = self.own_groups();
+                self.send_change(members, ChangeBody::Ready(lists));
+            }
+        } else if round.ready.len() == members.len() {
+            self.enter();
+        }
+    }
+
+    /// The groups of this daemon's clients after all messages of the view.
+    fn own_groups(&self) -> Lists<G> {
+        let mut table = self.table.clone();
+        for message in self.order.pending().filter(|message| message.origin == self.me) {
+            let of = |id: &ClientId| Client { node: self.me, id: *id };
+            match &message.body {
+                ViewBody::Update(Update::Join(group, id, label)) => {
+                    table.add(group, of(id), label);
+                }
+                ViewBody::Update(Update::Leave(group, id)) => {
+                    table.remove(group, of(id));
+                }
+                ViewBody::Update(Update::Disconnect(id)) => {
+                    for group in table.groups_of(of(id)) {
+                        table.remove(&group, of(id));
+                    }
+                }
+                _ => {}
+            }
+        }
+        table.of(self.me)
+    }
+
+    /// Delivers the rest of the view, and enters the new one.
+    fn enter(&mut self) {
+        let Some(round) = &self.round else { return };
+        let together = round.together(self.view);
+        let same = || round.reports.values().filter(|report| report.view == self.view);
+        let agreed = same().map(|report| report.agreed).max().unwrap_or(0);
+        let safe = same().map(|report| report.safe).max().unwrap_or(0);
+        while let Some(message) = self.order.pop_within(agreed, safe) {
+            self.deliver(&message);
+        }
+        self.announce_transition(&together);
+        while let Some(message) = self.order.pop_within(u64::MAX, u64::MAX) {
+            match &message.body {
+                // A client that joins now is in its daemon's list, and gets its first view with it.
+                ViewBody::Update(Update::Join(..)) => {}
+                _ => self.deliver(&message),
+            }
+        }
+        self.start_view();
+    }
+
+    fn announce_transition(&mut self, together: &NodeSet) {
+        let is_lost = |(client, _): (Client, &Label)| !together.contains(client.node);
+        let groups = self.table.groups().filter(|group| self.table.members(group).any(is_lost));
+        let groups: BTreeSet<G> = groups.cloned().collect();
+        for group in &groups {
+            self.tell(self.ours(group), Event::Transition { group: group.clone() });
+        }
+        if let Some(round) = &mut self.round {
+            round.transition = Some((self.table.clone(), groups));
+        }
+    }
+
+    fn start_view(&mut self) {
+        let Some(mut round) = self.round.take() else { return };
+        let Some((shown, told)) = round.transition.take() else { return };
+        let old = self.view;
+        self.view = round.id();
+        self.paths = round.paths;
+        self.order = Order::new(self.me, self.paths.members, self.nodes);
+        let entered = Event::Entered(self.view, self.paths.members);
+        self.deliveries.push_back(Delivery { to: Vec::new(), event: entered });
+        let asking = self.table.restart(round.ready.into_iter(), self.others());
+        let groups: Vec<G> = self.table.groups().cloned().collect();
+        for group in groups {
+            let members: Vec<_> =
+                self.table.members(&group).map(|(client, label)| (client, label.clone())).collect();
+            let is_same = shown.members(&group).eq(self.table.members(&group));
+            if is_same && !told.contains(&group) {
+                continue;
+            }
+            let mut sets: BTreeMap<(bool, ViewId), Vec<Client>> = BTreeMap::new();
+            for (client, _) in &members {
+                let view = round.reports[&client.node].view;
+                sets.entry((view != old, view)).or_default().push(*client);
+            }
+            let id = GroupViewId { view: self.view, change: 0 };
+            let cause = Cause::Network(sets.into_values().collect());
+            self.tell(self.ours(&group), Event::View { group, id, members, cause });
+        }
+        asking.into_iter().for_each(|group| self.ask_for(group));
+        while self.round.is_none()
+            && let Some(request) = self.requests.pop_front()
+        {
+            self.act(request);
+        }
+        for (_, message) in core::mem::take(&mut self.early) {
+            self.hear(&message);
+        }
+        self.deliver_due();
+    }
+}

@@ -1,0 +1,580 @@
+//! Membership that survives failures: daemons crash, restart, are cut off and come back.
+//!
+//! A [`Member`] is one daemon's part, sans-IO. Each daemon tells all others which neighbours it is
+//! connected with ([`LinkState`]), so all know who can reach whom. If that changes, the daemon with
+//! the lowest number proposes a view of all that can be reached, and its members change to it:
+//!
+//! 1. Each stops the messages of its view, and reports what it has of them.
+//! 2. Those that come from one view send each other what some lack.
+//! 3. Each says that it is ready, with the groups of its clients. When all are, it delivers the
+//!    rest of its view, and enters the new one.
+//!
+//! If something changes meanwhile, a new proposal starts this anew.
+//!
+//! Promises, in addition to those of each [`Service`] (extended virtual synchrony):
+//! - Daemons that go from one view to the next together have delivered the same messages.
+//! - A member of a group is told of a change in two steps: a [transition](Event::Transition), after
+//!   which promises hold only for the members that come along, and then the new
+//!   [view](Event::View). Messages of lost daemons that come in between may lack earlier ones.
+//! - Joins and leaves have a place in the order of causal, agreed and safe messages.
+
+mod change;
+mod message;
+mod order;
+mod reach;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use change::Round;
+pub use message::{
+    ChangeBody, ChangeMessage, Client, Label, LinkMessage, LinkState, Proposal, Report, Service,
+    Target, Topology, Update, ViewBody, ViewId, ViewMessage,
+};
+use order::Order;
+use reach::Reach;
+use table::Table;
+
+use crate::ids::{ClientId, NodeSet, OverlayNodeId};
+use crate::tree::{EdgeSpec, Trees};
+
+/// Name of a view of a group: equal at all daemons for the same members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupViewId {
+    /// The view of daemons.
+    pub view: ViewId,
+    /// Number of the group's change in it.
+    pub change: u64,
+}
+
+/// Why a group has a new view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A client has joined.
+    Join(Client),
+    /// A client has left.
+    Leave(Client),
+    /// A client's connection has ended.
+    Disconnect(Client),
+    /// Daemons can be reached, or not, that could not, or could. The members in sets of those that
+    /// were in one view before; the first set is the receiver's.
+    Network(Vec<Vec<Client>>),
+}
+
+/// An event for clients of a daemon.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<G, P> {
+    /// A message.
+    Message {
+        /// The sender.
+        sender: Client,
+        /// What was promised.
+        service: Service,
+        /// Whom it is for.
+        targets: Vec<Target<G>>,
+        /// The sender's data.
+        payload: P,
+    },
+    /// Some members of the group's view do not come along to the next one.
+    Transition {
+        /// The group.
+        group: G,
+    },
+    /// A group has a new view.
+    View {
+        /// The group.
+        group: G,
+        /// Name of the view.
+        id: GroupViewId,
+        /// The members, in order.
+        members: Vec<(Client, Label)>,
+        /// Why.
+        cause: Cause,
+    },
+    /// The receiver has left a group.
+    Left {
+        /// The group.
+        group: G,
+    },
+    /// The daemon has entered a view, with these members. For no client.
+    Entered(ViewId, NodeSet),
+}
+
+/// An event, and the clients of the daemon that it is for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Delivery<G, P> {
+    /// The clients.
+    pub to: Vec<ClientId>,
+    /// The event.
+    pub event: Event<G, P>,
+}
+
+/// What a client asks for while views change.
+#[derive(Clone, Debug)]
+enum Request<G, P> {
+    Join(ClientId, G),
+    Leave(ClientId, G),
+    Disconnect(ClientId),
+    Multicast(ClientId, Outgoing<G, P>),
+}
+
+/// A message as its sender gives it.
+#[derive(Clone, Debug)]
+pub struct Outgoing<G, P> {
+    /// What is promised.
+    pub service: Service,
+    /// Whether the sender does not want the message itself.
+    pub self_discard: bool,
+    /// Whom it is for.
+    pub targets: Vec<Target<G>>,
+    /// The data.
+    pub payload: P,
+}
+
+/// A set of daemons and the ways between them.
+#[derive(Debug)]
+struct Paths {
+    topology: Topology,
+    members: NodeSet,
+    trees: Trees,
+    /// This daemon's links among them: neighbour and number of the connection.
+    connections: Vec<(OverlayNodeId, u64)>,
+}
+
+impl Paths {
+    fn is_over(&self, link: &Link) -> bool {
+        link.connection.is_some_and(|number| self.connections.contains(&(link.peer, number)))
+    }
+}
+
+/// A link to a neighbour.
+#[derive(Clone, Debug)]
+struct Link {
+    peer: OverlayNodeId,
+    /// Number of the connection, if there is one.
+    connection: Option<u64>,
+    /// The view whose messages follow, as told and as heard on this connection.
+    told: Option<ViewId>,
+    heard: Option<ViewId>,
+}
+
+/// One daemon's part in the membership and order of all messages. `G` names groups, `P` is the
+/// data of clients' messages.
+///
+/// After any call, drain [`Member::poll_link`] and [`Member::poll_delivery`].
+#[derive(Clone, Debug)]
+pub struct Member<G, P> {
+    me: OverlayNodeId,
+    incarnation: u64,
+    edges: Arc<[EdgeSpec]>,
+    nodes: usize,
+    links: Vec<Link>,
+    /// Number of changes of the links.
+    version: u64,
+    reach: Reach,
+    /// Largest number of a view that was heard of.
+    highest: u64,
+    /// The proposal with the largest name.
+    latest: Option<Rc<Proposal>>,
+    view: ViewId,
+    paths: Rc<Paths>,
+    order: Order<G, P>,
+    table: Table<G>,
+    labels: BTreeMap<ClientId, Label>,
+    next_client: u32,
+    /// The change to another view.
+    round: Option<Round<G, P>>,
+    /// Messages in the proposed view, from daemons that have entered it earlier.
+    early: Vec<(OverlayNodeId, Rc<ViewMessage<G, P>>)>,
+    requests: VecDeque<Request<G, P>>,
+    outgoing: VecDeque<(OverlayNodeId, LinkMessage<G, P>)>,
+    deliveries: VecDeque<Delivery<G, P>>,
+}
+
+impl<G: Clone + Ord, P: Clone> Member<G, P> {
+    /// A daemon that starts, alone, in an overlay of this many daemons with these links.
+    /// `incarnation` must be larger than at any earlier start of the daemon.
+    pub fn new(
+        me: OverlayNodeId,
+        incarnation: u64,
+        nodes: usize,
+        edges: Arc<[EdgeSpec]>,
+    ) -> Member<G, P> {
+        let view = ViewId { number: 0, coordinator: me, incarnation };
+        let members: NodeSet = [me].into_iter().collect();
+        let own = edges.iter().filter(|edge| edge.from == me);
+        let links =
+            own.map(|edge| Link { peer: edge.to, connection: None, told: None, heard: None });
+        let mut member = Member {
+            me,
+            incarnation,
+            nodes,
+            links: links.collect(),
+            version: 0,
+            reach: Reach::new(nodes),
+            highest: 0,
+            latest: None,
+            view,
+            paths: Rc::new(Paths {
+                topology: vec![(me, incarnation, 0)],
+                members,
+                trees: alone(me, nodes, &edges),
+                connections: Vec::new(),
+            }),
+            order: Order::new(me, members, nodes),
+            table: Table::new(),
+            labels: BTreeMap::new(),
+            next_client: 0,
+            round: None,
+            early: Vec::new(),
+            requests: VecDeque::new(),
+            outgoing: VecDeque::new(),
+            deliveries: VecDeque::new(),
+            edges,
+        };
+        member.reach.learn(&Rc::new(member.link_state()));
+        member
+    }
+
+    /// The daemon's number.
+    pub fn id(&self) -> OverlayNodeId {
+        self.me
+    }
+    /// The view that the daemon is in.
+    pub fn view(&self) -> (ViewId, &NodeSet) {
+        (self.view, &self.paths.members)
+    }
+    /// Whether the daemon is changing to another view; clients' requests wait meanwhile.
+    pub fn is_changing(&self) -> bool {
+        self.round.is_some()
+    }
+    /// The members of a group, in order.
+    pub fn members(&self, group: &G) -> impl Iterator<Item = (Client, &Label)> {
+        self.table.members(group)
+    }
+
+    /// Number of messages, requests and joins that wait for something.
+    #[cfg(test)]
+    fn left_over(&self) -> usize {
+        self.order.pending().count() + self.requests.len() + self.table.joining()
+    }
+
+    /// A message for a neighbour.
+    pub fn poll_link(&mut self) -> Option<(OverlayNodeId, LinkMessage<G, P>)> {
+        self.outgoing.pop_front()
+    }
+    /// An event for clients.
+    pub fn poll_delivery(&mut self) -> Option<Delivery<G, P>> {
+        self.deliveries.pop_front()
+    }
+
+    /// Notes a new connection with a neighbour. Both ends give the same number, larger than before.
+    pub fn link_up(&mut self, peer: OverlayNodeId, connection: u64) {
+        let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { return };
+        *link = Link { peer, connection: Some(connection), told: None, heard: None };
+        for state in self.reach.states().cloned().collect::<Vec<_>>() {
+            self.outgoing.push_back((peer, LinkMessage::LinkState(state)));
+        }
+        self.links_changed();
+    }
+
+    /// Notes the end of the connection with a neighbour.
+    pub fn link_down(&mut self, peer: OverlayNodeId) {
+        let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { return };
+        link.connection = None;
+        self.outgoing.retain(|(to, _)| *to != peer);
+        self.links_changed();
+    }
+
+    /// Tells others how far this daemon is, if they do not know. To be called once in a while.
+    pub fn tick(&mut self) {
+        if self.round.is_none()
+            && let Some(received) = self.order.tell()
+        {
+            let stamp = self.order.now();
+            self.send_to(self.others(), stamp, ViewBody::Received(received));
+        }
+    }
+
+    /// A client connects; returns its number.
+    pub fn connect(&mut self, label: Label) -> ClientId {
+        let id = ClientId(self.next_client);
+        self.next_client += 1;
+        self.labels.insert(id, label);
+        id
+    }
+    /// A client's connection has ended.
+    pub fn disconnect(&mut self, client: ClientId) {
+        if self.labels.remove(&client).is_some() {
+            self.request(Request::Disconnect(client));
+        }
+    }
+    /// A client joins a group.
+    pub fn join(&mut self, client: ClientId, group: G) {
+        self.request(Request::Join(client, group));
+    }
+    /// A client leaves a group.
+    pub fn leave(&mut self, client: ClientId, group: G) {
+        self.request(Request::Leave(client, group));
+    }
+    /// A client sends a message.
+    pub fn multicast(&mut self, client: ClientId, message: Outgoing<G, P>) {
+        self.request(Request::Multicast(client, message));
+    }
+
+    fn request(&mut self, request: Request<G, P>) {
+        if self.round.is_some() {
+            self.requests.push_back(request);
+        } else {
+            self.act(request);
+        }
+    }
+
+    fn act(&mut self, request: Request<G, P>) {
+        match request {
+            Request::Join(client, group) => {
+                let Some(label) = self.labels.get(&client).cloned() else { return };
+                self.table.prepare(group.clone(), client, label, self.others());
+                self.ask_for(group);
+            }
+            Request::Leave(client, group) => {
+                let update = Update::Leave(group.clone(), client);
+                if !self.table.regret(client, Some(&group), &update) {
+                    self.update(update);
+                }
+            }
+            Request::Disconnect(client) => {
+                let update = Update::Disconnect(client);
+                self.table.regret(client, None, &update);
+                self.update(update);
+            }
+            Request::Multicast(client, message) => self.send_data(client, message),
+        }
+        self.deliver_due();
+    }
+
+    /// Asks all others for a group's messages.
+    fn ask_for(&mut self, group: G) {
+        self.table.include(&group, self.me);
+        let stamp = self.order.now();
+        self.send_to(self.others(), stamp, ViewBody::Interest(group));
+        self.join_ready();
+    }
+
+    fn join_ready(&mut self) {
+        while let Some(joining) = self.table.ready() {
+            self.update(Update::Join(joining.group, joining.client, joining.label));
+            if let Some(then) = joining.then {
+                self.update(then);
+            }
+        }
+    }
+
+    fn update(&mut self, update: Update<G>) {
+        let stamp = self.order.stamp();
+        self.send_to(self.paths.members, stamp, ViewBody::Update(update));
+    }
+
+    fn send_data(&mut self, sender: ClientId, message: Outgoing<G, P>) {
+        let Outgoing { service, self_discard, targets, payload } = message;
+        let to = self.table.to(&targets).and(&self.paths.members);
+        if to.is_empty() {
+            return;
+        }
+        let stamp = self.order.stamp();
+        self.send_to(to, stamp, ViewBody::Data { sender, service, self_discard, targets, payload });
+    }
+
+    fn others(&self) -> NodeSet {
+        self.paths.members.without(self.me)
+    }
+
+    fn send_to(&mut self, to: NodeSet, stamp: u64, body: ViewBody<G, P>) {
+        let message = Rc::new(ViewMessage { origin: self.me, to, stamp, body });
+        self.pass_on(&message);
+        self.take_in(&message);
+    }
+
+    /// Passes a message of the view on to the next daemons down its tree.
+    fn pass_on(&mut self, message: &Rc<ViewMessage<G, P>>) {
+        let paths = Rc::clone(&self.paths);
+        for edge in paths.trees.down(message.origin, self.me, &message.to) {
+            let peer = self.edges[edge.index()].to;
+            let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { continue };
+            if !paths.is_over(link) {
+                continue;
+            }
+            if link.told != Some(self.view) {
+                link.told = Some(self.view);
+                self.outgoing.push_back((peer, LinkMessage::Enter(self.view)));
+            }
+            self.outgoing.push_back((peer, LinkMessage::View(Rc::clone(message))));
+        }
+    }
+
+    /// Takes in a message from a neighbour.
+    pub fn receive(&mut self, peer: OverlayNodeId, message: LinkMessage<G, P>) {
+        match message {
+            LinkMessage::LinkState(state) => self.hear_links(peer, &state),
+            LinkMessage::Propose(proposal) => self.hear_proposal(peer, &proposal),
+            LinkMessage::Change(message) => self.hear_change(&message),
+            LinkMessage::Enter(view) => {
+                if let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) {
+                    link.heard = Some(view);
+                }
+            }
+            LinkMessage::View(message) => {
+                let link = self.links.iter().find(|link| link.peer == peer);
+                let view = link.and_then(|link| link.heard);
+                match &self.round {
+                    None if view == Some(self.view) => self.hear(&message),
+                    Some(round) if view == Some(round.id()) => self.early.push((peer, message)),
+                    // The change to another view recovers what is lost here.
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    fn hear(&mut self, message: &Rc<ViewMessage<G, P>>) {
+        self.pass_on(message);
+        if message.to.contains(self.me) {
+            self.order.hear(message.origin, message.stamp);
+            self.take_in(message);
+        }
+        self.deliver_due();
+    }
+
+    /// Takes in a message of the view, of this daemon or for it.
+    fn take_in(&mut self, message: &Rc<ViewMessage<G, P>>) {
+        let is_ours = message.origin == self.me;
+        match &message.body {
+            ViewBody::Data { .. } | ViewBody::Update(_) if self.order.push(message) => {
+                self.deliver(message);
+            }
+            ViewBody::Interest(group) if !is_ours => {
+                self.table.include(group, message.origin);
+                let (to, stamp) = ([message.origin].into_iter().collect(), self.order.now());
+                self.send_to(to, stamp, ViewBody::Included(group.clone()));
+            }
+            ViewBody::Included(group) if !is_ours => {
+                self.table.included(group, message.origin);
+                self.join_ready();
+            }
+            ViewBody::Received(stamp) if !is_ours => {
+                self.order.hear_received(message.origin, *stamp);
+            }
+            _ => {}
+        }
+    }
+
+    /// Delivers what none can come before.
+    fn deliver_due(&mut self) {
+        while self.round.is_none()
+            && let Some(message) = self.order.pop()
+        {
+            self.deliver(&message);
+        }
+    }
+
+    /// Delivers a message whose turn it is.
+    fn deliver(&mut self, message: &ViewMessage<G, P>) {
+        match &message.body {
+            ViewBody::Data { sender, service, self_discard, targets, payload } => {
+                let sender = Client { node: message.origin, id: *sender };
+                let mut to = self.addressed(targets);
+                if *self_discard && sender.node == self.me {
+                    to.retain(|client| *client != sender.id);
+                }
+                let (service, targets, payload) = (*service, targets.clone(), payload.clone());
+                self.tell(to, Event::Message { sender, service, targets, payload });
+            }
+            ViewBody::Update(update) => self.apply(message.origin, update),
+            _ => {}
+        }
+    }
+
+    /// Clients of this daemon that a message is for, each once.
+    fn addressed(&self, targets: &[Target<G>]) -> Vec<ClientId> {
+        let mut to = Vec::new();
+        for target in targets {
+            match target {
+                Target::Group(group) => to.extend(self.ours(group)),
+                Target::Private(node, label) if *node == self.me => {
+                    let named = self.labels.iter().filter(|(_, name)| *name == label);
+                    to.extend(named.map(|(client, _)| *client));
+                }
+                Target::Private(..) => {}
+            }
+        }
+        to.sort_unstable();
+        to.dedup();
+        to
+    }
+
+    /// Members of a group that are clients of this daemon.
+    fn ours(&self, group: &G) -> Vec<ClientId> {
+        let ours = self.table.members(group).filter(|(client, _)| client.node == self.me);
+        ours.map(|(client, _)| client.id).collect()
+    }
+
+    fn tell(&mut self, mut to: Vec<ClientId>, event: Event<G, P>) {
+        to.retain(|client| self.labels.contains_key(client));
+        if !to.is_empty() {
+            self.deliveries.push_back(Delivery { to, event });
+        }
+    }
+
+    /// Applies a change of groups, and shows it to their members.
+    fn apply(&mut self, node: OverlayNodeId, update: &Update<G>) {
+        match update {
+            Update::Join(group, id, label) => {
+                let client = Client { node, id: *id };
+                if let Some(change) = self.table.add(group, client, label) {
+                    self.show(group, change, Cause::Join(client));
+                }
+            }
+            Update::Leave(group, id) => {
+                let client = Client { node, id: *id };
+                self.remove(group, client, Cause::Leave(client));
+            }
+            Update::Disconnect(id) => {
+                let client = Client { node, id: *id };
+                for group in self.table.groups_of(client) {
+                    self.remove(&group, client, Cause::Disconnect(client));
+                }
+            }
+        }
+    }
+
+    fn remove(&mut self, group: &G, client: Client, cause: Cause) {
+        let Some(change) = self.table.remove(group, client) else { return };
+        if client.node == self.me {
+            self.tell(vec![client.id], Event::Left { group: group.clone() });
+        }
+        self.show(group, change, cause);
+    }
+
+    fn show(&mut self, group: &G, change: u64, cause: Cause) {
+        if self.round.as_mut().is_some_and(|round| round.note_change(group)) {
+            return;
+        }
+        let id = GroupViewId { view: self.view, change };
+        let members = self.table.members(group).map(|(client, label)| (client, label.clone()));
+        let (group, members) = (group.clone(), members.collect());
+        self.tell(self.ours(&group), Event::View { group, id, members, cause });
+    }
+}
+
+fn alone(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> Trees {
+    let members = [me].into_iter().collect();
+    match Trees::among(nodes, edges, &members, |_| false) {
+        Ok(trees) => trees,
+        Err(_) => unreachable!("a single daemon reaches all members"),
+    }
+}

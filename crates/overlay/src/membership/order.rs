@@ -1,0 +1,219 @@
+//! The messages of a view: their order, and copies of them until all have them.
+//!
+//! The order is Lamport's: by (stamp, daemon). Messages of one daemon reach another in order,
+//! because all go down one tree of links that keep order. So a stamp that was heard from a daemon
+//! says that all its earlier messages have come. Daemons tell each other up to which stamp they
+//! have all messages ([`Received`](super::message::ViewBody::Received)); what all have is stable.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+use super::message::{Client, Report, Service, ViewBody, ViewId, ViewMessage};
+use crate::ids::{NodeSet, OverlayNodeId};
+use crate::message::OrderStamp;
+
+pub(super) type Key = (OrderStamp, OverlayNodeId);
+
+/// One daemon's part in the messages of a view.
+#[derive(Clone, Debug)]
+pub(super) struct Order<G, P> {
+    me: OverlayNodeId,
+    members: NodeSet,
+    /// Highest stamp used or heard.
+    clock: OrderStamp,
+    /// Clock and received stamp as last sent to all.
+    told: (OrderStamp, OrderStamp),
+    /// By daemon: highest stamp heard from it.
+    heard: Vec<OrderStamp>,
+    /// By daemon: the stamp up to which it has all messages, as it said.
+    received: Vec<OrderStamp>,
+    /// Messages, of this daemon or for it, that some other may lack.
+    held: BTreeMap<Key, Rc<ViewMessage<G, P>>>,
+    /// Messages that came after the view's end.
+    recovered: BTreeSet<Key>,
+    /// Messages for this daemon that wait for their turn.
+    pending: BTreeMap<Key, Rc<ViewMessage<G, P>>>,
+    /// By sender: number of its pending messages.
+    waiting: BTreeMap<Client, usize>,
+}
+
+impl<G, P> Order<G, P> {
+    pub(super) fn new(me: OverlayNodeId, members: NodeSet, nodes: usize) -> Order<G, P> {
+        Order {
+            me,
+            members,
+            clock: 0,
+            told: (0, 0),
+            heard: vec![0; nodes],
+            received: vec![0; nodes],
+            held: BTreeMap::new(),
+            recovered: BTreeSet::new(),
+            pending: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Stamp of a new message.
+    pub(super) fn stamp(&mut self) -> OrderStamp {
+        self.clock += 1;
+        self.clock
+    }
+    /// A stamp below all later messages of this daemon.
+    pub(super) fn now(&self) -> OrderStamp {
+        self.clock
+    }
+
+    fn others(&self) -> impl Iterator<Item = OverlayNodeId> + '_ {
+        self.members.iter().filter(|node| *node != self.me)
+    }
+
+    /// Up to this stamp, all messages of others have come.
+    fn agreed(&self) -> OrderStamp {
+        self.others().map(|node| self.heard[node.index()]).min().unwrap_or(OrderStamp::MAX)
+    }
+
+    /// Up to this stamp, all daemons have all messages.
+    fn safe(&self) -> OrderStamp {
+        let theirs = self.others().map(|node| self.received[node.index()]).min();
+        theirs.map_or(OrderStamp::MAX, |theirs| theirs.min(self.agreed()))
+    }
+
+    /// What to tell all others, if they do not know it: the stamp up to which this daemon has all
+    /// messages. Its clock goes with the message.
+    pub(super) fn tell(&mut self) -> Option<OrderStamp> {
+        let news = (self.clock, self.agreed().min(self.clock));
+        let is_news = news != self.told && self.members.len() > 1;
+        self.told = news;
+        is_news.then_some(news.1)
+    }
+
+    /// Notes a stamp heard from another daemon.
+    pub(super) fn hear(&mut self, from: OverlayNodeId, stamp: OrderStamp) {
+        let heard = &mut self.heard[from.index()];
+        *heard = stamp.max(*heard);
+        self.clock = self.clock.max(stamp);
+    }
+
+    /// Notes that another daemon has all messages up to a stamp.
+    pub(super) fn hear_received(&mut self, from: OverlayNodeId, stamp: OrderStamp) {
+        let received = &mut self.received[from.index()];
+        *received = stamp.max(*received);
+        let safe = self.safe();
+        self.held.retain(|(stamp, _), _| *stamp > safe);
+    }
+
+    /// Takes in a message of this daemon or for it. Returns whether it is to be delivered at once.
+    pub(super) fn push(&mut self, message: &Rc<ViewMessage<G, P>>) -> bool {
+        let key = (message.stamp, message.origin);
+        let service = service(message);
+        if service > Service::Unreliable && self.members.len() > 1 {
+            self.held.insert(key, Rc::clone(message));
+        }
+        if !message.to.contains(self.me) {
+            return false;
+        }
+        let sender = sender(message);
+        // A message does not overtake its sender's earlier ones.
+        let waits = |sender| self.waiting.contains_key(&sender);
+        if service < Service::Fifo || (service == Service::Fifo && !sender.is_some_and(waits)) {
+            return true;
+        }
+        self.wait(key, message);
+        false
+    }
+
+    fn wait(&mut self, key: Key, message: &Rc<ViewMessage<G, P>>) {
+        self.pending.insert(key, Rc::clone(message));
+        if let Some(sender) = sender(message) {
+            *self.waiting.entry(sender).or_default() += 1;
+        }
+    }
+
+    /// The next message in the order, once none can come before it.
+    pub(super) fn pop(&mut self) -> Option<Rc<ViewMessage<G, P>>> {
+        let (agreed, safe) = (self.agreed(), self.safe());
+        self.pop_within(agreed, safe)
+    }
+
+    /// The next message in the order, if it is up to these stamps: any message, and safe ones.
+    pub(super) fn pop_within(
+        &mut self,
+        agreed: OrderStamp,
+        safe: OrderStamp,
+    ) -> Option<Rc<ViewMessage<G, P>>> {
+        let next = self.pending.first_entry()?;
+        let stamp = next.key().0;
+        let is_due = stamp <= agreed && (service(next.get()) < Service::Safe || stamp <= safe);
+        let message = is_due.then(|| next.remove())?;
+        if let Some(sender) = sender(&message)
+            && let Some(waiting) = self.waiting.get_mut(&sender)
+        {
+            *waiting -= 1;
+            if *waiting == 0 {
+                self.waiting.remove(&sender);
+            }
+        }
+        Some(message)
+    }
+
+    /// Messages that wait for their turn, in order.
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Rc<ViewMessage<G, P>>> {
+        self.pending.values()
+    }
+
+    /// What this daemon has of the view's messages.
+    pub(super) fn report(&self, view: ViewId) -> Report {
+        Report {
+            view,
+            heard: self.heard.clone(),
+            recovered: self.recovered.iter().copied().collect(),
+            agreed: self.agreed(),
+            safe: self.safe(),
+        }
+    }
+
+    /// Messages that others of these lack and that this daemon is the one to send, with those that
+    /// lack them.
+    pub(super) fn lacking(
+        &self,
+        reports: &BTreeMap<OverlayNodeId, Report>,
+    ) -> Vec<(NodeSet, Rc<ViewMessage<G, P>>)> {
+        let has = |node: OverlayNodeId, report: &Report, key: &Key, to: &NodeSet| {
+            let came = key.0 <= report.heard[key.1.index()] || report.recovered.contains(key);
+            node == key.1 || (to.contains(node) && came)
+        };
+        let lacking = |(key, message): (&Key, &Rc<ViewMessage<G, P>>)| {
+            let to = &message.to;
+            let (have, rest): (Vec<_>, Vec<_>) =
+                reports.iter().partition(|(node, report)| has(**node, report, key, to));
+            let lack: NodeSet = rest.iter().map(|(node, _)| **node).collect::<NodeSet>().and(to);
+            let first = have.first().map(|(node, _)| **node);
+            (first == Some(self.me) && !lack.is_empty()).then(|| (lack, Rc::clone(message)))
+        };
+        self.held.iter().filter_map(lacking).collect()
+    }
+
+    /// Takes in a message that this daemon lacked.
+    pub(super) fn recover(&mut self, message: &Rc<ViewMessage<G, P>>) {
+        let key = (message.stamp, message.origin);
+        let is_here = key.0 <= self.heard[key.1.index()];
+        if !is_here && self.recovered.insert(key) {
+            self.held.insert(key, Rc::clone(message));
+            self.wait(key, message);
+        }
+    }
+}
+
+fn service<G, P>(message: &ViewMessage<G, P>) -> Service {
+    match message.body {
+        ViewBody::Data { service, .. } => service,
+        _ => Service::Agreed,
+    }
+}
+
+fn sender<G, P>(message: &ViewMessage<G, P>) -> Option<Client> {
+    match message.body {
+        ViewBody::Data { sender, .. } => Some(Client { node: message.origin, id: sender }),
+        _ => None,
+    }
+}

@@ -1,0 +1,175 @@
+//! Groups and their members, as one daemon knows them.
+//!
+//! A client that joins must get all messages after the view that first has it. Daemons that do not
+//! know of the client would send it nothing, so its daemon asks first
+//! ([`Interest`](super::message::ViewBody::Interest)). The others include it and answer. Once all
+//! have answered, the join gets its stamp, which is above all of theirs.
+
+use std::collections::BTreeMap;
+
+use super::message::{Client, Label, Target, Update};
+use crate::ids::{ClientId, NodeSet, OverlayNodeId};
+
+/// Groups with members, or with daemons that ask for messages.
+#[derive(Clone, Debug)]
+pub(super) struct Table<G> {
+    groups: BTreeMap<G, Group>,
+    joining: Vec<Joining<G>>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Group {
+    members: BTreeMap<Client, Label>,
+    /// Daemons whose clients are about to join: they already get messages. One entry a client.
+    interested: Vec<OverlayNodeId>,
+    /// Changes in this view of daemons.
+    changes: u64,
+}
+
+/// A client of this daemon that is about to join.
+#[derive(Clone, Debug)]
+pub(super) struct Joining<G> {
+    pub(super) group: G,
+    pub(super) client: ClientId,
+    pub(super) label: Label,
+    /// Daemons that do not send the group's messages here yet.
+    missing: NodeSet,
+    /// What the client is to do as soon as it has joined.
+    pub(super) then: Option<Update<G>>,
+}
+
+impl<G: Clone + Ord> Table<G> {
+    pub(super) fn new() -> Table<G> {
+        Table { groups: BTreeMap::new(), joining: Vec::new() }
+    }
+
+    /// The members of a group, in order.
+    pub(super) fn members(&self, group: &G) -> impl Iterator<Item = (Client, &Label)> {
+        let members = self.groups.get(group).map(|group| group.members.iter());
+        members.into_iter().flatten().map(|(client, label)| (*client, label))
+    }
+
+    /// All groups with members.
+    pub(super) fn groups(&self) -> impl Iterator<Item = &G> {
+        self.groups.iter().filter(|(_, group)| !group.members.is_empty()).map(|(name, _)| name)
+    }
+
+    /// The groups of a client.
+    pub(super) fn groups_of(&self, client: Client) -> Vec<G> {
+        let is_in = |(_, group): &(&G, &Group)| group.members.contains_key(&client);
+        self.groups.iter().filter(is_in).map(|(name, _)| name.clone()).collect()
+    }
+
+    /// Destinations of this daemon's messages to these.
+    pub(super) fn to(&self, targets: &[Target<G>]) -> NodeSet {
+        let mut to = NodeSet::EMPTY;
+        for target in targets {
+            match target {
+                Target::Private(node, _) => to.insert(*node),
+                Target::Group(group) => {
+                    let Some(group) = self.groups.get(group) else { continue };
+                    group.members.keys().for_each(|client| to.insert(client.node));
+                    group.interested.iter().for_each(|node| to.insert(*node));
+                }
+            }
+        }
+        to
+    }
+
+    /// Adds a member. Returns the number of the change; `None` if it is a member already.
+    pub(super) fn add(&mut self, group: &G, client: Client, label: &Label) -> Option<u64> {
+        let entry = self.groups.entry(group.clone()).or_default();
+        if let Some(place) = entry.interested.iter().position(|node| *node == client.node) {
+            entry.interested.remove(place);
+        }
+        if entry.members.insert(client, label.clone()).is_some() {
+            return None;
+        }
+        entry.changes += 1;
+        Some(entry.changes)
+    }
+
+    /// Removes a member. Returns the number of the change; `None` if it is no member.
+    pub(super) fn remove(&mut self, group: &G, client: Client) -> Option<u64> {
+        let entry = self.groups.get_mut(group)?;
+        entry.members.remove(&client)?;
+        entry.changes += 1;
+        Some(entry.changes)
+    }
+
+    /// Sends a group's messages to a daemon whose client is about to join.
+    pub(super) fn include(&mut self, group: &G, node: OverlayNodeId) {
+        self.groups.entry(group.clone()).or_default().interested.push(node);
+    }
+
+    /// Prepares the join of a client of this daemon, for when all of `others` have included it.
+    pub(super) fn prepare(&mut self, group: G, client: ClientId, label: Label, others: NodeSet) {
+        self.joining.push(Joining { group, client, label, missing: others, then: None });
+    }
+
+    /// Lets a client that is about to join these groups leave again. Returns whether it was to join
+    /// any.
+    pub(super) fn regret(&mut self, client: ClientId, group: Option<&G>, then: &Update<G>) -> bool {
+        let concerns = |joining: &&mut Joining<G>| {
+            joining.client == client && group.is_none_or(|group| *group == joining.group)
+        };
+        let mut found = false;
+        for joining in self.joining.iter_mut().filter(concerns) {
+            joining.then.get_or_insert_with(|| then.clone());
+            found = true;
+        }
+        found
+    }
+
+    /// Notes that `node` sends a group's messages here from now on. A daemon answers in order, so
+    /// the answer is for the first client that it has not answered for.
+    pub(super) fn included(&mut self, group: &G, node: OverlayNodeId) {
+        let waits =
+            |joining: &&mut Joining<G>| joining.group == *group && joining.missing.contains(node);
+        if let Some(joining) = self.joining.iter_mut().find(waits) {
+            joining.missing.remove(node);
+        }
+    }
+
+    /// The next client that all daemons have included.
+    pub(super) fn ready(&mut self) -> Option<Joining<G>> {
+        let place = self.joining.iter().position(|joining| joining.missing.is_empty())?;
+        Some(self.joining.remove(place))
+    }
+
+    /// Number of clients that are about to join.
+    #[cfg(test)]
+    pub(super) fn joining(&self) -> usize {
+        self.joining.len()
+    }
+
+    /// The groups of one daemon's clients.
+    pub(super) fn of(&self, node: OverlayNodeId) -> Vec<(G, Vec<(ClientId, Label)>)> {
+        let of = |(name, group): (&G, &Group)| {
+            let ours = group.members.iter().filter(|(client, _)| client.node == node);
+            let ours: Vec<_> = ours.map(|(client, label)| (client.id, label.clone())).collect();
+            (!ours.is_empty()).then(|| (name.clone(), ours))
+        };
+        self.groups.iter().filter_map(of).collect()
+    }
+
+    /// Starts a new view of daemons with these members. Clients that are about to join must ask
+    /// again; returns their groups.
+    pub(super) fn restart(
+        &mut self,
+        lists: impl Iterator<Item = (OverlayNodeId, Vec<(G, Vec<(ClientId, Label)>)>)>,
+        others: NodeSet,
+    ) -> Vec<G> {
+        self.groups.clear();
+        for (node, groups) in lists {
+            for (group, clients) in groups {
+                let members = &mut self.groups.entry(group).or_default().members;
+                members.extend(clients.into_iter().map(|(id, label)| (Client { node, id }, label)));
+            }
+        }
+        for joining in &mut self.joining {
+            joining.missing = others;
+        }
+        self.joining.iter().map(|joining| joining.group.clone()).collect()
+    }
+}

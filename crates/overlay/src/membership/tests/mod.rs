@@ -1,0 +1,62 @@
+//! The membership under random faults, held against its promises.
+
+mod check;
+mod net;
+mod schedule;
+
+use net::{Fault, Net};
+
+/// `RATEWIRE_SCHEDULES` sets the number of schedules. The same seed gives the same schedule.
+#[test]
+fn promises_hold_under_random_faults() {
+    let given = std::env::var("RATEWIRE_SCHEDULES").ok();
+    let count = given.map_or(2000, |count| count.parse().expect("a number"));
+    for seed in 0..count {
+        if let Err(broken) = schedule::play(seed) {
+            panic!("seed {seed}: {broken}");
+        }
+    }
+}
+
+/// A planted error that does not fit the code any more would never be found.
+#[test]
+fn planted_errors_fit_the_code() {
+    let files = [
+        ("change.rs", include_str!("../change.rs")),
+        ("mod.rs", include_str!("../mod.rs")),
+        ("order.rs", include_str!("../order.rs")),
+        ("reach.rs", include_str!("../reach.rs")),
+        ("table.rs", include_str!("../table.rs")),
+    ];
+    let mutants: toml::Table = include_str!("mutants.toml").parse().expect("TOML");
+    let mutants = mutants["mutant"].as_array().expect("a list");
+    assert!(mutants.len() >= 10);
+    for mutant in mutants {
+        let [name, file, from] =
+            ["name", "file", "from"].map(|key| mutant[key].as_str().expect(key));
+        let text = files.iter().find(|(name, _)| *name == file).expect("a file").1;
+        assert_eq!(text.matches(from).count(), 1, "{name}");
+    }
+}
+
+#[test]
+fn daemons_that_are_cut_off_go_on_and_merge_again() {
+    let mut net = Net::line(4);
+    net.settle();
+    let whole = net.view(0);
+    assert!((0..4).all(|node| net.view(node) == whole), "one view of all");
+    assert_eq!(whole.1.len(), 4);
+    net.fault(&Fault::Cut(1, 2));
+    net.settle();
+    assert_eq!((net.view(0), net.view(2)), (net.view(1), net.view(3)));
+    assert_eq!((net.view(0).1.len(), net.view(2).1.len()), (2, 2));
+    net.fault(&Fault::Heal(1, 2));
+    net.settle();
+    assert_eq!(net.view(0).1.len(), 4);
+    net.fault(&Fault::Crash(3));
+    net.settle();
+    assert_eq!(net.view(0).1.len(), 3);
+    net.fault(&Fault::Restart(3));
+    net.settle();
+    assert!((0..4).all(|node| net.view(node) == net.view(0) && net.view(node).1.len() == 4));
+}
