@@ -28,7 +28,6 @@ struct flow {
 	__u32 packet;
 	/* Allowed rate before the last loss, in the law's units, to restore if it was no loss. */
 	__u64 before_loss;
-	__u32 state;
 	__u32 limited;
 	/* Bytes of the option of the segment being written. */
 	__u32 reserved;

@@ -105,6 +105,10 @@ struct bpf_sock_ops_kern {
 	struct sock *sk;
 };
 
+struct inet_connection_sock {
+	__u8 icsk_ca_state : 5;
+};
+
 struct tcp_sock {
 	__u32 snd_nxt;
 	__u32 write_seq;
@@ -124,7 +128,6 @@ struct rate_sample;
 struct tcp_congestion_ops {
 	char name[16];
 	__u32 (*ssthresh)(struct sock *sk);
-	void (*set_state)(struct sock *sk, __u8 state);
 	void (*cong_control)(struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs);
 	__u32 (*undo_cwnd)(struct sock *sk);
 	void (*init)(struct sock *sk);

@@ -103,13 +103,21 @@ static __always_inline int is_held_by_receiver(const struct tcp_sock *tp)
 	return BPF_CORE_READ_BITFIELD(tp, chrono_type) == TCP_CHRONO_RWND_LIMITED;
 }
 
+/* The kernel's state of loss repair. A copy from set_state would be wrong after a change that the
+ * law did not see: the program used another congestion control, or the kernel skipped the call. A
+ * repair would then seem to go on, and the rate would not grow. */
+static __always_inline __u32 repair_state(struct sock *sk)
+{
+	return BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
+}
+
 SEC("struct_ops")
 void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
 {
 	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	__u64 rtt_us = tp->srtt_us >> 3, packet = packet_of(sk), now = now_us(), least;
-	__u32 is_repairing;
+	__u32 state = repair_state(sk), is_repairing;
 
 	if (!flow || !rtt_us)
 		return;
@@ -118,7 +126,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	least = least_rate(packet, rtt_us);
 	/* Holes are being filled. A timeout does not count as repair: everything is sent again,
 	 * which at half of a rate, or at the least rate, would take very long. */
-	is_repairing = flow->state > TCP_CA_Disorder && flow->state != TCP_CA_Loss;
+	is_repairing = state > TCP_CA_Disorder && state != TCP_CA_Loss;
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
 			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * packet, rtt_us);
@@ -138,7 +146,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 			rw_jetmax_heard(&flow->jetmax, &flow->heard, least, is_repairing, !is_held_by_receiver(tp));
 	} else if (law != HOST_NOQ && flow->has_returned) {
 		rw_rcp_offered(&flow->rcp, now, rw_field_rate(flow->returned), rtt_us, least, is_repairing);
-	} else if (law != HOST_NOQ && flow->state > TCP_CA_Disorder && !rs->losses) {
+	} else if (law != HOST_NOQ && state > TCP_CA_Disorder && !rs->losses) {
 		rw_rcp_unheard(&flow->rcp, now, rtt_us);
 	}
 	/* Each answer is used once: without a new answer nothing changes. */
@@ -175,15 +183,6 @@ __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 	return rw_max(tp->snd_cwnd / 2, 2);
 }
 
-SEC("struct_ops")
-void BPF_PROG(rw_set_state, struct sock *sk, __u8 state)
-{
-	struct flow *flow = bpf_sk_storage_get(&flows, sk, 0, 0);
-
-	if (flow)
-		flow->state = state;
-}
-
 /* Restores the former rate: segments were late or reordered, and none was lost. */
 SEC("struct_ops")
 __u32 BPF_PROG(rw_undo, struct sock *sk)
@@ -215,7 +214,6 @@ struct tcp_congestion_ops control = {
 	.release = (void *)rw_release,
 	.cong_control = (void *)rw_control,
 	.ssthresh = (void *)rw_ssthresh,
-	.set_state = (void *)rw_set_state,
 	.undo_cwnd = (void *)rw_undo,
 	.name = "rw_xcp",
 };

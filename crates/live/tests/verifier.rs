@@ -11,15 +11,8 @@ use ratewire_live::probe::verified;
 const MOST: u32 = 250_000;
 
 /// At hosts: the handler of the TCP option, and the congestion control's functions.
-const OF_HOSTS: [&str; 7] = [
-    "ratewire_option",
-    "rw_control",
-    "rw_init",
-    "rw_release",
-    "rw_set_state",
-    "rw_ssthresh",
-    "rw_undo",
-];
+const OF_HOSTS: [&str; 6] =
+    ["ratewire_option", "rw_control", "rw_init", "rw_release", "rw_ssthresh", "rw_undo"];
 /// At routers: a port's program, and `ratewire_nothing`, the reference for its cost; a kernel keeps
 /// 15 letters of a name.
 const OF_ROUTERS: [&str; 2] = ["ratewire_nothin", "ratewire_router"];

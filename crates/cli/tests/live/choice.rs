@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::lab::{LINK, Lab};
+use crate::pauses::READER;
 
 /// iperf3's report about a connection.
 fn connect(lab: &Lab, [client, server]: [&str; 2], to: &str, takes_part: bool) -> Value {
@@ -153,6 +154,65 @@ fn a_program_may_choose_another_afterwards_and_is_counted() {
         let said = lab.live(&["status"]);
         assert!(said.contains(counts), "{said}");
     }
+}
+
+/// Loses packets on a slow link, chooses CUBIC while they are repaired, and XCP again after that.
+/// Then prints the seconds of some megabytes after pauses.
+const CHOOSER: &str = r#"import socket, subprocess, sys, time
+router = sys.argv[1]
+OPEN, RECOVERY = 0, 3
+peer = socket.create_connection(("10.7.2.2", 5201))
+def link(rate, limit):
+    words = f"tc -n {router} qdisc change dev right root tbf rate {rate} burst 32kb limit {limit}"
+    subprocess.run(words.split(), check=True)
+def state():
+    return peer.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 8)[1]
+def choose(name):
+    peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name)
+link("1mbit", 5000)
+peer.setblocking(False)
+left = 1000000
+while True:
+    try:
+        left -= peer.send(bytes(left))
+    except BlockingIOError:
+        time.sleep(0.001)
+    if state() == RECOVERY:
+        choose(b"cubic")
+        if state() == RECOVERY:
+            break
+        choose(b"rw_xcp")
+link("100mbit", 1000000)
+peer.setblocking(True)
+peer.sendall(bytes(left))
+peer.recv(1)
+assert state() == OPEN, state()
+choose(b"rw_xcp")
+for number in range(4):
+    time.sleep(0.05)
+    began = time.monotonic()
+    peer.sendall(bytes(1000000))
+    peer.recv(1)
+    # The first starts at the rate of the window that CUBIC left.
+    if number > 0:
+        print(time.monotonic() - began, flush=True)"#;
+
+/// While another congestion control repairs a loss, the law does not see the end of the repair.
+#[test]
+fn a_law_chosen_again_after_a_repair_has_the_link_again() {
+    let Some(lab) = Lab::build("again") else { return };
+    lab.attach("xcp");
+    let mut reader = lab.start("d", true, &format!("python3 -c '{READER}'"));
+    sleep(Duration::from_millis(500));
+    let chooser = format!("python3 -c '{CHOOSER}' {}", lab.netns("r"));
+    let done = lab.start("s", true, &chooser).wait_with_output().expect("python3 ends");
+    let _ = reader.kill();
+    reader.wait().expect("so does the reader");
+    let said = String::from_utf8_lossy(&done.stdout);
+    let took: Vec<f64> = said.lines().map(|line| line.parse().expect("a number")).collect();
+    assert_eq!(took.len(), 3, "{}", String::from_utf8_lossy(&done.stderr));
+    let rate = 8e6 * took.len() as f64 / took.iter().sum::<f64>();
+    assert!(rate > 0.4 * LINK, "{rate:.0} bit/s while it sent; seconds: {took:?}");
 }
 
 /// The desired rate limits a sender with and without feedback from a router; here none gives any.

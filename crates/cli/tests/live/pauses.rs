@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::lab::{LINK, Lab};
 
 /// Answers each megabyte with one byte.
-const READER: &str = r#"import socket
+pub(crate) const READER: &str = r#"import socket
 listening = socket.create_server(("", 5201))
 peer = listening.accept()[0]
 left = 1000000

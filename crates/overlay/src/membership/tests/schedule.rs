@@ -1,7 +1,7 @@
 //! Random topologies, loads and faults.
 //!
-//! A schedule is drawn while it is played, and noted as steps that can be played again. If a promise
-//! is broken, steps are left out as long as it stays broken.
+//! A schedule is drawn while it is played, and noted as steps that can be played again. If a
+//! promise is broken, steps are left out as long as it stays broken.
 
 use std::collections::BTreeMap;
 
