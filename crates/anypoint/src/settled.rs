@@ -24,7 +24,7 @@ pub(crate) struct Unfinished {
 }
 
 impl Settled {
-    /// Positions at the begin of all streams.
+    /// Positions at the start of all streams.
     pub(crate) fn new(sources: usize, targets: usize) -> Settled {
         Settled { below: vec![0; sources], ends: vec![0; targets], unfinished: None }
     }
@@ -54,7 +54,7 @@ impl Source {
         source
     }
 
-    /// Whether targets have everything from the begin on.
+    /// Whether targets have everything from the start on.
     fn is_whole(&self) -> bool {
         let gaps = !self.acked.beyond().is_empty() || !self.heard.beyond().is_empty();
         !gaps && self.acked.below() == self.heard.below()

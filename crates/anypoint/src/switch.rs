@@ -181,8 +181,8 @@ impl Switch {
         self.connection.is_none()
     }
 
-    /// Handles a packet from a sender. `content` is the begin of its frame; `marked` says whether
-    /// the packet was marked on the way.
+    /// Handles a packet from a sender. `content` is the start of its frame; `marked` says whether
+    /// the packet was marked on its path.
     pub fn on_segment(
         &mut self,
         now: Time,

@@ -5,8 +5,8 @@ use ratewire_units::Bytes;
 /// Treatment of the windows that receivers advertise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlowControl {
-    /// No receiver is sent more than it has room for: the peer gets the members' smallest window,
-    /// each member an even part of the peer's.
+    /// No sender may send more than its receiver has room for: the peer gets the members' smallest
+    /// window, each member an equal part of the peer's.
     Strict,
     /// Windows are not divided: the peer gets the members' largest window, each member the peer's
     /// whole window. Receivers hold their senders back by rate, or drop packets.
@@ -36,15 +36,16 @@ impl Windows {
     pub(crate) fn set_member(&mut self, member: usize, window: Bytes) {
         if self.members[member] != Some(window) {
             self.members[member] = Some(window);
-            self.look();
+            self.update_for_peer();
         }
     }
     pub(crate) fn forget(&mut self, member: usize) {
         self.members[member] = None;
-        self.look();
+        self.update_for_peer();
     }
 
-    fn look(&mut self) {
+    /// Computes the window that the peer gets.
+    fn update_for_peer(&mut self) {
         let known = self.members.iter().flatten().copied();
         self.for_peer = match self.flow_control {
             FlowControl::Strict => known.min(),

@@ -9,7 +9,7 @@ use crate::frames::{CLASSES, Control};
 #[derive(Clone, Debug)]
 pub struct Gate {
     until: [Time; CLASSES],
-    /// Queues by flow that are paused until the next map.
+    /// Queues that the last map of paused queues names; they stay paused until the next map.
     lanes: LaneSet,
     pauses: u64,
     paused: Duration,
@@ -32,8 +32,8 @@ impl Default for Gate {
 impl Gate {
     /// Obeys a frame that has arrived at a transmitter of this rate. Its times replace those of the
     /// frame before.
-    pub fn hear(&mut self, now: Time, control: &Control, rate: Rate) {
-        let was_open = self.is_wide_open(now);
+    pub fn obey(&mut self, now: Time, control: &Control, rate: Rate) {
+        let was_open = self.is_fully_open(now);
         self.sum(now);
         match control {
             Control::Pause(quanta) => self.until = [now + quanta.time(rate); CLASSES],
@@ -45,15 +45,15 @@ impl Gate {
                 }
             }
         }
-        self.pauses += u64::from(was_open && !self.is_wide_open(now));
+        self.pauses += u64::from(was_open && !self.is_fully_open(now));
     }
 
     /// Obeys a map of paused queues that has arrived.
-    pub fn hear_map(&mut self, now: Time, lanes: LaneSet) {
-        let was_open = self.is_wide_open(now);
+    pub fn obey_map(&mut self, now: Time, lanes: LaneSet) {
+        let was_open = self.is_fully_open(now);
         self.sum(now);
         self.lanes = lanes;
-        self.pauses += u64::from(was_open && !self.is_wide_open(now));
+        self.pauses += u64::from(was_open && !self.is_fully_open(now));
     }
 
     /// Whether a packet of this class may be sent.
@@ -85,7 +85,7 @@ impl Gate {
         self.paused
     }
 
-    fn is_wide_open(&self, now: Time) -> bool {
+    fn is_fully_open(&self, now: Time) -> bool {
         self.lanes == LaneSet::default() && self.latest() <= now
     }
 
@@ -120,13 +120,13 @@ mod tests {
     fn a_new_time_replaces_the_old_and_zero_resumes() {
         let mut gate = Gate::default();
         assert!(gate.is_open(us(0), 0));
-        gate.hear(us(10), &pause(100), RATE);
+        gate.obey(us(10), &pause(100), RATE);
         assert!(!gate.is_open(us(109), 7) && gate.is_open(us(110), 7));
-        gate.hear(us(50), &pause(20), RATE);
+        gate.obey(us(50), &pause(20), RATE);
         assert_eq!(gate.next_opening(us(50)), us(70), "shorter than before");
-        gate.hear(us(60), &pause(100), RATE);
+        gate.obey(us(60), &pause(100), RATE);
         assert!(!gate.is_open(us(159), 0));
-        gate.hear(us(65), &pause(0), RATE);
+        gate.obey(us(65), &pause(0), RATE);
         assert!(gate.is_open(us(65), 0));
         assert_eq!(gate.next_opening(us(65)), Time::NEVER);
         assert_eq!((gate.pauses(), gate.paused(us(200))), (1, Duration::from_micros(55)));
@@ -135,10 +135,10 @@ mod tests {
     #[test]
     fn time_paused_ends_when_a_pause_expires() {
         let mut gate = Gate::default();
-        gate.hear(us(10), &pause(5), RATE);
+        gate.obey(us(10), &pause(5), RATE);
         assert_eq!(gate.paused(us(12)), Duration::from_micros(2));
         assert_eq!(gate.paused(us(100)), Duration::from_micros(5));
-        gate.hear(us(200), &pause(7), RATE);
+        gate.obey(us(200), &pause(7), RATE);
         assert_eq!((gate.pauses(), gate.paused(us(300))), (2, Duration::from_micros(12)));
     }
 
@@ -147,11 +147,11 @@ mod tests {
         let mut gate = Gate::default();
         let mut times = [None; CLASSES];
         times[3] = Some(Quanta(10));
-        gate.hear(us(0), &Control::Priority(times), RATE);
+        gate.obey(us(0), &Control::Priority(times), RATE);
         assert!(!gate.is_open(us(5), 3) && gate.is_open(us(5), 2));
         let mut other = [None; CLASSES];
         other[2] = Some(Quanta(4));
-        gate.hear(us(5), &Control::Priority(other), RATE);
+        gate.obey(us(5), &Control::Priority(other), RATE);
         assert!(!gate.is_open(us(6), 3) && !gate.is_open(us(6), 2), "3 is not mentioned");
         assert_eq!(gate.next_opening(us(6)), us(9));
         assert_eq!((gate.pauses(), gate.paused(us(20))), (1, Duration::from_micros(10)));
@@ -160,12 +160,12 @@ mod tests {
     #[test]
     fn queues_are_paused_until_a_map_says_otherwise() {
         let mut gate = Gate::default();
-        gate.hear_map(us(10), LaneSet(0b100));
+        gate.obey_map(us(10), LaneSet(0b100));
         assert!(!gate.is_lane_open(us(1000), 2) && gate.is_lane_open(us(1000), 1));
-        gate.hear_map(us(20), LaneSet(0b110));
-        gate.hear_map(us(30), LaneSet(0));
+        gate.obey_map(us(20), LaneSet(0b110));
+        gate.obey_map(us(30), LaneSet(0));
         assert!(gate.is_lane_open(us(30), 2));
-        gate.hear(us(40), &pause(5), RATE);
+        gate.obey(us(40), &pause(5), RATE);
         assert!(!gate.is_lane_open(us(41), 1), "the whole link");
         assert_eq!((gate.pauses(), gate.paused(us(100))), (2, Duration::from_micros(25)));
     }

@@ -1,6 +1,8 @@
-//! A buffer that watches itself: above one threshold it pauses its upstream, repeats the pause
-//! before it expires, and below another threshold it resumes. Between the two it is silent, so that
-//! one packet more or less does not make a frame.
+//! A buffer that pauses and resumes its upstream.
+//!
+//! Above one threshold it sends a pause frame, and repeats it before the pause expires. Below
+//! another threshold it resumes the upstream. Between the two it sends nothing, so that one packet
+//! more or less does not make a frame.
 
 use ratewire_units::{Bytes, Duration, Time};
 

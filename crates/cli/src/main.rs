@@ -1,6 +1,7 @@
 //! The `ratewire` command.
 
-// Standard macros panic when the reader has closed: see `tell!` and `say::print`.
+// The standard print macros panic if the reader has closed the pipe. `tell!` and `output::print` do
+// not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 /// Writes a line to standard error.
@@ -21,8 +22,8 @@ mod commands;
 mod documented;
 mod exit;
 mod memory;
+mod output;
 mod progress;
-mod say;
 mod terminal;
 mod watch;
 
@@ -55,7 +56,7 @@ Exit codes:
   5  the kernel lacks something that live or the emulated world needs,
      for all laws or for some
   6  an emulated run is not reliable: packets were late or lost,
-     or flows failed; a message tells which
+     or flows failed; a message says which
   7  a run was ended because it used too much memory
 
 ratewire shell ends with the exit code of the shell.";
@@ -132,7 +133,7 @@ fn main() -> ExitCode {
         Command::Completions { shell } => {
             let mut out = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);
-            say::print(&String::from_utf8_lossy(&out))
+            output::print(&String::from_utf8_lossy(&out))
         }
         Command::Generate(args) => commands::generate::generate(Cli::command(), &args),
     };

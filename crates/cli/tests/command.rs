@@ -326,7 +326,7 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     assert!(out(&done).contains("C = 10.0 Mbit/s"), "{}", out(&done));
     let asked = ["run", "hello.toml", "--out", "o", "--law", "cubic", "--why", "s1->d1@1.5s"];
     let done = ratewire(&folder, &asked);
-    assert!(out(&done).contains("Bound by no port on the way\n"), "{}", out(&done));
+    assert!(out(&done).contains("Bound by no port on the path\n"), "{}", out(&done));
     let ended = HELLO.replace(
         "[[expect]]",
         "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nname = \"short\"\nsize = \"9 KB\"\n\n[[expect]]",

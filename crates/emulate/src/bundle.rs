@@ -1,5 +1,8 @@
-//! Packets on their way through the network. The bytes stay here, in the bundles that hosts'
-//! kernels hand over, while each packet of a bundle goes its way by a number.
+//! Packets in the network, and the bundles that hold their bytes.
+//!
+//! A bundle is what a host's kernel hands over at once with segmentation offload (TSO, GSO): up to
+//! 64 KiB of a stream with one header. The bytes stay here, and the model moves the number of each
+//! packet.
 //!
 //! Packets of one bundle that arrive together leave as one bundle again. The model thus queues and
 //! drops single packets, while a host's kernel is called for many at once.
@@ -34,7 +37,7 @@ pub(crate) struct Bundle {
     left: u32,
 }
 
-/// A packet on its way.
+/// A packet in the network.
 #[derive(Clone, Copy, Debug)]
 struct Member {
     bundle: u32,

@@ -37,9 +37,9 @@ pub(crate) struct Handoff<'a> {
     /// other threads, until the listener goes on.
     calls: Mutex<Vec<Call>>,
     listener: Thread,
-    /// Whether the recorder wants no more.
+    /// Whether the recorder has ended the run.
     is_stopped: AtomicBool,
-    /// Whether the network tells no more.
+    /// Whether the network's thread has made its last call.
     is_over: AtomicBool,
 }
 

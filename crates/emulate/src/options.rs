@@ -1,4 +1,4 @@
-//! Options of laws that count in real time.
+//! Which options of laws have an effect in an emulated run.
 
 use ratewire_laws::AnyLaw;
 

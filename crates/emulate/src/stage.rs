@@ -1,4 +1,4 @@
-//! A run from begin to end: sets up hosts, flows and programs, runs the network between them, and
+//! A run from start to end: sets up hosts, flows and programs, runs the network between them, and
 //! takes everything down.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,9 @@
-//! The network device of a host, from the network's side: whole IP packets in and out, those of a
-//! stream in bundles as the kernel's offloads make them.
+//! The network device of a host, from the network's side: whole IP packets in and out.
+//!
+//! Segmentation offload (TSO, GSO) lets a kernel hand over many TCP packets of a stream at once, as
+//! one large packet; here that is a bundle. A checksum may be left to the device too. Before each
+//! packet stands the header of virtio-net, Linux's interface of virtual network devices, which says
+//! what is left to do.
 
 use std::ffi::CStr;
 use std::fs::{File, OpenOptions};

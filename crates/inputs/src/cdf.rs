@@ -1,13 +1,14 @@
 //! Flow-size distributions.
 //!
 //! Two columns: flow size in bytes, and the share of flows no larger than that, as a probability
-//! 0..1 or as percent 0..100. Which of the two is told by the last row, which must be 1 or 100: the
-//! files of the HPCC simulator use percent, those of HKUST's TrafficGenerator probability. Both
-//! columns may stay equal from row to row but never decrease. `#` starts a comment.
+//! 0..1 or as percent 0..100. The last row must be 1 or 100 and says which of the two it is. Files
+//! of the HPCC simulator use percent, those of HKUST's TrafficGenerator probability. Both columns
+//! may stay equal from row to row but never decrease. `#` starts a comment.
 //!
 //! Between rows the distribution is linear, as the generators of HPCC (`custom_rand.py`) and htsim
-//! draw from it. A first row with a share above 0 is an atom: so many flows have just that size.
-//! So is a size that two rows repeat with different shares.
+//! draw from it. If the first row has a share above 0, this share of the flows has exactly the
+//! row's size. If two rows have one size and different shares, the difference is the share of flows
+//! of exactly that size.
 
 use ratewire_units::Bytes;
 
@@ -18,7 +19,7 @@ use crate::rows::rows;
 /// The largest size taken, in bytes: 2^53, to which every whole number is exact in a float.
 const MAX_BYTES: f64 = 9_007_199_254_740_992.0;
 
-/// The largest share read at all; what the last one may be is checked at the end.
+/// Largest share that is read. The last row is then checked to be 1 or 100.
 const MAX_SHARE: f64 = 1e6;
 
 /// How far the last row may be from 1 or 100, for files whose shares were summed in floats.

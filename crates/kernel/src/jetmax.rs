@@ -61,7 +61,8 @@ pub struct JetmaxSender {
     first: u32,
 }
 
-// Safe for the reasons given in `xcp.rs`. Arrays go by reference, and their lengths are the C's.
+// Safe for the reasons given in `xcp.rs`. Arrays are passed by reference, and have the lengths
+// that the C code declares.
 unsafe extern "C" {
     safe fn rw_native_jetmax_tau() -> u32;
     safe fn rw_native_jetmax_init(port: &mut JetmaxPort, capacity: u64, id: u32, now_ns: u64);
@@ -117,7 +118,7 @@ impl JetmaxPort {
     pub fn on_packet(&mut self, now: Time, size: Bytes, header: Option<&mut JetmaxHeader>) {
         rw_native_jetmax_packet(self, now.ps() / 1000, size.get(), header);
     }
-    /// Does what is due.
+    /// Runs the timers that are due.
     pub fn on_timer(&mut self, now: Time) {
         rw_native_jetmax_timers(self, now.ps() / 1000);
     }

@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn symbols_are_told_from_words() {
         let of = |equation| Reason::new(equation, []).symbols().collect::<Vec<_>>();
-        assert_eq!(of("x = x_max exp(-q), q the largest of a way"), ["x", "x_max", "q", "q"]);
+        assert_eq!(of("x = x_max exp(-q), q the largest on the path"), ["x", "x_max", "q", "q"]);
         assert_eq!(
             of("R (1 + (integral T/d0 (gamma C - y)) / (mu C))"),
             ["R", "integral", "T", "d0", "gamma", "C", "y", "mu", "C"]

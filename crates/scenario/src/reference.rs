@@ -106,14 +106,13 @@ are relative to the scenario's folder; files must be regular and have at most 64
 
 `--set PATH=VALUE` sets a value before the file is checked:
 
-| option | sets |
-|---|---|
-| `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M` | a key of the topology |
-| `--set flow.2.start=5s` | a key of the second flow |
-| `--set flow.NAME.start=5s` | a key of the flow of this `name`; a name that is a number is quoted: `--set 'flow.\"2\".start=5s'` |
-| `--set 'flow.*.start=5s'` | a key of all flows |
-| `--set 'link.a->b.rate=10M'` | a key of any link by its name, with or without a `[[link]]` |
-| `--set 'link.*.rate=10M'` | a key of all links |
+- a key of the topology: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`
+- a key of the second flow: `--set flow.2.start=5s`
+- a key of the flow of this `name`: `--set flow.NAME.start=5s`; a name that is a number is quoted,
+  as in `--set 'flow.\"2\".start=5s'`
+- a key of all flows: `--set 'flow.*.start=5s'`
+- a key of any link by its name, with or without a `[[link]]`: `--set 'link.a->b.rate=10M'`
+- a key of all links: `--set 'link.*.rate=10M'`
 
 The shell needs the single quotes. If `--set duration=5s` ends the run before the times of an
 expectation, that expectation is left out, with a warning.

@@ -18,7 +18,7 @@ use crate::loader::{IN_TREE, Loader, read_file};
 use crate::traffic::Load;
 use crate::users::NamedUser;
 use crate::uses::Uses;
-use crate::{ensemble, readers, trust, unheard, unmet};
+use crate::{ensemble, missing_ports, readers, requirements, trust};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -261,9 +261,9 @@ impl Scenario {
             }
         }
         trust::check(&self.file, &setup, &made, &mut warnings);
-        unheard::check(&self.file, &setup, &made, &mut warnings);
-        warnings.extend(unmet::unmarked(&self.file, &setup, &made));
-        warnings.extend(unmet::unreached(&self.file, &setup, &made, &self.slowest));
+        missing_ports::check(&self.file, &setup, &made, &mut warnings);
+        warnings.extend(requirements::unmarked(&self.file, &setup, &made));
+        warnings.extend(requirements::unreached(&self.file, &setup, &made, &self.slowest));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         setup.weights =
@@ -275,9 +275,9 @@ impl Scenario {
     pub fn vain_when_simulated(&self, plan: &Plan) -> Vec<Diagnostic> {
         let (file, setup) = (&self.file, &plan.setup);
         let all = [
-            unheard::silent(file, setup),
+            missing_ports::silent(file, setup),
             readers::check(file, setup),
-            unmet::unhindered(file, setup),
+            requirements::unhindered(file, setup),
         ];
         all.into_iter().flatten().collect()
     }

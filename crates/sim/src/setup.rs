@@ -66,7 +66,7 @@ pub struct Setup {
     pub programs: Vec<ProgramSpec>,
 }
 
-/// Ten seconds from seed 1 of an empty network, with nothing sampled, captured or followed.
+/// A run of ten seconds with seed 1: an empty network, nothing sampled, captured or followed.
 impl Default for Setup {
     fn default() -> Setup {
         Setup {

@@ -20,8 +20,9 @@
 //! - a packet counts as lost when three packets beyond it have arrived (RFC 6675), or one sent a
 //!   quarter RTT after it (RACK); the latter also finds lost retransmissions;
 //! - a closed window is probed with an empty packet, not with a byte of data;
-//! - marks are echoed once per marked packet, as in RFC 8257 (3.2) and not until a CWR comes back;
-//!   marked packets are acknowledged at once, as in Linux; the sender reacts once a window;
+//! - each marked packet is echoed once, as in RFC 8257 (3.2); RFC 3168 repeats the echo until a CWR
+//!   arrives. Marked packets are acknowledged at once, as in Linux, and the sender reacts once a
+//!   window;
 //! - a flow ends without an exchange of FINs.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]

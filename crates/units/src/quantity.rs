@@ -21,7 +21,7 @@ impl fmt::Display for QuantityError {
 }
 impl core::error::Error for QuantityError {}
 
-/// Microseconds with the Greek letter, which keyboards have where they have no micro sign.
+/// Microseconds with the Greek letter mu (U+03BC). [`TIME_UNITS`] has the micro sign (U+00B5).
 const GREEK_US: &str = "\u{3bc}s";
 
 /// Unit names of times, with their size in seconds.

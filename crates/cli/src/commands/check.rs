@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::load::why_not;
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::say::{complain, missing, print};
+use crate::output::{complain, missing, print};
 use crate::terminal::table_options;
 use crate::watch;
 

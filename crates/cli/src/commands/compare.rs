@@ -12,7 +12,7 @@ use super::run::default_folder;
 use crate::arguments::{listed, whole_number};
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::say::{complain, fail, missing, print};
+use crate::output::{complain, fail, missing, print};
 use crate::terminal::table_options;
 use crate::watch;
 

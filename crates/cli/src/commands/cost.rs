@@ -22,7 +22,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::say::print;
+use crate::output::print;
 
 const PACKET: Bytes = Bytes::new(1500);
 /// 1 Gbit/s, at which such a packet takes 12 us.

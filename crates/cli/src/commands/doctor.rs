@@ -5,7 +5,7 @@ use std::fmt::Write;
 use ratewire_emulate::doctor::{self, Check};
 
 use crate::exit::Exit;
-use crate::say::print;
+use crate::output::print;
 
 /// Checks what the emulated world and laws in the kernel need. Changes nothing.
 pub(crate) fn examine() -> Exit {

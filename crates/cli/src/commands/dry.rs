@@ -9,7 +9,7 @@ use ratewire_units::Time;
 use ratewire_units::text::legible;
 
 use crate::exit::Exit;
-use crate::say::print;
+use crate::output::print;
 
 const NOTHING: &str = "This is a dry run: nothing is started and nothing is written.\n";
 

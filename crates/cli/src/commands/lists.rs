@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::cost;
 use crate::exit::Exit;
-use crate::say::print;
+use crate::output::print;
 use crate::terminal::table_options;
 use ratewire::unknown;
 

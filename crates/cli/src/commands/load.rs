@@ -6,7 +6,7 @@ use ratewire::Experiment;
 use ratewire_scenario::whole_path;
 
 use crate::exit::Exit;
-use crate::say::fail;
+use crate::output::fail;
 
 /// Reads a scenario, or prints its errors.
 ///

@@ -13,7 +13,7 @@ use super::users::{UserArgs, warn_of_hidden_files};
 use crate::arguments::{listed, whole_number, worlds};
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::say::{complain, fail, print};
+use crate::output::{complain, fail, print};
 use crate::terminal::table_options;
 use crate::watch;
 

@@ -14,7 +14,7 @@ use super::load::load;
 use super::users::{UserArgs, hold, warn_of_hidden_files};
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::say::{complain, fail, print};
+use crate::output::{complain, fail, print};
 use crate::terminal::table_options;
 use crate::watch;
 

@@ -6,7 +6,7 @@ use ratewire_scenario::Scenario;
 
 use crate::arguments::listed;
 use crate::exit::Exit;
-use crate::say::complain;
+use crate::output::complain;
 
 /// Options about users.
 #[derive(clap::Args)]

@@ -109,7 +109,7 @@ impl Named for Emkc {
     const INFO: LawInfo = LawInfo {
         name: "emkc",
         title: "EMKC",
-        summary: "Exponential Max-min Kelly Control: sources react to the largest overload of their way",
+        summary: "Exponential Max-min Kelly Control: sources react to the largest overload on their path",
         explanation: include_str!("explain.md"),
         operations: "",
         options: OPTIONS,

@@ -72,7 +72,7 @@ impl Port for EmkcPort {
 
     fn reason(&self) -> Reason {
         Reason::new(
-            "p = (S - gamma C) / S, once an interval; the largest of the way counts",
+            "p = (S - gamma C) / S, once an interval; the largest on the path counts",
             [
                 Figure::one("p", self.loss),
                 Figure::rate("S", self.load.rate),

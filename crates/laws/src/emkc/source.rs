@@ -89,7 +89,7 @@ impl Source for EmkcSource {
         let (equation, bound) = if self.paced.is_capped() {
             (AFTER_LOSS_EQUATION, Bound::Source)
         } else {
-            let equation = "x += alpha - beta p x once a round trip, p the largest of the way";
+            let equation = "x += alpha - beta p x once a round trip, p the largest on the path";
             (equation, Bound::LastChange)
         };
         let figures = [

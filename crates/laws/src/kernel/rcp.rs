@@ -155,8 +155,8 @@ impl Source for RcpKernelSource {
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
         let equation = match self.congestion.repairing {
-            true => "rate = R / 2 while a loss is repaired, R the least of the routers on the way",
-            false => "rate = R, the least of the routers on the way",
+            true => "rate = R / 2 while a loss is repaired, R the least of the routers on the path",
+            false => "rate = R, the least of the routers on the path",
         };
         Reason::new(equation, figures).bound(Bound::LastChange)
     }

@@ -113,7 +113,7 @@ impl Named for Maxnet {
     const INFO: LawInfo = LawInfo {
         name: "maxnet",
         title: "MaxNet",
-        summary: "routers keep a price, and the largest on a flow's way sets its rate",
+        summary: "routers keep a price, and the largest on a flow's path sets its rate",
         explanation: include_str!("explain.md"),
         operations: "",
         options: OPTIONS,

@@ -97,7 +97,7 @@ impl Port for MaxnetPort {
 
     fn reason(&self) -> Reason {
         Reason::new(
-            "p += k T (y - mu C) / (mu C), once an interval; the largest of the way counts",
+            "p += k T (y - mu C) / (mu C), once an interval; the largest on the path counts",
             [
                 Figure::one("p", self.price),
                 Figure::one("floor", self.floor()),

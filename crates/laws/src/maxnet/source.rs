@@ -83,7 +83,7 @@ impl Source for MaxnetSource {
         } else if self.paced.is_capped() {
             (AFTER_LOSS_EQUATION, Bound::Source)
         } else {
-            ("x = x_max exp(-q), q the largest price of the way", Bound::LastChange)
+            ("x = x_max exp(-q), q the largest price on the path", Bound::LastChange)
         };
         let figures = [
             Figure::rate("x", self.paced.granted()),

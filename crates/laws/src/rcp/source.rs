@@ -144,11 +144,11 @@ impl Source for RcpSource {
             ("one packet per probe interval, to hear of a higher rate", Bound::LastChange)
         } else if self.ramp.is_some() {
             (
-                "x += ramp (R - x) in an RTT, R the least rate of the routers on the way",
+                "x += ramp (R - x) in an RTT, R the least rate of the routers on the path",
                 Bound::LastChange,
             )
         } else {
-            ("x = R, the least rate of the routers on the way", Bound::LastChange)
+            ("x = R, the least rate of the routers on the path", Bound::LastChange)
         };
         let figures = [
             Figure::rate("R", offered),

@@ -33,10 +33,11 @@
 //!   the choice open; both variants it names can be chosen.
 //! - Packets of RTT 0 are kept out of the mean RTT but not out of `sum_x`
 //!   (`rtt_zero = "separate"`): the draft's text accepts them and its notes ignore them.
-//! - No packet is given more than the whole gift of its interval. After a link has stood still for
-//!   a second, a lone packet's `X` is so long that the draft's `Cp X` is many times that gift. The
-//!   packet's long RTT then turns it into a large window. ns-2 clips to the rest of the gift
-//!   (`packet_limit = "residue"`), so the last packet of an interval gets less than in the draft.
+//! - No packet gets more than the whole positive feedback of its interval. After a link has stood
+//!   still for a second, a lone packet's `X` is so long that the draft's `Cp X` is many times that.
+//!   The packet's long RTT then turns it into a large window. ns-2 clips to the rest of the
+//!   positive feedback (`packet_limit = "residue"`), so the last packet of an interval gets less
+//!   than in the draft.
 //! - `initial_spread` and `whole_window` come from ns-2 and are off by default: the draft has
 //!   neither.
 //! - After an interval without any `X` the draft divides by 0; here `Cp` is 0 (`without_x`). Once a
@@ -123,9 +124,9 @@ pub(crate) enum QueueMeasure {
 /// Limit of the feedback that a port gives to one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PacketLimit {
-    /// The whole gift of the control interval; takings have no limit.
+    /// The whole positive feedback of the control interval; negative feedback has no limit.
     Interval,
-    /// The rest of the control interval's gift, and of its takings.
+    /// The rest of the control interval's positive feedback, and of its negative feedback.
     Residue,
 }
 

@@ -50,7 +50,7 @@ struct Sums {
     x_rtt: f64,
 }
 
-/// Gifts and takings of this control interval.
+/// Positive and negative feedback of this control interval.
 #[derive(Clone, Debug, Default)]
 #[repr(C)]
 struct Allotment {
@@ -60,7 +60,7 @@ struct Allotment {
     cp: f64,
     /// B/s per byte.
     cn: f64,
-    /// The whole gift of the interval, which bounds the gift to one packet.
+    /// The whole positive feedback of the interval, which bounds that of one packet.
     most: f64,
     /// Figures from which the feedback was computed: the arrival rate in B/s, and `F`.
     input_bw: f64,
@@ -285,7 +285,7 @@ impl Port for XcpPort {
 }
 
 impl Allotment {
-    /// Limits of a packet's gift and taking, in B/s.
+    /// Limits of a packet's positive and negative feedback, in B/s.
     #[inline]
     fn most(&self, limit: PacketLimit) -> (f64, f64) {
         match limit {

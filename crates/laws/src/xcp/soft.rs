@@ -43,7 +43,7 @@ pub(super) struct Soft {
     scale: f64,
     target: f64,
     epoch: Epoch,
-    /// Rest of this epoch's gift (or taking, if negative), and its part for a byte.
+    /// Rest of this epoch's feedback, positive or negative, and its part for a byte.
     left: f64,
     per_byte: f64,
 }

@@ -175,7 +175,7 @@ fn what_was_refused_upstream_is_kept_for_others() {
     assert_eq!(depart(&mut p, header(0.005, 0.5, 0.0)), 0.0, "a wish of nothing stays nothing");
     assert_eq!(p.residues().0, before, "and takes nothing from the residue");
     assert_eq!(depart(&mut p, header(0.005, 0.5, -500.0)), -500.0);
-    // A taking upstream makes room here.
+    // Negative feedback upstream makes room here.
     near(p.residues().0, before + 500.0, 1e-9);
 }
 

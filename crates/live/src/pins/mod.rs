@@ -49,8 +49,8 @@ pub(crate) fn open_own() -> Result<Option<Folder>, Error> {
     root.open(&Namespace::own()?.folder())
 }
 
-/// The right to change pins, which one command has at a time. When it is dropped, an empty [`ROOT`]
-/// is removed, and a BPF file system that Ratewire mounted is unmounted if it is empty.
+/// The lock on the pins: only the command that holds it changes them. When it is dropped, an empty
+/// [`ROOT`] is removed, and a BPF file system that Ratewire mounted is unmounted if it is empty.
 pub(crate) struct Pins {
     root: Option<Folder>,
     _lock: File,

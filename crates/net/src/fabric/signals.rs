@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Time};
 
 use super::buffer::Buffer;
 use super::{Fabric, QueuedPacket};
-use crate::link::{Links, Says};
+use crate::link::{Links, NoticeContent};
 use crate::news::{CapturedFrame, News};
 use crate::packet::Label;
 use crate::route_store::RouteStore;
@@ -101,7 +101,7 @@ impl Fabric {
         (buffer.map_sent, buffer.map_at) = (wires.now, Time::NEVER);
         let Some(paused) = buffer.filter.as_ref().map(|filter| filter.paused()) else { return };
         self.note_due(from, wires.links);
-        self.tell(from, Says::Map(paused), wires);
+        self.tell(from, NoticeContent::Map(paused), wires);
     }
 
     fn signal<S: Scheduler>(
@@ -123,7 +123,7 @@ impl Fabric {
         } else {
             Control::Pause(quanta)
         };
-        self.tell(from, Says::Frame(control), wires);
+        self.tell(from, NoticeContent::Frame(control), wires);
     }
 
     /// Sends a frame to the transmitter of a link, on the link back.
@@ -131,11 +131,11 @@ impl Fabric {
     /// The frame goes before all waiting packets, after the packet in transmission, and even if the
     /// link back is paused. A link that is down or sends nothing loses it. A frame that still waits
     /// is updated in place of sending another of its kind, so at most one waits.
-    fn tell<S: Scheduler>(&self, to: LinkId, says: Says, wires: &mut Wires<'_, S>) {
+    fn tell<S: Scheduler>(&self, to: LinkId, content: NoticeContent, wires: &mut Wires<'_, S>) {
         let Wires { now, ref mut links, ref mut news, .. } = *wires;
         let Some(outlet) = links[to.index()].outlet_mut() else { return };
-        if let Some(corrected) = outlet.correct_notice(now, says) {
-            if let Says::Frame(control) = corrected.says {
+        if let Some(corrected) = outlet.correct_notice(now, content) {
+            if let NoticeContent::Frame(control) = corrected.content {
                 news.change_frame(to, corrected.starts, control);
             }
             return;
@@ -144,8 +144,8 @@ impl Fabric {
         let (back, reaction) = (spec.back, spec.reaction);
         let Some((starts, arrives)) = links[back.index()].send_control(now) else { return };
         let Some(outlet) = links[to.index()].outlet_mut() else { return };
-        let obeyed = outlet.add_notice(starts, arrives + reaction, says).obeyed;
-        if let Says::Frame(control) = says
+        let obeyed = outlet.add_notice(starts, arrives + reaction, content).obeyed;
+        if let NoticeContent::Frame(control) = content
             && (links[back.index()].is_tapped() || links[to.index()].is_tapped())
         {
             let frame = CapturedFrame { at: obeyed - reaction, link: back, pauses: to, control };

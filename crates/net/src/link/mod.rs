@@ -32,7 +32,7 @@ mod tally;
 pub(crate) use end_flags::EndFlags;
 pub(crate) use line::DelayLine;
 pub(crate) use links::Links;
-pub(crate) use outlet::{Outlet, PauseTally, Says};
+pub(crate) use outlet::{NoticeContent, Outlet, PauseTally};
 pub(crate) use rare_parts::RareParts;
 pub use tally::Observation;
 pub(crate) use tally::{FarTally, RareTally, Tally};

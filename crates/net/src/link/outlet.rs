@@ -47,12 +47,12 @@ pub(crate) struct Notice {
     pub(crate) starts: Time,
     /// Time at which the transmitter reacts.
     pub(crate) obeyed: Time,
-    pub(crate) says: Says,
+    pub(crate) content: NoticeContent,
 }
 
 /// Content of a notice.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Says {
+pub(crate) enum NoticeContent {
     Frame(Control),
     Map(LaneSet),
 }
@@ -160,9 +160,9 @@ impl Outlet {
             self.turn_at = Time::NEVER;
         }
         while let Some(notice) = self.notices.front().filter(|notice| notice.obeyed <= now) {
-            match &notice.says {
-                Says::Frame(control) => self.gate.hear(now, control, self.rate),
-                Says::Map(lanes) => self.gate.hear_map(now, *lanes),
+            match &notice.content {
+                NoticeContent::Frame(control) => self.gate.obey(now, control, self.rate),
+                NoticeContent::Map(lanes) => self.gate.obey_map(now, *lanes),
             }
             self.notices.pop_front();
             turn = true;
@@ -171,16 +171,21 @@ impl Outlet {
     }
 
     /// Updates a notice of this kind that has not left yet, if there is one, and returns it.
-    pub(crate) fn correct_notice(&mut self, now: Time, says: Says) -> Option<Notice> {
+    pub(crate) fn correct_notice(&mut self, now: Time, content: NoticeContent) -> Option<Notice> {
         let mut waiting = self.notices.iter_mut().filter(|notice| notice.starts > now);
-        waiting.find_map(|notice| notice.says.takes_in(says).then_some(*notice))
+        waiting.find_map(|notice| notice.content.takes_in(content).then_some(*notice))
     }
 
     /// Adds a notice that leaves at `starts` and takes effect at `obeyed`, or with the notice
     /// before if that is later: after a shortened delay frames do not overtake each other.
-    pub(crate) fn add_notice(&mut self, starts: Time, obeyed: Time, says: Says) -> Notice {
+    pub(crate) fn add_notice(
+        &mut self,
+        starts: Time,
+        obeyed: Time,
+        content: NoticeContent,
+    ) -> Notice {
         let before = self.notices.back().map_or(Time::ZERO, |notice| notice.obeyed);
-        let notice = Notice { starts, obeyed: obeyed.max(before), says };
+        let notice = Notice { starts, obeyed: obeyed.max(before), content };
         self.notices.push_back(notice);
         notice
     }
@@ -229,18 +234,20 @@ impl Outlet {
     }
 }
 
-impl Says {
+impl NoticeContent {
     /// Merges a newer notice of the same kind; returns whether it was merged.
-    fn takes_in(&mut self, newer: Says) -> bool {
+    fn takes_in(&mut self, newer: NoticeContent) -> bool {
         match (self, newer) {
-            (Says::Frame(Control::Priority(times)), Says::Frame(Control::Priority(newer))) => {
+            (
+                NoticeContent::Frame(Control::Priority(times)),
+                NoticeContent::Frame(Control::Priority(newer)),
+            ) => {
                 for (time, newer) in times.iter_mut().zip(newer) {
                     *time = newer.or(*time);
                 }
             }
-            (old @ Says::Frame(_), Says::Frame(_)) | (old @ Says::Map(_), Says::Map(_)) => {
-                *old = newer
-            }
+            (old @ NoticeContent::Frame(_), NoticeContent::Frame(_))
+            | (old @ NoticeContent::Map(_), NoticeContent::Map(_)) => *old = newer,
             _ => return false,
         }
         true

@@ -1,4 +1,4 @@
-//! A packet's way through a switch.
+//! A packet's path through a switch.
 
 use ratewire_units::{Bytes, Time};
 
@@ -10,7 +10,7 @@ use crate::queue::{Backlog, Departure};
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 
-/// The links over which the switches of a network signal.
+/// The parts of a network that its switches need to send pause frames.
 macro_rules! wires {
     ($network:ident, $now:expr, $scheduler:expr) => {
         &mut Wires {

@@ -45,7 +45,7 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
         tell_hop(&mut text, setup, law, hop, size, bound == Some(i));
     }
     for hop in followed.trail.back.iter().filter(|hop| hop.changed_it()) {
-        text += "   the acknowledgement was changed on its way back:\n";
+        text += "   the acknowledgement was changed on its path back:\n";
         tell_hop(&mut text, setup, law, hop, None, false);
     }
     match &followed.fate {
@@ -120,7 +120,7 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
             Some((true, link)) => format!("{link}, which dropped the packet"),
             Some((false, link)) => format!("no port: the packet was lost on the wire of {link}"),
             None if own.bound == Bound::Source => "no port: the sender holds itself back".into(),
-            None if hops.iter().all(|hop| hop.reason.is_none()) => "no port on the way".into(),
+            None if hops.iter().all(|hop| hop.reason.is_none()) => "no port on the path".into(),
             None => "no port: none held this packet back".into(),
         },
     };

@@ -1,4 +1,4 @@
-//! What is left of one run.
+//! A finished run: figures, expectations and samples.
 
 use std::process::ExitStatus;
 
@@ -137,12 +137,13 @@ impl Run {
         Samples::new(self.held.iter().map(|held| of(held).clone()).collect())
     }
 
-    /// The run as tables and pages take it.
+    /// The run in the form that [`table`](ratewire_report::table) and
+    /// [`html`](ratewire_report::html) print.
     pub fn report(&self) -> &ratewire_report::Run {
         &self.report
     }
 
-    /// The run as tables and pages take it.
+    /// Converts the run into what [`Run::report`] returns, without a copy.
     pub fn into_report(self) -> ratewire_report::Run {
         self.report
     }

@@ -3,6 +3,7 @@
 mod choose;
 mod evaluate;
 mod flows;
+mod ineffective;
 mod late;
 mod links;
 mod metrics;
@@ -11,7 +12,6 @@ mod rates;
 mod read;
 mod reference;
 mod statistics;
-mod vain;
 
 use std::sync::Arc;
 

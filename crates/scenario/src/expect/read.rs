@@ -11,7 +11,7 @@ use super::{
     AllowedRange, Basis, Expectation, Measure, MetricInfo, MetricUnit, OF_SEVERAL, Reference,
     Statistic, Subject,
 };
-use super::{metrics, overlay, reference, vain};
+use super::{ineffective, metrics, overlay, reference};
 use crate::document::{Item, Value};
 use crate::laws::LawBook;
 use crate::network::Net;
@@ -74,7 +74,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     section.set_variety(info.name);
     let bound = bound(section, info);
     if let Some(bound) = &bound {
-        vain::bound(section, info, bound);
+        ineffective::bound(section, info, bound);
     }
     let whole_run = matches!(
         info.name,
@@ -103,7 +103,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     details(section, info, &mut measure, edges);
     let (target, during) = (target?, during.ok()?);
-    vain::known(section, named, info, &measure, during);
+    ineffective::known(section, named, info, &measure, during);
     Some(Expectation {
         metric: info.name,
         target,
@@ -234,7 +234,7 @@ fn flows(
     let (chosen, mut target) = choose(section, "flow", side, named)?;
     measure.flows = chosen;
     if info.name == "completion_time" {
-        vain::completion(section, named, &measure.flows);
+        ineffective::completion(section, named, &measure.flows);
     }
     if matches!(info.name, "share" | "ratio") {
         let (of, text) = choose(section, "of", side, named)?;

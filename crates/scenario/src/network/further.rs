@@ -241,7 +241,7 @@ fn path(net: &mut Net, section: &Section<'_>) {
                 let (a, b) = (&net.nodes[hop[0]].name, &net.nodes[hop[1]].name);
                 context
                     .error(list.span, format!("no link leads from {a:?} to {b:?}"))
-                    .help("name every node on the way; `both = false` leaves out the way back");
+                    .help("name every node on the path; `both = false` leaves out the path back");
                 return;
             }
         }
@@ -249,7 +249,7 @@ fn path(net: &mut Net, section: &Section<'_>) {
         if net.paths.insert(ends, way).is_some() {
             let (a, b) = (&net.nodes[ends.0].name, &net.nodes[ends.1].name);
             context.error(list.span, format!("a second path from {a:?} to {b:?}")).help(
-                "each pair of nodes has one path each way; `both = false` leaves out the way back",
+                "each pair of nodes has one path each way; `both = false` leaves out the path back",
             );
         }
     }

@@ -1,3 +1,5 @@
+//! The XCP header as values in the units of the laws.
+
 use ratewire_units::{Bytes, Duration, Throughput};
 
 use super::rate::{delta_from_wire, delta_to_wire};
@@ -11,7 +13,9 @@ use super::{Draft, Format, HEADER_LEN, ParseError, Q4_28, XcpView};
 /// # Packet size
 /// Draft -00 carries a throughput where this struct has [`x`](Self::x), the time between packets.
 /// One follows from the other and the size of the sender's packets, so the functions here take that
-/// size; only -00 uses it. Zero means that it is not known: then X and Throughput are neither.
+/// size; only -00 uses it. A size of zero stands for an unknown size: X and Throughput are then
+/// unknown too.
+///
 /// Turned into X and back, a throughput of T B/ms is the same while T^2 is below 10^9 times the
 /// packet size in bytes (9.8 Gbit/s for 1500 bytes); above, X would need a finer grain than
 /// picoseconds. [`XcpHeaderV00`](super::XcpHeaderV00) is exact everywhere.
@@ -29,7 +33,7 @@ pub struct XcpHeader {
     /// The receiver's copy of the Delta_Throughput that arrived there. Within 2^31 B/s
     /// (17.18 Gbit/s) either way on the wire.
     pub reverse_feedback: Throughput,
-    /// The change of throughput: the sender's wish, then what the routers on the way left of it.
+    /// The change of throughput: the sender's wish, then what the routers on the path left of it.
     /// Same range.
     pub delta_throughput: Throughput,
 }
@@ -52,7 +56,7 @@ impl XcpHeader {
     /// size of the sender's packets, used for [`Draft::V00`] only.
     ///
     /// # Errors
-    /// When the bytes are too few or any field of the first word is not as the drafts have it.
+    /// When the bytes are too few, or a field of the first word has a value that no draft allows.
     pub fn parse(bytes: &[u8], packet_size: Bytes) -> Result<(Draft, XcpHeader), ParseError> {
         let view = XcpView::new_checked(bytes)?;
         Ok((view.draft(), view.header(packet_size)))
@@ -75,9 +79,9 @@ impl XcpHeader {
         buf[at.delta_throughput..][..4].copy_from_slice(&delta.to_be_bytes());
     }
 
-    /// The header as it arrives at the other end: the result of `emit` and `parse`, without the
-    /// bytes.
-    /// So a simulated packet carries no more precision than a real one.
+    /// The header as it arrives at the other end: what [`XcpHeader::parse`] makes of the bytes that
+    /// [`XcpHeader::emit`] writes. A simulated packet thus carries no more precision than a real
+    /// one.
     pub fn quantise(&self, draft: Draft, packet_size: Bytes) -> XcpHeader {
         if draft == Draft::V00 {
             return self.quantise_v00(packet_size);

@@ -12,7 +12,7 @@ use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
 
 use crate::exit::Exit;
-use crate::say::print;
+use crate::output::print;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

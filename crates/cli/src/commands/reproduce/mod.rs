@@ -1,7 +1,7 @@
 //! `ratewire reproduce`: runs the figures of papers, checks them against the claims, and writes one
 //! page.
 
-mod tell;
+mod output;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ use super::users::{UserArgs, hold, warn_of_hidden_files};
 use crate::arguments::worlds;
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::say::{complain, fail, missing, print};
+use crate::output::{complain, fail, missing, print};
 use crate::terminal::table_options;
 use crate::watch;
 
@@ -82,12 +82,12 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
     };
     let chosen: Vec<&Paper> = chosen.iter().collect();
     // The page is checked before the runs, so that nobody waits for results that cannot be written.
-    if let Err(failure) = check_page(&tell::page(&chosen, args)) {
+    if let Err(failure) = check_page(&output::page(&chosen, args)) {
         return fail(&failure);
     }
     let short = Cell::new(Exit::Done);
     match run(&chosen, &short, args) {
-        Ok(done) => Exit::of([tell::finish(&chosen, &done, args), short.get()]),
+        Ok(done) => Exit::of([output::finish(&chosen, &done, args), short.get()]),
         Err(exit) => exit,
     }
 }

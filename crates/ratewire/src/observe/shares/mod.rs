@@ -6,20 +6,20 @@
 //! unless a law's option changes them. Only proportions count, because headers and other traffic
 //! lower all rates.
 //!
-//! A run is divided into *spells* between changes: contenders join or leave, links change their
-//! rate, go down or up. Spells of at least two contenders are divided into windows, each fair or
+//! A run is divided into *periods* between changes: contenders join or leave, links change their
+//! rate, go down or up. Periods of at least two contenders are divided into windows, each fair or
 //! not.
 
+mod period;
 mod plan;
-mod spell;
 
 use ratewire_report::Settling;
 use ratewire_sim::setup::Setup;
 use ratewire_statistics::max_min;
 use ratewire_units::{Bytes, Time};
 
+use period::Period;
 use plan::{Plan, Step};
-use spell::Spell;
 
 /// Processes the samples of a run as they arrive.
 pub(crate) struct Shares {
@@ -36,7 +36,7 @@ pub(crate) struct Shares {
     now: Time,
     /// Bytes that each contender delivered in this interval.
     delivered: Vec<f64>,
-    spell: Option<Spell>,
+    period: Option<Period>,
     shared: Shared,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Shared {
     jain: f64,
     /// Total time of all windows, in seconds.
     seconds: f64,
-    /// One entry for each spell that was long enough.
+    /// One entry for each period that was long enough.
     pub(crate) settlings: Vec<Settling>,
 }
 
@@ -71,7 +71,7 @@ impl Shares {
             before: Time::ZERO,
             now: Time::ZERO,
             delivered: vec![0.0; count],
-            spell: None,
+            period: None,
             shared: Shared::default(),
         }
     }
@@ -100,7 +100,7 @@ impl Shares {
 
     pub(crate) fn finish(mut self) -> Shared {
         self.close();
-        self.end_spell();
+        self.end_period();
         self.shared
     }
 
@@ -113,15 +113,15 @@ impl Shares {
             let changes = steps.into_iter().filter(|step| self.apply(*step)).count();
             if changes > 0 {
                 is_whole &= at <= start;
-                self.end_spell();
-                self.begin_spell(event, at, if at <= start { start } else { end });
+                self.end_period();
+                self.begin_period(event, at, if at <= start { start } else { end });
             }
         }
-        if let (true, Some(spell)) = (is_whole, &mut self.spell) {
-            let jain = spell.add(end.since(start), &self.delivered);
+        if let (true, Some(period)) = (is_whole, &mut self.period) {
+            let jain = period.add(end.since(start), &self.delivered);
             if let Some(jain) = jain {
-                self.shared.jain += jain * spell.window.secs();
-                self.shared.seconds += spell.window.secs();
+                self.shared.jain += jain * period.window.secs();
+                self.shared.seconds += period.window.secs();
             }
         }
         self.delivered.fill(0.0);
@@ -153,7 +153,7 @@ impl Shares {
         }
     }
 
-    fn begin_spell(&mut self, event: String, at: Time, from: Time) {
+    fn begin_period(&mut self, event: String, at: Time, from: Time) {
         let members: Vec<usize> =
             (0..self.is_active.len()).filter(|i| self.is_active[*i]).collect();
         if members.len() < 2 {
@@ -164,11 +164,11 @@ impl Shares {
         let contenders: Vec<_> = members.iter().map(|i| &self.plan.contenders[*i]).collect();
         let paths: Vec<_> = contenders.iter().map(|c| (c.path.clone(), c.weight)).collect();
         let fair = max_min(&rates, &paths);
-        self.spell = Spell::begin(event, at, from, members, fair, &contenders);
+        self.period = Period::begin(event, at, from, members, fair, &contenders);
     }
 
-    fn end_spell(&mut self) {
-        self.shared.settlings.extend(self.spell.take().and_then(Spell::end));
+    fn end_period(&mut self) {
+        self.shared.settlings.extend(self.period.take().and_then(Period::end));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Packets a link dropped.
 
-use super::said;
+use super::captions;
 use crate::Run;
 use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
 
@@ -22,7 +22,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         ..Recorded::rate(4, "drops", Scale::Fixed(1.0), |link| link.drops as f64)
     }]),
     is_shown: has_links,
-    said: said::links,
+    said: captions::links,
     asks_why: false,
     script: r#"{ lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true }"#,
 };

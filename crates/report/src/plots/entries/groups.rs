@@ -1,6 +1,6 @@
 //! What the senders of each group of an overlay send.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -17,7 +17,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         |group| group.sent.bps(),
     )]),
     is_shown: has_overlay,
-    said: said::groups,
+    said: captions::groups,
     asks_why: false,
     script: r#"{ lines: () => overlayLines("mean"), unit: data.units.sent, none: "No group was sampled." }"#,
 };

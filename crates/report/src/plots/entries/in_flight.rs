@@ -1,6 +1,6 @@
 //! Data of each flow in flight.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 use ratewire_units::Bytes;
 
@@ -15,7 +15,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         flow.in_flight.map_or(f64::NAN, Bytes::as_f64)
     })]),
     is_shown: has_flows,
-    said: said::goodputs,
+    said: captions::goodputs,
     asks_why: false,
     script: r#"{ lines: () => flowLines("flight"), unit: data.units.flight, none: "Nothing was sampled." }"#,
 };

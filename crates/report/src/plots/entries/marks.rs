@@ -1,6 +1,6 @@
 //! Packets a link marked.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -15,7 +15,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         ..Recorded::rate(5, "marks", Scale::Fixed(1.0), |link| link.marks as f64)
     }]),
     is_shown: has_links,
-    said: said::links,
+    said: captions::links,
     asks_why: false,
     script: r#"{ lines: () => linkLines("marks"), unit: "packets/s", none: "This link marked no packet.", stepped: true }"#,
 };

@@ -2,6 +2,7 @@
 
 use super::PlotEntry;
 
+mod captions;
 mod drops;
 mod groups;
 mod in_flight;
@@ -11,7 +12,6 @@ mod price;
 mod queue;
 mod receive_window;
 mod round_trip;
-mod said;
 mod sampled;
 pub(super) mod throughput;
 mod total;

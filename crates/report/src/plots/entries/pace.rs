@@ -1,6 +1,6 @@
 //! The pace that each flow's law asks for.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -14,7 +14,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         flow.pacing.map_or(f64::NAN, |pace| pace.bps())
     })]),
     is_shown: has_flows,
-    said: said::goodputs,
+    said: captions::goodputs,
     asks_why: false,
     script: r#"{ lines: () => flowLines("pacing"), unit: data.units.pacing, none: "No law here asks for a pace." }"#,
 };

@@ -1,6 +1,6 @@
 //! Price of a message over each connection of an overlay.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -17,7 +17,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         |connection| connection.price,
     )]),
     is_shown: has_overlay,
-    said: said::groups,
+    said: captions::groups,
     asks_why: false,
     script: r#"{ lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." }"#,
 };

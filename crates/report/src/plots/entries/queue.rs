@@ -1,6 +1,6 @@
 //! Packets waiting at a link.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links, key};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -21,7 +21,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         },
     ]),
     is_shown: has_links,
-    said: said::links,
+    said: captions::links,
     asks_why: false,
     script: r#"{
       lines: () => {

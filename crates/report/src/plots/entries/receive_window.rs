@@ -1,6 +1,6 @@
 //! What each receiver allows.
 
-use super::said;
+use super::captions;
 use super::window::limit;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
@@ -15,7 +15,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         limit(flow.receive_window)
     })]),
     is_shown: has_flows,
-    said: said::goodputs,
+    said: captions::goodputs,
     asks_why: false,
     script: r#"{ lines: () => flowLines("rwnd"), unit: data.units.rwnd, none: "No receiver sets a limit." }"#,
 };

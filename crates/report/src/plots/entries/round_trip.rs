@@ -1,6 +1,6 @@
 //! Smoothed round-trip time of each flow.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -14,7 +14,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         if flow.srtt.is_zero() { f64::NAN } else { flow.srtt.secs() }
     })]),
     is_shown: has_flows,
-    said: said::round_trips,
+    said: captions::round_trips,
     asks_why: false,
     script: r#"{ lines: () => flowLines("rtt"), unit: data.units.rtt, none: "No round-trip time was measured." }"#,
 };

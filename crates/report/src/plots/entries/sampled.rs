@@ -1,6 +1,6 @@
 //! Goodput of each flow, point by point.
 
-use super::said;
+use super::captions;
 use super::throughput::GOODPUT;
 use crate::plots::{Chart, PlotEntry, PlotSource, has_flows};
 
@@ -13,7 +13,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     chart: Chart::Joins,
     source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,
-    said: said::goodputs,
+    said: captions::goodputs,
     asks_why: false,
     script: r#"{ lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." }"#,
 };

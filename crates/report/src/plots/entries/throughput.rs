@@ -1,6 +1,6 @@
 //! Goodput of each flow, as a moving mean.
 
-use super::said;
+use super::captions;
 use crate::FlowRow;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows, key};
 
@@ -17,7 +17,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     chart: Chart::Opens(|_| "Throughput"),
     source: PlotSource::Flow(&[GOODPUT]),
     is_shown: has_flows,
-    said: said::goodputs,
+    said: captions::goodputs,
     asks_why: true,
     script: r#"{ lines: () => flowLines("mean"), unit: data.units.goodput, none: "No goodput was sampled." }"#,
 };

@@ -1,6 +1,6 @@
 //! Goodput of all flows together.
 
-use super::said;
+use super::captions;
 use crate::Run;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
 
@@ -20,7 +20,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: |runs| {
         has_flows(runs) || runs.iter().any(|run: &Run| run.collected.all_flows.has("total"))
     },
-    said: said::goodputs,
+    said: captions::goodputs,
     asks_why: false,
     script: r#"{
       lines: () => data.totals.filter((t) => t.total).map((t) => ({

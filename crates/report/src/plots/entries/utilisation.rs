@@ -1,6 +1,6 @@
 //! Part of the time a link was sending.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links, key};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -14,7 +14,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         link.utilisation
     })]),
     is_shown: has_links,
-    said: said::links,
+    said: captions::links,
     asks_why: false,
     script: r#"{ lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 }"#,
 };

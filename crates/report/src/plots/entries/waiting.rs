@@ -1,6 +1,6 @@
 //! Messages waiting for each connection of an overlay.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_overlay, key};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -17,7 +17,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
         |connection| connection.waiting_mean,
     )]),
     is_shown: has_overlay,
-    said: said::groups,
+    said: captions::groups,
     asks_why: false,
     script: r#"{ lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." }"#,
 };

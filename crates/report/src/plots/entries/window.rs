@@ -1,6 +1,6 @@
 //! Congestion window of each flow.
 
-use super::said;
+use super::captions;
 use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale};
 use crate::{FlowRow, Run};
 use ratewire_units::Bytes;
@@ -28,7 +28,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     chart: Chart::Opens(|_| "Window"),
     source: PlotSource::Flow(&[WINDOW]),
     is_shown: is_known,
-    said: said::goodputs,
+    said: captions::goodputs,
     asks_why: false,
     script: r#"{ lines: () => flowLines("cwnd"), unit: data.units.cwnd, none: "No law here has a window: see data in flight." }"#,
 };

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use super::{Format, unable};
 use crate::exit::Exit;
-use crate::say::print_on;
+use crate::output::print_on;
 use crate::terminal::{table_options, takes_escapes};
 
 /// Everything attached, for output in machine-readable formats.

@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::Args;
 use crate::exit::Exit;
-use crate::say::{fail, print};
+use crate::output::{fail, print};
 use crate::terminal::table_options;
 
 /// A claim, for `--json`.

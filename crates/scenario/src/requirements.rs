@@ -8,7 +8,7 @@ use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
 
 use crate::diagnostic::{Diagnostic, and_more};
-use crate::unheard::pairs;
+use crate::missing_ports::pairs;
 use crate::uses::Made;
 
 /// A flow, or a class of traffic.

@@ -13,10 +13,10 @@ const ROUND_TRIPS: u64 = 4;
 const PACKETS: f64 = 40.0;
 /// Allowed distance from the fair rate, as a share of it.
 const WITHIN: f64 = 0.1;
-/// Least number of fair windows up to the end of a spell; a single one may be fair by chance.
+/// Least number of fair windows up to the end of a period; a single one may be fair by chance.
 const WINDOWS: usize = 5;
 
-pub(super) struct Spell {
+pub(super) struct Period {
     event: String,
     /// Time of the change.
     at: Time,
@@ -35,7 +35,7 @@ pub(super) struct Spell {
     held: Vec<bool>,
 }
 
-impl Spell {
+impl Period {
     /// `None` if there is nothing to share, because a link on all members' paths is down.
     pub(super) fn begin(
         event: String,
@@ -44,7 +44,7 @@ impl Spell {
         members: Vec<usize>,
         fair: Vec<f64>,
         contenders: &[&Contender],
-    ) -> Option<Spell> {
+    ) -> Option<Period> {
         let packets = contenders
             .iter()
             .zip(&fair)
@@ -54,7 +54,7 @@ impl Spell {
         let trips = contenders.iter().map(|c| c.round_trip * ROUND_TRIPS).max()?;
         let amounts = vec![0.0; members.len()];
         let (window, over, held) = (trips.max(packets), Duration::ZERO, Vec::new());
-        Some(Spell { event, at, from, members, fair, window, over, amounts, held })
+        Some(Period { event, at, from, members, fair, window, over, amounts, held })
     }
 
     /// Adds an interval. If a window ends with it, returns Jain's index of the members' rates over
@@ -80,7 +80,7 @@ impl Spell {
         jain_index(&parts)
     }
 
-    /// Time until the shares were fair for good; `None` if the spell was too short.
+    /// Time until the shares were fair for good; `None` if the period was too short.
     pub(super) fn end(self) -> Option<Settling> {
         let first = settles_at(&self.held, WINDOWS);
         (self.held.len() >= WINDOWS).then(|| Settling {
