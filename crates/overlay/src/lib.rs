@@ -18,6 +18,7 @@
 //! | [`client`] | a client and the agent that buys for it | 4.2.2 |
 //! | [`node`] | a daemon: all of the above together | 3, 4.2 |
 //! | [`groups`], [`ordering`] | members, views, agreed order | 3.1 |
+//! | [`membership`] | views of daemons that survive failures; no [`node`] uses it yet | none |
 //! | [`message`], [`wire`] | messages between nodes, and their bytes | 4.2.1 |
 //! | [`optimum`] | the best result of any sharing | 6 |
 //! | [`params`] | all settings, with their sources | 4.2, 6, 7 |

@@ -42,6 +42,13 @@ struct Story<'a> {
     clients: BTreeMap<ClientId, Seen>,
 }
 
+impl Story<'_> {
+    /// Whether the daemon went straight from one view to another.
+    fn goes(&self, from: ViewId, to: ViewId) -> bool {
+        self.views.windows(2).any(|pair| (pair[0].0, pair[1].0) == (from, to))
+    }
+}
+
 type Broken = Result<(), String>;
 
 fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
@@ -56,7 +63,7 @@ pub(super) fn check(net: &Net) -> Broken {
     }
     for story in &stories {
         for (client, seen) in &story.clients {
-            once_and_in_order(net, story, *client, seen)?;
+            once_and_in_order(net, &stories, story, *client, seen)?;
         }
     }
     one_order(net, &stories)?;
@@ -208,7 +215,13 @@ impl Seen {
 }
 
 /// Each message once; a sender's in order; and none missing in between.
-fn once_and_in_order(net: &Net, story: &Story<'_>, client: ClientId, seen: &Seen) -> Broken {
+fn once_and_in_order(
+    net: &Net,
+    stories: &[Story<'_>],
+    story: &Story<'_>,
+    client: ClientId,
+    seen: &Seen,
+) -> Broken {
     let name = format!("client {client:?} of daemon {} ({})", story.life.node, story.life.life);
     let mut known = BTreeSet::new();
     let mut last: BTreeMap<(Client, u64), Number> = BTreeMap::new();
@@ -239,8 +252,10 @@ fn once_and_in_order(net: &Net, story: &Story<'_>, client: ClientId, seen: &Seen
         let next = seen.got().skip_while(|(other, ..)| *other <= at).find(|(.., n)| of_it(*n));
         let Some((end, step, two)) = next else { continue };
         let left = seen.log[at..end].iter().any(|step| step.what == What::Left(group));
-        let comes_along =
-            story.views.get(first.view + 1).is_none_or(|next| next.1.contains(message.sender.node));
+        let comes_along = story.views.get(first.view + 1).is_none_or(|next| {
+            let sender = stories.iter().find(|other| other.life.life == message.life);
+            sender.is_some_and(|sender| sender.goes(story.views[first.view].0, next.0))
+        });
         let is_own = message.sender.id == client && message.life == story.life.life;
         if step.view != first.view || left || !comes_along || is_own {
             continue;
