@@ -10,7 +10,7 @@ use crate::prefetch::prefetch_bytes;
 use crate::random::stream;
 use crate::spec::{LinkId, LinkSpec};
 
-/// How often a port's timer may fail to advance.
+/// How often in a row a port's timer may fail to advance.
 const MOST_STALLS: u32 = 10_000;
 /// Least advance of a timer, also if its law leaves the timer where it was.
 const STALL: Duration = Duration::from_nanos(1);
@@ -25,7 +25,8 @@ pub(crate) struct Ports {
     laws: Vec<usize>,
     /// The link of each port.
     links: Vec<LinkId>,
-    /// How often the timer of each port did not advance.
+    /// How often the timer of each port did not advance since it last did. Two timers of a law may
+    /// be due at once.
     stalls: Vec<u32>,
     stalled: Option<(LinkId, Time)>,
     /// With `wire = "exact"`: the laws, which encode and decode each header at each port.
@@ -145,6 +146,7 @@ impl Ports {
         let next = port.next_timer();
         if next >= link.port_timer + STALL {
             link.port_timer = next;
+            self.stalls[link.port as usize] = 0;
         } else {
             self.stall(link);
         }
