@@ -27,6 +27,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -186,6 +187,9 @@ pub struct Member<G, P> {
     order: Order<G, P>,
     table: Table<G>,
     labels: BTreeMap<ClientId, Label>,
+    /// Number of leaves of this daemon's clients that wait for their turn. Such a client gets no
+    /// more messages: other daemons may know of the leave already, and send only some of them.
+    leaving: BTreeMap<(G, ClientId), u32>,
     next_client: u32,
     /// The change to another view.
     round: Option<Round<G, P>>,
@@ -229,6 +233,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             order: Order::new(me, members, nodes),
             table: Table::new(),
             labels: BTreeMap::new(),
+            leaving: BTreeMap::new(),
             next_client: 0,
             round: None,
             early: Vec::new(),
@@ -376,6 +381,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     fn update(&mut self, update: Update<G>) {
+        if let Update::Leave(group, client) = &update {
+            *self.leaving.entry((group.clone(), *client)).or_default() += 1;
+        }
         let stamp = self.order.stamp();
         self.send_to(self.paths.members, stamp, ViewBody::Update(update));
     }
@@ -504,7 +512,11 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let mut to = Vec::new();
         for target in targets {
             match target {
-                Target::Group(group) => to.extend(self.ours(group)),
+                Target::Group(group) => {
+                    let mut members = self.ours(group);
+                    members.retain(|id| !self.leaving.contains_key(&(group.clone(), *id)));
+                    to.append(&mut members);
+                }
                 Target::Private(node, label) if *node == self.me => {
                     let named = self.labels.iter().filter(|(_, name)| *name == label);
                     to.extend(named.map(|(client, _)| *client));
@@ -541,6 +553,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             }
             Update::Leave(group, id) => {
                 let client = Client { node, id: *id };
+                if node == self.me {
+                    self.has_left(group, *id);
+                }
                 self.remove(group, client, Cause::Leave(client));
             }
             Update::Disconnect(id) => {
@@ -548,6 +563,15 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 for group in self.table.groups_of(client) {
                     self.remove(&group, client, Cause::Disconnect(client));
                 }
+            }
+        }
+    }
+
+    fn has_left(&mut self, group: &G, client: ClientId) {
+        if let Entry::Occupied(mut leaves) = self.leaving.entry((group.clone(), client)) {
+            *leaves.get_mut() -= 1;
+            if *leaves.get() == 0 {
+                leaves.remove();
             }
         }
     }
