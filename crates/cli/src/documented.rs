@@ -36,15 +36,18 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// Command lines of `ratewire` in code, of lines or within them.
+/// Command lines of `ratewire` in code, of lines or within them. TOML has none: there `ratewire` is
+/// the library.
 fn commands(page: &Path) -> Vec<Vec<String>> {
     let text = fs::read_to_string(page).unwrap();
     let mut found = Vec::new();
-    let mut is_inside = false;
+    let mut block = None;
     for line in text.lines() {
-        if line.starts_with("```") {
-            is_inside = !is_inside;
-        } else if is_inside || line.starts_with("    ") {
+        if let Some(language) = line.strip_prefix("```") {
+            block = if block.is_none() { Some(language) } else { None };
+        } else if block == Some("toml") {
+            continue;
+        } else if block.is_some() || line.starts_with("    ") {
             found.push(line);
         } else {
             found.extend(line.split('`').skip(1).step_by(2));
