@@ -6,6 +6,8 @@
 //!   still sell.
 //! - A client that was blocked and bought nothing keeps its period: there is no dearest message to
 //!   judge by. If such a client shortened its period, it would shorten without end.
+//! - A large message counts as several. A client that can pay for one of them may send it, and owes
+//!   the rest: otherwise a message above the cap could never be sent.
 
 use ratewire_units::{Duration, Time};
 
@@ -75,8 +77,9 @@ impl Budget {
         self.payday += self.period;
     }
 
-    /// Decides about a message of this cost; `draw` is a random number from 0 up to 1.
-    pub fn decide(&mut self, cost: Dollars, draw: f64, params: &Params) -> Decision {
+    /// Decides about a message that counts as `counted` of this cost; `draw` is a random number from
+    /// 0 up to 1.
+    pub fn decide(&mut self, cost: Dollars, counted: u32, draw: f64, params: &Params) -> Decision {
         if cost > self.money {
             self.blocked = true;
             return Decision::Blocked;
@@ -84,7 +87,7 @@ impl Budget {
         if params.randomise && draw * cost.get() >= 1.0 {
             return Decision::Wait;
         }
-        self.money = self.money.less(cost);
+        self.money = self.money.less(cost.times(f64::from(counted)));
         self.dearest = Some(self.dearest.filter(|most| *most >= cost).unwrap_or(cost));
         Decision::Buy
     }

@@ -39,6 +39,7 @@ pub mod benefit;
 pub mod budget;
 pub mod client;
 pub mod fuzzing;
+mod gauge;
 pub mod groups;
 mod ids;
 mod layout;

@@ -85,11 +85,6 @@ impl MessageBody {
     pub fn is_data(&self) -> bool {
         matches!(self, MessageBody::Data { .. })
     }
-    /// Whether the message overtakes waiting messages. Only prices may: the order of other messages
-    /// carries meaning.
-    pub fn overtakes(&self) -> bool {
-        matches!(self, MessageBody::Prices(_))
-    }
 }
 
 /// Queue in front of one link of a node.

@@ -26,9 +26,9 @@ impl Dollars {
     pub fn min(self, other: Dollars) -> Dollars {
         if other < self { other } else { self }
     }
-    /// Money left after paying `price`; zero if `price` is more.
+    /// Money left after paying `price`; below zero if `price` is more.
     pub fn less(self, price: Dollars) -> Dollars {
-        Dollars((self.0 - price.0).max(0.0))
+        Dollars(self.0 - price.0)
     }
     /// The amount times a factor.
     pub fn times(self, factor: f64) -> Dollars {

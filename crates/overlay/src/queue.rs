@@ -1,42 +1,49 @@
 //! Queue in front of one link of a node (section 4.2.1).
 
 use std::collections::VecDeque;
-use std::rc::Rc;
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
 use ratewire_units::{Bytes, Time};
 
-use crate::message::Message;
+use crate::gauge::{Gauge, Mean};
 use crate::price::Occupancy;
 
-/// The queue in front of a link. Its price gives it a soft limit, and it has no hard one: nothing
-/// is ever dropped between nodes.
-#[derive(Clone, Debug, Default)]
+/// The queue of messages `M` in front of a link. Its price gives it a soft limit, and it has no
+/// hard one: nothing is ever dropped between nodes.
+#[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct LinkQueue {
-    /// Sum of waiting messages times picoseconds, up to `until`.
-    area: u128,
-    data: VecDeque<Waiting>,
-    until: Time,
+pub struct LinkQueue<M> {
+    /// Waiting messages of clients.
+    gauge: Gauge,
+    data: VecDeque<Waiting<M>>,
+    /// Prices, which go first: late prices are worth little.
+    control: VecDeque<(Bytes, M)>,
     /// Maximum since it was last taken.
     peak: u64,
-    /// Prices, which go first: late prices are worth little.
-    control: VecDeque<Rc<Message>>,
     counts: LinkCounts,
-    /// Area and time at the last cost update.
-    closed: (u128, Time),
-    /// Mean number of waiting messages between the last two updates.
-    average: Occupancy,
+    mean: Mean,
+}
+
+/// Kind of a message on a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A client's message that counts as this many in price and queue.
+    Data(u32),
+    /// Prices, which overtake all other messages.
+    Prices,
+    /// Another message between nodes.
+    Other,
 }
 
 /// A waiting message, with its counted properties, so that the message itself is not read before it
 /// leaves.
 #[derive(Clone, Debug)]
-struct Waiting {
+struct Waiting<M> {
     size: u32,
-    is_data: bool,
-    message: Rc<Message>,
+    /// Number of messages that it counts as; 0 if it is not a client's.
+    counted: u32,
+    message: M,
 }
 
 /// Counters of a queue.
@@ -63,14 +70,27 @@ impl LinkCounts {
     }
 }
 
-impl LinkQueue {
+impl<M> Default for LinkQueue<M> {
+    fn default() -> LinkQueue<M> {
+        LinkQueue {
+            gauge: Gauge::default(),
+            data: VecDeque::new(),
+            control: VecDeque::new(),
+            peak: 0,
+            counts: LinkCounts::default(),
+            mean: Mean::default(),
+        }
+    }
+}
+
+impl<M> LinkQueue<M> {
     /// Number of clients' messages that wait.
-    pub fn waiting(&self) -> usize {
-        self.data.len()
+    pub fn waiting(&self) -> u64 {
+        self.gauge.waiting()
     }
     /// Waiting clients' messages in order, with control messages among them.
-    pub fn waiting_messages(&self) -> impl Iterator<Item = &Message> {
-        self.data.iter().map(|waiting| waiting.message.as_ref())
+    pub fn waiting_messages(&self) -> impl Iterator<Item = &M> {
+        self.data.iter().map(|waiting| &waiting.message)
     }
     /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
@@ -78,7 +98,7 @@ impl LinkQueue {
     }
     /// Mean number of waiting messages between the last two cost updates.
     pub fn average(&self) -> Occupancy {
-        self.average
+        self.mean.get()
     }
     /// Counters so far.
     pub fn counts(&self) -> LinkCounts {
@@ -86,44 +106,43 @@ impl LinkQueue {
     }
     /// Maximum number of waiting messages since the last call.
     pub fn take_peak(&mut self) -> u64 {
-        core::mem::replace(&mut self.peak, self.data.len() as u64)
+        core::mem::replace(&mut self.peak, self.gauge.waiting())
     }
-
     /// Sum of waiting messages times picoseconds, for means over any time.
     pub fn area(&mut self, now: Time) -> u128 {
-        self.advance(now);
-        self.area
+        self.gauge.area(now)
     }
 
-    fn advance(&mut self, now: Time) {
-        self.area += self.data.len() as u128 * u128::from(now.since(self.until).ps());
-        self.until = self.until.max(now);
-    }
-
-    /// Adds a message.
-    pub fn push(&mut self, now: Time, message: Rc<Message>) {
-        if message.body.overtakes() {
-            self.control.push_back(message);
-            return;
-        }
-        self.advance(now);
-        let (size, is_data) = (message.size.get() as u32, message.body.is_data());
-        self.counts.arrived += u64::from(is_data);
-        self.data.push_back(Waiting { size, is_data, message });
-        self.peak = self.peak.max(self.data.len() as u64);
-        self.counts.most = self.counts.most.max(self.peak);
+    /// Adds a message of this size.
+    pub fn push(&mut self, now: Time, kind: Kind, size: Bytes, message: M) {
+        let counted = match kind {
+            Kind::Prices => {
+                self.control.push_back((size, message));
+                return;
+            }
+            Kind::Data(counted) => {
+                self.counts.arrived += 1;
+                let waiting = self.gauge.waiting() + u64::from(counted);
+                self.gauge.set(now, waiting);
+                self.peak = self.peak.max(waiting);
+                self.counts.most = self.counts.most.max(waiting);
+                counted
+            }
+            Kind::Other => 0,
+        };
+        self.data.push_back(Waiting { size: size.get() as u32, counted, message });
     }
 
     /// Takes the next message for the link, with its size.
-    pub fn take(&mut self, now: Time) -> Option<(Bytes, Rc<Message>)> {
-        if let Some(message) = self.control.pop_front() {
-            self.counts.updates += message.size;
-            return Some((message.size, message));
+    pub fn take(&mut self, now: Time) -> Option<(Bytes, M)> {
+        if let Some((size, message)) = self.control.pop_front() {
+            self.counts.updates += size;
+            return Some((size, message));
         }
-        self.advance(now);
-        let Waiting { size, is_data, message } = self.data.pop_front()?;
+        let Waiting { size, counted, message } = self.data.pop_front()?;
         let size = Bytes::new(u64::from(size));
-        if is_data {
+        if counted > 0 {
+            self.gauge.set(now, self.gauge.waiting() - u64::from(counted));
             self.counts.taken += 1;
             self.counts.data += size;
         } else {
@@ -137,13 +156,7 @@ impl LinkQueue {
 
     /// Ends an interval, as a cost update is due, and starts the next average.
     pub fn close_interval(&mut self, now: Time) -> Occupancy {
-        self.advance(now);
-        let (area, since) = core::mem::replace(&mut self.closed, (self.area, now));
-        let length = now.since(since).ps();
-        if length > 0 {
-            self.average = Occupancy::new((self.area - area) as f64 / length as f64);
-        }
-        self.average
+        self.mean.close_interval(now, &mut self.gauge)
     }
 }
 
@@ -152,30 +165,23 @@ mod tests {
     use ratewire_units::Duration;
 
     use super::*;
-    use crate::ids::{ClientId, GroupId, NodeSet, OverlayNodeId};
-    use crate::message::MessageBody;
-
-    fn data() -> Rc<Message> {
-        let body = MessageBody::Data {
-            group: GroupId(0),
-            client: ClientId(0),
-            sequence: 0,
-            stamp: 0,
-            bought: Time::ZERO,
-        };
-        let to = NodeSet::first(2);
-        Rc::new(Message { origin: OverlayNodeId(0), to, size: Bytes::new(1000), body })
-    }
 
     fn ms(n: u64) -> Time {
         Time::ZERO + Duration::from_millis(n)
     }
 
+    fn queue(kinds: &[(u64, Kind)]) -> LinkQueue<&'static str> {
+        let mut queue = LinkQueue::default();
+        for (at, kind) in kinds {
+            let name = if *kind == Kind::Prices { "prices" } else { "another" };
+            queue.push(ms(*at), *kind, Bytes::new(1000), name);
+        }
+        queue
+    }
+
     #[test]
     fn the_average_is_over_time() {
-        let mut queue = LinkQueue::default();
-        queue.push(ms(0), data());
-        queue.push(ms(10), data());
+        let mut queue = queue(&[(0, Kind::Data(1)), (10, Kind::Data(1))]);
         queue.take(ms(30));
         queue.take(ms(40));
         // One message for 10 ms, two for 20 ms, one for 10 ms, none for 10 ms.
@@ -186,14 +192,20 @@ mod tests {
     }
 
     #[test]
+    fn a_large_message_counts_as_many() {
+        let mut queue = queue(&[(0, Kind::Data(5)), (0, Kind::Other)]);
+        assert_eq!((queue.waiting(), queue.counts().arrived), (5, 1));
+        queue.take(ms(10));
+        assert_eq!(queue.close_interval(ms(20)), Occupancy::new(2.5));
+        assert_eq!(queue.waiting_messages().count(), 1);
+    }
+
+    #[test]
     fn updates_go_first_and_are_not_waiting_messages() {
-        let mut queue = LinkQueue::default();
-        queue.push(ms(0), data());
-        let update = Message::prices(OverlayNodeId(1), NodeSet::first(2), &[]);
-        queue.push(ms(0), Rc::new(update));
+        let mut queue = queue(&[(0, Kind::Data(1)), (0, Kind::Prices)]);
         assert_eq!(queue.waiting(), 1);
-        assert!(!queue.take(ms(0)).unwrap().1.body.is_data());
-        assert!(queue.take(ms(0)).unwrap().1.body.is_data());
+        assert_eq!(queue.take(ms(0)), Some((Bytes::new(1000), "prices")));
+        assert_eq!(queue.take(ms(0)), Some((Bytes::new(1000), "another")));
         assert!(queue.take(ms(0)).is_none() && queue.is_empty());
         assert_eq!(queue.counts().data, Bytes::new(1000));
     }

@@ -110,7 +110,7 @@ impl OverlayNode {
         let worth = params.benefit.of(now, &agent.recent, usize::from(agent.receivers));
         let cost = (params.fee + links).times(1.0 / worth);
         let draw = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let decision = agent.budget.decide(cost, draw, params);
+        let decision = agent.budget.decide(cost, 1, draw, params);
         agent.blocked = decision == Decision::Blocked;
         match decision {
             Decision::Blocked => agent.counts.blocks += 1,

@@ -24,7 +24,7 @@ use crate::message::{Level, Message, MessageBody, OrderStamp, QueueLevel};
 use crate::ordering::Agreed;
 use crate::params::Params;
 use crate::price::Dollars;
-use crate::queue::LinkQueue;
+use crate::queue::{Kind, LinkQueue};
 use crate::tree::Trees;
 use crate::wire::MOST_TOLD;
 
@@ -45,7 +45,7 @@ pub struct Overlay {
 pub struct OverlayNode {
     overlay: Arc<Overlay>,
     /// Queues of the node's own links, in order of their numbers.
-    queues: Vec<LinkQueue>,
+    queues: Vec<LinkQueue<Rc<Message>>>,
     counts: NodeCounts,
     next_update: Time,
     me: OverlayNodeId,
@@ -124,12 +124,12 @@ impl OverlayNode {
         self.counts
     }
     /// Queue in front of `link`, one of the node's own.
-    pub fn queue(&self, link: EdgeId) -> &LinkQueue {
+    pub fn queue(&self, link: EdgeId) -> &LinkQueue<Rc<Message>> {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &self.queues[self.overlay.trees.place(link)]
     }
     /// Queue in front of `link`, to take its peak.
-    pub fn queue_mut(&mut self, link: EdgeId) -> &mut LinkQueue {
+    pub fn queue_mut(&mut self, link: EdgeId) -> &mut LinkQueue<Rc<Message>> {
         debug_assert_eq!(self.overlay.trees.links()[link.index()].from, self.me);
         &mut self.queues[self.overlay.trees.place(link)]
     }
@@ -197,13 +197,18 @@ impl OverlayNode {
 
     /// Puts a message into the queues of the next links down its tree.
     fn send(&mut self, now: Time, message: &Rc<Message>) {
+        let kind = match message.body {
+            MessageBody::Data { .. } => Kind::Data(1),
+            MessageBody::Prices(_) => Kind::Prices,
+            _ => Kind::Other,
+        };
         let trees = &self.overlay.trees;
         for link in trees.down(message.origin, self.me, &message.to) {
             let queue = &mut self.queues[trees.place(link)];
             if queue.is_empty() {
                 self.ready_links.push_back(link);
             }
-            queue.push(now, Rc::clone(message));
+            queue.push(now, kind, message.size, Rc::clone(message));
         }
     }
 
@@ -275,7 +280,7 @@ impl OverlayNode {
     /// Deliveries that messages in this node's queues still owe.
     pub fn owed_in_queues(&self) -> u64 {
         let trees = &self.overlay.trees;
-        let owed = |(link, queue): (&EdgeId, &LinkQueue)| -> u64 {
+        let owed = |(link, queue): (&EdgeId, &LinkQueue<Rc<Message>>)| -> u64 {
             queue.waiting_messages().map(|message| trees.owed(*link, message)).sum()
         };
         trees.own(self.me).iter().zip(&self.queues).map(owed).sum()

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Two nodes, one link each way that carries a message every 5 ms, and this many senders.
-fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<usize>) {
+fn crowd(senders: u32, params: Params, seconds: u64) -> (Net, Vec<u64>) {
     let groups = vec![group(DeliveryOrder::Fifo, &[(1000, 1)])];
     let mut net = Net::new(2, &both(&[(0, 1)]), groups, params);
     for client in 0..senders {
