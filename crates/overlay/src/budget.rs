@@ -62,6 +62,11 @@ impl Budget {
         self.payday
     }
 
+    /// Forgoes salaries before `earliest`, as of a client that has enough.
+    pub fn skip_to(&mut self, earliest: Time) {
+        self.payday = self.payday.max(earliest);
+    }
+
     /// Pays a salary and adapts the period (equations 3 and 4).
     pub fn pay(&mut self, params: &Params) {
         self.money = (self.money + params.salary).min(params.cap);
@@ -77,8 +82,8 @@ impl Budget {
         self.payday += self.period;
     }
 
-    /// Decides about a message that counts as `counted` of this cost; `draw` is a random number from
-    /// 0 up to 1.
+    /// Decides about a message that counts as `counted` of this cost; `draw` is a random number
+    /// from 0 up to 1.
     pub fn decide(&mut self, cost: Dollars, counted: u32, draw: f64, params: &Params) -> Decision {
         if cost > self.money {
             self.blocked = true;

@@ -1,10 +1,12 @@
 //! Names of nodes, links, groups and clients.
 
+use serde::{Deserialize, Serialize};
+
 /// Maximum number of nodes of an overlay: every message carries the set of its destinations.
 pub const MOST_NODES: usize = 128;
 
 /// A node: a host that runs a daemon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct OverlayNodeId(pub u8);
 
 /// A one-way link of the overlay, from one node's daemon to another's.
@@ -18,7 +20,7 @@ pub struct EdgeId(pub u16);
 pub struct GroupId(pub u32);
 
 /// A client of some node, numbered over the whole overlay.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ClientId(pub u32);
 
 impl OverlayNodeId {
@@ -47,7 +49,7 @@ impl ClientId {
 }
 
 /// A set of nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct NodeSet([u64; MOST_NODES / 64]);
 
 impl NodeSet {

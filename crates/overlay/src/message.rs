@@ -1,6 +1,7 @@
 //! Messages between nodes.
 
 use ratewire_units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClientId, GroupId, NodeSet, OverlayNodeId};
 use crate::layout::{ENTRY, HEAD, MARK_BITS, number_len};
@@ -97,17 +98,20 @@ pub struct QueueLevel {
 }
 
 /// A mean number of waiting messages as nodes send it: in sixty-fourths.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Level(pub u16);
 
 impl Level {
+    /// A queue beyond its limit.
+    pub const FULL: Level = Level(u16::MAX);
+
     const STEPS: f64 = 64.0;
     /// A quarter of a message: a few cents of price.
     const NEWS: u16 = 16;
 
     /// The nearest level; the highest is 1,023 and some.
     pub fn of(waiting: Occupancy) -> Level {
-        Level((waiting.get() * Self::STEPS + 0.5) as u16)
+        Level(((waiting.get() * Self::STEPS + 0.5) as u16).min(Level::FULL.0 - 1))
     }
     /// Whether the level differs enough from the last one sent to be sent.
     pub fn is_news(self, told: Level) -> bool {

@@ -328,8 +328,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         {
             self.act(request);
         }
-        for (_, message) in core::mem::take(&mut self.early) {
-            self.hear(&message);
+        for message in core::mem::take(&mut self.early) {
+            self.hear_now(&message);
         }
         self.deliver_due();
     }

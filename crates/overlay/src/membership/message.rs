@@ -3,11 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
-use crate::message::OrderStamp;
+use crate::message::{Level, OrderStamp};
 
 /// Name of a view of daemons. Later views that a daemon is in have larger names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct ViewId {
     /// Larger than that of any view that the members knew.
     pub number: u64,
@@ -18,7 +20,7 @@ pub struct ViewId {
 }
 
 /// A client of a daemon. Numbers are unique among the clients of one incarnation of the daemon.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Client {
     /// The client's daemon.
     pub node: OverlayNodeId,
@@ -30,7 +32,7 @@ pub struct Client {
 pub type Label = Arc<str>;
 
 /// Promise about a message. Each keeps those of the services before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Service {
     /// The message may be lost.
     Unreliable,
@@ -47,7 +49,7 @@ pub enum Service {
 }
 
 /// Whom a message is for.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Target<G> {
     /// The members of a group; the sender need not be one.
     Group(G),
@@ -56,7 +58,7 @@ pub enum Target<G> {
 }
 
 /// A daemon's links, as it tells all others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkState {
     /// The daemon.
     pub origin: OverlayNodeId,
@@ -74,7 +76,7 @@ pub struct LinkState {
 pub type Topology = Vec<(OverlayNodeId, u64, u64)>;
 
 /// Proposal of a view.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Proposal {
     /// Name of the view.
     pub id: ViewId,
@@ -83,7 +85,7 @@ pub struct Proposal {
 }
 
 /// A message on the connection between two daemons.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum LinkMessage<G, P> {
     /// A daemon's links; passed on to all.
     LinkState(Rc<LinkState>),
@@ -95,10 +97,23 @@ pub enum LinkMessage<G, P> {
     Enter(ViewId),
     /// A message in the view last entered.
     View(Rc<ViewMessage<G, P>>),
+    /// Prices in a view. They may overtake other messages, so they name their view.
+    Prices(ViewId, Rc<Prices>),
+}
+
+/// Changed queues of a daemon.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prices {
+    /// The daemon: the root of the tree that the prices go down.
+    pub origin: OverlayNodeId,
+    /// Queues in front of the origin's links, by index among its links.
+    pub links: Vec<(u8, Level)>,
+    /// Queues to the origin's clients.
+    pub clients: Vec<(ClientId, Level)>,
 }
 
 /// A message in a view.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ViewMessage<G, P> {
     /// The daemon that sent the message: the root of the tree that it goes down.
     pub origin: OverlayNodeId,
@@ -112,7 +127,7 @@ pub struct ViewMessage<G, P> {
 }
 
 /// Content of a message in a view.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ViewBody<G, P> {
     /// A client's message.
     Data {
@@ -133,12 +148,23 @@ pub enum ViewBody<G, P> {
     Interest(G),
     /// The origin sends the group's messages to the daemon that asked.
     Included(G),
-    /// The origin has every message for it up to this stamp, from all daemons.
-    Received(OrderStamp),
+    /// How far the origin is.
+    Received(Received),
+}
+
+/// How far a daemon is with the messages of its view.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Received {
+    /// The daemon has every message for it up to this stamp, from all daemons.
+    pub all: OrderStamp,
+    /// Highest stamp that the daemon knows of a message that waits for the stamps of others.
+    pub ordered: OrderStamp,
+    /// Highest stamp that it knows of a message that waits until all have it.
+    pub safe: OrderStamp,
 }
 
 /// A change of a group by a client of the origin.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Update<G> {
     /// The client joins a group.
     Join(G, ClientId, Label),
@@ -149,7 +175,7 @@ pub enum Update<G> {
 }
 
 /// A message among the members of a proposed view.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeMessage<G, P> {
     /// Name of the proposed view.
     pub id: ViewId,
@@ -162,7 +188,7 @@ pub struct ChangeMessage<G, P> {
 }
 
 /// Content of a message among the members of a proposed view.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ChangeBody<G, P> {
     /// What the origin has of its view's messages.
     Report(Report),
@@ -175,7 +201,7 @@ pub enum ChangeBody<G, P> {
 }
 
 /// What a daemon has of its view's messages.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
     /// The view that the daemon is in.
     pub view: ViewId,

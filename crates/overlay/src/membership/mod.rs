@@ -34,14 +34,15 @@ use std::sync::Arc;
 
 use change::Round;
 pub use message::{
-    ChangeBody, ChangeMessage, Client, Label, LinkMessage, LinkState, Proposal, Report, Service,
-    Target, Topology, Update, ViewBody, ViewId, ViewMessage,
+    ChangeBody, ChangeMessage, Client, Label, LinkMessage, LinkState, Prices, Proposal, Received,
+    Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
 };
 use order::Order;
 use reach::Reach;
 use table::Table;
 
-use crate::ids::{ClientId, NodeSet, OverlayNodeId};
+use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
+use crate::message::{Level, OrderStamp};
 use crate::tree::{EdgeSpec, Trees};
 
 /// Name of a view of a group: equal at all daemons for the same members.
@@ -194,7 +195,9 @@ pub struct Member<G, P> {
     /// The change to another view.
     round: Option<Round<G, P>>,
     /// Messages in the proposed view, from daemons that have entered it earlier.
-    early: Vec<(OverlayNodeId, Rc<ViewMessage<G, P>>)>,
+    early: Vec<LinkMessage<G, P>>,
+    /// Prices of other daemons.
+    prices: VecDeque<Rc<Prices>>,
     requests: VecDeque<Request<G, P>>,
     outgoing: VecDeque<(OverlayNodeId, LinkMessage<G, P>)>,
     deliveries: VecDeque<Delivery<G, P>>,
@@ -237,6 +240,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             next_client: 0,
             round: None,
             early: Vec::new(),
+            prices: VecDeque::new(),
             requests: VecDeque::new(),
             outgoing: VecDeque::new(),
             deliveries: VecDeque::new(),
@@ -304,6 +308,75 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             let stamp = self.order.now();
             self.send_to(self.others(), stamp, ViewBody::Received(received));
         }
+    }
+
+    /// Tells others how far this daemon is, if a message waits for that. To be called whenever
+    /// messages may have come, for short delays.
+    pub fn hurry(&mut self) {
+        if self.order.is_awaited() {
+            self.tick();
+        }
+    }
+
+    /// Sends changed queues to all other daemons of the view.
+    pub fn tell_prices(&mut self, links: Vec<(u8, Level)>, clients: Vec<(ClientId, Level)>) {
+        let is_news = !(links.is_empty() && clients.is_empty());
+        if is_news && self.round.is_none() {
+            self.pass_prices(&Rc::new(Prices { origin: self.me, links, clients }));
+        }
+    }
+
+    /// Prices that have come from another daemon of the view.
+    pub fn poll_prices(&mut self) -> Option<Rc<Prices>> {
+        self.prices.pop_front()
+    }
+
+    fn pass_prices(&mut self, prices: &Rc<Prices>) {
+        let paths = Rc::clone(&self.paths);
+        let to = paths.members.without(prices.origin);
+        for edge in paths.trees.down(prices.origin, self.me, &to) {
+            let peer = self.edges[edge.index()].to;
+            let link = self.links.iter().find(|link| link.peer == peer);
+            if link.is_some_and(|link| paths.is_over(link)) {
+                self.outgoing.push_back((peer, LinkMessage::Prices(self.view, Rc::clone(prices))));
+            }
+        }
+    }
+
+    /// Destinations of a message to these targets in the present view.
+    pub fn destinations(&self, targets: &[Target<G>]) -> NodeSet {
+        self.table.to(targets).and(&self.paths.members)
+    }
+    /// The links that a message of this daemon to these destinations crosses.
+    pub fn crossed(&self, to: &NodeSet) -> Vec<EdgeId> {
+        self.paths.trees.crossed(self.me, to)
+    }
+    /// Up to this stamp, all daemons of the view have all messages.
+    pub fn stable(&self) -> OrderStamp {
+        self.order.stable()
+    }
+    /// The stamp of the last message.
+    pub fn stamp(&self) -> OrderStamp {
+        self.order.now()
+    }
+    /// Name of a client of this daemon.
+    pub fn label(&self, client: ClientId) -> Option<&Label> {
+        self.labels.get(&client)
+    }
+    /// Whether a client has this name, if it is known: as a member of a group, or here.
+    pub fn is_labelled(&self, client: Client, label: &Label) -> bool {
+        match client.node == self.me {
+            true => self.labels.get(&client.id) == Some(label),
+            false => self.table.label(client) == Some(label),
+        }
+    }
+    /// All groups with members.
+    pub fn groups(&self) -> impl Iterator<Item = &G> {
+        self.table.groups()
+    }
+    /// Whether a client is a member of a group.
+    pub fn is_member(&self, group: &G, client: Client) -> bool {
+        self.table.is_member(group, client)
     }
 
     /// A client connects; returns its number.
@@ -439,13 +512,30 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             LinkMessage::View(message) => {
                 let link = self.links.iter().find(|link| link.peer == peer);
                 let view = link.and_then(|link| link.heard);
-                match &self.round {
-                    None if view == Some(self.view) => self.hear(&message),
-                    Some(round) if view == Some(round.id()) => self.early.push((peer, message)),
-                    // The change to another view recovers what is lost here.
-                    _ => {}
-                }
+                self.hear_in(view, LinkMessage::View(message));
             }
+            LinkMessage::Prices(view, _) => self.hear_in(Some(view), message),
+        }
+    }
+
+    /// Takes in a message of this view, now or as soon as this daemon has entered the view.
+    fn hear_in(&mut self, view: Option<ViewId>, message: LinkMessage<G, P>) {
+        match &self.round {
+            None if view == Some(self.view) => self.hear_now(&message),
+            Some(round) if view == Some(round.id()) => self.early.push(message),
+            // The change to another view recovers what is lost here.
+            _ => {}
+        }
+    }
+
+    fn hear_now(&mut self, message: &LinkMessage<G, P>) {
+        match message {
+            LinkMessage::View(message) => self.hear(message),
+            LinkMessage::Prices(_, prices) => {
+                self.pass_prices(prices);
+                self.prices.push_back(Rc::clone(prices));
+            }
+            _ => {}
         }
     }
 
@@ -474,8 +564,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 self.table.included(group, message.origin);
                 self.join_ready();
             }
-            ViewBody::Received(stamp) if !is_ours => {
-                self.order.hear_received(message.origin, *stamp);
+            ViewBody::Received(received) if !is_ours => {
+                self.order.hear_received(message.origin, received);
             }
             _ => {}
         }
@@ -513,9 +603,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         for target in targets {
             match target {
                 Target::Group(group) => {
-                    let mut members = self.ours(group);
-                    members.retain(|id| !self.leaving.contains_key(&(group.clone(), *id)));
-                    to.append(&mut members);
+                    let stays = |id: &ClientId| {
+                        self.leaving.is_empty() || !self.leaving.contains_key(&(group.clone(), *id))
+                    };
+                    to.extend(self.table.members_at(group, self.me).filter(stays));
                 }
                 Target::Private(node, label) if *node == self.me => {
                     let named = self.labels.iter().filter(|(_, name)| *name == label);
@@ -524,15 +615,16 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 Target::Private(..) => {}
             }
         }
-        to.sort_unstable();
-        to.dedup();
+        if targets.len() > 1 {
+            to.sort_unstable();
+            to.dedup();
+        }
         to
     }
 
     /// Members of a group that are clients of this daemon.
     fn ours(&self, group: &G) -> Vec<ClientId> {
-        let ours = self.table.members(group).filter(|(client, _)| client.node == self.me);
-        ours.map(|(client, _)| client.id).collect()
+        self.table.members_at(group, self.me).collect()
     }
 
     fn tell(&mut self, mut to: Vec<ClientId>, event: Event<G, P>) {

@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::message::{Client, Report, Service, ViewBody, ViewId, ViewMessage};
+use super::message::{Client, Received, Report, Service, ViewBody, ViewId, ViewMessage};
 use crate::ids::{NodeSet, OverlayNodeId};
 use crate::message::OrderStamp;
 
@@ -23,6 +23,10 @@ pub(super) struct Order<G, P> {
     clock: OrderStamp,
     /// Clock and received stamp as last sent to all.
     told: (OrderStamp, OrderStamp),
+    /// Highest stamps known of messages that wait for others: for their stamps, and until all have
+    /// them.
+    ordered: OrderStamp,
+    safe: OrderStamp,
     /// By daemon: highest stamp heard from it.
     heard: Vec<OrderStamp>,
     /// By daemon: the stamp up to which it has all messages, as it said.
@@ -44,6 +48,8 @@ impl<G, P> Order<G, P> {
             members,
             clock: 0,
             told: (0, 0),
+            ordered: 0,
+            safe: 0,
             heard: vec![0; nodes],
             received: vec![0; nodes],
             held: BTreeMap::new(),
@@ -72,19 +78,30 @@ impl<G, P> Order<G, P> {
         self.others().map(|node| self.heard[node.index()]).min().unwrap_or(OrderStamp::MAX)
     }
 
+    /// Up to this stamp, this daemon has all messages.
+    fn all(&self) -> OrderStamp {
+        self.agreed().min(self.clock)
+    }
+
     /// Up to this stamp, all daemons have all messages.
-    fn safe(&self) -> OrderStamp {
+    pub(super) fn stable(&self) -> OrderStamp {
         let theirs = self.others().map(|node| self.received[node.index()]).min();
         theirs.map_or(OrderStamp::MAX, |theirs| theirs.min(self.agreed()))
     }
 
-    /// What to tell all others, if they do not know it: the stamp up to which this daemon has all
-    /// messages. Its clock goes with the message.
-    pub(super) fn tell(&mut self) -> Option<OrderStamp> {
-        let news = (self.clock, self.agreed().min(self.clock));
-        let is_news = news != self.told && self.members.len() > 1;
-        self.told = news;
-        is_news.then_some(news.1)
+    /// What to tell all others, if they do not know it: how far this daemon is. Its clock goes with
+    /// the message.
+    pub(super) fn tell(&mut self) -> Option<Received> {
+        let (clock, all) = (self.clock, self.all());
+        let is_news = (clock, all) != self.told && self.members.len() > 1;
+        self.told = (clock, all);
+        is_news.then_some(Received { all, ordered: self.ordered, safe: self.safe })
+    }
+
+    /// Whether a message waits somewhere for what this daemon has to tell.
+    pub(super) fn is_awaited(&self) -> bool {
+        let (clock, all) = self.told;
+        self.ordered > clock || (self.safe > all && self.all() > all)
     }
 
     /// Notes a stamp heard from another daemon.
@@ -94,18 +111,30 @@ impl<G, P> Order<G, P> {
         self.clock = self.clock.max(stamp);
     }
 
-    /// Notes that another daemon has all messages up to a stamp.
-    pub(super) fn hear_received(&mut self, from: OverlayNodeId, stamp: OrderStamp) {
+    /// Notes how far another daemon is.
+    pub(super) fn hear_received(&mut self, from: OverlayNodeId, told: &Received) {
         let received = &mut self.received[from.index()];
-        *received = stamp.max(*received);
-        let safe = self.safe();
-        self.held.retain(|(stamp, _), _| *stamp > safe);
+        *received = told.all.max(*received);
+        self.ordered = self.ordered.max(told.ordered);
+        self.safe = self.safe.max(told.safe);
+        let stable = self.stable();
+        while let Some(first) = self.held.first_entry()
+            && first.key().0 <= stable
+        {
+            first.remove();
+        }
     }
 
     /// Takes in a message of this daemon or for it. Returns whether it is to be delivered at once.
     pub(super) fn push(&mut self, message: &Rc<ViewMessage<G, P>>) -> bool {
         let key = (message.stamp, message.origin);
         let service = service(message);
+        if service >= Service::Causal {
+            self.ordered = self.ordered.max(key.0);
+        }
+        if service == Service::Safe {
+            self.safe = self.safe.max(key.0);
+        }
         if service > Service::Unreliable && self.members.len() > 1 {
             self.held.insert(key, Rc::clone(message));
         }
@@ -131,7 +160,7 @@ impl<G, P> Order<G, P> {
 
     /// The next message in the order, once none can come before it.
     pub(super) fn pop(&mut self) -> Option<Rc<ViewMessage<G, P>>> {
-        let (agreed, safe) = (self.agreed(), self.safe());
+        let (agreed, safe) = (self.agreed(), self.stable());
         self.pop_within(agreed, safe)
     }
 
@@ -168,7 +197,7 @@ impl<G, P> Order<G, P> {
             heard: self.heard.clone(),
             recovered: self.recovered.iter().copied().collect(),
             agreed: self.agreed(),
-            safe: self.safe(),
+            safe: self.stable(),
         }
     }
 

@@ -49,6 +49,27 @@ impl<G: Clone + Ord> Table<G> {
         members.into_iter().flatten().map(|(client, label)| (*client, label))
     }
 
+    /// The members of a group at one daemon, in order.
+    pub(super) fn members_at(
+        &self,
+        group: &G,
+        node: OverlayNodeId,
+    ) -> impl Iterator<Item = ClientId> {
+        let at = |id| Client { node, id: ClientId(id) };
+        let members = self.groups.get(group).map(|group| group.members.range(at(0)..=at(u32::MAX)));
+        members.into_iter().flatten().map(|(client, _)| client.id)
+    }
+
+    /// Whether a client is a member of a group.
+    pub(super) fn is_member(&self, group: &G, client: Client) -> bool {
+        self.groups.get(group).is_some_and(|group| group.members.contains_key(&client))
+    }
+
+    /// Name of a client, if it is a member of any group.
+    pub(super) fn label(&self, client: Client) -> Option<&Label> {
+        self.groups.values().find_map(|group| group.members.get(&client))
+    }
+
     /// All groups with members.
     pub(super) fn groups(&self) -> impl Iterator<Item = &G> {
         self.groups.iter().filter(|(_, group)| !group.members.is_empty()).map(|(name, _)| name)

@@ -4,7 +4,9 @@ mod check;
 mod net;
 mod schedule;
 
-use net::{Fault, Net};
+use net::{Entry, Fault, Net};
+
+use super::{Event, Service};
 
 /// `RATEWIRE_SCHEDULES` sets the number of schedules. The same seed gives the same schedule.
 #[test]
@@ -59,4 +61,26 @@ fn daemons_that_are_cut_off_go_on_and_merge_again() {
     net.fault(&Fault::Restart(3));
     net.settle();
     assert!((0..4).all(|node| net.view(node) == net.view(0) && net.view(node).1.len() == 4));
+}
+
+/// Without time passing, and although the daemon in the middle has no member.
+#[test]
+fn daemons_hurry_while_a_message_waits_for_them() {
+    for service in [Service::Causal, Service::Agreed, Service::Safe] {
+        let mut net = Net::line(3);
+        net.settle();
+        let [Some(sender), Some(receiver)] = [0, 2].map(|node| net.connect_client(node)) else {
+            panic!("both daemons run");
+        };
+        net.with(2, |daemon| daemon.join(receiver, 0));
+        net.settle();
+        net.send(0, sender, service, &[0], false);
+        net.settle_at_once();
+        let is_message = |entry: &Entry| match entry {
+            Entry::Got(delivery) => matches!(delivery.event, Event::Message { .. }),
+            _ => false,
+        };
+        let got = net.record.iter().flat_map(|life| &life.entries);
+        assert_eq!(got.filter(|(_, entry)| is_message(entry)).count(), 1, "{service:?}");
+    }
 }
