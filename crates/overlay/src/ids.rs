@@ -85,6 +85,10 @@ impl NodeSet {
     pub fn and(&self, other: &NodeSet) -> NodeSet {
         NodeSet(core::array::from_fn(|i| self.0[i] & other.0[i]))
     }
+    /// Nodes in one of the sets.
+    pub fn or(&self, other: &NodeSet) -> NodeSet {
+        NodeSet(core::array::from_fn(|i| self.0[i] | other.0[i]))
+    }
     /// Number of nodes.
     pub fn len(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()

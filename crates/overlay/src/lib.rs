@@ -16,9 +16,10 @@
 //! | [`tree`] | shortest-path trees | 3.1 |
 //! | [`queue`] | queue in front of a link | 4.2.1 |
 //! | [`client`] | a client and the agent that buys for it | 4.2.2 |
-//! | [`node`] | a daemon: all of the above together | 3, 4.2 |
+//! | [`node`] | a daemon of the simulator: all of the above together | 3, 4.2 |
 //! | [`groups`], [`ordering`] | members, views, agreed order | 3.1 |
-//! | [`membership`] | views of daemons that survive failures; no [`node`] uses it yet | none |
+//! | [`membership`] | views of daemons that survive failures | none |
+//! | [`daemon`] | a daemon of running programs: membership, prices and clients | 3, 4.2 |
 //! | [`message`], [`wire`] | messages between nodes, and their bytes | 4.2.1 |
 //! | [`optimum`] | the best result of any sharing | 6 |
 //! | [`params`] | all settings, with their sources | 4.2, 6, 7 |
@@ -38,6 +39,7 @@
 pub mod benefit;
 pub mod budget;
 pub mod client;
+pub mod daemon;
 pub mod fuzzing;
 mod gauge;
 pub mod groups;

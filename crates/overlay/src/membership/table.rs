@@ -24,6 +24,16 @@ struct Group {
     interested: Vec<OverlayNodeId>,
     /// Changes in this view of daemons.
     changes: u64,
+    /// Daemons of the members, and interested ones.
+    to: NodeSet,
+}
+
+impl Group {
+    /// Members at a daemon, in order.
+    fn at(&self, node: OverlayNodeId) -> impl Iterator<Item = ClientId> {
+        let at = |id| Client { node, id: ClientId(id) };
+        self.members.range(at(0)..=at(u32::MAX)).map(|(client, _)| client.id)
+    }
 }
 
 /// A client of this daemon that is about to join.
@@ -55,9 +65,7 @@ impl<G: Clone + Ord> Table<G> {
         group: &G,
         node: OverlayNodeId,
     ) -> impl Iterator<Item = ClientId> {
-        let at = |id| Client { node, id: ClientId(id) };
-        let members = self.groups.get(group).map(|group| group.members.range(at(0)..=at(u32::MAX)));
-        members.into_iter().flatten().map(|(client, _)| client.id)
+        self.groups.get(group).into_iter().flat_map(move |group| group.at(node))
     }
 
     /// Whether a client is a member of a group.
@@ -88,9 +96,9 @@ impl<G: Clone + Ord> Table<G> {
             match target {
                 Target::Private(node, _) => to.insert(*node),
                 Target::Group(group) => {
-                    let Some(group) = self.groups.get(group) else { continue };
-                    group.members.keys().for_each(|client| to.insert(client.node));
-                    group.interested.iter().for_each(|node| to.insert(*node));
+                    if let Some(group) = self.groups.get(group) {
+                        to = to.or(&group.to);
+                    }
                 }
             }
         }
@@ -103,6 +111,7 @@ impl<G: Clone + Ord> Table<G> {
         if let Some(place) = entry.interested.iter().position(|node| *node == client.node) {
             entry.interested.remove(place);
         }
+        entry.to.insert(client.node);
         if entry.members.insert(client, label.clone()).is_some() {
             return None;
         }
@@ -114,13 +123,18 @@ impl<G: Clone + Ord> Table<G> {
     pub(super) fn remove(&mut self, group: &G, client: Client) -> Option<u64> {
         let entry = self.groups.get_mut(group)?;
         entry.members.remove(&client)?;
+        if entry.at(client.node).next().is_none() && !entry.interested.contains(&client.node) {
+            entry.to.remove(client.node);
+        }
         entry.changes += 1;
         Some(entry.changes)
     }
 
     /// Sends a group's messages to a daemon whose client is about to join.
     pub(super) fn include(&mut self, group: &G, node: OverlayNodeId) {
-        self.groups.entry(group.clone()).or_default().interested.push(node);
+        let entry = self.groups.entry(group.clone()).or_default();
+        entry.interested.push(node);
+        entry.to.insert(node);
     }
 
     /// Prepares the join of a client of this daemon, for when all of `others` have included it.
@@ -184,8 +198,11 @@ impl<G: Clone + Ord> Table<G> {
         self.groups.clear();
         for (node, groups) in lists {
             for (group, clients) in groups {
-                let members = &mut self.groups.entry(group).or_default().members;
-                members.extend(clients.into_iter().map(|(id, label)| (Client { node, id }, label)));
+                let entry = self.groups.entry(group).or_default();
+                entry.to.insert(node);
+                entry
+                    .members
+                    .extend(clients.into_iter().map(|(id, label)| (Client { node, id }, label)));
             }
         }
         for joining in &mut self.joining {

@@ -1,0 +1,350 @@
+//! A daemon of running programs: membership, queues, prices and clients' money together.
+//!
+//! Sans-IO: the caller passes the time and arrivals. After a batch of calls, call
+//! [`Daemon::hurry`], drain [`Daemon::poll_delivery`], [`Daemon::poll_sent`] and
+//! [`Daemon::poll_link`], take messages for links as their connections have room
+//! ([`Daemon::take`]), and read [`Daemon::deadline`] for the next call of [`Daemon::advance`].
+//!
+//! Decisions beyond the paper, which measures equal messages of few clients:
+//! - The queue to a client is the last link of the tree: it has a price, and all daemons know it.
+//! - A message counts as its packets, in queues and prices ([`Payload::counted`]).
+//! - A client's queue beyond its limit stops all senders at once, at any budget. So does a daemon's
+//!   window: its messages that not all daemons have yet are bounded. Receivers tell such a queue
+//!   before they confirm the messages that filled it, so a queue never holds more than its limit
+//!   and one window of each daemon.
+
+mod buying;
+mod prices;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::sync::Arc;
+
+use buying::Purse;
+pub use buying::{Offer, Offered, PurseState};
+use prices::Prices;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_units::{Bytes, Time};
+
+use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
+use crate::membership::{Delivery, Event, Label, LinkMessage, Member, ViewBody};
+use crate::message::OrderStamp;
+use crate::params::Params;
+use crate::price::Dollars;
+use crate::queue::{Kind, LinkQueue};
+use crate::tree::EdgeSpec;
+
+/// A client's data, and how it counts.
+pub trait Payload: Clone {
+    /// Number of messages that it counts as, at least 1.
+    fn counted(&self) -> u32;
+    /// Its length.
+    fn size(&self) -> Bytes;
+}
+
+/// Facts that all daemons of an overlay know from the start.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Flow control.
+    pub params: Params,
+    /// Number of daemons.
+    pub nodes: usize,
+    /// Links between daemons.
+    pub edges: Arc<[EdgeSpec]>,
+    /// Maximum of a daemon's messages that not all daemons have yet. A larger message goes alone.
+    pub window: Bytes,
+}
+
+/// A daemon in operation. `G` names groups, `P` is the data of clients' messages.
+#[derive(Debug)]
+pub struct Daemon<G, P> {
+    settings: Arc<Settings>,
+    member: Member<G, P>,
+    /// This daemon's links.
+    links: Vec<Link<G, P>>,
+    ready_links: VecDeque<OverlayNodeId>,
+    prices: Prices,
+    purses: BTreeMap<ClientId, Purse<G, P>>,
+    wakes: BinaryHeap<Reverse<(Time, ClientId)>>,
+    /// Clients with a message that waits.
+    held: BTreeSet<ClientId>,
+    sent: VecDeque<ClientId>,
+    deliveries: VecDeque<Delivery<G, P>>,
+    /// This daemon's messages that not all have, with their sizes, and the sum of these.
+    unstable: VecDeque<(OrderStamp, Bytes)>,
+    in_window: Bytes,
+    /// By destinations: the links that messages cross in this view.
+    ways: BTreeMap<NodeSet, Vec<EdgeId>>,
+    next_update: Time,
+    random: Xoshiro256PlusPlus,
+}
+
+/// A link to a neighbour.
+#[derive(Debug)]
+struct Link<G, P> {
+    peer: OverlayNodeId,
+    edge: EdgeId,
+    is_up: bool,
+    queue: LinkQueue<LinkMessage<G, P>>,
+}
+
+/// State of a link to a neighbour.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkState<'a, G, P> {
+    /// The neighbour.
+    pub peer: OverlayNodeId,
+    /// Whether there is a connection.
+    pub is_up: bool,
+    /// Cost of a message over the link, as last told.
+    pub cost: Dollars,
+    /// Queue in front of the link.
+    pub queue: &'a LinkQueue<LinkMessage<G, P>>,
+}
+
+impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
+    /// Daemon `me`, alone. `incarnation` must be larger than at any earlier start of the daemon.
+    pub fn new(
+        me: OverlayNodeId,
+        incarnation: u64,
+        settings: Arc<Settings>,
+        random: Xoshiro256PlusPlus,
+    ) -> Daemon<G, P> {
+        let own = settings.edges.iter().enumerate().filter(|(_, edge)| edge.from == me);
+        let link = |(number, edge): (usize, &EdgeSpec)| Link {
+            peer: edge.to,
+            edge: EdgeId(number as u16),
+            is_up: false,
+            queue: LinkQueue::default(),
+        };
+        Daemon {
+            member: Member::new(me, incarnation, settings.nodes, Arc::clone(&settings.edges)),
+            links: own.map(link).collect(),
+            ready_links: VecDeque::new(),
+            prices: Prices::new(me, settings.nodes, &settings.edges),
+            purses: BTreeMap::new(),
+            wakes: BinaryHeap::new(),
+            held: BTreeSet::new(),
+            sent: VecDeque::new(),
+            deliveries: VecDeque::new(),
+            unstable: VecDeque::new(),
+            in_window: Bytes::ZERO,
+            ways: BTreeMap::new(),
+            next_update: settings.params.first_update(me.index(), settings.nodes),
+            random,
+            settings,
+        }
+    }
+
+    /// The membership.
+    pub fn member(&self) -> &Member<G, P> {
+        &self.member
+    }
+    /// This daemon's links.
+    pub fn links(&self) -> impl Iterator<Item = LinkState<'_, G, P>> {
+        self.links.iter().map(|link| LinkState {
+            peer: link.peer,
+            is_up: link.is_up,
+            cost: self.prices.link(link.edge, &self.settings.params),
+            queue: &link.queue,
+        })
+    }
+    /// This daemon's messages that not all daemons have yet.
+    pub fn in_window(&self) -> Bytes {
+        self.in_window
+    }
+
+    /// Notes a new connection with a neighbour. Both ends give the same number, larger than before.
+    pub fn link_up(&mut self, now: Time, peer: OverlayNodeId, connection: u64) {
+        self.clear(peer, true);
+        self.member.link_up(peer, connection);
+        self.settle(now);
+    }
+
+    /// Notes the end of the connection with a neighbour.
+    pub fn link_down(&mut self, now: Time, peer: OverlayNodeId) {
+        self.clear(peer, false);
+        self.member.link_down(peer);
+        self.settle(now);
+    }
+
+    fn clear(&mut self, peer: OverlayNodeId, is_up: bool) {
+        for link in self.links.iter_mut().filter(|link| link.peer == peer) {
+            link.queue = LinkQueue::default();
+            link.is_up = is_up;
+        }
+        self.ready_links.retain(|ready| *ready != peer);
+    }
+
+    /// Takes in a message from a neighbour.
+    pub fn receive(&mut self, now: Time, peer: OverlayNodeId, message: LinkMessage<G, P>) {
+        self.member.receive(peer, message);
+        self.settle(now);
+    }
+
+    /// A client connects; returns its number.
+    pub fn connect(&mut self, now: Time, label: Label) -> ClientId {
+        let client = self.member.connect(label);
+        self.purses.insert(client, Purse::new(now, &self.settings.params));
+        client
+    }
+
+    /// A client's connection has ended. A message of it that waits is not sent.
+    pub fn disconnect(&mut self, now: Time, client: ClientId) {
+        self.purses.remove(&client);
+        self.held.remove(&client);
+        if self.prices.remove_own(client) {
+            self.member.tell_prices(Vec::new(), vec![(client, Default::default())]);
+        }
+        self.member.disconnect(client);
+        self.settle(now);
+        self.reconsider(now);
+    }
+
+    /// A client joins a group.
+    pub fn join(&mut self, now: Time, client: ClientId, group: G) {
+        self.member.join(client, group);
+        self.settle(now);
+    }
+
+    /// A client leaves a group.
+    pub fn leave(&mut self, now: Time, client: ClientId, group: G) {
+        self.member.leave(client, group);
+        self.settle(now);
+    }
+
+    /// States the queue to a client: messages as they count, and whether it is beyond its limit.
+    pub fn set_queue(&mut self, now: Time, client: ClientId, waiting: u64, is_full: bool) {
+        let was_full = self.prices.set_own(now, client, waiting, is_full);
+        if was_full == is_full {
+            return;
+        }
+        let told = self.prices.tell_now(client);
+        self.member.tell_prices(Vec::new(), vec![(client, told)]);
+        self.collect(now);
+        if was_full {
+            self.reconsider(now);
+        }
+    }
+
+    /// Does what is due by `now`: salaries, purchases, cost updates.
+    pub fn advance(&mut self, now: Time) {
+        while let Some(Reverse((at, client))) = self.wakes.peek().copied()
+            && at <= now
+        {
+            self.wakes.pop();
+            self.wake(now, at, client);
+        }
+        if self.next_update <= now {
+            while self.next_update <= now {
+                self.next_update += self.settings.params.interval;
+            }
+            self.update(now);
+        }
+        self.settle(now);
+    }
+
+    /// When to call [`Daemon::advance`].
+    pub fn deadline(&self) -> Time {
+        let wake = self.wakes.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
+        wake.min(self.next_update)
+    }
+
+    /// Tells others how far this daemon is, if a message waits for that.
+    pub fn hurry(&mut self, now: Time) {
+        self.member.hurry();
+        self.settle(now);
+    }
+
+    /// Sends the daemon's changed prices, and lets clients read the new prices.
+    fn update(&mut self, now: Time) {
+        if !self.member.is_changing() {
+            let averages =
+                self.links.iter_mut().map(|link| (link.edge, link.queue.close_interval(now)));
+            let links = self.prices.news_of_links(averages);
+            let clients = self.prices.news_of_clients(now);
+            self.member.tell_prices(links, clients);
+        }
+        self.member.tick();
+        self.reconsider(now);
+    }
+
+    /// Takes what the membership has for links, for clients, and for this daemon.
+    fn settle(&mut self, now: Time) {
+        self.collect(now);
+        let mut is_news = false;
+        while let Some(prices) = self.member.poll_prices() {
+            self.prices.learn(&prices);
+            is_news = true;
+        }
+        while let Some(delivery) = self.member.poll_delivery() {
+            if let Event::Entered(..) = delivery.event {
+                self.enter();
+                is_news = true;
+            }
+            self.deliveries.push_back(delivery);
+        }
+        let stable = self.member.stable();
+        while let Some((stamp, size)) = self.unstable.front().copied()
+            && stamp <= stable
+        {
+            self.unstable.pop_front();
+            self.in_window = self.in_window.saturating_sub(size);
+            is_news = true;
+        }
+        if is_news {
+            self.reconsider(now);
+        }
+    }
+
+    fn enter(&mut self) {
+        self.prices.enter();
+        self.ways.clear();
+        self.unstable.clear();
+        self.in_window = Bytes::ZERO;
+    }
+
+    fn collect(&mut self, now: Time) {
+        while let Some((peer, message)) = self.member.poll_link() {
+            let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { continue };
+            if link.queue.is_empty() {
+                self.ready_links.push_back(peer);
+            }
+            let (kind, size) = kind(&message);
+            link.queue.push(now, kind, size, message);
+        }
+    }
+
+    /// Takes the next message for the connection with a neighbour. Call it when the connection has
+    /// room for one.
+    pub fn take(&mut self, now: Time, peer: OverlayNodeId) -> Option<LinkMessage<G, P>> {
+        let link = self.links.iter_mut().find(|link| link.peer == peer)?;
+        link.queue.take(now).map(|(_, message)| message)
+    }
+
+    /// A neighbour for which there was no message and now is.
+    pub fn poll_link(&mut self) -> Option<OverlayNodeId> {
+        self.ready_links.pop_front()
+    }
+    /// An event for clients.
+    pub fn poll_delivery(&mut self) -> Option<Delivery<G, P>> {
+        self.deliveries.pop_front()
+    }
+    /// A client whose [held](Offered::Held) message has been sent: it may offer its next.
+    pub fn poll_sent(&mut self) -> Option<ClientId> {
+        self.sent.pop_front()
+    }
+}
+
+/// How a message counts in a link's queue.
+fn kind<G, P: Payload>(message: &LinkMessage<G, P>) -> (Kind, Bytes) {
+    match message {
+        LinkMessage::Prices(..) => (Kind::Prices, Bytes::ZERO),
+        LinkMessage::View(message) => match &message.body {
+            ViewBody::Data { payload, .. } => (Kind::Data(payload.counted()), payload.size()),
+            _ => (Kind::Other, Bytes::ZERO),
+        },
+        _ => (Kind::Other, Bytes::ZERO),
+    }
+}

@@ -1,0 +1,165 @@
+//! Prices of links and of clients' queues, as told.
+
+use std::collections::BTreeMap;
+
+use ratewire_units::Time;
+
+use crate::gauge::{Gauge, Mean};
+use crate::ids::{ClientId, EdgeId, OverlayNodeId};
+use crate::membership::{self, Client};
+use crate::message::Level;
+use crate::params::Params;
+use crate::price::{Dollars, Occupancy};
+use crate::tree::EdgeSpec;
+
+/// Queues of the overlay, as one daemon knows them.
+#[derive(Debug)]
+pub(super) struct Prices {
+    me: OverlayNodeId,
+    /// By daemon: its links, in order.
+    own: Vec<Vec<EdgeId>>,
+    /// By link: its queue, as last told.
+    links: Vec<Level>,
+    /// Queues of other daemons' clients, as last told; empty ones are left out.
+    theirs: BTreeMap<Client, Level>,
+    /// Queues to this daemon's clients; empty ones that all know of are left out.
+    ours: BTreeMap<ClientId, Queue>,
+}
+
+/// A queue to a client of this daemon.
+#[derive(Debug, Default)]
+struct Queue {
+    gauge: Gauge,
+    mean: Mean,
+    is_full: bool,
+    told: Level,
+}
+
+impl Queue {
+    fn level(&self) -> Level {
+        if self.is_full { Level::FULL } else { Level::of(self.mean.get()) }
+    }
+}
+
+impl Prices {
+    pub(super) fn new(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> Prices {
+        let mut own = vec![Vec::new(); nodes];
+        for (number, edge) in edges.iter().enumerate() {
+            own[edge.from.index()].push(EdgeId(number as u16));
+        }
+        let links = vec![Level::default(); edges.len()];
+        Prices { me, own, links, theirs: BTreeMap::new(), ours: BTreeMap::new() }
+    }
+
+    /// Forgets what was told: daemons of a new view tell it anew.
+    pub(super) fn enter(&mut self) {
+        self.links.fill(Level::default());
+        self.theirs.clear();
+        self.ours.values_mut().for_each(|queue| queue.told = Level::default());
+    }
+
+    pub(super) fn learn(&mut self, told: &membership::Prices) {
+        for (place, level) in &told.links {
+            if let Some(link) = self.own[told.origin.index()].get(usize::from(*place)) {
+                self.links[link.index()] = *level;
+            }
+        }
+        for (id, level) in &told.clients {
+            let client = Client { node: told.origin, id: *id };
+            if *level == Level::default() {
+                self.theirs.remove(&client);
+            } else {
+                self.theirs.insert(client, *level);
+            }
+        }
+    }
+
+    /// Notes the queue to a client of this daemon. Returns whether it was full before.
+    pub(super) fn set_own(
+        &mut self,
+        now: Time,
+        client: ClientId,
+        waiting: u64,
+        is_full: bool,
+    ) -> bool {
+        if waiting == 0 && !is_full && !self.ours.contains_key(&client) {
+            return false;
+        }
+        let queue = self.ours.entry(client).or_default();
+        queue.gauge.set(now, waiting);
+        core::mem::replace(&mut queue.is_full, is_full)
+    }
+
+    /// Forgets a client of this daemon. Returns whether others must be told.
+    pub(super) fn remove_own(&mut self, client: ClientId) -> bool {
+        self.ours.remove(&client).is_some_and(|queue| queue.told != Level::default())
+    }
+
+    /// The queue to a client of this daemon, to be told at once.
+    pub(super) fn tell_now(&mut self, client: ClientId) -> Level {
+        let queue = self.ours.entry(client).or_default();
+        queue.told = queue.level();
+        queue.told
+    }
+
+    /// Changed queues of this daemon's links.
+    pub(super) fn news_of_links(
+        &mut self,
+        averages: impl Iterator<Item = (EdgeId, Occupancy)>,
+    ) -> Vec<(u8, Level)> {
+        let mut news = Vec::new();
+        for (place, (link, average)) in averages.enumerate() {
+            let (level, told) = (Level::of(average), &mut self.links[link.index()]);
+            if level.is_news(*told) {
+                *told = level;
+                news.push((place as u8, level));
+            }
+        }
+        news
+    }
+
+    /// Changed queues to this daemon's clients.
+    pub(super) fn news_of_clients(&mut self, now: Time) -> Vec<(ClientId, Level)> {
+        let mut news = Vec::new();
+        self.ours.retain(|client, queue| {
+            queue.mean.close_interval(now, &mut queue.gauge);
+            let level = queue.level();
+            let is_empty = level == Level::default();
+            if level.is_news(queue.told) || (is_empty && queue.told != level) {
+                queue.told = level;
+                news.push((*client, level));
+            }
+            !is_empty || queue.gauge.waiting() > 0
+        });
+        news
+    }
+
+    /// Cost of a message over a link.
+    pub(super) fn link(&self, link: EdgeId, params: &Params) -> Dollars {
+        params.link_cost(self.links[link.index()].occupancy())
+    }
+
+    /// Sum of the costs of clients' queues that a message is for. The queues to clients of this
+    /// daemon are read as they are now.
+    pub(super) fn clients(
+        &self,
+        params: &Params,
+        is_addressed: impl Fn(Client) -> bool,
+    ) -> Dollars {
+        let theirs = self.theirs.iter().map(|(client, level)| (*client, *level));
+        let ours = self.ours.iter().map(|(id, queue)| {
+            let now = Level::of(Occupancy::new(queue.gauge.waiting() as f64));
+            let level = if queue.is_full { Level::FULL } else { now };
+            (Client { node: self.me, id: *id }, level)
+        });
+        let addressed = theirs.chain(ours).filter(|(client, _)| is_addressed(*client));
+        addressed.map(|(_, level)| cost(level, params)).sum()
+    }
+}
+
+fn cost(level: Level, params: &Params) -> Dollars {
+    match level {
+        Level::FULL => Dollars::new(f64::INFINITY),
+        level => params.link_cost(level.occupancy()),
+    }
+}

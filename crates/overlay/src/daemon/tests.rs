@@ -1,0 +1,305 @@
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rand_core::SeedableRng;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_units::{Bytes, Duration, Time};
+
+use super::{Daemon, Offer, Offered, Payload, Settings};
+use crate::ids::{ClientId, OverlayNodeId};
+use crate::membership::{Event, LinkMessage, Outgoing, Service, Target};
+use crate::params::Params;
+use crate::tree::EdgeSpec;
+
+/// Messages that a client's line carries in a step.
+const LINE: usize = 200;
+
+#[derive(Clone, Debug, PartialEq)]
+struct Data(u32);
+
+impl Payload for Data {
+    fn counted(&self) -> u32 {
+        self.0
+    }
+    fn size(&self) -> Bytes {
+        Bytes::new(1000 * u64::from(self.0))
+    }
+}
+
+/// Daemons on a line, whose links take no time and have no limit unless a test keeps messages back.
+struct Net {
+    now: Time,
+    daemons: Vec<Daemon<u8, Data>>,
+    /// Links from one daemon to the next that carry nothing but prices.
+    stopped: Option<usize>,
+    got: Vec<usize>,
+    /// Clients with a message that waits.
+    held: BTreeSet<(usize, ClientId)>,
+}
+
+impl Net {
+    fn line(nodes: usize, window: u64) -> Net {
+        let edge = |from: usize, to: usize| EdgeSpec {
+            from: OverlayNodeId(from as u8),
+            to: OverlayNodeId(to as u8),
+            delay: Duration::from_millis(1),
+        };
+        let edges = (1..nodes).flat_map(|i| [edge(i - 1, i), edge(i, i - 1)]).collect();
+        let params = Params { randomise: false, ..Params::default() };
+        let settings = Arc::new(Settings { params, nodes, edges, window: Bytes::new(window) });
+        let daemon = |i: usize| {
+            let random = Xoshiro256PlusPlus::seed_from_u64(i as u64);
+            Daemon::new(OverlayNodeId(i as u8), 1, Arc::clone(&settings), random)
+        };
+        let mut net = Net {
+            now: Time::ZERO,
+            daemons: (0..nodes).map(daemon).collect(),
+            stopped: None,
+            got: vec![0; nodes],
+            held: BTreeSet::new(),
+        };
+        for i in 1..nodes {
+            net.daemons[i].link_up(net.now, OverlayNodeId(i as u8 - 1), 1);
+            net.daemons[i - 1].link_up(net.now, OverlayNodeId(i as u8), 1);
+        }
+        net.run(Duration::from_millis(500));
+        assert_eq!(net.daemons[0].member().view().1.len(), nodes);
+        net
+    }
+
+    fn exchange(&mut self) {
+        loop {
+            let mut is_busy = false;
+            for node in 0..self.daemons.len() {
+                self.daemons[node].hurry(self.now);
+                while self.daemons[node].poll_link().is_some() {}
+                let peers: Vec<_> = self.daemons[node].links().map(|link| link.peer).collect();
+                for peer in peers {
+                    if self.stopped == Some(node) && peer.index() > node {
+                        continue;
+                    }
+                    while let Some(message) = self.daemons[node].take(self.now, peer) {
+                        is_busy = true;
+                        let from = OverlayNodeId(node as u8);
+                        self.daemons[peer.index()].receive(self.now, from, message);
+                    }
+                }
+                while let Some(delivery) = self.daemons[node].poll_delivery() {
+                    if let Event::Message { .. } = delivery.event {
+                        self.got[node] += delivery.to.len();
+                    }
+                }
+            }
+            if !is_busy {
+                return;
+            }
+        }
+    }
+
+    /// Lets time pass in steps of a millisecond.
+    fn run(&mut self, time: Duration) {
+        let end = self.now + time;
+        while self.now < end {
+            self.now += Duration::from_millis(1);
+            let now = self.now;
+            self.daemons.iter_mut().for_each(|daemon| daemon.advance(now));
+            self.exchange();
+        }
+    }
+
+    fn client(&mut self, node: usize, groups: &[u8]) -> ClientId {
+        let name = format!("c{}", self.got.iter().sum::<usize>());
+        let client = self.daemons[node].connect(self.now, name.as_str().into());
+        for group in groups {
+            self.daemons[node].join(self.now, client, *group);
+        }
+        self.exchange();
+        client
+    }
+
+    /// Offers messages to a group until one is held, or the client's line has carried what it can
+    /// in a step; returns how many were sent.
+    fn flood(&mut self, node: usize, client: ClientId, group: u8, counted: u32) -> usize {
+        let offer = Offer {
+            message: Outgoing {
+                service: Service::Agreed,
+                self_discard: false,
+                targets: vec![Target::Group(group)],
+                payload: Data(counted),
+            },
+            ignores_receivers: false,
+        };
+        for sent in 0..LINE {
+            if self.daemons[node].offer(self.now, client, offer.clone()) == Offered::Held {
+                self.held.insert((node, client));
+                return sent;
+            }
+        }
+        LINE
+    }
+
+    /// Floods for a time, and again whenever a message that was held has gone.
+    fn flood_for(&mut self, node: usize, client: ClientId, group: u8, time: Duration) -> usize {
+        let mut sent = 0;
+        let end = self.now + time;
+        while self.now < end {
+            self.run(Duration::from_millis(1));
+            while let Some(gone) = self.daemons[node].poll_sent() {
+                sent += usize::from(gone == client);
+                self.held.remove(&(node, gone));
+            }
+            if !self.held.contains(&(node, client)) {
+                sent += self.flood(node, client, group, 1);
+            }
+        }
+        sent
+    }
+}
+
+#[test]
+fn messages_cost_the_fee_and_their_links() {
+    let mut net = Net::line(2, 1 << 20);
+    net.client(1, &[7]);
+    let sender = net.client(0, &[]);
+    assert_eq!(net.flood(0, sender, 7, 1), 10, "a salary of $10 at $1");
+    net.exchange();
+    assert_eq!(net.got, [0, 10]);
+    net.stopped = Some(0);
+    let before = net.daemons[0].links().map(|link| link.cost.get()).sum::<f64>();
+    assert_eq!(before, 0.0);
+    net.flood_for(0, sender, 7, Duration::from_secs(3));
+    let link = net.daemons[0].links().next().expect("one link");
+    // The soft limit of 100, and what was bought before its price was told.
+    assert!((60..130).contains(&link.queue.waiting()), "{}", link.queue.waiting());
+    assert!(link.cost.get() > 20.0, "{:?}", link.cost);
+}
+
+#[test]
+fn salaries_grow_while_nothing_is_dear() {
+    let mut net = Net::line(1, 1 << 20);
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    net.flood_for(0, sender, 7, Duration::from_secs(2));
+    let rate = net.flood_for(0, sender, 7, Duration::from_millis(100)) * 10;
+    assert!(rate > 100_000, "{rate} messages a second, though the clock ticks in milliseconds");
+}
+
+#[test]
+fn a_full_queue_stops_its_senders_everywhere_and_no_others() {
+    let mut net = Net::line(3, 1 << 20);
+    let slow = net.client(2, &[7]);
+    net.client(2, &[8]);
+    let [near, far] = [2, 0].map(|node| net.client(node, &[]));
+    net.daemons[2].set_queue(net.now, slow, 5000, true);
+    net.exchange();
+    for (node, client) in [(2, near), (0, far)] {
+        assert_eq!(net.flood_for(node, client, 7, Duration::from_millis(500)), 0);
+    }
+    let others = net.client(0, &[]);
+    assert!(net.flood_for(0, others, 8, Duration::from_millis(500)) >= 10);
+    net.daemons[2].set_queue(net.now, slow, 0, false);
+    net.run(Duration::from_millis(200));
+    let gone = |daemon: &mut Daemon<u8, Data>| std::iter::from_fn(|| daemon.poll_sent()).count();
+    assert_eq!((gone(&mut net.daemons[2]), gone(&mut net.daemons[0])), (1, 1));
+}
+
+#[test]
+fn a_slow_receiver_costs() {
+    let mut net = Net::line(2, 1 << 20);
+    let slow = net.client(1, &[7]);
+    net.daemons[1].set_queue(net.now, slow, 50, false);
+    net.run(Duration::from_millis(200));
+    let sender = net.client(0, &[]);
+    assert_eq!(net.flood(0, sender, 7, 1), 1, "$10 pay once for $1 and a queue of 50");
+}
+
+#[test]
+fn who_may_ignore_receivers_pays_for_links_alone() {
+    let mut net = Net::line(1, 1 << 20);
+    let slow = net.client(0, &[7]);
+    net.daemons[0].set_queue(net.now, slow, 5000, true);
+    let sender = net.client(0, &[]);
+    let message = Outgoing {
+        service: Service::Unreliable,
+        self_discard: false,
+        targets: vec![Target::Group(7)],
+        payload: Data(1),
+    };
+    let now = net.now;
+    let mut offer = |ignores_receivers| {
+        let offer = Offer { message: message.clone(), ignores_receivers };
+        net.daemons[0].offer(now, sender, offer)
+    };
+    assert_eq!((offer(true), offer(false)), (Offered::Sent, Offered::Held));
+}
+
+#[test]
+fn the_window_bounds_what_others_lack() {
+    let mut net = Net::line(2, 5_000);
+    net.client(1, &[7]);
+    let sender = net.client(0, &[]);
+    net.stopped = Some(0);
+    assert_eq!(net.flood(0, sender, 7, 1), 5);
+    assert_eq!(net.daemons[0].in_window(), Bytes::new(5000));
+    net.stopped = None;
+    net.exchange();
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender));
+    assert_eq!(net.daemons[0].in_window(), Bytes::ZERO, "and the sixth has come, too");
+    assert_eq!(net.got, [0, 6]);
+}
+
+#[test]
+fn a_message_beyond_the_window_goes_alone() {
+    let mut net = Net::line(2, 5_000);
+    net.client(1, &[7]);
+    let [one, two] = [0, 0].map(|node| net.client(node, &[]));
+    net.stopped = Some(0);
+    assert_eq!(net.flood(0, one, 7, 50), 1);
+    assert_eq!(net.flood(0, two, 7, 1), 0);
+}
+
+#[test]
+fn messages_wait_while_views_change() {
+    let mut net = Net::line(3, 1 << 20);
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    net.daemons[1].link_down(net.now, OverlayNodeId(2));
+    net.daemons[2].link_down(net.now, OverlayNodeId(1));
+    while let Some(message) = net.daemons[1].take(net.now, OverlayNodeId(0)) {
+        net.daemons[0].receive(net.now, OverlayNodeId(1), message);
+    }
+    assert!(net.daemons[0].member().is_changing());
+    assert_eq!(net.flood(0, sender, 7, 1), 0);
+    net.exchange();
+    assert_eq!(net.daemons[0].member().view().1.len(), 2);
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender));
+    assert_eq!(net.got[0], 1);
+}
+
+#[test]
+fn prices_are_told_anew_in_a_view() {
+    let mut net = Net::line(3, 1 << 20);
+    let slow = net.client(0, &[7]);
+    net.daemons[0].set_queue(net.now, slow, 5000, true);
+    net.exchange();
+    net.daemons[1].link_down(net.now, OverlayNodeId(2));
+    net.daemons[2].link_down(net.now, OverlayNodeId(1));
+    net.run(Duration::from_millis(200));
+    for (node, peer) in [(1, 2), (2, 1)] {
+        net.daemons[node].link_up(net.now, OverlayNodeId(peer), 2);
+    }
+    net.run(Duration::from_millis(200));
+    let sender = net.client(2, &[]);
+    assert_eq!(net.flood(2, sender, 7, 1), 0);
+}
+
+#[test]
+fn prices_overtake() {
+    let mut net = Net::line(2, 1 << 20);
+    let (here, _) = (net.client(0, &[]), net.client(1, &[7]));
+    net.stopped = Some(0);
+    net.flood(0, here, 7, 1);
+    net.daemons[0].set_queue(net.now, here, 9000, true);
+    let first = net.daemons[0].take(net.now, OverlayNodeId(1));
+    assert!(matches!(first, Some(LinkMessage::Prices(..))), "{first:?}");
+}
