@@ -76,18 +76,28 @@ impl FromStr for Listen {
     }
 }
 
-/// Why a daemon cannot have this name; `None` if it can.
-pub(super) fn refused(name: &str) -> Option<String> {
+/// Names that daemons may have, in words.
+const NAMES: &str =
+    "1 to 19 letters, digits, `-` and `_`, a letter or digit first and last, not `ca`";
+
+/// Checks a daemon's name.
+///
+/// # Errors
+/// If no daemon can have this name: why, and what is allowed.
+pub fn check_name(name: &str) -> Result<(), (String, String)> {
     let is_plain = |c: char| c.is_ascii_alphanumeric();
     let is_allowed = name.chars().all(|c| is_plain(c) || c == '-' || c == '_');
-    if name.is_empty() || name.len() > LONGEST_NAME {
-        return Some(format!("{} characters", name.chars().count()));
-    }
-    if !is_allowed || !name.starts_with(is_plain) || !name.ends_with(is_plain) {
-        return Some("a character that is not allowed".to_string());
-    }
-    // The authority's certificate has this name.
-    name.eq_ignore_ascii_case("ca").then(|| "the name of the certificates' authority".to_string())
+    let why = if name.is_empty() || name.len() > LONGEST_NAME {
+        format!("has {} characters", name.chars().count())
+    } else if !is_allowed || !name.starts_with(is_plain) || !name.ends_with(is_plain) {
+        "has a character that is not allowed".to_string()
+    } else if name.eq_ignore_ascii_case("ca") {
+        // Its certificate would have the authority's file name.
+        "is the name of the certificates' authority".to_string()
+    } else {
+        return Ok(());
+    };
+    Err((format!("the daemon's name {name:?} {why}"), format!("allowed: {NAMES}")))
 }
 
 /// Reads the daemons. One with a mistake is left out.
@@ -144,16 +154,12 @@ fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
 }
 
 fn name(section: &Section<'_>) -> Option<String> {
-    let allowed = format!(
-        "1 to {LONGEST_NAME} letters, digits, `-` and `_`, a letter or digit first and last, not `ca`"
-    );
     if !section.has("name") {
-        section.missing("name", &format!("write a name: {allowed}"));
+        section.missing("name", &format!("write a name: {NAMES}"));
     }
-    let At { value, span } = section.text("name", &allowed)?;
-    if let Some(why) = refused(value) {
-        let message = format!("the daemon's name {value:?} has {why}");
-        section.source.note(&span, message, format!("allowed: {allowed}"));
+    let At { value, span } = section.text("name", NAMES)?;
+    if let Err((why, help)) = check_name(value) {
+        section.source.note(&span, why, help);
         return None;
     }
     Some(value.to_string())

@@ -30,7 +30,7 @@ use std::sync::Arc;
 use ratewire_overlay::{Dollars, EdgeSpec, OverlayNodeId, Params};
 use toml::de::DeTable;
 
-pub use daemon::{Daemon, LONGEST_NAME, Listen};
+pub use daemon::{Daemon, LONGEST_NAME, Listen, check_name};
 pub use link::Link;
 pub use policy::{Policies, Policy};
 pub use problem::{ConfigError, Problem};

@@ -141,7 +141,7 @@ fn every_mistake_has_a_line_and_a_remedy() {
         ("[[daemon]]".into(), "1:1: [[daemon]] needs the key `name`"),
         ("[[daemon]]\nname = \"\"".into(), "2:8: the daemon's name \"\" has 0 characters"),
         (TWO.replace("\"a\"", "\"a.b\""), "\"a.b\" has a character that is not allowed"),
-        (TWO.replace("\"a\"", "\"CA\""), "\"CA\" has the name of the certificates' authority"),
+        (TWO.replace("\"a\"", "\"CA\""), "\"CA\" is the name of the certificates' authority"),
         (TWO.replace("\"a\"", &format!("{:?}", "x".repeat(20))), "has 20 characters"),
         (TWO.replace("\"a\"", "\"B\""), "5:1: two daemons are called `b`"),
         (TWO.replace("4805", "4804"), "`a` and `b` have the address 127.0.0.1:4804"),
