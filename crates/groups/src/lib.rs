@@ -9,3 +9,4 @@
 
 pub mod certificates;
 pub mod config;
+pub mod wire;
