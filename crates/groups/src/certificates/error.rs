@@ -6,11 +6,13 @@ use std::path::{Path, PathBuf};
 
 use rustls::pki_types::pem;
 
+use crate::config::Problem;
+
 /// Certificates that cannot be made or used.
 #[derive(Debug)]
 pub enum CertificateError {
-    /// A daemon cannot have this name: why, and what is allowed. Nothing was written.
-    Name(String, String),
+    /// A daemon cannot have its name. Nothing was written.
+    Name(Problem),
     /// A set would overwrite this file. Nothing was written.
     Exists(PathBuf),
     /// A key or certificate could not be computed. Nothing was written.
@@ -39,7 +41,7 @@ impl CertificateError {
 impl fmt::Display for CertificateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CertificateError::Name(why, allowed) => write!(f, "{why}; {allowed}"),
+            CertificateError::Name(Problem { message, help, .. }) => write!(f, "{message}; {help}"),
             CertificateError::Exists(file) => write!(
                 f,
                 "{} exists; choose another folder, or overwrite the set: every daemon then needs \
@@ -63,7 +65,7 @@ impl fmt::Display for CertificateError {
 impl std::error::Error for CertificateError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            CertificateError::Name(..) | CertificateError::Exists(_) => None,
+            CertificateError::Name(_) | CertificateError::Exists(_) => None,
             CertificateError::Make(source) => Some(source),
             CertificateError::Write(_, source) => Some(source),
             CertificateError::Read(_, source) => Some(source),

@@ -13,7 +13,7 @@ use rcgen::{
 
 use super::error::CertificateError;
 use super::name::dns_name;
-use crate::config::check_name;
+use crate::config::{Problem, check_name};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long certificates are valid: ten years.
@@ -43,11 +43,11 @@ pub fn make(
     overwrite: bool,
 ) -> Result<Vec<PathBuf>, CertificateError> {
     for (number, daemon) in daemons.iter().enumerate() {
-        check_name(daemon).map_err(|(why, help)| CertificateError::Name(why, help))?;
+        check_name(daemon).map_err(CertificateError::Name)?;
         if daemons[..number].iter().any(|other| other.eq_ignore_ascii_case(daemon)) {
-            let why = format!("two daemons are called {daemon:?}");
-            let help = "give each daemon a name of its own".to_string();
-            return Err(CertificateError::Name(why, help));
+            let message = format!("two daemons are called {daemon:?}");
+            let help = "give each daemon a name of its own; case does not matter".to_string();
+            return Err(CertificateError::Name(Problem { place: None, message, help }));
         }
     }
     let outputs = outputs(folder, daemons, now).map_err(CertificateError::Make)?;

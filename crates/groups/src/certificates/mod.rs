@@ -2,7 +2,7 @@
 //!
 //! A set of certificates is a folder: `ca.pem` is the authority's, `NAME.pem` and `NAME.key` are a
 //! daemon's. A certificate names its daemon as the DNS name `NAME.groups.ratewire`, which no
-//! resolver knows; names of daemons are unique as DNS names are, whatever the size of letters.
+//! resolver knows. DNS names ignore case, so names of daemons differ by more than case.
 //! [`make`] writes a set, and [`Identity`] uses a daemon's part of it. Sets of another authority
 //! serve as well.
 

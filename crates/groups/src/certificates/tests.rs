@@ -184,7 +184,7 @@ fn names_are_checked_before_anything_is_written() {
     let folder = tempfile::tempdir().unwrap();
     for names in [&["a/b"][..], &["Ca"], &[""], &["a", "b", "A"]] {
         let error = make(folder.path(), names, now(), false).unwrap_err();
-        assert!(matches!(error, CertificateError::Name(..)), "{error}");
+        assert!(matches!(error, CertificateError::Name(_)), "{error}");
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use ratewire_overlay::MOST_NODES;
 
+use super::problem::Problem;
 use super::section::{At, Section};
 
 /// Title of the tables.
@@ -84,7 +85,7 @@ const NAMES: &str =
 ///
 /// # Errors
 /// If no daemon can have this name: why, and what is allowed.
-pub fn check_name(name: &str) -> Result<(), (String, String)> {
+pub fn check_name(name: &str) -> Result<(), Problem> {
     let is_plain = |c: char| c.is_ascii_alphanumeric();
     let is_allowed = name.chars().all(|c| is_plain(c) || c == '-' || c == '_');
     let why = if name.is_empty() || name.len() > LONGEST_NAME {
@@ -97,7 +98,8 @@ pub fn check_name(name: &str) -> Result<(), (String, String)> {
     } else {
         return Ok(());
     };
-    Err((format!("the daemon's name {name:?} {why}"), format!("allowed: {NAMES}")))
+    let message = format!("the daemon's name {name:?} {why}");
+    Err(Problem { place: None, message, help: format!("allowed: {NAMES}") })
 }
 
 /// Reads the daemons. One with a mistake is left out.
@@ -108,7 +110,7 @@ pub(super) fn read(root: &Section<'_>) -> Vec<At<Daemon>> {
         let help = format!("allowed: 1 to {MOST_NODES}; let several hosts' clients share a daemon");
         root.source.note(&first_too_many.span, message, help);
     }
-    if sections.is_empty() && !root.has("daemon") {
+    if sections.is_empty() {
         let message = "the file names no daemon";
         root.source.note(&(0..0), message, "add [[daemon]] with a `name` for each daemon");
     }
@@ -158,8 +160,8 @@ fn name(section: &Section<'_>) -> Option<String> {
         section.missing("name", &format!("write a name: {NAMES}"));
     }
     let At { value, span } = section.text("name", NAMES)?;
-    if let Err((why, help)) = check_name(value) {
-        section.source.note(&span, why, help);
+    if let Err(problem) = check_name(value) {
+        section.source.note(&span, problem.message, problem.help);
         return None;
     }
     Some(value.to_string())
@@ -193,10 +195,10 @@ fn listen(section: &Section<'_>) -> Vec<Listen> {
 fn check_distinct(root: &Section<'_>, daemons: &[At<Daemon>]) {
     for (number, At { value: daemon, span }) in daemons.iter().enumerate() {
         let mut before = daemons[..number].iter().map(|at| &at.value);
-        // Certificates do not tell large letters from small ones.
+        // Certificates ignore case.
         if before.clone().any(|other| other.name.eq_ignore_ascii_case(&daemon.name)) {
             let message = format!("two daemons are called `{}`", daemon.name);
-            let help = "give each daemon a name of its own; large and small letters are alike";
+            let help = "give each daemon a name of its own; case does not matter";
             root.source.note(span, message, help);
         }
         let is_shared = |other: &&Daemon| other.address == daemon.address;

@@ -1,5 +1,7 @@
 //! What happens to a group's messages for a member that reads too slowly.
 
+use std::collections::BTreeMap;
+
 use super::section::{At, Section};
 
 /// Title of the tables.
@@ -27,8 +29,8 @@ pub enum Policy {
 /// The policies of all groups.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
-    /// By name, or by prefix with a `*` at the end; no two alike.
-    by_name: Vec<(String, Policy)>,
+    /// By name, or by prefix with a `*` at the end.
+    by_name: BTreeMap<String, Policy>,
 }
 
 impl Policies {
@@ -52,16 +54,14 @@ impl Policies {
 
 /// Reads the policies.
 pub(super) fn read(root: &Section<'_>) -> Policies {
-    let mut by_name: Vec<(String, Policy)> = Vec::new();
+    let mut by_name = BTreeMap::new();
     for section in root.tables(TITLE, KEYS) {
         let (name, policy) = (name(&section), policy(&section));
-        let Some(name) = name else { continue };
-        by_name.push((name.value.to_string(), policy));
-    }
-    by_name.sort_by(|(a, _), (b, _)| a.cmp(b));
-    if let Some(pair) = by_name.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-        let message = format!("two [[group]] are called {:?}", pair[0].0);
-        root.source.note(&root.place("group"), message, "take one of them away");
+        let Some(At { value, span }) = name else { continue };
+        if by_name.insert(value.to_string(), policy).is_some() {
+            let message = format!("two [[group]] are called {value:?}");
+            root.source.note(&span, message, "take one of them away");
+        }
     }
     Policies { by_name }
 }

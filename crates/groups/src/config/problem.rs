@@ -51,7 +51,7 @@ impl ConfigError {
     /// An error about a file that cannot be read.
     pub(super) fn unreadable(file: &Path, source: io::Error) -> ConfigError {
         let message = format!("cannot be read: {source}");
-        let help = "create the file, or name another with --config".to_string();
+        let help = "name a file of UTF-8 text that this user may read".to_string();
         let error = ConfigError::general(Some(file), message, help);
         ConfigError { source: Some(source), ..error }
     }

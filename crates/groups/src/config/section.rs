@@ -147,12 +147,7 @@ impl<'a> Section<'a> {
     /// A whole number, `default` where none is given or it is wrong.
     pub fn count(&self, key: &str, default: u32, range: RangeInclusive<u32>) -> u32 {
         let Some(value) = self.get(key) else { return default };
-        let number = match value.get_ref() {
-            DeValue::Integer(n) => {
-                i64::from_str_radix(&n.as_str().replace('_', ""), n.radix()).ok()
-            }
-            _ => None,
-        };
+        let number = integer_of(value);
         let Some(number) = number else {
             let allowed = format!("a whole number from {} to {}", range.start(), range.end());
             self.refuse(key, value, &allowed);
@@ -166,12 +161,11 @@ impl<'a> Section<'a> {
     /// A number, `default` where none is given or it is wrong.
     pub fn number(&self, key: &str, default: f64, range: RangeInclusive<f64>) -> f64 {
         let Some(value) = self.get(key) else { return default };
-        let digits = match value.get_ref() {
-            DeValue::Integer(n) if n.radix() == 10 => Some(n.as_str()),
-            DeValue::Float(n) => Some(n.as_str()),
-            _ => None,
+        let number = match value.get_ref() {
+            DeValue::Float(n) => n.as_str().replace('_', "").parse().ok(),
+            _ => integer_of(value).map(|n| n as f64),
         };
-        let Some(number) = digits.and_then(|text| text.replace('_', "").parse().ok()) else {
+        let Some(number) = number else {
             let allowed = format!("a number from {} to {}", range.start(), range.end());
             self.refuse(key, value, &allowed);
             return default;
@@ -245,6 +239,13 @@ impl<'a> Section<'a> {
 fn text_of<'a>(value: &'a Spanned<DeValue<'a>>) -> Option<At<&'a str>> {
     match value.get_ref() {
         DeValue::String(text) => Some(At { value: text, span: value.span() }),
+        _ => None,
+    }
+}
+
+fn integer_of(value: &Spanned<DeValue<'_>>) -> Option<i64> {
+    match value.get_ref() {
+        DeValue::Integer(n) => i64::from_str_radix(&n.as_str().replace('_', ""), n.radix()).ok(),
         _ => None,
     }
 }

@@ -134,6 +134,7 @@ fn every_mistake_has_a_line_and_a_remedy() {
     let in_a = |line: &str| TWO.replacen("name = \"a\"", &format!("name = \"a\"\n{line}"), 1);
     let cases: &[(String, &str)] = &[
         ("".into(), "1:1: the file names no daemon"),
+        ("daemon = []".into(), "1:1: the file names no daemon"),
         ("daemon = 3".into(), "1:10: `daemon` cannot be the number 3"),
         ("daemon = [3]".into(), "1:11: `daemon` cannot be the number 3"),
         ("x = [".into(), "not TOML"),
@@ -193,6 +194,18 @@ fn every_mistake_has_a_line_and_a_remedy() {
         assert!(said.starts_with("/etc/groups.toml:") && said.contains("\n  help: "), "{said}");
         assert!(!fuzzing::config(text.as_bytes()));
     }
+}
+
+/// Deeply nested values and tables do not exhaust the stack.
+#[test]
+fn deep_nesting_is_refused() {
+    let deep = 100_000;
+    for (open, close) in [("[", "]"), ("{ a = ", "}"), ("\n[a]\nx = [", "]")] {
+        assert!(
+            wrong(&format!("x = {}{}", open.repeat(deep), close.repeat(deep))).contains("TOML")
+        );
+    }
+    assert!(wrong(&format!("{}x = 1", "a.".repeat(deep))).contains("1:"));
 }
 
 #[test]
