@@ -6,3 +6,7 @@
 //! the Spread toolkit use the daemon unchanged.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod certificates;
+pub mod config;
+pub mod wire;

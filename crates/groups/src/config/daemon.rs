@@ -1,0 +1,211 @@
+//! Daemons, and where they listen.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use ratewire_overlay::MOST_NODES;
+
+use super::problem::Problem;
+use super::section::{At, Section};
+
+/// Title of the tables.
+pub(super) const TITLE: &str = "[[daemon]]";
+/// Keys of the tables.
+pub(super) const KEYS: &[&str] = &["name", "address", "listen", "status"];
+
+/// Longest name of a daemon, in bytes: clients of Spread keep 32 bytes for `#client#daemon`.
+pub const LONGEST_NAME: usize = 19;
+/// Longest path of a Unix socket, in bytes.
+const LONGEST_SOCKET: usize = 107;
+/// Port on which clients of Spread look for a daemon.
+const PORT: u16 = 4803;
+
+/// One daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Daemon {
+    /// The second half of the names of its clients: `#client#daemon`.
+    pub name: String,
+    /// Where the other daemons reach this one; `None` only of a daemon without others.
+    pub address: Option<SocketAddr>,
+    /// Where clients reach the daemon.
+    pub listen: Vec<Listen>,
+    /// Where the daemon serves its metrics and its state.
+    pub status: Option<SocketAddr>,
+}
+
+/// An address for clients.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Listen {
+    /// A TCP port.
+    Tcp(SocketAddr),
+    /// A Unix socket, by its absolute path.
+    Unix(PathBuf),
+}
+
+impl Daemon {
+    /// A daemon that listens where clients of Spread look for one, and knows no others.
+    pub fn local(name: &str) -> Daemon {
+        Daemon { name: name.to_string(), address: None, listen: Listen::usual(), status: None }
+    }
+}
+
+impl Listen {
+    /// Port 4803 of this host, and the socket that clients of Spread prefer to it.
+    fn usual() -> Vec<Listen> {
+        let port = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], PORT)));
+        vec![port, Listen::Unix(format!("/tmp/{PORT}").into())]
+    }
+}
+
+impl FromStr for Listen {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Listen, String> {
+        let Some(path) = text.strip_prefix("unix:") else {
+            let address = text.parse().map_err(|_| "not an IP address and a port")?;
+            return Ok(Listen::Tcp(address));
+        };
+        if !path.starts_with('/') || path.contains('\0') {
+            return Err("the path of the socket is not absolute".to_string());
+        }
+        if path.len() > LONGEST_SOCKET {
+            return Err(format!("the path of the socket has more than {LONGEST_SOCKET} bytes"));
+        }
+        Ok(Listen::Unix(path.into()))
+    }
+}
+
+/// Names that daemons may have, in words.
+const NAMES: &str =
+    "1 to 19 letters, digits, `-` and `_`, a letter or digit first and last, not `ca`";
+
+/// Checks a daemon's name.
+///
+/// # Errors
+/// If no daemon can have this name: why, and what is allowed.
+pub fn check_name(name: &str) -> Result<(), Problem> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric();
+    let is_allowed = name.chars().all(|c| is_plain(c) || c == '-' || c == '_');
+    let why = if name.is_empty() || name.len() > LONGEST_NAME {
+        format!("has {} characters", name.chars().count())
+    } else if !is_allowed || !name.starts_with(is_plain) || !name.ends_with(is_plain) {
+        "has a character that is not allowed".to_string()
+    } else if name.eq_ignore_ascii_case("ca") {
+        // Its certificate would have the authority's file name.
+        "is the name of the certificates' authority".to_string()
+    } else {
+        return Ok(());
+    };
+    let message = format!("the daemon's name {name:?} {why}");
+    Err(Problem { place: None, message, help: format!("allowed: {NAMES}") })
+}
+
+/// Reads the daemons. One with a mistake is left out.
+pub(super) fn read(root: &Section<'_>) -> Vec<At<Daemon>> {
+    let sections = root.tables(TITLE, KEYS);
+    if let Some(first_too_many) = sections.get(MOST_NODES) {
+        let message = format!("{} daemons are too many", sections.len());
+        let help = format!("allowed: 1 to {MOST_NODES}; let several hosts' clients share a daemon");
+        root.source.note(&first_too_many.span, message, help);
+    }
+    if sections.is_empty() {
+        let message = "the file names no daemon";
+        root.source.note(&(0..0), message, "add [[daemon]] with a `name` for each daemon");
+    }
+    let is_alone = sections.len() < 2;
+    let sections = sections.into_iter().take(MOST_NODES);
+    let read = sections.filter_map(|section| {
+        let daemon = daemon(&section, is_alone)?;
+        Some(At { value: daemon, span: section.span })
+    });
+    let daemons: Vec<At<Daemon>> = read.collect();
+    check_distinct(root, &daemons);
+    daemons
+}
+
+fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
+    let name = name(section);
+    let reached = "an IP address and a port, for example \"10.0.0.1:4804\"";
+    let address = section.parsed::<SocketAddr>("address", reached);
+    if let Some(At { value, span }) = &address
+        && (value.ip().is_unspecified() || value.port() == 0)
+    {
+        let message = format!("other daemons cannot reach `address` {value}");
+        section.source.note(span, message, format!("write {reached}"));
+    }
+    if !is_alone && !section.has("address") {
+        section.missing("address", &format!("write where other daemons reach this one: {reached}"));
+    }
+    let shown = "an IP address and a port, for example \"127.0.0.1:4809\"";
+    let status = section.parsed::<SocketAddr>("status", shown).map(|at| at.value);
+    let address = address.map(|at| at.value);
+    let daemon = Daemon { name: name?, address, listen: listen(section), status };
+    let clients = daemon.listen.iter().filter_map(|listen| match listen {
+        Listen::Tcp(address) => Some(*address),
+        Listen::Unix(_) => None,
+    });
+    let all = clients.chain(daemon.address).chain(daemon.status);
+    let mut seen = BTreeSet::new();
+    if let Some(twice) = all.filter(|a| a.port() != 0).find(|address| !seen.insert(*address)) {
+        let message = format!("daemon `{}` listens twice on {twice}", daemon.name);
+        section.source.note(&section.span, message, "give each of its listeners its own port");
+    }
+    Some(daemon)
+}
+
+fn name(section: &Section<'_>) -> Option<String> {
+    if !section.has("name") {
+        section.missing("name", &format!("write a name: {NAMES}"));
+    }
+    let At { value, span } = section.text("name", NAMES)?;
+    if let Err(problem) = check_name(value) {
+        section.source.note(&span, problem.message, problem.help);
+        return None;
+    }
+    Some(value.to_string())
+}
+
+fn listen(section: &Section<'_>) -> Vec<Listen> {
+    let allowed = "a list of addresses, for example [\"127.0.0.1:4803\", \"unix:/tmp/4803\"]";
+    let Some(texts) = section.texts("listen", allowed) else { return Listen::usual() };
+    if texts.is_empty() {
+        let message = "`listen` is empty: no client could connect";
+        section.source.note(&section.place("listen"), message, format!("allowed: {allowed}"));
+    }
+    let mut found: Vec<Listen> = Vec::new();
+    for At { value, span } in texts {
+        match value.parse() {
+            Ok(listen) if found.contains(&listen) => {
+                let message = format!("`listen` has {value:?} twice");
+                section.source.note(&span, message, "take one of them away");
+            }
+            Ok(listen) => found.push(listen),
+            Err(why) => {
+                let message = format!("`listen` cannot have {value:?}: {why}");
+                section.source.note(&span, message, format!("allowed: {allowed}"));
+            }
+        }
+    }
+    found
+}
+
+/// Notes names and addresses that two daemons have.
+fn check_distinct(root: &Section<'_>, daemons: &[At<Daemon>]) {
+    for (number, At { value: daemon, span }) in daemons.iter().enumerate() {
+        let mut before = daemons[..number].iter().map(|at| &at.value);
+        // Certificates ignore case.
+        if before.clone().any(|other| other.name.eq_ignore_ascii_case(&daemon.name)) {
+            let message = format!("two daemons are called `{}`", daemon.name);
+            let help = "give each daemon a name of its own; case does not matter";
+            root.source.note(span, message, help);
+        }
+        let is_shared = |other: &&Daemon| other.address == daemon.address;
+        if let (Some(address), Some(other)) = (daemon.address, before.find(is_shared)) {
+            let message =
+                format!("`{}` and `{}` have the address {address}", other.name, daemon.name);
+            root.source.note(span, message, "give each daemon an address or port of its own");
+        }
+    }
+}

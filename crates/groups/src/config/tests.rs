@@ -1,0 +1,338 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+use ratewire_overlay::{Dollars, MOST_NODES, Occupancy};
+use ratewire_units::{Bytes, Duration};
+
+use super::*;
+
+/// Everything that a file may say.
+const WHOLE: &str = r#"
+links = "mesh"
+certificates = "keys"
+
+[[daemon]]
+name = "alpha"
+address = "10.0.0.1:4804"
+listen = ["0.0.0.0:4803", "unix:/run/ratewire/groups.sock"]
+status = "127.0.0.1:4809"
+
+[[daemon]]
+name = "beta"
+address = "[fd00::2]:4804"
+
+[flow-control]
+salary = 5
+cap = 30.5
+fee = 0
+soft-limit = 50
+interval = "50 ms"
+threshold = 12
+first-period = "2 s"
+
+[limits]
+clients = 10
+groups-per-client = 20
+queue-per-client = "1 MB"
+window = "2 MB"
+handshake-timeout = "1 s"
+connections-per-second = 30
+
+[[group]]
+name = "video*"
+policy = "drop"
+
+[[group]]
+name = "video-4k"
+lag = 100
+
+[[group]]
+name = "*"
+policy = "block"
+"#;
+
+/// Two daemons that lack links.
+const TWO: &str = r#"
+[[daemon]]
+name = "a"
+address = "127.0.0.1:4804"
+[[daemon]]
+name = "b"
+address = "127.0.0.1:4805"
+"#;
+
+fn parse(text: &str) -> Result<Config, String> {
+    Config::parse(Path::new("/etc/groups.toml"), text).map_err(|error| error.to_string())
+}
+
+fn wrong(text: &str) -> String {
+    parse(text).map(|config| panic!("{text}\nis taken for {config:?}")).unwrap_err()
+}
+
+#[test]
+fn a_whole_file_is_read() {
+    let config = parse(WHOLE).unwrap();
+    let alpha = config.daemon(OverlayNodeId(0));
+    let listen = ["0.0.0.0:4803", "unix:/run/ratewire/groups.sock"];
+    assert_eq!(alpha.listen, listen.map(|text| text.parse::<Listen>().unwrap()));
+    assert_eq!(alpha.status, Some("127.0.0.1:4809".parse().unwrap()));
+    assert_eq!(alpha.address, Some("10.0.0.1:4804".parse().unwrap()));
+    assert_eq!(config.daemon(OverlayNodeId(1)).listen, Config::single().daemons[0].listen);
+    assert_eq!(config.node("beta"), Some(OverlayNodeId(1)));
+    assert_eq!(config.protection, Protection::Certificates("/etc/keys".into()));
+    let params = Params {
+        salary: Dollars::new(5.0),
+        cap: Dollars::new(30.5),
+        fee: Dollars::ZERO,
+        soft_limit: Occupancy::new(50.0),
+        interval: Duration::from_millis(50),
+        threshold: Dollars::new(12.0),
+        first_period: Duration::from_secs(2),
+        ..Params::default()
+    };
+    assert_eq!(config.params, params);
+    let limits = Limits {
+        clients: 10,
+        groups_per_client: 20,
+        queue_per_client: Bytes::new(1_000_000),
+        window: Bytes::new(2_000_000),
+        handshake_timeout: Duration::from_secs(1),
+        connections_per_second: 30,
+    };
+    assert_eq!(config.limits, limits);
+    let policies = ["video-4k", "video", "video-4", "audio"];
+    let policies = policies.map(|group| config.policies.of(group.as_bytes()));
+    assert_eq!(policies, [Policy::Lag(100), Policy::Drop, Policy::Drop, Policy::Block]);
+}
+
+#[test]
+fn a_name_is_enough() {
+    let config = parse("[[daemon]]\nname = \"localhost\"").unwrap();
+    assert_eq!(Config { file: None, ..config }, Config::single());
+    let listen = ["127.0.0.1:4803", "unix:/tmp/4803"].map(|text| text.parse::<Listen>().unwrap());
+    assert_eq!(Config::single().daemons[0].listen, listen);
+    assert_eq!(Config::single().params.interval, Duration::from_millis(100));
+}
+
+#[test]
+fn links_lead_both_ways() {
+    let linked = format!("{TWO}[[link]]\nbetween = [\"b\", \"a\"]\ndelay = \"10 ms\"");
+    let [a, b] = [0, 1].map(OverlayNodeId);
+    let edges = |delay| [(a, b, delay), (b, a, delay)];
+    let found = |text: &str| {
+        let edges = parse(text).unwrap().edges();
+        edges.iter().map(|edge| (edge.from, edge.to, edge.delay)).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&linked), edges(Duration::from_millis(10)));
+    assert_eq!(found(TWO), edges(Duration::from_millis(1)));
+    assert_eq!(found(&format!("links = \"mesh\"{TWO}")), edges(Duration::from_millis(1)));
+}
+
+#[test]
+fn every_mistake_has_a_line_and_a_remedy() {
+    let link = |rest: &str| format!("{TWO}[[link]]\n{rest}");
+    let in_a = |line: &str| TWO.replacen("name = \"a\"", &format!("name = \"a\"\n{line}"), 1);
+    let cases: &[(String, &str)] = &[
+        ("".into(), "1:1: the file names no daemon"),
+        ("daemon = []".into(), "1:1: the file names no daemon"),
+        ("daemon = 3".into(), "1:10: `daemon` cannot be the number 3"),
+        ("daemon = [3]".into(), "1:11: `daemon` cannot be the number 3"),
+        ("x = [".into(), "not TOML"),
+        ("a = 1\na = 2".into(), "2:1: not TOML: duplicate key"),
+        ("[[daemon]]".into(), "1:1: [[daemon]] needs the key `name`"),
+        ("[[daemon]]\nname = \"\"".into(), "2:8: the daemon's name \"\" has 0 characters"),
+        (TWO.replace("\"a\"", "\"a.b\""), "\"a.b\" has a character that is not allowed"),
+        (TWO.replace("\"a\"", "\"CA\""), "\"CA\" is the name of the certificates' authority"),
+        (TWO.replace("\"a\"", &format!("{:?}", "x".repeat(20))), "has 20 characters"),
+        (TWO.replace("\"a\"", "\"B\""), "5:1: two daemons are called `b`"),
+        (TWO.replace("4805", "4804"), "`a` and `b` have the address 127.0.0.1:4804"),
+        (TWO.replace("address = \"127.0.0.1:4805\"", ""), "[[daemon]] needs the key `address`"),
+        (TWO.replace("127.0.0.1:4805", "localhost:4805"), "`address` cannot be \"localhost:4805\""),
+        (TWO.replace("127.0.0.1:4805", "0.0.0.0:4805"), "cannot reach `address` 0.0.0.0:4805"),
+        (TWO.replace("127.0.0.1:4805", "10.0.0.1:4805"), "nothing protects the links of"),
+        (in_a("listen = []"), "`listen` is empty"),
+        (in_a("listen = [\"unix:x\"]"), "4:11: `listen` cannot have \"unix:x\""),
+        (in_a(&format!("listen = [\"unix:/{}\"]", "x".repeat(107))), "more than 107 bytes"),
+        (in_a("listen = [\"unix:/x\", \"unix:/x\"]"), "`listen` has \"unix:/x\" twice"),
+        (in_a("listen = [\"127.0.0.1:4804\"]"), "`a` listens twice on 127.0.0.1:4804"),
+        (
+            in_a("lisen = []"),
+            "4:1: unknown key `lisen` in [[daemon]]\n  help: did you mean `listen`",
+        ),
+        (format!("links = \"ring\"{TWO}"), "1:9: `links` cannot be \"ring\""),
+        (format!("links = \"mesh\"{}", link("between = [\"a\", \"b\"]")), "exclude each other"),
+        (link(""), "8:1: [[link]] needs the key `between`"),
+        (link("between = [\"a\"]"), "9:11: `between` has 1 names"),
+        (link("between = [\"a\", \"c\"]"), "9:17: no daemon is called \"c\"\n  help: known: a, b"),
+        (link("between = [\"a\", \"a\"]"), "the link leads from a daemon to itself"),
+        (link("between = [\"a\", \"b\"]\ndelay = \"0 s\""), "10:9: `delay` cannot be 0 s"),
+        (link("between = [\"a\", \"b\"]\n[[link]]\nbetween = [\"b\", \"a\"]"), "linked twice"),
+        (
+            link("between = [\"a\", \"b\"]\n[[daemon]]\nname = \"c\"\naddress = \"[::1]:1\""),
+            "10:1: no links lead from `a` to `c`",
+        ),
+        (format!("certificates = \"x\"\nplaintext = true{TWO}"), "exclude each other"),
+        (format!("plaintext = 1{TWO}"), "`plaintext` cannot be the number 1"),
+        (format!("{TWO}[flow-control]\nfee = 21"), "9:7: `fee` is more than `cap`"),
+        (format!("{TWO}[flow-control]\nsalary = nan"), "`salary` cannot be NaN"),
+        (format!("{TWO}[flow-control]\nsalary = \"10\""), "help: allowed: a number from 0.000001"),
+        (format!("{TWO}[flow-control]\ninterval = \"100\""), "\"100\" has no unit"),
+        (format!("{TWO}[flow-control]\ninterval = \"1 ms\""), "help: allowed: 10 ms to 10 s"),
+        (format!("{TWO}[limits]\nclients = -1"), "`clients` cannot be -1\n  help: allowed: 1 to"),
+        (format!("{TWO}[limits]\nwindow = \"1 KB\""), "help: allowed: 256 KB to 1 GB"),
+        (format!("limits = 3{TWO}"), "`limits` cannot be the number 3"),
+        (format!("{TWO}[[group]]\nlag = 3"), "[[group]] needs the key `name`"),
+        (format!("{TWO}[[group]]\nname = \"#a\"\nlag = 3"), "no group can be called \"#a\""),
+        (format!("{TWO}[[group]]\nname = \"x\""), "[[group]] needs the key `policy`"),
+        (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"lose\""), "cannot be \"lose\""),
+        (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"drop\"\nlag = 1"), "exclude each other"),
+        (format!("{TWO}{}", "[[group]]\nname = \"x\"\nlag = 1\n".repeat(2)), "are called \"x\""),
+    ];
+    for (text, expected) in cases {
+        let said = wrong(text);
+        assert!(said.contains(expected), "{text}\n{said}");
+        assert!(said.starts_with("/etc/groups.toml:") && said.contains("\n  help: "), "{said}");
+        assert!(!fuzzing::config(text.as_bytes()));
+    }
+}
+
+/// Deeply nested values and tables do not exhaust the stack.
+#[test]
+fn deep_nesting_is_refused() {
+    let deep = 100_000;
+    for (open, close) in [("[", "]"), ("{ a = ", "}"), ("\n[a]\nx = [", "]")] {
+        assert!(
+            wrong(&format!("x = {}{}", open.repeat(deep), close.repeat(deep))).contains("TOML")
+        );
+    }
+    assert!(wrong(&format!("{}x = 1", "a.".repeat(deep))).contains("1:"));
+}
+
+#[test]
+fn all_mistakes_are_told_in_the_order_of_the_file() {
+    let said = wrong("[limits]\nclients = 0\nfoo = 1\n[[daemon]]\nname = \"x y\"");
+    let places: Vec<&str> =
+        said.lines().filter_map(|line| line.strip_prefix("/etc/groups.toml:")).collect();
+    let places: Vec<&str> = places.iter().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(places, ["2:11:", "3:1:", "5:8:"]);
+}
+
+#[test]
+fn as_many_daemons_as_the_overlay_has_nodes() {
+    let daemons = |count: usize| {
+        let daemon =
+            |n| format!("[[daemon]]\nname = \"d{n}\"\naddress = \"127.0.0.1:{}\"\n", n + 1);
+        (0..count).map(daemon).collect::<String>()
+    };
+    let config = parse(&daemons(MOST_NODES)).unwrap();
+    assert_eq!(config.edges().len(), MOST_NODES * (MOST_NODES - 1));
+    assert!(wrong(&daemons(MOST_NODES + 1)).contains("385:1: 129 daemons are too many"));
+}
+
+#[test]
+fn a_missing_file_is_named() {
+    let error = Config::read(Path::new("/nowhere/groups.toml")).unwrap_err();
+    assert!(error.to_string().starts_with("/nowhere/groups.toml: cannot be read: "));
+    assert!(std::error::Error::source(&error).is_some());
+}
+
+#[test]
+fn fingerprints_tell_what_daemons_must_agree_on() {
+    let print = |text: &str| parse(text).unwrap().fingerprint();
+    let whole = print(WHOLE);
+    for (old, new) in
+        [("salary = 5", "salary = 6"), ("\"beta\"", "\"zeta\""), ("lag = 100", "lag = 9")]
+    {
+        assert_ne!(print(&WHOLE.replace(old, new)), whole, "{new}");
+    }
+    for (old, new) in [("clients = 10", "clients = 9"), ("0.0.0.0:4803", "0.0.0.0:4800")] {
+        assert_eq!(print(&WHOLE.replace(old, new)), whole, "{new}");
+    }
+    // Other releases and machines compute the same number.
+    assert_eq!(Config::single().fingerprint(), 16_618_916_242_173_815_530);
+}
+
+/// Every key has a row in the reference.
+#[test]
+fn the_reference_has_every_key() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/groups-toml.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let tables = [
+        KEYS,
+        daemon::KEYS,
+        link::KEYS,
+        settings::FLOW_CONTROL_KEYS,
+        settings::LIMITS_KEYS,
+        policy::KEYS,
+    ];
+    for key in tables.concat() {
+        let is_told = page.contains(&format!("| `{key}` |")) || page.contains(&format!("[{key}]"));
+        assert!(is_told, "{key}");
+    }
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    parse(example).unwrap();
+}
+
+/// Every input in `fuzz/corpus/groups_config` at the root.
+#[test]
+fn the_corpus_of_configurations() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/groups_config");
+    let (mut used, mut refused) = (0, 0);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        println!("{}", path.display());
+        match fuzzing::config(&std::fs::read(path).unwrap()) {
+            true => used += 1,
+            false => refused += 1,
+        }
+    }
+    assert!(used >= 3 && refused >= 5, "{used} used and {refused} refused");
+}
+
+/// A file as a user may write it, with some lines of others in between.
+fn any_file() -> impl Strategy<Value = String> {
+    let lines: Vec<String> = format!("{WHOLE}{TWO}").lines().map(str::to_string).collect();
+    let line = prop_oneof![8 => proptest::sample::select(lines), 1 => any::<String>()];
+    proptest::collection::vec(line, 0..40).prop_map(|lines| lines.join("\n"))
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        fuzzing::config(text.as_bytes());
+    }
+
+    #[test]
+    fn any_lines_are_read_or_refused(text in any_file()) {
+        fuzzing::config(text.as_bytes());
+    }
+
+    #[test]
+    fn what_is_written_is_read(
+        names in proptest::collection::btree_set("[a-z0-9]([a-z0-9_-]{0,17}[a-z0-9])?", 1..10),
+        delays in proptest::collection::vec(1u64..60_000, 10),
+        salary in 1e-6..1e9f64,
+        window in 256u64..1_000_000,
+        lag in 1u32..1_000_000,
+    ) {
+        prop_assume!(!names.contains("ca"));
+        let names: Vec<String> = names.into_iter().collect();
+        let mut text = String::new();
+        for (number, name) in names.iter().enumerate() {
+            text += &format!("[[daemon]]\nname = {name:?}\naddress = \"127.0.0.1:{}\"\n", number + 1);
+        }
+        for (pair, delay) in names.windows(2).zip(&delays) {
+            text += &format!("[[link]]\nbetween = {pair:?}\ndelay = \"{delay} ms\"\n");
+        }
+        text += &format!("[flow-control]\nsalary = {salary:?}\n[limits]\nwindow = \"{window} KB\"\n");
+        text += &format!("[[group]]\nname = \"x\"\nlag = {lag}\n");
+        let config = parse(&text).unwrap();
+        prop_assert!(config.daemons.iter().map(|daemon| &daemon.name).eq(&names));
+        let read: Vec<Duration> = config.links.iter().map(|link| link.delay).collect();
+        prop_assert!(read.into_iter().eq(delays.iter().take(names.len() - 1).map(|ms| Duration::from_millis(*ms))));
+        prop_assert_eq!(config.params.salary.get(), salary);
+        prop_assert_eq!(config.limits.window, Bytes::new(window * 1000));
+        prop_assert_eq!(config.policies.of(b"x"), Policy::Lag(lag));
+        prop_assert!(fuzzing::config(text.as_bytes()));
+    }
+}

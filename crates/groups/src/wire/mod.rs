@@ -1,0 +1,23 @@
+//! Bytes on the links between daemons, sans-IO.
+//!
+//! Both ends first send a [`Greeting`]. Then each direction is a sequence of frames:
+//!
+//! | bytes | field |
+//! |---|---|
+//! | 4 | length of the body, little-endian, at most [`LONGEST_FRAME`] |
+//! | length | body: a value in the format of the crate `postcard`, version 1 |
+//!
+//! After an error the place of the next frame is unknown: the link must be closed.
+
+mod error;
+mod frame;
+mod greeting;
+#[cfg(test)]
+mod tests;
+
+pub use error::WireError;
+pub use frame::{LONGEST_FRAME, decode, encode};
+pub use greeting::Greeting;
+
+/// Version of the format of links. Daemons of different versions do not link.
+pub const VERSION: u32 = 1;
