@@ -6,3 +6,5 @@
 //! the Spread toolkit use the daemon unchanged.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod spread;
