@@ -12,6 +12,16 @@ use super::name::PrivateName;
 use super::received::Received;
 use super::request::Request;
 
+/// Reads `data` as what a client sends, as what a daemon sends, and as the handshake. The client is
+/// that of the recorded session. Returns the number of messages before the first error.
+///
+/// # Panics
+/// If reading and writing disagree.
+pub fn either_end(data: &[u8]) -> usize {
+    let client = "#weir1#localhost".parse().expect("the name is valid");
+    from_client(data, &client) + from_daemon(data) + handshake(data)
+}
+
 /// Reads `data` as what the client with this name sends. Returns the number of requests before the
 /// first error.
 ///
@@ -39,7 +49,7 @@ pub fn handshake(data: &[u8]) -> usize {
     let mut buffer = BytesMut::from(data);
     if let Ok(Some(hello)) = Hello::parse(&mut buffer) {
         let written = hello.encode();
-        // Two flags have no meaning, and a client of version 3.0.200 sends a patch version.
+        // Three flags have no meaning and are not written.
         let again = Hello::parse(&mut BytesMut::from(&written[..]));
         assert_eq!(again, Ok(Some(hello)), "it is not read as it was written");
         assert_eq!(data.len(), buffer.len() + written.len(), "it is not as long as it was");
