@@ -7,4 +7,5 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod client;
 pub mod spread;

@@ -105,8 +105,10 @@ fn reads_in_pieces<M: PartialEq + std::fmt::Debug, E: PartialEq + std::fmt::Debu
     parse: impl Fn(&mut BytesMut) -> Result<Option<M>, E>,
 ) {
     let mut buffer = BytesMut::from(&written[..cut]);
+    let capacity = buffer.capacity();
     assert_eq!(parse(&mut buffer), Ok(None));
     assert_eq!(buffer, written[..cut]);
+    assert_eq!(buffer.capacity(), capacity, "memory is taken for what has not come");
     buffer.extend_from_slice(&written[cut..]);
     buffer.extend_from_slice(b"next");
     assert_eq!(parse(&mut buffer), Ok(Some(message)));

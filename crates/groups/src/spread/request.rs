@@ -49,18 +49,47 @@ impl Request {
             return Err(Violation::NoGroup);
         }
         let Some(body) = header.take(buffer, 0) else { return Ok(None) };
-        Ok(Some(match request {
-            kind::JOIN => Request::Join(group(&body.names)?),
-            kind::LEAVE => Request::Leave(group(&body.names)?),
+        // Spread's daemon reads the first name only.
+        let group = || GroupName::from_padded(&body.names[..NAME_SIZE]);
+        let request = match request {
+            kind::JOIN => Request::Join(group()?),
+            kind::LEAVE => Request::Leave(group()?),
             kind::KILL => Request::Disconnect,
             _ => Request::Multicast(Message::read(header.kind, header.hint, body)?),
-        }))
+        };
+        request.check()?;
+        Ok(Some(request))
     }
 
-    /// The request's bytes. Copies the data of a message; [`Message::head`] does not.
+    /// Whether a daemon may accept the request.
+    ///
+    /// # Errors
+    /// If a message is too long (see [`Message::check`]), or the name to join or leave is private.
+    pub fn check(&self) -> Result<(), Violation> {
+        match self {
+            Request::Multicast(message) => message.check(),
+            Request::Join(group) | Request::Leave(group) => match group.as_private() {
+                Some(name) => Err(Violation::PrivateGroup(name.to_string())),
+                None => Ok(()),
+            },
+            Request::Disconnect => Ok(()),
+        }
+    }
+
+    /// The request's bytes. Copies the data of a message; [`parts`](Request::parts) does not.
     pub fn encode(&self, client: &PrivateName, order: ByteOrder) -> Bytes {
+        let (head, data) = self.parts(client, order);
+        let mut bytes = BytesMut::from(head);
+        bytes.extend_from_slice(&data);
+        bytes.freeze()
+    }
+
+    /// The bytes before the data of a message, and its data. All other requests have no data.
+    pub fn parts(&self, client: &PrivateName, order: ByteOrder) -> (Bytes, Bytes) {
         let (kind, group) = match self {
-            Request::Multicast(message) => return message.encode(client, order),
+            Request::Multicast(message) => {
+                return (message.head(client, order), message.data.clone());
+            }
             Request::Join(group) => (kind::JOIN, *group),
             Request::Leave(group) => (kind::LEAVE, *group),
             Request::Disconnect => (kind::KILL, GroupName::from(*client)),
@@ -70,15 +99,6 @@ impl Request {
         let mut bytes = BytesMut::with_capacity(HEADER_SIZE + NAME_SIZE);
         Header { order, kind, name, names: 1, hint, data: 0 }.put(&mut bytes);
         bytes.extend_from_slice(group.padded());
-        bytes.freeze()
-    }
-}
-
-/// The group that a client joins or leaves: Spread's daemon reads the first name only.
-fn group(names: &[u8]) -> Result<GroupName, Violation> {
-    let group = GroupName::from_padded(&names[..NAME_SIZE])?;
-    match group.as_private() {
-        Some(name) => Err(Violation::PrivateGroup(name.to_string())),
-        None => Ok(group),
+        (bytes.freeze(), Bytes::new())
     }
 }

@@ -1,0 +1,67 @@
+//! What can go wrong for a client.
+
+use std::fmt;
+use std::io;
+
+use super::address::Address;
+use crate::spread::{InvalidName, Refusal, Violation};
+
+/// What has gone wrong for a client.
+#[derive(Debug)]
+pub enum Error {
+    /// The text is no address of a daemon.
+    Address(String),
+    /// The text is no name.
+    Name(InvalidName),
+    /// No daemon can be reached at the address.
+    Unreachable(Address, io::Error),
+    /// The daemon does not accept the client.
+    Refused(Refusal),
+    /// No daemon may accept the request. Nothing was sent, and the connection can be used on.
+    Request(Violation),
+    /// The daemon has broken the protocol. The connection cannot be used on.
+    Daemon(Violation),
+    /// The connection has failed. What was sent last may not have reached the daemon.
+    Connection(io::Error),
+    /// The daemon has ended the connection. What was sent last may not have reached it.
+    Closed,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Address(text) => write!(
+                f,
+                "{text:?} is no address of a daemon: HOST:PORT, PORT@HOST, the path of a Unix \
+                 socket, or PORT alone for the Unix socket /tmp/PORT"
+            ),
+            Error::Name(_) => f.write_str("a name is not valid"),
+            Error::Unreachable(address, _) => {
+                write!(f, "cannot connect to a daemon at {address}")
+            }
+            Error::Refused(_) => f.write_str("the daemon does not accept the client"),
+            Error::Request(_) => f.write_str("nothing was sent: the request is not valid"),
+            Error::Daemon(_) => f.write_str("the daemon breaks the protocol"),
+            Error::Connection(_) => f.write_str("the connection to the daemon has failed"),
+            Error::Closed => f.write_str("the daemon has ended the connection"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Address(_) | Error::Closed => None,
+            Error::Name(source) => Some(source),
+            Error::Refused(source) => Some(source),
+            Error::Request(source) | Error::Daemon(source) => Some(source),
+            Error::Unreachable(_, source) | Error::Connection(source) => Some(source),
+        }
+    }
+}
+
+impl From<InvalidName> for Error {
+    fn from(name: InvalidName) -> Error {
+        Error::Name(name)
+    }
+}
