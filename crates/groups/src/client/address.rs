@@ -4,8 +4,6 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use super::error::Error;
-
 /// Where a daemon listens.
 ///
 /// | text | stands for |
@@ -26,14 +24,18 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-impl FromStr for Address {
-    type Err = Error;
+/// A text that is not the address of a daemon.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidAddress(String);
 
-    fn from_str(text: &str) -> Result<Address, Error> {
+impl FromStr for Address {
+    type Err = InvalidAddress;
+
+    fn from_str(text: &str) -> Result<Address, InvalidAddress> {
         if text.contains('/') {
             return Ok(Address::Unix(PathBuf::from(text)));
         }
-        let invalid = || Error::Address(text.to_string());
+        let invalid = || InvalidAddress(text.to_string());
         if let Ok(port) = text.parse::<u16>() {
             return Ok(Address::Unix(PathBuf::from(format!("/tmp/{port}"))));
         }
@@ -61,6 +63,19 @@ impl fmt::Display for Address {
         }
     }
 }
+
+impl fmt::Display for InvalidAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{:?} is no address of a daemon: HOST:PORT, PORT@HOST, the path of a Unix socket with \
+             a `/`, or PORT alone for the Unix socket /tmp/PORT",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for InvalidAddress {}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! A connection of a program that waits in its calls.
+//! A connection of a program without an asynchronous runtime.
 //!
 //! ```no_run
 //! use ratewire_groups::client::blocking::Connection;
@@ -23,14 +23,20 @@ use super::error::Error;
 use super::handshake::{Handshake, Options, READ_SIZE, Step};
 use crate::spread::{ByteOrder, GroupName, Message, PrivateName, Received, Request};
 
-/// A connection to a daemon, as [`client::Connection`](super::Connection).
+/// A connection to a daemon.
+///
+/// Dropping a connection ends it, and may lose messages that the daemon has not read yet.
+/// [`disconnect`](Connection::disconnect) loses none.
 pub struct Connection {
     sender: Sender,
     receiver: Receiver,
 }
 
-/// The half of a connection that sends. A call waits while the daemon does not read, as for
-/// [`client::Sender`](super::Sender). The connection ends when both halves are dropped.
+/// The half of a connection that sends. The connection ends when both halves are dropped.
+///
+/// # Flow control
+/// A call waits while the daemon does not read. The daemon reads nothing from a client that sends
+/// more than the members of its groups, and the links to them, can take.
 pub struct Sender {
     name: PrivateName,
     writer: Box<dyn Write + Send>,
@@ -73,10 +79,11 @@ impl Connection {
         self.sender.name
     }
 
-    /// Asks to become a member of a group. Messages come from the group's next membership on.
+    /// Asks to become a member of a group. The group's messages arrive after the notice that the
+    /// client has joined.
     ///
     /// # Errors
-    /// As [`send`](Connection::send).
+    /// If the connection fails, or no daemon may accept the request.
     pub fn join(&mut self, group: GroupName) -> Result<(), Error> {
         self.sender.join(group)
     }
@@ -84,7 +91,7 @@ impl Connection {
     /// Asks to be no longer a member of a group.
     ///
     /// # Errors
-    /// As [`send`](Connection::send).
+    /// If the connection fails, or no daemon may accept the request.
     pub fn leave(&mut self, group: GroupName) -> Result<(), Error> {
         self.sender.leave(group)
     }
@@ -93,7 +100,7 @@ impl Connection {
     /// not read.
     ///
     /// # Errors
-    /// As [`send`](Connection::send).
+    /// If the connection fails, or no daemon may accept the request.
     pub fn multicast(
         &mut self,
         service: Service,
@@ -115,7 +122,7 @@ impl Connection {
     /// Waits for what the daemon sends next.
     ///
     /// # Errors
-    /// As [`Receiver::receive`].
+    /// If the connection fails or ends, or the daemon breaks the protocol.
     pub fn receive(&mut self) -> Result<Received, Error> {
         self.receiver.receive()
     }
@@ -133,7 +140,7 @@ impl Connection {
     /// If the connection fails before.
     pub fn disconnect(mut self) -> Result<(), Error> {
         self.send(&Request::Disconnect)?;
-        // The kernel would throw away what the daemon has not read if bytes from it were left.
+        // Closing a socket with unread bytes resets the connection and discards what was sent.
         while self.receiver.read().is_ok() {
             self.receiver.buffer.clear();
         }
@@ -147,26 +154,26 @@ impl Sender {
         self.name
     }
 
-    /// As [`Connection::join`].
+    /// Asks to become a member of a group.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub fn join(&mut self, group: GroupName) -> Result<(), Error> {
         self.send(&Request::Join(group))
     }
 
-    /// As [`Connection::leave`].
+    /// Asks to be no longer a member of a group.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub fn leave(&mut self, group: GroupName) -> Result<(), Error> {
         self.send(&Request::Leave(group))
     }
 
-    /// As [`Connection::multicast`].
+    /// Sends data to groups, with a number for the application's use.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub fn multicast(
         &mut self,
         service: Service,
@@ -177,13 +184,13 @@ impl Sender {
         self.send(&Request::Multicast(Message::new(service, groups, kind, data.into())))
     }
 
-    /// As [`Connection::send`].
+    /// Sends a request.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub fn send(&mut self, request: &Request) -> Result<(), Error> {
         request.check().map_err(Error::Request)?;
-        // One call for header and data costs a copy, but wakes the daemon once.
+        // A copy of the data is cheaper than a second call of the kernel.
         let bytes = request.encode(&self.name, ByteOrder::NATIVE);
         self.writer.write_all(&bytes).map_err(Error::Connection)
     }
@@ -210,7 +217,7 @@ impl Receiver {
                 self.buffer.extend_from_slice(&self.chunk[..size]);
                 Ok(())
             }
-            // The caller, which has nothing new to parse, reads again.
+            // All callers read again if nothing has come.
             Err(error) if error.kind() == ErrorKind::Interrupted => Ok(()),
             Err(error) => Err(Error::Connection(error)),
         }

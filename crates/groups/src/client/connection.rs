@@ -12,8 +12,8 @@ use crate::spread::{ByteOrder, GroupName, Message, PrivateName, Received, Reques
 
 /// A connection to a daemon.
 ///
-/// A connection that is dropped ends, but messages that the daemon has not read yet may be lost;
-/// [`disconnect`](Connection::disconnect) does not lose them.
+/// Dropping a connection ends it, and may lose messages that the daemon has not read yet.
+/// [`disconnect`](Connection::disconnect) loses none.
 pub struct Connection {
     sender: Sender,
     receiver: Receiver,
@@ -22,9 +22,9 @@ pub struct Connection {
 /// The half of a connection that sends. The connection ends when this half is dropped.
 ///
 /// # Flow control
-/// A call waits while the daemon does not read, which holds a client back that sends more than its
-/// groups' members and the links to them can take. If a program drops a call that waits, only a
-/// part of a message may have been sent: the connection is then of no more use.
+/// A call waits while the daemon does not read. The daemon reads nothing from a client that sends
+/// more than the members of its groups, and the links to them, can take. Dropping a call that waits
+/// may leave a part of a message sent, after which the connection is unusable.
 pub struct Sender {
     name: PrivateName,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
@@ -64,10 +64,11 @@ impl Connection {
         self.sender.name
     }
 
-    /// Asks to become a member of a group. Messages come from the group's next membership on.
+    /// Asks to become a member of a group. The group's messages arrive after the notice that the
+    /// client has joined.
     ///
     /// # Errors
-    /// As [`send`](Connection::send).
+    /// If the connection fails, or no daemon may accept the request.
     pub async fn join(&mut self, group: GroupName) -> Result<(), Error> {
         self.sender.join(group).await
     }
@@ -75,7 +76,7 @@ impl Connection {
     /// Asks to be no longer a member of a group.
     ///
     /// # Errors
-    /// As [`send`](Connection::send).
+    /// If the connection fails, or no daemon may accept the request.
     pub async fn leave(&mut self, group: GroupName) -> Result<(), Error> {
         self.sender.leave(group).await
     }
@@ -84,7 +85,7 @@ impl Connection {
     /// not read (see [`Sender`]).
     ///
     /// # Errors
-    /// As [`send`](Connection::send).
+    /// If the connection fails, or no daemon may accept the request.
     pub async fn multicast(
         &mut self,
         service: Service,
@@ -106,7 +107,7 @@ impl Connection {
     /// Waits for what the daemon sends next.
     ///
     /// # Errors
-    /// As [`Receiver::receive`].
+    /// If the connection fails or ends, or the daemon breaks the protocol.
     pub async fn receive(&mut self) -> Result<Received, Error> {
         self.receiver.receive().await
     }
@@ -122,13 +123,15 @@ impl Connection {
     ///
     /// # Errors
     /// If the connection fails before.
-    pub async fn disconnect(mut self) -> Result<(), Error> {
-        self.send(&Request::Disconnect).await?;
-        // The kernel would throw away what the daemon has not read if bytes from it were left.
-        while self.receiver.read().await.is_ok() {
-            self.receiver.buffer.clear();
-        }
-        Ok(())
+    pub async fn disconnect(self) -> Result<(), Error> {
+        let (mut sender, mut receiver) = self.split();
+        // Closing a socket with unread bytes resets the connection and discards what was sent.
+        let drain = async {
+            while receiver.read().await.is_ok() {
+                receiver.buffer.clear();
+            }
+        };
+        tokio::join!(sender.send(&Request::Disconnect), drain).0
     }
 }
 
@@ -138,26 +141,26 @@ impl Sender {
         self.name
     }
 
-    /// As [`Connection::join`].
+    /// Asks to become a member of a group.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub async fn join(&mut self, group: GroupName) -> Result<(), Error> {
         self.send(&Request::Join(group)).await
     }
 
-    /// As [`Connection::leave`].
+    /// Asks to be no longer a member of a group.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub async fn leave(&mut self, group: GroupName) -> Result<(), Error> {
         self.send(&Request::Leave(group)).await
     }
 
-    /// As [`Connection::multicast`].
+    /// Sends data to groups, with a number for the application's use.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub async fn multicast(
         &mut self,
         service: Service,
@@ -169,10 +172,10 @@ impl Sender {
         self.send(&Request::Multicast(message)).await
     }
 
-    /// As [`Connection::send`].
+    /// Sends a request.
     ///
     /// # Errors
-    /// As [`Connection::send`].
+    /// If the connection fails, or no daemon may accept the request.
     pub async fn send(&mut self, request: &Request) -> Result<(), Error> {
         request.check().map_err(Error::Request)?;
         let (head, data) = request.parts(&self.name, ByteOrder::NATIVE);
@@ -181,7 +184,7 @@ impl Sender {
 }
 
 impl Receiver {
-    /// Waits for what the daemon sends next. A call that is dropped loses nothing.
+    /// Waits for what the daemon sends next. Dropping a call that waits loses nothing.
     ///
     /// # Errors
     /// If the connection fails or ends, or the daemon breaks the protocol.

@@ -3,23 +3,23 @@
 use std::fmt;
 use std::io;
 
-use super::address::Address;
+use super::address::{Address, InvalidAddress};
 use crate::spread::{InvalidName, Refusal, Violation};
 
 /// What has gone wrong for a client.
 #[derive(Debug)]
 pub enum Error {
-    /// The text is no address of a daemon.
-    Address(String),
-    /// The text is no name.
+    /// The text is not the address of a daemon.
+    Address(InvalidAddress),
+    /// The text is not a valid name.
     Name(InvalidName),
     /// No daemon can be reached at the address.
     Unreachable(Address, io::Error),
     /// The daemon does not accept the client.
     Refused(Refusal),
-    /// No daemon may accept the request. Nothing was sent, and the connection can be used on.
+    /// No daemon may accept the request. Nothing was sent; the connection remains usable.
     Request(Violation),
-    /// The daemon has broken the protocol. The connection cannot be used on.
+    /// The daemon has broken the protocol. The connection is unusable.
     Daemon(Violation),
     /// The connection has failed. What was sent last may not have reached the daemon.
     Connection(io::Error),
@@ -30,11 +30,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Error::Address(text) => write!(
-                f,
-                "{text:?} is no address of a daemon: HOST:PORT, PORT@HOST, the path of a Unix \
-                 socket, or PORT alone for the Unix socket /tmp/PORT"
-            ),
+            Error::Address(_) => f.write_str("the address of the daemon is not valid"),
             Error::Name(_) => f.write_str("a name is not valid"),
             Error::Unreachable(address, _) => {
                 write!(f, "cannot connect to a daemon at {address}")
@@ -51,12 +47,19 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Address(_) | Error::Closed => None,
+            Error::Closed => None,
+            Error::Address(source) => Some(source),
             Error::Name(source) => Some(source),
             Error::Refused(source) => Some(source),
             Error::Request(source) | Error::Daemon(source) => Some(source),
             Error::Unreachable(_, source) | Error::Connection(source) => Some(source),
         }
+    }
+}
+
+impl From<InvalidAddress> for Error {
+    fn from(address: InvalidAddress) -> Error {
+        Error::Address(address)
     }
 }
 

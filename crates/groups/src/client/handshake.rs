@@ -24,13 +24,13 @@ pub(super) struct Handshake {
     is_offered: bool,
 }
 
-/// What the client does next.
+/// Next action of the client.
 pub(super) enum Step {
     /// Read more of what the daemon sends.
     Read,
     /// Send these bytes.
     Send(Vec<u8>),
-    /// Nothing: this is the client's private name.
+    /// Nothing, because the daemon has accepted the client under this name.
     Done(PrivateName),
 }
 
@@ -42,7 +42,7 @@ impl Handshake {
         (Handshake { is_offered: false }, hello.encode().to_vec())
     }
 
-    /// The next step after the daemon has sent what is in the buffer.
+    /// Returns the next step. The buffer has what the daemon has sent.
     pub fn step(&mut self, buffer: &mut BytesMut) -> Result<Step, Error> {
         if self.is_offered {
             let acceptance = Acceptance::parse(buffer, Version::NEWEST).map_err(Error::Refused)?;

@@ -33,13 +33,13 @@ mod connection;
 mod error;
 mod handshake;
 
-pub use address::Address;
+pub use address::{Address, InvalidAddress};
 pub use connection::{Connection, Receiver, Sender};
 pub use error::Error;
 pub use handshake::Options;
 pub use ratewire_overlay::membership::Service;
 
 pub use crate::spread::{
-    Change, ClientName, GroupName, Membership, MembershipId, Message, PrivateName, Received,
-    Request,
+    Change, ClientName, GroupName, InvalidName, Membership, MembershipId, Message, PrivateName,
+    Received, Refusal, Request, Violation,
 };

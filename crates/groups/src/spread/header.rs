@@ -124,14 +124,14 @@ pub(super) struct Header {
     pub kind: u32,
     /// The sender or the group.
     pub name: [u8; NAME_SIZE],
-    /// Number of names. Like the bytes of data, it is not checked yet.
+    /// Number of names. Only [`Limit::check`] bounds this number and that of bytes.
     pub names: usize,
     pub hint: Hint,
     /// Bytes of data.
     pub data: usize,
 }
 
-/// What the names and data of a message may be at most.
+/// Largest number of names and largest size of a message.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
     pub names: usize,

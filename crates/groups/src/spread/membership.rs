@@ -10,11 +10,11 @@ use super::violation::Violation;
 
 const NUMBER: usize = 4;
 
-/// Members that saw the same.
+/// Members that got the same messages in the previous membership.
 type Set = Vec<PrivateName>;
 
-/// Name of a group's membership. Members that get the same sequence of memberships get the same
-/// names for them.
+/// Identifier of a group's membership. Members that get the same sequence of memberships get the
+/// same identifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MembershipId {
     /// In Spread, IPv4 address of the daemon that formed the daemons' membership.
@@ -30,7 +30,7 @@ pub struct MembershipId {
 pub struct Membership {
     /// The group.
     pub group: GroupName,
-    /// Name of this membership.
+    /// Identifier of this membership.
     pub id: MembershipId,
     /// All members, in the same order at each.
     pub members: Vec<PrivateName>,
@@ -49,8 +49,7 @@ pub enum Change {
     Disconnect(PrivateName),
     /// Daemons have lost or found each other.
     Network {
-        /// The members, by what they saw. Members of a set got the same messages in the membership
-        /// before.
+        /// All members. Those in a set got the same messages in the previous membership.
         sets: Vec<Vec<PrivateName>>,
         /// Index in `sets` of the receiver's.
         own: usize,
@@ -62,7 +61,7 @@ impl MembershipId {
 
     pub(super) fn read(order: ByteOrder, bytes: &mut Bytes) -> Result<MembershipId, Violation> {
         if bytes.len() < MembershipId::SIZE {
-            return Err(Violation::Notice("the name of the membership is cut off"));
+            return Err(Violation::Notice("the identifier of the membership is cut off"));
         }
         let mut number = || order.get(bytes) as i32;
         Ok(MembershipId { daemon: number(), time: number(), index: number() })

@@ -15,7 +15,7 @@ const LONGEST_DAEMON: usize = 19;
 /// Name of a group, or private name of a client: 1 to 31 characters.
 ///
 /// A group's name has characters from `$` to `~`. A name that starts with `#` is a
-/// [`PrivateName`]: what is sent to it reaches one client.
+/// [`PrivateName`]; messages to it reach one client.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupName([u8; NAME_SIZE]);
 
@@ -27,14 +27,14 @@ pub struct PrivateName(GroupName);
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientName(Box<str>);
 
-/// A text that cannot be the name that it should be.
+/// A text that is not a valid name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidName {
     name: String,
     of: NameOf,
 }
 
-/// What an invalid name was to be the name of.
+/// What a name is expected to be the name of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NameOf {
     Group,
@@ -74,7 +74,7 @@ impl GroupName {
         std::str::from_utf8(&self.0[..length]).expect("names are ASCII")
     }
 
-    /// The client that the name stands for, unless the name is a group's.
+    /// The name as that of a client, or `None` if the name is a group's.
     pub fn as_private(&self) -> Option<PrivateName> {
         (self.0[0] == b'#').then_some(PrivateName(*self))
     }

@@ -40,7 +40,7 @@ pub enum Received {
     Transition {
         /// The group.
         group: GroupName,
-        /// Name of the membership that ends.
+        /// Identifier of the membership that ends.
         id: MembershipId,
     },
     /// The client has left the group, as it asked to.
@@ -55,8 +55,8 @@ pub enum Received {
 }
 
 impl Received {
-    /// Takes what a daemon has sent off the buffer. Returns `None` if the buffer does not have all
-    /// of the next message.
+    /// Takes a message from a daemon off the buffer. Returns `None` if the buffer does not have all
+    /// of the message.
     ///
     /// # Errors
     /// If the daemon breaks the protocol, or a group has more than [`MOST_MEMBERS`].
@@ -87,7 +87,7 @@ impl Received {
         }))
     }
 
-    /// The bytes for the client. Copies the data of a message; [`Message::head`] does not.
+    /// The message's bytes. Copies the data of a message to groups; [`Message::head`] does not.
     ///
     /// All clients get the same bytes, except that [`Change`](super::Change) may name the
     /// receiver's set.

@@ -1,14 +1,14 @@
-//! What a peer may have done against the protocol.
+//! How a peer may break the protocol.
 
 use std::fmt;
 
 use super::name::InvalidName;
 
-/// A message that breaks the protocol. Its connection cannot go on: the end of the message, and so
-/// the start of the next, is not known.
+/// How a message breaks the protocol. Its connection is unusable, because the end of the message
+/// may not be known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Violation {
-    /// The kind says nothing, or several things at once.
+    /// The kind has none of the known bits, or several that exclude each other.
     Kind(u32),
     /// The message has more names than allowed.
     TooManyNames {
