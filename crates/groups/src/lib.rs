@@ -8,5 +8,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod certificates;
+pub mod client;
 pub mod config;
+pub mod spread;
 pub mod wire;
