@@ -58,11 +58,11 @@ pub struct GroupViewId {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A client has joined.
-    Join(Client),
+    Join(Client, Label),
     /// A client has left.
-    Leave(Client),
+    Leave(Client, Label),
     /// A client's connection has ended.
-    Disconnect(Client),
+    Disconnect(Client, Label),
     /// Daemons can be reached, or not, that could not, or could. The members in sets of those that
     /// were in one view before; the first set is the receiver's.
     Network(Vec<Vec<Client>>),
@@ -640,7 +640,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             Update::Join(group, id, label) => {
                 let client = Client { node, id: *id };
                 if let Some(change) = self.table.add(group, client, label) {
-                    self.show(group, change, Cause::Join(client));
+                    self.show(group, change, Cause::Join(client, label.clone()));
                 }
             }
             Update::Leave(group, id) => {
@@ -648,12 +648,12 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 if node == self.me {
                     self.has_left(group, *id);
                 }
-                self.remove(group, client, Cause::Leave(client));
+                self.remove(group, client, Cause::Leave);
             }
             Update::Disconnect(id) => {
                 let client = Client { node, id: *id };
                 for group in self.table.groups_of(client) {
-                    self.remove(&group, client, Cause::Disconnect(client));
+                    self.remove(&group, client, Cause::Disconnect);
                 }
             }
         }
@@ -668,12 +668,12 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         }
     }
 
-    fn remove(&mut self, group: &G, client: Client, cause: Cause) {
-        let Some(change) = self.table.remove(group, client) else { return };
+    fn remove(&mut self, group: &G, client: Client, cause: fn(Client, Label) -> Cause) {
+        let Some((change, label)) = self.table.remove(group, client) else { return };
         if client.node == self.me {
             self.tell(vec![client.id], Event::Left { group: group.clone() });
         }
-        self.show(group, change, cause);
+        self.show(group, change, cause(client, label));
     }
 
     fn show(&mut self, group: &G, change: u64, cause: Cause) {

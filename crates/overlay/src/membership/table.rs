@@ -14,6 +14,8 @@ use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 #[derive(Clone, Debug)]
 pub(super) struct Table<G> {
     groups: BTreeMap<G, Group>,
+    /// Changes in this view of daemons.
+    changes: u64,
     joining: Vec<Joining<G>>,
 }
 
@@ -22,8 +24,6 @@ struct Group {
     members: BTreeMap<Client, Label>,
     /// Daemons whose clients are about to join: they already get messages. One entry a client.
     interested: Vec<OverlayNodeId>,
-    /// Changes in this view of daemons.
-    changes: u64,
     /// Daemons of the members, and interested ones.
     to: NodeSet,
 }
@@ -50,7 +50,7 @@ pub(super) struct Joining<G> {
 
 impl<G: Clone + Ord> Table<G> {
     pub(super) fn new() -> Table<G> {
-        Table { groups: BTreeMap::new(), joining: Vec::new() }
+        Table { groups: BTreeMap::new(), changes: 0, joining: Vec::new() }
     }
 
     /// The members of a group, in order.
@@ -115,19 +115,23 @@ impl<G: Clone + Ord> Table<G> {
         if entry.members.insert(client, label.clone()).is_some() {
             return None;
         }
-        entry.changes += 1;
-        Some(entry.changes)
+        self.changes += 1;
+        Some(self.changes)
     }
 
-    /// Removes a member. Returns the number of the change; `None` if it is no member.
-    pub(super) fn remove(&mut self, group: &G, client: Client) -> Option<u64> {
+    /// Removes a member. Returns the number of the change and the member's name; `None` if it is no
+    /// member.
+    pub(super) fn remove(&mut self, group: &G, client: Client) -> Option<(u64, Label)> {
         let entry = self.groups.get_mut(group)?;
-        entry.members.remove(&client)?;
+        let label = entry.members.remove(&client)?;
         if entry.at(client.node).next().is_none() && !entry.interested.contains(&client.node) {
             entry.to.remove(client.node);
         }
-        entry.changes += 1;
-        Some(entry.changes)
+        if entry.to.is_empty() {
+            self.groups.remove(group);
+        }
+        self.changes += 1;
+        Some((self.changes, label))
     }
 
     /// Sends a group's messages to a daemon whose client is about to join.
@@ -196,6 +200,7 @@ impl<G: Clone + Ord> Table<G> {
         others: NodeSet,
     ) -> Vec<G> {
         self.groups.clear();
+        self.changes = 0;
         for (node, groups) in lists {
             for (group, clients) in groups {
                 let entry = self.groups.entry(group).or_default();
