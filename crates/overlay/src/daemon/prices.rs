@@ -139,19 +139,15 @@ impl Prices {
         params.link_cost(self.links[link.index()].occupancy())
     }
 
-    /// Sum of the costs of clients' queues that a message is for. The queues to clients of this
-    /// daemon are read as they are now.
+    /// Sum of the costs of clients' queues that a message is for.
     pub(super) fn clients(
         &self,
         params: &Params,
         is_addressed: impl Fn(Client) -> bool,
     ) -> Dollars {
         let theirs = self.theirs.iter().map(|(client, level)| (*client, *level));
-        let ours = self.ours.iter().map(|(id, queue)| {
-            let now = Level::of(Occupancy::new(queue.gauge.waiting() as f64));
-            let level = if queue.is_full { Level::FULL } else { now };
-            (Client { node: self.me, id: *id }, level)
-        });
+        let ours = self.ours.iter();
+        let ours = ours.map(|(id, queue)| (Client { node: self.me, id: *id }, queue.level()));
         let addressed = theirs.chain(ours).filter(|(client, _)| is_addressed(*client));
         addressed.map(|(_, level)| cost(level, params)).sum()
     }

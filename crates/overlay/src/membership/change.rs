@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::message::{
-    ChangeBody, ChangeMessage, Client, Label, LinkMessage, LinkState, Proposal, Report, Topology,
-    Update, ViewBody, ViewId, ViewMessage,
+    ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Proposal,
+    Report, Topology, Update, ViewBody, ViewId, ViewMessage,
 };
 use super::order::Order;
 use super::table::Table;
-use super::{Cause, Delivery, Event, GroupViewId, Member, Paths};
+use super::{Cause, Delivery, Event, Member, Paths};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -288,7 +288,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let groups = self.table.groups().filter(|group| self.table.members(group).any(is_lost));
         let groups: BTreeSet<G> = groups.cloned().collect();
         for group in &groups {
-            self.tell(self.ours(group), Event::Transition { group: group.clone() });
+            let Some(id) = self.table.shown(group) else { continue };
+            self.tell(self.ours(group), Event::Transition { group: group.clone(), id });
         }
         if let Some(round) = &mut self.round {
             round.transition = Some((self.table.clone(), groups));
@@ -311,6 +312,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 self.table.members(&group).map(|(client, label)| (client, label.clone())).collect();
             let is_same = shown.members(&group).eq(self.table.members(&group));
             if is_same && !told.contains(&group) {
+                self.table.show(&group, shown.shown(&group));
                 continue;
             }
             let mut sets: BTreeMap<(bool, ViewId), Vec<Client>> = BTreeMap::new();
@@ -319,6 +321,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 sets.entry((view != old, view)).or_default().push(*client);
             }
             let id = GroupViewId { view: self.view, change: 0 };
+            self.table.show(&group, Some(id));
             let cause = Cause::Network(sets.into_values().collect());
             self.tell(self.ours(&group), Event::View { group, id, members, cause });
         }

@@ -19,6 +19,15 @@ pub struct ViewId {
     pub incarnation: u64,
 }
 
+/// Name of a view of a group: equal at all daemons for the same members.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GroupViewId {
+    /// The view of daemons.
+    pub view: ViewId,
+    /// Number of the group's change in it.
+    pub change: u64,
+}
+
 /// A client of a daemon. Numbers are unique among the clients of one incarnation of the daemon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Client {

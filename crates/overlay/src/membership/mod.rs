@@ -34,8 +34,8 @@ use std::sync::Arc;
 
 use change::Round;
 pub use message::{
-    ChangeBody, ChangeMessage, Client, Label, LinkMessage, LinkState, Prices, Proposal, Received,
-    Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
+    ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Prices,
+    Proposal, Received, Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
 };
 use order::Order;
 use reach::Reach;
@@ -44,15 +44,6 @@ use table::Table;
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::message::{Level, OrderStamp};
 use crate::tree::{EdgeSpec, Trees};
-
-/// Name of a view of a group: equal at all daemons for the same members.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct GroupViewId {
-    /// The view of daemons.
-    pub view: ViewId,
-    /// Number of the group's change in it.
-    pub change: u64,
-}
 
 /// Why a group has a new view.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +77,8 @@ pub enum Event<G, P> {
     Transition {
         /// The group.
         group: G,
+        /// Name of the view that ends.
+        id: GroupViewId,
     },
     /// A group has a new view.
     View {
@@ -681,6 +674,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             return;
         }
         let id = GroupViewId { view: self.view, change };
+        self.table.show(group, Some(id));
         let members = self.table.members(group).map(|(client, label)| (client, label.clone()));
         let (group, members) = (group.clone(), members.collect());
         self.tell(self.ours(&group), Event::View { group, id, members, cause });

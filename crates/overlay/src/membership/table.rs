@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::message::{Client, Label, Target, Update};
+use super::message::{Client, GroupViewId, Label, Target, Update};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 
 /// Groups with members, or with daemons that ask for messages.
@@ -24,6 +24,8 @@ struct Group {
     members: BTreeMap<Client, Label>,
     /// Daemons whose clients are about to join: they already get messages. One entry a client.
     interested: Vec<OverlayNodeId>,
+    /// Name of the view that members were last shown.
+    shown: Option<GroupViewId>,
     /// Daemons of the members, and interested ones.
     to: NodeSet,
 }
@@ -66,6 +68,18 @@ impl<G: Clone + Ord> Table<G> {
         node: OverlayNodeId,
     ) -> impl Iterator<Item = ClientId> {
         self.groups.get(group).into_iter().flat_map(move |group| group.at(node))
+    }
+
+    /// Name of the view that a group's members were last shown.
+    pub(super) fn shown(&self, group: &G) -> Option<GroupViewId> {
+        self.groups.get(group)?.shown
+    }
+
+    /// Notes the view that a group's members are shown.
+    pub(super) fn show(&mut self, group: &G, id: Option<GroupViewId>) {
+        if let Some(group) = self.groups.get_mut(group) {
+            group.shown = id;
+        }
     }
 
     /// Whether a client is a member of a group.
@@ -127,10 +141,10 @@ impl<G: Clone + Ord> Table<G> {
         if entry.at(client.node).next().is_none() && !entry.interested.contains(&client.node) {
             entry.to.remove(client.node);
         }
+        self.changes += 1;
         if entry.to.is_empty() {
             self.groups.remove(group);
         }
-        self.changes += 1;
         Some((self.changes, label))
     }
 

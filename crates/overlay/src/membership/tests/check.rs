@@ -149,7 +149,11 @@ fn story<'a>(
                     mine.entry(*group).or_insert((*time, since));
                     What::View(*group, *id)
                 }
-                Event::Transition { group } => {
+                Event::Transition { group, id } => {
+                    let known = last.get(&(*client, *group));
+                    holds(known == Some(id), || {
+                        format!("{me:?}: the view {id:?} ends, and {known:?} was the last")
+                    })?;
                     told.entry(*client).or_default().insert(*group);
                     continue;
                 }
