@@ -62,9 +62,18 @@ impl Budget {
         self.payday
     }
 
-    /// Forgoes salaries before `earliest`, as of a client that has enough.
-    pub fn skip_to(&mut self, earliest: Time) {
-        self.payday = self.payday.max(earliest);
+    /// Pays the salaries that were due by `until`, each at its time.
+    pub fn catch_up(&mut self, until: Time, params: &Params) {
+        if self.payday > until {
+            return;
+        }
+        self.pay(params);
+        if self.payday <= until {
+            // The client asked for nothing meanwhile: its period stays.
+            let missed = until.since(self.payday).ps() / self.period.ps().max(1) + 1;
+            self.money = (self.money + params.salary.times(missed as f64)).min(params.cap);
+            self.payday += self.period * missed;
+        }
     }
 
     /// Pays a salary and adapts the period (equations 3 and 4).

@@ -79,7 +79,11 @@ impl NodeSet {
     }
     /// Nodes of the set, in order.
     pub fn iter(&self) -> impl Iterator<Item = OverlayNodeId> + '_ {
-        (0..MOST_NODES).map(|i| OverlayNodeId(i as u8)).filter(|node| self.contains(*node))
+        self.0.iter().enumerate().flat_map(|(word, bits)| {
+            let rest = |bits: &u64| Some(bits & (bits - 1)).filter(|rest| *rest != 0);
+            let all = core::iter::successors(Some(*bits).filter(|bits| *bits != 0), rest);
+            all.map(move |bits| OverlayNodeId((word * 64) as u8 + bits.trailing_zeros() as u8))
+        })
     }
     /// Nodes in both sets.
     pub fn and(&self, other: &NodeSet) -> NodeSet {

@@ -154,6 +154,13 @@ impl<M> LinkQueue<M> {
         Some((size, message))
     }
 
+    /// Drops all messages, as a connection has ended; counters stay.
+    pub fn clear(&mut self, now: Time) {
+        self.gauge.set(now, 0);
+        self.data.clear();
+        self.control.clear();
+    }
+
     /// Ends an interval, as a cost update is due, and starts the next average.
     pub fn close_interval(&mut self, now: Time) -> Occupancy {
         self.mean.close_interval(now, &mut self.gauge)

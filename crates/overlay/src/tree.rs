@@ -152,6 +152,13 @@ impl Trees {
         &self.branches[start as usize..self.ends[place] as usize]
     }
 
+    /// Nodes that messages of `origin` reach over `link`.
+    pub fn beyond(&self, origin: OverlayNodeId, link: EdgeId) -> NodeSet {
+        let from = self.links[link.index()].from;
+        let mut branches = self.branches(origin, from).iter();
+        branches.find(|(id, _)| *id == link).map_or(NodeSet::EMPTY, |(_, reached)| *reached)
+    }
+
     /// Number of nodes that a client's message still has to reach over `link`.
     pub fn owed(&self, link: EdgeId, message: &Message) -> u64 {
         if !message.body.is_data() {

@@ -1,15 +1,18 @@
 //! Purchases of a daemon for its clients.
 
 use std::cmp::Reverse;
+use std::rc::Rc;
 
 use rand_core::Rng;
-use ratewire_units::{Duration, Time};
+use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_units::{Bytes, Duration, Time};
 
+use super::prices::Prices;
 use super::{Daemon, Payload};
 use crate::benefit::Recent;
 use crate::budget::{Budget, Decision};
-use crate::ids::{ClientId, NodeSet};
-use crate::membership::{Client, Outgoing, Target};
+use crate::ids::{ClientId, EdgeId, NodeSet};
+use crate::membership::{Client, Member, Outgoing, Target};
 use crate::params::Params;
 use crate::price::Dollars;
 
@@ -26,6 +29,29 @@ pub struct Offer<G, P> {
     pub message: Outgoing<G, P>,
     /// Whether the queues to receivers cost nothing.
     pub ignores_receivers: bool,
+    /// Whether the message waits for a receiver, if there is none.
+    pub needs_receiver: bool,
+    /// Time of the message on the client's line, if it is known. Chance then considers a delayed
+    /// message again after this time, and offers come at exact times.
+    pub line: Option<Duration>,
+}
+
+impl<G, P> Offer<G, P> {
+    /// Salaries and second thoughts since then are made up for one by one.
+    fn due_since(&self, now: Time) -> Time {
+        if self.line.is_some() { now } else { lagging(now) }
+    }
+}
+
+/// Whom a client's messages are for, so that this is not looked up for each.
+#[derive(Debug)]
+struct Aim<G> {
+    /// [`Member::aims`] at that time.
+    of: u64,
+    targets: Rc<[Target<G>]>,
+    to: NodeSet,
+    /// The links that a message crosses.
+    way: Rc<[EdgeId]>,
 }
 
 /// What became of an offer.
@@ -47,6 +73,8 @@ pub struct PurseState {
     pub period: Duration,
     /// Messages sent.
     pub sent: u64,
+    /// Deliveries that these messages owe: one for each daemon that they are for.
+    pub owed: u64,
     /// Whether a message waits.
     pub is_blocked: bool,
     /// Time for which messages waited.
@@ -59,12 +87,14 @@ pub(super) struct Purse<G, P> {
     budget: Budget,
     recent: Recent,
     held: Option<Offer<G, P>>,
+    aim: Option<Aim<G>>,
     /// When the last message was offered.
     since: Time,
     /// When a message that chance delayed is considered again.
     ready: Time,
     wake: Time,
     sent: u64,
+    owed: u64,
     /// Time for which messages waited, the present one left out.
     blocked: Duration,
 }
@@ -75,22 +105,29 @@ impl<G, P> Purse<G, P> {
             budget: Budget::new(now, params),
             recent: Recent::default(),
             held: None,
+            aim: None,
             since: now,
             ready: now,
             wake: Time::NEVER,
             sent: 0,
+            owed: 0,
             blocked: Duration::ZERO,
         }
     }
 
+    pub(super) fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
     /// Pays one salary, if it is due.
     fn pay(&mut self, now: Time, params: &Params) -> bool {
-        self.budget.skip_to(lagging(now));
-        let is_due = self.budget.payday() <= now;
-        if is_due {
+        let due = self.budget.payday();
+        if due <= now {
             self.budget.pay(params);
+            // Chance counts from when there was money.
+            self.ready = self.ready.max(due);
         }
-        is_due
+        due <= now
     }
 
     fn state(&self, now: Time) -> PurseState {
@@ -99,6 +136,7 @@ impl<G, P> Purse<G, P> {
             money: self.budget.money(),
             period: self.budget.period(),
             sent: self.sent,
+            owed: self.owed,
             is_blocked,
             blocked: if is_blocked { self.blocked + now.since(self.since) } else { self.blocked },
         }
@@ -109,9 +147,10 @@ fn lagging(now: Time) -> Time {
     Time::from_ps(now.ps().saturating_sub(LAG.ps()))
 }
 
-/// Time in which a client earns the fee of a message: as if another message had come.
-fn second_thought(budget: &Budget, params: &Params) -> Duration {
-    params.second_thought.unwrap_or_else(|| {
+/// Time until another message could have come: that of a message on the client's line, or else the
+/// time in which the client earns the fee.
+fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> Duration {
+    params.second_thought.or(line).unwrap_or_else(|| {
         let share = params.fee.get() / params.salary.get();
         budget.period().scale(share).max(LEAST_THOUGHT)
     })
@@ -128,29 +167,44 @@ enum Refusal {
 impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// Money and counters of this daemon's clients.
     pub fn purses(&self, now: Time) -> impl Iterator<Item = (ClientId, PurseState)> {
-        self.purses.iter().map(move |(client, purse)| (*client, purse.state(now)))
+        self.purses.iter().map(move |(client, purse)| (client, purse.state(now)))
+    }
+    /// Money and counters of a client of this daemon.
+    pub fn purse(&self, now: Time, client: ClientId) -> Option<PurseState> {
+        self.purses.get(client).map(|purse| purse.state(now))
     }
 
     /// A client wants to send a message.
     pub fn offer(&mut self, now: Time, client: ClientId, offer: Offer<G, P>) -> Offered {
-        let Some(purse) = self.purses.get_mut(&client) else { return Offered::Sent };
+        let Some(purse) = self.purses.get_mut(client) else { return Offered::Sent };
         debug_assert!(purse.held.is_none(), "a client offers one message at a time");
         purse.since = now;
-        purse.ready = purse.ready.max(lagging(now));
-        match self.try_to_send(now, client, offer) {
+        purse.ready = purse.ready.max(offer.due_since(now));
+        purse.held = Some(offer);
+        self.held += 1;
+        match self.try_to_send(now, client) {
             Ok(()) => {
                 self.settle(now);
                 Offered::Sent
             }
-            Err((offer, refusal)) => {
-                self.hold(client, offer, &refusal);
+            Err(refusal) => {
+                self.wait(client, &refusal);
                 Offered::Held
             }
         }
     }
 
+    /// A client takes back its message that waits.
+    pub fn withdraw(&mut self, client: ClientId) -> Option<Offer<G, P>> {
+        let purse = self.purses.get_mut(client)?;
+        let offer = purse.held.take()?;
+        purse.wake = Time::NEVER;
+        self.held -= 1;
+        Some(offer)
+    }
+
     pub(super) fn wake(&mut self, now: Time, at: Time, client: ClientId) {
-        if let Some(purse) = self.purses.get_mut(&client).filter(|purse| purse.wake == at) {
+        if let Some(purse) = self.purses.get_mut(client).filter(|purse| purse.wake == at) {
             purse.wake = Time::NEVER;
             self.try_held(now, client);
         }
@@ -158,32 +212,36 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// Lets clients with waiting messages try again.
     pub(super) fn reconsider(&mut self, now: Time) {
-        let held: Vec<ClientId> = self.held.iter().copied().collect();
-        held.into_iter().for_each(|client| self.try_held(now, client));
+        self.is_waited_for = false;
+        if self.held == 0 {
+            return;
+        }
+        let held = |(client, purse): (ClientId, &Purse<G, P>)| purse.held.is_some().then_some(client);
+        let held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
+        for client in held {
+            if let Some(purse) = self.purses.get_mut(client) {
+                purse.ready = purse.ready.max(now);
+            }
+            self.try_held(now, client);
+        }
         self.collect(now);
     }
 
     fn try_held(&mut self, now: Time, client: ClientId) {
-        let Some(purse) = self.purses.get_mut(&client) else { return };
-        let Some(offer) = purse.held.take() else { return };
-        let waited = now.since(purse.since);
-        match self.try_to_send(now, client, offer) {
+        match self.try_to_send(now, client) {
             Ok(()) => {
-                self.held.remove(&client);
-                if let Some(purse) = self.purses.get_mut(&client) {
-                    purse.blocked = purse.blocked + waited;
+                if let Some(purse) = self.purses.get_mut(client) {
+                    purse.blocked = purse.blocked + now.since(purse.since);
                     purse.wake = Time::NEVER;
                 }
                 self.sent.push_back(client);
             }
-            Err((offer, refusal)) => self.hold(client, offer, &refusal),
+            Err(refusal) => self.wait(client, &refusal),
         }
     }
 
-    fn hold(&mut self, client: ClientId, offer: Offer<G, P>, refusal: &Refusal) {
-        self.held.insert(client);
-        let Some(purse) = self.purses.get_mut(&client) else { return };
-        purse.held = Some(offer);
+    fn wait(&mut self, client: ClientId, refusal: &Refusal) {
+        let Some(purse) = self.purses.get_mut(client) else { return };
         let wake = match refusal {
             Refusal::Until(at) => *at,
             Refusal::Event => Time::NEVER,
@@ -194,78 +252,100 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         purse.wake = wake;
     }
 
-    fn try_to_send(
-        &mut self,
-        now: Time,
-        client: ClientId,
-        offer: Offer<G, P>,
-    ) -> Result<(), (Offer<G, P>, Refusal)> {
+    /// Sends the message that a client waits with, if it can pay.
+    fn try_to_send(&mut self, now: Time, client: ClientId) -> Result<(), Refusal> {
+        let Some(purse) = self.purses.get_mut(client) else { return Err(Refusal::Event) };
+        let Some(offer) = &purse.held else { return Err(Refusal::Event) };
         let size = offer.message.payload.size();
         let is_full = self.in_window + size > self.settings.window && !self.unstable.is_empty();
         if self.member.is_changing() || is_full {
-            return Err((offer, Refusal::Event));
+            self.is_waited_for = true;
+            return Err(Refusal::Event);
         }
-        let to = self.member.destinations(&offer.message.targets);
-        let cost = self.cost(&to, &offer);
-        let counted = offer.message.payload.counted();
-        if let Err(refusal) = self.pay(now, client, cost, counted, to.len()) {
-            return Err((offer, refusal));
+        let aims = self.member.aims();
+        let is_known =
+            |aim: &Aim<G>| aim.of == aims && Rc::ptr_eq(&aim.targets, &offer.message.targets);
+        let aim = match &purse.aim {
+            Some(aim) if is_known(aim) => aim,
+            _ => {
+                let to = self.member.destinations(&offer.message.targets);
+                let member = &self.member;
+                let way = self.ways.entry(to).or_insert_with(|| member.crossed(&to).into());
+                let (targets, way) = (Rc::clone(&offer.message.targets), Rc::clone(way));
+                purse.aim.insert(Aim { of: aims, targets, to, way })
+            }
+        };
+        let receivers = aim.to.len();
+        if receivers == 0 && offer.needs_receiver {
+            return Err(Refusal::Event);
         }
+        let params = &self.settings.params;
+        let links: Dollars = aim.way.iter().map(|link| self.prices.link(*link)).sum();
+        let mut cost = params.fee + links;
+        if !offer.ignores_receivers && self.prices.has_clients() {
+            cost = cost + clients(&self.member, &self.prices, params, &offer.message.targets);
+        }
+        let (counted, line) = (offer.message.payload.counted(), offer.line);
+        let due_since = offer.due_since(now);
+        purse.pay_for(now, due_since, (cost, counted, receivers), line, params, &mut self.random)?;
+        purse.owed += receivers as u64;
+        let Some(mut offer) = purse.held.take() else { return Err(Refusal::Event) };
+        self.held -= 1;
+        offer.message.payload.note_sent(now);
         let before = self.member.stamp();
         self.member.multicast(client, offer.message);
         let stamp = self.member.stamp();
-        if stamp > before && self.member.stable() < stamp {
+        if stamp > before && self.settings.window < Bytes::MAX && self.member.stable() < stamp {
             self.unstable.push_back((stamp, size));
             self.in_window += size;
         }
         Ok(())
     }
+}
 
-    /// Cost of a message that counts as one.
-    fn cost(&mut self, to: &NodeSet, offer: &Offer<G, P>) -> Dollars {
-        let (params, member) = (&self.settings.params, &self.member);
-        let way = self.ways.entry(*to).or_insert_with(|| member.crossed(to));
-        let links: Dollars = way.iter().map(|link| self.prices.link(*link, params)).sum();
-        if offer.ignores_receivers {
-            return params.fee + links;
-        }
-        let is_target = |client: Client, target: &Target<G>| match target {
-            Target::Group(group) => member.is_member(group, client),
-            Target::Private(node, label) => {
-                client.node == *node && member.is_labelled(client, label)
-            }
-        };
-        let targets = &offer.message.targets;
-        let is_addressed = |client| targets.iter().any(|target| is_target(client, target));
-        params.fee + links + self.prices.clients(params, is_addressed)
-    }
+/// Sum of the costs of clients' queues that a message is for.
+fn clients<G: Clone + Ord, P: Clone>(
+    member: &Member<G, P>,
+    prices: &Prices,
+    params: &Params,
+    targets: &[Target<G>],
+) -> Dollars {
+    let is_target = |client: Client, target: &Target<G>| match target {
+        Target::Group(group) => member.is_member(group, client),
+        Target::Private(node, label) => client.node == *node && member.is_labelled(client, label),
+    };
+    prices.clients(params, |client| targets.iter().any(|target| is_target(client, target)))
+}
 
-    fn pay(
+impl<G, P> Purse<G, P> {
+    /// Pays for a message with this cost, if it counts as one, that counts as so many, for this
+    /// number of daemons.
+    fn pay_for(
         &mut self,
         now: Time,
-        client: ClientId,
-        cost: Dollars,
-        counted: u32,
-        receivers: usize,
+        due_since: Time,
+        (cost, counted, receivers): (Dollars, u32, usize),
+        line: Option<Duration>,
+        params: &Params,
+        random: &mut Xoshiro256PlusPlus,
     ) -> Result<(), Refusal> {
-        let params = &self.settings.params;
-        let Some(purse) = self.purses.get_mut(&client) else { return Err(Refusal::Event) };
-        let cost = cost.times(1.0 / params.benefit.of(now, &purse.recent, receivers));
+        let cost = cost.times(1.0 / params.benefit.of(now, &self.recent, receivers));
+        self.budget.catch_up(due_since, params);
         loop {
-            if purse.ready > now {
-                return Err(Refusal::Until(purse.ready));
+            if self.ready > now {
+                return Err(Refusal::Until(self.ready));
             }
-            let draw = (self.random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            match purse.budget.decide(cost, counted, draw, params) {
+            let draw = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+            match self.budget.decide(cost, counted, draw, params) {
                 Decision::Buy => {
-                    params.benefit.note(now, &mut purse.recent);
-                    purse.sent += 1;
+                    params.benefit.note(now, &mut self.recent);
+                    self.sent += 1;
                     return Ok(());
                 }
-                Decision::Wait => purse.ready += second_thought(&purse.budget, params),
+                Decision::Wait => self.ready += second_thought(&self.budget, line, params),
                 Decision::Blocked if cost.get().is_infinite() => return Err(Refusal::Event),
-                Decision::Blocked if !purse.pay(now, params) => {
-                    return Err(Refusal::Until(purse.budget.payday()));
+                Decision::Blocked if !self.pay(now, params) => {
+                    return Err(Refusal::Until(self.budget.payday()));
                 }
                 Decision::Blocked => {}
             }

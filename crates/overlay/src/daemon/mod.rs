@@ -15,26 +15,34 @@
 
 mod buying;
 mod prices;
+mod purses;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use buying::Purse;
 pub use buying::{Offer, Offered, PurseState};
 use prices::Prices;
+use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
-use crate::membership::{Delivery, Event, Label, LinkMessage, Member, ViewBody};
+use crate::membership::{Delivery, Event, Founding, Label, LinkMessage, Member, ViewBody};
 use crate::message::OrderStamp;
 use crate::params::Params;
 use crate::price::Dollars;
 use crate::queue::{Kind, LinkQueue};
 use crate::tree::EdgeSpec;
+
+/// Longest time between two reports to others of what has come, if there is news.
+const REPORT: Duration = Duration::from_secs(1);
+/// A daemon reports at its next update when this part of a window has come: one in so many.
+const REPORTS: u64 = 8;
 
 /// A client's data, and how it counts.
 pub trait Payload: Clone {
@@ -42,6 +50,8 @@ pub trait Payload: Clone {
     fn counted(&self) -> u32;
     /// Its length.
     fn size(&self) -> Bytes;
+    /// Notes that the message has been paid for.
+    fn note_sent(&mut self, _now: Time) {}
 }
 
 /// Facts that all daemons of an overlay know from the start.
@@ -66,18 +76,24 @@ pub struct Daemon<G, P> {
     links: Vec<Link<G, P>>,
     ready_links: VecDeque<OverlayNodeId>,
     prices: Prices,
-    purses: BTreeMap<ClientId, Purse<G, P>>,
+    purses: Purses<G, P>,
     wakes: BinaryHeap<Reverse<(Time, ClientId)>>,
-    /// Clients with a message that waits.
-    held: BTreeSet<ClientId>,
+    /// Number of clients with a message that waits.
+    held: usize,
+    /// Whether one of them waits for the window, or for a new view.
+    is_waited_for: bool,
     sent: VecDeque<ClientId>,
     deliveries: VecDeque<Delivery<G, P>>,
     /// This daemon's messages that not all have, with their sizes, and the sum of these.
     unstable: VecDeque<(OrderStamp, Bytes)>,
     in_window: Bytes,
     /// By destinations: the links that messages cross in this view.
-    ways: BTreeMap<NodeSet, Vec<EdgeId>>,
+    ways: BTreeMap<NodeSet, Rc<[EdgeId]>>,
     next_update: Time,
+    /// When to tell others what has come here.
+    next_report: Time,
+    /// Clients' data that have come since the last report.
+    unreported: Bytes,
     random: Xoshiro256PlusPlus,
 }
 
@@ -111,6 +127,31 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         settings: Arc<Settings>,
         random: Xoshiro256PlusPlus,
     ) -> Daemon<G, P> {
+        let member = Member::new(me, incarnation, settings.nodes, Arc::clone(&settings.edges));
+        Daemon::with(member, settings, random)
+    }
+
+    /// Daemon `me` in the first view of all daemons.
+    pub fn founded(
+        me: OverlayNodeId,
+        founding: &Founding<G>,
+        settings: Arc<Settings>,
+        random: Xoshiro256PlusPlus,
+    ) -> Daemon<G, P> {
+        let mut daemon = Daemon::with(Member::founded(me, founding), settings, random);
+        daemon.links.iter_mut().for_each(|link| link.is_up = true);
+        for client in daemon.member.clients() {
+            daemon.purses.insert(client, Purse::new(Time::ZERO, &daemon.settings.params));
+        }
+        daemon
+    }
+
+    fn with(
+        member: Member<G, P>,
+        settings: Arc<Settings>,
+        random: Xoshiro256PlusPlus,
+    ) -> Daemon<G, P> {
+        let me = member.id();
         let own = settings.edges.iter().enumerate().filter(|(_, edge)| edge.from == me);
         let link = |(number, edge): (usize, &EdgeSpec)| Link {
             peer: edge.to,
@@ -119,19 +160,22 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             queue: LinkQueue::default(),
         };
         Daemon {
-            member: Member::new(me, incarnation, settings.nodes, Arc::clone(&settings.edges)),
+            member,
             links: own.map(link).collect(),
             ready_links: VecDeque::new(),
             prices: Prices::new(me, settings.nodes, &settings.edges),
-            purses: BTreeMap::new(),
+            purses: Purses::new(),
             wakes: BinaryHeap::new(),
-            held: BTreeSet::new(),
+            held: 0,
+            is_waited_for: false,
             sent: VecDeque::new(),
             deliveries: VecDeque::new(),
             unstable: VecDeque::new(),
             in_window: Bytes::ZERO,
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
+            next_report: Time::ZERO + REPORT,
+            unreported: Bytes::ZERO,
             random,
             settings,
         }
@@ -146,7 +190,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.links.iter().map(|link| LinkState {
             peer: link.peer,
             is_up: link.is_up,
-            cost: self.prices.link(link.edge, &self.settings.params),
+            cost: self.prices.link(link.edge),
             queue: &link.queue,
         })
     }
@@ -157,21 +201,21 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// Notes a new connection with a neighbour. Both ends give the same number, larger than before.
     pub fn link_up(&mut self, now: Time, peer: OverlayNodeId, connection: u64) {
-        self.clear(peer, true);
+        self.clear(now, peer, true);
         self.member.link_up(peer, connection);
         self.settle(now);
     }
 
     /// Notes the end of the connection with a neighbour.
     pub fn link_down(&mut self, now: Time, peer: OverlayNodeId) {
-        self.clear(peer, false);
+        self.clear(now, peer, false);
         self.member.link_down(peer);
         self.settle(now);
     }
 
-    fn clear(&mut self, peer: OverlayNodeId, is_up: bool) {
+    fn clear(&mut self, now: Time, peer: OverlayNodeId, is_up: bool) {
         for link in self.links.iter_mut().filter(|link| link.peer == peer) {
-            link.queue = LinkQueue::default();
+            link.queue.clear(now);
             link.is_up = is_up;
         }
         self.ready_links.retain(|ready| *ready != peer);
@@ -179,6 +223,11 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// Takes in a message from a neighbour.
     pub fn receive(&mut self, now: Time, peer: OverlayNodeId, message: LinkMessage<G, P>) {
+        if let LinkMessage::View(message) = &message
+            && let ViewBody::Data { payload, .. } = &message.body
+        {
+            self.unreported += payload.size();
+        }
         self.member.receive(peer, message);
         self.settle(now);
     }
@@ -192,8 +241,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// A client's connection has ended. A message of it that waits is not sent.
     pub fn disconnect(&mut self, now: Time, client: ClientId) {
-        self.purses.remove(&client);
-        self.held.remove(&client);
+        if self.purses.remove(client).is_some_and(|purse| purse.is_held()) {
+            self.held -= 1;
+        }
         if self.prices.remove_own(client) {
             self.member.tell_prices(Vec::new(), vec![(client, Default::default())]);
         }
@@ -262,11 +312,16 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if !self.member.is_changing() {
             let averages =
                 self.links.iter_mut().map(|link| (link.edge, link.queue.close_interval(now)));
-            let links = self.prices.news_of_links(averages);
+            let links = self.prices.news_of_links(averages, &self.settings.params);
             let clients = self.prices.news_of_clients(now);
             self.member.tell_prices(links, clients);
         }
-        self.member.tick();
+        self.member.hurry();
+        // What others have matters to windows, and for copies that are held until all have them.
+        if now >= self.next_report || self.unreported >= Bytes::new(self.settings.window.get() / REPORTS) {
+            (self.next_report, self.unreported) = (now + REPORT, Bytes::ZERO);
+            self.member.tick();
+        }
         self.reconsider(now);
     }
 
@@ -275,8 +330,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.collect(now);
         let mut is_news = false;
         while let Some(prices) = self.member.poll_prices() {
-            self.prices.learn(&prices);
-            is_news = true;
+            is_news |= self.prices.learn(&prices, &self.settings.params);
         }
         while let Some(delivery) = self.member.poll_delivery() {
             if let Event::Entered(..) = delivery.event {
@@ -285,7 +339,18 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             }
             self.deliveries.push_back(delivery);
         }
+        if !self.unstable.is_empty() {
+            is_news |= self.forget_stable();
+        }
+        if is_news {
+            self.reconsider(now);
+        }
+    }
+
+    /// Forgets messages that all daemons have. Returns whether a client waits for that.
+    fn forget_stable(&mut self) -> bool {
         let stable = self.member.stable();
+        let mut is_news = false;
         while let Some((stamp, size)) = self.unstable.front().copied()
             && stamp <= stable
         {
@@ -293,9 +358,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.in_window = self.in_window.saturating_sub(size);
             is_news = true;
         }
-        if is_news {
-            self.reconsider(now);
-        }
+        is_news && self.is_waited_for
     }
 
     fn enter(&mut self) {

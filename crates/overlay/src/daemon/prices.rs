@@ -20,6 +20,8 @@ pub(super) struct Prices {
     own: Vec<Vec<EdgeId>>,
     /// By link: its queue, as last told.
     links: Vec<Level>,
+    /// By link: cost of a message.
+    costs: Vec<Dollars>,
     /// Queues of other daemons' clients, as last told; empty ones are left out.
     theirs: BTreeMap<Client, Level>,
     /// Queues to this daemon's clients; empty ones that all know of are left out.
@@ -48,30 +50,37 @@ impl Prices {
             own[edge.from.index()].push(EdgeId(number as u16));
         }
         let links = vec![Level::default(); edges.len()];
-        Prices { me, own, links, theirs: BTreeMap::new(), ours: BTreeMap::new() }
+        let costs = vec![Dollars::ZERO; edges.len()];
+        Prices { me, own, links, costs, theirs: BTreeMap::new(), ours: BTreeMap::new() }
     }
 
     /// Forgets what was told: daemons of a new view tell it anew.
     pub(super) fn enter(&mut self) {
         self.links.fill(Level::default());
+        self.costs.fill(Dollars::ZERO);
         self.theirs.clear();
         self.ours.values_mut().for_each(|queue| queue.told = Level::default());
     }
 
-    pub(super) fn learn(&mut self, told: &membership::Prices) {
+    /// Notes what another daemon told. Returns whether a queue that stopped all senders does so no
+    /// more.
+    pub(super) fn learn(&mut self, told: &membership::Prices, params: &Params) -> bool {
+        let mut is_news = false;
         for (place, level) in &told.links {
             if let Some(link) = self.own[told.origin.index()].get(usize::from(*place)) {
                 self.links[link.index()] = *level;
+                self.costs[link.index()] = params.link_cost(level.occupancy());
             }
         }
         for (id, level) in &told.clients {
             let client = Client { node: told.origin, id: *id };
-            if *level == Level::default() {
-                self.theirs.remove(&client);
-            } else {
-                self.theirs.insert(client, *level);
-            }
+            let before = match *level {
+                level if level == Level::default() => self.theirs.remove(&client),
+                level => self.theirs.insert(client, level),
+            };
+            is_news |= before == Some(Level::FULL) && *level != Level::FULL;
         }
+        is_news
     }
 
     /// Notes the queue to a client of this daemon. Returns whether it was full before.
@@ -106,12 +115,14 @@ impl Prices {
     pub(super) fn news_of_links(
         &mut self,
         averages: impl Iterator<Item = (EdgeId, Occupancy)>,
+        params: &Params,
     ) -> Vec<(u8, Level)> {
         let mut news = Vec::new();
         for (place, (link, average)) in averages.enumerate() {
             let (level, told) = (Level::of(average), &mut self.links[link.index()]);
             if level.is_news(*told) {
                 *told = level;
+                self.costs[link.index()] = params.link_cost(level.occupancy());
                 news.push((place as u8, level));
             }
         }
@@ -135,8 +146,13 @@ impl Prices {
     }
 
     /// Cost of a message over a link.
-    pub(super) fn link(&self, link: EdgeId, params: &Params) -> Dollars {
-        params.link_cost(self.links[link.index()].occupancy())
+    pub(super) fn link(&self, link: EdgeId) -> Dollars {
+        self.costs[link.index()]
+    }
+
+    /// Whether any client's queue may cost something.
+    pub(super) fn has_clients(&self) -> bool {
+        !(self.theirs.is_empty() && self.ours.is_empty())
     }
 
     /// Sum of the costs of clients' queues that a message is for.

@@ -124,10 +124,12 @@ impl Net {
             message: Outgoing {
                 service: Service::Agreed,
                 self_discard: false,
-                targets: vec![Target::Group(group)],
+                targets: [Target::Group(group)].into(),
                 payload: Data(counted),
             },
             ignores_receivers: false,
+            needs_receiver: false,
+            line: None,
         };
         for sent in 0..LINE {
             if self.daemons[node].offer(self.now, client, offer.clone()) == Offered::Held {
@@ -222,12 +224,17 @@ fn who_may_ignore_receivers_pays_for_links_alone() {
     let message = Outgoing {
         service: Service::Unreliable,
         self_discard: false,
-        targets: vec![Target::Group(7)],
+        targets: [Target::Group(7)].into(),
         payload: Data(1),
     };
     let now = net.now;
     let mut offer = |ignores_receivers| {
-        let offer = Offer { message: message.clone(), ignores_receivers };
+        let offer = Offer {
+            message: message.clone(),
+            ignores_receivers,
+            needs_receiver: false,
+            line: None,
+        };
         net.daemons[0].offer(now, sender, offer)
     };
     assert_eq!((offer(true), offer(false)), (Offered::Sent, Offered::Held));

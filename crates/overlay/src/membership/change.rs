@@ -9,7 +9,7 @@ use super::message::{
 };
 use super::order::Order;
 use super::table::Table;
-use super::{Cause, Delivery, Event, Member, Paths};
+use super::{Cause, Delivery, Event, Member, Paths, Tally};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -154,7 +154,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let paths = Paths {
             topology: proposal.topology.clone(),
             members,
-            trees,
+            trees: Rc::new(trees),
             connections: connections.collect(),
         };
         self.early.clear();
@@ -227,7 +227,11 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         if !round.has_all_reports() {
             return;
         }
-        round.missing.drain(..).for_each(|missing| self.order.recover(&missing));
+        for missing in round.missing.drain(..) {
+            if self.order.recover(&missing) && matches!(missing.body, ViewBody::Data { .. }) {
+                self.tally.came[missing.origin.index()] += 1;
+            }
+        }
         let (members, together) = (round.paths.members, round.together(self.view));
         if !round.ready.contains_key(&self.me) {
             if together.and(&round.sent) == together {
@@ -303,6 +307,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.view = round.id();
         self.paths = round.paths;
         self.order = Order::new(self.me, self.paths.members, self.nodes);
+        let tally = core::mem::replace(&mut self.tally, Tally::new(self.nodes));
+        self.last_tally = Some((old, tally));
         let entered = Event::Entered(self.view, self.paths.members);
         self.deliveries.push_back(Delivery { to: Vec::new(), event: entered });
         let asking = self.table.restart(round.ready.into_iter(), self.others());

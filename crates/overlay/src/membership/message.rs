@@ -147,7 +147,7 @@ pub enum ViewBody<G, P> {
         /// Whether the sender does not want the message itself.
         self_discard: bool,
         /// Whom it is for.
-        targets: Vec<Target<G>>,
+        targets: Rc<[Target<G>]>,
         /// The client's data.
         payload: P,
     },

@@ -19,6 +19,7 @@
 //! - Joins and leaves have a place in the order of causal, agreed and safe messages.
 
 mod change;
+mod founding;
 mod message;
 mod order;
 mod reach;
@@ -33,6 +34,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use change::Round;
+pub use founding::Founding;
 pub use message::{
     ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Prices,
     Proposal, Received, Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
@@ -69,7 +71,7 @@ pub enum Event<G, P> {
         /// What was promised.
         service: Service,
         /// Whom it is for.
-        targets: Vec<Target<G>>,
+        targets: Rc<[Target<G>]>,
         /// The sender's data.
         payload: P,
     },
@@ -126,9 +128,24 @@ pub struct Outgoing<G, P> {
     /// Whether the sender does not want the message itself.
     pub self_discard: bool,
     /// Whom it is for.
-    pub targets: Vec<Target<G>>,
+    pub targets: Rc<[Target<G>]>,
     /// The data.
     pub payload: P,
+}
+
+/// Clients' messages of one view, as one of its daemons knows them.
+#[derive(Clone, Debug)]
+pub struct Tally {
+    /// By daemon: messages of this one that are for it.
+    pub sent: Vec<u64>,
+    /// By daemon: messages of it that have come here.
+    pub came: Vec<u64>,
+}
+
+impl Tally {
+    fn new(nodes: usize) -> Tally {
+        Tally { sent: vec![0; nodes], came: vec![0; nodes] }
+    }
 }
 
 /// A set of daemons and the ways between them.
@@ -136,7 +153,7 @@ pub struct Outgoing<G, P> {
 struct Paths {
     topology: Topology,
     members: NodeSet,
-    trees: Trees,
+    trees: Rc<Trees>,
     /// This daemon's links among them: neighbour and number of the connection.
     connections: Vec<(OverlayNodeId, u64)>,
 }
@@ -179,6 +196,9 @@ pub struct Member<G, P> {
     view: ViewId,
     paths: Rc<Paths>,
     order: Order<G, P>,
+    tally: Tally,
+    /// The view before, and its tally.
+    last_tally: Option<(ViewId, Tally)>,
     table: Table<G>,
     labels: BTreeMap<ClientId, Label>,
     /// Number of leaves of this daemon's clients that wait for their turn. Such a client gets no
@@ -227,6 +247,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 connections: Vec::new(),
             }),
             order: Order::new(me, members, nodes),
+            tally: Tally::new(nodes),
+            last_tally: None,
             table: Table::new(),
             labels: BTreeMap::new(),
             leaving: BTreeMap::new(),
@@ -258,6 +280,23 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// The members of a group, in order.
     pub fn members(&self, group: &G) -> impl Iterator<Item = (Client, &Label)> {
         self.table.members(group)
+    }
+
+    /// Clients' messages of the view so far.
+    pub fn tally(&self) -> &Tally {
+        &self.tally
+    }
+    /// The view before the present one, and its messages.
+    pub fn last_tally(&self) -> Option<&(ViewId, Tally)> {
+        self.last_tally.as_ref()
+    }
+    /// Destinations that a message has yet to reach over `link`.
+    pub fn owed(&self, link: EdgeId, message: &ViewMessage<G, P>) -> NodeSet {
+        self.paths.trees.beyond(message.origin, link).and(&message.to)
+    }
+    /// Number of changes so far of the daemons that have members of groups.
+    pub fn aims(&self) -> u64 {
+        self.table.aims()
     }
 
     /// Number of messages, requests and joins that wait for something.
@@ -351,6 +390,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// The stamp of the last message.
     pub fn stamp(&self) -> OrderStamp {
         self.order.now()
+    }
+    /// Clients of this daemon.
+    pub fn clients(&self) -> impl Iterator<Item = ClientId> + use<'_, G, P> {
+        self.labels.keys().copied()
     }
     /// Name of a client of this daemon.
     pub fn label(&self, client: ClientId) -> Option<&Label> {
@@ -460,6 +503,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         if to.is_empty() {
             return;
         }
+        to.iter().for_each(|node| self.tally.sent[node.index()] += 1);
         let stamp = self.order.stamp();
         self.send_to(to, stamp, ViewBody::Data { sender, service, self_discard, targets, payload });
     }
@@ -544,6 +588,11 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// Takes in a message of the view, of this daemon or for it.
     fn take_in(&mut self, message: &Rc<ViewMessage<G, P>>) {
         let is_ours = message.origin == self.me;
+        if let ViewBody::Data { .. } = message.body
+            && message.to.contains(self.me)
+        {
+            self.tally.came[message.origin.index()] += 1;
+        }
         match &message.body {
             ViewBody::Data { .. } | ViewBody::Update(_) if self.order.push(message) => {
                 self.deliver(message);
@@ -582,7 +631,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 if *self_discard && sender.node == self.me {
                     to.retain(|client| *client != sender.id);
                 }
-                let (service, targets, payload) = (*service, targets.clone(), payload.clone());
+                let (service, targets, payload) = (*service, Rc::clone(targets), payload.clone());
                 self.tell(to, Event::Message { sender, service, targets, payload });
             }
             ViewBody::Update(update) => self.apply(message.origin, update),
@@ -681,10 +730,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 }
 
-fn alone(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> Trees {
+fn alone(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> Rc<Trees> {
     let members = [me].into_iter().collect();
     match Trees::among(nodes, edges, &members, |_| false) {
-        Ok(trees) => trees,
+        Ok(trees) => Rc::new(trees),
         Err(_) => unreachable!("a single daemon reaches all members"),
     }
 }

@@ -160,6 +160,9 @@ impl<G, P> Order<G, P> {
 
     /// The next message in the order, once none can come before it.
     pub(super) fn pop(&mut self) -> Option<Rc<ViewMessage<G, P>>> {
+        if self.pending.is_empty() {
+            return None;
+        }
         let (agreed, safe) = (self.agreed(), self.stable());
         self.pop_within(agreed, safe)
     }
@@ -222,14 +225,16 @@ impl<G, P> Order<G, P> {
         self.held.iter().filter_map(lacking).collect()
     }
 
-    /// Takes in a message that this daemon lacked.
-    pub(super) fn recover(&mut self, message: &Rc<ViewMessage<G, P>>) {
+    /// Takes in a message that this daemon lacked; false if it is here already.
+    pub(super) fn recover(&mut self, message: &Rc<ViewMessage<G, P>>) -> bool {
         let key = (message.stamp, message.origin);
         let is_here = key.0 <= self.heard[key.1.index()];
-        if !is_here && self.recovered.insert(key) {
+        let is_new = !is_here && self.recovered.insert(key);
+        if is_new {
             self.held.insert(key, Rc::clone(message));
             self.wait(key, message);
         }
+        is_new
     }
 }
 

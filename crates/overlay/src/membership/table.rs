@@ -17,6 +17,8 @@ pub(super) struct Table<G> {
     /// Changes in this view of daemons.
     changes: u64,
     joining: Vec<Joining<G>>,
+    /// Number of changes of the daemons that groups' messages are for.
+    aims: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -52,7 +54,12 @@ pub(super) struct Joining<G> {
 
 impl<G: Clone + Ord> Table<G> {
     pub(super) fn new() -> Table<G> {
-        Table { groups: BTreeMap::new(), changes: 0, joining: Vec::new() }
+        Table { groups: BTreeMap::new(), changes: 0, joining: Vec::new(), aims: 0 }
+    }
+
+    /// Number of changes of the daemons that groups' messages are for.
+    pub(super) fn aims(&self) -> u64 {
+        self.aims
     }
 
     /// The members of a group, in order.
@@ -121,6 +128,7 @@ impl<G: Clone + Ord> Table<G> {
 
     /// Adds a member. Returns the number of the change; `None` if it is a member already.
     pub(super) fn add(&mut self, group: &G, client: Client, label: &Label) -> Option<u64> {
+        self.aims += 1;
         let entry = self.groups.entry(group.clone()).or_default();
         if let Some(place) = entry.interested.iter().position(|node| *node == client.node) {
             entry.interested.remove(place);
@@ -136,6 +144,7 @@ impl<G: Clone + Ord> Table<G> {
     /// Removes a member. Returns the number of the change and the member's name; `None` if it is no
     /// member.
     pub(super) fn remove(&mut self, group: &G, client: Client) -> Option<(u64, Label)> {
+        self.aims += 1;
         let entry = self.groups.get_mut(group)?;
         let label = entry.members.remove(&client)?;
         if entry.at(client.node).next().is_none() && !entry.interested.contains(&client.node) {
@@ -150,6 +159,7 @@ impl<G: Clone + Ord> Table<G> {
 
     /// Sends a group's messages to a daemon whose client is about to join.
     pub(super) fn include(&mut self, group: &G, node: OverlayNodeId) {
+        self.aims += 1;
         let entry = self.groups.entry(group.clone()).or_default();
         entry.interested.push(node);
         entry.to.insert(node);
@@ -213,6 +223,7 @@ impl<G: Clone + Ord> Table<G> {
         lists: impl Iterator<Item = (OverlayNodeId, Vec<(G, Vec<(ClientId, Label)>)>)>,
         others: NodeSet,
     ) -> Vec<G> {
+        self.aims += 1;
         self.groups.clear();
         self.changes = 0;
         for (node, groups) in lists {
