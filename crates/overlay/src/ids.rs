@@ -16,7 +16,7 @@ pub struct OverlayNodeId(pub u8);
 pub struct EdgeId(pub u16);
 
 /// A group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct GroupId(pub u32);
 
 /// A client of some node, numbered over the whole overlay.

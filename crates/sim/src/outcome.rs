@@ -39,6 +39,8 @@ pub struct OverlayOutcome {
     pub senders: Vec<SenderOutcome>,
     /// Each of its links.
     pub links: Vec<OverlayLinkOutcome>,
+    /// By node: views of daemons that it has entered since the start.
+    pub views: Vec<u64>,
 }
 
 /// A group at the end of a run.

@@ -194,6 +194,11 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             queue: &link.queue,
         })
     }
+    /// Queue in front of the link to a neighbour, to take its peak.
+    pub fn queue_mut(&mut self, peer: OverlayNodeId) -> Option<&mut LinkQueue<LinkMessage<G, P>>> {
+        let link = self.links.iter_mut().find(|link| link.peer == peer)?;
+        Some(&mut link.queue)
+    }
     /// This daemon's messages that not all daemons have yet.
     pub fn in_window(&self) -> Bytes {
         self.in_window

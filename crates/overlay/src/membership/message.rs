@@ -3,6 +3,8 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use postcard::ser_flavors::Size;
+use ratewire_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
@@ -110,6 +112,19 @@ pub enum LinkMessage<G, P> {
     Prices(ViewId, Rc<Prices>),
 }
 
+impl<G: Serialize, P: Serialize> LinkMessage<G, P> {
+    /// Bytes of the message on a connection: those of a frame's length, and of the optional message
+    /// in the format of the crate `postcard`.
+    pub fn frame_len(&self) -> Bytes {
+        let length = postcard::serialize_with_flavor(&Some(self), Size::default());
+        // Counting bytes cannot fail.
+        Bytes::new(FRAME_HEAD + length.unwrap_or(0) as u64)
+    }
+}
+
+/// Bytes of a frame before its message: the length.
+const FRAME_HEAD: u64 = 4;
+
 /// Changed queues of a daemon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Prices {
@@ -159,6 +174,13 @@ pub enum ViewBody<G, P> {
     Included(G),
     /// How far the origin is.
     Received(Received),
+}
+
+impl<G, P> ViewBody<G, P> {
+    /// Whether the message is a client's.
+    pub fn is_data(&self) -> bool {
+        matches!(self, ViewBody::Data { .. })
+    }
 }
 
 /// How far a daemon is with the messages of its view.

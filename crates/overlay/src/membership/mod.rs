@@ -294,6 +294,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn owed(&self, link: EdgeId, message: &ViewMessage<G, P>) -> NodeSet {
         self.paths.trees.beyond(message.origin, link).and(&message.to)
     }
+    /// Whether this daemon's next messages to a neighbour follow the present view's name.
+    pub fn has_told(&self, peer: OverlayNodeId) -> bool {
+        self.links.iter().any(|link| link.peer == peer && link.told == Some(self.view))
+    }
     /// Number of changes so far of the daemons that have members of groups.
     pub fn aims(&self) -> u64 {
         self.table.aims()

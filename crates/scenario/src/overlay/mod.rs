@@ -75,6 +75,7 @@ pub(crate) fn read(
         groups: Vec::new(),
         senders: Vec::new(),
         changes: Vec::new(),
+        faults: Vec::new(),
         payload,
     };
     for (from, to) in links {

@@ -6,8 +6,8 @@ use ratewire_units::Time;
 use super::{OtherEvent, Simulation};
 use crate::SetupError;
 use crate::error::RunError;
-use crate::overlay::Running;
-use crate::record::Recorder;
+use crate::overlay::{DEAD_TIME, Running};
+use crate::record::{FlowId, Recorder};
 
 /// An overlay event at a time that was set.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +18,9 @@ pub(crate) enum OverlayEvent {
     Stop(u32),
     /// A client joins or leaves.
     Change(u32),
+    Fault(u32),
+    /// The ends of a cut link notice: the link, and the number of the connection.
+    Notice(EdgeId, u32),
 }
 
 impl<R: Recorder> Simulation<'_, R> {
@@ -44,9 +47,10 @@ impl<R: Recorder> Simulation<'_, R> {
         for (i, change) in spec.changes.iter().enumerate() {
             self.later(change.at, OtherEvent::Overlay(OverlayEvent::Change(i as u32)));
         }
-        for node in 0..spec.nodes.len() {
-            self.stir(node);
+        for (i, fault) in spec.faults.iter().enumerate() {
+            self.later(fault.at, OtherEvent::Overlay(OverlayEvent::Fault(i as u32)));
         }
+        self.stir_all();
         Ok(())
     }
 
@@ -56,18 +60,20 @@ impl<R: Recorder> Simulation<'_, R> {
         let node = match event {
             OverlayEvent::Node(node) => {
                 let node = node as usize;
-                if overlay.timers[node] != now {
+                if !overlay.advance(now, node) {
                     return;
                 }
-                overlay.timers[node] = Time::NEVER;
-                overlay.nodes[node].advance(now);
                 node
             }
             OverlayEvent::Start(sender) => overlay.start_sender(now, sender as usize),
             OverlayEvent::Stop(sender) => return overlay.stop_sender(sender as usize),
             OverlayEvent::Change(change) => overlay.change(now, change as usize),
+            OverlayEvent::Fault(fault) => return self.fault(fault as usize),
+            OverlayEvent::Notice(link, number) => {
+                overlay.notice(now, link, u64::from(number));
+                return self.stir_all();
+            }
         };
-        overlay.deliver(now, node);
         self.stir(node);
     }
 
@@ -80,11 +86,43 @@ impl<R: Recorder> Simulation<'_, R> {
         self.stir(node);
     }
 
-    /// After an action of a node: sends the node's messages over its links, and schedules its next
-    /// timer.
+    /// Applies a fault: ends connections, and makes new ones.
+    fn fault(&mut self, fault: usize) {
+        let now = self.now;
+        let Some(overlay) = self.overlay.as_deref_mut() else { return };
+        let consequences = overlay.fault(now, fault);
+        for flow in consequences.close {
+            if let Some(slot) = self.slots[flow].take() {
+                self.abandon(slot);
+            }
+        }
+        for flow in consequences.open {
+            let spec = &self.setup.flows[flow];
+            // The flow's routes were found when it first started.
+            let Ok(slot) = self.open(FlowId(flow as u32), spec) else { continue };
+            self.pump(slot);
+        }
+        if let Some((link, number)) = consequences.notice {
+            let notice = OverlayEvent::Notice(link, number as u32);
+            self.later(now + DEAD_TIME, OtherEvent::Overlay(notice));
+        }
+        self.stir_all();
+    }
+
+    fn stir_all(&mut self) {
+        let nodes = self.setup.overlay.as_ref().map_or(0, |overlay| overlay.nodes.len());
+        (0..nodes).for_each(|node| self.stir(node));
+    }
+
+    /// After an action of a node: counts what it delivers, sends the node's messages over its
+    /// links, and schedules its next timer.
     fn stir(&mut self, node: usize) {
+        let now = self.now;
+        if let Some(overlay) = self.overlay.as_deref_mut() {
+            overlay.deliver(now, node);
+        }
         while let Some(overlay) = self.overlay.as_deref_mut()
-            && let Some(link) = overlay.nodes[node].poll_link()
+            && let Some(link) = overlay.poll_link(node)
         {
             // A link that has not started yet finds its messages when it starts.
             if let Some(slot) = self.slots[overlay.flow_of(link)] {
@@ -92,9 +130,7 @@ impl<R: Recorder> Simulation<'_, R> {
             }
         }
         let Some(overlay) = self.overlay.as_deref_mut() else { return };
-        let due = overlay.nodes[node].deadline();
-        if due < overlay.timers[node] {
-            overlay.timers[node] = due;
+        if let Some(due) = overlay.next_timer(node) {
             self.later(due, OtherEvent::Overlay(OverlayEvent::Node(node as u32)));
         }
     }

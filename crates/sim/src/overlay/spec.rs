@@ -21,6 +21,8 @@ pub struct OverlaySpec {
     pub senders: Vec<OverlaySender>,
     /// Joins and leaves during the run, in any order.
     pub changes: Vec<MemberChange>,
+    /// Faults of nodes and links, in any order.
+    pub faults: Vec<OverlayFault>,
     /// Client's own data in a message; the rest is headers of the overlay.
     pub payload: Bytes,
 }
@@ -83,4 +85,28 @@ pub struct MemberChange {
     pub node: OverlayNodeId,
     /// Whether the client joins or leaves.
     pub joins: bool,
+}
+
+/// A fault of an overlay, or its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OverlayFault {
+    /// Time at which it happens.
+    pub at: Time,
+    /// What happens.
+    pub kind: FaultKind,
+}
+
+/// What happens to a node or a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultKind {
+    /// The node's daemon ends, and its clients lose their connections. Its neighbours notice at
+    /// once, because the host resets the daemon's connections.
+    Crash(OverlayNodeId),
+    /// The daemon of a crashed node starts again, and its clients connect again.
+    Restart(OverlayNodeId),
+    /// The link between two nodes delivers nothing more, in both directions. Both ends notice five
+    /// seconds later.
+    Cut(OverlayNodeId, OverlayNodeId),
+    /// The link between two nodes has a new connection.
+    Heal(OverlayNodeId, OverlayNodeId),
 }

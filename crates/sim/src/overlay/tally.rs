@@ -1,7 +1,9 @@
 //! Counts deliveries to members of all groups.
 
-use ratewire_overlay::{Delivery, OverlayNode};
+use ratewire_overlay::GroupId;
 use ratewire_units::{Duration, Time};
+
+use super::content::Content;
 
 /// Counters by group in a dense array: each message updates one of many.
 #[derive(Debug)]
@@ -9,7 +11,11 @@ pub(super) struct OverlayTally {
     nodes: usize,
     /// Messages by group and node.
     delivered: Vec<u64>,
+    /// Views by group and node.
+    views: Vec<u64>,
     groups: Vec<GroupTally>,
+    /// Views of daemons that each node has entered.
+    entered: Vec<u64>,
 }
 
 /// Counters of a group over all nodes.
@@ -19,33 +25,46 @@ pub(super) struct GroupTally {
     pub(super) latency: u128,
     /// Longest of these times.
     pub(super) latency_max: Duration,
-    /// View changes.
+    /// View changes: the highest number at a node.
     pub(super) views: u64,
 }
 
 impl OverlayTally {
     pub(super) fn new(nodes: usize, groups: usize) -> OverlayTally {
-        let delivered = vec![0; nodes * groups];
-        OverlayTally { nodes, delivered, groups: vec![GroupTally::default(); groups] }
+        OverlayTally {
+            nodes,
+            delivered: vec![0; nodes * groups],
+            views: vec![0; nodes * groups],
+            groups: vec![GroupTally::default(); groups],
+            entered: vec![0; nodes],
+        }
     }
 
-    /// Counts the messages that a node has for its clients.
-    pub(super) fn note(&mut self, now: Time, node: &mut OverlayNode) {
-        while let Some(delivery) = node.poll_delivery() {
-            match delivery {
-                Delivery::Data { group, bought, .. } => {
-                    self.delivered[group.index() * self.nodes + node.id().index()] += 1;
-                    let told = &mut self.groups[group.index()];
-                    let latency = now.since(bought);
-                    told.latency += u128::from(latency.ps());
-                    told.latency_max = told.latency_max.max(latency);
-                }
-                Delivery::View { group, number, .. } => {
-                    let told = &mut self.groups[group.index()];
-                    told.views = told.views.max(number);
-                }
-            }
-        }
+    /// Counts a message of a group at a node.
+    pub(super) fn message(&mut self, now: Time, (group, node): (GroupId, usize), told: &Content) {
+        self.delivered[group.index() * self.nodes + node] += 1;
+        let group = &mut self.groups[group.index()];
+        let latency = now.since(told.bought);
+        group.latency += u128::from(latency.ps());
+        group.latency_max = group.latency_max.max(latency);
+    }
+
+    /// Counts a view of a group at a node.
+    pub(super) fn view(&mut self, group: GroupId, node: usize) {
+        let views = &mut self.views[group.index() * self.nodes + node];
+        *views += 1;
+        let group = &mut self.groups[group.index()];
+        group.views = group.views.max(*views);
+    }
+
+    /// Counts a view of daemons that a node has entered.
+    pub(super) fn entered(&mut self, node: usize) {
+        self.entered[node] += 1;
+    }
+
+    /// Views of daemons that each node has entered since the start.
+    pub(super) fn entered_by_node(&self) -> &[u64] {
+        &self.entered
     }
 
     /// Messages delivered to each node, and the other counters, by group.

@@ -74,6 +74,7 @@ pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32
         groups: (0..clients / 10).map(group).collect(),
         senders: (0..clients).filter(|client| client % 10 < SENDERS).map(sender).collect(),
         changes: Vec::new(),
+        faults: Vec::new(),
         payload: Bytes::new(payload.get()),
     }));
     setup

@@ -45,6 +45,7 @@ fn overlay(
         groups,
         senders: Vec::new(),
         changes: Vec::new(),
+        faults: Vec::new(),
         payload: Bytes::new(1460),
     };
     (net, spec)

@@ -1,0 +1,98 @@
+//! Accounts of clients' messages: every owed delivery is made, on its way, or lost with a failure.
+//!
+//! Daemons that go from one view to the next together owe each other all messages of the view. If a
+//! daemon has crashed, or has gone to another view, its messages may be lost, and those for it.
+
+use std::collections::BTreeMap;
+
+use ratewire_overlay::OverlayNodeId;
+use ratewire_overlay::membership::{Tally, ViewId};
+
+/// Accounts of all views that have ended, for some of their daemons.
+#[derive(Debug, Default)]
+pub(super) struct Books {
+    /// By view: daemons that have left it, their next view if they have not crashed, and their
+    /// messages.
+    ended: BTreeMap<ViewId, Vec<End>>,
+    balance: Balance,
+}
+
+/// Owed deliveries and what became of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Balance {
+    /// Deliveries owed to messages.
+    pub(super) owed: u64,
+    /// Deliveries made.
+    pub(super) made: u64,
+    /// Deliveries lost with failures.
+    pub(super) lost: u64,
+}
+
+/// The end of a view for one of its daemons.
+#[derive(Clone, Debug)]
+struct End {
+    node: OverlayNodeId,
+    next: Option<ViewId>,
+    tally: Tally,
+}
+
+impl End {
+    /// Deliveries that this daemon's messages owe the other, and did not get from it.
+    fn missing(&self, other: &End) -> u64 {
+        self.tally.sent[other.node.index()].saturating_sub(other.tally.came[self.node.index()])
+    }
+}
+
+impl Books {
+    /// Notes that a daemon has left a view, or has crashed in it.
+    pub(super) fn end(
+        &mut self,
+        view: ViewId,
+        node: OverlayNodeId,
+        next: Option<ViewId>,
+        tally: Tally,
+    ) {
+        self.balance.owed += tally.sent.iter().sum::<u64>();
+        self.balance.made += tally.came.iter().sum::<u64>();
+        let end = End { node, next, tally };
+        let ended = self.ended.entry(view).or_default();
+        for other in &*ended {
+            // What is missing among daemons that went on together is owed still: it is an error.
+            if next.is_none() || next != other.next {
+                self.balance.lost += end.missing(other) + other.missing(&end);
+            }
+        }
+        ended.push(end);
+    }
+
+    /// The balance at the end of a run. Daemons that have not left their views are in `present`,
+    /// and `on_its_way` says how many of the first one's messages have yet to come to the second,
+    /// or `None` if a change to another view goes on.
+    pub(super) fn balance<'a>(
+        &self,
+        present: &[(OverlayNodeId, ViewId, &'a Tally)],
+        on_its_way: impl Fn(OverlayNodeId, OverlayNodeId) -> Option<u64>,
+    ) -> (u64, u64) {
+        let Balance { mut owed, mut made, mut lost } = self.balance;
+        let end = |(node, _, tally): &(OverlayNodeId, ViewId, &'a Tally)| End {
+            node: *node,
+            next: None,
+            tally: (*tally).clone(),
+        };
+        for (place, one) in present.iter().enumerate() {
+            let this = end(one);
+            owed += this.tally.sent.iter().sum::<u64>();
+            made += this.tally.came.iter().sum::<u64>();
+            for other in self.ended.get(&one.1).into_iter().flatten() {
+                lost += this.missing(other) + other.missing(&this);
+            }
+            let others = present[..place].iter().filter(|other| other.1 == one.1);
+            for other in others.map(end) {
+                for (from, to) in [(&this, &other), (&other, &this)] {
+                    made += on_its_way(from.node, to.node).unwrap_or(from.missing(to));
+                }
+            }
+        }
+        (owed, made + lost)
+    }
+}

@@ -1,0 +1,146 @@
+//! Sending clients of one node: when each has its next message ready.
+//!
+//! A client is at the far end of a line of some rate. Its node reads the next message once the last
+//! has been sent; while a message waits, the node reads no more.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::rc::Rc;
+
+use ratewire_overlay::daemon::{Daemon, Offer, Offered};
+use ratewire_overlay::membership::{Outgoing, Service, Target};
+use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, SenderSpec};
+use ratewire_units::{Duration, Rate, Time};
+
+use super::super::content::Content;
+
+/// Sending clients of one node.
+#[derive(Debug, Default)]
+pub(super) struct Clients {
+    list: Vec<Client>,
+    /// By number of a client at its daemon: its place in the list.
+    places: Vec<Option<u32>>,
+    ready: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+#[derive(Debug)]
+struct Client {
+    id: ClientId,
+    /// Index in the setup.
+    sender: usize,
+    offer: Offer<GroupId, Content>,
+    /// When the next message is ready to be sent.
+    ready: Time,
+    /// Time of a message on the client's line.
+    line: Duration,
+    /// Time between messages of the source.
+    gap: Duration,
+    is_stopped: bool,
+}
+
+impl Client {
+    /// Notes that a message went. The next is ready when the source has made it and the line has
+    /// carried it.
+    fn sent(&mut self, now: Time) {
+        self.ready = (self.ready + self.gap).max(now + self.line);
+        self.offer.message.payload.sequence += 1;
+    }
+}
+
+/// The service that delivers in this order.
+fn service(order: DeliveryOrder) -> Service {
+    match order {
+        DeliveryOrder::Unordered => Service::Reliable,
+        DeliveryOrder::Fifo => Service::Fifo,
+        DeliveryOrder::Agreed => Service::Agreed,
+    }
+}
+
+impl Clients {
+    /// Adds a sending client, which has sent `before` messages in earlier lives.
+    pub(super) fn start(
+        &mut self,
+        now: Time,
+        (sender, spec): (usize, &SenderSpec),
+        id: ClientId,
+        order: DeliveryOrder,
+        before: u64,
+    ) {
+        let time = |rate: Rate| rate.serial_time().map_or(Duration::MAX, |t| t.of(spec.message));
+        // A line that takes no time would let a client buy without end at one instant.
+        let line = time(spec.line).max(Duration::from_ps(1));
+        let payload = Content {
+            sender: sender as u32,
+            size: spec.message.get() as u32,
+            sequence: before + 1,
+            bought: now,
+        };
+        let offer = Offer {
+            message: Outgoing {
+                service: service(order),
+                self_discard: false,
+                targets: Rc::new([Target::Group(spec.group)]),
+                payload,
+            },
+            ignores_receivers: false,
+            needs_receiver: true,
+            line: Some(line),
+        };
+        let gap = spec.offered.map_or(line, |rate| time(rate).max(line));
+        let place = self.list.len() as u32;
+        let ready = now + line;
+        self.list.push(Client { id, sender, offer, ready, line, gap, is_stopped: false });
+        let places = self.places.len().max(id.index() + 1);
+        self.places.resize(places, None);
+        self.places[id.index()] = Some(place);
+        self.ready.push(Reverse((ready, place)));
+    }
+
+    /// Stops a sender; messages that are paid for still go.
+    pub(super) fn stop(&mut self, sender: usize, daemon: &mut Daemon<GroupId, Content>) {
+        for client in self.list.iter_mut().filter(|client| client.sender == sender) {
+            client.is_stopped = true;
+            daemon.withdraw(client.id);
+        }
+    }
+
+    /// When a client has its next message ready.
+    pub(super) fn deadline(&self) -> Time {
+        self.ready.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
+    }
+
+    /// Offers all messages that are ready, after those that were sent.
+    pub(super) fn advance(&mut self, now: Time, daemon: &mut Daemon<GroupId, Content>) {
+        while let Some(id) = daemon.poll_sent() {
+            let place = self.places.get(id.index()).copied().flatten();
+            if let Some(place) = place {
+                self.went(now, place);
+            }
+        }
+        while let Some(Reverse((at, place))) = self.ready.peek().copied()
+            && at <= now
+        {
+            self.ready.pop();
+            let client = &self.list[place as usize];
+            if client.is_stopped {
+                continue;
+            }
+            if daemon.offer(now, client.id, client.offer.clone()) == Offered::Sent {
+                self.went(now, place);
+            }
+        }
+    }
+
+    fn went(&mut self, now: Time, place: u32) {
+        let client = &mut self.list[place as usize];
+        client.sent(now);
+        if !client.is_stopped {
+            self.ready.push(Reverse((client.ready, place)));
+        }
+    }
+
+    /// Index in the setup and number at the daemon of each sender that has started.
+    pub(super) fn senders(&self) -> impl Iterator<Item = (usize, ClientId)> {
+        self.list.iter().map(|client| (client.sender, client.id))
+    }
+}
