@@ -1,6 +1,7 @@
 //! Purchases of a daemon for its clients.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use rand_core::Rng;
 use ratewire_units::{Duration, Time};
@@ -16,6 +17,9 @@ use crate::price::Dollars;
 /// How far a client's salaries and second thoughts may lag behind the clock. They have exact times,
 /// but a program is woken later: it makes up for so much.
 const LAG: Duration = Duration::from_millis(10);
+/// Time for which a client's message waits before the queue to the client has no price any more. A
+/// program that is blocked in sending may not be able to read.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Shortest time before a message that chance delayed is considered again.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
 
@@ -149,6 +153,15 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
     }
 
+    /// Clients whose queues have no price for now.
+    pub(super) fn excused(&self, now: Time) -> BTreeSet<ClientId> {
+        let waits = |client: &&ClientId| {
+            let purse = self.purses.get(client);
+            purse.is_some_and(|purse| now.since(purse.since) >= PATIENCE)
+        };
+        self.held.iter().filter(waits).copied().collect()
+    }
+
     pub(super) fn wake(&mut self, now: Time, at: Time, client: ClientId) {
         if let Some(purse) = self.purses.get_mut(&client).filter(|purse| purse.wake == at) {
             purse.wake = Time::NEVER;
@@ -206,7 +219,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             return Err((offer, Refusal::Event));
         }
         let to = self.member.destinations(&offer.message.targets);
-        let cost = self.cost(&to, &offer);
+        let cost = self.cost(client, &to, &offer);
         let counted = offer.message.payload.counted();
         if let Err(refusal) = self.pay(now, client, cost, counted, to.len()) {
             return Err((offer, refusal));
@@ -222,7 +235,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     }
 
     /// Cost of a message that counts as one.
-    fn cost(&mut self, to: &NodeSet, offer: &Offer<G, P>) -> Dollars {
+    fn cost(&mut self, sender: ClientId, to: &NodeSet, offer: &Offer<G, P>) -> Dollars {
         let (params, member) = (&self.settings.params, &self.member);
         let way = self.ways.entry(*to).or_insert_with(|| member.crossed(to));
         let links: Dollars = way.iter().map(|link| self.prices.link(*link, params)).sum();
@@ -237,7 +250,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         };
         let targets = &offer.message.targets;
         let is_addressed = |client| targets.iter().any(|target| is_target(client, target));
-        params.fee + links + self.prices.clients(params, is_addressed)
+        params.fee + links + self.prices.clients(params, sender, is_addressed)
     }
 
     fn pay(

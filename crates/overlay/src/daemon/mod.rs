@@ -7,6 +7,8 @@
 //!
 //! Decisions beyond the paper, which measures equal messages of few clients:
 //! - The queue to a client is the last link of the tree: it has a price, and all daemons know it.
+//! - Programs that send and read in turn must not wait for themselves: a client's own queue costs
+//!   the client nothing, and that of a client which was held for a second costs nobody anything.
 //! - A message counts as its packets, in queues and prices ([`Payload::counted`]).
 //! - A client's queue beyond its limit stops all senders at once, at any budget. So does a daemon's
 //!   window: its messages that not all daemons have yet are bounded. Receivers tell such a queue
@@ -263,7 +265,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             let averages =
                 self.links.iter_mut().map(|link| (link.edge, link.queue.close_interval(now)));
             let links = self.prices.news_of_links(averages);
-            let clients = self.prices.news_of_clients(now);
+            let excused = self.excused(now);
+            let clients = self.prices.news_of_clients(now, |client| excused.contains(&client));
             self.member.tell_prices(links, clients);
         }
         self.member.tick();

@@ -32,12 +32,17 @@ struct Queue {
     gauge: Gauge,
     mean: Mean,
     is_full: bool,
+    is_excused: bool,
     told: Level,
 }
 
 impl Queue {
     fn level(&self) -> Level {
-        if self.is_full { Level::FULL } else { Level::of(self.mean.get()) }
+        match (self.is_full, self.is_excused) {
+            (true, _) => Level::FULL,
+            (false, true) => Level::default(),
+            (false, false) => Level::of(self.mean.get()),
+        }
     }
 }
 
@@ -118,10 +123,15 @@ impl Prices {
         news
     }
 
-    /// Changed queues to this daemon's clients.
-    pub(super) fn news_of_clients(&mut self, now: Time) -> Vec<(ClientId, Level)> {
+    /// Changed queues to this daemon's clients. Those of excused clients have no price.
+    pub(super) fn news_of_clients(
+        &mut self,
+        now: Time,
+        is_excused: impl Fn(ClientId) -> bool,
+    ) -> Vec<(ClientId, Level)> {
         let mut news = Vec::new();
         self.ours.retain(|client, queue| {
+            queue.is_excused = is_excused(*client);
             queue.mean.close_interval(now, &mut queue.gauge);
             let level = queue.level();
             let is_empty = level == Level::default();
@@ -129,7 +139,7 @@ impl Prices {
                 queue.told = level;
                 news.push((*client, level));
             }
-            !is_empty || queue.gauge.waiting() > 0
+            !is_empty || queue.gauge.waiting() > 0 || queue.mean.get() > Occupancy::default()
         });
         news
     }
@@ -139,14 +149,16 @@ impl Prices {
         params.link_cost(self.links[link.index()].occupancy())
     }
 
-    /// Sum of the costs of clients' queues that a message is for.
+    /// Sum of the costs of clients' queues that a message is for. The sender's own has no price
+    /// until it is full.
     pub(super) fn clients(
         &self,
         params: &Params,
+        sender: ClientId,
         is_addressed: impl Fn(Client) -> bool,
     ) -> Dollars {
         let theirs = self.theirs.iter().map(|(client, level)| (*client, *level));
-        let ours = self.ours.iter();
+        let ours = self.ours.iter().filter(|(id, queue)| **id != sender || queue.is_full);
         let ours = ours.map(|(id, queue)| (Client { node: self.me, id: *id }, queue.level()));
         let addressed = theirs.chain(ours).filter(|(client, _)| is_addressed(*client));
         addressed.map(|(_, level)| cost(level, params)).sum()

@@ -303,3 +303,32 @@ fn prices_overtake() {
     let first = net.daemons[0].take(net.now, OverlayNodeId(1));
     assert!(matches!(first, Some(LinkMessage::Prices(..))), "{first:?}");
 }
+
+/// Neither reads before it has sent.
+#[test]
+fn programs_that_send_and_read_in_turn_do_not_wait_for_each_other() {
+    let mut net = Net::line(2, 1 << 20);
+    let (one, two) = (net.client(0, &[7]), net.client(1, &[8]));
+    for (node, client) in [(0, one), (1, two)] {
+        net.daemons[node].set_queue(net.now, client, 300, false);
+    }
+    net.run(Duration::from_millis(200));
+    assert_eq!((net.flood(0, one, 8, 1), net.flood(1, two, 7, 1)), (0, 0));
+    net.run(Duration::from_millis(500));
+    assert!(net.daemons.iter_mut().all(|daemon| daemon.poll_sent().is_none()));
+    net.run(Duration::from_millis(700));
+    assert!(net.daemons.iter_mut().any(|daemon| daemon.poll_sent().is_some()), "one goes on");
+}
+
+#[test]
+fn a_client_s_own_queue_costs_it_nothing_until_it_is_full() {
+    let mut net = Net::line(1, 1 << 20);
+    let client = net.client(0, &[7]);
+    net.daemons[0].set_queue(net.now, client, 300, false);
+    net.run(Duration::from_millis(200));
+    assert_eq!(net.flood(0, client, 7, 1), 10);
+    net.run(Duration::from_secs(2));
+    assert_eq!(net.daemons[0].poll_sent(), Some(client));
+    net.daemons[0].set_queue(net.now, client, 5000, true);
+    assert_eq!(net.flood_for(0, client, 7, Duration::from_secs(2)), 0);
+}
