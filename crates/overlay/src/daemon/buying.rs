@@ -1,7 +1,6 @@
 //! Purchases of a daemon for its clients.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 
 use rand_core::Rng;
 use ratewire_units::{Duration, Time};
@@ -17,9 +16,10 @@ use crate::price::Dollars;
 /// How far a client's salaries and second thoughts may lag behind the clock. They have exact times,
 /// but a program is woken later: it makes up for so much.
 const LAG: Duration = Duration::from_millis(10);
-/// Time for which a client's message waits before the queue to the client has no price any more. A
-/// program that is blocked in sending may not be able to read.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Time within which a client reads, if it can, while a message waits.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// Time in which the socket's buffer may still take messages without the client's reading.
+const BUFFERING: Duration = Duration::from_millis(5);
 /// Shortest time before a message that chance delayed is considered again.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
 
@@ -65,6 +65,8 @@ pub(super) struct Purse<G, P> {
     held: Option<Offer<G, P>>,
     /// When the last message was offered.
     since: Time,
+    /// Whether the client has read while a message waited.
+    has_read: bool,
     /// When a message that chance delayed is considered again.
     ready: Time,
     wake: Time,
@@ -80,6 +82,7 @@ impl<G, P> Purse<G, P> {
             recent: Recent::default(),
             held: None,
             since: now,
+            has_read: false,
             ready: now,
             wake: Time::NEVER,
             sent: 0,
@@ -139,7 +142,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     pub fn offer(&mut self, now: Time, client: ClientId, offer: Offer<G, P>) -> Offered {
         let Some(purse) = self.purses.get_mut(&client) else { return Offered::Sent };
         debug_assert!(purse.held.is_none(), "a client offers one message at a time");
-        purse.since = now;
+        (purse.since, purse.has_read) = (now, false);
         purse.ready = purse.ready.max(lagging(now));
         match self.try_to_send(now, client, offer) {
             Ok(()) => {
@@ -147,24 +150,43 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 Offered::Sent
             }
             Err((offer, refusal)) => {
-                self.hold(client, offer, &refusal);
+                self.hold(now, client, offer, &refusal);
                 Offered::Held
             }
         }
     }
 
-    /// Clients whose queues have no price for now.
-    pub(super) fn excused(&self, now: Time) -> BTreeSet<ClientId> {
-        let waits = |client: &&ClientId| {
-            let purse = self.purses.get(client);
-            purse.is_some_and(|purse| now.since(purse.since) >= PATIENCE)
+    /// Judges by its reading whether a client with a waiting message can read meanwhile. A program
+    /// that is blocked in sending may not be able to, and others must not wait for it.
+    fn judge(&mut self, now: Time, client: ClientId) {
+        let Some(purse) = self.purses.get(&client).filter(|purse| purse.held.is_some()) else {
+            return;
         };
-        self.held.iter().filter(waits).copied().collect()
+        if now.since(purse.since) >= PATIENCE
+            && !purse.has_read
+            && self.prices.is_waiting(client)
+            && self.prices.excuse(client, true)
+        {
+            self.tell_queue(now, client);
+            self.reconsider(now);
+        }
+    }
+
+    /// Notes that a client has read.
+    pub(super) fn has_read(&mut self, now: Time, client: ClientId) {
+        let Some(purse) = self.purses.get_mut(&client).filter(|purse| purse.held.is_some()) else {
+            return;
+        };
+        if now.since(purse.since) >= BUFFERING {
+            purse.has_read = true;
+            self.prices.excuse(client, false);
+        }
     }
 
     pub(super) fn wake(&mut self, now: Time, at: Time, client: ClientId) {
         if let Some(purse) = self.purses.get_mut(&client).filter(|purse| purse.wake == at) {
             purse.wake = Time::NEVER;
+            self.judge(now, client);
             self.try_held(now, client);
         }
     }
@@ -189,18 +211,22 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 }
                 self.sent.push_back(client);
             }
-            Err((offer, refusal)) => self.hold(client, offer, &refusal),
+            Err((offer, refusal)) => self.hold(now, client, offer, &refusal),
         }
     }
 
-    fn hold(&mut self, client: ClientId, offer: Offer<G, P>, refusal: &Refusal) {
+    fn hold(&mut self, now: Time, client: ClientId, offer: Offer<G, P>, refusal: &Refusal) {
         self.held.insert(client);
         let Some(purse) = self.purses.get_mut(&client) else { return };
         purse.held = Some(offer);
-        let wake = match refusal {
+        let mut wake = match refusal {
             Refusal::Until(at) => *at,
             Refusal::Event => Time::NEVER,
         };
+        let judged = purse.since + PATIENCE;
+        if judged > now && self.prices.is_waiting(client) {
+            wake = wake.min(judged);
+        }
         if wake != purse.wake && wake != Time::NEVER {
             self.wakes.push(Reverse((wake, client)));
         }

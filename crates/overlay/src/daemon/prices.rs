@@ -32,6 +32,7 @@ struct Queue {
     gauge: Gauge,
     mean: Mean,
     is_full: bool,
+    /// Whether the client reads only while it does not wait to send: the queue has no price.
     is_excused: bool,
     told: Level,
 }
@@ -79,20 +80,35 @@ impl Prices {
         }
     }
 
-    /// Notes the queue to a client of this daemon. Returns whether it was full before.
+    /// Notes the queue to a client of this daemon. Returns whether it was full before, and whether
+    /// it has become shorter.
     pub(super) fn set_own(
         &mut self,
         now: Time,
         client: ClientId,
         waiting: u64,
         is_full: bool,
-    ) -> bool {
+    ) -> (bool, bool) {
         if waiting == 0 && !is_full && !self.ours.contains_key(&client) {
-            return false;
+            return (false, false);
         }
         let queue = self.ours.entry(client).or_default();
+        let is_shorter = waiting < queue.gauge.waiting();
         queue.gauge.set(now, waiting);
-        core::mem::replace(&mut queue.is_full, is_full)
+        (core::mem::replace(&mut queue.is_full, is_full), is_shorter)
+    }
+
+    /// Whether anything waits for a client of this daemon.
+    pub(super) fn is_waiting(&self, client: ClientId) -> bool {
+        self.ours.get(&client).is_some_and(|queue| queue.gauge.waiting() > 0)
+    }
+
+    /// Excuses a client of this daemon, or not. Returns whether that is new.
+    pub(super) fn excuse(&mut self, client: ClientId, is_excused: bool) -> bool {
+        let queue = self.ours.get_mut(&client);
+        queue.is_some_and(|queue| {
+            core::mem::replace(&mut queue.is_excused, is_excused) != is_excused
+        })
     }
 
     /// Forgets a client of this daemon. Returns whether others must be told.
@@ -123,15 +139,10 @@ impl Prices {
         news
     }
 
-    /// Changed queues to this daemon's clients. Those of excused clients have no price.
-    pub(super) fn news_of_clients(
-        &mut self,
-        now: Time,
-        is_excused: impl Fn(ClientId) -> bool,
-    ) -> Vec<(ClientId, Level)> {
+    /// Changed queues to this daemon's clients.
+    pub(super) fn news_of_clients(&mut self, now: Time) -> Vec<(ClientId, Level)> {
         let mut news = Vec::new();
         self.ours.retain(|client, queue| {
-            queue.is_excused = is_excused(*client);
             queue.mean.close_interval(now, &mut queue.gauge);
             let level = queue.level();
             let is_empty = level == Level::default();
@@ -139,7 +150,7 @@ impl Prices {
                 queue.told = level;
                 news.push((*client, level));
             }
-            !is_empty || queue.gauge.waiting() > 0 || queue.mean.get() > Occupancy::default()
+            !is_empty || queue.gauge.waiting() > 0
         });
         news
     }

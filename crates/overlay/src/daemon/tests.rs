@@ -304,9 +304,8 @@ fn prices_overtake() {
     assert!(matches!(first, Some(LinkMessage::Prices(..))), "{first:?}");
 }
 
-/// Neither reads before it has sent.
-#[test]
-fn programs_that_send_and_read_in_turn_do_not_wait_for_each_other() {
+/// Clients at two daemons, each with a queue of 300, that want to send to each other.
+fn crossing() -> (Net, ClientId, ClientId) {
     let mut net = Net::line(2, 1 << 20);
     let (one, two) = (net.client(0, &[7]), net.client(1, &[8]));
     for (node, client) in [(0, one), (1, two)] {
@@ -314,10 +313,28 @@ fn programs_that_send_and_read_in_turn_do_not_wait_for_each_other() {
     }
     net.run(Duration::from_millis(200));
     assert_eq!((net.flood(0, one, 8, 1), net.flood(1, two, 7, 1)), (0, 0));
-    net.run(Duration::from_millis(500));
+    (net, one, two)
+}
+
+#[test]
+fn programs_that_send_and_read_in_turn_do_not_wait_for_each_other() {
+    let (mut net, one, two) = crossing();
+    net.run(Duration::from_millis(50));
+    for (node, client, group) in [(0, one, 8), (1, two, 7)] {
+        assert_eq!(net.daemons[node].poll_sent(), Some(client));
+        assert!(net.flood(node, client, group, 1) > 5);
+    }
+}
+
+#[test]
+fn a_client_that_reads_while_it_waits_costs() {
+    let (mut net, one, two) = crossing();
+    for waiting in (200..300).rev() {
+        net.daemons[0].set_queue(net.now, one, waiting, false);
+        net.daemons[1].set_queue(net.now, two, waiting, false);
+        net.run(Duration::from_millis(10));
+    }
     assert!(net.daemons.iter_mut().all(|daemon| daemon.poll_sent().is_none()));
-    net.run(Duration::from_millis(700));
-    assert!(net.daemons.iter_mut().any(|daemon| daemon.poll_sent().is_some()), "one goes on");
 }
 
 #[test]
