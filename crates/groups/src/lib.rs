@@ -10,5 +10,6 @@
 pub mod certificates;
 pub mod client;
 pub mod config;
+pub mod daemon;
 pub mod spread;
 pub mod wire;

@@ -22,7 +22,8 @@ pub enum Policy {
     Block,
     /// A message that finds the member's queue full is dropped.
     Drop,
-    /// A member that is more than this many messages behind loses its oldest ones.
+    /// A member that is more than this many messages behind is told that it has left its groups,
+    /// and its connection ends.
     Lag(u32),
 }
 

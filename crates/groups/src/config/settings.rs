@@ -49,7 +49,7 @@ impl Default for Limits {
         Limits {
             clients: 1_000,
             groups_per_client: 100,
-            queue_per_client: Bytes::new(4_000_000),
+            queue_per_client: Bytes::new(16_000_000),
             window: Bytes::new(16_000_000),
             handshake_timeout: Duration::from_secs(5),
             connections_per_second: 100,

@@ -19,6 +19,10 @@ use crate::price::Dollars;
 /// How far a client's salaries and second thoughts may lag behind the clock. They have exact times,
 /// but a program is woken later: it makes up for so much.
 const LAG: Duration = Duration::from_millis(10);
+/// Time within which a client reads, if it can, while a message waits.
+const PATIENCE: Duration = Duration::from_millis(20);
+/// Time in which the socket's buffer may still take messages without the client's reading.
+const BUFFERING: Duration = Duration::from_millis(5);
 /// Shortest time before a message that chance delayed is considered again.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
 
@@ -90,6 +94,8 @@ pub(super) struct Purse<G, P> {
     aim: Option<Aim<G>>,
     /// When the last message was offered.
     since: Time,
+    /// Whether the client has read while a message waited.
+    has_read: bool,
     /// When a message that chance delayed is considered again.
     ready: Time,
     wake: Time,
@@ -107,6 +113,7 @@ impl<G, P> Purse<G, P> {
             held: None,
             aim: None,
             since: now,
+            has_read: false,
             ready: now,
             wake: Time::NEVER,
             sent: 0,
@@ -178,7 +185,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     pub fn offer(&mut self, now: Time, client: ClientId, offer: Offer<G, P>) -> Offered {
         let Some(purse) = self.purses.get_mut(client) else { return Offered::Sent };
         debug_assert!(purse.held.is_none(), "a client offers one message at a time");
-        purse.since = now;
+        (purse.since, purse.has_read) = (now, false);
         purse.ready = purse.ready.max(offer.due_since(now));
         purse.held = Some(offer);
         self.held += 1;
@@ -188,7 +195,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 Offered::Sent
             }
             Err(refusal) => {
-                self.wait(client, &refusal);
+                self.wait(now, client, &refusal);
                 Offered::Held
             }
         }
@@ -203,9 +210,37 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         Some(offer)
     }
 
+    /// Judges by its reading whether a client with a waiting message can read meanwhile. A program
+    /// that is blocked in sending may not be able to, and others must not wait for it.
+    fn judge(&mut self, now: Time, client: ClientId) {
+        if !self.prices.is_waiting(client) {
+            return;
+        }
+        let Some(purse) = self.purses.get(client).filter(|purse| purse.is_held()) else { return };
+        if now.since(purse.since) >= PATIENCE
+            && !purse.has_read
+            && self.prices.excuse(client, true)
+        {
+            self.tell_queue(now, client);
+            self.reconsider(now);
+        }
+    }
+
+    /// Notes that a client has read.
+    pub(super) fn has_read(&mut self, now: Time, client: ClientId) {
+        let Some(purse) = self.purses.get_mut(client).filter(|purse| purse.is_held()) else {
+            return;
+        };
+        if now.since(purse.since) >= BUFFERING {
+            purse.has_read = true;
+            self.prices.excuse(client, false);
+        }
+    }
+
     pub(super) fn wake(&mut self, now: Time, at: Time, client: ClientId) {
         if let Some(purse) = self.purses.get_mut(client).filter(|purse| purse.wake == at) {
             purse.wake = Time::NEVER;
+            self.judge(now, client);
             self.try_held(now, client);
         }
     }
@@ -236,16 +271,20 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 }
                 self.sent.push_back(client);
             }
-            Err(refusal) => self.wait(client, &refusal),
+            Err(refusal) => self.wait(now, client, &refusal),
         }
     }
 
-    fn wait(&mut self, client: ClientId, refusal: &Refusal) {
+    fn wait(&mut self, now: Time, client: ClientId, refusal: &Refusal) {
         let Some(purse) = self.purses.get_mut(client) else { return };
-        let wake = match refusal {
+        let mut wake = match refusal {
             Refusal::Until(at) => *at,
             Refusal::Event => Time::NEVER,
         };
+        let judged = purse.since + PATIENCE;
+        if judged > now && self.prices.is_waiting(client) {
+            wake = wake.min(judged);
+        }
         if wake != purse.wake && wake != Time::NEVER {
             self.wakes.push(Reverse((wake, client)));
         }
@@ -283,7 +322,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let links: Dollars = aim.way.iter().map(|link| self.prices.link(*link)).sum();
         let mut cost = params.fee + links;
         if !offer.ignores_receivers && self.prices.has_clients() {
-            cost = cost + clients(&self.member, &self.prices, params, &offer.message.targets);
+            let targets = &offer.message.targets;
+            cost = cost + clients(&self.member, &self.prices, params, client, targets);
         }
         let (counted, line) = (offer.message.payload.counted(), offer.line);
         let due_since = offer.due_since(now);
@@ -308,13 +348,14 @@ fn clients<G: Clone + Ord, P: Clone>(
     member: &Member<G, P>,
     prices: &Prices,
     params: &Params,
+    sender: ClientId,
     targets: &[Target<G>],
 ) -> Dollars {
     let is_target = |client: Client, target: &Target<G>| match target {
         Target::Group(group) => member.is_member(group, client),
         Target::Private(node, label) => client.node == *node && member.is_labelled(client, label),
     };
-    prices.clients(params, |client| targets.iter().any(|target| is_target(client, target)))
+    prices.clients(params, sender, |client| targets.iter().any(|target| is_target(client, target)))
 }
 
 impl<G, P> Purse<G, P> {

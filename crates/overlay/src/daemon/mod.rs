@@ -7,6 +7,8 @@
 //!
 //! Decisions beyond the paper, which measures equal messages of few clients:
 //! - The queue to a client is the last link of the tree: it has a price, and all daemons know it.
+//! - Programs that send and read in turn must not wait for each other: the queue to a client that
+//!   does not read while it waits to send has no price, and a client's own costs it nothing.
 //! - A message counts as its packets, in queues and prices ([`Payload::counted`]).
 //! - A client's queue beyond its limit stops all senders at once, at any budget. So does a daemon's
 //!   window: its messages that not all daemons have yet are bounded. Receivers tell such a queue
@@ -271,16 +273,24 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// States the queue to a client: messages as they count, and whether it is beyond its limit.
     pub fn set_queue(&mut self, now: Time, client: ClientId, waiting: u64, is_full: bool) {
-        let was_full = self.prices.set_own(now, client, waiting, is_full);
+        let (was_full, is_shorter) = self.prices.set_own(now, client, waiting, is_full);
+        if is_shorter {
+            self.has_read(now, client);
+        }
         if was_full == is_full {
             return;
         }
-        let told = self.prices.tell_now(client);
-        self.member.tell_prices(Vec::new(), vec![(client, told)]);
-        self.collect(now);
+        self.tell_queue(now, client);
         if was_full {
             self.reconsider(now);
         }
+    }
+
+    /// Tells the queue to a client at once.
+    fn tell_queue(&mut self, now: Time, client: ClientId) {
+        let told = self.prices.tell_now(client);
+        self.member.tell_prices(Vec::new(), vec![(client, told)]);
+        self.collect(now);
     }
 
     /// Does what is due by `now`: salaries, purchases, cost updates.

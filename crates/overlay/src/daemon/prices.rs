@@ -34,12 +34,18 @@ struct Queue {
     gauge: Gauge,
     mean: Mean,
     is_full: bool,
+    /// Whether the client reads only while it does not wait to send: the queue has no price.
+    is_excused: bool,
     told: Level,
 }
 
 impl Queue {
     fn level(&self) -> Level {
-        if self.is_full { Level::FULL } else { Level::of(self.mean.get()) }
+        match (self.is_full, self.is_excused) {
+            (true, _) => Level::FULL,
+            (false, true) => Level::default(),
+            (false, false) => Level::of(self.mean.get()),
+        }
     }
 }
 
@@ -83,20 +89,36 @@ impl Prices {
         is_news
     }
 
-    /// Notes the queue to a client of this daemon. Returns whether it was full before.
+    /// Notes the queue to a client of this daemon. Returns whether it was full before, and whether
+    /// it has become shorter.
     pub(super) fn set_own(
         &mut self,
         now: Time,
         client: ClientId,
         waiting: u64,
         is_full: bool,
-    ) -> bool {
+    ) -> (bool, bool) {
         if waiting == 0 && !is_full && !self.ours.contains_key(&client) {
-            return false;
+            return (false, false);
         }
         let queue = self.ours.entry(client).or_default();
+        let is_shorter = waiting < queue.gauge.waiting();
         queue.gauge.set(now, waiting);
-        core::mem::replace(&mut queue.is_full, is_full)
+        (core::mem::replace(&mut queue.is_full, is_full), is_shorter)
+    }
+
+    /// Whether anything waits for a client of this daemon.
+    pub(super) fn is_waiting(&self, client: ClientId) -> bool {
+        !self.ours.is_empty()
+            && self.ours.get(&client).is_some_and(|queue| queue.gauge.waiting() > 0)
+    }
+
+    /// Excuses a client of this daemon, or not. Returns whether that is new.
+    pub(super) fn excuse(&mut self, client: ClientId, is_excused: bool) -> bool {
+        let queue = self.ours.get_mut(&client);
+        queue.is_some_and(|queue| {
+            core::mem::replace(&mut queue.is_excused, is_excused) != is_excused
+        })
     }
 
     /// Forgets a client of this daemon. Returns whether others must be told.
@@ -155,14 +177,16 @@ impl Prices {
         !(self.theirs.is_empty() && self.ours.is_empty())
     }
 
-    /// Sum of the costs of clients' queues that a message is for.
+    /// Sum of the costs of clients' queues that a message is for. The sender's own has no price
+    /// until it is full.
     pub(super) fn clients(
         &self,
         params: &Params,
+        sender: ClientId,
         is_addressed: impl Fn(Client) -> bool,
     ) -> Dollars {
         let theirs = self.theirs.iter().map(|(client, level)| (*client, *level));
-        let ours = self.ours.iter();
+        let ours = self.ours.iter().filter(|(id, queue)| **id != sender || queue.is_full);
         let ours = ours.map(|(id, queue)| (Client { node: self.me, id: *id }, queue.level()));
         let addressed = theirs.chain(ours).filter(|(client, _)| is_addressed(*client));
         addressed.map(|(_, level)| cost(level, params)).sum()

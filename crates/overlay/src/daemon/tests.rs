@@ -310,3 +310,49 @@ fn prices_overtake() {
     let first = net.daemons[0].take(net.now, OverlayNodeId(1));
     assert!(matches!(first, Some(LinkMessage::Prices(..))), "{first:?}");
 }
+
+/// Clients at two daemons, each with a queue of 300, that want to send to each other.
+fn crossing() -> (Net, ClientId, ClientId) {
+    let mut net = Net::line(2, 1 << 20);
+    let (one, two) = (net.client(0, &[7]), net.client(1, &[8]));
+    for (node, client) in [(0, one), (1, two)] {
+        net.daemons[node].set_queue(net.now, client, 300, false);
+    }
+    net.run(Duration::from_millis(200));
+    assert_eq!((net.flood(0, one, 8, 1), net.flood(1, two, 7, 1)), (0, 0));
+    (net, one, two)
+}
+
+#[test]
+fn programs_that_send_and_read_in_turn_do_not_wait_for_each_other() {
+    let (mut net, one, two) = crossing();
+    net.run(Duration::from_millis(50));
+    for (node, client, group) in [(0, one, 8), (1, two, 7)] {
+        assert_eq!(net.daemons[node].poll_sent(), Some(client));
+        assert!(net.flood(node, client, group, 1) > 5);
+    }
+}
+
+#[test]
+fn a_client_that_reads_while_it_waits_costs() {
+    let (mut net, one, two) = crossing();
+    for waiting in (200..300).rev() {
+        net.daemons[0].set_queue(net.now, one, waiting, false);
+        net.daemons[1].set_queue(net.now, two, waiting, false);
+        net.run(Duration::from_millis(10));
+    }
+    assert!(net.daemons.iter_mut().all(|daemon| daemon.poll_sent().is_none()));
+}
+
+#[test]
+fn a_client_s_own_queue_costs_it_nothing_until_it_is_full() {
+    let mut net = Net::line(1, 1 << 20);
+    let client = net.client(0, &[7]);
+    net.daemons[0].set_queue(net.now, client, 300, false);
+    net.run(Duration::from_millis(200));
+    assert_eq!(net.flood(0, client, 7, 1), 10);
+    net.run(Duration::from_secs(2));
+    assert_eq!(net.daemons[0].poll_sent(), Some(client));
+    net.daemons[0].set_queue(net.now, client, 5000, true);
+    assert_eq!(net.flood_for(0, client, 7, Duration::from_secs(2)), 0);
+}

@@ -24,6 +24,7 @@ mod message;
 mod order;
 mod reach;
 mod table;
+mod valid;
 
 #[cfg(test)]
 mod tests;
@@ -70,6 +71,8 @@ pub enum Event<G, P> {
         sender: Client,
         /// What was promised.
         service: Service,
+        /// Whether the sender did not want the message itself.
+        self_discard: bool,
         /// Whom it is for.
         targets: Rc<[Target<G>]>,
         /// The sender's data.
@@ -635,8 +638,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 if *self_discard && sender.node == self.me {
                     to.retain(|client| *client != sender.id);
                 }
-                let (service, targets, payload) = (*service, Rc::clone(targets), payload.clone());
-                self.tell(to, Event::Message { sender, service, targets, payload });
+                let (service, self_discard) = (*service, *self_discard);
+                let (targets, payload) = (Rc::clone(targets), payload.clone());
+                self.tell(to, Event::Message { sender, service, self_discard, targets, payload });
             }
             ViewBody::Update(update) => self.apply(message.origin, update),
             _ => {}

@@ -1,0 +1,63 @@
+//! Data of a client's message on its way between daemons.
+
+use bytes::Bytes;
+use ratewire_overlay::daemon::Payload;
+use ratewire_overlay::membership::Label;
+use serde::{Deserialize, Serialize};
+
+use crate::spread::{ByteOrder, Message};
+
+/// Bytes of a message that count as one in queues and prices: what fits in a packet.
+const PACKET: usize = 1440;
+/// Data below this length is copied off the buffer that it came in. A part of a buffer would keep
+/// all of it in memory.
+const SMALL: usize = 8 << 10;
+
+/// A message's data, who sent it, and how the sender describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Body {
+    /// The sender's name at its daemon. It need not be a member of any group that others know.
+    pub(super) sender: Label,
+    kind: i16,
+    is_big_endian: bool,
+    data: Bytes,
+}
+
+impl Body {
+    pub(super) fn of(sender: &str, message: &Message) -> Body {
+        let data = match message.data.len() {
+            ..SMALL => Bytes::copy_from_slice(&message.data),
+            _ => message.data.clone(),
+        };
+        Body {
+            sender: sender.into(),
+            kind: message.kind,
+            is_big_endian: message.order == ByteOrder::Big,
+            data,
+        }
+    }
+
+    pub(super) fn kind(&self) -> i16 {
+        self.kind
+    }
+    pub(super) fn order(&self) -> ByteOrder {
+        if self.is_big_endian { ByteOrder::Big } else { ByteOrder::Little }
+    }
+    pub(super) fn data(&self) -> &Bytes {
+        &self.data
+    }
+}
+
+/// Number of messages that so many bytes count as.
+pub(super) fn counted(bytes: usize) -> u32 {
+    bytes.div_ceil(PACKET).max(1) as u32
+}
+
+impl Payload for Body {
+    fn counted(&self) -> u32 {
+        counted(self.data.len())
+    }
+    fn size(&self) -> ratewire_units::Bytes {
+        ratewire_units::Bytes::new(self.data.len() as u64)
+    }
+}

@@ -1,0 +1,276 @@
+//! Connections with other daemons.
+
+use std::io;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use ratewire_overlay::OverlayNodeId;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::core::{Link, LinkMessage, Shared, microseconds};
+use super::error::DaemonError;
+use crate::certificates::Identity;
+use crate::config::{Config, Protection};
+use crate::wire::{Greeting, decode, encode};
+
+/// Bytes that a connection takes off the priced queue at a time, and bytes that the kernel may keep
+/// unsent. What is there has left the queue and cannot be overtaken.
+const UNSENT: usize = 8 << 10;
+/// Bytes to read at a time.
+const READ: usize = 64 << 10;
+/// Time between signs of life.
+const ALIVE: Duration = Duration::from_secs(1);
+/// Time after which a silent connection counts as dead.
+const DEAD: Duration = Duration::from_secs(5);
+/// Time between attempts to connect.
+const RETRY: Duration = Duration::from_millis(500);
+
+/// What this daemon needs for its links.
+pub(super) struct Links {
+    listener: Option<TcpListener>,
+    identity: Option<Identity>,
+}
+
+impl Links {
+    pub(super) async fn open(config: &Config, me: OverlayNodeId) -> Result<Links, DaemonError> {
+        let identity = match &config.protection {
+            Protection::Certificates(folder) if config.daemons.len() > 1 => {
+                let name = &config.daemon(me).name;
+                Some(Identity::load(folder, name).map_err(DaemonError::Certificates)?)
+            }
+            _ => None,
+        };
+        let listener = match config.daemon(me).address {
+            Some(address) if config.daemons.len() > 1 => {
+                let listener = TcpListener::bind(address).await;
+                Some(listener.map_err(|error| DaemonError::Links(address, error))?)
+            }
+            _ => None,
+        };
+        Ok(Links { listener, identity })
+    }
+
+    /// The daemon with the lower number connects, so there is one connection a link.
+    pub(super) fn start(self, shared: &Rc<Shared>, tasks: &mut JoinSet<()>) {
+        let identity = Rc::new(self.identity);
+        for peer in shared.peers().filter(|peer| *peer > shared.me) {
+            if let Some(address) = shared.config.daemon(peer).address {
+                let (shared, identity) = (Rc::clone(shared), Rc::clone(&identity));
+                tasks.spawn_local(async move { connect(&shared, &identity, peer, address).await });
+            }
+        }
+        if let Some(listener) = self.listener {
+            let shared = Rc::clone(shared);
+            tasks.spawn_local(async move { accept(&shared, &identity, &listener).await });
+        }
+    }
+}
+
+/// Connects with a daemon again and again.
+async fn connect(
+    shared: &Rc<Shared>,
+    identity: &Option<Identity>,
+    peer: OverlayNodeId,
+    address: SocketAddr,
+) {
+    loop {
+        if let Ok(Ok(stream)) = timeout(DEAD, TcpStream::connect(address)).await {
+            // A link that ends is tried again; the status shows that it is down.
+            let _ = introduce(shared, identity, peer, stream).await;
+        }
+        sleep(RETRY).await;
+    }
+}
+
+async fn introduce(
+    shared: &Rc<Shared>,
+    identity: &Option<Identity>,
+    peer: OverlayNodeId,
+    stream: TcpStream,
+) -> io::Result<()> {
+    prepare(&stream)?;
+    match identity {
+        None => run(shared, Some(peer), true, stream).await,
+        Some(identity) => {
+            let name = &shared.config.daemon(peer).name;
+            let stream = within(shared, identity.connect(stream, name)).await?;
+            run(shared, Some(peer), true, stream).await
+        }
+    }
+}
+
+async fn accept(shared: &Rc<Shared>, identity: &Rc<Option<Identity>>, listener: &TcpListener) {
+    let mut peers = JoinSet::new();
+    loop {
+        while peers.try_join_next().is_some() {}
+        // Each daemon has one connection; others are about to fail or to replace one.
+        if peers.len() > 2 * shared.config.daemons.len() {
+            peers.join_next().await;
+        }
+        match listener.accept().await {
+            Ok((stream, _)) => {
+                let (shared, identity) = (Rc::clone(shared), Rc::clone(identity));
+                peers.spawn_local(async move { _ = answer(&shared, &identity, stream).await });
+            }
+            Err(_) => sleep(RETRY).await,
+        }
+    }
+}
+
+async fn answer(
+    shared: &Rc<Shared>,
+    identity: &Option<Identity>,
+    stream: TcpStream,
+) -> io::Result<()> {
+    prepare(&stream)?;
+    match identity {
+        None => run(shared, None, false, stream).await,
+        Some(identity) => {
+            let names = shared.config.daemons.iter().map(|daemon| daemon.name.as_str());
+            let (stream, name) = within(shared, identity.accept(stream, names)).await?;
+            run(shared, shared.config.node(name), false, stream).await
+        }
+    }
+}
+
+fn prepare(stream: &TcpStream) -> io::Result<()> {
+    stream.set_nodelay(true)?;
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT as u32)
+}
+
+async fn within<T>(shared: &Shared, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    timeout(super::length(shared.config.limits.handshake_timeout), step).await?
+}
+
+/// Runs a connection until it ends.
+async fn run<S>(
+    shared: &Rc<Shared>,
+    expected: Option<OverlayNodeId>,
+    is_ours: bool,
+    mut stream: S,
+) -> io::Result<()>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut buffer = BytesMut::new();
+    let greeted = greet(shared, expected, is_ours, &mut stream, &mut buffer);
+    let (peer, connection) = within(shared, greeted).await?;
+    let (read, write) = tokio::io::split(stream);
+    let Some(link) = shared.link_up(peer, connection) else {
+        return Err(invalid("the configuration has no link with this daemon"));
+    };
+    let ended = tokio::select! {
+        ended = read_all(shared, peer, &link, read, buffer) => ended,
+        ended = write_all(shared, peer, &link, write) => ended,
+        () = link.replaced.notified() => Ok(()),
+    };
+    shared.link_down(peer, &link);
+    ended
+}
+
+/// Greets the peer. Returns which daemon it is, and the connection's number.
+async fn greet<S>(
+    shared: &Shared,
+    expected: Option<OverlayNodeId>,
+    is_ours: bool,
+    stream: &mut S,
+    buffer: &mut BytesMut,
+) -> io::Result<(OverlayNodeId, u64)>
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+{
+    let mut out = BytesMut::new();
+    let greeting = Greeting::new(&shared.config, shared.me, shared.incarnation);
+    greeting.encode(&mut out).map_err(invalid)?;
+    let ours = microseconds();
+    if is_ours {
+        encode(&ours, &mut out).map_err(invalid)?;
+    }
+    stream.write_all(&out).await?;
+    let theirs = next(stream, buffer, Greeting::decode).await?;
+    let peer = theirs.check(&shared.config, shared.me, expected).map_err(invalid)?;
+    let connection = if is_ours { ours } else { next(stream, buffer, decode).await? };
+    Ok((peer, connection))
+}
+
+/// Reads until a frame is complete.
+async fn next<T, S>(
+    stream: &mut S,
+    buffer: &mut BytesMut,
+    parse: impl Fn(&mut BytesMut) -> Result<Option<T>, crate::wire::WireError>,
+) -> io::Result<T>
+where
+    S: AsyncRead + Unpin,
+{
+    loop {
+        if let Some(value) = parse(buffer).map_err(invalid)? {
+            return Ok(value);
+        }
+        if stream.read_buf(buffer).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+    }
+}
+
+fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
+}
+
+async fn read_all<R>(
+    shared: &Shared,
+    peer: OverlayNodeId,
+    link: &Rc<Link>,
+    mut read: R,
+    mut buffer: BytesMut,
+) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+{
+    loop {
+        while let Some(message) = decode::<Option<LinkMessage>>(&mut buffer).map_err(invalid)? {
+            if let Some(message) = message
+                && !shared.receive(peer, link, message)
+            {
+                return Err(invalid("the message is not one of this overlay"));
+            }
+        }
+        shared.pass_on();
+        buffer.reserve(READ);
+        if timeout(DEAD, read.read_buf(&mut buffer)).await?? == 0 {
+            return Ok(());
+        }
+    }
+}
+
+async fn write_all<W>(
+    shared: &Shared,
+    peer: OverlayNodeId,
+    link: &Rc<Link>,
+    mut write: W,
+) -> io::Result<()>
+where
+    W: AsyncWrite + Unpin,
+{
+    let mut out = BytesMut::with_capacity(2 * UNSENT);
+    loop {
+        out.clear();
+        while out.len() < UNSENT
+            && let Some(message) = shared.take(peer, link)
+        {
+            encode(&Some(message), &mut out).map_err(invalid)?;
+        }
+        if out.is_empty() {
+            if timeout(ALIVE, link.writer.notified()).await.is_ok() {
+                continue;
+            }
+            encode(&None::<LinkMessage>, &mut out).map_err(invalid)?;
+        }
+        timeout(DEAD, write.write_all(&out)).await??;
+        write.flush().await?;
+    }
+}

@@ -1,0 +1,131 @@
+//! Sockets for clients, and how many connections they take.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratewire_overlay::OverlayNodeId;
+use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::task::JoinSet;
+
+use super::client;
+use super::core::Shared;
+use super::error::DaemonError;
+use crate::config::{Config, Listen};
+
+/// Pause after a connection that the system cannot accept: it has no file descriptors left.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Open sockets for clients.
+pub(super) struct Listeners {
+    tcp: Vec<TcpListener>,
+    unix: Vec<UnixSocket>,
+}
+
+/// A Unix socket, whose file goes with it.
+struct UnixSocket {
+    listener: UnixListener,
+    path: PathBuf,
+}
+
+impl Drop for UnixSocket {
+    fn drop(&mut self) {
+        fs::remove_file(&self.path).ok();
+    }
+}
+
+impl Listeners {
+    pub(super) async fn open(config: &Config, me: OverlayNodeId) -> Result<Listeners, DaemonError> {
+        let mut open = Listeners { tcp: Vec::new(), unix: Vec::new() };
+        for listen in &config.daemon(me).listen {
+            let failed = |error| DaemonError::Listen(listen.clone(), error);
+            match listen {
+                Listen::Tcp(address) => {
+                    open.tcp.push(TcpListener::bind(address).await.map_err(failed)?);
+                }
+                Listen::Unix(path) => open.unix.push(unix(path).await.map_err(failed)?),
+            }
+        }
+        Ok(open)
+    }
+
+    pub(super) fn start(self, shared: &Rc<Shared>, tasks: &mut JoinSet<()>) {
+        for listener in self.tcp {
+            let shared = Rc::clone(shared);
+            tasks.spawn_local(async move {
+                accept(
+                    &shared,
+                    || listener.accept(),
+                    |(stream, _), shared| async move {
+                        stream.set_nodelay(true).ok();
+                        let (read, write) = stream.into_split();
+                        client::serve(shared, read, write).await;
+                    },
+                )
+                .await;
+            });
+        }
+        for socket in self.unix {
+            let shared = Rc::clone(shared);
+            tasks.spawn_local(async move {
+                accept(
+                    &shared,
+                    || socket.listener.accept(),
+                    |(stream, _), shared| async move {
+                        let (read, write) = stream.into_split();
+                        client::serve(shared, read, write).await;
+                    },
+                )
+                .await;
+            });
+        }
+    }
+}
+
+/// Accepts connections, not faster than is allowed.
+async fn accept<S, A, F>(
+    shared: &Rc<Shared>,
+    next: impl Fn() -> A,
+    serve: impl Fn(S, Rc<Shared>) -> F,
+) where
+    A: Future<Output = io::Result<S>>,
+    F: Future<Output = ()> + 'static,
+{
+    let mut clients = JoinSet::new();
+    // Clients that have not introduced themselves count, too.
+    let most = shared.config.limits.clients as usize + 100;
+    let mut pace =
+        tokio::time::interval(Duration::from_secs(1) / shared.config.limits.connections_per_second);
+    pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Burst);
+    loop {
+        pace.tick().await;
+        while clients.len() >= most || clients.try_join_next().is_some() {
+            if clients.len() >= most {
+                clients.join_next().await;
+            }
+        }
+        match next().await {
+            Ok(stream) => _ = clients.spawn_local(serve(stream, Rc::clone(shared))),
+            Err(_) => tokio::time::sleep(PAUSE).await,
+        }
+    }
+}
+
+/// Listens on a Unix socket. A file of a daemon that has died is replaced.
+async fn unix(path: &Path) -> io::Result<UnixSocket> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    if is_socket {
+        match UnixStream::connect(path).await {
+            Ok(_) => return Err(io::ErrorKind::AddrInUse.into()),
+            Err(_) => fs::remove_file(path)?,
+        }
+    }
+    let listener = UnixListener::bind(path)?;
+    let socket = UnixSocket { listener, path: path.to_path_buf() };
+    // Any user of this host may connect, as to the TCP port.
+    fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
+    Ok(socket)
+}

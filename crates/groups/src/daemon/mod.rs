@@ -1,0 +1,77 @@
+//! The daemon: clients and other daemons, by sockets, around the sans-IO core.
+//!
+//! One thread does everything. A task for each connection reads messages and acts on the
+//! [`Core`](core::Core); what the core has for clients and daemons waits in queues, which a task
+//! for each connection writes.
+//!
+//! | file | is |
+//! |---|---|
+//! | `core` | the daemon's state, and what clients may do to it |
+//! | `notice` | what a client is told, as bytes |
+//! | `outbox` | queue to a client |
+//! | `client` | a client's connection |
+//! | `link` | connections with other daemons |
+//! | `listen` | sockets for clients, and their limits |
+//! | `body` | data of a message on its way |
+
+mod body;
+mod client;
+mod core;
+mod error;
+mod link;
+mod listen;
+mod notice;
+mod outbox;
+
+use std::future::Future;
+use std::rc::Rc;
+
+use ratewire_overlay::OverlayNodeId;
+use tokio::task::LocalSet;
+
+use self::core::Shared;
+pub use self::error::DaemonError;
+use crate::config::Config;
+
+/// Time for the last messages to other daemons when a daemon ends.
+const FAREWELL: std::time::Duration = std::time::Duration::from_millis(500);
+
+/// Runs daemon `me` until `stop` completes. `ready` is called when clients can connect.
+///
+/// # Errors
+/// If an address is taken or not of this host, or a certificate cannot be read.
+pub fn run(
+    config: Config,
+    me: OverlayNodeId,
+    stop: impl Future<Output = ()>,
+    ready: impl FnOnce(),
+) -> Result<(), DaemonError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(DaemonError::Runtime)?;
+    LocalSet::new().block_on(&runtime, serve(config, me, stop, ready))
+}
+
+async fn serve(
+    config: Config,
+    me: OverlayNodeId,
+    stop: impl Future<Output = ()>,
+    ready: impl FnOnce(),
+) -> Result<(), DaemonError> {
+    let links = link::Links::open(&config, me).await?;
+    let listeners = listen::Listeners::open(&config, me).await?;
+    let shared = Rc::new(Shared::new(config, me));
+    let mut tasks = tokio::task::JoinSet::new();
+    tasks.spawn_local(core::keep_time(Rc::clone(&shared)));
+    tasks.spawn_local(core::keep_pace(Rc::clone(&shared)));
+    links.start(&shared, &mut tasks);
+    listeners.start(&shared, &mut tasks);
+    ready();
+    stop.await;
+    shared.leave();
+    tokio::time::sleep(FAREWELL).await;
+    Ok(())
+}
+
+fn length(duration: ratewire_units::Duration) -> std::time::Duration {
+    std::time::Duration::from_nanos(duration.ps().div_ceil(1000))
+}

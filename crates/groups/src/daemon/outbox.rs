@@ -1,0 +1,127 @@
+//! Queue to a client.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+
+/// What waits for a client.
+#[derive(Debug, Default)]
+pub(super) struct Outbox {
+    items: VecDeque<Item>,
+    /// Bytes and messages that were put in and are not written yet.
+    bytes: usize,
+    counted: u64,
+    messages: usize,
+    /// Whether the queue is beyond its limit. It then stays so until half of it is written.
+    is_full: bool,
+    /// Whether the connection ends when all is written.
+    is_closing: bool,
+}
+
+/// A message to a client.
+#[derive(Clone, Debug)]
+pub(super) struct Item {
+    pub(super) head: Bytes,
+    /// The rest of a large message, which all receivers share.
+    pub(super) data: Bytes,
+    /// Number of messages that it counts as.
+    pub(super) counted: u32,
+}
+
+impl Item {
+    fn size(&self) -> usize {
+        self.head.len() + self.data.len()
+    }
+}
+
+impl Outbox {
+    /// Adds a message; `limit` is the limit of the queue in bytes.
+    pub(super) fn push(&mut self, item: Item, limit: usize) {
+        if self.is_closing {
+            return;
+        }
+        self.bytes += item.size();
+        self.counted += u64::from(item.counted);
+        self.messages += 1;
+        self.is_full |= self.bytes > limit;
+        self.items.push_back(item);
+    }
+
+    /// Takes messages to write, at most so many.
+    pub(super) fn take(&mut self, most: usize) -> Vec<Item> {
+        let count = self.items.len().min(most);
+        self.items.drain(..count).collect()
+    }
+
+    /// Notes that taken messages are written.
+    pub(super) fn written(&mut self, items: &[Item], limit: usize) {
+        self.bytes -= items.iter().map(Item::size).sum::<usize>();
+        self.counted -= items.iter().map(|item| u64::from(item.counted)).sum::<u64>();
+        self.messages -= items.len();
+        self.is_full &= self.bytes > limit / 2;
+    }
+
+    /// Drops what waits and lets the connection end after these last messages.
+    pub(super) fn close(&mut self, last: impl IntoIterator<Item = Item>) {
+        for item in core::mem::take(&mut self.items) {
+            self.bytes -= item.size();
+            self.counted -= u64::from(item.counted);
+            self.messages -= 1;
+        }
+        last.into_iter().for_each(|item| self.push(item, usize::MAX));
+        self.is_closing = true;
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes
+    }
+    /// Messages as they count.
+    pub(super) fn counted(&self) -> u64 {
+        self.counted
+    }
+    pub(super) fn messages(&self) -> usize {
+        self.messages
+    }
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+    pub(super) fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(size: usize) -> Item {
+        Item { head: vec![0; size].into(), data: Bytes::new(), counted: 2 }
+    }
+
+    #[test]
+    fn a_full_queue_stays_full_until_half_of_it_is_written() {
+        let mut outbox = Outbox::default();
+        (0..11).for_each(|_| outbox.push(item(10), 100));
+        assert!(outbox.is_full());
+        assert_eq!((outbox.bytes(), outbox.counted(), outbox.messages()), (110, 22, 11));
+        let taken = outbox.take(5);
+        assert_eq!(outbox.bytes(), 110, "what is taken still waits in the socket");
+        outbox.written(&taken, 100);
+        assert!(outbox.is_full());
+        let taken = outbox.take(1);
+        outbox.written(&taken, 100);
+        assert!(!outbox.is_full());
+    }
+
+    #[test]
+    fn a_closing_queue_takes_no_more() {
+        let mut outbox = Outbox::default();
+        (0..3).for_each(|_| outbox.push(item(10), 100));
+        let taken = outbox.take(1);
+        outbox.close([item(7)]);
+        outbox.push(item(10), 100);
+        outbox.written(&taken, 100);
+        assert_eq!((outbox.bytes(), outbox.messages()), (7, 1));
+        assert_eq!(outbox.take(9).len(), 1);
+    }
+}
