@@ -32,6 +32,10 @@ pub struct SenderCounts {
     pub sent: u64,
     /// Deliveries that these messages owe: one for each destination node.
     pub owed: u64,
+    /// Times that chance delayed an affordable message.
+    pub waits: u64,
+    /// Times that a message was too dear.
+    pub blocks: u64,
 }
 
 /// An agent fills whole cache lines. A wake that buys nothing reads the first two, except for what
@@ -61,6 +65,7 @@ pub(crate) struct Agent {
     pub recent: Recent,
 }
 
+const _: () = assert!(core::mem::offset_of!(Agent, message) == 128);
 
 impl Agent {
     pub fn new(now: Time, spec: &SenderSpec, params: &Params) -> Agent {

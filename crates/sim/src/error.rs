@@ -47,9 +47,11 @@ pub enum RunError {
     MessagesLost {
         /// Deliveries owed to messages.
         owed: u64,
-        /// Deliveries made or on their way.
+        /// Deliveries made, on their way, or lost with failures.
         accounted: u64,
     },
+    /// A sender's messages to this group came in another order: a bug in Ratewire.
+    MessagesOvertook(String),
 }
 
 impl core::fmt::Display for RunError {
@@ -75,6 +77,10 @@ impl core::fmt::Display for RunError {
                 f,
                 "an overlay owes {owed} deliveries and accounts for {accounted}: this is a bug in \
                  Ratewire"
+            ),
+            RunError::MessagesOvertook(group) => write!(
+                f,
+                "messages of group {group:?} have overtaken earlier ones: this is a bug in Ratewire"
             ),
             RunError::NotConserved { packets, link } => write!(
                 f,

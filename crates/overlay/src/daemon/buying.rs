@@ -217,9 +217,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             return;
         }
         let Some(purse) = self.purses.get(client).filter(|purse| purse.is_held()) else { return };
-        if now.since(purse.since) >= PATIENCE
-            && !purse.has_read
-            && self.prices.excuse(client, true)
+        if now.since(purse.since) >= PATIENCE && !purse.has_read && self.prices.excuse(client, true)
         {
             self.tell_queue(now, client);
             self.reconsider(now);
@@ -251,7 +249,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if self.held == 0 {
             return;
         }
-        let held = |(client, purse): (ClientId, &Purse<G, P>)| purse.held.is_some().then_some(client);
+        let held =
+            |(client, purse): (ClientId, &Purse<G, P>)| purse.held.is_some().then_some(client);
         let held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
         for client in held {
             if let Some(purse) = self.purses.get_mut(client) {
@@ -327,7 +326,14 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
         let (counted, line) = (offer.message.payload.counted(), offer.line);
         let due_since = offer.due_since(now);
-        purse.pay_for(now, due_since, (cost, counted, receivers), line, params, &mut self.random)?;
+        purse.pay_for(
+            now,
+            due_since,
+            (cost, counted, receivers),
+            line,
+            params,
+            &mut self.random,
+        )?;
         purse.owed += receivers as u64;
         let Some(mut offer) = purse.held.take() else { return Err(Refusal::Event) };
         self.held -= 1;

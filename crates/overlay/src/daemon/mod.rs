@@ -31,7 +31,7 @@ pub use buying::{Offer, Offered, PurseState};
 use prices::Prices;
 use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Time};
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::membership::{Delivery, Event, Founding, Label, LinkMessage, Member, ViewBody};
@@ -40,11 +40,6 @@ use crate::params::Params;
 use crate::price::Dollars;
 use crate::queue::{Kind, LinkQueue};
 use crate::tree::EdgeSpec;
-
-/// Longest time between two reports to others of what has come, if there is news.
-const REPORT: Duration = Duration::from_secs(1);
-/// A daemon reports at its next update when this part of a window has come: one in so many.
-const REPORTS: u64 = 8;
 
 /// A client's data, and how it counts.
 pub trait Payload: Clone {
@@ -92,10 +87,6 @@ pub struct Daemon<G, P> {
     /// By destinations: the links that messages cross in this view.
     ways: BTreeMap<NodeSet, Rc<[EdgeId]>>,
     next_update: Time,
-    /// When to tell others what has come here.
-    next_report: Time,
-    /// Clients' data that have come since the last report.
-    unreported: Bytes,
     random: Xoshiro256PlusPlus,
 }
 
@@ -176,8 +167,6 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             in_window: Bytes::ZERO,
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
-            next_report: Time::ZERO + REPORT,
-            unreported: Bytes::ZERO,
             random,
             settings,
         }
@@ -230,11 +219,6 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// Takes in a message from a neighbour.
     pub fn receive(&mut self, now: Time, peer: OverlayNodeId, message: LinkMessage<G, P>) {
-        if let LinkMessage::View(message) = &message
-            && let ViewBody::Data { payload, .. } = &message.body
-        {
-            self.unreported += payload.size();
-        }
         self.member.receive(peer, message);
         self.settle(now);
     }
@@ -331,12 +315,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             let clients = self.prices.news_of_clients(now);
             self.member.tell_prices(links, clients);
         }
-        self.member.hurry();
-        // What others have matters to windows, and for copies that are held until all have them.
-        if now >= self.next_report || self.unreported >= Bytes::new(self.settings.window.get() / REPORTS) {
-            (self.next_report, self.unreported) = (now + REPORT, Bytes::ZERO);
-            self.member.tick();
-        }
+        self.member.tick();
         self.reconsider(now);
     }
 

@@ -57,4 +57,3 @@ impl<G, P> Purses<G, P> {
         all.filter_map(|(id, purse)| Some((ClientId(id), purse.as_deref()?)))
     }
 }
-

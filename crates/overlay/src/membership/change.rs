@@ -9,7 +9,7 @@ use super::message::{
 };
 use super::order::Order;
 use super::table::Table;
-use super::{Cause, Delivery, Event, Member, Paths, Tally};
+use super::{Cause, Delivery, Ended, Event, Member, Paths, Tally};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -308,8 +308,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.paths = round.paths;
         self.order = Order::new(self.me, self.paths.members, self.nodes);
         let tally = core::mem::replace(&mut self.tally, Tally::new(self.nodes));
-        self.last_tally = Some((old, tally));
-        let entered = Event::Entered(self.view, self.paths.members);
+        let entered =
+            Event::Entered(self.view, self.paths.members, Rc::new(Ended { view: old, tally }));
         self.deliveries.push_back(Delivery { to: Vec::new(), event: entered });
         let asking = self.table.restart(round.ready.into_iter(), self.others());
         let groups: Vec<G> = self.table.groups().cloned().collect();

@@ -44,7 +44,8 @@ impl<G: Clone + Ord> Founding<G> {
         let lists = clients.iter().enumerate();
         let lists = lists.map(|(node, clients)| (OverlayNodeId(node as u8), groups(clients)));
         table.restart(lists, NodeSet::EMPTY);
-        let of = |clients: Vec<(Label, Vec<G>)>| clients.into_iter().map(|(label, _)| label).collect();
+        let of =
+            |clients: Vec<(Label, Vec<G>)>| clients.into_iter().map(|(label, _)| label).collect();
         let labels = clients.into_iter().map(of).collect();
         Ok(Founding { edges, nodes, trees, labels, table })
     }

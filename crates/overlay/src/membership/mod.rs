@@ -101,8 +101,8 @@ pub enum Event<G, P> {
         /// The group.
         group: G,
     },
-    /// The daemon has entered a view, with these members. For no client.
-    Entered(ViewId, NodeSet),
+    /// The daemon has entered a view, with these members, after another one. For no client.
+    Entered(ViewId, NodeSet, Rc<Ended>),
 }
 
 /// An event, and the clients of the daemon that it is for.
@@ -136,8 +136,17 @@ pub struct Outgoing<G, P> {
     pub payload: P,
 }
 
+/// A view that a daemon has left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ended {
+    /// The view.
+    pub view: ViewId,
+    /// Clients' messages of the view.
+    pub tally: Tally,
+}
+
 /// Clients' messages of one view, as one of its daemons knows them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tally {
     /// By daemon: messages of this one that are for it.
     pub sent: Vec<u64>,
@@ -200,8 +209,6 @@ pub struct Member<G, P> {
     paths: Rc<Paths>,
     order: Order<G, P>,
     tally: Tally,
-    /// The view before, and its tally.
-    last_tally: Option<(ViewId, Tally)>,
     table: Table<G>,
     labels: BTreeMap<ClientId, Label>,
     /// Number of leaves of this daemon's clients that wait for their turn. Such a client gets no
@@ -251,7 +258,6 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             }),
             order: Order::new(me, members, nodes),
             tally: Tally::new(nodes),
-            last_tally: None,
             table: Table::new(),
             labels: BTreeMap::new(),
             leaving: BTreeMap::new(),
@@ -288,10 +294,6 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// Clients' messages of the view so far.
     pub fn tally(&self) -> &Tally {
         &self.tally
-    }
-    /// The view before the present one, and its messages.
-    pub fn last_tally(&self) -> Option<&(ViewId, Tally)> {
-        self.last_tally.as_ref()
     }
     /// Destinations that a message has yet to reach over `link`.
     pub fn owed(&self, link: EdgeId, message: &ViewMessage<G, P>) -> NodeSet {

@@ -113,9 +113,10 @@ impl OverlayNode {
         let decision = agent.budget.decide(cost, 1, draw, params);
         agent.blocked = decision == Decision::Blocked;
         match decision {
-            Decision::Blocked => {}
+            Decision::Blocked => agent.counts.blocks += 1,
             Decision::Wait => {
                 agent.ready = now + params.second_thought.unwrap_or(agent.line);
+                agent.counts.waits += 1;
             }
             Decision::Buy => {
                 params.benefit.note(now, &mut agent.recent);

@@ -130,16 +130,19 @@ impl<R: Recorder> Simulation<'_, R> {
             }
         }
         let Some(overlay) = self.overlay.as_deref_mut() else { return };
-        if let Some(due) = overlay.next_timer(node) {
+        if let Some(due) = overlay.next_timer(now, node) {
             self.later(due, OtherEvent::Overlay(OverlayEvent::Node(node as u32)));
         }
     }
 
-    /// Checks that every owed delivery of a message was made or is on its way.
+    /// Checks that every owed delivery of a message was made, is on its way, or was lost with a
+    /// failure, and that senders' messages kept their order.
     pub(super) fn check_overlay(&self) -> Result<(), RunError> {
-        let Some((owed, accounted)) = self.overlay.as_ref().map(|overlay| overlay.books()) else {
-            return Ok(());
-        };
+        let Some(overlay) = &self.overlay else { return Ok(()) };
+        if let Some(group) = overlay.disordered() {
+            return Err(RunError::MessagesOvertook(overlay.group(group).to_string()));
+        }
+        let (owed, accounted) = overlay.books();
         if owed == accounted { Ok(()) } else { Err(RunError::MessagesLost { owed, accounted }) }
     }
 }

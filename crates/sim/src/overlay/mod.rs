@@ -5,11 +5,11 @@
 //! has arrived when its last byte is there in order. Clients are not hosts of the network: each has
 //! a line of some rate to its node, and the node sees nothing else of the client.
 
-mod content;
+mod daemons;
+mod nodes;
 pub mod optimum;
 mod running;
 pub mod spec;
-mod tally;
 mod workload;
 
 pub(crate) use running::{DEAD_TIME, Running};

@@ -180,3 +180,119 @@ proptest! {
         }
     }
 }
+
+fn fault(ms: u64, kind: FaultKind) -> OverlayFault {
+    OverlayFault { at: Time::ZERO + MS(ms), kind }
+}
+
+/// Makes an overlay run group daemons: the heal of a link that is up does nothing.
+fn idle_fault() -> OverlayFault {
+    fault(0, FaultKind::Heal(OverlayNodeId(0), OverlayNodeId(1)))
+}
+
+/// Daemons that do not fail share as nodes do that cannot.
+#[test]
+fn group_daemons_share_a_bottleneck_and_use_it() {
+    let (mut net, mut spec) = scenario_2(40);
+    spec.faults.push(idle_fault());
+    net.setup.overlay = Some(Arc::new(spec));
+    let overlay = net.seconds(100.0).run().overlay.unwrap();
+    let (ace, aef) = (megabits(&overlay, 0, 100.0), megabits(&overlay, 1, 100.0));
+    assert!((ace - aef).abs() < 0.1 * ace, "{ace} and {aef}");
+    // Reports of what has come take a part of the bottleneck.
+    assert!(ace + aef > 0.95 * 2.0 * 1460.0 / 1500.0, "{ace} and {aef}");
+    assert_eq!(overlay.views, [0; 6]);
+}
+
+/// E crashes from 10 s to 20 s. A, which sends to E and others, goes on with them.
+#[test]
+fn senders_go_on_without_a_crashed_daemon() {
+    let (mut net, mut spec) = scenario_2(8);
+    let node = OverlayNodeId(4);
+    spec.faults =
+        vec![fault(10_000, FaultKind::Crash(node)), fault(20_000, FaultKind::Restart(node))];
+    net.setup.overlay = Some(Arc::new(spec));
+    let net = net.seconds(30.0);
+    let overlay = net.run().overlay.unwrap();
+    // Two views at the survivors: without E, and with it. E begins anew, and counts no view before.
+    assert_eq!(overlay.views[0], 2);
+    let (ace, aef) = (megabits(&overlay, 0, 30.0), megabits(&overlay, 1, 30.0));
+    assert!(ace + aef > 0.9 * 2.0 * 1460.0 / 1500.0, "{ace} and {aef}");
+    for (group, there) in overlay.groups.iter().zip([2, 5]) {
+        let missing = group.sent - group.delivered[there];
+        assert!(missing < 300, "{missing} of {} are missing at {there}", group.sent);
+        let share = group.delivered[4] as f64 / group.sent as f64;
+        // E was away for a third of the time, in which more was sent: there is no queue at B-D.
+        assert!((0.4..0.67).contains(&share), "{share}");
+    }
+}
+
+/// B-D is cut from 5 s to 20 s: D, E and F are apart. Nothing moves over the link.
+#[test]
+fn a_cut_parts_an_overlay_until_it_is_healed() {
+    let (mut net, mut spec) = scenario_2(8);
+    let (b, d) = (OverlayNodeId(1), OverlayNodeId(3));
+    spec.faults = vec![fault(5_000, FaultKind::Cut(b, d)), fault(20_000, FaultKind::Heal(b, d))];
+    net.setup.overlay = Some(Arc::new(spec));
+    let overlay = net.seconds(30.0).run().overlay.unwrap();
+    assert!(overlay.views.iter().all(|views| (2..=3).contains(views)), "{:?}", overlay.views);
+    let ace = &overlay.groups[0];
+    // C goes on from 10 s, when the cut is noticed; E gets nothing from 5 s to 20 s.
+    assert!(ace.delivered[2] > 3 * ace.delivered[4] / 2, "{:?}", ace.delivered);
+    assert!(overlay.groups[1].delivered[4] > 0);
+}
+
+fn faults() -> impl Strategy<Value = Vec<(u64, u8, u8)>> {
+    prop::collection::vec((0u64..8000, 0u8..4, 0u8..6), 1..12)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(60))]
+
+    /// Whatever fails, daemons that stay together owe each other nothing. The engine checks this at
+    /// the end of each run, and that a sender's messages keep their order.
+    #[test]
+    fn daemons_that_stay_together_lose_nothing(
+        loss in prop_oneof![Just(0.0), 0.0..0.05f64],
+        service in prop_oneof![Just(DeliveryOrder::Unordered), Just(DeliveryOrder::Fifo), Just(DeliveryOrder::Agreed)],
+        faults in faults(),
+        changes in prop::collection::vec((0u64..6000, 0u8..6), 0..8),
+        seed in any::<u64>(),
+    ) {
+        let (mut net, mut spec) = scenario_2(6);
+        let cables = [(0, 1), (1, 2), (1, 3), (3, 4), (3, 5)];
+        for link in 0..10 {
+            net.link(link).loss = Loss::Random(loss);
+        }
+        spec.groups.iter_mut().for_each(|group| group.service = service);
+        for (i, (ms, node)) in changes.iter().enumerate() {
+            let client = ClientId(2000 + i as u32);
+            let change = |at: u64, joins| MemberChange {
+                at: Time::ZERO + MS(at),
+                group: GroupId(i as u32 % 2),
+                client,
+                node: OverlayNodeId(*node),
+                joins,
+            };
+            spec.changes.extend([change(*ms, true), change(ms + 300, false)]);
+        }
+        for (at, kind, place) in faults {
+            let node = OverlayNodeId(place);
+            let (a, b) = cables[usize::from(place) % cables.len()];
+            let (a, b) = (OverlayNodeId(a), OverlayNodeId(b));
+            let kind = match kind {
+                0 => FaultKind::Crash(node),
+                1 => FaultKind::Restart(node),
+                2 => FaultKind::Cut(a, b),
+                _ => FaultKind::Heal(b, a),
+            };
+            spec.faults.push(fault(at, kind));
+        }
+        net.setup.seed = seed;
+        net.setup.overlay = Some(Arc::new(spec));
+        let overlay = net.seconds(9.0).run().overlay.unwrap();
+        for group in &overlay.groups {
+            prop_assert!(group.delivered.iter().sum::<u64>() <= group.owed);
+        }
+    }
+}

@@ -113,7 +113,7 @@ fn story<'a>(
             }
             Entry::Got(Delivery { to, event }) => (to, event),
         };
-        if let Event::Entered(id, nodes) = event {
+        if let Event::Entered(id, nodes, _) = event {
             holds(story.views.last().is_none_or(|last| last.0 < *id), || "views go back".into())?;
             holds(nodes.contains(OverlayNodeId(life.node as u8)), || "a view of others".into())?;
             story.views.push((*id, *nodes));
@@ -417,7 +417,7 @@ fn nothing_lost(net: &Net, stories: &[Story<'_>]) -> Broken {
             for other in stories.iter().filter(|other| other.life.is_running) {
                 let is_here = other.life.life == story.life.life;
                 let entered = other.life.entries.iter().find_map(|(time, entry)| match entry {
-                    Entry::Got(Delivery { event: Event::Entered(id, _), .. }) if *id == last.0 => {
+                    Entry::Got(Delivery { event: Event::Entered(id, ..), .. }) if *id == last.0 => {
                         Some(*time)
                     }
                     _ => None,

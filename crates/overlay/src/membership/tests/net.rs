@@ -1,6 +1,7 @@
 //! Daemons, the links between them, and what all saw.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use rand_core::Rng;
@@ -8,7 +9,7 @@ use ratewire_units::Duration;
 
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::membership::{
-    Client, Delivery, Event, Label, LinkMessage, Member, Outgoing, Service, Target, ViewId,
+    Client, Delivery, Ended, Event, Label, LinkMessage, Member, Outgoing, Service, Target, ViewId,
 };
 use crate::tree::EdgeSpec;
 
@@ -124,7 +125,8 @@ impl Net {
         let id = OverlayNodeId(node as u8);
         let daemon = Member::new(id, self.lives, self.daemons.len(), edges);
         let (view, members) = daemon.view();
-        let entered = Delivery { to: Vec::new(), event: Event::Entered(view, *members) };
+        let ended = Rc::new(Ended { view, tally: daemon.tally().clone() });
+        let entered = Delivery { to: Vec::new(), event: Event::Entered(view, *members, ended) };
         self.daemons[node] = Some(daemon);
         self.current[node] = self.record.len();
         let entries = vec![(self.steps, Entry::Got(entered))];

@@ -6,7 +6,7 @@ use ratewire_overlay::{Dollars, OverlayNodeId};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::super::spec::OverlaySpec;
-use super::{Past, Running};
+use super::{Daemons, Past};
 use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
 use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
 
@@ -45,7 +45,7 @@ impl Past {
     }
 }
 
-impl Running {
+impl Daemons {
     /// Messages that each sender has paid for, and deliveries owed to each group's messages.
     fn sent(&self, now: Time) -> (Vec<SenderOutcome>, Vec<u64>) {
         let earlier = self.spec.senders.iter().zip(&self.sent_before);

@@ -1,9 +1,11 @@
-//! An active overlay.
+//! An overlay of group daemons, which survive failures.
 
 mod books;
 mod clients;
+mod content;
 mod faults;
 mod samples;
+mod tally;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,24 +13,26 @@ use std::sync::Arc;
 use ratewire_net::prefetch_bytes;
 use ratewire_net::random::stream;
 use ratewire_overlay::daemon::{Daemon, Settings};
-use ratewire_overlay::membership::{Delivery, Event, Founding, Label, LinkMessage, ViewMessage};
+use ratewire_overlay::membership::{
+    Delivery, Event, Founding, Label, LinkMessage, Service, ViewMessage,
+};
 use ratewire_overlay::{
     ClientId, EdgeId, EdgeSpec, GroupId, OverlayNodeId, SenderCounts, Unreachable,
 };
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::content::{Content, OnLink, Size, size};
 use super::spec::{OverlayLink, OverlaySpec};
-use super::tally::OverlayTally;
 use crate::flow::Flow;
 use books::Books;
 use clients::Clients;
-pub(crate) use faults::DEAD_TIME;
+use content::{Content, OnLink, Size, size};
+pub(crate) use faults::{Consequences, DEAD_TIME};
 use samples::Before;
+use tally::OverlayTally;
 
 /// Nodes, and the messages between them.
 #[derive(Debug)]
-pub(crate) struct Running {
+pub(crate) struct Daemons {
     spec: Arc<OverlaySpec>,
     settings: Arc<Settings>,
     seed: u64,
@@ -98,12 +102,12 @@ struct LinkState {
     is_cut: bool,
 }
 
-impl Running {
+impl Daemons {
     pub(crate) fn new(
         spec: &Arc<OverlaySpec>,
         delay: impl Fn(usize) -> Duration,
         seed: u64,
-    ) -> Result<Running, Unreachable> {
+    ) -> Result<Daemons, Unreachable> {
         let edges: Arc<[EdgeSpec]> = spec.tree_links(delay).into();
         let count = spec.nodes.len();
         let mut clients: Vec<Vec<(Label, Vec<GroupId>)>> = vec![Vec::new(); count];
@@ -146,29 +150,18 @@ impl Running {
             links[link.from.index() * count + link.to.index()] = Some(EdgeId(place as u16));
         }
         let nodes = members.into_iter().enumerate().map(node).collect();
-        Ok(Running {
+        Ok(Daemons {
             nodes,
             connections: spec.links.iter().map(connection).collect(),
             links,
             sent_before: vec![SenderCounts::default(); spec.senders.len()],
-            tally: OverlayTally::new(count, spec.groups.len()),
+            tally: OverlayTally::new(count, spec.groups.len(), spec.senders.len()),
             books: Books::default(),
             before: Before::new(spec),
             settings,
             seed,
             spec: Arc::clone(spec),
         })
-    }
-
-    /// The overlay link that a flow implements.
-    pub(crate) fn link_of(&self, flow: usize) -> Option<EdgeId> {
-        let place = self.spec.links.iter().position(|link| link.flow == flow);
-        place.map(|place| EdgeId(place as u16))
-    }
-
-    /// The flow that implements an overlay link.
-    pub(crate) fn flow_of(&self, link: EdgeId) -> usize {
-        self.spec.links[link.index()].flow
     }
 
     fn link(&self, from: OverlayNodeId, to: OverlayNodeId) -> Option<EdgeId> {
@@ -239,9 +232,10 @@ impl Running {
 
     /// Sets a node's timer to when it next has something to do. Returns the time if it is earlier
     /// than before.
-    pub(crate) fn next_timer(&mut self, node: usize) -> Option<Time> {
+    pub(crate) fn next_timer(&mut self, now: Time, node: usize) -> Option<Time> {
         let node = &mut self.nodes[node];
-        let due = node.daemon.as_ref()?.deadline().min(node.clients.deadline());
+        // A daemon that has started again has its first deadline at once.
+        let due = node.daemon.as_ref()?.deadline().min(node.clients.deadline()).max(now);
         (due < node.timer).then(|| {
             node.timer = due;
             due
@@ -317,20 +311,35 @@ impl Running {
         let me = OverlayNodeId(place as u8);
         while let Some(Delivery { event, .. }) = daemon.poll_delivery() {
             match event {
-                Event::Message { payload, .. } => {
+                Event::Message { service, payload, .. } => {
+                    if service >= Service::Fifo {
+                        self.tally.check_order(place, &payload);
+                    }
                     let group = self.spec.senders[payload.sender as usize].spec.group;
                     self.tally.message(now, (group, place), &payload);
                 }
                 Event::View { group, .. } => self.tally.view(group, place),
-                Event::Entered(next, _) => {
+                Event::Entered(next, _, ended) => {
                     self.tally.entered(place);
-                    if let Some((view, tally)) = daemon.member().last_tally() {
-                        self.books.end(*view, me, Some(next), tally.clone());
-                    }
+                    self.books.end(ended.view, me, Some(next), ended.tally.clone());
                 }
                 Event::Transition { .. } | Event::Left { .. } => {}
             }
         }
+    }
+
+    /// Index of a sender whose messages came to a node in another order, if there is one.
+    pub(crate) fn overtaken(&self) -> Option<u32> {
+        self.tally.overtaken()
+    }
+
+    /// Whether a link is cut and its daemon does not know it.
+    fn is_unnoticed(&self, connection: &Connection) -> bool {
+        let is_up = |daemon: &Daemon<GroupId, Content>| {
+            daemon.links().any(|link| link.peer == connection.to && link.is_up)
+        };
+        let daemon = self.nodes[connection.from.index()].daemon.as_ref();
+        connection.state.is_cut && daemon.is_some_and(is_up)
     }
 
     /// Deliveries owed to messages, and deliveries made, on their way, or lost with failures.
@@ -364,12 +373,10 @@ impl Running {
             .map(|daemon| daemon.member())
             .map(|member| (member.id(), member.view().0, member.tally()))
             .collect();
-        let changes = |node: OverlayNodeId| {
-            let daemon = self.nodes[node.index()].daemon.as_ref();
-            daemon.is_some_and(|daemon| daemon.member().is_changing())
-        };
+        let mut daemons = self.nodes.iter().filter_map(|node| node.daemon.as_ref());
+        let is_changing = daemons.any(|daemon| daemon.member().is_changing())
+            || self.connections.iter().any(|connection| self.is_unnoticed(connection));
         self.books.balance(&present, |from, to| {
-            let is_changing = (0..count).any(|node| changes(OverlayNodeId(node as u8)));
             (!is_changing).then(|| on_its_way[from.index() * count + to.index()])
         })
     }

@@ -1,5 +1,7 @@
 //! Crashes and restarts of daemons, and cuts of links.
 
+use std::sync::Arc;
+
 use ratewire_net::random::stream;
 use ratewire_overlay::daemon::Daemon;
 use ratewire_overlay::{EdgeId, OverlayNodeId, SenderCounts};
@@ -7,7 +9,7 @@ use ratewire_units::{Duration, Time};
 
 use super::super::spec::FaultKind;
 use super::clients::Clients;
-use super::{Running, label};
+use super::{Daemons, label};
 
 /// Time after which both ends of a cut link know that their connection has ended: the group
 /// daemon's default for a neighbour that is silent.
@@ -24,7 +26,7 @@ pub(crate) struct Consequences {
     pub(crate) notice: Option<(EdgeId, u64)>,
 }
 
-impl Running {
+impl Daemons {
     /// Applies fault number `fault`.
     pub(crate) fn fault(&mut self, now: Time, fault: usize) -> Consequences {
         let mut out = Consequences::default();
@@ -79,13 +81,7 @@ impl Running {
     }
 
     /// Makes a new connection between two daemons, if both run.
-    fn connect(
-        &mut self,
-        now: Time,
-        a: OverlayNodeId,
-        b: OverlayNodeId,
-        out: &mut Consequences,
-    ) {
+    fn connect(&mut self, now: Time, a: OverlayNodeId, b: OverlayNodeId, out: &mut Consequences) {
         if [a, b].iter().any(|node| self.nodes[node.index()].daemon.is_none()) {
             return;
         }
@@ -136,8 +132,7 @@ impl Running {
         here.incarnation += 1;
         let life = here.incarnation << 32 | place as u64;
         let random = stream(self.seed, "overlay purchases", life);
-        let mut daemon =
-            Daemon::new(node, here.incarnation, std::sync::Arc::clone(&self.settings), random);
+        let mut daemon = Daemon::new(node, here.incarnation, Arc::clone(&self.settings), random);
         for (client, group, id) in &mut here.members {
             let at = daemon.connect(now, label(*client));
             daemon.join(now, at, *group);
@@ -189,8 +184,8 @@ impl Running {
         let Some(daemon) = &node.daemon else { return Vec::new() };
         let counts = |(sender, id): (usize, _)| {
             let (before, purse) = (self.sent_before[sender], daemon.purse(now, id)?);
-            let SenderCounts { sent, owed } = before;
-            Some((sender, SenderCounts { sent: sent + purse.sent, owed: owed + purse.owed }))
+            let (sent, owed) = (before.sent + purse.sent, before.owed + purse.owed);
+            Some((sender, SenderCounts { sent, owed, ..before }))
         };
         node.clients.senders().filter_map(counts).collect()
     }

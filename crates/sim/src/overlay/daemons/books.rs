@@ -67,7 +67,7 @@ impl Books {
 
     /// The balance at the end of a run. Daemons that have not left their views are in `present`,
     /// and `on_its_way` says how many of the first one's messages have yet to come to the second,
-    /// or `None` if a change to another view goes on.
+    /// or `None` if a failure is being dealt with.
     pub(super) fn balance<'a>(
         &self,
         present: &[(OverlayNodeId, ViewId, &'a Tally)],

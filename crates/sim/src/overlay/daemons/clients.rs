@@ -12,7 +12,7 @@ use ratewire_overlay::membership::{Outgoing, Service, Target};
 use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, SenderSpec};
 use ratewire_units::{Duration, Rate, Time};
 
-use super::super::content::Content;
+use super::content::Content;
 
 /// Sending clients of one node.
 #[derive(Debug, Default)]

@@ -16,6 +16,10 @@ pub(super) struct OverlayTally {
     groups: Vec<GroupTally>,
     /// Views of daemons that each node has entered.
     entered: Vec<u64>,
+    /// By node and sender: number of the last message.
+    last: Vec<u64>,
+    /// A sender whose message came to a node before an earlier one of it.
+    overtaken: Option<u32>,
 }
 
 /// Counters of a group over all nodes.
@@ -30,14 +34,31 @@ pub(super) struct GroupTally {
 }
 
 impl OverlayTally {
-    pub(super) fn new(nodes: usize, groups: usize) -> OverlayTally {
+    pub(super) fn new(nodes: usize, groups: usize, senders: usize) -> OverlayTally {
         OverlayTally {
             nodes,
             delivered: vec![0; nodes * groups],
             views: vec![0; nodes * groups],
             groups: vec![GroupTally::default(); groups],
             entered: vec![0; nodes],
+            last: vec![0; nodes * senders],
+            overtaken: None,
         }
+    }
+
+    /// Notes the place of a message among its sender's, which must grow at each node.
+    pub(super) fn check_order(&mut self, node: usize, told: &Content) {
+        let senders = self.last.len() / self.nodes;
+        let last = &mut self.last[node * senders + told.sender as usize];
+        if told.sequence <= *last {
+            self.overtaken.get_or_insert(told.sender);
+        }
+        *last = told.sequence;
+    }
+
+    /// A sender whose messages came to a node in another order, if there is one.
+    pub(super) fn overtaken(&self) -> Option<u32> {
+        self.overtaken
     }
 
     /// Counts a message of a group at a node.
