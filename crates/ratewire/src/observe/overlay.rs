@@ -92,6 +92,7 @@ pub(crate) fn summary(
         sent_bps: bps(setup, spec, sent),
         optimum_bps: optimum_bps(setup, spec, &best),
         optimum_ratio: over_optimum(spec, outcome, &best),
+        views: outcome.views.iter().copied().max().unwrap_or(0),
         control_share: control.as_f64() / data.as_f64().max(1.0),
     }
 }

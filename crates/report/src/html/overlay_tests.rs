@@ -41,6 +41,7 @@ fn run(at: Option<(f64, f64)>) -> Run {
         sent_bps: 1e6,
         optimum_bps: Some(2e6),
         optimum_ratio: Some(0.5),
+        views: 0,
         control_share: 0.001,
     });
     let collected = Collector::new(&info).finish();

@@ -17,6 +17,8 @@ pub struct OverlaySummary {
     pub optimum_bps: Option<f64>,
     /// Worth of the messages sent over the worth at the optimum; `None` where the optimum is zero.
     pub optimum_ratio: Option<f64>,
+    /// Views of daemons that a node entered since its start, most of all nodes; 0 without faults.
+    pub views: u64,
     /// Bytes of messages between nodes over bytes of clients' messages, on all connections.
     pub control_share: f64,
 }

@@ -74,6 +74,9 @@ fn total(overlay: &OverlaySummary, options: &TableOptions) -> String {
     if let (Some(most), Some(ratio)) = (overlay.optimum_bps, overlay.optimum_ratio) {
         text += &format!(", of {} at the optimum (linear programme): {ratio:.4}", rate(most));
     }
+    if overlay.views > 0 {
+        text += &format!("; {} new views of daemons", overlay.views);
+    }
     text += &format!("; nodes' own bytes: {} of the messages'", percent(overlay.control_share));
     format!("{}\n", dim(&text, options))
 }

@@ -37,6 +37,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "traffic", KeyKind::Tables("traffic"), "(none)", "Flows that arrive during the run.", "[[traffic]]"),
     key("", "overlay", KeyKind::Table("overlay"), "(none)", "An overlay that multicasts to groups.", "[overlay]"),
     key("", "group", KeyKind::Tables("group"), "(none)", "Groups of the overlay's clients, and their senders.", "[[group]]"),
+    key("", "fault", KeyKind::Tables("fault"), "(none)", "Failures of the overlay's nodes and links.", "[[fault]]"),
     key("", "ensemble", KeyKind::Tables("ensemble"), "(none)", "Connections with many ends.", "[[ensemble]]"),
     key("", "record", KeyKind::Table("record"), "(none)", "Sampling.", "[record]"),
     key("", "expect", KeyKind::Tables("expect"), "(none)", "Expectations about the results.", "[[expect]]"),

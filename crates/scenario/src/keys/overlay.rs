@@ -1,4 +1,4 @@
-//! Keys of overlays and their groups.
+//! Keys of overlays, their groups, and their faults.
 
 use super::{Key, KeyKind, REQUIRED, key};
 
@@ -34,4 +34,9 @@ pub(super) const KEYS: &[Key] = &[
     key("group", "stop", KeyKind::Time, "(never)", "Time at which its senders stop; messages paid for are still delivered.", "\"400 s\""),
     key("group", "joins", KeyKind::Other("a list of [time, node]"), "[]", "Clients that join during the run.", "[[\"10 s\", \"d\"]]"),
     key("group", "leaves", KeyKind::Other("a list of [time, node]"), "[]", "Members that leave; at each node the longest member leaves first.", "[[\"20 s\", \"d\"]]"),
+
+    key("fault", "at", KeyKind::Time, REQUIRED, "Time of the fault.", "\"10 s\""),
+    key("fault", "kind", KeyKind::Word(&["crash", "restart", "cut", "heal"]), REQUIRED, "\"crash\": the node's daemon ends, and its clients with it; its neighbours notice at once. \"restart\": the daemon of a crashed node starts again, and its clients connect and join again. \"cut\": the link carries nothing more, in both directions; both ends notice after 5 s. \"heal\": a cut link has a new connection.", "\"crash\""),
+    key("fault", "node", KeyKind::Text, "(none)", "The node of the overlay that crashes or restarts.", "\"b\""),
+    key("fault", "link", KeyKind::Other("a list of two nodes"), "(none)", "The link of the overlay that is cut or healed.", "[\"a\", \"b\"]"),
 ];

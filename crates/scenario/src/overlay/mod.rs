@@ -1,5 +1,7 @@
-//! `[overlay]` and `[[group]]`: connections between nodes of an overlay, and its multicast groups.
+//! `[overlay]`, `[[group]]` and `[[fault]]`: connections between nodes of an overlay, its multicast
+//! groups, and failures.
 
+mod faults;
 mod groups;
 
 use std::collections::BTreeMap;
@@ -39,10 +41,13 @@ pub(crate) fn read(
     flows: &mut Vec<FlowSpec>,
 ) -> Option<Arc<OverlaySpec>> {
     let groups = root.sections("group", &["group"]);
+    let faults = root.sections("fault", &["fault"]);
     let Some(section) = root.section("overlay") else {
-        if let Some(group) = groups.first() {
+        let needing = groups.first().map(|group| (group, "a group"));
+        let needing = needing.or_else(|| faults.first().map(|fault| (fault, "a fault")));
+        if let Some((first, what)) = needing {
             root.context
-                .error(group.span, "a group needs an overlay, and there is none")
+                .error(first.span, format!("{what} needs an overlay, and there is none"))
                 .help("add an [overlay] table; an empty one joins all hosts along their cables");
         }
         return None;
@@ -105,6 +110,7 @@ pub(crate) fn read(
         draft.group(group);
         group.finish();
     }
+    draft.faults(&faults);
     is_whole.then(|| Arc::new(draft.spec))
 }
 
