@@ -1,12 +1,12 @@
 //! Cost-benefit flow control for overlay multicast, sans-IO (Amir, Awerbuch, Danilov, Stanton:
 //! "Flow Control for Many-to-Many Multicast: A Cost-Benefit Approach", CNDS-2001-1).
 //!
-//! An overlay is hosts ([`OverlayNode`]) joined by connections. A client hands its messages to its
-//! node, which sends them down a tree to the nodes with members of the group. A node keeps a queue
-//! in front of each connection and states a [`Price`] that grows with the queue; all nodes know all
-//! prices. A message costs the fee and the price of every link that it crosses. The client pays
-//! from a [`Budget`]; a client that cannot pay waits. Queues stay short without feedback from
-//! receivers, and control traffic does not grow with groups or members.
+//! An overlay is hosts ([`OverlayNode`], or [`daemon::Daemon`]) joined by connections. A client
+//! hands its messages to its node, which sends them down a tree to the nodes with members of the
+//! group. A node keeps a queue in front of each connection and states a [`Price`] that grows with
+//! the queue; all nodes know all prices. A message costs the fee and the price of every link that
+//! it crosses. The client pays from a [`Budget`]; a client that cannot pay waits. Queues stay short
+//! without feedback from receivers, and control traffic does not grow with groups or members.
 //!
 //! | module | is | section |
 //! |---|---|---|
@@ -16,10 +16,10 @@
 //! | [`tree`] | shortest-path trees | 3.1 |
 //! | [`queue`] | queue in front of a link | 4.2.1 |
 //! | [`client`] | a client and the agent that buys for it | 4.2.2 |
-//! | [`node`] | a daemon of the simulator: all of the above together | 3, 4.2 |
-//! | [`groups`], [`ordering`] | members, views, agreed order | 3.1 |
+//! | [`node`] | a simulated node that knows no failures: all of the above together | 3, 4.2 |
+//! | [`groups`], [`ordering`] | its members, views, agreed order | 3.1 |
 //! | [`membership`] | views of daemons that survive failures | none |
-//! | [`daemon`] | a daemon of running programs: membership, prices and clients | 3, 4.2 |
+//! | [`daemon`] | a daemon, real or simulated: membership, prices and clients | 3, 4.2 |
 //! | [`message`], [`wire`] | messages between nodes, and their bytes | 4.2.1 |
 //! | [`optimum`] | the best result of any sharing | 6 |
 //! | [`params`] | all settings, with their sources | 4.2, 6, 7 |

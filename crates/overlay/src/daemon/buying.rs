@@ -265,7 +265,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         match self.try_to_send(now, client) {
             Ok(()) => {
                 if let Some(purse) = self.purses.get_mut(client) {
-                    purse.blocked = purse.blocked + now.since(purse.since);
+                    purse.blocked += now.since(purse.since);
                     purse.wake = Time::NEVER;
                 }
                 self.sent.push_back(client);

@@ -1,4 +1,5 @@
-//! A daemon of running programs: membership, queues, prices and clients' money together.
+//! A daemon: membership, queues, prices and clients' money together. Programs run it, and simulated
+//! overlays with faults.
 //!
 //! Sans-IO: the caller passes the time and arrivals. After a batch of calls, call
 //! [`Daemon::hurry`], drain [`Daemon::poll_delivery`], [`Daemon::poll_sent`] and
