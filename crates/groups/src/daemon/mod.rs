@@ -13,6 +13,8 @@
 //! | `link` | connections with other daemons |
 //! | `listen` | sockets for clients, and their limits |
 //! | `body` | data of a message on its way |
+//! | `record` | counters and events |
+//! | `status` | the daemon's state, for people and programs |
 
 mod body;
 mod client;
@@ -22,15 +24,23 @@ mod link;
 mod listen;
 mod notice;
 mod outbox;
+mod record;
+mod status;
 
 use std::future::Future;
 use std::rc::Rc;
 
 use ratewire_overlay::OverlayNodeId;
 use tokio::task::LocalSet;
+use tracing::info;
 
 use self::core::Shared;
 pub use self::error::DaemonError;
+pub use self::record::{Totals, Traffic};
+pub use self::status::{
+    ClientStatus, GroupStatus, LimitStatus, LinkStatus, Status, StatusError, ViewStatus,
+    fetch_status,
+};
 use crate::config::Config;
 
 /// Time for the last messages to other daemons when a daemon ends.
@@ -59,14 +69,19 @@ async fn serve(
 ) -> Result<(), DaemonError> {
     let links = link::Links::open(&config, me).await?;
     let listeners = listen::Listeners::open(&config, me).await?;
+    let status = status::Listener::open(&config, me).await?;
     let shared = Rc::new(Shared::new(config, me));
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn_local(core::keep_time(Rc::clone(&shared)));
     tasks.spawn_local(core::keep_pace(Rc::clone(&shared)));
     links.start(&shared, &mut tasks);
     listeners.start(&shared, &mut tasks);
+    status.start(&shared, &mut tasks);
+    let daemon = shared.config.daemon(me).name.as_str();
+    info!(target: "ratewire_groups", daemon, version = env!("CARGO_PKG_VERSION"), "daemon ready");
     ready();
     stop.await;
+    info!(target: "ratewire_groups", daemon, "daemon stops");
     shared.leave();
     tokio::time::sleep(FAREWELL).await;
     Ok(())
