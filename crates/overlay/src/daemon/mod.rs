@@ -77,6 +77,8 @@ pub struct Daemon<G, P> {
     /// This daemon's messages that not all have, with their sizes, and the sum of these.
     unstable: VecDeque<(OrderStamp, Bytes)>,
     in_window: Bytes,
+    /// Bytes sent since this daemon last asked others whether they have its messages.
+    unasked: Bytes,
     /// By destinations: the links that messages cross in this view.
     ways: BTreeMap<NodeSet, Vec<EdgeId>>,
     next_update: Time,
@@ -132,6 +134,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             deliveries: VecDeque::new(),
             unstable: VecDeque::new(),
             in_window: Bytes::ZERO,
+            unasked: Bytes::ZERO,
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
             random,
@@ -312,7 +315,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.prices.enter();
         self.ways.clear();
         self.unstable.clear();
-        self.in_window = Bytes::ZERO;
+        (self.in_window, self.unasked) = (Bytes::ZERO, Bytes::ZERO);
     }
 
     fn collect(&mut self, now: Time) {

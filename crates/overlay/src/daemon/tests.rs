@@ -122,7 +122,7 @@ impl Net {
     fn flood(&mut self, node: usize, client: ClientId, group: u8, counted: u32) -> usize {
         let offer = Offer {
             message: Outgoing {
-                service: Service::Agreed,
+                service: Service::Fifo,
                 self_discard: false,
                 targets: vec![Target::Group(group)],
                 payload: Data(counted),
@@ -244,7 +244,7 @@ fn the_window_bounds_what_others_lack() {
     net.stopped = None;
     net.exchange();
     assert_eq!(net.daemons[0].poll_sent(), Some(sender));
-    assert_eq!(net.daemons[0].in_window(), Bytes::ZERO, "and the sixth has come, too");
+    assert_eq!(net.daemons[0].in_window(), Bytes::ZERO, "without time passing, even for FIFO");
     assert_eq!(net.got, [0, 6]);
 }
 
