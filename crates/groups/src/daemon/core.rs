@@ -21,6 +21,9 @@ use super::outbox::Outbox;
 use crate::config::{Config, Policy};
 use crate::spread::{GroupName, Message, PrivateName, Received, Request};
 
+/// Time by which the core's clock is set back: fifty days.
+const DAYS: Duration = Duration::from_secs(50 * 24 * 3600);
+
 /// A message on a link between daemons.
 pub(super) type LinkMessage = membership::LinkMessage<GroupName, Body>;
 
@@ -29,7 +32,8 @@ pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) me: OverlayNodeId,
     pub(super) incarnation: u64,
-    start: Instant,
+    /// When the core's time was zero.
+    start: Cell<Instant>,
     core: RefCell<Core>,
     /// Woken when the next deadline may have changed.
     clock: Notify,
@@ -101,7 +105,7 @@ impl Shared {
             config,
             me,
             incarnation,
-            start: Instant::now(),
+            start: Cell::new(Instant::now()),
             core: RefCell::new(core),
             clock: Notify::new(),
             armed: Cell::new(Time::NEVER),
@@ -111,11 +115,19 @@ impl Shared {
     }
 
     pub(super) fn now(&self) -> Time {
-        Time::ZERO + Duration::from_nanos(self.start.elapsed().as_nanos() as u64)
+        Time::ZERO + Duration::from_nanos(self.start.get().elapsed().as_nanos() as u64)
+    }
+
+    /// Sets the core's clock back once in a while: it has room for 213 days.
+    fn set_back(&self) {
+        if self.now() > Time::ZERO + DAYS * 2 {
+            self.start.set(self.start.get() + super::length(DAYS));
+            self.core.borrow_mut().daemon.set_back(DAYS);
+        }
     }
 
     fn instant(&self, time: Time) -> Instant {
-        self.start + std::time::Duration::from_nanos(time.ps().div_ceil(1000))
+        self.start.get() + std::time::Duration::from_nanos(time.ps().div_ceil(1000))
     }
 
     /// Limit of a client's queue in bytes.
@@ -459,6 +471,7 @@ pub(super) async fn keep_time(shared: Rc<Shared>) {
         shared.armed.set(deadline);
         tokio::select! {
             () = tokio::time::sleep_until(shared.instant(deadline)) => {
+                shared.set_back();
                 let mut core = shared.core.borrow_mut();
                 core.daemon.advance(shared.now());
                 shared.flush(&mut core);

@@ -102,6 +102,16 @@ impl<G, P> Purse<G, P> {
         is_due
     }
 
+    pub(super) fn set_back(&mut self, by: Duration) {
+        self.budget.set_back(by);
+        self.recent.set_back(by);
+        self.since = self.since - by;
+        self.ready = self.ready - by;
+        if self.wake != Time::NEVER {
+            self.wake = self.wake - by;
+        }
+    }
+
     fn state(&self, now: Time) -> PurseState {
         let is_blocked = self.held.is_some();
         PurseState {

@@ -28,7 +28,7 @@ use buying::Purse;
 pub use buying::{Offer, Offered, PurseState};
 use prices::Prices;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::membership::{Delivery, Event, Label, LinkMessage, Member, ViewBody};
@@ -256,6 +256,17 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.update(now);
         }
         self.settle(now);
+    }
+
+    /// Sets the clock back: the next `now` is this much less than it would be. Time ends after 213
+    /// days, and daemons may run for longer.
+    pub fn set_back(&mut self, by: Duration) {
+        self.links.iter_mut().for_each(|link| link.queue.set_back(by));
+        self.prices.set_back(by);
+        self.purses.values_mut().for_each(|purse| purse.set_back(by));
+        let wakes = core::mem::take(&mut self.wakes);
+        self.wakes = wakes.into_iter().map(|Reverse((at, id))| Reverse((at - by, id))).collect();
+        self.next_update = self.next_update - by;
     }
 
     /// When to call [`Daemon::advance`].

@@ -349,3 +349,21 @@ fn a_client_s_own_queue_costs_it_nothing_until_it_is_full() {
     net.daemons[0].set_queue(net.now, client, 5000, true);
     assert_eq!(net.flood_for(0, client, 7, Duration::from_secs(2)), 0);
 }
+
+#[test]
+fn nothing_changes_when_the_clock_is_set_back() {
+    let course = |by: Duration| {
+        let mut net = Net::line(2, 1 << 20);
+        let slow = net.client(1, &[7]);
+        net.daemons[1].set_queue(net.now, slow, 20, false);
+        let sender = net.client(0, &[]);
+        net.flood_for(0, sender, 7, Duration::from_millis(1234));
+        net.daemons.iter_mut().for_each(|daemon| daemon.set_back(by));
+        net.now = net.now - by;
+        let counts: Vec<usize> =
+            (0..20).map(|_| net.flood_for(0, sender, 7, Duration::from_millis(100))).collect();
+        let [purse] = net.daemons[0].purses(net.now).collect::<Vec<_>>()[..] else { panic!() };
+        (counts, net.got, purse)
+    };
+    assert_eq!(course(Duration::from_millis(1000)), course(Duration::ZERO));
+}
