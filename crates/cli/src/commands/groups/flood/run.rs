@@ -1,0 +1,157 @@
+//! Runs a flood.
+
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratewire_groups::client::{
+    Address, Connection, Error, Options, Received, Receiver, Request, Sender,
+};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use super::client::{Common, receive, send};
+use super::clock::Clock;
+use super::plan::Plan;
+use super::tally::Shared;
+
+/// Time in which all receivers must have joined.
+const SETUP: Duration = Duration::from_secs(10);
+/// Time without progress after which senders are given up.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// Time without progress after which messages that have not arrived count as lost.
+const GRACE: Duration = Duration::from_secs(2);
+/// Time for the daemons to end the connections.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Why a flood has no results.
+pub(super) enum Trouble {
+    /// A connection has failed.
+    Client(Error),
+    /// Not all receivers have joined in time.
+    Setup,
+}
+
+/// A client that is ready.
+struct Ready {
+    sender: Sender,
+    receiver: Receiver,
+    /// Its number among the receivers.
+    receiving: Option<usize>,
+}
+
+/// Connections of a flood.
+struct Clients {
+    senders: JoinSet<Result<Sender, Error>>,
+    receivers: JoinSet<Error>,
+    /// Halves of receivers that do not send, and of senders that are done.
+    idle: Vec<Sender>,
+}
+
+impl From<Error> for Trouble {
+    fn from(error: Error) -> Trouble {
+        Trouble::Client(error)
+    }
+}
+
+/// Runs a flood to its end.
+pub(super) async fn run(plan: Plan) -> Result<Rc<Shared>, Trouble> {
+    let setup = timeout(SETUP, connect(&plan)).await.map_err(|_| Trouble::Setup)?;
+    let (senders, receivers) = setup?;
+    let shared = Rc::new(Shared::new(&plan));
+    let common = Common { plan: Rc::new(plan), shared: shared.clone(), clock: Clock::start() };
+    let (mut sending, mut receiving, mut idle) = (JoinSet::new(), JoinSet::new(), Vec::new());
+    for Ready { sender, receiver, receiving: me } in receivers {
+        receiving.spawn_local(receive(common.clone(), me, receiver));
+        idle.push(sender);
+    }
+    for (number, Ready { sender, receiver, receiving: me }) in senders.into_iter().enumerate() {
+        receiving.spawn_local(receive(common.clone(), me, receiver));
+        sending.spawn_local(send(common.clone(), number, sender));
+    }
+    let mut clients = Clients { senders: sending, receivers: receiving, idle };
+    clients.wait(&shared, PATIENCE, |clients| clients.senders.is_empty()).await?;
+    clients.wait(&shared, GRACE, |_| shared.tally.borrow().missing() == 0).await?;
+    shared.tally.borrow_mut().is_over = true;
+    clients.end().await;
+    Ok(shared)
+}
+
+/// Connects all clients, first those that only receive. All receivers have joined all groups.
+async fn connect(plan: &Plan) -> Result<(Vec<Ready>, Vec<Ready>), Error> {
+    let mut receivers = Vec::new();
+    for number in 0..plan.receivers {
+        receivers.push(open(plan.daemon_of_receiver(number), Some(number)).await?);
+    }
+    let mut senders = Vec::new();
+    for number in 0..plan.senders {
+        let receiving = plan.is_closed().then_some(number);
+        senders.push(open(plan.daemon_of_sender(number), receiving).await?);
+    }
+    let joining = if plan.is_closed() { &mut senders } else { &mut receivers };
+    for client in joining.iter_mut() {
+        for group in &plan.groups {
+            client.sender.feed(&Request::Join(*group)).await?;
+        }
+        client.sender.flush().await?;
+    }
+    for client in joining {
+        let mut whole = BTreeSet::new();
+        while whole.len() < plan.groups.len() {
+            if let Received::Membership(membership) = client.receiver.receive().await?
+                && membership.members.len() >= plan.receiving()
+            {
+                whole.insert(membership.group);
+            }
+        }
+    }
+    Ok((senders, receivers))
+}
+
+async fn open(address: &Address, receiving: Option<usize>) -> Result<Ready, Error> {
+    let options = Options { membership: receiving.is_some(), ..Options::default() };
+    let (sender, receiver) = Connection::connect(address, options).await?.split();
+    Ok(Ready { sender, receiver, receiving })
+}
+
+impl Clients {
+    /// Waits until `is_done`, or nothing has been sent or received for as long as `patience`.
+    async fn wait(
+        &mut self,
+        shared: &Shared,
+        patience: Duration,
+        is_done: impl Fn(&Clients) -> bool,
+    ) -> Result<(), Error> {
+        let mut progress = shared.tally.borrow().progress();
+        let mut calm = Duration::ZERO;
+        let step = Duration::from_millis(10);
+        while !is_done(self) && calm < patience {
+            tokio::select! {
+                Some(done) = self.senders.join_next() => {
+                    self.idle.push(done.expect("no task panics")?);
+                }
+                Some(error) = self.receivers.join_next() => {
+                    return Err(error.expect("no task panics"));
+                }
+                () = sleep(step) => calm += step,
+            }
+            let now = shared.tally.borrow().progress();
+            if std::mem::replace(&mut progress, now) != now {
+                calm = Duration::ZERO;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends all connections. Errors do not matter any more.
+    async fn end(mut self) {
+        self.senders.abort_all();
+        let farewell = async {
+            for sender in &mut self.idle {
+                _ = sender.send(&Request::Disconnect).await;
+            }
+            while self.receivers.join_next().await.is_some() {}
+        };
+        _ = timeout(FAREWELL, farewell).await;
+    }
+}
