@@ -49,7 +49,8 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; all expectations hold
-  1  an expectation does not hold (check, reproduce)
+  1  an expectation does not hold (check, reproduce), or a daemon has not
+     kept a promise about messages (groups flood)
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed (a bug in Ratewire: please report it)

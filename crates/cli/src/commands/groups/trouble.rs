@@ -36,9 +36,7 @@ fn remedy(error: &Error) -> Option<&'static str> {
         Error::Refused(Refusal::Quota) => {
             Some("end other clients, or raise `clients` in [limits] of the daemon's groups.toml")
         }
-        Error::Closed | Error::Connection(_) => Some(
-            "see the daemon's log; Spread's daemon ends clients with 1000 messages waiting for them",
-        ),
+        Error::Closed | Error::Connection(_) => Some("the daemon's log says why"),
         _ => None,
     }
 }

@@ -88,7 +88,10 @@ pub(super) async fn flood(args: &Args) -> Exit {
         Err(Trouble::Client(error)) => {
             let exit = fail(&error);
             if matches!(error, Error::Closed | Error::Connection(_)) && plan.window.is_none() {
-                tell!("  help: --window 200 keeps the number of messages under way small");
+                tell!(
+                    "  help: Spread's daemon ends a client with 1000 messages waiting for it; \
+                     --window 200 avoids that"
+                );
             }
             return exit;
         }
