@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use bytes::Bytes;
 use ratewire_groups::client::{Error, Message, Received, Receiver, Request, Sender};
 use ratewire_units::{Duration, Time};
 use tokio::task::yield_now;
@@ -17,6 +16,8 @@ use super::tally::Shared;
 const WRITE_SIZE: u64 = 16_384;
 /// Messages after which a receiver lets the other clients work.
 const TURN: u32 = 256;
+/// Longest time that a sender waits before it looks whether the flood has ended.
+const LONGEST_WAIT: Duration = Duration::from_millis(100);
 /// Longest time that a paced sender makes up for.
 const SLACK: Duration = Duration::from_millis(10);
 
@@ -38,81 +39,106 @@ struct Pace {
 impl Pace {
     /// Messages that are due. A sender that was held back skips those it cannot make up for.
     fn due(&mut self, now: Time) -> u64 {
-        let slack = Duration::from_secs_f64(1.0 / self.rate).ps().max(SLACK.ps());
-        self.next = self.next.max(Time::from_ps(now.ps().saturating_sub(slack)));
-        match now.ps().checked_sub(self.next.ps()) {
-            Some(late) => (Duration::from_ps(late).secs() * self.rate) as u64 + 1,
-            None => 0,
-        }
+        let slack = Duration::from_secs_f64(1.0 / self.rate).max(SLACK);
+        self.next = self.next.max(Time::from_ps(now.ps().saturating_sub(slack.ps())));
+        if now < self.next { 0 } else { (now.since(self.next).secs() * self.rate) as u64 + 1 }
     }
 
     fn sent(&mut self, messages: u64) {
-        let taken = Duration::from_secs_f64(messages as f64 / self.rate);
-        self.next = Time::from_ps(self.next.ps() + taken.ps());
+        self.next += Duration::from_secs_f64(messages as f64 / self.rate);
     }
+}
+
+/// What a sender does next.
+enum Next {
+    /// Send this many messages.
+    Send(u64),
+    /// Wait for messages to arrive.
+    WaitForArrival,
+    /// Wait until a message is due.
+    WaitFor(Duration),
+    /// Nothing more.
+    End,
+}
+
+/// A client that sends.
+struct Sending {
+    common: Common,
+    /// Number of the sender.
+    me: usize,
+    /// Number of the next message.
+    sequence: u64,
+    pace: Option<Pace>,
 }
 
 /// Sends until the plan ends. Returns the sender after the daemon has read everything.
 pub(super) async fn send(common: Common, me: usize, mut sender: Sender) -> Result<Sender, Error> {
-    let Common { plan, shared, clock } = common;
-    let size = plan.size.get();
-    let message = Message::new(plan.service.into(), &plan.groups[..1], 0, Bytes::new());
-    let mut request = Request::Multicast(message);
-    let mut pace = plan.rate.map(|rate| Pace { rate, next: clock.now() });
-    let mut sequence = 0;
+    let pace = common.plan.rate.map(|rate| Pace { rate, next: common.clock.now() });
+    let mut sending = Sending { common, me, sequence: 0, pace };
     loop {
-        let now = clock.now();
-        let left = plan.left(now);
-        let remaining = match plan.end {
-            End::Count(count) => count - sequence,
-            End::At(_) if left.is_none_or(Duration::is_zero) => 0,
-            End::At(_) => u64::MAX,
-        };
-        if remaining == 0 {
-            break;
-        }
-        let due = pace.as_mut().map_or(u64::MAX, |pace| pace.due(now));
-        let room = plan.window.map_or(u64::MAX, |window| {
-            let mut tally = shared.tally.borrow_mut();
-            let room = window.saturating_sub(sequence - tally.arrived(me));
-            tally.sent[me].is_waiting = room == 0;
-            room
-        });
-        let longest = left.unwrap_or(Duration::from_secs(3600));
-        if room == 0 {
-            _ = timeout(std(longest), shared.arrived[me].notified()).await;
-            continue;
-        }
-        if let (0, Some(pace)) = (due, &pace) {
-            sleep(std(pace.next.since(now)).min(std(longest))).await;
-            continue;
-        }
-        let batch = (WRITE_SIZE / size).max(1).min(remaining).min(due).min(room);
-        for _ in 0..batch {
-            let sent = clock.now();
-            if let Request::Multicast(message) = &mut request {
-                message.groups[0] = plan.groups[(sequence % plan.groups.len() as u64) as usize];
-                let stamp = Stamp { run: plan.run, sender: me as u32, sequence, sent };
-                message.data = stamp.data(size as usize).into();
+        match sending.next() {
+            Next::Send(messages) => sending.send(&mut sender, messages).await?,
+            Next::WaitFor(time) => sleep(std(time.min(LONGEST_WAIT))).await,
+            Next::WaitForArrival => {
+                let arrival = sending.common.shared.arrived[me].notified();
+                _ = timeout(std(LONGEST_WAIT), arrival).await;
             }
-            sender.feed(&request).await?;
-            sequence += 1;
+            Next::End => return Ok(sender),
         }
-        if let Some(pace) = &mut pace {
-            pace.sent(batch);
-        }
-        let began = clock.now();
-        let is_held = write(&mut sender).await?;
+    }
+}
+
+impl Sending {
+    fn next(&mut self) -> Next {
+        let Common { plan, shared, clock } = &self.common;
         let now = clock.now();
         let mut tally = shared.tally.borrow_mut();
-        tally.send(me, batch, now);
-        if is_held {
-            tally.hold(me, began, now);
+        let remaining = match plan.end {
+            End::Count(count) => count - self.sequence,
+            End::At(_) => u64::MAX,
+        };
+        if remaining == 0 || tally.is_past(now) {
+            return Next::End;
         }
-        drop(tally);
-        yield_now().await;
+        let mut messages = (WRITE_SIZE / plan.size.get()).max(1).min(remaining);
+        if let Some(window) = plan.window {
+            let room = window.saturating_sub(self.sequence - tally.arrived(self.me));
+            tally.sent[self.me].is_waiting = room == 0;
+            if room == 0 {
+                return Next::WaitForArrival;
+            }
+            messages = messages.min(room);
+        }
+        if let Some(pace) = &mut self.pace {
+            let due = pace.due(now);
+            if due == 0 {
+                return Next::WaitFor(pace.next.since(now));
+            }
+            messages = messages.min(due);
+            pace.sent(messages);
+        }
+        Next::Send(messages)
     }
-    Ok(sender)
+
+    /// Sends messages with as few calls of the kernel as possible.
+    async fn send(&mut self, sender: &mut Sender, messages: u64) -> Result<(), Error> {
+        let Common { plan, shared, clock } = &self.common;
+        let groups = plan.groups.len() as u64;
+        for _ in 0..messages {
+            let (sequence, sent) = (self.sequence, clock.now());
+            let stamp = Stamp { run: plan.run, sender: self.me as u32, sequence, sent };
+            let data = stamp.data(plan.size.get() as usize).into();
+            let group = plan.groups[(sequence % groups) as usize];
+            let message = Message::new(plan.service.into(), &[group], 0, data);
+            sender.feed(&Request::Multicast(message)).await?;
+            self.sequence += 1;
+        }
+        let began = clock.now();
+        let is_held = write(sender).await?;
+        shared.send(self.me, messages, is_held.then_some(began), clock.now());
+        yield_now().await;
+        Ok(())
+    }
 }
 
 /// Writes what was fed. Returns whether the daemon let the sender wait.
@@ -159,7 +185,7 @@ pub(super) async fn receive(common: Common, me: Option<usize>, mut receiver: Rec
 }
 
 /// The duration as the standard library has it.
-pub(super) fn std(duration: Duration) -> std::time::Duration {
+fn std(duration: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(duration.ps() / 1_000)
 }
 

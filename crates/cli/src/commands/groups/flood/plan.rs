@@ -62,12 +62,4 @@ impl Plan {
     pub(super) fn daemon_of_receiver(&self, receiver: usize) -> &Address {
         &self.at[self.at.len() - 1 - receiver % self.at.len()]
     }
-
-    /// Time that the senders have left; `None` if the number of messages decides.
-    pub(super) fn left(&self, now: Time) -> Option<Duration> {
-        match self.end {
-            End::Count(_) => None,
-            End::At(end) => Some(if now < end { end.since(now) } else { Duration::from_ps(0) }),
-        }
-    }
 }

@@ -27,6 +27,8 @@ pub(super) struct Results {
     held: Vec<f64>,
     /// Messages that did not arrive; each counts once for each receiver.
     lost: u64,
+    /// Messages that still were on their way when the flood ended, counted in the same way.
+    under_way: u64,
     /// Messages that came after a later one of their sender, or twice.
     misplaced: u64,
     /// Receivers whose sequence differs from that of the others; `None` if the service promises no
@@ -34,7 +36,9 @@ pub(super) struct Results {
     disagreeing: Option<u64>,
     /// Number of messages before the first difference.
     first_difference: Option<u64>,
+    /// Notices that the members of the groups have changed, at all receivers.
     membership_changes: u64,
+    /// Messages that the daemon has not accepted.
     refused: u64,
 }
 
@@ -69,7 +73,7 @@ impl Results {
     pub(super) fn new(plan: &Plan, tally: &Tally) -> Results {
         let period = |last: Time| {
             let last = tally.until.unwrap_or(last);
-            Duration::from_ps(last.ps().saturating_sub(tally.from.ps()))
+            if last > tally.from { last.since(tally.from) } else { Duration::from_ps(0) }
         };
         let (sending, receiving) = (period(tally.last_sent), period(tally.last_received));
         let share = |held: Duration| match sending.is_zero() {
@@ -84,7 +88,7 @@ impl Results {
             p999: at(0.999),
             max: tally.latency.max() as f64 / 1e3,
         };
-        let order = tally.order.as_ref();
+        let (order, missing) = (tally.order.as_ref(), tally.missing());
         Results {
             senders: plan.senders,
             receivers: plan.receiving(),
@@ -96,7 +100,8 @@ impl Results {
             delivered: Flow::new(tally.delivered, receiving, plan.size),
             latency_us: (!tally.latency.is_empty()).then(latency),
             held: tally.sent.iter().map(|sent| share(sent.held)).collect(),
-            lost: tally.missing(),
+            lost: if tally.is_drained { missing } else { 0 },
+            under_way: if tally.is_drained { 0 } else { missing },
             misplaced: tally.misplaced,
             disagreeing: order.map(|order| order.violations()),
             first_difference: order.and_then(|order| order.first_difference()),
@@ -137,12 +142,13 @@ impl Results {
         _ = writeln!(text, "held       {}", self.held_text());
         _ = writeln!(text, "lost       {}", self.lost);
         _ = writeln!(text, "order      {}", self.order_text());
-        for (count, what) in [
-            (self.membership_changes, "the groups' members changed"),
-            (self.refused, "the daemon refused a message"),
+        for (what, count) in [
+            ("under way", self.under_way),
+            ("changes", self.membership_changes),
+            ("refused", self.refused),
         ] {
             if count > 0 {
-                _ = writeln!(text, "note: {what} {count} times");
+                _ = writeln!(text, "{what:<10} {count}");
             }
         }
         text

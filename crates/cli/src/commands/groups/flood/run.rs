@@ -8,11 +8,11 @@ use ratewire_groups::client::{
     Address, Connection, Error, Options, Received, Receiver, Request, Sender,
 };
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::client::{Common, receive, send};
 use super::clock::Clock;
-use super::plan::Plan;
+use super::plan::{End, Plan};
 use super::tally::Shared;
 
 /// Time in which all receivers must have joined.
@@ -21,6 +21,10 @@ const SETUP: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time without progress after which messages that have not arrived count as lost.
 const GRACE: Duration = Duration::from_secs(2);
+/// Time after the end in which messages may arrive, if some still do.
+const DRAIN: Duration = Duration::from_secs(10);
+/// Longest flood without an end of its own.
+const LONGEST: Duration = Duration::from_secs(365 * 86_400);
 /// Time for the daemons to end the connections.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -56,10 +60,15 @@ impl From<Error> for Trouble {
 
 /// Runs a flood to its end.
 pub(super) async fn run(plan: Plan) -> Result<Rc<Shared>, Trouble> {
+    let length = match plan.end {
+        End::Count(_) => None,
+        End::At(end) => Some(Duration::from_secs_f64(end.secs())),
+    };
     let setup = timeout(SETUP, connect(&plan)).await.map_err(|_| Trouble::Setup)?;
     let (senders, receivers) = setup?;
     let shared = Rc::new(Shared::new(&plan));
-    let common = Common { plan: Rc::new(plan), shared: shared.clone(), clock: Clock::start() };
+    let clock = Clock::start();
+    let common = Common { plan: Rc::new(plan), shared: shared.clone(), clock };
     let (mut sending, mut receiving, mut idle) = (JoinSet::new(), JoinSet::new(), Vec::new());
     for Ready { sender, receiver, receiving: me } in receivers {
         receiving.spawn_local(receive(common.clone(), me, receiver));
@@ -70,8 +79,20 @@ pub(super) async fn run(plan: Plan) -> Result<Rc<Shared>, Trouble> {
         sending.spawn_local(send(common.clone(), number, sender));
     }
     let mut clients = Clients { senders: sending, receivers: receiving, idle };
-    clients.wait(&shared, PATIENCE, |clients| clients.senders.is_empty()).await?;
-    clients.wait(&shared, GRACE, |_| shared.tally.borrow().missing() == 0).await?;
+    let longest = length.map_or(LONGEST, |length| length + DRAIN);
+    let is_sent = |clients: &Clients| clients.senders.is_empty();
+    tokio::select! {
+        done = clients.wait(&shared, longest, PATIENCE, is_sent) => {
+            done?;
+        }
+        _ = tokio::signal::ctrl_c() => {
+            shared.tally.borrow_mut().stop(clock.now());
+            clients.wait(&shared, DRAIN, GRACE, is_sent).await?;
+        }
+    }
+    let is_received = |_: &Clients| shared.tally.borrow().missing() == 0;
+    let is_calm = clients.wait(&shared, DRAIN, GRACE, is_received).await?;
+    shared.tally.borrow_mut().is_drained = is_calm;
     shared.tally.borrow_mut().is_over = true;
     clients.end().await;
     Ok(shared)
@@ -115,17 +136,23 @@ async fn open(address: &Address, receiving: Option<usize>) -> Result<Ready, Erro
 }
 
 impl Clients {
-    /// Waits until `is_done`, or nothing has been sent or received for as long as `patience`.
+    /// Waits until `is_done`, or nothing has been sent or received for as long as `patience`, at
+    /// most for as long as `longest`. Returns false in the last case.
     async fn wait(
         &mut self,
         shared: &Shared,
+        longest: Duration,
         patience: Duration,
         is_done: impl Fn(&Clients) -> bool,
-    ) -> Result<(), Error> {
+    ) -> Result<bool, Error> {
         let mut progress = shared.tally.borrow().progress();
         let mut calm = Duration::ZERO;
         let step = Duration::from_millis(10);
+        let deadline = Instant::now() + longest;
         while !is_done(self) && calm < patience {
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
             tokio::select! {
                 Some(done) = self.senders.join_next() => {
                     self.idle.push(done.expect("no task panics")?);
@@ -140,7 +167,7 @@ impl Clients {
                 calm = Duration::ZERO;
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Ends all connections. Errors do not matter any more.

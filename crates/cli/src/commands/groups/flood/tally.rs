@@ -71,6 +71,8 @@ pub(super) struct Tally {
     pub misplaced: u64,
     /// Changes of the groups' members between the start and the end.
     pub changes: u64,
+    /// Whether no more messages are on their way.
+    pub is_drained: bool,
     /// Whether the clients are leaving.
     pub is_over: bool,
     /// Messages that the daemon has refused.
@@ -82,6 +84,12 @@ impl Shared {
         let senders = plan.senders;
         let arrived = (0..senders).map(|_| Notify::new()).collect();
         Shared { tally: RefCell::new(Tally::new(plan)), arrived }
+    }
+
+    /// Takes note of messages that the kernel has taken from a sender. `held_from` is when the
+    /// daemon has stopped reading, if it did.
+    pub(super) fn send(&self, sender: usize, messages: u64, held_from: Option<Time>, now: Time) {
+        self.tally.borrow_mut().send(sender, messages, held_from, now);
     }
 
     /// Takes note of a message that a receiver has got.
@@ -112,6 +120,7 @@ impl Tally {
             order: has_order.then(|| Order::new(plan.receiving())),
             misplaced: 0,
             changes: 0,
+            is_drained: false,
             is_over: false,
             refused: 0,
         }
@@ -127,24 +136,26 @@ impl Tally {
         self.changes += u64::from(!self.is_over);
     }
 
-    /// Takes note of messages that the kernel has taken from a sender.
-    pub(super) fn send(&mut self, sender: usize, messages: u64, now: Time) {
-        let counts = self.counts(now);
+    /// Whether the end has come.
+    pub(super) fn is_past(&self, now: Time) -> bool {
+        self.until.is_some_and(|until| now >= until)
+    }
+
+    /// Moves the end to now, unless it has come.
+    pub(super) fn stop(&mut self, now: Time) {
+        self.until = Some(self.until.map_or(now, |until| until.min(now)));
+    }
+
+    fn send(&mut self, sender: usize, messages: u64, held_from: Option<Time>, now: Time) {
+        let (counts, until) = (self.counts(now), self.until.unwrap_or(now).min(now));
         let sent = &mut self.sent[sender];
         sent.all += messages;
         if counts {
             sent.counted += messages;
             self.last_sent = now;
         }
-    }
-
-    /// Takes note of a period in which the daemon did not read from a sender.
-    pub(super) fn hold(&mut self, sender: usize, began: Time, ended: Time) {
-        let began = began.max(self.from);
-        let ended = self.until.map_or(ended, |until| ended.min(until));
-        if began < ended {
-            let held = &mut self.sent[sender].held;
-            *held = Duration::from_ps(held.ps() + ended.since(began).ps());
+        if let Some(from) = held_from.map(|from| from.max(self.from)).filter(|from| *from < until) {
+            sent.held += until.since(from);
         }
     }
 
