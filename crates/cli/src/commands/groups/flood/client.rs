@@ -73,7 +73,11 @@ struct Sending {
 
 /// Sends until the plan ends. Returns the sender after the daemon has read everything.
 pub(super) async fn send(common: Common, me: usize, mut sender: Sender) -> Result<Sender, Error> {
-    let pace = common.plan.rate.map(|rate| Pace { rate, next: common.clock.now() });
+    let pace = common.plan.rate.map(|rate| {
+        // Senders take turns.
+        let share = me as f64 / common.plan.senders as f64;
+        Pace { rate, next: common.clock.now() + Duration::from_secs_f64(share / rate) }
+    });
     let mut sending = Sending { common, me, sequence: 0, pace };
     loop {
         match sending.next() {
