@@ -22,12 +22,12 @@ impl Stamp {
 
     /// A message's data of `size` bytes, at least [`Stamp::SIZE`].
     pub(super) fn data(&self, size: usize) -> Vec<u8> {
-        let mut data = Vec::with_capacity(size);
-        data.put_u32(self.run);
-        data.put_u32(self.sender);
-        data.put_u64(self.sequence);
-        data.put_u64(self.sent.ps());
-        data.resize(size, 0);
+        let mut data = vec![0; size];
+        let mut start = &mut data[..];
+        start.put_u32(self.run);
+        start.put_u32(self.sender);
+        start.put_u64(self.sequence);
+        start.put_u64(self.sent.ps());
         data
     }
 
