@@ -95,10 +95,11 @@ pub(super) async fn flood(args: &Args) -> Exit {
             }
             return exit;
         }
-        Err(Trouble::Setup) => {
+        Err(Trouble::Setup(longest)) => {
             tell!(
-                "ratewire: not all clients could join the groups within 10 s\n  \
-                 help: see the daemons' logs; all addresses must be those of linked daemons"
+                "ratewire: not all clients could join the groups within {} s\n  \
+                 help: see the daemons' logs; all addresses must be those of linked daemons",
+                longest.as_secs()
             );
             return Exit::Unable;
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_groups::client::{
-    Address, Connection, Error, Options, Received, Receiver, Request, Sender,
+    Address, Connection, Error, GroupName, Options, Received, Receiver, Request, Sender,
 };
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
@@ -17,6 +17,9 @@ use super::tally::Shared;
 
 /// Time in which all receivers must have joined.
 const SETUP: Duration = Duration::from_secs(10);
+/// More of that time for each client: daemons accept 100 connections a second if nothing else is
+/// configured.
+const SETUP_PER_CLIENT: Duration = Duration::from_millis(20);
 /// Time without progress after which senders are given up.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Time without progress after which messages that have not arrived count as lost.
@@ -32,8 +35,8 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub(super) enum Trouble {
     /// A connection has failed.
     Client(Error),
-    /// Not all receivers have joined in time.
-    Setup,
+    /// Not all receivers have joined within this time.
+    Setup(Duration),
 }
 
 /// A client that is ready.
@@ -64,7 +67,8 @@ pub(super) async fn run(plan: Plan) -> Result<Rc<Shared>, Trouble> {
         End::Count(_) => None,
         End::At(end) => Some(Duration::from_secs_f64(end.secs())),
     };
-    let setup = timeout(SETUP, connect(&plan)).await.map_err(|_| Trouble::Setup)?;
+    let longest = SETUP + SETUP_PER_CLIENT * (plan.senders + plan.receivers) as u32;
+    let setup = timeout(longest, connect(&plan)).await.map_err(|_| Trouble::Setup(longest))?;
     let (senders, receivers) = setup?;
     let shared = Rc::new(Shared::new(&plan));
     let clock = Clock::start();
@@ -109,24 +113,41 @@ async fn connect(plan: &Plan) -> Result<(Vec<Ready>, Vec<Ready>), Error> {
         let receiving = plan.is_closed().then_some(number);
         senders.push(open(plan.daemon_of_sender(number), receiving).await?);
     }
-    let joining = if plan.is_closed() { &mut senders } else { &mut receivers };
-    for client in joining.iter_mut() {
-        for group in &plan.groups {
-            client.sender.feed(&Request::Join(*group)).await?;
-        }
-        client.sender.flush().await?;
-    }
-    for client in joining {
-        let mut whole = BTreeSet::new();
-        while whole.len() < plan.groups.len() {
-            if let Received::Membership(membership) = client.receiver.receive().await?
-                && membership.members.len() >= plan.receiving()
-            {
-                whole.insert(membership.group);
-            }
-        }
+    match plan.is_closed() {
+        true => senders = join_all(senders, plan).await?,
+        false => receivers = join_all(receivers, plan).await?,
     }
     Ok((senders, receivers))
+}
+
+/// Lets clients join all groups. All read at the same time: notices of many members are long.
+async fn join_all(clients: Vec<Ready>, plan: &Plan) -> Result<Vec<Ready>, Error> {
+    let mut joining = JoinSet::new();
+    for client in clients {
+        joining.spawn_local(join(client, plan.groups.clone(), plan.receiving()));
+    }
+    let mut joined = Vec::new();
+    while let Some(client) = joining.join_next().await {
+        joined.push(client.expect("no task panics")?);
+    }
+    joined.sort_by_key(|client| client.receiving);
+    Ok(joined)
+}
+
+/// Joins groups, and waits until each has this number of members.
+async fn join(mut client: Ready, groups: Vec<GroupName>, members: usize) -> Result<Ready, Error> {
+    for group in &groups {
+        client.sender.send(&Request::Join(*group)).await?;
+    }
+    let mut whole = BTreeSet::new();
+    while whole.len() < groups.len() {
+        if let Received::Membership(membership) = client.receiver.receive().await?
+            && membership.members.len() >= members
+        {
+            whole.insert(membership.group);
+        }
+    }
+    Ok(client)
 }
 
 async fn open(address: &Address, receiving: Option<usize>) -> Result<Ready, Error> {
