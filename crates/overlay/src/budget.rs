@@ -62,6 +62,11 @@ impl Budget {
         self.payday
     }
 
+    /// Sets the clock back.
+    pub fn set_back(&mut self, by: Duration) {
+        self.payday = self.payday - by;
+    }
+
     /// Forgoes salaries before `earliest`, as of a client that has enough.
     pub fn skip_to(&mut self, earliest: Time) {
         self.payday = self.payday.max(earliest);

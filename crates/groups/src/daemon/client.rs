@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
 
 use super::core::{Session, Shared};
 use super::outbox::Item;
@@ -33,12 +34,12 @@ where
     let session = match tokio::time::timeout(limit, greeted).await {
         Ok(Ok(session)) => session,
         Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
-            return shared.record.refused(shared.now(), &from, &reason(&error));
+            return shared.record.refused(&from, &reason(&error));
         }
         Ok(Err(_)) => return,
         Err(_) => {
             let reason = "the client has not introduced itself in time";
-            return shared.record.refused(shared.now(), &from, reason);
+            return shared.record.refused(&from, reason);
         }
     };
     let written = write_all(&shared, &session, write);
@@ -141,16 +142,16 @@ where
                 Ok(None) => break,
                 Ok(Some(Request::Disconnect)) => return Ok(()),
                 Err(violation) => {
-                    let (now, name) = (shared.now(), session.name.as_str());
-                    shared.record.violated(now, name, &session.from, &violation);
+                    let name = session.name.as_str();
+                    shared.record.violated(name, &session.from, &violation);
                     return Ok(());
                 }
                 Ok(Some(request)) => {
                     if !shared.act(session, request) {
                         shared.pass_on();
-                        let since = shared.now();
+                        let since = Instant::now();
                         session.reader.notified().await;
-                        let blocked = shared.now().since(since).secs();
+                        let blocked = since.elapsed().as_secs_f64();
                         shared.record.count(|totals| totals.blocked_seconds += blocked);
                     }
                 }

@@ -22,6 +22,9 @@ use super::record::Record;
 use crate::config::{Config, Policy};
 use crate::spread::{GroupName, Message, PrivateName, Received, Request};
 
+/// Time by which the core's clock is set back: fifty days.
+const DAYS: Duration = Duration::from_secs(50 * 24 * 3600);
+
 /// A message on a link between daemons.
 pub(super) type LinkMessage = membership::LinkMessage<GroupName, Body>;
 
@@ -31,7 +34,8 @@ pub(super) struct Shared {
     pub(super) me: OverlayNodeId,
     pub(super) incarnation: u64,
     pub(super) record: Record,
-    start: Instant,
+    /// When the core's time was zero.
+    start: Cell<Instant>,
     core: RefCell<Core>,
     /// Woken when the next deadline may have changed.
     clock: Notify,
@@ -107,7 +111,7 @@ impl Shared {
             me,
             incarnation,
             record,
-            start: Instant::now(),
+            start: Cell::new(Instant::now()),
             core: RefCell::new(core),
             clock: Notify::new(),
             armed: Cell::new(Time::NEVER),
@@ -117,11 +121,19 @@ impl Shared {
     }
 
     pub(super) fn now(&self) -> Time {
-        Time::ZERO + Duration::from_nanos(self.start.elapsed().as_nanos() as u64)
+        Time::ZERO + Duration::from_nanos(self.start.get().elapsed().as_nanos() as u64)
+    }
+
+    /// Sets the core's clock back once in a while: it has room for 213 days.
+    fn set_back(&self) {
+        if self.now() > Time::ZERO + DAYS * 2 {
+            self.start.set(self.start.get() + super::length(DAYS));
+            self.core.borrow_mut().daemon.set_back(DAYS);
+        }
     }
 
     fn instant(&self, time: Time) -> Instant {
-        self.start + std::time::Duration::from_nanos(time.ps().div_ceil(1000))
+        self.start.get() + std::time::Duration::from_nanos(time.ps().div_ceil(1000))
     }
 
     /// Limit of a client's queue in bytes.
@@ -444,7 +456,7 @@ impl Core {
             return;
         }
         let waiting = session.outbox.borrow().messages();
-        shared.record.cut_off(shared.now(), session.name.as_str(), waiting);
+        shared.record.cut_off(session.name.as_str(), waiting);
         let groups = core::mem::take(&mut *session.groups.borrow_mut());
         session.close(groups.into_iter().map(|group| notice::item(&Received::Left(group))));
     }
@@ -491,6 +503,7 @@ pub(super) async fn keep_time(shared: Rc<Shared>) {
         shared.armed.set(deadline);
         tokio::select! {
             () = tokio::time::sleep_until(shared.instant(deadline)) => {
+                shared.set_back();
                 let mut core = shared.core.borrow_mut();
                 core.daemon.advance(shared.now());
                 shared.flush(&mut core);

@@ -138,7 +138,7 @@ async fn answer(
     if let Err(error) = answer_to(shared, identity, &mut peer, stream).await {
         match peer {
             Some(peer) => shared.record.link_failed(peer, reason(&error)),
-            None => shared.record.stranger(shared.now(), &from.to_string(), &reason(&error)),
+            None => shared.record.stranger(&from.to_string(), &reason(&error)),
         }
     }
 }

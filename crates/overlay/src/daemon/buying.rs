@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use rand_core::Rng;
-use ratewire_units::{Duration, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Daemon, Payload};
 use crate::benefit::Recent;
@@ -20,6 +20,8 @@ const LAG: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Time in which the socket's buffer may still take messages without the client's reading.
 const BUFFERING: Duration = Duration::from_millis(5);
+/// Part of the window after which a daemon asks others whether they have its messages.
+const ASKING: u64 = 8;
 /// Shortest time before a message that chance delayed is considered again.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
 
@@ -98,6 +100,16 @@ impl<G, P> Purse<G, P> {
             self.budget.pay(params);
         }
         is_due
+    }
+
+    pub(super) fn set_back(&mut self, by: Duration) {
+        self.budget.set_back(by);
+        self.recent.set_back(by);
+        self.since = self.since - by;
+        self.ready = self.ready - by;
+        if self.wake != Time::NEVER {
+            self.wake = self.wake - by;
+        }
     }
 
     fn state(&self, now: Time) -> PurseState {
@@ -253,9 +265,15 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let before = self.member.stamp();
         self.member.multicast(client, offer.message);
         let stamp = self.member.stamp();
-        if stamp > before && self.member.stable() < stamp {
+        let is_for_others = !to.without(self.member.id()).is_empty();
+        if stamp > before && is_for_others && self.member.stable() < stamp {
             self.unstable.push_back((stamp, size));
             self.in_window += size;
+            self.unasked += size;
+            if self.unasked.get() >= self.settings.window.get() / ASKING {
+                self.unasked = Bytes::ZERO;
+                self.member.ask_for_stability();
+            }
         }
         Ok(())
     }

@@ -28,7 +28,7 @@ use buying::Purse;
 pub use buying::{Offer, Offered, PurseState};
 use prices::Prices;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::membership::{Delivery, Event, Label, LinkMessage, Member, ViewBody};
@@ -77,6 +77,8 @@ pub struct Daemon<G, P> {
     /// This daemon's messages that not all have, with their sizes, and the sum of these.
     unstable: VecDeque<(OrderStamp, Bytes)>,
     in_window: Bytes,
+    /// Bytes sent since this daemon last asked others whether they have its messages.
+    unasked: Bytes,
     /// By destinations: the links that messages cross in this view.
     ways: BTreeMap<NodeSet, Vec<EdgeId>>,
     next_update: Time,
@@ -132,6 +134,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             deliveries: VecDeque::new(),
             unstable: VecDeque::new(),
             in_window: Bytes::ZERO,
+            unasked: Bytes::ZERO,
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
             random,
@@ -255,6 +258,17 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.settle(now);
     }
 
+    /// Sets the clock back: the next `now` is this much less than it would be. Time ends after 213
+    /// days, and daemons may run for longer.
+    pub fn set_back(&mut self, by: Duration) {
+        self.links.iter_mut().for_each(|link| link.queue.set_back(by));
+        self.prices.set_back(by);
+        self.purses.values_mut().for_each(|purse| purse.set_back(by));
+        let wakes = core::mem::take(&mut self.wakes);
+        self.wakes = wakes.into_iter().map(|Reverse((at, id))| Reverse((at - by, id))).collect();
+        self.next_update = self.next_update - by;
+    }
+
     /// When to call [`Daemon::advance`].
     pub fn deadline(&self) -> Time {
         let wake = self.wakes.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
@@ -312,7 +326,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.prices.enter();
         self.ways.clear();
         self.unstable.clear();
-        self.in_window = Bytes::ZERO;
+        (self.in_window, self.unasked) = (Bytes::ZERO, Bytes::ZERO);
     }
 
     fn collect(&mut self, now: Time) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use crate::gauge::{Gauge, Mean};
 use crate::ids::{ClientId, EdgeId, OverlayNodeId};
@@ -55,6 +55,13 @@ impl Prices {
         }
         let links = vec![Level::default(); edges.len()];
         Prices { me, own, links, theirs: BTreeMap::new(), ours: BTreeMap::new() }
+    }
+
+    pub(super) fn set_back(&mut self, by: Duration) {
+        for queue in self.ours.values_mut() {
+            queue.gauge.set_back(by);
+            queue.mean.set_back(by);
+        }
     }
 
     /// Forgets what was told: daemons of a new view tell it anew.

@@ -16,10 +16,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use ratewire_overlay::membership::{LinkMessage, ViewId};
 use ratewire_overlay::{NodeSet, OverlayNodeId};
-use ratewire_units::Time;
+use tokio::time::Instant;
 use tracing::{info, warn};
 
 pub use self::counts::{Totals, Traffic};
@@ -32,6 +33,8 @@ const LONGEST_REASON: usize = 300;
 /// A daemon's counters and log.
 #[derive(Debug)]
 pub(super) struct Record {
+    /// Start of the daemon. The core's clock is set back once in a while; this one is not.
+    start: Instant,
     totals: Cell<Totals>,
     links: BTreeMap<OverlayNodeId, LinkRecord>,
     /// Bounds of events about clients and about links: neither can hide the other.
@@ -57,11 +60,17 @@ impl Record {
             (peer, LinkRecord { name, ..LinkRecord::default() })
         };
         Record {
+            start: Instant::now(),
             totals: Cell::default(),
             links: peers.map(link).collect(),
             clients: Throttle::default(),
             strangers: Throttle::default(),
         }
+    }
+
+    /// Time since the start of the daemon.
+    pub(super) fn uptime(&self) -> Duration {
+        self.start.elapsed()
     }
 
     /// Changes counters.
@@ -80,8 +89,8 @@ impl Record {
     }
 
     /// Admits an event to the log, or counts it as left out.
-    fn admit(&self, throttle: &Throttle, now: Time) -> Option<u64> {
-        let admitted = throttle.admit(now);
+    fn admit(&self, throttle: &Throttle) -> Option<u64> {
+        let admitted = throttle.admit(self.uptime());
         if admitted.is_none() {
             self.count(|totals| totals.log_left_out += 1);
         }
@@ -89,26 +98,26 @@ impl Record {
     }
 
     /// Notes that a client is not accepted.
-    pub(super) fn refused(&self, now: Time, from: &str, reason: &str) {
+    pub(super) fn refused(&self, from: &str, reason: &str) {
         self.count(|totals| totals.refused += 1);
-        if let Some(left_out) = self.admit(&self.clients, now) {
+        if let Some(left_out) = self.admit(&self.clients) {
             warn!(target: "ratewire_groups", from, reason, left_out, "client refused");
         }
     }
 
     /// Notes that a client has broken the protocol.
-    pub(super) fn violated(&self, now: Time, client: &str, from: &str, error: &dyn Error) {
+    pub(super) fn violated(&self, client: &str, from: &str, error: &dyn Error) {
         self.count(|totals| totals.violations += 1);
-        if let Some(left_out) = self.admit(&self.clients, now) {
+        if let Some(left_out) = self.admit(&self.clients) {
             let reason = reason(error);
             warn!(target: "ratewire_groups", client, from, reason, left_out, "client broke the protocol");
         }
     }
 
     /// Notes that a client is too far behind.
-    pub(super) fn cut_off(&self, now: Time, client: &str, waiting: usize) {
+    pub(super) fn cut_off(&self, client: &str, waiting: usize) {
         self.count(|totals| totals.cut_off += 1);
-        if let Some(left_out) = self.admit(&self.clients, now) {
+        if let Some(left_out) = self.admit(&self.clients) {
             warn!(target: "ratewire_groups", client, waiting, left_out, "client cut off: too far behind");
         }
     }
@@ -147,8 +156,8 @@ impl Record {
     }
 
     /// Notes a connection to the address for daemons that has ended before its peer was known.
-    pub(super) fn stranger(&self, now: Time, from: &str, reason: &str) {
-        if let Some(left_out) = self.admit(&self.strangers, now) {
+    pub(super) fn stranger(&self, from: &str, reason: &str) {
+        if let Some(left_out) = self.admit(&self.strangers) {
             warn!(target: "ratewire_groups", from, reason, left_out, "no link for this connection");
         }
     }

@@ -1,13 +1,10 @@
 //! Bounds how much others can make a daemon log.
 
 use std::cell::Cell;
-
-use ratewire_units::Time;
+use std::time::Duration;
 
 /// Events that are logged in a second.
 const MOST: u32 = 10;
-/// Picoseconds of a second.
-const SECOND: u64 = 1_000_000_000_000;
 
 /// Admits at most [`MOST`] events in each second, and counts the others.
 #[derive(Debug, Default)]
@@ -18,10 +15,10 @@ pub(super) struct Throttle {
 }
 
 impl Throttle {
-    /// Whether an event may be logged. If it may, the result is the number of events that were left
-    /// out before it.
-    pub(super) fn admit(&self, now: Time) -> Option<u64> {
-        let second = now.ps() / SECOND;
+    /// Whether an event may be logged, this long after the start. If it may, the result is the
+    /// number of events that were left out before it.
+    pub(super) fn admit(&self, uptime: Duration) -> Option<u64> {
+        let second = uptime.as_secs();
         if self.second.replace(second) != second {
             self.admitted.set(0);
         }
@@ -36,14 +33,12 @@ impl Throttle {
 
 #[cfg(test)]
 mod tests {
-    use ratewire_units::Duration;
-
     use super::*;
 
     #[test]
     fn a_flood_leaves_ten_events_a_second_and_a_count() {
         let throttle = Throttle::default();
-        let at = |millis| Time::ZERO + Duration::from_millis(millis);
+        let at = Duration::from_millis;
         let admitted = |millis| (0..100).filter(|_| throttle.admit(at(millis)).is_some()).count();
         assert_eq!((admitted(0), admitted(500), admitted(999)), (10, 0, 0));
         assert_eq!(throttle.admit(at(1000)), Some(290));

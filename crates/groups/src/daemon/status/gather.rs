@@ -27,7 +27,7 @@ pub(super) fn gather(shared: &Shared) -> Status {
             daemon: name(config, shared.me),
             version: env!("CARGO_PKG_VERSION").to_string(),
             started_unix_seconds: shared.incarnation as f64 / 1e6,
-            uptime_seconds: now.secs(),
+            uptime_seconds: shared.record.uptime().as_secs_f64(),
             view: view(shared, daemon),
             links: links(shared, daemon),
             clients: sessions.values().map(|session| client(session)).collect(),
