@@ -18,7 +18,7 @@ use ratewire_overlay::OverlayNodeId;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
-use tracing::warn;
+use tracing::{info, warn};
 
 use super::gather::gather;
 use super::metrics::{Format, metrics};
@@ -57,7 +57,12 @@ impl Listener {
     ) -> Result<Listener, DaemonError> {
         let Some(address) = config.daemon(me).status else { return Ok(Listener { socket: None }) };
         match TcpListener::bind(address).await {
-            Ok(socket) => Ok(Listener { socket: Some(socket) }),
+            Ok(socket) => {
+                // Port 0 of the configuration takes a free port.
+                let address = socket.local_addr().unwrap_or(address).to_string();
+                info!(target: "ratewire_groups", address, "status served");
+                Ok(Listener { socket: Some(socket) })
+            }
             Err(error) if config.is_built_in() => {
                 let (address, reason) = (address.to_string(), reason(&error));
                 warn!(target: "ratewire_groups", address, reason, "daemon runs without a status");

@@ -1,0 +1,168 @@
+//! The status of running daemons.
+#![expect(clippy::disallowed_methods, reason = "daemons run in threads, and tests wait for them")]
+
+mod events;
+mod http;
+mod running;
+
+use std::path::Path;
+
+use ratewire_groups::client::{Options, Service};
+use ratewire_groups::config::{Config, Listen, Policy};
+use ratewire_groups::daemon::{DaemonError, fetch_status};
+use running::{free, joined, message, one, paris, start};
+use tracing::Dispatch;
+
+#[test]
+fn clients_and_groups_are_shown() {
+    let daemon = paris();
+    let mut ann = daemon.client("ann");
+    ann.join("chat".parse().unwrap()).unwrap();
+    joined(&mut ann);
+    for _ in 0..3 {
+        ann.multicast(Service::Agreed, &["chat".parse().unwrap()], 0, vec![7; 1000]).unwrap();
+        assert_eq!(message(&mut ann).len(), 1000);
+    }
+    let status = daemon.wait(|status| status.totals.messages_out >= 4);
+    assert_eq!((status.daemon.as_str(), status.version.as_str()), ("paris", "0.1.0"));
+    assert_eq!((status.view.members, status.view.is_changing), (vec!["paris".to_string()], false));
+    assert!(status.view.absent.is_empty() && status.links.is_empty());
+    let [client] = &status.clients[..] else { panic!("one client") };
+    assert_eq!(client.name, "#ann#paris");
+    assert!(client.from.starts_with("127.0.0.1:"), "{}", client.from);
+    assert_eq!((client.groups.as_slice(), client.group_count), (&["chat".to_string()][..], 1));
+    assert_eq!((client.sent, client.delivered, client.dropped), (3, 4, 0));
+    assert_eq!((client.queue_bytes, client.is_full, client.is_blocked), (0, false, false));
+    assert!(client.money_dollars > 0.0 && client.salary_period_seconds > 0.0);
+    let [group] = &status.groups[..] else { panic!("one group") };
+    assert_eq!((group.name.as_str(), group.policy), ("chat", Policy::Block));
+    assert_eq!((group.local_members, group.members, status.group_count), (1, 1, 1));
+    let totals = status.totals;
+    assert_eq!((totals.accepted, totals.messages_in, totals.bytes_in), (1, 3, 3000));
+    assert!(totals.bytes_out > 3000);
+    let table = daemon.status().table();
+    assert!(table.contains("\n#ann#paris  127.0.0.1:"), "{table}");
+    assert!(table.contains("\nchat   block              1       1\n"), "{table}");
+    assert!(table.contains("\nno links\n"), "{table}");
+}
+
+#[test]
+fn a_client_of_a_unix_socket_is_a_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("socket");
+    let mut config = one();
+    config.daemons[0].listen.push(Listen::Unix(path.clone()));
+    let daemon = start(config, "paris", Dispatch::none()).unwrap();
+    let address = path.to_str().unwrap().parse().unwrap();
+    let connection = ratewire_groups::client::blocking::Connection::connect(
+        &address,
+        Options { name: Some("bob".parse().unwrap()), ..Options::default() },
+    );
+    let from = &daemon.status().clients[0].from;
+    assert!(from.starts_with(&format!("process {} of user ", std::process::id())), "{from}");
+    drop(connection);
+    assert_eq!(daemon.wait(|status| status.clients.is_empty()).totals.accepted, 1);
+}
+
+#[test]
+fn refused_clients_and_violations_are_counted() {
+    use std::io::{Read, Write};
+    let daemon = paris();
+    let _ann = daemon.client("ann");
+    let again = Options { name: Some("ann".parse().unwrap()), ..Options::default() };
+    assert!(daemon.connect(again).is_err());
+    // The handshake of a client called `eve`, and then nonsense.
+    let mut eve = std::net::TcpStream::connect(daemon.clients).unwrap();
+    let hello = ratewire_groups::spread::Hello {
+        version: ratewire_groups::spread::Version::NEWEST,
+        membership: false,
+        priority: 0,
+        name: Some("eve".parse().unwrap()),
+    };
+    eve.write_all(&hello.encode()).unwrap();
+    eve.write_all(&ratewire_groups::spread::choice()).unwrap();
+    eve.write_all(&[0xff; 200]).unwrap();
+    _ = eve.read_to_end(&mut Vec::new());
+    let totals = daemon.wait(|status| status.totals.violations > 0).totals;
+    assert_eq!((totals.accepted, totals.refused, totals.violations), (2, 1, 1));
+}
+
+fn two() -> Config {
+    let table = |name| {
+        let [link, listen, status] = [free(), free(), free()];
+        format!(
+            "[[daemon]]\nname = \"{name}\"\naddress = \"{link}\"\nlisten = [\"{listen}\"]\n\
+             status = \"{status}\"\n"
+        )
+    };
+    let text = format!("links = \"mesh\"\n{}{}", table("paris"), table("tokyo"));
+    Config::parse(Path::new("groups.toml"), &text).unwrap()
+}
+
+#[test]
+fn links_show_their_traffic_and_why_they_are_down() {
+    let config = two();
+    let paris = start(config.clone(), "paris", Dispatch::none()).unwrap();
+    let alone = paris.wait(|status| status.links[0].last_error.is_some());
+    assert_eq!(alone.view.absent, ["tokyo"]);
+    let why = alone.links[0].last_error.clone().unwrap();
+    assert!(why.contains("refused"), "{why}");
+    let tokyo = start(config, "tokyo", Dispatch::none()).unwrap();
+    let both = |status: &ratewire_groups::daemon::Status| status.view.members.len() == 2;
+    assert!(paris.wait(both).view.entered >= 1);
+    tokyo.wait(both);
+    let (mut ann, mut bob) = (paris.client("ann"), tokyo.client("bob"));
+    bob.join("chat".parse().unwrap()).unwrap();
+    joined(&mut bob);
+    let group = ["chat".parse().unwrap()];
+    paris.wait(|status| status.group_count == 1);
+    for _ in 0..5 {
+        ann.multicast(Service::Safe, &group, 0, vec![7; 1000]).unwrap();
+        message(&mut bob);
+    }
+    let status = paris.status();
+    let link = &status.links[0];
+    assert_eq!((link.peer.as_str(), link.is_up, link.reconnects), ("tokyo", true, 0));
+    assert_eq!(link.sent.messages, 5);
+    assert!(link.sent.data_bytes > 5000 && link.sent.other_bytes > 0);
+    assert_eq!(
+        link.sent.bytes() - link.sent.data_bytes - link.sent.other_bytes,
+        link.sent.update_bytes
+    );
+    let far = tokyo.status();
+    assert_eq!(far.links[0].received.messages, 5);
+    assert_eq!(far.links[0].received.data_bytes, link.sent.data_bytes);
+    assert_eq!((far.groups[0].local_members, status.groups[0].local_members), (1, 0));
+    drop((ann, bob, tokyo));
+    let after = paris.wait(|status| !status.links[0].is_up);
+    let why = after.links[0].last_error.clone().unwrap();
+    assert!(why.contains("ended the connection") || why.contains("refused"), "{why}");
+    assert!(after.table().contains("down"), "{}", after.table());
+}
+
+#[test]
+fn a_taken_address_keeps_only_daemons_with_a_file_from_running() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap();
+    let mut config = one();
+    config.daemons[0].status = Some(address);
+    let Err(error) = start(config.clone(), "paris", Dispatch::none()) else { panic!("it runs") };
+    assert!(matches!(error, DaemonError::Status(at, _) if at == address));
+    let text = error.to_string();
+    assert!(text.ends_with("choose a free address of this host for `status`, or leave it out"));
+    let mut single = Config::single();
+    single.daemons = config.daemons;
+    start(single, "paris", Dispatch::none()).unwrap();
+}
+
+#[test]
+fn no_daemon_at_the_address_is_an_error_with_a_remedy() {
+    let address = free();
+    let error = fetch_status(address).unwrap_err();
+    let start = format!("no daemon tells its status at {address}; start one");
+    assert!(error.to_string().starts_with(&start), "{error}");
+    // A daemon's address for clients waits for the client to introduce itself.
+    let daemon = paris();
+    let error = fetch_status(daemon.clients).unwrap_err();
+    assert!(error.to_string().contains("`status`"), "{error}");
+}
