@@ -3,15 +3,16 @@
 
 mod events;
 mod http;
+mod log;
 mod running;
 
 use std::path::Path;
 
+use log::Log;
 use ratewire_groups::client::{Options, Service};
 use ratewire_groups::config::{Config, Listen, Policy};
 use ratewire_groups::daemon::{DaemonError, fetch_status};
 use running::{free, joined, message, one, paris, start};
-use tracing::Dispatch;
 
 #[test]
 fn clients_and_groups_are_shown() {
@@ -52,7 +53,7 @@ fn a_client_of_a_unix_socket_is_a_process() {
     let path = folder.path().join("socket");
     let mut config = one();
     config.daemons[0].listen.push(Listen::Unix(path.clone()));
-    let daemon = start(config, "paris", Dispatch::none()).unwrap();
+    let daemon = start(config, "paris", &Log::default()).unwrap();
     let address = path.to_str().unwrap().parse().unwrap();
     let connection = ratewire_groups::client::blocking::Connection::connect(
         &address,
@@ -102,12 +103,12 @@ fn two() -> Config {
 #[test]
 fn links_show_their_traffic_and_why_they_are_down() {
     let config = two();
-    let paris = start(config.clone(), "paris", Dispatch::none()).unwrap();
+    let paris = start(config.clone(), "paris", &Log::default()).unwrap();
     let alone = paris.wait(|status| status.links[0].last_error.is_some());
     assert_eq!(alone.view.absent, ["tokyo"]);
     let why = alone.links[0].last_error.clone().unwrap();
     assert!(why.contains("refused"), "{why}");
-    let tokyo = start(config, "tokyo", Dispatch::none()).unwrap();
+    let tokyo = start(config, "tokyo", &Log::default()).unwrap();
     let both = |status: &ratewire_groups::daemon::Status| status.view.members.len() == 2;
     assert!(paris.wait(both).view.entered >= 1);
     tokyo.wait(both);
@@ -146,13 +147,13 @@ fn a_taken_address_keeps_only_daemons_with_a_file_from_running() {
     let address = taken.local_addr().unwrap();
     let mut config = one();
     config.daemons[0].status = Some(address);
-    let Err(error) = start(config.clone(), "paris", Dispatch::none()) else { panic!("it runs") };
+    let Err(error) = start(config.clone(), "paris", &Log::default()) else { panic!("it runs") };
     assert!(matches!(error, DaemonError::Status(at, _) if at == address));
     let text = error.to_string();
     assert!(text.ends_with("choose a free address of this host for `status`, or leave it out"));
     let mut single = Config::single();
     single.daemons = config.daemons;
-    start(single, "paris", Dispatch::none()).unwrap();
+    start(single, "paris", &Log::default()).unwrap();
 }
 
 #[test]

@@ -14,6 +14,8 @@ use ratewire_groups::daemon::{self, DaemonError, Status, fetch_status};
 use tokio::sync::oneshot;
 use tracing::Dispatch;
 
+use crate::log::Log;
+
 /// A free address of this host.
 pub fn free() -> SocketAddr {
     TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
@@ -28,11 +30,12 @@ pub struct Running {
 }
 
 /// Starts the daemon called `name`. Its `listen` has one TCP address.
-pub fn start(config: Config, name: &str, log: Dispatch) -> Result<Running, DaemonError> {
+pub fn start(config: Config, name: &str, log: &Log) -> Result<Running, DaemonError> {
     let me = config.me(Some(name)).unwrap();
     let clients = config.daemon(me).listen[0].clone();
     let ratewire_groups::config::Listen::Tcp(clients) = clients else { panic!("not TCP") };
     let status = config.daemon(me).status.unwrap();
+    let log = Dispatch::new(log.clone());
     let (stop, stopped) = oneshot::channel();
     let (ready, is_ready) = mpsc::channel();
     let thread = thread::spawn(move || {
@@ -59,7 +62,7 @@ pub fn one() -> Config {
 }
 
 pub fn paris() -> Running {
-    start(one(), "paris", Dispatch::none()).unwrap()
+    start(one(), "paris", &Log::default()).unwrap()
 }
 
 impl Running {
