@@ -152,7 +152,7 @@ where
                         let since = Instant::now();
                         session.reader.notified().await;
                         let blocked = since.elapsed().as_secs_f64();
-                        shared.record.count(|totals| totals.blocked_seconds += blocked);
+                        shared.record.count(|totals| totals.blocked_s += blocked);
                     }
                 }
             }

@@ -137,8 +137,10 @@ async fn answer(
     let mut peer = None;
     if let Err(error) = answer_to(shared, identity, &mut peer, stream).await {
         match peer {
-            Some(peer) => shared.record.link_failed(peer, reason(&error)),
-            None => shared.record.stranger(&from.to_string(), &reason(&error)),
+            Some(peer) if shared.record.link(peer).is_some() => {
+                shared.record.link_failed(peer, reason(&error));
+            }
+            _ => shared.record.stranger(&from.to_string(), &reason(&error)),
         }
     }
 }

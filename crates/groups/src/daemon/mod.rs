@@ -67,6 +67,9 @@ async fn serve(
     stop: impl Future<Output = ()>,
     ready: impl FnOnce(),
 ) -> Result<(), DaemonError> {
+    let daemon = config.daemon(me).name.clone();
+    let version = env!("CARGO_PKG_VERSION");
+    info!(target: "ratewire_groups", daemon, version, "daemon starts");
     let links = link::Links::open(&config, me).await?;
     let listeners = listen::Listeners::open(&config, me).await?;
     let status = status::Listener::open(&config, me).await?;
@@ -77,8 +80,7 @@ async fn serve(
     links.start(&shared, &mut tasks);
     listeners.start(&shared, &mut tasks);
     status.start(&shared, &mut tasks);
-    let daemon = shared.config.daemon(me).name.as_str();
-    info!(target: "ratewire_groups", daemon, version = env!("CARGO_PKG_VERSION"), "daemon ready");
+    info!(target: "ratewire_groups", daemon, "daemon ready");
     ready();
     stop.await;
     info!(target: "ratewire_groups", daemon, "daemon stops");

@@ -26,6 +26,7 @@ fn refused_clients_do_not_fill_the_log() {
     assert!(first.contains("reason=\"another client of the daemon has this name\""), "{first}");
     let event = |text: &str| lines.iter().any(|line| line.starts_with(text));
     assert!(event("INFO message=status served address=\"127.0.0.1:"), "{lines:#?}");
-    assert!(event("INFO message=daemon ready daemon=\"paris\" version="), "{lines:#?}");
+    assert!(event("INFO message=daemon starts daemon=\"paris\" version="), "{lines:#?}");
+    assert!(event("INFO message=daemon ready daemon=\"paris\""), "{lines:#?}");
     assert!(event("INFO message=daemon stops daemon=\"paris\""), "{lines:#?}");
 }

@@ -34,7 +34,7 @@ fn clients_and_groups_are_shown() {
     assert_eq!((client.groups.as_slice(), client.group_count), (&["chat".to_string()][..], 1));
     assert_eq!((client.sent, client.delivered, client.dropped), (3, 4, 0));
     assert_eq!((client.queue_bytes, client.is_full, client.is_blocked), (0, false, false));
-    assert!(client.money_dollars > 0.0 && client.salary_period_seconds > 0.0);
+    assert!(client.money_dollars > 0.0 && client.salary_period_s > 0.0);
     let [group] = &status.groups[..] else { panic!("one group") };
     assert_eq!((group.name.as_str(), group.policy), ("chat", Policy::Block));
     assert_eq!((group.local_members, group.members, status.group_count), (1, 1, 1));
@@ -134,11 +134,32 @@ fn links_show_their_traffic_and_why_they_are_down() {
     assert_eq!(far.links[0].received.messages, 5);
     assert_eq!(far.links[0].received.data_bytes, link.sent.data_bytes);
     assert_eq!((far.groups[0].local_members, status.groups[0].local_members), (1, 0));
+    the_reference_has_all(&paris);
     drop((ann, bob, tokyo));
     let after = paris.wait(|status| !status.links[0].is_up);
     let why = after.links[0].last_error.clone().unwrap();
     assert!(why.contains("ended the connection") || why.contains("refused"), "{why}");
     assert!(after.table().contains("down"), "{}", after.table());
+}
+
+/// Every key and metric of a daemon with a link, a client and a group is in the reference.
+fn the_reference_has_all(daemon: &running::Running) {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/groups-status.md");
+    let page = std::fs::read_to_string(path).unwrap();
+    let json = daemon.ask("GET /status.json", "").1;
+    let mut keys: Vec<&str> =
+        json.split("\":").filter_map(|before| before.rsplit('"').next()).collect();
+    // The last part follows the last key.
+    keys.pop();
+    assert!(
+        keys.contains(&"reconnects") && keys.contains(&"blocked_s") && keys.contains(&"policy")
+    );
+    let metrics = daemon.ask("GET /metrics", "").1;
+    let metrics =
+        metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    for name in keys.into_iter().chain(metrics) {
+        assert!(page.contains(&format!("`{name}`")), "{name} is not in the reference");
+    }
 }
 
 #[test]

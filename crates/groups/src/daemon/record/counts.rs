@@ -24,8 +24,8 @@ pub struct Totals {
     pub bytes_out: u64,
     /// Unreliable messages that found a client's queue full, counted once for each such client.
     pub dropped: u64,
-    /// Time for which clients waited to send, in seconds. A wait counts when it ends.
-    pub blocked_seconds: f64,
+    /// Time for which clients waited to send, in seconds. A wait counts when its message is sent.
+    pub blocked_s: f64,
     /// Views that the daemon has entered.
     pub views: u64,
     /// Events that the log left out, because others came too fast.

@@ -26,8 +26,8 @@ pub(super) fn gather(shared: &Shared) -> Status {
         Status {
             daemon: name(config, shared.me),
             version: env!("CARGO_PKG_VERSION").to_string(),
-            started_unix_seconds: shared.incarnation as f64 / 1e6,
-            uptime_seconds: shared.record.uptime().as_secs_f64(),
+            started_unix_s: shared.incarnation as f64 / 1e6,
+            uptime_s: shared.record.uptime().as_secs_f64(),
             view: view(shared, daemon),
             links: links(shared, daemon),
             clients: sessions.values().map(|session| client(session)).collect(),
@@ -57,7 +57,7 @@ fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
     ViewStatus {
         number: id.number,
         coordinator: name(config, id.coordinator),
-        coordinator_started_unix_microseconds: id.incarnation,
+        coordinator_started_unix_us: id.incarnation,
         members: names(present).collect(),
         absent: names(absent).collect(),
         is_changing: daemon.member().is_changing(),
@@ -96,12 +96,12 @@ fn client(session: &Session, purse: Option<&PurseState>) -> ClientStatus {
         queue_messages: outbox.messages() as u64,
         is_full: outbox.is_full(),
         money_dollars: purse.map_or(0.0, |purse| finite(purse.money)),
-        salary_period_seconds: purse.map_or(0.0, |purse| purse.period.secs()),
+        salary_period_s: purse.map_or(0.0, |purse| purse.period.secs()),
         sent: purse.map_or(0, |purse| purse.sent),
         delivered: outbox.delivered(),
         dropped: session.dropped.get(),
         is_blocked: purse.is_some_and(|purse| purse.is_blocked),
-        blocked_seconds: purse.map_or(0.0, |purse| purse.blocked.secs()),
+        blocked_s: purse.map_or(0.0, |purse| purse.blocked.secs()),
     }
 }
 

@@ -74,9 +74,9 @@ impl Collector for Scrape {
 fn daemon(out: &mut Out<'_>, status: &Status) -> fmt::Result {
     let view = &status.view;
     out.info("The daemon's name and version", &status.daemon, &status.version)?;
-    let start = status.started_unix_seconds;
+    let start = status.started_unix_s;
     out.gauge("start_time", "Start of the daemon since 1970", Some(Unit::Seconds), start)?;
-    out.gauge("uptime", "Time since the start", Some(Unit::Seconds), status.uptime_seconds)?;
+    out.gauge("uptime", "Time since the start", Some(Unit::Seconds), status.uptime_s)?;
     let members = view.members.len();
     out.gauge("view_members", "Daemons in the view", None, members)?;
     out.gauge("view_absent", "Daemons that are not in the view", None, view.absent.len())?;
@@ -146,10 +146,10 @@ fn clients(out: &mut Out<'_>, status: &Status) -> fmt::Result {
     out.gauge("clients_longest_queue", "Longest queue to a client", bytes(), longest)?;
     let limit = status.limits.queue_per_client_bytes;
     out.gauge("clients_queue_limit", "Maximum of a client's queue", bytes(), limit)?;
-    let period = largest(|client| client.salary_period_seconds);
+    let period = largest(|client| client.salary_period_s);
     let help = "Longest time between a client's salaries";
     out.gauge("clients_longest_salary_period", help, seconds(), period)?;
-    let blocked = largest(|client| client.blocked_seconds);
+    let blocked = largest(|client| client.blocked_s);
     let help = "Longest time for which a connected client waited in all";
     out.gauge("clients_longest_blocked", help, seconds(), blocked)
 }
@@ -182,7 +182,7 @@ fn totals(out: &mut Out<'_>, status: &Status) -> fmt::Result {
     let help = "Unreliable messages that found a client's queue full";
     out.counter("messages_dropped", help, None, totals.dropped)?;
     let help = "Time for which clients waited to send";
-    out.counter("clients_blocked_time", help, seconds(), totals.blocked_seconds)?;
+    out.counter("clients_blocked_time", help, seconds(), totals.blocked_s)?;
     out.counter("log_left_out", "Events left out of the log", None, totals.log_left_out)
 }
 

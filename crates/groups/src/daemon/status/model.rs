@@ -14,9 +14,9 @@ pub struct Status {
     /// Version of the program.
     pub version: String,
     /// Start of the daemon, in seconds since 1970.
-    pub started_unix_seconds: f64,
+    pub started_unix_s: f64,
     /// Time since the start, in seconds.
-    pub uptime_seconds: f64,
+    pub uptime_s: f64,
     /// The daemons that this one forms a view with.
     pub view: ViewStatus,
     /// Links of this daemon, in the order of the file.
@@ -42,7 +42,7 @@ pub struct ViewStatus {
     pub coordinator: String,
     /// Start of the coordinator, in microseconds since 1970. Number, coordinator and start together
     /// name the view.
-    pub coordinator_started_unix_microseconds: u64,
+    pub coordinator_started_unix_us: u64,
     /// Daemons in the view.
     pub members: Vec<String>,
     /// Daemons of the configuration that are not in the view.
@@ -96,7 +96,7 @@ pub struct ClientStatus {
     /// Money of the client, in dollars.
     pub money_dollars: f64,
     /// Time between the client's salaries, in seconds.
-    pub salary_period_seconds: f64,
+    pub salary_period_s: f64,
     /// Messages of the client that were sent.
     pub sent: u64,
     /// Messages and notices that were written to the client.
@@ -106,7 +106,7 @@ pub struct ClientStatus {
     /// Whether a message of the client waits for money or for a queue.
     pub is_blocked: bool,
     /// Time for which messages of the client waited, in seconds, with the present wait.
-    pub blocked_seconds: f64,
+    pub blocked_s: f64,
 }
 
 /// A group.

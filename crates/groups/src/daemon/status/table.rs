@@ -31,7 +31,7 @@ impl Status {
         let changing = if view.is_changing { ", changing" } else { "" };
         let mut facts = vec![
             ("daemon", format!("{} (ratewire {})", self.daemon, self.version)),
-            ("up", uptime(self.uptime_seconds)),
+            ("up", uptime(self.uptime_s)),
             ("view", format!("{} of {}{changing}", view.number, view.coordinator)),
             ("members", view.members.join(" ")),
         ];
@@ -112,11 +112,11 @@ fn client(client: &ClientStatus) -> [String; 11] {
         Bytes::new(client.queue_bytes).to_string(),
         state.to_string(),
         dollars(client.money_dollars),
-        seconds(client.salary_period_seconds),
+        seconds(client.salary_period_s),
         client.sent.to_string(),
         client.delivered.to_string(),
         client.dropped.to_string(),
-        seconds(client.blocked_seconds),
+        seconds(client.blocked_s),
     ]
 }
 

@@ -46,12 +46,12 @@ fn client() -> impl Strategy<Value = ClientStatus> {
             queue_messages: counts[2],
             is_full,
             money_dollars: floats[0],
-            salary_period_seconds: floats[1],
+            salary_period_s: floats[1],
             sent: counts[3],
             delivered: counts[4],
             dropped: counts[5],
             is_blocked,
-            blocked_seconds: floats[2],
+            blocked_s: floats[2],
         },
     )
 }
@@ -70,7 +70,7 @@ fn view() -> impl Strategy<Value = ViewStatus> {
         |(counts, coordinator, [members, absent], is_changing)| ViewStatus {
             number: counts[0],
             coordinator,
-            coordinator_started_unix_microseconds: counts[1],
+            coordinator_started_unix_us: counts[1],
             members,
             absent,
             is_changing,
@@ -86,8 +86,8 @@ fn status() -> impl Strategy<Value = Status> {
         |(daemon, view, (links, clients, groups), (floats, limits), counts)| Status {
             daemon,
             version: "1.0".to_string(),
-            started_unix_seconds: floats[0],
-            uptime_seconds: floats[1],
+            started_unix_s: floats[0],
+            uptime_s: floats[1],
             view,
             links,
             clients,
@@ -104,7 +104,7 @@ fn status() -> impl Strategy<Value = Status> {
                 messages_in: counts[1],
                 bytes_out: counts[2],
                 dropped: counts[3],
-                blocked_seconds: floats[2],
+                blocked_s: floats[2],
                 ..Totals::default()
             },
         },
