@@ -1,8 +1,7 @@
 //! The daemon: clients and other daemons, by sockets, around the sans-IO core.
 //!
-//! One thread does everything. A task for each connection reads messages and acts on the
-//! [`Core`](core::Core); what the core has for clients and daemons waits in queues, which a task
-//! for each connection writes.
+//! One thread does everything. A task for each connection reads messages and acts on the core. What
+//! the core has for clients and daemons waits in queues, which a task for each connection writes.
 //!
 //! | file | is |
 //! |---|---|

@@ -3,6 +3,7 @@
 mod certificates;
 mod chat;
 mod check;
+mod daemon;
 mod flood;
 mod service;
 mod trouble;
@@ -21,6 +22,8 @@ pub(crate) struct Args {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Run a daemon, which programs written for Spread can use
+    Daemon(daemon::Args),
     /// Check a groups.toml: list its mistakes, or say what each daemon would do
     Check(check::Args),
     /// Make certificates for daemons
@@ -33,6 +36,7 @@ enum Command {
 
 pub(crate) fn groups(args: &Args) -> Exit {
     match &args.command {
+        Command::Daemon(args) => daemon::daemon(args),
         Command::Check(args) => check::check(args),
         Command::Certificates(args) => certificates::certificates(args),
         Command::Chat(args) => run(chat::chat(args)),
