@@ -35,8 +35,7 @@ impl fmt::Display for DaemonError {
                 write!(f, "cannot listen for other daemons at {address}")
             }
             DaemonError::Status(address, _) => {
-                let help = "choose a free address of this host for `status`, or leave it out";
-                write!(f, "cannot serve the status at {address}; {help}")
+                write!(f, "cannot serve the status at {address}")
             }
             DaemonError::Certificates(_) => f.write_str("cannot use the daemon's certificate"),
         }

@@ -31,6 +31,9 @@ const DEAD: Duration = Duration::from_secs(5);
 /// Time between attempts to connect.
 const RETRY: Duration = Duration::from_millis(500);
 
+/// Reason for the end of a connection that the peer has ended.
+const ENDED: &str = "the other end has ended the connection";
+
 /// What this daemon needs for its links.
 pub(super) struct Links {
     listener: Option<TcpListener>,
@@ -87,7 +90,7 @@ async fn connect(
         };
         // A link that ends is tried again; the status shows why it is down.
         if let Err(error) = ended {
-            shared.record.link_failed(peer, reason(&error));
+            shared.record.link_failed(peer, why(&error));
         }
         sleep(RETRY).await;
     }
@@ -138,9 +141,9 @@ async fn answer(
     if let Err(error) = answer_to(shared, identity, &mut peer, stream).await {
         match peer {
             Some(peer) if shared.record.link(peer).is_some() => {
-                shared.record.link_failed(peer, reason(&error));
+                shared.record.link_failed(peer, why(&error));
             }
-            _ => shared.record.stranger(&from.to_string(), &reason(&error)),
+            _ => shared.record.stranger(&from.to_string(), &why(&error)),
         }
     }
 }
@@ -195,14 +198,14 @@ where
         ended = write_all(shared, peer, &link, write) => ended,
         () = link.replaced.notified() => Ok(()),
     };
-    let why = match &ended {
-        Ok(()) => "the other daemon has ended the connection".to_string(),
-        Err(error) => reason(error),
+    let ending = match &ended {
+        Ok(()) => ENDED.to_string(),
+        Err(error) => why(error),
     };
     if ended.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
         shared.record.count(|totals| totals.violations += 1);
     }
-    shared.link_down(peer, &link, why);
+    shared.link_down(peer, &link, ending);
     // The end is noted; only a connection that never was a link fails.
     Ok(())
 }
@@ -248,6 +251,15 @@ where
         if stream.read_buf(buffer).await? == 0 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
+    }
+}
+
+/// Why a connection has failed, in words.
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::TimedOut => "the other end has not answered in time".to_string(),
+        io::ErrorKind::UnexpectedEof => ENDED.to_string(),
+        _ => reason(error),
     }
 }
 

@@ -1,8 +1,11 @@
 //! The HTTP server: what it answers, and to whom.
 
 use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::thread;
 use std::time::Duration;
+
+use ratewire_groups::daemon::{StatusError, fetch_status};
 
 use crate::running::paris;
 
@@ -124,4 +127,31 @@ fn one_connection_too_many_ends_the_oldest() {
     thread::sleep(Duration::from_millis(50));
     let open: Vec<bool> = open.iter_mut().map(is_open).collect();
     assert_eq!(open, (0..40).map(|place| place >= 25).collect::<Vec<_>>());
+}
+
+/// Asks a server that answers this, whatever the request.
+fn asked(answer: &'static str) -> StatusError {
+    let server = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap();
+    let answering = thread::spawn(move || {
+        let (mut stream, _) = server.accept().unwrap();
+        _ = stream.read(&mut [0; 1000]);
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    let error = fetch_status(address).unwrap_err();
+    answering.join().unwrap();
+    error
+}
+
+#[test]
+fn answers_of_other_servers_are_told_apart() {
+    let other = asked("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+    assert!(matches!(other, StatusError::Refused(_, 404)), "{other}");
+    let other = asked("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+    assert!(matches!(other, StatusError::Malformed(..)), "{other}");
+    let other = asked("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{}");
+    assert!(matches!(other, StatusError::Connection(..)), "{other}");
+    let other = asked("220 mail.example.com ESMTP\r\n");
+    assert!(matches!(other, StatusError::Connection(..)), "{other}");
+    assert!(other.to_string().ends_with("in the daemon's configuration"), "{other}");
 }

@@ -11,7 +11,7 @@ use std::path::Path;
 use log::Log;
 use ratewire_groups::client::{Options, Service};
 use ratewire_groups::config::{Config, Listen, Policy};
-use ratewire_groups::daemon::{DaemonError, fetch_status};
+use ratewire_groups::daemon::{DaemonError, StatusError, fetch_status};
 use running::{free, joined, message, one, paris, start};
 
 #[test]
@@ -163,6 +163,44 @@ fn the_reference_has_all(daemon: &running::Running) {
 }
 
 #[test]
+fn slow_clients_are_cut_off_or_miss_messages() {
+    let mut text = format!(
+        "[[daemon]]\nname = \"paris\"\nlisten = [\"{}\"]\nstatus = \"{}\"\n",
+        free(),
+        free()
+    );
+    text += "[flow-control]\nfee = 0\n[limits]\nqueue-per-client = \"256 KB\"\n";
+    text += "[[group]]\nname = \"late\"\nlag = 5\n[[group]]\nname = \"lossy\"\npolicy = \"drop\"\n";
+    let config = Config::parse(Path::new("groups.toml"), &text).unwrap();
+    let log = Log::default();
+    let daemon = start(config, "paris", &log).unwrap();
+    // Neither reads after it has joined; their sockets take some megabytes.
+    let (mut late, mut lossy) = (daemon.client("late"), daemon.client("lossy"));
+    late.join("late".parse().unwrap()).unwrap();
+    joined(&mut late);
+    lossy.join("lossy".parse().unwrap()).unwrap();
+    joined(&mut lossy);
+    let mut ann = daemon.client("ann");
+    let groups = [["late".parse().unwrap()], ["lossy".parse().unwrap()]];
+    for _ in 0..20 {
+        for _ in 0..20 {
+            ann.multicast(Service::Reliable, &groups[0], 0, vec![7; 100_000]).unwrap();
+            ann.multicast(Service::Unreliable, &groups[1], 0, vec![7; 100_000]).unwrap();
+        }
+    }
+    let status = daemon.wait(|status| status.totals.messages_in == 800);
+    assert_eq!(status.totals.cut_off, 1);
+    assert!(status.totals.dropped > 0);
+    let of = |name: &str| status.clients.iter().find(|client| client.name == name);
+    let deaf = of("#lossy#paris").expect("a client that misses messages stays");
+    assert_eq!(deaf.dropped, status.totals.dropped);
+    let text = status.groups.iter().map(|group| (group.name.as_str(), group.policy));
+    assert!(text.eq([("lossy", Policy::Drop)]), "the group of the lost member is gone");
+    let cut = log.lines().iter().filter(|line| line.contains("client cut off")).count();
+    assert_eq!(cut, 1);
+}
+
+#[test]
 fn a_taken_address_keeps_only_daemons_with_a_file_from_running() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap();
@@ -170,8 +208,7 @@ fn a_taken_address_keeps_only_daemons_with_a_file_from_running() {
     config.daemons[0].status = Some(address);
     let Err(error) = start(config.clone(), "paris", &Log::default()) else { panic!("it runs") };
     assert!(matches!(error, DaemonError::Status(at, _) if at == address));
-    let text = error.to_string();
-    assert!(text.ends_with("choose a free address of this host for `status`, or leave it out"));
+    assert_eq!(error.to_string(), format!("cannot serve the status at {address}"));
     let mut single = Config::single();
     single.daemons = config.daemons;
     start(single, "paris", &Log::default()).unwrap();
@@ -186,5 +223,5 @@ fn no_daemon_at_the_address_is_an_error_with_a_remedy() {
     // A daemon's address for clients waits for the client to introduce itself.
     let daemon = paris();
     let error = fetch_status(daemon.clients).unwrap_err();
-    assert!(error.to_string().contains("`status`"), "{error}");
+    assert!(matches!(error, StatusError::Connection(..) | StatusError::Late(_)), "{error}");
 }
