@@ -11,7 +11,7 @@ use std::path::Path;
 use log::Log;
 use ratewire_groups::client::{Options, Service};
 use ratewire_groups::config::{Config, Listen, Policy};
-use ratewire_groups::daemon::{DaemonError, StatusError, fetch_status};
+use ratewire_groups::daemon::{ClientStatus, DaemonError, StatusError, fetch_status};
 use running::{free, joined, message, one, paris, start};
 
 #[test]
@@ -198,6 +198,29 @@ fn slow_clients_are_cut_off_or_miss_messages() {
     assert!(text.eq([("lossy", Policy::Drop)]), "the group of the lost member is gone");
     let cut = log.lines().iter().filter(|line| line.contains("client cut off")).count();
     assert_eq!(cut, 1);
+}
+
+#[test]
+fn a_blocked_client_is_shown_with_its_wait() {
+    let daemon = paris();
+    let mut deaf = daemon.client("deaf");
+    deaf.join("chat".parse().unwrap()).unwrap();
+    joined(&mut deaf);
+    let mut ann = daemon.client("ann");
+    let sending = std::thread::spawn(move || {
+        let group = ["chat".parse().unwrap()];
+        while ann.multicast(Service::Reliable, &group, 0, vec![7; 100_000]).is_ok() {}
+    });
+    let is_waiting = |client: &ClientStatus| client.is_blocked && client.blocked_s > 1.0;
+    let status = daemon.wait(|status| status.clients.iter().any(is_waiting));
+    let ann = status.clients.iter().find(|client| is_waiting(client)).unwrap();
+    assert_eq!((ann.name.as_str(), ann.is_full), ("#ann#paris", false));
+    assert!(status.table().contains("  blocked  "), "{}", status.table());
+    let (_, metrics) = daemon.ask("GET /metrics", "");
+    assert!(metrics.contains("\nratewire_groups_clients_blocked 1\n"), "{metrics}");
+    // The daemon's end ends the wait.
+    drop(daemon);
+    sending.join().unwrap();
 }
 
 #[test]
