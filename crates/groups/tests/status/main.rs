@@ -102,8 +102,8 @@ fn two() -> Config {
 
 #[test]
 fn links_show_their_traffic_and_why_they_are_down() {
-    let config = two();
-    let paris = start(config.clone(), "paris", &Log::default()).unwrap();
+    let (config, log) = (two(), Log::default());
+    let paris = start(config.clone(), "paris", &log).unwrap();
     let alone = paris.wait(|status| status.links[0].last_error.is_some());
     assert_eq!(alone.view.absent, ["tokyo"]);
     let why = alone.links[0].last_error.clone().unwrap();
@@ -140,6 +140,15 @@ fn links_show_their_traffic_and_why_they_are_down() {
     let why = after.links[0].last_error.clone().unwrap();
     assert!(why.contains("ended the connection") || why.contains("refused"), "{why}");
     assert!(after.table().contains("down"), "{}", after.table());
+    let events = [
+        "WARN message=link cannot come up peer=\"tokyo\" reason=\"Connection refused",
+        "INFO message=link up peer=\"tokyo\"",
+        "INFO message=view entered number=",
+        "WARN message=link down peer=\"tokyo\" reason=\"",
+    ];
+    for event in events {
+        assert!(log.lines().iter().any(|line| line.starts_with(event)), "{event}");
+    }
 }
 
 /// Every key and metric of a daemon with a link, a client and a group is in the reference.

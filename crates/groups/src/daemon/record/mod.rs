@@ -1,8 +1,8 @@
 //! What a daemon notes about its work: counters for the status, and events for the log.
 //!
 //! Events go to [`tracing`] with the target `ratewire_groups`. A program that wants a log installs
-//! a subscriber. Of the events that clients or strangers cause, ten a second of each sort are
-//! logged, with the number of those left out.
+//! a subscriber. Others cause most events, so at most ten a second of each sort are logged, with
+//! the number of those left out.
 //!
 //! | part | is |
 //! |---|---|
@@ -37,9 +37,10 @@ pub(super) struct Record {
     start: Instant,
     totals: Cell<Totals>,
     links: BTreeMap<OverlayNodeId, LinkRecord>,
-    /// Bounds of events about clients and about links: neither can hide the other.
+    /// Bounds of events, one each: events of one sort cannot hide those of another.
     clients: Throttle,
     strangers: Throttle,
+    views: Throttle,
 }
 
 /// Counters of a link, over all of its connections.
@@ -50,6 +51,7 @@ pub(super) struct LinkRecord {
     received: Cell<Traffic>,
     connections: Cell<u64>,
     last_error: RefCell<Option<String>>,
+    throttle: Throttle,
 }
 
 impl Record {
@@ -65,6 +67,7 @@ impl Record {
             links: peers.map(link).collect(),
             clients: Throttle::default(),
             strangers: Throttle::default(),
+            views: Throttle::default(),
         }
     }
 
@@ -125,34 +128,42 @@ impl Record {
     /// Notes that the daemon is in a new view.
     pub(super) fn entered(&self, config: &Config, view: &ViewId, members: &NodeSet) {
         self.count(|totals| totals.views += 1);
+        let Some(left_out) = self.admit(&self.views) else { return };
         let names: Vec<&str> =
             members.iter().map(|node| config.daemon(node).name.as_str()).collect();
         let (number, coordinator) = (view.number, config.daemon(view.coordinator).name.as_str());
         let members = names.join(" ");
-        info!(target: "ratewire_groups", number, coordinator, members, "view entered");
+        info!(target: "ratewire_groups", number, coordinator, members, left_out, "view entered");
     }
 
     /// Notes a connection with a neighbour.
     pub(super) fn link_up(&self, peer: OverlayNodeId) {
         let Some(link) = self.links.get(&peer) else { return };
         link.connections.set(link.connections.get() + 1);
-        info!(target: "ratewire_groups", peer = link.name, "link up");
+        if let Some(left_out) = self.admit(&link.throttle) {
+            info!(target: "ratewire_groups", peer = link.name, left_out, "link up");
+        }
     }
 
     /// Notes why the connection with a neighbour has ended.
     pub(super) fn link_down(&self, peer: OverlayNodeId, reason: String) {
         let Some(link) = self.links.get(&peer) else { return };
-        warn!(target: "ratewire_groups", peer = link.name, reason, "link down");
+        if let Some(left_out) = self.admit(&link.throttle) {
+            warn!(target: "ratewire_groups", peer = link.name, reason, left_out, "link down");
+        }
         link.last_error.replace(Some(reason));
     }
 
     /// Notes why there is no connection with a neighbour. A reason that remains is logged once.
     pub(super) fn link_failed(&self, peer: OverlayNodeId, reason: String) {
         let Some(link) = self.links.get(&peer) else { return };
-        if link.last_error.borrow().as_ref() != Some(&reason) {
-            warn!(target: "ratewire_groups", peer = link.name, reason, "link cannot come up");
-            link.last_error.replace(Some(reason));
+        if link.last_error.borrow().as_ref() == Some(&reason) {
+            return;
         }
+        if let Some(left_out) = self.admit(&link.throttle) {
+            warn!(target: "ratewire_groups", peer = link.name, reason, left_out, "link cannot come up");
+        }
+        link.last_error.replace(Some(reason));
     }
 
     /// Notes a connection to the address for daemons that has ended before its peer was known.
