@@ -28,6 +28,11 @@ pub struct Recent {
 }
 
 impl Recent {
+    /// Sets the clock back.
+    pub(crate) fn set_back(&mut self, by: Duration) {
+        self.at = self.at - by;
+    }
+
     fn as_of(&self, now: Time, memory: Duration) -> f64 {
         self.messages * libm::exp(-now.since(self.at).secs() / memory.secs())
     }

@@ -76,6 +76,16 @@ impl Budget {
         }
     }
 
+    /// Sets the clock back.
+    pub fn set_back(&mut self, by: Duration) {
+        self.payday = self.payday - by;
+    }
+
+    /// Forgoes salaries before `earliest`, as of a client that has enough.
+    pub fn skip_to(&mut self, earliest: Time) {
+        self.payday = self.payday.max(earliest);
+    }
+
     /// Pays a salary and adapts the period (equations 3 and 4).
     pub fn pay(&mut self, params: &Params) {
         self.money = (self.money + params.salary).min(params.cap);

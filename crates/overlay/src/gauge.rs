@@ -1,6 +1,6 @@
 //! Number of waiting messages, and its mean over time.
 
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use crate::price::Occupancy;
 
@@ -32,6 +32,10 @@ impl Gauge {
         self.area
     }
 
+    pub fn set_back(&mut self, by: Duration) {
+        self.until = self.until - by;
+    }
+
     pub fn set(&mut self, now: Time, waiting: u64) {
         self.area += u128::from(self.waiting) * u128::from(now.since(self.until).ps());
         self.until = self.until.max(now);
@@ -42,6 +46,10 @@ impl Gauge {
 impl Mean {
     pub fn get(&self) -> Occupancy {
         self.mean
+    }
+
+    pub fn set_back(&mut self, by: Duration) {
+        self.closed.1 = self.closed.1 - by;
     }
 
     /// Ends an interval, as a cost update is due, and starts the next mean.

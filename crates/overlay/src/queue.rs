@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
-use ratewire_units::{Bytes, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use crate::gauge::{Gauge, Mean};
 use crate::price::Occupancy;
@@ -113,6 +113,12 @@ impl<M> LinkQueue<M> {
         self.gauge.area(now)
     }
 
+    /// Sets the clock back.
+    pub(crate) fn set_back(&mut self, by: Duration) {
+        self.gauge.set_back(by);
+        self.mean.set_back(by);
+    }
+
     /// Adds a message of this size.
     pub fn push(&mut self, now: Time, kind: Kind, size: Bytes, message: M) {
         let counted = match kind {
@@ -169,8 +175,6 @@ impl<M> LinkQueue<M> {
 
 #[cfg(test)]
 mod tests {
-    use ratewire_units::Duration;
-
     use super::*;
 
     fn ms(n: u64) -> Time {

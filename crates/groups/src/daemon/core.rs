@@ -18,8 +18,14 @@ use tokio::time::Instant;
 use super::body::Body;
 use super::notice;
 use super::outbox::Outbox;
+use super::record::Record;
 use crate::config::{Config, Policy};
 use crate::spread::{GroupName, Message, PrivateName, Received, Request};
+
+/// Shortest time between two looks at the queues.
+const LEAST_INTERVAL: Duration = Duration::from_millis(2);
+/// Time by which the core's clock is set back: fifty days.
+const DAYS: Duration = Duration::from_secs(50 * 24 * 3600);
 
 /// A message on a link between daemons.
 pub(super) type LinkMessage = membership::LinkMessage<GroupName, Body>;
@@ -29,7 +35,9 @@ pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) me: OverlayNodeId,
     pub(super) incarnation: u64,
-    start: Instant,
+    pub(super) record: Record,
+    /// When the core's time was zero.
+    start: Cell<Instant>,
     core: RefCell<Core>,
     /// Woken when the next deadline may have changed.
     clock: Notify,
@@ -63,6 +71,8 @@ struct Core {
 pub(super) struct Session {
     pub(super) id: ClientId,
     pub(super) name: PrivateName,
+    /// Where the client connects from, in words.
+    pub(super) from: String,
     wants_membership: bool,
     pub(super) outbox: RefCell<Outbox>,
     /// Woken when there is something to write.
@@ -72,10 +82,10 @@ pub(super) struct Session {
     /// Woken when the daemon ends the connection.
     pub(super) cut: Notify,
     /// Groups that the client has joined or is about to join.
-    groups: RefCell<Vec<GroupName>>,
+    pub(super) groups: RefCell<Vec<GroupName>>,
     is_changed: Cell<bool>,
     /// Unreliable messages that were dropped.
-    dropped: Cell<u64>,
+    pub(super) dropped: Cell<u64>,
 }
 
 impl Shared {
@@ -85,10 +95,12 @@ impl Shared {
             params: config.params.clone(),
             nodes: config.daemons.len(),
             edges: config.edges(),
+            least_interval: LEAST_INTERVAL.min(config.params.interval),
             window: config.limits.window,
         });
         let random = Xoshiro256PlusPlus::seed_from_u64(incarnation ^ u64::from(me.0));
         let daemon = Daemon::new(me, incarnation, settings, random);
+        let record = Record::new(&config, daemon.links().map(|link| link.peer));
         let links = daemon.links().map(|link| (link.peer, RefCell::default())).collect();
         let core = Core {
             daemon,
@@ -101,7 +113,8 @@ impl Shared {
             config,
             me,
             incarnation,
-            start: Instant::now(),
+            record,
+            start: Cell::new(Instant::now()),
             core: RefCell::new(core),
             clock: Notify::new(),
             armed: Cell::new(Time::NEVER),
@@ -111,11 +124,19 @@ impl Shared {
     }
 
     pub(super) fn now(&self) -> Time {
-        Time::ZERO + Duration::from_nanos(self.start.elapsed().as_nanos() as u64)
+        Time::ZERO + Duration::from_nanos(self.start.get().elapsed().as_nanos() as u64)
+    }
+
+    /// Sets the core's clock back once in a while: it has room for 213 days.
+    fn set_back(&self) {
+        if self.now() > Time::ZERO + DAYS * 2 {
+            self.start.set(self.start.get() + super::length(DAYS));
+            self.core.borrow_mut().daemon.set_back(DAYS);
+        }
     }
 
     fn instant(&self, time: Time) -> Instant {
-        self.start + std::time::Duration::from_nanos(time.ps().div_ceil(1000))
+        self.start.get() + std::time::Duration::from_nanos(time.ps().div_ceil(1000))
     }
 
     /// Limit of a client's queue in bytes.
@@ -127,6 +148,7 @@ impl Shared {
     pub(super) fn connect(
         &self,
         name: Option<&str>,
+        from: &str,
         wants_membership: bool,
     ) -> Option<Rc<Session>> {
         let mut core = self.core.borrow_mut();
@@ -143,6 +165,7 @@ impl Shared {
         let session = Rc::new(Session {
             id,
             name: private,
+            from: from.to_string(),
             wants_membership,
             outbox: RefCell::default(),
             writer: Notify::new(),
@@ -153,6 +176,7 @@ impl Shared {
             dropped: Cell::new(0),
         });
         core.sessions.insert(id, Rc::clone(&session));
+        self.record.count(|totals| totals.accepted += 1);
         Some(session)
     }
 
@@ -178,7 +202,13 @@ impl Shared {
         let mut core = self.core.borrow_mut();
         let now = self.now();
         match request {
-            Request::Multicast(message) => return core.multicast(self, now, session, &message),
+            Request::Multicast(message) => {
+                self.record.count(|totals| {
+                    totals.messages_in += 1;
+                    totals.bytes_in += message.data.len() as u64;
+                });
+                return core.multicast(self, now, session, &message);
+            }
             Request::Join(group) => {
                 let mut groups = session.groups.borrow_mut();
                 if groups.contains(&group) {
@@ -244,6 +274,15 @@ impl Shared {
         self.flush(&mut core);
     }
 
+    /// Shows the core and its clients, by their numbers.
+    pub(super) fn look<T>(
+        &self,
+        look: impl FnOnce(&Daemon<GroupName, Body>, &BTreeMap<ClientId, Rc<Session>>) -> T,
+    ) -> T {
+        let core = self.core.borrow();
+        look(&core.daemon, &core.sessions)
+    }
+
     /// Daemons that this one has links with.
     pub(super) fn peers(&self) -> impl Iterator<Item = OverlayNodeId> {
         self.links.keys().copied()
@@ -253,14 +292,16 @@ impl Shared {
     pub(super) fn link_up(&self, peer: OverlayNodeId, connection: u64) -> Option<Rc<Link>> {
         let new = Rc::new(Link::default());
         self.links.get(&peer)?.replace(Rc::clone(&new)).replaced.notify_one();
+        self.record.link_up(peer);
         self.core.borrow_mut().daemon.link_up(self.now(), peer, connection);
         self.pass_on();
         Some(new)
     }
 
     /// Notes the end of a connection, if it is the last one with its peer.
-    pub(super) fn link_down(&self, peer: OverlayNodeId, link: &Rc<Link>) {
+    pub(super) fn link_down(&self, peer: OverlayNodeId, link: &Rc<Link>, reason: String) {
         if self.is_current(peer, link) {
+            self.record.link_down(peer, reason);
             self.core.borrow_mut().daemon.link_down(self.now(), peer);
             self.pass_on();
         }
@@ -371,9 +412,10 @@ impl Core {
                     match rule {
                         Rule::Drop if session.outbox.borrow().is_full() => {
                             session.dropped.set(session.dropped.get() + 1);
+                            shared.record.count(|totals| totals.dropped += 1);
                         }
                         Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
-                            self.cut_off(&session);
+                            self.cut_off(shared, &session);
                         }
                         _ => self.put(limit, &session, item.clone()),
                     }
@@ -390,7 +432,7 @@ impl Core {
             Event::Left { group } => {
                 self.notify(limit, &delivery.to, Some(Received::Left(group)));
             }
-            Event::Entered(..) => {}
+            Event::Entered(id, members, _) => shared.record.entered(config, &id, &members),
         }
     }
 
@@ -414,7 +456,12 @@ impl Core {
     }
 
     /// Tells a client that is too far behind that it has left its groups, and ends its connection.
-    fn cut_off(&mut self, session: &Session) {
+    fn cut_off(&mut self, shared: &Shared, session: &Session) {
+        if session.outbox.borrow().is_closing() {
+            return;
+        }
+        let waiting = session.outbox.borrow().messages();
+        shared.record.cut_off(session.name.as_str(), waiting);
         let groups = core::mem::take(&mut *session.groups.borrow_mut());
         session.close(groups.into_iter().map(|group| notice::item(&Received::Left(group))));
     }
@@ -461,6 +508,7 @@ pub(super) async fn keep_time(shared: Rc<Shared>) {
         shared.armed.set(deadline);
         tokio::select! {
             () = tokio::time::sleep_until(shared.instant(deadline)) => {
+                shared.set_back();
                 let mut core = shared.core.borrow_mut();
                 core.daemon.advance(shared.now());
                 shared.flush(&mut core);

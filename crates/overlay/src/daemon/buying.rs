@@ -23,6 +23,8 @@ const LAG: Duration = Duration::from_millis(10);
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Time in which the socket's buffer may still take messages without the client's reading.
 const BUFFERING: Duration = Duration::from_millis(5);
+/// Part of the window after which a daemon asks others whether they have its messages.
+const ASKING: u64 = 8;
 /// Shortest time before a message that chance delayed is considered again.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
 
@@ -38,13 +40,6 @@ pub struct Offer<G, P> {
     /// Time of the message on the client's line, if it is known. Chance then considers a delayed
     /// message again after this time, and offers come at exact times.
     pub line: Option<Duration>,
-}
-
-impl<G, P> Offer<G, P> {
-    /// Salaries and second thoughts since then are made up for one by one.
-    fn due_since(&self, now: Time) -> Time {
-        if self.line.is_some() { now } else { lagging(now) }
-    }
 }
 
 /// Whom a client's messages are for, so that this is not looked up for each.
@@ -128,13 +123,21 @@ impl<G, P> Purse<G, P> {
 
     /// Pays one salary, if it is due.
     fn pay(&mut self, now: Time, params: &Params) -> bool {
-        let due = self.budget.payday();
-        if due <= now {
+        let is_due = self.budget.payday() <= now;
+        if is_due {
             self.budget.pay(params);
-            // Chance counts from when there was money.
-            self.ready = self.ready.max(due);
         }
-        due <= now
+        is_due
+    }
+
+    pub(super) fn set_back(&mut self, by: Duration) {
+        self.budget.set_back(by);
+        self.recent.set_back(by);
+        self.since = self.since - by;
+        self.ready = self.ready - by;
+        if self.wake != Time::NEVER {
+            self.wake = self.wake - by;
+        }
     }
 
     fn state(&self, now: Time) -> PurseState {
@@ -186,7 +189,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let Some(purse) = self.purses.get_mut(client) else { return Offered::Sent };
         debug_assert!(purse.held.is_none(), "a client offers one message at a time");
         (purse.since, purse.has_read) = (now, false);
-        purse.ready = purse.ready.max(offer.due_since(now));
+        purse.ready = purse.ready.max(lagging(now));
         purse.held = Some(offer);
         self.held += 1;
         match self.try_to_send(now, client) {
@@ -253,9 +256,6 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             |(client, purse): (ClientId, &Purse<G, P>)| purse.held.is_some().then_some(client);
         let held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
         for client in held {
-            if let Some(purse) = self.purses.get_mut(client) {
-                purse.ready = purse.ready.max(now);
-            }
             self.try_held(now, client);
         }
         self.collect(now);
@@ -325,15 +325,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             cost = cost + clients(&self.member, &self.prices, params, client, targets);
         }
         let (counted, line) = (offer.message.payload.counted(), offer.line);
-        let due_since = offer.due_since(now);
-        purse.pay_for(
-            now,
-            due_since,
-            (cost, counted, receivers),
-            line,
-            params,
-            &mut self.random,
-        )?;
+        let is_for_others = !aim.to.without(self.member.id()).is_empty();
+        purse.pay_for(now, (cost, counted, receivers), line, params, &mut self.random)?;
         purse.owed += receivers as u64;
         let Some(mut offer) = purse.held.take() else { return Err(Refusal::Event) };
         self.held -= 1;
@@ -341,9 +334,14 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let before = self.member.stamp();
         self.member.multicast(client, offer.message);
         let stamp = self.member.stamp();
-        if stamp > before && self.settings.window < Bytes::MAX && self.member.stable() < stamp {
+        if stamp > before && is_for_others && self.member.stable() < stamp {
             self.unstable.push_back((stamp, size));
             self.in_window += size;
+            self.unasked += size;
+            if self.unasked.get() >= self.settings.window.get() / ASKING {
+                self.unasked = Bytes::ZERO;
+                self.member.ask_for_stability();
+            }
         }
         Ok(())
     }
@@ -370,14 +368,20 @@ impl<G, P> Purse<G, P> {
     fn pay_for(
         &mut self,
         now: Time,
-        due_since: Time,
         (cost, counted, receivers): (Dollars, u32, usize),
         line: Option<Duration>,
         params: &Params,
         random: &mut Xoshiro256PlusPlus,
     ) -> Result<(), Refusal> {
         let cost = cost.times(1.0 / params.benefit.of(now, &self.recent, receivers));
-        self.budget.catch_up(due_since, params);
+        match line {
+            // The client comes at exact times: what is due has come, and chance counts from now.
+            Some(_) => {
+                self.budget.catch_up(now, params);
+                self.ready = self.ready.max(now);
+            }
+            None => self.budget.skip_to(lagging(now)),
+        }
         loop {
             if self.ready > now {
                 return Err(Refusal::Until(self.ready));

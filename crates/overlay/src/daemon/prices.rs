@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use crate::gauge::{Gauge, Mean};
 use crate::ids::{ClientId, EdgeId, OverlayNodeId};
@@ -60,6 +60,13 @@ impl Prices {
         Prices { me, own, links, costs, theirs: BTreeMap::new(), ours: BTreeMap::new() }
     }
 
+    pub(super) fn set_back(&mut self, by: Duration) {
+        for queue in self.ours.values_mut() {
+            queue.gauge.set_back(by);
+            queue.mean.set_back(by);
+        }
+    }
+
     /// Forgets what was told: daemons of a new view tell it anew.
     pub(super) fn enter(&mut self) {
         self.links.fill(Level::default());
@@ -68,10 +75,7 @@ impl Prices {
         self.ours.values_mut().for_each(|queue| queue.told = Level::default());
     }
 
-    /// Notes what another daemon told. Returns whether a queue that stopped all senders does so no
-    /// more.
-    pub(super) fn learn(&mut self, told: &membership::Prices, params: &Params) -> bool {
-        let mut is_news = false;
+    pub(super) fn learn(&mut self, told: &membership::Prices, params: &Params) {
         for (place, level) in &told.links {
             if let Some(link) = self.own[told.origin.index()].get(usize::from(*place)) {
                 self.links[link.index()] = *level;
@@ -80,13 +84,12 @@ impl Prices {
         }
         for (id, level) in &told.clients {
             let client = Client { node: told.origin, id: *id };
-            let before = match *level {
-                level if level == Level::default() => self.theirs.remove(&client),
-                level => self.theirs.insert(client, level),
-            };
-            is_news |= before == Some(Level::FULL) && *level != Level::FULL;
+            if *level == Level::default() {
+                self.theirs.remove(&client);
+            } else {
+                self.theirs.insert(client, *level);
+            }
         }
-        is_news
     }
 
     /// Notes the queue to a client of this daemon. Returns whether it was full before, and whether
@@ -151,11 +154,31 @@ impl Prices {
         news
     }
 
+    /// Ends an interval of the queues to this daemon's clients.
+    pub(super) fn close_interval(&mut self, now: Time) {
+        for queue in self.ours.values_mut() {
+            queue.mean.close_interval(now, &mut queue.gauge);
+        }
+    }
+
+    /// Whether anything waits for clients of this daemon.
+    pub(super) fn is_any_waiting(&self) -> bool {
+        self.ours.values().any(|queue| queue.gauge.waiting() > 0)
+    }
+
+    /// Whether a queue of this daemon is far from what was told.
+    pub(super) fn has_leapt(
+        &self,
+        mut averages: impl Iterator<Item = (EdgeId, Occupancy)>,
+    ) -> bool {
+        averages.any(|(link, average)| Level::of(average).has_leapt(self.links[link.index()]))
+            || self.ours.values().any(|queue| queue.level().has_leapt(queue.told))
+    }
+
     /// Changed queues to this daemon's clients.
-    pub(super) fn news_of_clients(&mut self, now: Time) -> Vec<(ClientId, Level)> {
+    pub(super) fn news_of_clients(&mut self) -> Vec<(ClientId, Level)> {
         let mut news = Vec::new();
         self.ours.retain(|client, queue| {
-            queue.mean.close_interval(now, &mut queue.gauge);
             let level = queue.level();
             let is_empty = level == Level::default();
             if level.is_news(queue.told) || (is_empty && queue.told != level) {

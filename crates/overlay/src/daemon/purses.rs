@@ -51,6 +51,10 @@ impl<G, P> Purses<G, P> {
         removed
     }
 
+    pub(super) fn values_mut(&mut self) -> impl Iterator<Item = &mut Purse<G, P>> {
+        self.purses.iter_mut().flatten().map(|purse| &mut **purse)
+    }
+
     /// All purses, in order of the clients.
     pub(super) fn iter(&self) -> impl Iterator<Item = (ClientId, &Purse<G, P>)> {
         let all = (self.first..).zip(&self.purses);

@@ -46,7 +46,9 @@ impl Net {
         };
         let edges = (1..nodes).flat_map(|i| [edge(i - 1, i), edge(i, i - 1)]).collect();
         let params = Params { randomise: false, ..Params::default() };
-        let settings = Arc::new(Settings { params, nodes, edges, window: Bytes::new(window) });
+        let window = Bytes::new(window);
+        let least_interval = params.interval;
+        let settings = Arc::new(Settings { params, nodes, edges, least_interval, window });
         let daemon = |i: usize| {
             let random = Xoshiro256PlusPlus::seed_from_u64(i as u64);
             Daemon::new(OverlayNodeId(i as u8), 1, Arc::clone(&settings), random)
@@ -122,7 +124,7 @@ impl Net {
     fn flood(&mut self, node: usize, client: ClientId, group: u8, counted: u32) -> usize {
         let offer = Offer {
             message: Outgoing {
-                service: Service::Agreed,
+                service: Service::Fifo,
                 self_discard: false,
                 targets: [Target::Group(group)].into(),
                 payload: Data(counted),
@@ -251,7 +253,7 @@ fn the_window_bounds_what_others_lack() {
     net.stopped = None;
     net.exchange();
     assert_eq!(net.daemons[0].poll_sent(), Some(sender));
-    assert_eq!(net.daemons[0].in_window(), Bytes::ZERO, "and the sixth has come, too");
+    assert_eq!(net.daemons[0].in_window(), Bytes::ZERO, "without time passing, even for FIFO");
     assert_eq!(net.got, [0, 6]);
 }
 
@@ -355,4 +357,22 @@ fn a_client_s_own_queue_costs_it_nothing_until_it_is_full() {
     assert_eq!(net.daemons[0].poll_sent(), Some(client));
     net.daemons[0].set_queue(net.now, client, 5000, true);
     assert_eq!(net.flood_for(0, client, 7, Duration::from_secs(2)), 0);
+}
+
+#[test]
+fn nothing_changes_when_the_clock_is_set_back() {
+    let course = |by: Duration| {
+        let mut net = Net::line(2, 1 << 20);
+        let slow = net.client(1, &[7]);
+        net.daemons[1].set_queue(net.now, slow, 20, false);
+        let sender = net.client(0, &[]);
+        net.flood_for(0, sender, 7, Duration::from_millis(1234));
+        net.daemons.iter_mut().for_each(|daemon| daemon.set_back(by));
+        net.now = net.now - by;
+        let counts: Vec<usize> =
+            (0..20).map(|_| net.flood_for(0, sender, 7, Duration::from_millis(100))).collect();
+        let [purse] = net.daemons[0].purses(net.now).collect::<Vec<_>>()[..] else { panic!() };
+        (counts, net.got, purse)
+    };
+    assert_eq!(course(Duration::from_millis(1000)), course(Duration::ZERO));
 }

@@ -359,6 +359,11 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         }
     }
 
+    /// Lets all daemons hurry to tell that they have this daemon's messages so far.
+    pub fn ask_for_stability(&mut self) {
+        self.order.ask();
+    }
+
     /// Sends changed queues to all other daemons of the view.
     pub fn tell_prices(&mut self, links: Vec<(u8, Level)>, clients: Vec<(ClientId, Level)>) {
         let is_news = !(links.is_empty() && clients.is_empty());

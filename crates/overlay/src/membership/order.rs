@@ -98,6 +98,12 @@ impl<G, P> Order<G, P> {
         is_news.then_some(Received { all, ordered: self.ordered, safe: self.safe })
     }
 
+    /// Notes that this daemon waits until all have its messages so far.
+    pub(super) fn ask(&mut self) {
+        self.ordered = self.clock;
+        self.safe = self.clock;
+    }
+
     /// Whether a message waits somewhere for what this daemon has to tell.
     pub(super) fn is_awaited(&self) -> bool {
         let (clock, all) = self.told;
@@ -135,7 +141,7 @@ impl<G, P> Order<G, P> {
         if service == Service::Safe {
             self.safe = self.safe.max(key.0);
         }
-        if service > Service::Unreliable && self.members.len() > 1 {
+        if service > Service::Unreliable && !message.to.without(self.me).is_empty() {
             self.held.insert(key, Rc::clone(message));
         }
         if !message.to.contains(self.me) {

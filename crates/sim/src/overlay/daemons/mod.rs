@@ -122,7 +122,10 @@ impl Daemons {
         }
         let founding = Founding::new(Arc::clone(&edges), clients)?;
         let params = spec.params.clone();
-        let settings = Arc::new(Settings { params, nodes: count, edges, window: Bytes::MAX });
+        // Prices are told once an interval, as in an overlay without faults, and no window is set.
+        let least_interval = params.interval;
+        let window = Bytes::MAX;
+        let settings = Arc::new(Settings { params, nodes: count, edges, least_interval, window });
         let node = |(i, members): (usize, Vec<_>)| {
             let me = OverlayNodeId(i as u8);
             let random = stream(seed, "overlay purchases", i as u64);
