@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Daemon, Offer, Offered, Payload, Settings};
 use crate::ids::{ClientId, OverlayNodeId};
-use crate::membership::{Event, LinkMessage, Outgoing, Service, Target};
+use crate::membership::{Event, Founding, LinkMessage, Outgoing, Service, Target};
 use crate::params::Params;
 use crate::tree::EdgeSpec;
 
@@ -375,4 +375,53 @@ fn nothing_changes_when_the_clock_is_set_back() {
         (counts, net.got, purse)
     };
     assert_eq!(course(Duration::from_millis(1000)), course(Duration::ZERO));
+}
+
+#[test]
+fn founded_daemons_begin_in_one_view_and_may_leave_it() {
+    let mut net = Net::line(3, 1 << 20);
+    let settings = Arc::clone(&net.daemons[0].settings);
+    let clients = vec![vec![], vec![], vec![("there".into(), vec![7])]];
+    let founding = Founding::new(Arc::clone(&settings.edges), clients).expect("a line is whole");
+    let founded = |i: u8| {
+        let random = Xoshiro256PlusPlus::seed_from_u64(u64::from(i));
+        Daemon::founded(OverlayNodeId(i), &founding, Arc::clone(&settings), random)
+    };
+    net.daemons = (0..3).map(founded).collect();
+    let sender = net.client(0, &[]);
+    assert_eq!(net.flood(0, sender, 7, 1), 10);
+    net.exchange();
+    assert_eq!(net.got, [0, 0, 10]);
+    for (node, peer) in [(1, 2), (2, 1)] {
+        net.daemons[node].link_down(net.now, OverlayNodeId(peer));
+    }
+    net.exchange();
+    let member = net.daemons[0].member();
+    assert_eq!((member.view().1.len(), member.members(&7).count()), (2, 0));
+    for (node, peer) in [(1, 2), (2, 1)] {
+        net.daemons[node].link_up(net.now, OverlayNodeId(peer), 2);
+    }
+    net.run(Duration::from_millis(200));
+    let member = net.daemons[0].member();
+    assert_eq!((member.view().1.len(), member.members(&7).count()), (3, 1));
+}
+
+#[test]
+fn a_client_at_exact_times_saves_up_to_the_cap_and_thinks_once() {
+    let mut net = Net::line(1, 1 << 20);
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    net.run(Duration::from_secs(5));
+    let message = Outgoing {
+        service: Service::Fifo,
+        self_discard: false,
+        targets: [Target::Group(7)].into(),
+        payload: Data(1),
+    };
+    let line = Some(Duration::from_millis(1));
+    let offer = Offer { message, ignores_receivers: false, needs_receiver: true, line };
+    let sent =
+        (0..).take_while(|_| net.daemons[0].offer(net.now, sender, offer.clone()) == Offered::Sent);
+    assert_eq!(sent.count(), 20, "savings of $20 at $1");
+    assert!(net.daemons[0].withdraw(sender).is_some() && net.daemons[0].withdraw(sender).is_none());
 }
