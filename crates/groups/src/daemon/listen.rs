@@ -108,7 +108,7 @@ async fn accept<S, A, F>(
     let most = shared.config.limits.clients as usize + 100;
     let mut pace =
         tokio::time::interval(Duration::from_secs(1) / shared.config.limits.connections_per_second);
-    pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Burst);
+    pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
         pace.tick().await;
         while clients.len() >= most || clients.try_join_next().is_some() {
