@@ -19,7 +19,7 @@ use super::body::Body;
 use super::notice;
 use super::outbox::Outbox;
 use crate::config::{Config, Policy};
-use crate::spread::{GroupName, Message, PrivateName, Received, Request};
+use crate::spread::{GroupName, Message, PrivateName, Received, Refusal, Request};
 
 /// Time by which the core's clock is set back: fifty days.
 const DAYS: Duration = Duration::from_secs(50 * 24 * 3600);
@@ -135,21 +135,32 @@ impl Shared {
         self.config.limits.queue_per_client.get() as usize
     }
 
-    /// Registers a client; `None` if there are too many, or the name is taken.
+    /// Whether a client with this name may connect.
+    pub(super) fn admit(&self, name: Option<&str>) -> Result<(), Refusal> {
+        let core = self.core.borrow();
+        if core.sessions.len() >= self.config.limits.clients as usize {
+            return Err(Refusal::Quota);
+        }
+        match name {
+            Some(name) if core.names.contains_key(name) => Err(Refusal::NotUnique),
+            _ => Ok(()),
+        }
+    }
+
+    /// Registers a client, if it is admitted.
     pub(super) fn connect(
         &self,
         name: Option<&str>,
         wants_membership: bool,
-    ) -> Option<Rc<Session>> {
+    ) -> Result<Rc<Session>, Refusal> {
+        self.admit(name)?;
         let mut core = self.core.borrow_mut();
         let label: Label = match name {
             Some(name) => name.into(),
             None => core.free_name(),
         };
-        if core.names.contains_key(&label) {
-            return None;
-        }
-        let private = notice::private_name(&self.config, self.me, &label)?;
+        let private = notice::private_name(&self.config, self.me, &label);
+        let private = private.ok_or(Refusal::IllegalName)?;
         let id = core.daemon.connect(self.now(), Arc::clone(&label));
         core.names.insert(label, id);
         let session = Rc::new(Session {
@@ -165,22 +176,12 @@ impl Shared {
             dropped: Cell::new(0),
         });
         core.sessions.insert(id, Rc::clone(&session));
-        Some(session)
-    }
-
-    /// Number of clients.
-    pub(super) fn clients(&self) -> usize {
-        self.core.borrow().sessions.len()
+        Ok(session)
     }
 
     /// Notes that a client's connection has ended.
     pub(super) fn disconnect(&self, session: &Session) {
-        let mut core = self.core.borrow_mut();
-        if core.sessions.remove(&session.id).is_some() {
-            core.names.remove(session.name.client());
-            core.daemon.disconnect(self.now(), session.id);
-        }
-        drop(core);
+        self.core.borrow_mut().forget(self.now(), session);
         self.pass_on();
     }
 
@@ -383,7 +384,7 @@ impl Core {
                             session.dropped.set(session.dropped.get() + 1);
                         }
                         Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
-                            self.cut_off(&session);
+                            self.cut_off(shared.now(), &session);
                         }
                         _ => self.put(limit, &session, item.clone()),
                     }
@@ -424,9 +425,22 @@ impl Core {
     }
 
     /// Tells a client that is too far behind that it has left its groups, and ends its connection.
-    fn cut_off(&mut self, session: &Session) {
-        let groups = core::mem::take(&mut *session.groups.borrow_mut());
+    /// Others see it go at once: its last messages may take long to be read.
+    fn cut_off(&mut self, now: Time, session: &Session) {
+        let mut groups = core::mem::take(&mut *session.groups.borrow_mut());
+        if !session.wants_membership {
+            groups.clear();
+        }
         session.close(groups.into_iter().map(|group| notice::item(&Received::Left(group))));
+        self.forget(now, session);
+    }
+
+    /// Removes a client.
+    fn forget(&mut self, now: Time, session: &Session) {
+        if self.sessions.remove(&session.id).is_some() {
+            self.names.remove(session.name.client());
+            self.daemon.disconnect(now, session.id);
+        }
     }
 
     fn state_queue(&mut self, now: Time, id: ClientId) {
