@@ -12,6 +12,7 @@ use ratewire_groups::spread::{
     Request, Version, choice, offer,
 };
 use ratewire_overlay::membership::Service;
+use socket2::SockRef;
 
 /// Time after which a test counts as hanging.
 pub const HANG: Duration = Duration::from_secs(100);
@@ -49,6 +50,19 @@ impl Stream {
 
     pub fn write(&mut self, bytes: &[u8]) {
         either!(self, it => it.write_all(bytes)).unwrap();
+    }
+
+    /// The same connection once more, for another thread.
+    fn again(&self) -> Stream {
+        match self {
+            Stream::Tcp(stream) => Stream::Tcp(stream.try_clone().unwrap()),
+            Stream::Unix(stream) => Stream::Unix(stream.try_clone().unwrap()),
+        }
+    }
+
+    /// Size of the buffer for what is sent.
+    pub fn send_buffer(&self) -> usize {
+        either!(self, it => SockRef::from(it).send_buffer_size()).unwrap()
     }
 
     /// Writes what the socket takes without waiting.
@@ -143,8 +157,19 @@ impl Client {
         }
     }
 
+    /// The client once more, to send in another thread.
+    pub fn sender(&self) -> Client {
+        let (name, order) = (self.name, self.order);
+        Client { stream: self.stream.again(), name, buffer: BytesMut::new(), order }
+    }
+
+    /// The bytes of a request.
+    pub fn encode(&self, request: &Request) -> Bytes {
+        request.encode(&self.name, self.order)
+    }
+
     pub fn send(&mut self, request: &Request) {
-        let bytes = request.encode(&self.name, self.order);
+        let bytes = self.encode(request);
         self.stream.write(&bytes);
     }
 
