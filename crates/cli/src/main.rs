@@ -49,12 +49,13 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; all expectations hold
-  1  an expectation does not hold (check, reproduce)
+  1  an expectation does not hold (check, reproduce), or a daemon has not
+     kept a promise about messages (groups flood)
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed (a bug in Ratewire: please report it)
   5  the kernel lacks something that live or the emulated world needs,
-     for all laws or for some
+     for all laws or for some; or no daemon of groups serves the client
   6  an emulated run is not reliable: packets were late or lost,
      or flows failed; a message says which
   7  a run was ended because it used too much memory
@@ -84,6 +85,8 @@ enum Command {
     Explain(commands::lists::ExplainArgs),
     /// Show how scenarios are written
     Scenario(commands::lists::ScenarioArgs),
+    /// Group communication: check its configuration, chat in groups, load a daemon
+    Groups(commands::groups::Args),
     /// Run laws in this machine's kernel, as a host or a router
     #[cfg(feature = "live")]
     Live(commands::live::Args),
@@ -119,6 +122,7 @@ fn main() -> ExitCode {
         Command::Topologies => commands::lists::topologies(),
         Command::Explain(args) => commands::lists::explain(&args),
         Command::Scenario(args) => commands::lists::scenario(&args),
+        Command::Groups(args) => commands::groups::groups(&args),
         #[cfg(feature = "live")]
         Command::Live(args) => commands::live::live(&args),
         Command::Doctor => commands::doctor::examine(),

@@ -145,6 +145,11 @@ fn scenarios_in_the_documentation_are_right() {
                 block.parse::<toml::Table>().unwrap_or_else(|e| panic!("{page:?}: {e}"));
                 continue;
             }
+            if block.contains("[[daemon]]") {
+                ratewire_groups::config::Config::parse(page, &block)
+                    .unwrap_or_else(|e| panic!("{e}"));
+                continue;
+            }
             match block.contains("[topology]") {
                 true => scenario = block,
                 false => scenario += &block,

@@ -7,8 +7,8 @@ use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use ratewire_groups::client::{
-    Address, Change, Connection, Error, Membership, MembershipId, Options, Received, Request,
-    Service, blocking,
+    Address, Change, Connection, Error, Membership, MembershipId, Message, Options, Received,
+    Request, Service, blocking,
 };
 use ratewire_groups::spread::{
     Acceptance, ByteOrder, Hello, PrivateName, Refusal, Version, offer, parse_choice,
@@ -112,12 +112,7 @@ fn named(name: &str) -> Options {
 
 fn expected_requests() -> Vec<Request> {
     let group = "group".parse().unwrap();
-    let message = ratewire_groups::client::Message::new(
-        Service::Agreed,
-        &[group],
-        -7,
-        Bytes::from_static(b"data"),
-    );
+    let message = Message::new(Service::Agreed, &[group], -7, Bytes::from_static(b"data"));
     vec![
         Request::Join(group),
         Request::Multicast(message),
@@ -241,6 +236,63 @@ async fn sending_waits_while_the_daemon_does_not_read() {
     }
     connection.disconnect().await.unwrap();
     assert_eq!(daemon.await.unwrap(), sent);
+}
+
+#[tokio::test]
+async fn requests_that_are_fed_go_out_together_and_in_order() {
+    let (address, daemon) = listen(Session::serve).await;
+    let connection = Connection::connect(&address, named("weir1")).await.unwrap();
+    let (mut sender, mut receiver) = connection.split();
+    let requests = expected_requests();
+    for request in &requests[..2] {
+        sender.feed(request).await.unwrap();
+    }
+    assert!(sender.unwritten() > 0);
+    sender.flush().await.unwrap();
+    assert_eq!(sender.unwritten(), 0);
+    sender.feed(&requests[2]).await.unwrap();
+    sender.send(&requests[3]).await.unwrap();
+    while receiver.receive().await.is_ok() {}
+    assert_eq!(daemon.await.unwrap(), requests);
+}
+
+#[tokio::test]
+async fn a_dropped_flush_loses_nothing() {
+    let (start, started) = tokio::sync::oneshot::channel();
+    let (address, daemon) = listen(|mut session| async move {
+        started.await.unwrap();
+        let mut requests = Vec::new();
+        while let Some(Request::Multicast(message)) = session.request().await {
+            requests.push(message.data);
+        }
+        requests
+    })
+    .await;
+    let (mut sender, mut receiver) =
+        Connection::connect(&address, named("weir1")).await.unwrap().split();
+    let message = |number: usize| {
+        let data = Bytes::from(vec![number as u8; 100_000]);
+        Request::Multicast(Message::new(Service::Fifo, &["group".parse().unwrap()], 0, data))
+    };
+    let mut fed = 0;
+    loop {
+        sender.feed(&message(fed)).await.unwrap();
+        fed += 1;
+        let mut call = pin!(unconstrained(sender.flush()));
+        if poll_fn(|context| Poll::Ready(call.as_mut().poll(context).is_pending())).await {
+            break;
+        }
+        assert!(fed < 10_000, "the daemon has not read a gigabyte");
+    }
+    assert!(sender.unwritten() > 0);
+    start.send(()).unwrap();
+    sender.send(&Request::Disconnect).await.unwrap();
+    while receiver.receive().await.is_ok() {}
+    let got = daemon.await.unwrap();
+    assert_eq!(got.len(), fed);
+    for (number, data) in got.iter().enumerate() {
+        assert!(data.len() == 100_000 && data.iter().all(|byte| *byte == number as u8));
+    }
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod dry;
 pub(crate) mod generate;
+pub(crate) mod groups;
 pub(crate) mod lists;
 #[cfg(feature = "live")]
 pub(crate) mod live;

@@ -1,6 +1,6 @@
 //! A connection of an asynchronous program.
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use ratewire_overlay::membership::Service;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
@@ -9,6 +9,9 @@ use super::address::Address;
 use super::error::Error;
 use super::handshake::{Handshake, Options, READ_SIZE, Step};
 use crate::spread::{ByteOrder, GroupName, Message, PrivateName, Received, Request};
+
+/// Bytes of requests from which [`Sender::feed`] writes before it takes another.
+const FEED_SIZE: usize = 1 << 16;
 
 /// A connection to a daemon.
 ///
@@ -24,10 +27,16 @@ pub struct Connection {
 /// # Flow control
 /// A call waits while the daemon does not read. The daemon reads nothing from a client that sends
 /// more than the members of its groups, and the links to them, can take. Dropping a call that waits
-/// may leave a part of a message sent, after which the connection is unusable.
+/// leaves the connection usable: the next call writes the rest.
+///
+/// # Throughput
+/// [`send`](Sender::send) calls the kernel for each request. A program that sends many small
+/// messages calls [`feed`](Sender::feed) for each and [`flush`](Sender::flush) after the last.
 pub struct Sender {
     name: PrivateName,
     writer: Box<dyn AsyncWrite + Send + Unpin>,
+    /// Bytes of requests that are not written yet.
+    unwritten: BytesMut,
 }
 
 /// The half of a connection that receives.
@@ -52,7 +61,8 @@ impl Connection {
                     Step::Read => receiver.read().await?,
                     Step::Send(bytes) => break bytes,
                     Step::Done(name) => {
-                        return Ok(Connection { sender: Sender { name, writer }, receiver });
+                        let sender = Sender { name, writer, unwritten: BytesMut::new() };
+                        return Ok(Connection { sender, receiver });
                     }
                 }
             };
@@ -172,14 +182,57 @@ impl Sender {
         self.send(&Request::Multicast(message)).await
     }
 
-    /// Sends a request.
+    /// Sends a request, after those that were fed. A call that is dropped while it waits may or may
+    /// not have taken the request.
     ///
     /// # Errors
     /// If the connection fails, or no daemon may accept the request.
     pub async fn send(&mut self, request: &Request) -> Result<(), Error> {
+        self.feed(request).await?;
+        self.flush().await
+    }
+
+    /// Takes a request to be written by the next [`flush`](Sender::flush) or
+    /// [`send`](Sender::send). Waits for the daemon only while many bytes are unwritten. A call
+    /// that is dropped while it waits has not taken the request.
+    ///
+    /// ```no_run
+    /// # use ratewire_groups::client::{Error, Request, Sender};
+    /// # async fn send_all(sender: &mut Sender, requests: &[Request]) -> Result<(), Error> {
+    /// for request in requests {
+    ///     sender.feed(request).await?;
+    /// }
+    /// sender.flush().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// If the connection fails, or no daemon may accept the request.
+    pub async fn feed(&mut self, request: &Request) -> Result<(), Error> {
         request.check().map_err(Error::Request)?;
+        if self.unwritten.len() >= FEED_SIZE {
+            self.flush().await?;
+        }
         let (head, data) = request.parts(&self.name, ByteOrder::NATIVE);
-        self.writer.write_all_buf(&mut head.chain(data)).await.map_err(Error::Connection)
+        // A copy of the data is cheaper than a second call of the kernel.
+        self.unwritten.reserve(head.len() + data.len());
+        self.unwritten.extend_from_slice(&head);
+        self.unwritten.extend_from_slice(&data);
+        Ok(())
+    }
+
+    /// Writes the requests that were fed. Waits while the daemon does not read. Dropping a call
+    /// that waits loses nothing.
+    ///
+    /// # Errors
+    /// If the connection fails.
+    pub async fn flush(&mut self) -> Result<(), Error> {
+        self.writer.write_all_buf(&mut self.unwritten).await.map_err(Error::Connection)
+    }
+
+    /// Bytes of requests that were fed and are not written yet.
+    pub fn unwritten(&self) -> usize {
+        self.unwritten.len()
     }
 }
 

@@ -57,10 +57,12 @@ impl Default for Limits {
     }
 }
 
-/// Prices of a daemon without a file: those of the paper's simulations, but for the interval. That
-/// is the one of the paper's measurements on the CAIRN network (section 7).
+/// Prices of a daemon without a file: those of the paper's simulations, but for two times. The
+/// interval is the one of the paper's measurements on the CAIRN network (section 7). Programs do
+/// not expect to wait after their first ten messages, so salaries begin as short as an interval.
 pub(super) fn usual_params() -> Params {
-    Params { interval: Duration::from_millis(100), ..Params::default() }
+    let interval = Duration::from_millis(100);
+    Params { interval, first_period: interval, ..Params::default() }
 }
 
 /// Reads `[flow-control]`.

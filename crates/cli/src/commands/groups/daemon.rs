@@ -1,0 +1,88 @@
+//! `ratewire groups daemon`: runs a daemon.
+
+use std::error::Error as _;
+use std::io;
+use std::path::PathBuf;
+
+use ratewire_groups::config::Config;
+use ratewire_groups::daemon::{self, DaemonError};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::check;
+use crate::exit::Exit;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The groups.toml of all daemons; without one, a single daemon serves the clients of this host
+    /// at 127.0.0.1:4803 and /tmp/4803
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Which of the daemons runs here; without a name, the one with an address of this host
+    #[arg(long)]
+    name: Option<String>,
+}
+
+pub(super) fn daemon(args: &Args) -> Exit {
+    let config = args.config.as_deref().map_or_else(|| Ok(Config::single()), Config::read);
+    let found = config.and_then(|config| {
+        let me = config.me(args.name.as_deref())?;
+        Ok((config, me))
+    });
+    let (config, me) = match found {
+        Ok(found) => found,
+        Err(error) => return check::fail(&error),
+    };
+    let name = config.daemon(me).name.clone();
+    let ready = || {
+        tell!("daemon {name} is ready");
+        // Without systemd there is nobody to tell.
+        sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
+    };
+    match daemon::run(config, me, told_to_stop(), ready) {
+        Ok(()) => {
+            tell!("daemon {name} has left");
+            Exit::Done
+        }
+        Err(error) => fail(&error),
+    }
+}
+
+/// Waits for SIGTERM or Ctrl-C.
+async fn told_to_stop() {
+    let stopped = async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        io::Result::Ok(())
+    };
+    if let Err(error) = stopped.await {
+        tell!("warning: signals cannot be caught, so the daemon ends without leaving: {error}");
+        std::future::pending().await
+    }
+}
+
+fn fail(error: &DaemonError) -> Exit {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    let help = match error {
+        DaemonError::Runtime(_) => "raise the limit of open files",
+        DaemonError::Listen(..) | DaemonError::Links(..) => {
+            "end the program that has the address (perhaps another daemon), or name another one in groups.toml"
+        }
+        DaemonError::Certificates(_) => {
+            "`ratewire groups certificates --config FILE` makes certificates of all daemons"
+        }
+    };
+    tell!("ratewire: {text}\n  help: {help}");
+    match error {
+        DaemonError::Certificates(_) => Exit::File,
+        _ => Exit::Unable,
+    }
+}

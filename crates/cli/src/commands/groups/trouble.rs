@@ -1,0 +1,42 @@
+//! Errors of clients: texts, remedies and exit codes.
+
+use std::error::Error as _;
+
+use ratewire_groups::client::{Error, Refusal};
+
+use crate::exit::Exit;
+
+/// Prints an error with its causes and a remedy, and returns the exit code.
+pub(super) fn fail(error: &Error) -> Exit {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    if let Some(help) = remedy(error) {
+        text += &format!("\n  help: {help}");
+    }
+    tell!("ratewire: {text}");
+    match error {
+        Error::Address(_) | Error::Name(_) | Error::Request(_) => Exit::Wrong,
+        Error::Unreachable(..) | Error::Refused(_) | Error::Connection(_) | Error::Closed => {
+            Exit::Unable
+        }
+        Error::Daemon(_) => Exit::Failed,
+    }
+}
+
+fn remedy(error: &Error) -> Option<&'static str> {
+    match error {
+        Error::Unreachable(..) => Some("start a daemon there, or name another address with --at"),
+        Error::Refused(Refusal::NotUnique | Refusal::IllegalName) => {
+            Some("choose another name with --name, or none: the daemon then gives one")
+        }
+        Error::Refused(Refusal::Quota) => {
+            Some("end other clients, or raise `clients` in [limits] of the daemon's groups.toml")
+        }
+        Error::Closed | Error::Connection(_) => Some("the daemon's log says why"),
+        _ => None,
+    }
+}
