@@ -1,1 +1,72 @@
-//! ...
+//! Daemons that stop and start again, and what members elsewhere are told.
+
+use ratewire_groups::spread::{Change, Membership, PrivateName, Received};
+use ratewire_overlay::membership::Service;
+
+use super::client::{Client, group};
+use super::several::{LINE, MESH, Three};
+
+/// The sets of members in a change of the network; the first is the receiver's own.
+fn sets(membership: &Membership) -> Vec<Vec<PrivateName>> {
+    match &membership.change {
+        Change::Network { sets, own: 0 } => sets.clone(),
+        other => panic!("{other:?} is no change of the network"),
+    }
+}
+
+fn talk(clients: &mut [&mut Client], text: &str) {
+    clients[0].say(Service::Safe, &["chat"], text.to_string());
+    clients.iter_mut().for_each(|client| assert_eq!(client.text(), text));
+}
+
+#[test]
+fn a_daemon_that_stops_ends_its_clients_and_comes_back() {
+    let Three { overlay, mut daemons, clients } = Three::new("", MESH);
+    let [mut a, mut b, mut c] = clients;
+    daemons.pop().unwrap().stop();
+    assert_eq!(c.next(), None);
+    for client in [&mut a, &mut b] {
+        let told = client.membership();
+        assert_eq!(told.change, Change::Disconnect(c.name));
+        assert_eq!(told.members.len(), 2);
+    }
+    talk(&mut [&mut a, &mut b], "without c");
+    let again = overlay.start("c");
+    let mut c = overlay.client("again", "c");
+    c.join("chat");
+    let all = [a.name, b.name, c.name];
+    for client in [&mut a, &mut b, &mut c] {
+        client.until_members("chat", &all);
+    }
+    talk(&mut [&mut c, &mut a, &mut b], "with c");
+    again.stop();
+}
+
+#[test]
+fn a_middle_that_stops_parts_the_network_and_joins_it_again() {
+    let Three { overlay, mut daemons, clients } = Three::new("", LINE);
+    let [mut a, b, mut c] = clients;
+    daemons.remove(1).stop();
+    drop(b);
+    // Its clients have disconnected, then the daemons at the ends have lost each other.
+    for client in [&mut a, &mut c] {
+        assert_eq!(client.membership().members.len(), 2);
+        assert!(
+            matches!(client.receive(), Received::Transition { group: name, .. } if name == group("chat"))
+        );
+        let alone = client.membership();
+        assert_eq!(alone.members, [client.name]);
+        assert_eq!(sets(&alone), [[client.name]]);
+        client.say(Service::Safe, &["chat"], "alone");
+        assert_eq!(client.text(), "alone");
+    }
+    let _again = overlay.start("b");
+    let both = [a.name, c.name];
+    let merged = [&mut a, &mut c].map(|client| client.until_members("chat", &both));
+    assert_eq!(merged[0].id, merged[1].id);
+    assert_eq!(merged[0].members, merged[1].members);
+    assert_eq!(sets(&merged[0]), [[both[0]], [both[1]]]);
+    assert_eq!(sets(&merged[1]), [[both[1]], [both[0]]]);
+    talk(&mut [&mut a, &mut c], "together");
+    talk(&mut [&mut c, &mut a], "again");
+}
