@@ -3,7 +3,7 @@
 use std::thread;
 
 use bytes::Buf;
-use ratewire_groups::spread::PrivateName;
+use ratewire_groups::spread::{PrivateName, Received};
 use ratewire_overlay::membership::Service;
 
 use super::client::Client;
@@ -26,16 +26,43 @@ impl Three {
     }
 
     pub fn of(overlay: Overlay) -> Three {
-        let daemons = NAMES.map(|name| overlay.start(name)).into();
-        let mut clients = NAMES.map(|name| overlay.client(&format!("at-{name}"), name));
-        clients.iter_mut().for_each(|client| client.join("chat"));
-        let members = clients.each_ref().map(|client| client.name);
-        clients.iter_mut().for_each(|client| _ = client.until_members("chat", &members));
-        Three { overlay, daemons, clients }
+        let start = |name: &str| {
+            let daemon = overlay.start(name);
+            let mut client = overlay.client(&format!("at-{name}"), name);
+            client.join("chat");
+            (daemon, client)
+        };
+        let ((at_c, mut c), (at_b, mut b)) = (start("c"), start("b"));
+        meet(&mut [&mut b, &mut c]);
+        let (at_a, mut a) = start("a");
+        meet(&mut [&mut a, &mut b, &mut c]);
+        Three { overlay, daemons: vec![at_a, at_b, at_c], clients: [a, b, c] }
     }
 
     pub fn names(&self) -> [PrivateName; 3] {
         self.clients.each_ref().map(|client| client.name)
+    }
+}
+
+/// Waits until these are the members of "chat", and no more notices are on their way.
+///
+/// A daemon that comes has up to two links. The first makes a view of all, the second another one.
+/// A daemon that has missed the former is lost to those that have not, and found again: they are
+/// told so. Messages of all come after that, since a daemon is in the view of a member that has
+/// been told of all, or on its way there.
+pub fn meet(clients: &mut [&mut Client]) {
+    let members: Vec<PrivateName> = clients.iter().map(|client| client.name).collect();
+    for client in &mut *clients {
+        client.until_members("chat", &members);
+    }
+    for client in &mut *clients {
+        client.say(Service::Agreed, &["chat"], "here");
+    }
+    for client in clients {
+        let mut here = 0;
+        while here < members.len() {
+            here += usize::from(matches!(client.receive(), Received::Message { .. }));
+        }
     }
 }
 
