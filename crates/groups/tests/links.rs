@@ -32,6 +32,78 @@ fn input(first: u8, messages: &[Option<Message>]) -> Vec<u8> {
     frames.to_vec()
 }
 
+/// A message among the members of the view that daemon `a` proposes next.
+fn change(origin: u8, to: u8, body: ChangeBody<String, Body>) -> Option<Message> {
+    let first = fuzzing::first_view();
+    let id = ViewId { number: first.number + 1, ..first };
+    let (origin, to) = (OverlayNodeId(origin), [OverlayNodeId(to)].into_iter().collect());
+    Some(LinkMessage::Change(Rc::new(ChangeMessage { id, origin, to, body })))
+}
+
+/// Daemon `b` claims to have lost `c`: `a` proposes a view of two.
+fn loss() -> Option<Message> {
+    let (origin, links) = (OverlayNodeId(1), vec![(OverlayNodeId(0), 1)]);
+    let state = LinkState { origin, incarnation: 1, version: 50, highest: 0, links };
+    Some(LinkMessage::LinkState(Rc::new(state)))
+}
+
+/// Inputs that have made a daemon panic, and others that reach far.
+fn cases() -> Vec<(&'static str, Vec<u8>)> {
+    let view = fuzzing::first_view();
+    let report = || Report { view, heard: vec![0; 3], recovered: vec![], agreed: 0, safe: 0 };
+    let lists = || vec![("chat".to_string(), vec![(ClientId(7), "z".into())])];
+    let steps = |reporter, ready| {
+        let report = change(reporter, 0, ChangeBody::Report(report()));
+        let sent = change(reporter, 0, ChangeBody::Sent);
+        let ready = change(ready, 0, ChangeBody::Ready(lists()));
+        input(0, &[loss(), report, sent, ready])
+    };
+    let stamped = |stamp| {
+        let body = ViewBody::Update(Update::Join("chat".to_string(), ClientId(7), "z".into()));
+        let (origin, to) = (OverlayNodeId(1), NodeSet::first(3));
+        let message = Rc::new(ViewMessage { origin, to, stamp, body });
+        let enter = Some(LinkMessage::Enter(view));
+        input(0, &[enter, Some(LinkMessage::View(message)), loss(), None, loss()])
+    };
+    let highest = |highest| {
+        let (origin, links) = (OverlayNodeId(1), vec![(OverlayNodeId(0), 1)]);
+        let state = LinkState { origin, incarnation: 1, version: 50, highest, links };
+        input(0, &[Some(LinkMessage::LinkState(Rc::new(state)))])
+    };
+    vec![
+        ("view_of_two", steps(1, 1)),
+        ("report_of_no_member", steps(2, 1)),
+        ("stamp_valid", stamped(u64::MAX / 2)),
+        ("stamp_too_large", stamped(u64::MAX)),
+        ("highest_valid", highest(u64::MAX / 2)),
+        ("highest_too_large", highest(u64::MAX)),
+    ]
+}
+
+#[test]
+fn cases_that_panicked_once_do_not_any_more() {
+    let valid = [4, 4, 4, 1, 1, 0];
+    for ((name, input), valid) in cases().into_iter().zip(valid) {
+        assert_eq!(fuzzing::links(&input), valid, "{name}");
+    }
+}
+
+/// Every input in `fuzz/corpus/group_links` at the root.
+#[test]
+fn the_corpus_of_group_links() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/group_links");
+    let (mut taken, mut refused) = (0, 0);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        println!("{}", path.display());
+        match fuzzing::links(&std::fs::read(path).unwrap()) {
+            0 => refused += 1,
+            _ => taken += 1,
+        }
+    }
+    assert!(taken >= 5 && refused >= 1, "{taken} with valid messages and {refused} without");
+}
+
 /// Numbers that are likely, the largest that are valid, and some that are not.
 fn number() -> impl Strategy<Value = u64> {
     prop_oneof![
@@ -165,7 +237,11 @@ fn message() -> impl Strategy<Value = Message> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig {
+        cases: 200,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn hostile_messages_do_not_make_a_daemon_panic(
