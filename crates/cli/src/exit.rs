@@ -7,7 +7,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// An expectation does not hold.
+    /// An expectation does not hold, or a daemon of groups has broken a promise.
     NotMet = 1,
     /// The command line or a scenario has an error.
     Wrong = 2,
@@ -15,7 +15,7 @@ pub(crate) enum Exit {
     File = 3,
     /// A run failed.
     Failed = 4,
-    /// The kernel does not support or allow a requirement.
+    /// The kernel does not support or allow a requirement, or no daemon of groups serves.
     Unable = 5,
     /// An emulated run was not reliable.
     Late = 6,

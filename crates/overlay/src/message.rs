@@ -108,6 +108,8 @@ impl Level {
     const STEPS: f64 = 64.0;
     /// A quarter of a message: a few cents of price.
     const NEWS: u16 = 16;
+    /// Eight messages: from none, that is a price of a dollar.
+    const LEAP: u16 = 512;
 
     /// The nearest level; the highest is 1,023 and some.
     pub fn of(waiting: Occupancy) -> Level {
@@ -116,6 +118,10 @@ impl Level {
     /// Whether the level differs enough from the last one sent to be sent.
     pub fn is_news(self, told: Level) -> bool {
         self.0.abs_diff(told.0) >= Self::NEWS
+    }
+    /// Whether the level is so far from the last one sent that it should not wait.
+    pub fn has_leapt(self, told: Level) -> bool {
+        self.0.abs_diff(told.0) >= Self::LEAP.max(told.0 / 4)
     }
     /// The level as a number of messages.
     pub fn occupancy(self) -> Occupancy {

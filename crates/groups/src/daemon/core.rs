@@ -21,6 +21,8 @@ use super::outbox::Outbox;
 use crate::config::{Config, Policy};
 use crate::spread::{GroupName, Message, PrivateName, Received, Refusal, Request};
 
+/// Shortest time between two looks at the queues.
+const LEAST_INTERVAL: Duration = Duration::from_millis(2);
 /// Time by which the core's clock is set back: fifty days.
 const DAYS: Duration = Duration::from_secs(50 * 24 * 3600);
 
@@ -89,6 +91,7 @@ impl Shared {
             params: config.params.clone(),
             nodes: config.daemons.len(),
             edges: config.edges(),
+            least_interval: LEAST_INTERVAL.min(config.params.interval),
             window: config.limits.window,
         });
         let random = Xoshiro256PlusPlus::seed_from_u64(incarnation ^ u64::from(me.0));

@@ -10,6 +10,8 @@
 //! - Programs that send and read in turn must not wait for each other: the queue to a client that
 //!   does not read while it waits to send has no price, and a client's own costs it nothing.
 //! - A message counts as its packets, in queues and prices ([`Payload::counted`]).
+//! - A daemon with much traffic tells leaps of its queues before the interval is over: in an
+//!   interval, fast links carry a thousand times the soft limit.
 //! - A client's queue beyond its limit stops all senders at once, at any budget. So does a daemon's
 //!   window: its messages that not all daemons have yet are bounded. Receivers tell such a queue
 //!   before they confirm the messages that filled it, so a queue never holds more than its limit
@@ -38,6 +40,11 @@ use crate::price::Dollars;
 use crate::queue::{Kind, LinkQueue};
 use crate::tree::EdgeSpec;
 
+/// Usual bytes of a cost update on a link.
+const UPDATE: Bytes = Bytes::new(24);
+/// Bytes of traffic for each byte of early updates: these stay below a thousandth.
+const TRAFFIC_OF_UPDATE: u64 = 1000;
+
 /// A client's data, and how it counts.
 pub trait Payload: Clone {
     /// Number of messages that it counts as, at least 1.
@@ -55,6 +62,10 @@ pub struct Settings {
     pub nodes: usize,
     /// Links between daemons.
     pub edges: Arc<[EdgeSpec]>,
+    /// Shortest time between two looks at the queues. If it is shorter than
+    /// [`Params::interval`], a daemon whose queues have changed much tells its prices before the
+    /// interval is over, as far as the traffic bears it.
+    pub least_interval: Duration,
     /// Maximum of a daemon's messages that not all daemons have yet. A larger message goes alone.
     pub window: Bytes,
 }
@@ -82,6 +93,9 @@ pub struct Daemon<G, P> {
     /// By destinations: the links that messages cross in this view.
     ways: BTreeMap<NodeSet, Vec<EdgeId>>,
     next_update: Time,
+    next_look: Time,
+    /// Clients' data sent since prices were last told.
+    traffic: Bytes,
     random: Xoshiro256PlusPlus,
 }
 
@@ -137,6 +151,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             unasked: Bytes::ZERO,
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
+            next_look: Time::ZERO,
+            traffic: Bytes::ZERO,
             random,
             settings,
         }
@@ -249,10 +265,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.wakes.pop();
             self.wake(now, at, client);
         }
-        if self.next_update <= now {
-            while self.next_update <= now {
-                self.next_update += self.settings.params.interval;
-            }
+        if self.next_due() <= now {
             self.update(now);
         }
         self.settle(now);
@@ -267,12 +280,26 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let wakes = core::mem::take(&mut self.wakes);
         self.wakes = wakes.into_iter().map(|Reverse((at, id))| Reverse((at - by, id))).collect();
         self.next_update = self.next_update - by;
+        self.next_look = self.next_look - by;
     }
 
     /// When to call [`Daemon::advance`].
     pub fn deadline(&self) -> Time {
         let wake = self.wakes.peek().map_or(Time::NEVER, |Reverse((at, _))| *at);
-        wake.min(self.next_update)
+        wake.min(self.next_due())
+    }
+
+    /// When to look at the queues: once an interval, and sooner while messages wait.
+    fn next_due(&self) -> Time {
+        let looks = self.settings.least_interval < self.settings.params.interval;
+        let waits = || {
+            let on_links = self.links.iter().any(|link| link.queue.waiting() > 0);
+            on_links || self.prices.is_any_waiting()
+        };
+        match looks && waits() {
+            true => self.next_look,
+            false => self.next_update.max(self.next_look),
+        }
     }
 
     /// Tells others how far this daemon is, if a message waits for that.
@@ -281,17 +308,35 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.settle(now);
     }
 
-    /// Sends the daemon's changed prices, and lets clients read the new prices.
+    /// Looks at the queues, sends changed prices if that is due, and lets clients read the prices.
     fn update(&mut self, now: Time) {
-        if !self.member.is_changing() {
-            let averages =
-                self.links.iter_mut().map(|link| (link.edge, link.queue.close_interval(now)));
-            let links = self.prices.news_of_links(averages);
-            let clients = self.prices.news_of_clients(now);
-            self.member.tell_prices(links, clients);
+        let is_due = self.next_update <= now;
+        while self.next_update <= now {
+            self.next_update += self.settings.params.interval;
         }
-        self.member.tick();
+        if self.settings.least_interval < self.settings.params.interval {
+            self.next_look = now + self.settings.least_interval;
+        }
+        self.links.iter_mut().for_each(|link| _ = link.queue.close_interval(now));
+        self.prices.close_interval(now);
+        let averages = || self.links.iter().map(|link| (link.edge, link.queue.average()));
+        let is_early = !is_due && self.bears_update() && self.prices.has_leapt(averages());
+        if (is_due || is_early) && !self.member.is_changing() {
+            let links = self.prices.news_of_links(averages());
+            let clients = self.prices.news_of_clients();
+            self.member.tell_prices(links, clients);
+            self.traffic = Bytes::ZERO;
+        }
+        if is_due {
+            self.member.tick();
+        }
         self.reconsider(now);
+    }
+
+    /// Whether the traffic since the last update is large beside one more.
+    fn bears_update(&self) -> bool {
+        let others = self.member.view().1.len() as u64 - 1;
+        self.traffic.get() >= others * UPDATE.get() * TRAFFIC_OF_UPDATE
     }
 
     /// Takes what the membership has for links, for clients, and for this daemon.
@@ -336,6 +381,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 self.ready_links.push_back(peer);
             }
             let (kind, size) = kind(&message);
+            if let Kind::Data(_) = kind {
+                self.traffic += size;
+            }
             link.queue.push(now, kind, size, message);
         }
     }

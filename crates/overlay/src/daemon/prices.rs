@@ -146,11 +146,31 @@ impl Prices {
         news
     }
 
+    /// Ends an interval of the queues to this daemon's clients.
+    pub(super) fn close_interval(&mut self, now: Time) {
+        for queue in self.ours.values_mut() {
+            queue.mean.close_interval(now, &mut queue.gauge);
+        }
+    }
+
+    /// Whether anything waits for clients of this daemon.
+    pub(super) fn is_any_waiting(&self) -> bool {
+        self.ours.values().any(|queue| queue.gauge.waiting() > 0)
+    }
+
+    /// Whether a queue of this daemon is far from what was told.
+    pub(super) fn has_leapt(
+        &self,
+        mut averages: impl Iterator<Item = (EdgeId, Occupancy)>,
+    ) -> bool {
+        averages.any(|(link, average)| Level::of(average).has_leapt(self.links[link.index()]))
+            || self.ours.values().any(|queue| queue.level().has_leapt(queue.told))
+    }
+
     /// Changed queues to this daemon's clients.
-    pub(super) fn news_of_clients(&mut self, now: Time) -> Vec<(ClientId, Level)> {
+    pub(super) fn news_of_clients(&mut self) -> Vec<(ClientId, Level)> {
         let mut news = Vec::new();
         self.ours.retain(|client, queue| {
-            queue.mean.close_interval(now, &mut queue.gauge);
             let level = queue.level();
             let is_empty = level == Level::default();
             if level.is_news(queue.told) || (is_empty && queue.told != level) {

@@ -46,7 +46,9 @@ impl Net {
         };
         let edges = (1..nodes).flat_map(|i| [edge(i - 1, i), edge(i, i - 1)]).collect();
         let params = Params { randomise: false, ..Params::default() };
-        let settings = Arc::new(Settings { params, nodes, edges, window: Bytes::new(window) });
+        let window = Bytes::new(window);
+        let least_interval = params.interval;
+        let settings = Arc::new(Settings { params, nodes, edges, least_interval, window });
         let daemon = |i: usize| {
             let random = Xoshiro256PlusPlus::seed_from_u64(i as u64);
             Daemon::new(OverlayNodeId(i as u8), 1, Arc::clone(&settings), random)

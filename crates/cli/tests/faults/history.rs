@@ -1,0 +1,234 @@
+//! What clients saw, and the promises about it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ratewire_groups::client::{Change, Membership, MembershipId};
+
+/// What a client saw in one connection.
+#[derive(Clone, Debug)]
+pub(crate) struct History {
+    client: usize,
+    life: usize,
+    sent: usize,
+    pub(crate) entries: Vec<Entry>,
+    /// Whether the client ended the connection after all had happened.
+    pub(crate) is_whole: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Entry {
+    Message(String),
+    View(Membership),
+    Transition(MembershipId),
+}
+
+impl History {
+    pub(crate) fn new(client: usize, life: usize) -> History {
+        History { client, life, sent: 0, entries: Vec::new(), is_whole: false }
+    }
+
+    /// Text of the next message: the connection, a number, and whether it is the client's last.
+    pub(crate) fn next_message(&mut self, is_last: bool) -> String {
+        let text = self.text(self.sent);
+        self.sent += 1;
+        if is_last { format!("{text} last {}", self.client) } else { text }
+    }
+
+    fn text(&self, number: usize) -> String {
+        format!("{}.{} {number}", self.client, self.life)
+    }
+
+    fn last_view(&self) -> Option<&Membership> {
+        self.entries.iter().rev().find_map(|entry| match entry {
+            Entry::View(view) => Some(view),
+            _ => None,
+        })
+    }
+
+    pub(crate) fn is_member(&self) -> bool {
+        self.last_view().is_some()
+    }
+    pub(crate) fn members(&self) -> usize {
+        self.last_view().map_or(0, |view| view.members.len())
+    }
+    pub(crate) fn messages(&self) -> usize {
+        self.entries.iter().filter(|entry| matches!(entry, Entry::Message(_))).count()
+    }
+    pub(crate) fn views(&self) -> usize {
+        self.entries.iter().filter(|entry| matches!(entry, Entry::View(_))).count()
+    }
+
+    /// Each view with the messages in it, and the next view.
+    fn segments(&self) -> Vec<(&Membership, Vec<&str>, Option<&Membership>)> {
+        let mut segments: Vec<(&Membership, Vec<&str>, Option<&Membership>)> = Vec::new();
+        for entry in &self.entries {
+            match entry {
+                Entry::View(view) => {
+                    if let Some(before) = segments.last_mut() {
+                        before.2 = Some(view);
+                    }
+                    segments.push((view, Vec::new(), None));
+                }
+                Entry::Message(text) => {
+                    if let Some((_, messages, _)) = segments.last_mut() {
+                        messages.push(text);
+                    }
+                }
+                Entry::Transition(_) => {}
+            }
+        }
+        segments
+    }
+}
+
+/// A connection, and the number of a message in it.
+fn parts(text: &str) -> (&str, usize) {
+    let mut words = text.split(' ');
+    let connection = words.next().expect("a message names its connection");
+    (connection, words.next().and_then(|number| number.parse().ok()).expect("and has a number"))
+}
+
+/// Holds all promises against all histories.
+pub(crate) fn check(histories: &[History]) -> Result<(), String> {
+    for history in histories {
+        let whose = format!("connection {}.{}", history.client, history.life);
+        alone(history).map_err(|broken| format!("{whose}: {broken}"))?;
+    }
+    same_members(histories)?;
+    together(histories)?;
+    in_one_order(histories)
+}
+
+/// Promises to a single client: no duplicate, no gap, its own messages, views that fit.
+fn alone(history: &History) -> Result<(), String> {
+    let (mut seen, mut next) = (BTreeSet::new(), BTreeMap::new());
+    let mut view = None;
+    for entry in &history.entries {
+        match entry {
+            Entry::View(new) => {
+                if view == Some(new.id) {
+                    return Err(format!("the view {:?} comes twice", new.id));
+                }
+                view = Some(new.id);
+                if let Change::Network { .. } = new.change {
+                    // Messages of daemons that were unreachable are not for this client.
+                    next.clear();
+                }
+            }
+            Entry::Transition(id) if view != Some(*id) => {
+                return Err(format!("{id:?} ends, but the view is {view:?}"));
+            }
+            Entry::Transition(_) => {}
+            Entry::Message(text) => {
+                if view.is_none() {
+                    return Err(format!("{text:?} comes before the first view"));
+                }
+                if !seen.insert(text.as_str()) {
+                    return Err(format!("{text:?} comes twice"));
+                }
+                let (connection, number) = parts(text);
+                let expected = next.insert(connection, number + 1);
+                if expected.is_some_and(|expected| expected != number) {
+                    return Err(format!("{text:?} comes where {expected:?} is due"));
+                }
+            }
+        }
+    }
+    let own = |number| {
+        let text = history.text(number);
+        seen.contains(text.as_str())
+            || seen.iter().any(|seen| seen.starts_with(&(text.clone() + " ")))
+    };
+    match (0..history.sent).find(|number| history.is_whole && !own(*number)) {
+        Some(lost) => Err(format!("its own message {lost} never came")),
+        None => Ok(()),
+    }
+}
+
+/// A view has the same members for all.
+fn same_members(histories: &[History]) -> Result<(), String> {
+    let mut known: BTreeMap<MembershipId, &Membership> = BTreeMap::new();
+    for (view, ..) in histories.iter().flat_map(History::segments) {
+        let first = known.entry(view.id).or_insert(view);
+        if first.members != view.members {
+            return Err(format!("{:?}: {:?} and {:?}", view.id, first.members, view.members));
+        }
+    }
+    Ok(())
+}
+
+/// Clients that go from one view to the next together get the same messages in the same order.
+fn together(histories: &[History]) -> Result<(), String> {
+    let mut known: BTreeMap<(MembershipId, MembershipId), (usize, Vec<&str>)> = BTreeMap::new();
+    for history in histories {
+        for (view, messages, next) in history.segments() {
+            let Some(next) = next else { continue };
+            let first =
+                known.entry((view.id, next.id)).or_insert((history.client, messages.clone()));
+            if first.1 != messages {
+                let place = first.1.iter().zip(&messages).position(|(a, b)| a != b);
+                return Err(format!(
+                    "clients {} and {} go from {:?} to {:?} with {} and {} messages, which differ at {place:?}",
+                    first.0,
+                    history.client,
+                    view.id,
+                    next.id,
+                    first.1.len(),
+                    messages.len()
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Messages that two clients get in one view have the same order.
+fn in_one_order(histories: &[History]) -> Result<(), String> {
+    let mut known: BTreeMap<MembershipId, Vec<Vec<&str>>> = BTreeMap::new();
+    for (view, messages, _) in histories.iter().flat_map(History::segments) {
+        known.entry(view.id).or_default().push(messages);
+    }
+    for (view, lists) in known {
+        for pair in lists.windows(2) {
+            let places: BTreeMap<&str, usize> =
+                pair[0].iter().enumerate().map(|(place, text)| (*text, place)).collect();
+            let common: Vec<usize> =
+                pair[1].iter().filter_map(|text| places.get(text).copied()).collect();
+            if !common.is_sorted() {
+                return Err(format!("two orders in {view:?}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn broken_promises_are_found() {
+    let id = |index| MembershipId { daemon: 1, time: 2, index };
+    let view = |index| {
+        let me = "#c0#d0".parse().unwrap();
+        let group = "all".parse().unwrap();
+        Entry::View(Membership {
+            group,
+            id: id(index),
+            members: vec![me],
+            change: Change::Join(me),
+        })
+    };
+    let text = |text: &str| Entry::Message(text.to_string());
+    let history =
+        |entries: Vec<Entry>| History { client: 0, life: 0, sent: 1, entries, is_whole: true };
+    let good = || vec![view(1), text("0.0 0"), text("1.0 4"), text("1.0 5"), view(2)];
+    assert_eq!(check(&[history(good()), history(good())]), Ok(()));
+    let broken = |change: fn(&mut Vec<Entry>)| {
+        let mut entries = good();
+        change(&mut entries);
+        check(&[history(good()), history(entries)]).unwrap_err()
+    };
+    assert!(broken(|entries| entries.swap(1, 2)).contains("differ at Some(0)"));
+    assert!(broken(|entries| _ = entries.remove(2)).contains("differ"));
+    assert!(broken(|entries| entries.swap(2, 3)).contains("is due"));
+    assert!(broken(|entries| entries.push(entries[1].clone())).contains("twice"));
+    assert!(broken(|entries| _ = entries.remove(1)).contains("never came"));
+    assert!(broken(|entries| entries.swap(0, 1)).contains("before the first view"));
+}
