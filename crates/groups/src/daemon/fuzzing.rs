@@ -58,7 +58,7 @@ pub fn links(data: &[u8]) -> usize {
     let Some((&first, frames)) = data.split_first() else { return 0 };
     let target = usize::from(first) % NODES;
     let mut overlay = Overlay::new();
-    if usize::from(first) / NODES % 2 == 0 {
+    if usize::from(first) < NODES {
         overlay.link_up(0, 1);
         overlay.link_up(1, 2);
         overlay.settle();
@@ -105,6 +105,7 @@ impl Overlay {
             params: config.params.clone(),
             nodes: NODES,
             edges: config.edges(),
+            least_interval: STEP,
             window: config.limits.window,
         });
         let now = Time::ZERO + STEP;

@@ -218,7 +218,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             Ok(()) => {
                 self.held.remove(&client);
                 if let Some(purse) = self.purses.get_mut(&client) {
-                    purse.blocked = purse.blocked + waited;
+                    purse.blocked += waited;
                     purse.wake = Time::NEVER;
                 }
                 self.sent.push_back(client);
