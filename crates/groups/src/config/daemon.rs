@@ -21,6 +21,8 @@ pub const LONGEST_NAME: usize = 19;
 const LONGEST_SOCKET: usize = 107;
 /// Port on which clients of Spread look for a daemon.
 const PORT: u16 = 4803;
+/// Port of the status of a daemon without a file.
+const STATUS_PORT: u16 = 4809;
 
 /// One daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,9 +47,11 @@ pub enum Listen {
 }
 
 impl Daemon {
-    /// A daemon that listens where clients of Spread look for one, and knows no others.
+    /// A daemon that listens where clients of Spread look for one, serves its status on port 4809
+    /// of this host, and knows no others.
     pub fn local(name: &str) -> Daemon {
-        Daemon { name: name.to_string(), address: None, listen: Listen::usual(), status: None }
+        let status = Some(SocketAddr::from(([127, 0, 0, 1], STATUS_PORT)));
+        Daemon { name: name.to_string(), address: None, listen: Listen::usual(), status }
     }
 }
 

@@ -118,6 +118,11 @@ impl Config {
         }
     }
 
+    /// Whether this is the built-in configuration, not that of a file.
+    pub fn is_built_in(&self) -> bool {
+        self.file.is_none()
+    }
+
     /// The number of the daemon called `name`.
     pub fn node(&self, name: &str) -> Option<OverlayNodeId> {
         let place = self.daemons.iter().position(|daemon| daemon.name == name);

@@ -107,7 +107,11 @@ fn a_whole_file_is_read() {
 
 #[test]
 fn a_name_is_enough() {
-    let config = parse("[[daemon]]\nname = \"localhost\"").unwrap();
+    let mut config = parse("[[daemon]]\nname = \"localhost\"").unwrap();
+    assert!(!config.is_built_in() && Config::single().is_built_in());
+    // Daemons of two files would collide at one address for their status.
+    assert_eq!(config.daemons[0].status, None);
+    config.daemons[0].status = Some("127.0.0.1:4809".parse().unwrap());
     assert_eq!(Config { file: None, ..config }, Config::single());
     let listen = ["127.0.0.1:4803", "unix:/tmp/4803"].map(|text| text.parse::<Listen>().unwrap());
     assert_eq!(Config::single().daemons[0].listen, listen);

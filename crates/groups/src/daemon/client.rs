@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::time::Instant;
 
 use super::core::{Session, Shared};
 use super::outbox::Item;
+use super::record::reason;
 use crate::spread::{
     Acceptance, ClientName, Hello, Refusal, Request, Version, offer, parse_choice,
 };
@@ -21,15 +23,25 @@ const WRITE: usize = 64;
 const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Serves a client until its connection ends.
-pub(super) async fn serve<R, W>(shared: Rc<Shared>, mut read: R, mut write: W)
+pub(super) async fn serve<R, W>(shared: Rc<Shared>, from: String, mut read: R, mut write: W)
 where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
     let mut buffer = BytesMut::new();
     let limit = super::length(shared.config.limits.handshake_timeout);
-    let greeted = greet(&shared, &mut read, &mut write, &mut buffer);
-    let Ok(Ok(session)) = tokio::time::timeout(limit, greeted).await else { return };
+    let greeted = greet(&shared, &from, &mut read, &mut write, &mut buffer);
+    let session = match tokio::time::timeout(limit, greeted).await {
+        Ok(Ok(session)) => session,
+        Ok(Err(error)) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            return shared.record.refused(&from, &reason(&error));
+        }
+        Ok(Err(_)) => return,
+        Err(_) => {
+            let reason = "the client has not introduced itself in time";
+            return shared.record.refused(&from, reason);
+        }
+    };
     let written = write_all(&shared, &session, write);
     tokio::pin!(written);
     tokio::select! {
@@ -45,6 +57,7 @@ where
 /// Does the daemon's part of the handshake.
 async fn greet<R, W>(
     shared: &Shared,
+    from: &str,
     read: &mut R,
     write: &mut W,
     buffer: &mut BytesMut,
@@ -61,7 +74,7 @@ where
         write.write_all(offer()).await?;
         refusing(write, next(read, buffer, parse_choice).await?).await?;
     }
-    let session = shared.connect(name, hello.membership);
+    let session = shared.connect(name, from, hello.membership);
     let session = refusing(write, session).await?;
     let acceptance = Acceptance { version: Version::NEWEST, name: session.name };
     match write.write_all(&acceptance.encode(hello.version)).await {
@@ -83,7 +96,7 @@ where
         Err(refusal) => {
             write.write_all(&refusal.encode()).await?;
             write.shutdown().await?;
-            Err(io::ErrorKind::ConnectionRefused.into())
+            Err(io::Error::new(io::ErrorKind::ConnectionRefused, refusal))
         }
     }
 }
@@ -123,11 +136,19 @@ where
         loop {
             match Request::parse(&mut buffer, &session.name) {
                 Ok(None) => break,
-                Ok(Some(Request::Disconnect)) | Err(_) => return Ok(()),
+                Ok(Some(Request::Disconnect)) => return Ok(()),
+                Err(violation) => {
+                    let name = session.name.as_str();
+                    shared.record.violated(name, &session.from, &violation);
+                    return Ok(());
+                }
                 Ok(Some(request)) => {
                     if !shared.act(session, request) {
                         shared.pass_on();
+                        let since = Instant::now();
                         session.reader.notified().await;
+                        let blocked = since.elapsed().as_secs_f64();
+                        shared.record.count(|totals| totals.blocked_s += blocked);
                     }
                 }
             }
@@ -150,6 +171,10 @@ where
         if !items.is_empty() {
             write_items(&mut write, &items).await?;
             session.outbox.borrow_mut().written(&items, shared.queue_limit());
+            shared.record.count(|totals| {
+                totals.messages_out += items.len() as u64;
+                totals.bytes_out += items.iter().map(Item::size).sum::<usize>() as u64;
+            });
             shared.written(session);
         } else if session.outbox.borrow().is_closing() {
             return write.shutdown().await;

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 use super::body::Body;
 use super::notice;
 use super::outbox::Outbox;
+use super::record::Record;
 use crate::config::{Config, Policy};
 use crate::spread::{GroupName, Message, PrivateName, Received, Refusal, Request};
 
@@ -34,6 +35,7 @@ pub(super) struct Shared {
     pub(super) config: Config,
     pub(super) me: OverlayNodeId,
     pub(super) incarnation: u64,
+    pub(super) record: Record,
     /// When the core's time was zero.
     start: Cell<Instant>,
     core: RefCell<Core>,
@@ -69,6 +71,8 @@ struct Core {
 pub(super) struct Session {
     pub(super) id: ClientId,
     pub(super) name: PrivateName,
+    /// Where the client connects from, in words.
+    pub(super) from: String,
     wants_membership: bool,
     pub(super) outbox: RefCell<Outbox>,
     /// Woken when there is something to write.
@@ -78,10 +82,10 @@ pub(super) struct Session {
     /// Woken when the daemon ends the connection.
     pub(super) cut: Notify,
     /// Groups that the client has joined or is about to join.
-    groups: RefCell<Vec<GroupName>>,
+    pub(super) groups: RefCell<Vec<GroupName>>,
     is_changed: Cell<bool>,
     /// Unreliable messages that were dropped.
-    dropped: Cell<u64>,
+    pub(super) dropped: Cell<u64>,
 }
 
 impl Shared {
@@ -96,6 +100,7 @@ impl Shared {
         });
         let random = Xoshiro256PlusPlus::seed_from_u64(incarnation ^ u64::from(me.0));
         let daemon = Daemon::new(me, incarnation, settings, random);
+        let record = Record::new(&config, daemon.links().map(|link| link.peer));
         let links = daemon.links().map(|link| (link.peer, RefCell::default())).collect();
         let core = Core {
             daemon,
@@ -108,6 +113,7 @@ impl Shared {
             config,
             me,
             incarnation,
+            record,
             start: Cell::new(Instant::now()),
             core: RefCell::new(core),
             clock: Notify::new(),
@@ -154,6 +160,7 @@ impl Shared {
     pub(super) fn connect(
         &self,
         name: Option<&str>,
+        from: &str,
         wants_membership: bool,
     ) -> Result<Rc<Session>, Refusal> {
         self.admit(name)?;
@@ -169,6 +176,7 @@ impl Shared {
         let session = Rc::new(Session {
             id,
             name: private,
+            from: from.to_string(),
             wants_membership,
             outbox: RefCell::default(),
             writer: Notify::new(),
@@ -179,6 +187,7 @@ impl Shared {
             dropped: Cell::new(0),
         });
         core.sessions.insert(id, Rc::clone(&session));
+        self.record.count(|totals| totals.accepted += 1);
         Ok(session)
     }
 
@@ -194,7 +203,13 @@ impl Shared {
         let mut core = self.core.borrow_mut();
         let now = self.now();
         match request {
-            Request::Multicast(message) => return core.multicast(self, now, session, &message),
+            Request::Multicast(message) => {
+                self.record.count(|totals| {
+                    totals.messages_in += 1;
+                    totals.bytes_in += message.data.len() as u64;
+                });
+                return core.multicast(self, now, session, &message);
+            }
             Request::Join(group) => {
                 let mut groups = session.groups.borrow_mut();
                 if groups.contains(&group) {
@@ -260,6 +275,15 @@ impl Shared {
         self.flush(&mut core);
     }
 
+    /// Shows the core and its clients, by their numbers.
+    pub(super) fn look<T>(
+        &self,
+        look: impl FnOnce(&Daemon<GroupName, Body>, &BTreeMap<ClientId, Rc<Session>>) -> T,
+    ) -> T {
+        let core = self.core.borrow();
+        look(&core.daemon, &core.sessions)
+    }
+
     /// Daemons that this one has links with.
     pub(super) fn peers(&self) -> impl Iterator<Item = OverlayNodeId> {
         self.links.keys().copied()
@@ -269,14 +293,16 @@ impl Shared {
     pub(super) fn link_up(&self, peer: OverlayNodeId, connection: u64) -> Option<Rc<Link>> {
         let new = Rc::new(Link::default());
         self.links.get(&peer)?.replace(Rc::clone(&new)).replaced.notify_one();
+        self.record.link_up(peer);
         self.core.borrow_mut().daemon.link_up(self.now(), peer, connection);
         self.pass_on();
         Some(new)
     }
 
     /// Notes the end of a connection, if it is the last one with its peer.
-    pub(super) fn link_down(&self, peer: OverlayNodeId, link: &Rc<Link>) {
+    pub(super) fn link_down(&self, peer: OverlayNodeId, link: &Rc<Link>, reason: String) {
         if self.is_current(peer, link) {
+            self.record.link_down(peer, reason);
             self.core.borrow_mut().daemon.link_down(self.now(), peer);
             self.pass_on();
         }
@@ -385,9 +411,10 @@ impl Core {
                     match rule {
                         Rule::Drop if session.outbox.borrow().is_full() => {
                             session.dropped.set(session.dropped.get() + 1);
+                            shared.record.count(|totals| totals.dropped += 1);
                         }
                         Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
-                            self.cut_off(shared.now(), &session);
+                            self.cut_off(shared, &session);
                         }
                         _ => self.put(limit, &session, item.clone()),
                     }
@@ -404,7 +431,7 @@ impl Core {
             Event::Left { group } => {
                 self.notify(limit, &delivery.to, Some(Received::Left(group)));
             }
-            Event::Entered(..) => {}
+            Event::Entered(id, members) => shared.record.entered(config, &id, &members),
         }
     }
 
@@ -429,13 +456,15 @@ impl Core {
 
     /// Tells a client that is too far behind that it has left its groups, and ends its connection.
     /// Others see it go at once: its last messages may take long to be read.
-    fn cut_off(&mut self, now: Time, session: &Session) {
+    fn cut_off(&mut self, shared: &Shared, session: &Session) {
+        let waiting = session.outbox.borrow().messages();
+        shared.record.cut_off(session.name.as_str(), waiting);
         let mut groups = core::mem::take(&mut *session.groups.borrow_mut());
         if !session.wants_membership {
             groups.clear();
         }
         session.close(groups.into_iter().map(|group| notice::item(&Received::Left(group))));
-        self.forget(now, session);
+        self.forget(shared.now(), session);
     }
 
     /// Removes a client.

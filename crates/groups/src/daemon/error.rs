@@ -15,6 +15,8 @@ pub enum DaemonError {
     Listen(Listen, io::Error),
     /// The address for other daemons cannot be used.
     Links(std::net::SocketAddr, io::Error),
+    /// The address for the status cannot be used.
+    Status(std::net::SocketAddr, io::Error),
     /// A certificate or key cannot be used.
     Certificates(CertificateError),
 }
@@ -32,6 +34,9 @@ impl fmt::Display for DaemonError {
             DaemonError::Links(address, _) => {
                 write!(f, "cannot listen for other daemons at {address}")
             }
+            DaemonError::Status(address, _) => {
+                write!(f, "cannot serve the status at {address}")
+            }
             DaemonError::Certificates(_) => f.write_str("cannot use the daemon's certificate"),
         }
     }
@@ -42,7 +47,8 @@ impl std::error::Error for DaemonError {
         match self {
             DaemonError::Runtime(source)
             | DaemonError::Listen(_, source)
-            | DaemonError::Links(_, source) => Some(source),
+            | DaemonError::Links(_, source)
+            | DaemonError::Status(_, source) => Some(source),
             DaemonError::Certificates(source) => Some(source),
         }
     }

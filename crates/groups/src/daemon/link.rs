@@ -14,6 +14,7 @@ use tokio::time::{sleep, timeout};
 
 use super::core::{Link, LinkMessage, Shared, microseconds};
 use super::error::DaemonError;
+use super::record::reason;
 use crate::certificates::Identity;
 use crate::config::{Config, Protection};
 use crate::wire::{Greeting, decode, encode};
@@ -29,6 +30,9 @@ const ALIVE: Duration = Duration::from_secs(1);
 const DEAD: Duration = Duration::from_secs(5);
 /// Time between attempts to connect.
 const RETRY: Duration = Duration::from_millis(500);
+
+/// Reason for the end of a connection that the peer has ended.
+const ENDED: &str = "the other end has ended the connection";
 
 /// What this daemon needs for its links.
 pub(super) struct Links {
@@ -79,9 +83,14 @@ async fn connect(
     address: SocketAddr,
 ) {
     loop {
-        if let Ok(Ok(stream)) = timeout(DEAD, TcpStream::connect(address)).await {
-            // A link that ends is tried again; the status shows that it is down.
-            let _ = introduce(shared, identity, peer, stream).await;
+        let ended = match timeout(DEAD, TcpStream::connect(address)).await {
+            Ok(Ok(stream)) => introduce(shared, identity, peer, stream).await,
+            Ok(Err(error)) => Err(error),
+            Err(late) => Err(late.into()),
+        };
+        // A link that ends is tried again; the status shows why it is down.
+        if let Err(error) = ended {
+            shared.record.link_failed(peer, why(&error));
         }
         sleep(RETRY).await;
     }
@@ -113,9 +122,9 @@ async fn accept(shared: &Rc<Shared>, identity: &Rc<Option<Identity>>, listener: 
             peers.join_next().await;
         }
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, from)) => {
                 let (shared, identity) = (Rc::clone(shared), Rc::clone(identity));
-                peers.spawn_local(async move { _ = answer(&shared, &identity, stream).await });
+                peers.spawn_local(async move { answer(&shared, &identity, from, stream).await });
             }
             Err(_) => sleep(RETRY).await,
         }
@@ -125,6 +134,25 @@ async fn accept(shared: &Rc<Shared>, identity: &Rc<Option<Identity>>, listener: 
 async fn answer(
     shared: &Rc<Shared>,
     identity: &Option<Identity>,
+    from: SocketAddr,
+    stream: TcpStream,
+) {
+    let mut peer = None;
+    if let Err(error) = answer_to(shared, identity, &mut peer, stream).await {
+        match peer {
+            Some(peer) if shared.record.link(peer).is_some() => {
+                shared.record.link_failed(peer, why(&error));
+            }
+            _ => shared.record.stranger(&from.to_string(), &why(&error)),
+        }
+    }
+}
+
+/// Answers a connection; `peer` is set when a certificate tells which daemon it is.
+async fn answer_to(
+    shared: &Rc<Shared>,
+    identity: &Option<Identity>,
+    peer: &mut Option<OverlayNodeId>,
     stream: TcpStream,
 ) -> io::Result<()> {
     prepare(&stream)?;
@@ -133,7 +161,8 @@ async fn answer(
         Some(identity) => {
             let names = shared.config.daemons.iter().map(|daemon| daemon.name.as_str());
             let (stream, name) = within(shared, identity.accept(stream, names)).await?;
-            run(shared, shared.config.node(name), false, stream).await
+            *peer = shared.config.node(name);
+            run(shared, *peer, false, stream).await
         }
     }
 }
@@ -169,8 +198,16 @@ where
         ended = write_all(shared, peer, &link, write) => ended,
         () = link.replaced.notified() => Ok(()),
     };
-    shared.link_down(peer, &link);
-    ended
+    let ending = match &ended {
+        Ok(()) => ENDED.to_string(),
+        Err(error) => why(error),
+    };
+    if ended.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::InvalidData) {
+        shared.record.count(|totals| totals.violations += 1);
+    }
+    shared.link_down(peer, &link, ending);
+    // The end is noted; only a connection that never was a link fails.
+    Ok(())
 }
 
 /// Greets the peer. Returns which daemon it is, and the connection's number.
@@ -217,6 +254,15 @@ where
     }
 }
 
+/// Why a connection has failed, in words.
+fn why(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::TimedOut => "the other end has not answered in time".to_string(),
+        io::ErrorKind::UnexpectedEof => ENDED.to_string(),
+        _ => reason(error),
+    }
+}
+
 fn invalid(error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, error)
 }
@@ -231,8 +277,12 @@ async fn read_all<R>(
 where
     R: AsyncRead + Unpin,
 {
+    let Some(record) = shared.record.link(peer) else { return Ok(()) };
     loop {
+        let mut before = buffer.len();
         while let Some(message) = decode::<Option<LinkMessage>>(&mut buffer).map_err(invalid)? {
+            record.received(message.as_ref(), before - buffer.len());
+            before = buffer.len();
             if let Some(message) = message
                 && !shared.receive(peer, link, message)
             {
@@ -256,19 +306,23 @@ async fn write_all<W>(
 where
     W: AsyncWrite + Unpin,
 {
+    let Some(record) = shared.record.link(peer) else { return Ok(()) };
     let mut out = BytesMut::with_capacity(2 * UNSENT);
     loop {
         out.clear();
         while out.len() < UNSENT
             && let Some(message) = shared.take(peer, link)
         {
-            encode(&Some(message), &mut out).map_err(invalid)?;
+            let (before, message) = (out.len(), Some(message));
+            encode(&message, &mut out).map_err(invalid)?;
+            record.sent(message.as_ref(), out.len() - before);
         }
         if out.is_empty() {
             if timeout(ALIVE, link.writer.notified()).await.is_ok() {
                 continue;
             }
             encode(&None::<LinkMessage>, &mut out).map_err(invalid)?;
+            record.sent(None::<&LinkMessage>, out.len());
         }
         timeout(DEAD, write.write_all(&out)).await??;
         write.flush().await?;

@@ -59,10 +59,10 @@ impl Listeners {
                 accept(
                     &shared,
                     || listener.accept(),
-                    |(stream, _), shared| async move {
+                    |(stream, from), shared| async move {
                         stream.set_nodelay(true).ok();
                         let (read, write) = stream.into_split();
-                        client::serve(shared, read, write).await;
+                        client::serve(shared, from.to_string(), read, write).await;
                     },
                 )
                 .await;
@@ -75,13 +75,22 @@ impl Listeners {
                     &shared,
                     || socket.listener.accept(),
                     |(stream, _), shared| async move {
+                        let from = process(&stream);
                         let (read, write) = stream.into_split();
-                        client::serve(shared, read, write).await;
+                        client::serve(shared, from, read, write).await;
                     },
                 )
                 .await;
             });
         }
+    }
+}
+
+/// The process at the other end of a Unix socket, in words.
+fn process(stream: &UnixStream) -> String {
+    match stream.peer_cred().ok().and_then(|peer| Some((peer.pid()?, peer.uid()))) {
+        Some((process, user)) => format!("process {process} of user {user}"),
+        None => "a process of this host".to_string(),
     }
 }
 

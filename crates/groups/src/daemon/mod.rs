@@ -1,8 +1,7 @@
 //! The daemon: clients and other daemons, by sockets, around the sans-IO core.
 //!
-//! One thread does everything. A task for each connection reads messages and acts on the
-//! [`Core`](core::Core); what the core has for clients and daemons waits in queues, which a task
-//! for each connection writes.
+//! One thread does everything. A task for each connection reads messages and acts on the core. What
+//! the core has for clients and daemons waits in queues, which a task for each connection writes.
 //!
 //! | file | is |
 //! |---|---|
@@ -13,6 +12,8 @@
 //! | `link` | connections with other daemons |
 //! | `listen` | sockets for clients, and their limits |
 //! | `body` | data of a message on its way |
+//! | `record` | counters and events |
+//! | `status` | the daemon's state, for people and programs |
 
 mod body;
 mod client;
@@ -23,15 +24,23 @@ mod link;
 mod listen;
 mod notice;
 mod outbox;
+mod record;
+mod status;
 
 use std::future::Future;
 use std::rc::Rc;
 
 use ratewire_overlay::OverlayNodeId;
 use tokio::task::LocalSet;
+use tracing::info;
 
 use self::core::Shared;
 pub use self::error::DaemonError;
+pub use self::record::{Totals, Traffic};
+pub use self::status::{
+    ClientStatus, GroupStatus, LimitStatus, LinkStatus, Status, StatusError, ViewStatus,
+    fetch_status,
+};
 use crate::config::Config;
 
 /// Time for the last messages to other daemons when a daemon ends.
@@ -58,16 +67,23 @@ async fn serve(
     stop: impl Future<Output = ()>,
     ready: impl FnOnce(),
 ) -> Result<(), DaemonError> {
+    let daemon = config.daemon(me).name.clone();
+    let version = env!("CARGO_PKG_VERSION");
+    info!(target: "ratewire_groups", daemon, version, "daemon starts");
     let links = link::Links::open(&config, me).await?;
     let listeners = listen::Listeners::open(&config, me).await?;
+    let status = status::Listener::open(&config, me).await?;
     let shared = Rc::new(Shared::new(config, me));
     let mut tasks = tokio::task::JoinSet::new();
     tasks.spawn_local(core::keep_time(Rc::clone(&shared)));
     tasks.spawn_local(core::keep_pace(Rc::clone(&shared)));
     links.start(&shared, &mut tasks);
     listeners.start(&shared, &mut tasks);
+    status.start(&shared, &mut tasks);
+    info!(target: "ratewire_groups", daemon, "daemon ready");
     ready();
     stop.await;
+    info!(target: "ratewire_groups", daemon, "daemon stops");
     shared.leave();
     tokio::time::sleep(FAREWELL).await;
     Ok(())

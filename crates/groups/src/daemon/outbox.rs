@@ -16,6 +16,8 @@ pub(super) struct Outbox {
     is_full: bool,
     /// Whether the connection ends when all is written.
     is_closing: bool,
+    /// Messages that are written.
+    delivered: u64,
 }
 
 /// A message to a client.
@@ -29,7 +31,8 @@ pub(super) struct Item {
 }
 
 impl Item {
-    fn size(&self) -> usize {
+    /// Bytes on the wire.
+    pub(super) fn size(&self) -> usize {
         self.head.len() + self.data.len()
     }
 }
@@ -58,6 +61,7 @@ impl Outbox {
         self.bytes -= items.iter().map(Item::size).sum::<usize>();
         self.counted -= items.iter().map(|item| u64::from(item.counted)).sum::<u64>();
         self.messages -= items.len();
+        self.delivered += items.len() as u64;
         self.is_full &= self.bytes > limit / 2;
     }
 
@@ -81,6 +85,10 @@ impl Outbox {
     }
     pub(super) fn messages(&self) -> usize {
         self.messages
+    }
+    /// Messages that are written so far.
+    pub(super) fn delivered(&self) -> u64 {
+        self.delivered
     }
     pub(super) fn is_full(&self) -> bool {
         self.is_full

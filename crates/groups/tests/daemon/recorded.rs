@@ -170,7 +170,7 @@ fn bytes_of(line: &str) -> Vec<u8> {
     let (size, hex) = line[4..].split_once(' ').unwrap();
     let digits = hex.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).unwrap());
     let bytes: Vec<u8> = digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
-    assert_eq!(bytes.len(), size.parse().unwrap());
+    assert_eq!(bytes.len(), size.parse::<usize>().unwrap());
     bytes
 }
 

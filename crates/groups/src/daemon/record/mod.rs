@@ -1,0 +1,244 @@
+//! What a daemon notes about its work: counters for the status, and events for the log.
+//!
+//! Events go to [`tracing`] with the target `ratewire_groups`. A program that wants a log installs
+//! a subscriber. Others cause most events, so at most ten a second of each sort are logged, with
+//! the number of those left out.
+//!
+//! | part | is |
+//! |---|---|
+//! | `counts` | the counters |
+//! | `throttle` | the bound of the log |
+
+mod counts;
+mod throttle;
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use ratewire_overlay::membership::{LinkMessage, ViewId};
+use ratewire_overlay::{NodeSet, OverlayNodeId};
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+pub use self::counts::{Totals, Traffic};
+use self::throttle::Throttle;
+use crate::config::Config;
+
+/// Longest reason that is kept, in bytes.
+const LONGEST_REASON: usize = 300;
+
+/// A daemon's counters and log.
+#[derive(Debug)]
+pub(super) struct Record {
+    /// Start of the daemon. The core's clock is set back once in a while; this one is not.
+    start: Instant,
+    totals: Cell<Totals>,
+    links: BTreeMap<OverlayNodeId, LinkRecord>,
+    /// Bounds of events, one each: events of one sort cannot hide those of another.
+    clients: Throttle,
+    strangers: Throttle,
+    views: Throttle,
+}
+
+/// Counters of a link, over all of its connections.
+#[derive(Debug, Default)]
+pub(super) struct LinkRecord {
+    name: String,
+    sent: Cell<Traffic>,
+    received: Cell<Traffic>,
+    connections: Cell<u64>,
+    last_error: RefCell<Option<String>>,
+    throttle: Throttle,
+}
+
+impl Record {
+    /// The record of a daemon that starts, with links to `peers`.
+    pub(super) fn new(config: &Config, peers: impl Iterator<Item = OverlayNodeId>) -> Record {
+        let link = |peer| {
+            let name = config.daemon(peer).name.clone();
+            (peer, LinkRecord { name, ..LinkRecord::default() })
+        };
+        Record {
+            start: Instant::now(),
+            totals: Cell::default(),
+            links: peers.map(link).collect(),
+            clients: Throttle::default(),
+            strangers: Throttle::default(),
+            views: Throttle::default(),
+        }
+    }
+
+    /// Time since the start of the daemon.
+    pub(super) fn uptime(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Changes counters.
+    pub(super) fn count(&self, change: impl FnOnce(&mut Totals)) {
+        let mut totals = self.totals.get();
+        change(&mut totals);
+        self.totals.set(totals);
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.totals.get()
+    }
+
+    pub(super) fn link(&self, peer: OverlayNodeId) -> Option<&LinkRecord> {
+        self.links.get(&peer)
+    }
+
+    /// Admits an event to the log, or counts it as left out.
+    fn admit(&self, throttle: &Throttle) -> Option<u64> {
+        let admitted = throttle.admit(self.uptime());
+        if admitted.is_none() {
+            self.count(|totals| totals.log_left_out += 1);
+        }
+        admitted
+    }
+
+    /// Notes that a client is not accepted.
+    pub(super) fn refused(&self, from: &str, reason: &str) {
+        self.count(|totals| totals.refused += 1);
+        if let Some(left_out) = self.admit(&self.clients) {
+            warn!(target: "ratewire_groups", from, reason, left_out, "client refused");
+        }
+    }
+
+    /// Notes that a client has broken the protocol.
+    pub(super) fn violated(&self, client: &str, from: &str, error: &dyn Error) {
+        self.count(|totals| totals.violations += 1);
+        if let Some(left_out) = self.admit(&self.clients) {
+            let reason = reason(error);
+            warn!(target: "ratewire_groups", client, from, reason, left_out, "client broke the protocol");
+        }
+    }
+
+    /// Notes that a client is too far behind.
+    pub(super) fn cut_off(&self, client: &str, waiting: usize) {
+        self.count(|totals| totals.cut_off += 1);
+        if let Some(left_out) = self.admit(&self.clients) {
+            warn!(target: "ratewire_groups", client, waiting, left_out, "client cut off: too far behind");
+        }
+    }
+
+    /// Notes that the daemon is in a new view.
+    pub(super) fn entered(&self, config: &Config, view: &ViewId, members: &NodeSet) {
+        self.count(|totals| totals.views += 1);
+        let Some(left_out) = self.admit(&self.views) else { return };
+        let names: Vec<&str> =
+            members.iter().map(|node| config.daemon(node).name.as_str()).collect();
+        let (number, coordinator) = (view.number, config.daemon(view.coordinator).name.as_str());
+        let members = names.join(" ");
+        info!(target: "ratewire_groups", number, coordinator, members, left_out, "view entered");
+    }
+
+    /// Notes a connection with a neighbour.
+    pub(super) fn link_up(&self, peer: OverlayNodeId) {
+        let Some(link) = self.links.get(&peer) else { return };
+        link.connections.set(link.connections.get() + 1);
+        if let Some(left_out) = self.admit(&link.throttle) {
+            info!(target: "ratewire_groups", peer = link.name, left_out, "link up");
+        }
+    }
+
+    /// Notes why the connection with a neighbour has ended.
+    pub(super) fn link_down(&self, peer: OverlayNodeId, reason: String) {
+        let Some(link) = self.links.get(&peer) else { return };
+        if let Some(left_out) = self.admit(&link.throttle) {
+            warn!(target: "ratewire_groups", peer = link.name, reason, left_out, "link down");
+        }
+        link.last_error.replace(Some(reason));
+    }
+
+    /// Notes why there is no connection with a neighbour. A reason that remains is logged once.
+    pub(super) fn link_failed(&self, peer: OverlayNodeId, reason: String) {
+        let Some(link) = self.links.get(&peer) else { return };
+        if link.last_error.borrow().as_ref() == Some(&reason) {
+            return;
+        }
+        if let Some(left_out) = self.admit(&link.throttle) {
+            warn!(target: "ratewire_groups", peer = link.name, reason, left_out, "link cannot come up");
+        }
+        link.last_error.replace(Some(reason));
+    }
+
+    /// Notes a connection to the address for daemons that has ended before its peer was known.
+    pub(super) fn stranger(&self, from: &str, reason: &str) {
+        if let Some(left_out) = self.admit(&self.strangers) {
+            warn!(target: "ratewire_groups", from, reason, left_out, "no link for this connection");
+        }
+    }
+}
+
+impl LinkRecord {
+    /// Counts a frame that was sent.
+    pub(super) fn sent<G, P>(&self, message: Option<&LinkMessage<G, P>>, size: usize) {
+        add(&self.sent, message, size);
+    }
+    /// Counts a frame that was received.
+    pub(super) fn received<G, P>(&self, message: Option<&LinkMessage<G, P>>, size: usize) {
+        add(&self.received, message, size);
+    }
+
+    /// Traffic to the neighbour, and from it.
+    pub(super) fn traffic(&self) -> [Traffic; 2] {
+        [self.sent.get(), self.received.get()]
+    }
+    /// Number of connections so far.
+    pub(super) fn connections(&self) -> u64 {
+        self.connections.get()
+    }
+    /// Why there was no connection the last time.
+    pub(super) fn last_error(&self) -> Option<String> {
+        self.last_error.borrow().clone()
+    }
+}
+
+fn add<G, P>(traffic: &Cell<Traffic>, message: Option<&LinkMessage<G, P>>, size: usize) {
+    let mut sum = traffic.get();
+    sum.add(message, size);
+    traffic.set(sum);
+}
+
+/// An error and its causes on one line. Peers may have written parts of it.
+pub(super) fn reason(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let more = error.to_string();
+        // Some errors already name their cause.
+        if !text.contains(&more) {
+            _ = write!(text, ": {more}");
+        }
+        cause = error.source();
+    }
+    let mut line = String::new();
+    for character in text.chars() {
+        if line.len() >= LONGEST_REASON {
+            break;
+        }
+        match character.is_control() {
+            true => line.extend(character.escape_default()),
+            false => line.push(character),
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[test]
+    fn a_reason_is_one_short_line_with_all_causes() {
+        let error = io::Error::other("a\nb".to_string() + &"c".repeat(1000));
+        assert_eq!(reason(&error).len(), LONGEST_REASON);
+        assert!(reason(&error).starts_with("a\\nbcc"));
+    }
+}

@@ -1,0 +1,124 @@
+//! Reads the state off the running daemon.
+
+use std::collections::BTreeMap;
+
+use ratewire_overlay::daemon::{self, PurseState};
+use ratewire_overlay::{ClientId, Dollars, OverlayNodeId};
+
+use super::model::{ClientStatus, GroupStatus, LimitStatus, LinkStatus, Status, ViewStatus};
+use crate::config::Config;
+use crate::daemon::body::Body;
+use crate::daemon::core::{Session, Shared};
+use crate::spread::GroupName;
+
+/// Most groups of the daemon, and of each client. A daemon may have millions of memberships.
+const MOST_GROUPS: usize = 1000;
+const MOST_GROUPS_OF_CLIENT: usize = 20;
+
+type Daemon = daemon::Daemon<GroupName, Body>;
+
+/// The present state.
+pub(super) fn gather(shared: &Shared) -> Status {
+    let (config, now) = (&shared.config, shared.now());
+    shared.look(|daemon, sessions| {
+        let purses: BTreeMap<ClientId, PurseState> = daemon.purses(now).collect();
+        let client = |session: &Session| client(session, purses.get(&session.id));
+        Status {
+            daemon: name(config, shared.me),
+            version: env!("CARGO_PKG_VERSION").to_string(),
+            started_unix_s: shared.incarnation as f64 / 1e6,
+            uptime_s: shared.record.uptime().as_secs_f64(),
+            view: view(shared, daemon),
+            links: links(shared, daemon),
+            clients: sessions.values().map(|session| client(session)).collect(),
+            groups: groups(shared, daemon),
+            group_count: daemon.member().groups().count() as u64,
+            limits: LimitStatus {
+                clients: config.limits.clients.into(),
+                groups_per_client: config.limits.groups_per_client.into(),
+                queue_per_client_bytes: config.limits.queue_per_client.get(),
+                window_bytes: config.limits.window.get(),
+                window_used_bytes: daemon.in_window().get(),
+            },
+            totals: shared.record.totals(),
+        }
+    })
+}
+
+fn name(config: &Config, node: OverlayNodeId) -> String {
+    config.daemon(node).name.clone()
+}
+
+fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
+    let (config, (id, members)) = (&shared.config, daemon.member().view());
+    let all = (0..config.daemons.len()).map(|place| OverlayNodeId(place as u8));
+    let (present, absent): (Vec<_>, Vec<_>) = all.partition(|node| members.contains(*node));
+    let names = |nodes: Vec<OverlayNodeId>| nodes.into_iter().map(|node| name(config, node));
+    ViewStatus {
+        number: id.number,
+        coordinator: name(config, id.coordinator),
+        coordinator_started_unix_us: id.incarnation,
+        members: names(present).collect(),
+        absent: names(absent).collect(),
+        is_changing: daemon.member().is_changing(),
+        entered: shared.record.totals().views,
+    }
+}
+
+fn links(shared: &Shared, daemon: &Daemon) -> Vec<LinkStatus> {
+    let status = |link: daemon::LinkState<'_, GroupName, Body>| {
+        let record = shared.record.link(link.peer);
+        let [sent, received] = record.map(|record| record.traffic()).unwrap_or_default();
+        LinkStatus {
+            peer: name(&shared.config, link.peer),
+            is_up: link.is_up,
+            price_dollars: finite(link.cost),
+            waiting_messages: link.queue.waiting(),
+            mean_queue_messages: link.queue.average().get(),
+            sent,
+            received,
+            reconnects: record.map_or(0, |record| record.connections().saturating_sub(1)),
+            last_error: record.and_then(|record| record.last_error()),
+        }
+    };
+    daemon.links().map(status).collect()
+}
+
+fn client(session: &Session, purse: Option<&PurseState>) -> ClientStatus {
+    let (outbox, groups) = (session.outbox.borrow(), session.groups.borrow());
+    let names = groups.iter().take(MOST_GROUPS_OF_CLIENT);
+    ClientStatus {
+        name: session.name.as_str().to_string(),
+        from: session.from.clone(),
+        groups: names.map(|group| group.as_str().to_string()).collect(),
+        group_count: groups.len() as u64,
+        queue_bytes: outbox.bytes() as u64,
+        queue_messages: outbox.messages() as u64,
+        is_full: outbox.is_full(),
+        money_dollars: purse.map_or(0.0, |purse| finite(purse.money)),
+        salary_period_s: purse.map_or(0.0, |purse| purse.period.secs()),
+        sent: purse.map_or(0, |purse| purse.sent),
+        delivered: outbox.delivered(),
+        dropped: session.dropped.get(),
+        is_blocked: purse.is_some_and(|purse| purse.is_blocked),
+        blocked_s: purse.map_or(0.0, |purse| purse.blocked.secs()),
+    }
+}
+
+fn groups(shared: &Shared, daemon: &Daemon) -> Vec<GroupStatus> {
+    let group = |group: &GroupName| {
+        let (mut local_members, mut members) = (0, 0);
+        for (client, _) in daemon.member().members(group) {
+            members += 1;
+            local_members += u64::from(client.node == shared.me);
+        }
+        let policy = shared.config.policies.of(group.as_str().as_bytes());
+        GroupStatus { name: group.as_str().to_string(), policy, local_members, members }
+    };
+    daemon.member().groups().take(MOST_GROUPS).map(group).collect()
+}
+
+/// Dollars as JSON has numbers: it knows no infinity.
+fn finite(amount: Dollars) -> f64 {
+    amount.get().clamp(f64::MIN, f64::MAX)
+}
