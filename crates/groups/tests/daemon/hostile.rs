@@ -169,7 +169,7 @@ fn a_client_that_stops_reading_for_good_is_gone() {
 fn connections_that_say_nothing_keep_no_client_out() {
     let limits = "clients = 10\nconnections-per-second = 100000\nhandshake-timeout = \"200 ms\"";
     let mut site = Site::new(&format!("{LIMITS}{limits}\n"));
-    let mut silent: Vec<Stream> = (0..400).map(|_| site.stream()).collect();
+    let mut silent: Vec<Stream> = (0..250).map(|_| site.stream()).collect();
     let mut late = site.overlay.local("late");
     late.assert_nothing_more();
     for stream in &mut silent {
