@@ -10,7 +10,6 @@ use std::time::Duration;
 use ratewire_overlay::OverlayNodeId;
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::task::JoinSet;
-use tokio::time::Instant;
 
 use super::client;
 use super::core::Shared;
@@ -19,7 +18,6 @@ use crate::config::{Config, Listen};
 
 /// Pause after a connection that the system cannot accept: it has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(100);
-const SECOND: Duration = Duration::from_secs(1);
 
 /// Open sockets for clients.
 pub(super) struct Listeners {
@@ -96,26 +94,6 @@ fn process(stream: &UnixStream) -> String {
     }
 }
 
-/// Times of connections. After a quiet time, those of one second may come at once.
-struct Pace {
-    gap: Duration,
-    due: Instant,
-}
-
-impl Pace {
-    fn new(per_second: u32, now: Instant) -> Pace {
-        Pace { gap: SECOND / per_second, due: now }
-    }
-
-    /// When to accept the next connection.
-    fn next(&mut self, now: Instant) -> Instant {
-        let earliest = now.checked_sub(SECOND).unwrap_or(now);
-        let due = self.due.max(earliest);
-        self.due = due + self.gap;
-        due
-    }
-}
-
 /// Accepts connections, not faster than is allowed.
 async fn accept<S, A, F>(
     shared: &Rc<Shared>,
@@ -128,9 +106,11 @@ async fn accept<S, A, F>(
     let mut clients = JoinSet::new();
     // Clients that have not introduced themselves count, too.
     let most = shared.config.limits.clients as usize + 100;
-    let mut pace = Pace::new(shared.config.limits.connections_per_second, Instant::now());
+    let mut pace =
+        tokio::time::interval(Duration::from_secs(1) / shared.config.limits.connections_per_second);
+    pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
-        tokio::time::sleep_until(pace.next(Instant::now())).await;
+        pace.tick().await;
         while clients.len() >= most || clients.try_join_next().is_some() {
             if clients.len() >= most {
                 clients.join_next().await;
@@ -157,26 +137,4 @@ async fn unix(path: &Path) -> io::Result<UnixSocket> {
     // Any user of this host may connect, as to the TCP port.
     fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
     Ok(socket)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Number of connections that are accepted at once.
-    fn burst(pace: &mut Pace, now: Instant) -> usize {
-        (0..).take_while(|_| pace.next(now) <= now).count()
-    }
-
-    #[test]
-    fn a_quiet_time_allows_the_connections_of_one_second_at_once() {
-        let start = Instant::now();
-        let mut pace = Pace::new(10, start);
-        assert_eq!(pace.next(start), start);
-        assert_eq!(pace.next(start), start + SECOND / 10);
-        assert_eq!(pace.next(start + SECOND / 2), start + SECOND / 5);
-        for quiet in [10, 1000, 100_000] {
-            assert_eq!(burst(&mut pace, start + SECOND * quiet), 11, "after {quiet} s");
-        }
-    }
 }

@@ -1,6 +1,5 @@
 //! `ratewire groups daemon`: runs a daemon.
 
-use std::error::Error as _;
 use std::io;
 use std::path::PathBuf;
 
@@ -8,7 +7,7 @@ use ratewire_groups::config::Config;
 use ratewire_groups::daemon::{self, DaemonError};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::check;
+use super::{check, with_causes};
 use crate::exit::Exit;
 
 #[derive(clap::Args)]
@@ -20,9 +19,18 @@ pub(crate) struct Args {
     /// Which of the daemons runs here; without a name, the one with an address of this host
     #[arg(long)]
     name: Option<String>,
+    /// Write the log as JSON, one event a line
+    #[arg(long)]
+    json: bool,
 }
 
 pub(super) fn daemon(args: &Args) -> Exit {
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
+    if args.json {
+        log.json().init();
+    } else {
+        log.with_ansi(false).init();
+    }
     let config = args.config.as_deref().map_or_else(|| Ok(Config::single()), Config::read);
     let found = config.and_then(|config| {
         let me = config.me(args.name.as_deref())?;
@@ -32,17 +40,12 @@ pub(super) fn daemon(args: &Args) -> Exit {
         Ok(found) => found,
         Err(error) => return check::fail(&error),
     };
-    let name = config.daemon(me).name.clone();
     let ready = || {
-        tell!("daemon {name} is ready");
         // Without systemd there is nobody to tell.
         sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
     };
     match daemon::run(config, me, told_to_stop(), ready) {
-        Ok(()) => {
-            tell!("daemon {name} has left");
-            Exit::Done
-        }
+        Ok(()) => Exit::Done,
         Err(error) => fail(&error),
     }
 }
@@ -65,22 +68,16 @@ async fn told_to_stop() {
 }
 
 fn fail(error: &DaemonError) -> Exit {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text += &format!(": {cause}");
-        source = cause.source();
-    }
     let help = match error {
         DaemonError::Runtime(_) => "raise the limit of open files",
-        DaemonError::Listen(..) | DaemonError::Links(..) => {
+        DaemonError::Listen(..) | DaemonError::Links(..) | DaemonError::Status(..) => {
             "end the program that has the address (perhaps another daemon), or name another one in groups.toml"
         }
         DaemonError::Certificates(_) => {
             "`ratewire groups certificates --config FILE` makes certificates of all daemons"
         }
     };
-    tell!("ratewire: {text}\n  help: {help}");
+    tell!("ratewire: {}\n  help: {help}", with_causes(error));
     match error {
         DaemonError::Certificates(_) => Exit::File,
         _ => Exit::Unable,

@@ -6,6 +6,7 @@ mod check;
 mod daemon;
 mod flood;
 mod service;
+mod status;
 mod trouble;
 
 use std::future::Future;
@@ -24,6 +25,8 @@ pub(crate) struct Args {
 enum Command {
     /// Run a daemon, which programs written for Spread can use
     Daemon(daemon::Args),
+    /// Show a daemon's view, links, clients and groups, with prices and budgets
+    Status(status::Args),
     /// Check a groups.toml: list its mistakes, or say what each daemon would do
     Check(check::Args),
     /// Make certificates for daemons
@@ -37,11 +40,23 @@ enum Command {
 pub(crate) fn groups(args: &Args) -> Exit {
     match &args.command {
         Command::Daemon(args) => daemon::daemon(args),
+        Command::Status(args) => status::status(args),
         Command::Check(args) => check::check(args),
         Command::Certificates(args) => certificates::certificates(args),
         Command::Chat(args) => run(chat::chat(args)),
         Command::Flood(args) => run(flood::flood(args)),
     }
+}
+
+/// Text of an error, with its causes.
+fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    text
 }
 
 /// Runs a client to its end, in this thread.

@@ -1,19 +1,13 @@
 //! Errors of clients: texts, remedies and exit codes.
 
-use std::error::Error as _;
-
 use ratewire_groups::client::{Error, Refusal};
 
+use super::with_causes;
 use crate::exit::Exit;
 
 /// Prints an error with its causes and a remedy, and returns the exit code.
 pub(super) fn fail(error: &Error) -> Exit {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text += &format!(": {cause}");
-        source = cause.source();
-    }
+    let mut text = with_causes(error);
     if let Some(help) = remedy(error) {
         text += &format!("\n  help: {help}");
     }
