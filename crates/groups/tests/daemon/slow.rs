@@ -18,8 +18,8 @@ const WINDOW: usize = 256_000;
 pub const SIZE: usize = 1440;
 /// A message with one group on a connection.
 const FRAME: usize = 48 + 32 + SIZE;
-/// Bytes that the daemon reads from a client at a time.
-const READ: usize = 64 << 10;
+/// Bytes that the daemon reads from a client at a time, at most: its buffer may have grown.
+const READ: usize = 128 << 10;
 /// Round trips of others through the daemon in which a sender that is not held would go on.
 const ROUNDS: usize = 200;
 
@@ -105,9 +105,10 @@ impl Held {
 }
 
 /// Most bytes of a sender that may wait in one daemon: in the socket from the sender, in the
-/// daemon's buffer, in the queue to the receiver, and in the socket to it.
+/// daemon's buffer, in the queue to the receiver, and in the socket to it. All messages of one read
+/// may go into the queue before the daemon looks at its length.
 fn bound(client: &Client) -> usize {
-    2 * client.stream.send_buffer() + READ + QUEUE + 3 * FRAME
+    2 * client.stream.send_buffer() + 2 * READ + QUEUE + 3 * FRAME
 }
 
 #[test]
