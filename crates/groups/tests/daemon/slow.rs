@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::thread;
 
 use bytes::{Buf, Bytes};
-use ratewire_groups::spread::{Message, Received, Request};
+use ratewire_groups::spread::{Message, Received, Refusal, Request};
 use ratewire_overlay::membership::Service;
 
 use super::client::{Client, group};
@@ -145,6 +145,26 @@ fn a_member_at_another_daemon_holds_senders_too() {
     let held = fill(sender, Service::Safe, "chat", most, &mut others);
     others.exchange(200);
     held.release(Service::Safe, "chat", 200, &mut [&mut slow]);
+}
+
+#[test]
+fn what_a_sender_has_sent_is_delivered_after_its_end() {
+    let (overlay, _daemon) = Overlay::single(&format!("{FREE}{LIMITS}"));
+    let sender = overlay.quiet("sender", "localhost");
+    let mut slow = overlay.local("slow");
+    slow.enter("chat");
+    let mut others = Pair(overlay.local("x"), overlay.local("y"));
+    let most = bound(&sender);
+    let Held { sender, begun, rest } = fill(sender, Service::Agreed, "chat", most, &mut others);
+    drop(sender);
+    let whole = if rest.is_empty() { begun } else { begun - 1 };
+    (0..whole).for_each(|i| assert_eq!(number(&mut slow), i));
+    // The daemon has seen the end of the connection when the name is free.
+    let again = || Client::try_connect(&overlay.socket("localhost"), "sender", false);
+    while let Err(refusal) = again() {
+        assert_eq!(refusal, Refusal::NotUnique);
+    }
+    slow.assert_nothing_more();
 }
 
 #[test]

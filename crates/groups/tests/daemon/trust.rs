@@ -68,6 +68,33 @@ fn a_daemon_of_another_configuration_is_not_let_in() {
     }
 }
 
+#[test]
+fn what_is_no_message_ends_the_link_and_nothing_else() {
+    let (overlay, _daemon) = alone("", |_| {});
+    let config = overlay.config();
+    let mut client = overlay.client("good", "c");
+    client.enter("chat");
+    let frame = |body: &[u8]| [&(body.len() as u32).to_le_bytes()[..], body].concat();
+    for bytes in [
+        // Too long, of an unknown kind, cut off, and with a rest.
+        [0xff; 64].to_vec(),
+        frame(&[1, 9]),
+        frame(&[1, 0, 1]),
+        frame(&[0, 0]),
+        frame(&[]),
+        // A view of a daemon that is none.
+        frame(&[1, 3, 1, 77, 1]),
+    ] {
+        let mut stream = Stream::tcp(config.daemons[2].address.unwrap());
+        stream.write(&introduction(&config, "a"));
+        stream.write(&frame(&[0]));
+        stream.write(&bytes);
+        stream.rest();
+        client.assert_nothing_more();
+    }
+    assert_eq!(overlay.client("other", "c").enter("chat").members.len(), 2);
+}
+
 fn certified(overlay: &Overlay) {
     let folder = overlay.folder.path().join("certificates");
     make(&folder, &NAMES, now(), false).unwrap();
