@@ -115,7 +115,7 @@ fn an_unknown_way_of_authentication_is_refused() {
 
 #[test]
 fn a_choice_that_stays_incomplete_ends_with_the_handshake() {
-    let rest = format!("{FREE}[limits]\nhandshake-timeout = \"100 ms\"\n");
+    let rest = format!("{FREE}[limits]\nhandshake-timeout = \"1 s\"\n");
     let (overlay, _daemon) = Overlay::single(&rest);
     let short = [&b"\x05\x00\x01\x01\x03new"[..], &choice()[..89]].concat();
     assert_eq!(answer(&overlay, &short), offer());

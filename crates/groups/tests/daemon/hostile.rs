@@ -167,7 +167,7 @@ fn a_client_that_stops_reading_for_good_is_gone() {
 
 #[test]
 fn connections_that_say_nothing_keep_no_client_out() {
-    let limits = "clients = 10\nconnections-per-second = 100000\nhandshake-timeout = \"200 ms\"";
+    let limits = "clients = 10\nconnections-per-second = 100000\nhandshake-timeout = \"1 s\"";
     let mut site = Site::new(&format!("{LIMITS}{limits}\n"));
     let mut silent: Vec<Stream> = (0..250).map(|_| site.stream()).collect();
     let mut late = site.overlay.local("late");
