@@ -87,12 +87,11 @@ def ratewire(command, folder, count, links=None):
 
 @contextlib.contextmanager
 def spread(program, folder, count):
-    """Daemons of Spread, each in a segment of its own."""
+    """Daemons of Spread, each in a segment of its own. A daemon also uses the two ports after its own."""
     first = 4900
     text = ""
     for i in range(count):
-        port = first + 10 * i
-        text += f"Spread_Segment 127.0.0.{i + 1}:{port} {{\n    s{i} 127.0.0.{i + 1}\n}}\n"
+        text += f"Spread_Segment 127.0.0.1:{first + 10 * i} {{\n    s{i} 127.0.0.1 {{ 127.0.0.1 }}\n}}\n"
     text += "DangerousMonitor = false\nSocketPortReuse = ON\nRuntimeDir = " + str(folder) + "\nDaemonUser = root\nDaemonGroup = root\n"
     file = folder / "spread.conf"
     file.write_text(text)
@@ -100,7 +99,7 @@ def spread(program, folder, count):
         for i in range(count):
             stack.enter_context(Process(program, "-c", file, "-n", f"s{i}", folder=folder, wait=0.2))
         time.sleep(8 if count > 1 else 3)
-        yield [f"127.0.0.{i + 1}:{first + 10 * i}" for i in range(count)]
+        yield [f"127.0.0.1:{first + 10 * i}" for i in range(count)]
 
 
 def flood(command, addresses, *options):

@@ -63,3 +63,62 @@ impl Mean {
         self.mean
     }
 }
+
+/// How fast a queue drains. A fast one may be longer at the same price: what matters is how long
+/// messages wait, beside the time between looks at the queue.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Drain {
+    /// Messages that have left.
+    left: u64,
+    /// Messages that had left, and time, at the last look.
+    closed: (u64, Time),
+    /// Messages that leave between two looks.
+    speed: f64,
+}
+
+impl Drain {
+    /// Looks' worth of messages that a queue may hold at its soft limit.
+    const LOOKS: f64 = 2.0;
+
+    pub fn note(&mut self, left: u64) {
+        self.left += left;
+    }
+
+    pub fn set_back(&mut self, by: Duration) {
+        self.closed.1 = self.closed.1 - by;
+    }
+
+    /// Notes the speed; `apart` is the shortest time between two looks.
+    pub fn close_interval(&mut self, now: Time, apart: Duration) {
+        let (before, since) = core::mem::replace(&mut self.closed, (self.left, now));
+        let length = now.since(since).ps();
+        if length > 0 {
+            self.speed = (self.left - before) as f64 * apart.ps() as f64 / length as f64;
+        }
+    }
+
+    /// A queue's mean, as if its soft limit were this one and not that of its speed.
+    pub fn relative(&self, mean: Occupancy, soft_limit: Occupancy) -> Occupancy {
+        let limit = soft_limit.get().max(Self::LOOKS * self.speed);
+        Occupancy::new(mean.get() * soft_limit.get() / limit)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fast_queue_may_be_longer_at_the_same_price() {
+        let (mut drain, limit) = (Drain::default(), Occupancy::new(100.0));
+        let look = Duration::from_millis(2);
+        let mut at = |ms: u64, left: u64| {
+            drain.note(left);
+            drain.close_interval(Time::from_millis(ms), look);
+            drain.relative(Occupancy::new(80.0), limit).get()
+        };
+        assert_eq!(at(2, 50), 80.0, "two looks' worth is the soft limit");
+        assert_eq!(at(4, 200), 20.0);
+        assert_eq!(at(104, 500), 80.0, "ten in a look");
+    }
+}

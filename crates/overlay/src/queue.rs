@@ -6,7 +6,7 @@ use std::slice::from_ref;
 use prefetch_index::prefetch_index;
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::gauge::{Gauge, Mean};
+use crate::gauge::{Drain, Gauge, Mean};
 use crate::price::Occupancy;
 
 /// The queue of messages `M` in front of a link. Its price gives it a soft limit, and it has no
@@ -23,6 +23,7 @@ pub struct LinkQueue<M> {
     peak: u64,
     counts: LinkCounts,
     mean: Mean,
+    drain: Drain,
 }
 
 /// Kind of a message on a link.
@@ -79,6 +80,7 @@ impl<M> Default for LinkQueue<M> {
             peak: 0,
             counts: LinkCounts::default(),
             mean: Mean::default(),
+            drain: Drain::default(),
         }
     }
 }
@@ -117,6 +119,7 @@ impl<M> LinkQueue<M> {
     pub(crate) fn set_back(&mut self, by: Duration) {
         self.gauge.set_back(by);
         self.mean.set_back(by);
+        self.drain.set_back(by);
     }
 
     /// Adds a message of this size.
@@ -149,6 +152,7 @@ impl<M> LinkQueue<M> {
         let size = Bytes::new(u64::from(size));
         if counted > 0 {
             self.gauge.set(now, self.gauge.waiting() - u64::from(counted));
+            self.drain.note(u64::from(counted));
             self.counts.taken += 1;
             self.counts.data += size;
         } else {
@@ -170,6 +174,16 @@ impl<M> LinkQueue<M> {
     /// Ends an interval, as a cost update is due, and starts the next average.
     pub fn close_interval(&mut self, now: Time) -> Occupancy {
         self.mean.close_interval(now, &mut self.gauge)
+    }
+
+    /// Notes how fast the queue drains; `apart` is the shortest time between two looks.
+    pub(crate) fn look(&mut self, now: Time, apart: Duration) {
+        self.drain.close_interval(now, apart);
+    }
+
+    /// The average beside how fast the queue drains.
+    pub(crate) fn relative(&self, soft_limit: Occupancy) -> Occupancy {
+        self.drain.relative(self.average(), soft_limit)
     }
 }
 

@@ -20,7 +20,7 @@ const READ: usize = 64 << 10;
 /// Messages to write at a time.
 const WRITE: usize = 64;
 /// Time for a client that is cut off to read its last messages.
-const FAREWELL: Duration = Duration::from_secs(1);
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// Serves a client until its connection ends.
 pub(super) async fn serve<R, W>(shared: Rc<Shared>, from: String, mut read: R, mut write: W)
@@ -67,18 +67,14 @@ where
     W: AsyncWrite + Unpin,
 {
     let hello = refusing(write, next(read, buffer, Hello::parse).await?).await?;
+    let name = hello.name.as_ref().map(ClientName::as_str);
     if hello.version.authenticates() {
+        // As Spread's daemon, which refuses a name before it offers anything.
+        refusing(write, shared.admit(name)).await?;
         write.write_all(offer()).await?;
         refusing(write, next(read, buffer, parse_choice).await?).await?;
     }
-    let is_full = shared.clients() >= shared.config.limits.clients as usize;
-    let session = match is_full {
-        true => Err(Refusal::Quota),
-        false => {
-            let name = hello.name.as_ref().map(ClientName::as_str);
-            shared.connect(name, from, hello.membership).ok_or(Refusal::NotUnique)
-        }
-    };
+    let session = shared.connect(name, from, hello.membership);
     let session = refusing(write, session).await?;
     let acceptance = Acceptance { version: Version::NEWEST, name: session.name };
     match write.write_all(&acceptance.encode(hello.version)).await {

@@ -20,7 +20,7 @@ use super::notice;
 use super::outbox::Outbox;
 use super::record::Record;
 use crate::config::{Config, Policy};
-use crate::spread::{GroupName, Message, PrivateName, Received, Request};
+use crate::spread::{GroupName, Message, PrivateName, Received, Refusal, Request};
 
 /// Shortest time between two looks at the queues.
 const LEAST_INTERVAL: Duration = Duration::from_millis(2);
@@ -144,22 +144,33 @@ impl Shared {
         self.config.limits.queue_per_client.get() as usize
     }
 
-    /// Registers a client; `None` if there are too many, or the name is taken.
+    /// Whether a client with this name may connect.
+    pub(super) fn admit(&self, name: Option<&str>) -> Result<(), Refusal> {
+        let core = self.core.borrow();
+        if core.sessions.len() >= self.config.limits.clients as usize {
+            return Err(Refusal::Quota);
+        }
+        match name {
+            Some(name) if core.names.contains_key(name) => Err(Refusal::NotUnique),
+            _ => Ok(()),
+        }
+    }
+
+    /// Registers a client, if it is admitted.
     pub(super) fn connect(
         &self,
         name: Option<&str>,
         from: &str,
         wants_membership: bool,
-    ) -> Option<Rc<Session>> {
+    ) -> Result<Rc<Session>, Refusal> {
+        self.admit(name)?;
         let mut core = self.core.borrow_mut();
         let label: Label = match name {
             Some(name) => name.into(),
             None => core.free_name(),
         };
-        if core.names.contains_key(&label) {
-            return None;
-        }
-        let private = notice::private_name(&self.config, self.me, &label)?;
+        let private = notice::private_name(&self.config, self.me, &label);
+        let private = private.ok_or(Refusal::IllegalName)?;
         let id = core.daemon.connect(self.now(), Arc::clone(&label));
         core.names.insert(label, id);
         let session = Rc::new(Session {
@@ -177,22 +188,12 @@ impl Shared {
         });
         core.sessions.insert(id, Rc::clone(&session));
         self.record.count(|totals| totals.accepted += 1);
-        Some(session)
-    }
-
-    /// Number of clients.
-    pub(super) fn clients(&self) -> usize {
-        self.core.borrow().sessions.len()
+        Ok(session)
     }
 
     /// Notes that a client's connection has ended.
     pub(super) fn disconnect(&self, session: &Session) {
-        let mut core = self.core.borrow_mut();
-        if core.sessions.remove(&session.id).is_some() {
-            core.names.remove(session.name.client());
-            core.daemon.disconnect(self.now(), session.id);
-        }
-        drop(core);
+        self.core.borrow_mut().forget(self.now(), session);
         self.pass_on();
     }
 
@@ -456,14 +457,24 @@ impl Core {
     }
 
     /// Tells a client that is too far behind that it has left its groups, and ends its connection.
+    /// Others see it go at once: its last messages may take long to be read.
     fn cut_off(&mut self, shared: &Shared, session: &Session) {
-        if session.outbox.borrow().is_closing() {
-            return;
-        }
         let waiting = session.outbox.borrow().messages();
         shared.record.cut_off(session.name.as_str(), waiting);
-        let groups = core::mem::take(&mut *session.groups.borrow_mut());
+        let mut groups = core::mem::take(&mut *session.groups.borrow_mut());
+        if !session.wants_membership {
+            groups.clear();
+        }
         session.close(groups.into_iter().map(|group| notice::item(&Received::Left(group))));
+        self.forget(shared.now(), session);
+    }
+
+    /// Removes a client.
+    fn forget(&mut self, now: Time, session: &Session) {
+        if self.sessions.remove(&session.id).is_some() {
+            self.names.remove(session.name.client());
+            self.daemon.disconnect(now, session.id);
+        }
     }
 
     fn state_queue(&mut self, now: Time, id: ClientId) {

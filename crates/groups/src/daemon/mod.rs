@@ -19,6 +19,7 @@ mod body;
 mod client;
 mod core;
 mod error;
+pub mod fuzzing;
 mod link;
 mod listen;
 mod notice;

@@ -12,7 +12,8 @@
 //!   does not read while it waits to send has no price, and a client's own costs it nothing.
 //! - A message counts as its packets, in queues and prices ([`Payload::counted`]).
 //! - A daemon with much traffic tells leaps of its queues before the interval is over: in an
-//!   interval, fast links carry a thousand times the soft limit.
+//!   interval, fast links carry a thousand times the soft limit. The soft limit of a queue that
+//!   drains faster is what leaves between two looks at it, twice.
 //! - A client's queue beyond its limit stops all senders at once, at any budget. So does a daemon's
 //!   window: its messages that not all daemons have yet are bounded. Receivers tell such a queue
 //!   before they confirm the messages that filled it, so a queue never holds more than its limit
@@ -74,6 +75,13 @@ pub struct Settings {
     pub least_interval: Duration,
     /// Maximum of a daemon's messages that not all daemons have yet. A larger message goes alone.
     pub window: Bytes,
+}
+
+impl Settings {
+    /// Shortest time between two looks at the queues, if there are any beside cost updates.
+    fn looks(&self) -> Option<Duration> {
+        (self.least_interval < self.params.interval).then_some(self.least_interval)
+    }
 }
 
 /// A daemon in operation. `G` names groups, `P` is the data of clients' messages.
@@ -331,12 +339,11 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// When to look at the queues: once an interval, and sooner while messages wait.
     fn next_due(&self) -> Time {
-        let looks = self.settings.least_interval < self.settings.params.interval;
         let waits = || {
             let on_links = self.links.iter().any(|link| link.queue.waiting() > 0);
             on_links || self.prices.is_any_waiting()
         };
-        match looks && waits() {
+        match self.settings.looks().is_some() && waits() {
             true => self.next_look,
             false => self.next_update.max(self.next_look),
         }
@@ -354,12 +361,19 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         while self.next_update <= now {
             self.next_update += self.settings.params.interval;
         }
-        if self.settings.least_interval < self.settings.params.interval {
-            self.next_look = now + self.settings.least_interval;
+        let (params, apart) = (&self.settings.params, self.settings.looks());
+        if let Some(apart) = apart {
+            self.next_look = now + apart;
         }
-        self.links.iter_mut().for_each(|link| _ = link.queue.close_interval(now));
-        self.prices.close_interval(now);
-        let averages = || self.links.iter().map(|link| (link.edge, link.queue.average()));
+        for link in &mut self.links {
+            link.queue.close_interval(now);
+            if let Some(apart) = apart {
+                link.queue.look(now, apart);
+            }
+        }
+        self.prices.close_interval(now, params, apart);
+        let average = |link: &Link<G, P>| (link.edge, link.queue.relative(params.soft_limit));
+        let averages = || self.links.iter().map(average);
         let is_early = !is_due && self.bears_update() && self.prices.has_leapt(averages());
         if (is_due || is_early) && !self.member.is_changing() {
             let links = self.prices.news_of_links(averages(), &self.settings.params);

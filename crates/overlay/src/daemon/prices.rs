@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratewire_units::{Duration, Time};
 
-use crate::gauge::{Gauge, Mean};
+use crate::gauge::{Drain, Gauge, Mean};
 use crate::ids::{ClientId, EdgeId, OverlayNodeId};
 use crate::membership::{self, Client};
 use crate::message::Level;
@@ -33,6 +33,9 @@ pub(super) struct Prices {
 struct Queue {
     gauge: Gauge,
     mean: Mean,
+    drain: Drain,
+    /// The mean beside how fast the queue drains.
+    relative: Occupancy,
     is_full: bool,
     /// Whether the client reads only while it does not wait to send: the queue has no price.
     is_excused: bool,
@@ -44,7 +47,7 @@ impl Queue {
         match (self.is_full, self.is_excused) {
             (true, _) => Level::FULL,
             (false, true) => Level::default(),
-            (false, false) => Level::of(self.mean.get()),
+            (false, false) => Level::of(self.relative),
         }
     }
 }
@@ -64,6 +67,7 @@ impl Prices {
         for queue in self.ours.values_mut() {
             queue.gauge.set_back(by);
             queue.mean.set_back(by);
+            queue.drain.set_back(by);
         }
     }
 
@@ -105,7 +109,9 @@ impl Prices {
             return (false, false);
         }
         let queue = self.ours.entry(client).or_default();
-        let is_shorter = waiting < queue.gauge.waiting();
+        let before = queue.gauge.waiting();
+        let is_shorter = waiting < before;
+        queue.drain.note(before.saturating_sub(waiting));
         queue.gauge.set(now, waiting);
         (core::mem::replace(&mut queue.is_full, is_full), is_shorter)
     }
@@ -154,10 +160,15 @@ impl Prices {
         news
     }
 
-    /// Ends an interval of the queues to this daemon's clients.
-    pub(super) fn close_interval(&mut self, now: Time) {
+    /// Ends an interval of the queues to this daemon's clients. `apart` is the shortest time
+    /// between two looks, if there are any beside cost updates.
+    pub(super) fn close_interval(&mut self, now: Time, params: &Params, apart: Option<Duration>) {
         for queue in self.ours.values_mut() {
-            queue.mean.close_interval(now, &mut queue.gauge);
+            let mean = queue.mean.close_interval(now, &mut queue.gauge);
+            if let Some(apart) = apart {
+                queue.drain.close_interval(now, apart);
+            }
+            queue.relative = queue.drain.relative(mean, params.soft_limit);
         }
     }
 

@@ -183,6 +183,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             return;
         };
         let paths = Rc::clone(&round.paths);
+        if !paths.members.contains(message.origin) {
+            return;
+        }
         for edge in paths.trees.down(message.origin, self.me, &message.to) {
             let peer = self.edges[edge.index()].to;
             let link = self.links.iter().find(|link| link.peer == peer);

@@ -1,10 +1,15 @@
-//! Whether a message names only daemons of the overlay, so that no other part needs to ask.
+//! Whether a message names only daemons of the overlay, and numbers that a daemon can count on
+//! from, so that no other part needs to ask.
 
 use super::message::{
     ChangeBody, ChangeMessage, LinkMessage, LinkState, Proposal, Report, Target, ViewBody, ViewId,
     ViewMessage,
 };
 use crate::ids::{MOST_NODES, NodeSet, OverlayNodeId};
+
+/// Largest stamp and number of a view. Daemons count on from those that they hear of, and never
+/// count so far.
+const MOST: u64 = u64::MAX / 2;
 
 impl<G, P> LinkMessage<G, P> {
     /// Whether the message is one of an overlay with this many daemons. Messages of others may make
@@ -37,11 +42,13 @@ impl Overlay {
         nodes.and(&self.all) == *nodes
     }
     fn has_view(&self, view: &ViewId) -> bool {
-        self.has(view.coordinator)
+        self.has(view.coordinator) && view.number <= MOST
     }
 
     fn has_state(&self, state: &LinkState) -> bool {
-        self.has(state.origin) && state.links.iter().all(|(peer, _)| self.has(*peer))
+        self.has(state.origin)
+            && state.highest <= MOST
+            && state.links.iter().all(|(peer, _)| self.has(*peer))
     }
 
     fn has_proposal(&self, proposal: &Proposal) -> bool {
@@ -78,6 +85,6 @@ impl Overlay {
             | ViewBody::Included(_)
             | ViewBody::Received(_) => true,
         };
-        self.has(message.origin) && self.has_all(&message.to) && has_body
+        self.has(message.origin) && self.has_all(&message.to) && message.stamp <= MOST && has_body
     }
 }

@@ -1,0 +1,129 @@
+//! Daemons of one configuration, each in a thread.
+
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
+use ratewire_groups::config::Config;
+use ratewire_groups::daemon::{DaemonError, run};
+use ratewire_overlay::OverlayNodeId;
+use tempfile::TempDir;
+use tokio::sync::oneshot;
+
+use super::client::{Client, HANG};
+
+/// Prices that hold nobody back while queues are short.
+pub const FREE: &str = "[flow-control]\nfee = 0\nsoft-limit = 1000\nfirst-period = \"10 ms\"\n";
+
+/// Daemons of one configuration, and the folder with their sockets.
+pub struct Overlay {
+    pub folder: TempDir,
+    pub text: String,
+}
+
+/// A daemon that runs. Dropping it stops the daemon and does not wait for its end.
+pub struct Running {
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<Result<(), DaemonError>>>,
+}
+
+/// An address of this host that nobody listens on.
+pub fn free_address() -> SocketAddr {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
+}
+
+impl Overlay {
+    /// A daemon called `localhost`, as in the recorded sessions.
+    pub fn single(rest: &str) -> (Overlay, Running) {
+        let overlay = Overlay::new("", &["localhost"], &[], rest);
+        let running = overlay.start("localhost");
+        (overlay, running)
+    }
+
+    /// Daemons with these names and links. `top` and `rest` are the begin and the end of the file.
+    pub fn new(top: &str, names: &[&str], links: &[[&str; 2]], rest: &str) -> Overlay {
+        let folder = tempfile::tempdir().unwrap();
+        let mut text = format!("{top}\n");
+        for name in names {
+            let (address, socket) = (free_address(), socket(folder.path(), name));
+            let listen = format!("listen = [\"unix:{}\"]", socket.display());
+            writeln!(text, "[[daemon]]\nname = \"{name}\"\naddress = \"{address}\"\n{listen}")
+                .unwrap();
+        }
+        for [a, b] in links {
+            writeln!(text, "[[link]]\nbetween = [\"{a}\", \"{b}\"]").unwrap();
+        }
+        text.push_str(rest);
+        Overlay { folder, text }
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> Config {
+        self.with(&self.text)
+    }
+
+    /// The configuration in another text, with files in the same folder.
+    pub fn with(&self, text: &str) -> Config {
+        Config::parse(&self.folder.path().join("groups.toml"), text)
+            .unwrap_or_else(|error| panic!("{error:?}\n{text}"))
+    }
+
+    /// Starts a daemon, and waits until clients can connect.
+    pub fn start(&self, name: &str) -> Running {
+        Running::start(self.config(), name)
+    }
+
+    /// Where clients reach a daemon.
+    pub fn socket(&self, daemon: &str) -> PathBuf {
+        socket(self.folder.path(), daemon)
+    }
+
+    /// A client of a daemon, which is told of members.
+    pub fn client(&self, name: &str, daemon: &str) -> Client {
+        Client::connect(&self.socket(daemon), name, true)
+    }
+
+    /// A client of a daemon, which is not told of members.
+    pub fn quiet(&self, name: &str, daemon: &str) -> Client {
+        Client::connect(&self.socket(daemon), name, false)
+    }
+
+    /// A client of the only daemon.
+    pub fn local(&self, name: &str) -> Client {
+        self.client(name, "localhost")
+    }
+}
+
+fn socket(folder: &Path, daemon: &str) -> PathBuf {
+    folder.join(format!("{daemon}.sock"))
+}
+
+impl Running {
+    /// Starts a daemon, and waits until clients can connect.
+    pub fn start(config: Config, name: &str) -> Running {
+        let me = config.node(name).unwrap();
+        Running::attempt(config, me).unwrap()
+    }
+
+    /// Starts a daemon, or says why it does not start.
+    pub fn attempt(config: Config, me: OverlayNodeId) -> Result<Running, DaemonError> {
+        let (stop, stopped) = oneshot::channel();
+        let (started, is_ready) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let stop = async move { _ = stopped.await };
+            run(config, me, stop, move || started.send(()).unwrap())
+        });
+        match is_ready.recv_timeout(HANG) {
+            Ok(()) => Ok(Running { stop: Some(stop), thread: Some(thread) }),
+            Err(_) => Err(thread.join().unwrap().expect_err("the daemon has ended early")),
+        }
+    }
+
+    /// Stops the daemon, and waits for its end.
+    pub fn stop(mut self) {
+        self.stop = None;
+        self.thread.take().unwrap().join().unwrap().unwrap();
+    }
+}
