@@ -149,10 +149,11 @@ impl Overlay {
                 let message = Outgoing {
                     service: Service::Safe,
                     self_discard: false,
-                    targets: vec![Target::Group(chat())],
+                    targets: [Target::Group(chat())].into(),
                     payload: Body::of("x", &body),
                 };
-                let offer = Offer { message, ignores_receivers: false };
+                let offer =
+                    Offer { message, ignores_receivers: false, needs_receiver: false, line: None };
                 self.is_held[node] = self.daemons[node].offer(now, x, offer) == Offered::Held;
             }
             5 => self.daemons[node].leave(now, y, chat()),
