@@ -173,7 +173,7 @@ fn view_body() -> impl Strategy<Value = ViewBody<String, Body>> {
             sender,
             service,
             self_discard,
-            targets,
+            targets: targets.into(),
             payload,
         },
     );
