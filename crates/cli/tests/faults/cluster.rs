@@ -44,11 +44,10 @@ impl Cluster {
         }
         for me in 0..count {
             let mut text = "plaintext = true\n".to_string();
-            for other in 0..count {
+            for (other, own) in addresses.iter().enumerate() {
                 // The lower number connects, through the relay.
                 let relay = relays.get(&(me, other));
-                let address =
-                    relay.map_or(addresses[other], |relay| relay.listener.local_addr().unwrap());
+                let address = relay.map_or(*own, |relay| relay.listener.local_addr().unwrap());
                 let socket = folder.join(format!("{other}.sock"));
                 text += &format!(
                     "[[daemon]]\nname = \"d{other}\"\naddress = \"{address}\"\nlisten = [\"unix:{}\"]\n",

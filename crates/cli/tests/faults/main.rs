@@ -11,8 +11,6 @@ mod cluster;
 mod common;
 mod history;
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::Duration;
 
 use cluster::Cluster;
@@ -53,21 +51,21 @@ fn promises_hold_while_daemons_are_killed_and_links_are_cut() {
 }
 
 async fn run(seconds: u64, seed: u64) -> Vec<History> {
-    let cluster = Rc::new(RefCell::new(Cluster::start(DAEMONS).await));
+    let mut cluster = Cluster::start(DAEMONS).await;
     let (phase, watched) = tokio::sync::watch::channel(Phase::Faults);
     let mut clients = tokio::task::JoinSet::new();
     for number in 0..CLIENTS {
-        let address = cluster.borrow().address(number % DAEMONS);
+        let address = cluster.address(number % DAEMONS);
         clients.spawn_local(client::live(number, address, watched.clone()));
     }
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     for _ in 0..seconds {
         let step = random.next_u64() as usize;
         let pause = Duration::from_millis(200 + random.next_u64() % 1600);
-        cluster.borrow_mut().fail(step).await;
+        cluster.fail(step).await;
         tokio::time::sleep(pause).await;
     }
-    cluster.borrow_mut().heal().await;
+    cluster.heal().await;
     phase.send(Phase::End).expect("clients live");
     let ended = tokio::time::timeout(PATIENCE, clients.join_all()).await;
     ended.expect("all clients come together and get all last messages").concat()
