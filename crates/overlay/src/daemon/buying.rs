@@ -123,11 +123,13 @@ impl<G, P> Purse<G, P> {
 
     /// Pays one salary, if it is due.
     fn pay(&mut self, now: Time, params: &Params) -> bool {
-        let is_due = self.budget.payday() <= now;
-        if is_due {
+        let due = self.budget.payday();
+        if due <= now {
             self.budget.pay(params);
+            // Chance counts from when there was money, not from when the message came.
+            self.ready = self.ready.max(due);
         }
-        is_due
+        due <= now
     }
 
     pub(super) fn set_back(&mut self, by: Duration) {

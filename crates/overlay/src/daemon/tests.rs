@@ -39,13 +39,17 @@ struct Net {
 
 impl Net {
     fn line(nodes: usize, window: u64) -> Net {
+        Net::with(nodes, window, false)
+    }
+
+    fn with(nodes: usize, window: u64, randomise: bool) -> Net {
         let edge = |from: usize, to: usize| EdgeSpec {
             from: OverlayNodeId(from as u8),
             to: OverlayNodeId(to as u8),
             delay: Duration::from_millis(1),
         };
         let edges = (1..nodes).flat_map(|i| [edge(i - 1, i), edge(i, i - 1)]).collect();
-        let params = Params { randomise: false, ..Params::default() };
+        let params = Params { randomise, ..Params::default() };
         let window = Bytes::new(window);
         let least_interval = params.interval;
         let settings = Arc::new(Settings { params, nodes, edges, least_interval, window });
@@ -424,4 +428,21 @@ fn a_client_at_exact_times_saves_up_to_the_cap_and_thinks_once() {
         (0..).take_while(|_| net.daemons[0].offer(net.now, sender, offer.clone()) == Offered::Sent);
     assert_eq!(sent.count(), 20, "savings of $20 at $1");
     assert!(net.daemons[0].withdraw(sender).is_some() && net.daemons[0].withdraw(sender).is_none());
+}
+
+/// At a price of $11, one of eleven salaries buys at once; waiting for a salary is no second
+/// thought.
+#[test]
+fn chance_counts_from_when_there_is_money() {
+    let mut net = Net::with(1, 1 << 20, true);
+    let slow = net.client(0, &[7]);
+    net.daemons[0].set_queue(net.now, slow, 62, false);
+    net.run(Duration::from_millis(200));
+    let clients: Vec<ClientId> = (0..200).map(|_| net.client(0, &[])).collect();
+    for client in &clients {
+        assert_eq!(net.flood(0, *client, 7, 1), 0, "$10 do not pay for $11");
+    }
+    net.run(Duration::from_millis(1005));
+    let bought = std::iter::from_fn(|| net.daemons[0].poll_sent()).count();
+    assert!((5..40).contains(&bought), "{bought} of 200 bought with their first salary");
 }
