@@ -1,0 +1,234 @@
+//! Clients of the daemon, and what they get.
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use ratewire_overlay::ClientId;
+use ratewire_overlay::daemon::{Daemon, Offer, Offered};
+use ratewire_overlay::membership::{Delivery, Event, Label, Outgoing, Target};
+use ratewire_units::Time;
+
+use super::Shared;
+use super::policy::{self, Rule};
+use super::session::Session;
+use crate::daemon::body::Body;
+use crate::daemon::notice;
+use crate::daemon::outbox::Item;
+use crate::spread::{GroupName, Message, Received, Refusal, Request};
+
+/// State that changes.
+pub(super) struct Core {
+    pub(super) daemon: Daemon<GroupName, Body>,
+    pub(super) sessions: BTreeMap<ClientId, Rc<Session>>,
+    names: BTreeMap<Label, ClientId>,
+    /// Clients whose queue has changed.
+    pub(super) changed: Vec<ClientId>,
+    unnamed: u64,
+}
+
+impl Core {
+    pub(super) fn new(daemon: Daemon<GroupName, Body>) -> Core {
+        Core {
+            daemon,
+            sessions: BTreeMap::new(),
+            names: BTreeMap::new(),
+            changed: Vec::new(),
+            unnamed: 0,
+        }
+    }
+
+    /// Whether a client with this name may connect.
+    pub(super) fn admit(&self, shared: &Shared, name: Option<&str>) -> Result<(), Refusal> {
+        if self.sessions.len() >= shared.config.limits.clients as usize {
+            return Err(Refusal::Quota);
+        }
+        match name {
+            Some(name) if self.names.contains_key(name) => Err(Refusal::NotUnique),
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn connect(
+        &mut self,
+        shared: &Shared,
+        name: Option<&str>,
+        from: &str,
+        wants_membership: bool,
+    ) -> Result<Rc<Session>, Refusal> {
+        self.admit(shared, name)?;
+        let label: Label = match name {
+            Some(name) => name.into(),
+            None => self.free_name(),
+        };
+        let private = notice::private_name(&shared.config, shared.me, &label);
+        let private = private.ok_or(Refusal::IllegalName)?;
+        let id = self.daemon.connect(shared.now(), Arc::clone(&label));
+        self.names.insert(label, id);
+        let session = Rc::new(Session::new(id, private, from, wants_membership));
+        self.sessions.insert(id, Rc::clone(&session));
+        Ok(session)
+    }
+
+    /// A name for a client that has given none.
+    fn free_name(&mut self) -> Label {
+        loop {
+            self.unnamed += 1;
+            let name: Label = format!("r{}", self.unnamed % 1_000_000_000).into();
+            if !self.names.contains_key(&name) {
+                return name;
+            }
+        }
+    }
+
+    /// Does what a client asks. Returns whether the client may go on.
+    pub(super) fn act(&mut self, shared: &Shared, session: &Session, request: Request) -> bool {
+        let now = shared.now();
+        match request {
+            Request::Multicast(message) => {
+                shared.record.count(|totals| {
+                    totals.messages_in += 1;
+                    totals.bytes_in += message.data.len() as u64;
+                });
+                return self.multicast(shared, now, session, &message);
+            }
+            Request::Join(group) => {
+                let mut groups = session.groups.borrow_mut();
+                if groups.contains(&group) {
+                    return true;
+                }
+                if groups.len() as u32 >= shared.config.limits.groups_per_client {
+                    let rejected = Received::Rejected { sender: session.name, request };
+                    self.put(shared.queue_limit(), session, notice::item(&rejected));
+                    return true;
+                }
+                groups.push(group);
+                self.daemon.join(now, session.id, group);
+            }
+            Request::Leave(group) => {
+                session.groups.borrow_mut().retain(|joined| *joined != group);
+                self.daemon.leave(now, session.id, group);
+            }
+            Request::Disconnect => {}
+        }
+        true
+    }
+
+    fn multicast(
+        &mut self,
+        shared: &Shared,
+        now: Time,
+        session: &Session,
+        message: &Message,
+    ) -> bool {
+        let target = |group: &GroupName| match group.as_private() {
+            None => Some(Target::Group(*group)),
+            Some(name) => {
+                let node = shared.config.node(name.daemon())?;
+                Some(Target::Private(node, name.client().into()))
+            }
+        };
+        let offer = Offer {
+            ignores_receivers: policy::ignores_receivers(&shared.config, message),
+            needs_receiver: false,
+            line: None,
+            message: Outgoing {
+                service: message.service,
+                self_discard: message.self_discard,
+                targets: message.groups.iter().filter_map(target).collect(),
+                payload: Body::of(session.name.client(), message),
+            },
+        };
+        self.daemon.offer(now, session.id, offer) == Offered::Sent
+    }
+
+    /// Gives an event to the clients that it is for.
+    pub(super) fn deliver(&mut self, shared: &Shared, delivery: Delivery<GroupName, Body>) {
+        let config = &shared.config;
+        let limit = shared.queue_limit();
+        match delivery.event {
+            Event::Message { sender, service, self_discard, targets, payload } => {
+                let sender = notice::private_name(config, sender.node, &payload.sender);
+                let Some(sender) = sender else { return };
+                let item =
+                    notice::message(config, &sender, service, self_discard, &targets, &payload);
+                let rule = policy::rule(config, service, &targets);
+                for id in &delivery.to {
+                    let Some(session) = self.sessions.get(id).cloned() else { continue };
+                    match rule {
+                        Rule::Drop if session.outbox.borrow().is_full() => {
+                            session.dropped.set(session.dropped.get() + 1);
+                            shared.record.count(|totals| totals.dropped += 1);
+                        }
+                        Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
+                            self.cut_off(shared, &session);
+                        }
+                        _ => self.put(limit, &session, item.clone()),
+                    }
+                }
+            }
+            Event::View { group, id, members, cause } => {
+                let told = notice::membership(config, group, &id, &members, &cause);
+                self.notify(limit, &delivery.to, told);
+            }
+            Event::Transition { group, id } => {
+                let told = Received::Transition { group, id: notice::membership_id(&id) };
+                self.notify(limit, &delivery.to, Some(told));
+            }
+            Event::Left { group } => {
+                self.notify(limit, &delivery.to, Some(Received::Left(group)));
+            }
+            Event::Entered(id, members, _) => shared.record.entered(config, &id, &members),
+        }
+    }
+
+    fn notify(&mut self, limit: usize, to: &[ClientId], told: Option<Received>) {
+        let Some(item) = told.as_ref().map(notice::item) else { return };
+        for id in to {
+            if let Some(session) = self.sessions.get(id).cloned()
+                && session.wants_membership
+            {
+                self.put(limit, &session, item.clone());
+            }
+        }
+    }
+
+    fn put(&mut self, limit: usize, session: &Session, item: Item) {
+        session.outbox.borrow_mut().push(item, limit);
+        session.writer.notify_one();
+        if !session.is_changed.replace(true) {
+            self.changed.push(session.id);
+        }
+    }
+
+    /// Tells a client that is too far behind that it has left its groups, and ends its connection.
+    /// Others see it go at once: its last messages may take long to be read.
+    fn cut_off(&mut self, shared: &Shared, session: &Session) {
+        let waiting = session.outbox.borrow().messages();
+        shared.record.cut_off(session.name.as_str(), waiting);
+        let mut groups = core::mem::take(&mut *session.groups.borrow_mut());
+        if !session.wants_membership {
+            groups.clear();
+        }
+        session.close(groups.into_iter().map(|group| notice::item(&Received::Left(group))));
+        self.forget(shared.now(), session);
+    }
+
+    /// Removes a client.
+    pub(super) fn forget(&mut self, now: Time, session: &Session) {
+        if self.sessions.remove(&session.id).is_some() {
+            self.names.remove(session.name.client());
+            self.daemon.disconnect(now, session.id);
+        }
+    }
+
+    pub(super) fn state_queue(&mut self, now: Time, id: ClientId) {
+        let Some(session) = self.sessions.get(&id) else { return };
+        session.is_changed.set(false);
+        let (counted, is_full) = {
+            let outbox = session.outbox.borrow();
+            (outbox.counted(), outbox.is_full())
+        };
+        self.daemon.set_queue(now, id, counted, is_full);
+    }
+}

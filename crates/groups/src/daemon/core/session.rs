@@ -1,0 +1,60 @@
+//! A client that is connected.
+
+use std::cell::{Cell, RefCell};
+
+use ratewire_overlay::ClientId;
+use tokio::sync::Notify;
+
+use crate::daemon::outbox::{Item, Outbox};
+use crate::spread::{GroupName, PrivateName};
+
+/// A client that is connected.
+pub(in crate::daemon) struct Session {
+    pub(in crate::daemon) id: ClientId,
+    pub(in crate::daemon) name: PrivateName,
+    /// Where the client connects from, in words.
+    pub(in crate::daemon) from: String,
+    pub(super) wants_membership: bool,
+    pub(in crate::daemon) outbox: RefCell<Outbox>,
+    /// Woken when there is something to write.
+    pub(in crate::daemon) writer: Notify,
+    /// Woken when the message that waited has been sent.
+    pub(in crate::daemon) reader: Notify,
+    /// Woken when the daemon ends the connection.
+    pub(in crate::daemon) cut: Notify,
+    /// Groups that the client has joined or is about to join.
+    pub(in crate::daemon) groups: RefCell<Vec<GroupName>>,
+    pub(super) is_changed: Cell<bool>,
+    /// Unreliable messages that were dropped.
+    pub(in crate::daemon) dropped: Cell<u64>,
+}
+
+impl Session {
+    pub(super) fn new(
+        id: ClientId,
+        name: PrivateName,
+        from: &str,
+        wants_membership: bool,
+    ) -> Session {
+        Session {
+            id,
+            name,
+            from: from.to_string(),
+            wants_membership,
+            outbox: RefCell::default(),
+            writer: Notify::new(),
+            reader: Notify::new(),
+            cut: Notify::new(),
+            groups: RefCell::default(),
+            is_changed: Cell::new(false),
+            dropped: Cell::new(0),
+        }
+    }
+
+    /// Drops what waits for the client, and ends its connection after these last messages.
+    pub(super) fn close(&self, last: impl IntoIterator<Item = Item>) {
+        self.outbox.borrow_mut().close(last);
+        self.writer.notify_one();
+        self.cut.notify_one();
+    }
+}
