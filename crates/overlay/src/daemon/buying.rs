@@ -19,7 +19,7 @@ use crate::price::Dollars;
 /// How far a client's salaries and second thoughts may lag behind the clock. They have exact times,
 /// but a program is woken later: it makes up for so much.
 const LAG: Duration = Duration::from_millis(10);
-/// Time within which a client reads, if it can, while a message waits.
+/// Time within which a client reads again, if it can, while a message waits.
 const PATIENCE: Duration = Duration::from_millis(20);
 /// Time in which the socket's buffer may still take messages without the client's reading.
 const BUFFERING: Duration = Duration::from_millis(5);
@@ -89,8 +89,8 @@ pub(super) struct Purse<G, P> {
     aim: Option<Aim<G>>,
     /// When the last message was offered.
     since: Time,
-    /// Whether the client has read while a message waited.
-    has_read: bool,
+    /// When the client last read, or offered a message.
+    last_seen: Time,
     /// When a message that chance delayed is considered again.
     ready: Time,
     wake: Time,
@@ -108,7 +108,7 @@ impl<G, P> Purse<G, P> {
             held: None,
             aim: None,
             since: now,
-            has_read: false,
+            last_seen: now,
             ready: now,
             wake: Time::NEVER,
             sent: 0,
@@ -190,7 +190,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     pub fn offer(&mut self, now: Time, client: ClientId, offer: Offer<G, P>) -> Offered {
         let Some(purse) = self.purses.get_mut(client) else { return Offered::Sent };
         debug_assert!(purse.held.is_none(), "a client offers one message at a time");
-        (purse.since, purse.has_read) = (now, false);
+        (purse.since, purse.last_seen) = (now, now);
         purse.ready = purse.ready.max(lagging(now));
         purse.held = Some(offer);
         self.held += 1;
@@ -222,8 +222,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             return;
         }
         let Some(purse) = self.purses.get(client).filter(|purse| purse.is_held()) else { return };
-        if now.since(purse.since) >= PATIENCE && !purse.has_read && self.prices.excuse(client, true)
-        {
+        if now.since(purse.last_seen) >= PATIENCE && self.prices.excuse(client, true) {
             self.tell_queue(now, client);
             self.reconsider(now);
         }
@@ -234,8 +233,13 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let Some(purse) = self.purses.get_mut(client).filter(|purse| purse.is_held()) else {
             return;
         };
+        purse.last_seen = now;
+        let judged = now + PATIENCE;
+        if purse.wake > judged {
+            purse.wake = judged;
+            self.wakes.push(Reverse((judged, client)));
+        }
         if now.since(purse.since) >= BUFFERING {
-            purse.has_read = true;
             self.prices.excuse(client, false);
         }
     }
@@ -282,7 +286,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             Refusal::Until(at) => *at,
             Refusal::Event => Time::NEVER,
         };
-        let judged = purse.since + PATIENCE;
+        let judged = purse.last_seen + PATIENCE;
         if judged > now && self.prices.is_waiting(client) {
             wake = wake.min(judged);
         }

@@ -339,6 +339,17 @@ fn programs_that_send_and_read_in_turn_do_not_wait_for_each_other() {
     }
 }
 
+/// The socket's buffer may take messages late, which looks like reading.
+#[test]
+fn a_program_that_seemed_to_read_is_not_waited_for() {
+    let (mut net, one, two) = crossing();
+    net.run(Duration::from_millis(10));
+    net.daemons[0].set_queue(net.now, one, 290, false);
+    net.daemons[1].set_queue(net.now, two, 290, false);
+    net.run(Duration::from_millis(50));
+    assert!(net.daemons.iter_mut().any(|daemon| daemon.poll_sent().is_some()));
+}
+
 #[test]
 fn a_client_that_reads_while_it_waits_costs() {
     let (mut net, one, two) = crossing();
