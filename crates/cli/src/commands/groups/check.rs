@@ -136,7 +136,7 @@ delay = "120 ms"
         );
         assert_eq!(
             described(&Config::single()),
-            "localhost: clients at 127.0.0.1:4803, unix:/tmp/4803\n"
+            "localhost: clients at 127.0.0.1:4803, unix:/tmp/4803; status at 127.0.0.1:4809\n"
         );
     }
 }
