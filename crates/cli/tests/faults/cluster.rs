@@ -67,7 +67,7 @@ impl Cluster {
         self.folder.join(format!("{daemon}.sock")).display().to_string()
     }
 
-    /// Something fails or is mended; `step` says what.
+    /// Causes a fault or mends one; `step` chooses which.
     pub(crate) async fn fail(&mut self, step: usize) {
         let links: Vec<(usize, usize)> = self.relays.keys().copied().collect();
         let daemon = step / 8 % self.daemons.len();
@@ -82,7 +82,7 @@ impl Cluster {
         }
     }
 
-    /// Everything works again.
+    /// Mends all links and starts all daemons that do not run.
     pub(crate) async fn heal(&mut self) {
         self.mend();
         (0..self.daemons.len()).for_each(|daemon| self.restart(daemon));

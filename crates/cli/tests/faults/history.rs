@@ -1,4 +1,4 @@
-//! What clients saw, and the promises about it.
+//! Histories of clients, and the promises that they must keep.
 
 use std::collections::{BTreeMap, BTreeSet};
 

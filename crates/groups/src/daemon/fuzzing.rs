@@ -1,5 +1,5 @@
-//! Properties of whatever another daemon sends. The fuzz target and the tests share them, so that
-//! what the fuzzer found once stays found.
+//! Properties that hold whatever another daemon sends. The fuzz target and the tests share them: a
+//! test repeats each case that the fuzzer has found.
 
 use std::collections::VecDeque;
 use std::path::Path;

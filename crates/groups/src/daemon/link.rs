@@ -20,7 +20,7 @@ use crate::config::{Config, Protection};
 use crate::wire::{Greeting, decode, encode};
 
 /// Bytes that a connection takes off the priced queue at a time, and bytes that the kernel may keep
-/// unsent. What is there has left the queue and cannot be overtaken.
+/// unsent. These bytes have left the queue, so prices cannot overtake them.
 const UNSENT: usize = 8 << 10;
 /// Bytes to read at a time.
 const READ: usize = 64 << 10;

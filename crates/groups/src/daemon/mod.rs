@@ -1,7 +1,7 @@
 //! The daemon: clients and other daemons, by sockets, around the sans-IO core.
 //!
-//! One thread does everything. A task for each connection reads messages and acts on the core. What
-//! the core has for clients and daemons waits in queues, which a task for each connection writes.
+//! One thread does everything. A task for each connection reads messages and acts on the core. The
+//! core puts messages for clients and daemons into queues, which a task for each connection writes.
 //!
 //! | file | is |
 //! |---|---|

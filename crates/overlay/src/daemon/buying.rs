@@ -16,8 +16,8 @@ use crate::membership::{Client, Member, Outgoing, Target};
 use crate::params::Params;
 use crate::price::Dollars;
 
-/// How far a client's salaries and second thoughts may lag behind the clock. They have exact times,
-/// but a program is woken later: it makes up for so much.
+/// Longest delay that a daemon makes up for. Salaries and second thoughts are due at exact times,
+/// but a program wakes later.
 const LAG: Duration = Duration::from_millis(10);
 /// Time within which a client reads again, if it can, while a message waits.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -42,7 +42,7 @@ pub struct Offer<G, P> {
     pub line: Option<Duration>,
 }
 
-/// Whom a client's messages are for, so that this is not looked up for each.
+/// Destinations and links of a client's last message, kept for the next one.
 #[derive(Debug)]
 struct Aim<G> {
     /// [`Member::aims`] at that time.
@@ -170,9 +170,9 @@ fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> D
 
 /// Why a message is not sent now.
 enum Refusal {
-    /// Money or chance may allow it then; lower prices may do so earlier.
+    /// Money or chance may allow the message at this time, and lower prices earlier.
     Until(Time),
-    /// Only an event allows it.
+    /// The message waits for an event: a lower price, room in the window, a view or a receiver.
     Event,
 }
 
@@ -206,7 +206,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
     }
 
-    /// A client takes back its message that waits.
+    /// Takes back the message that a client waits to send.
     pub fn withdraw(&mut self, client: ClientId) -> Option<Offer<G, P>> {
         let purse = self.purses.get_mut(client)?;
         let offer = purse.held.take()?;
@@ -369,8 +369,8 @@ fn clients<G: Clone + Ord, P: Clone>(
 }
 
 impl<G, P> Purse<G, P> {
-    /// Pays for a message with this cost, if it counts as one, that counts as so many, for this
-    /// number of daemons.
+    /// Pays for a message. `cost` is that of a message that counts as one; this one counts as
+    /// `counted`, and is for `receivers` daemons.
     fn pay_for(
         &mut self,
         now: Time,

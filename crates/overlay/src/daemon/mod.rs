@@ -1,5 +1,5 @@
-//! A daemon: membership, queues, prices and clients' money together. Programs run it, and simulated
-//! overlays with faults.
+//! A daemon: membership, queues, prices and clients' money together. Programs run it, and so do
+//! simulated overlays with faults.
 //!
 //! Sans-IO: the caller passes the time and arrivals. After a batch of calls, call
 //! [`Daemon::hurry`], drain [`Daemon::poll_delivery`], [`Daemon::poll_sent`] and
@@ -50,11 +50,11 @@ const UPDATE: Bytes = Bytes::new(24);
 /// Bytes of traffic for each byte of early updates: these stay below a thousandth.
 const TRAFFIC_OF_UPDATE: u64 = 1000;
 
-/// A client's data, and how it counts.
+/// Data of a client's message, and how it counts in queues and prices.
 pub trait Payload: Clone {
-    /// Number of messages that it counts as, at least 1.
+    /// Number of messages that the data counts as, at least 1.
     fn counted(&self) -> u32;
-    /// Its length.
+    /// Length of the data.
     fn size(&self) -> Bytes;
     /// Notes that the message has been paid for.
     fn note_sent(&mut self, _now: Time) {}
@@ -97,7 +97,7 @@ pub struct Daemon<G, P> {
     wakes: BinaryHeap<Reverse<(Time, ClientId)>>,
     /// Number of clients with a message that waits.
     held: usize,
-    /// Whether one of them waits for the window, or for a new view.
+    /// Whether a client's message waits for the window, or for a new view.
     is_waited_for: bool,
     sent: VecDeque<ClientId>,
     deliveries: VecDeque<Delivery<G, P>>,
@@ -458,7 +458,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         link.queue.take(now).map(|(_, message)| message)
     }
 
-    /// A neighbour for which there was no message and now is.
+    /// A neighbour whose empty queue has got a message.
     pub fn poll_link(&mut self) -> Option<OverlayNodeId> {
         self.ready_links.pop_front()
     }

@@ -173,7 +173,8 @@ impl<G, P> Order<G, P> {
         self.pop_within(agreed, safe)
     }
 
-    /// The next message in the order, if it is up to these stamps: any message, and safe ones.
+    /// The next message in the order, if its stamp is at most `agreed`, and that of a safe message
+    /// also at most `safe`.
     pub(super) fn pop_within(
         &mut self,
         agreed: OrderStamp,

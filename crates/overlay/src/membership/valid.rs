@@ -1,5 +1,5 @@
-//! Whether a message names only daemons of the overlay, and numbers that a daemon can count on
-//! from, so that no other part needs to ask.
+//! Checks messages of other daemons. A valid message names only daemons of the overlay, and its
+//! numbers leave room to count on from. No other part needs to check that.
 
 use super::message::{
     ChangeBody, ChangeMessage, LinkMessage, LinkState, Proposal, Report, Target, ViewBody, ViewId,
@@ -7,8 +7,8 @@ use super::message::{
 };
 use crate::ids::{MOST_NODES, NodeSet, OverlayNodeId};
 
-/// Largest stamp and number of a view. Daemons count on from those that they hear of, and never
-/// count so far.
+/// Largest valid stamp, and largest valid number of a view. Daemons count on from the numbers that
+/// they hear of, and never exhaust the other half of the range.
 const MOST: u64 = u64::MAX / 2;
 
 impl<G, P> LinkMessage<G, P> {

@@ -47,7 +47,7 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
         names.map(|name| Identity::load(folder, name)).collect();
     if results.is_empty() {
         tell!(
-            "warning: {} has no key of a daemon\n  \
+            "warning: the folder {} has no key of a daemon\n  \
              help: `ratewire groups certificates --config FILE` makes all keys",
             folder.display()
         );

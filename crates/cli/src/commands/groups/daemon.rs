@@ -16,7 +16,8 @@ pub(crate) struct Args {
     /// at 127.0.0.1:4803 and /tmp/4803
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Which of the daemons runs here; without a name, the one with an address of this host
+    /// Which of the daemons runs here; without a name, the one with an address of this host, or
+    /// with this host's name
     #[arg(long)]
     name: Option<String>,
     /// Write the log as JSON, one event a line
@@ -71,7 +72,8 @@ fn fail(error: &DaemonError) -> Exit {
     let help = match error {
         DaemonError::Runtime(_) => "raise the limit of open files",
         DaemonError::Listen(..) | DaemonError::Links(..) | DaemonError::Status(..) => {
-            "end the program that has the address (perhaps another daemon), or name another one in groups.toml"
+            "end the program that has the address (perhaps another daemon), or write another address \
+             into a groups.toml and name the file with --config"
         }
         DaemonError::Certificates(_) => {
             "`ratewire groups certificates --config FILE` makes certificates of all daemons"

@@ -30,7 +30,9 @@ fn remedy(error: &Error) -> Option<&'static str> {
         Error::Refused(Refusal::Quota) => {
             Some("end other clients, or raise `clients` in [limits] of the daemon's groups.toml")
         }
-        Error::Closed | Error::Connection(_) => Some("the daemon's log says why"),
+        Error::Closed | Error::Connection(_) => {
+            Some("the daemon's log says why, unless the daemon was killed")
+        }
         _ => None,
     }
 }

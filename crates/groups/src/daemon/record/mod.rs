@@ -1,8 +1,8 @@
 //! What a daemon notes about its work: counters for the status, and events for the log.
 //!
 //! Events go to [`tracing`] with the target `ratewire_groups`. A program that wants a log installs
-//! a subscriber. Others cause most events, so at most ten a second of each sort are logged, with
-//! the number of those left out.
+//! a subscriber. Clients and other daemons cause most events, so the log has at most ten a second
+//! of each sort, with the number of those left out.
 //!
 //! | part | is |
 //! |---|---|

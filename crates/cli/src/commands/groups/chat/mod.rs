@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// Groups to join
     #[arg(value_name = "GROUP", required = true)]
     groups: Vec<GroupName>,
-    /// Where the daemon listens: HOST:PORT, or the path of a Unix socket
+    /// Where the daemon listens: HOST:PORT, the path of a Unix socket, or PORT for /tmp/PORT
     #[arg(long, value_name = "ADDRESS", default_value = "/tmp/4803")]
     at: Address,
     /// Name of the client at its daemon, 1 to 10 characters; without one, the daemon gives a name

@@ -38,8 +38,8 @@ const USUAL_WARMUP: Duration = Duration::from_secs(1);
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Where the daemon listens: HOST:PORT, or the path of a Unix socket; with several, senders
-    /// use them in turn, and receivers in turn from the last
+    /// Where the daemon listens: HOST:PORT, the path of a Unix socket, or PORT for /tmp/PORT; with
+    /// several, senders use them in turn, and receivers in turn from the last
     #[arg(long, value_name = "ADDRESS", default_value = "/tmp/4803", value_delimiter = ',')]
     at: Vec<Address>,
     /// Clients that send
