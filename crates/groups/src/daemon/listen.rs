@@ -129,7 +129,11 @@ async fn unix(path: &Path) -> io::Result<UnixSocket> {
     if is_socket {
         match UnixStream::connect(path).await {
             Ok(_) => return Err(io::ErrorKind::AddrInUse.into()),
-            Err(_) => fs::remove_file(path)?,
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+                fs::remove_file(path)?;
+            }
+            // A daemon that is too busy to accept, or somebody else's.
+            Err(_) => return Err(io::ErrorKind::AddrInUse.into()),
         }
     }
     let listener = UnixListener::bind(path)?;

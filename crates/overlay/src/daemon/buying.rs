@@ -302,7 +302,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let Some(offer) = &purse.held else { return Err(Refusal::Event) };
         let size = offer.message.payload.size();
         let is_full = self.in_window + size > self.settings.window && !self.unstable.is_empty();
-        if self.member.is_changing() || is_full {
+        if self.member.is_changing() || is_full || self.member.is_joining(client) {
             self.is_waited_for = true;
             return Err(Refusal::Event);
         }
@@ -361,11 +361,13 @@ fn clients<G: Clone + Ord, P: Clone>(
     sender: ClientId,
     targets: &[Target<G>],
 ) -> Dollars {
-    let is_target = |client: Client, target: &Target<G>| match target {
-        Target::Group(group) => member.is_member(group, client),
-        Target::Private(node, label) => client.node == *node && member.is_labelled(client, label),
-    };
-    prices.clients(params, sender, |client| targets.iter().any(|target| is_target(client, target)))
+    prices.clients(params, sender, |client, label| {
+        let label = label.or_else(|| member.label(client.id));
+        targets.iter().any(|target| match target {
+            Target::Group(group) => member.is_member(group, client),
+            Target::Private(node, name) => client.node == *node && label == Some(name),
+        })
+    })
 }
 
 impl<G, P> Purse<G, P> {

@@ -10,6 +10,8 @@
 //! - The queue to a client is the last link of the tree: it has a price, and all daemons know it.
 //! - Programs that send and read in turn must not wait for each other: the queue to a client that
 //!   does not read while it waits to send has no price, and a client's own costs it nothing.
+//! - A message of a client that is about to join waits until the client has joined: it would
+//!   overtake the join, and the client would not get it.
 //! - A message counts as its packets, in queues and prices ([`Payload::counted`]).
 //! - A daemon with much traffic tells leaps of its queues before the interval is over: in an
 //!   interval, fast links carry a thousand times the soft limit. The soft limit of a queue that
@@ -39,7 +41,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::membership::{Delivery, Event, Founding, Label, LinkMessage, Member, ViewBody};
-use crate::message::OrderStamp;
+use crate::message::{Level, OrderStamp};
 use crate::params::Params;
 use crate::price::Dollars;
 use crate::queue::{Kind, LinkQueue};
@@ -99,6 +101,8 @@ pub struct Daemon<G, P> {
     held: usize,
     /// Whether a client's message waits for the window, or for a new view.
     is_waited_for: bool,
+    /// Number of clients' joins that wait for other daemons.
+    joining: usize,
     sent: VecDeque<ClientId>,
     deliveries: VecDeque<Delivery<G, P>>,
     /// This daemon's messages that not all have, with their sizes, and the sum of these.
@@ -186,6 +190,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             wakes: BinaryHeap::new(),
             held: 0,
             is_waited_for: false,
+            joining: 0,
             sent: VecDeque::new(),
             deliveries: VecDeque::new(),
             unstable: VecDeque::new(),
@@ -264,7 +269,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.held -= 1;
         }
         if self.prices.remove_own(client) {
-            self.member.tell_prices(Vec::new(), vec![(client, Default::default())]);
+            self.tell(Vec::new(), vec![(client, Level::default())]);
         }
         self.member.disconnect(client);
         self.settle(now);
@@ -298,10 +303,16 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
     }
 
+    fn tell(&mut self, links: Vec<(u8, Level)>, clients: Vec<(ClientId, Level)>) {
+        let named = |(client, level)| Some((client, self.member.label(client)?.clone(), level));
+        let clients = clients.into_iter().filter_map(named).collect();
+        self.member.tell_prices(links, clients);
+    }
+
     /// Tells the queue to a client at once.
     fn tell_queue(&mut self, now: Time, client: ClientId) {
         let told = self.prices.tell_now(client);
-        self.member.tell_prices(Vec::new(), vec![(client, told)]);
+        self.tell(Vec::new(), vec![(client, told)]);
         self.collect(now);
     }
 
@@ -378,7 +389,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if (is_due || is_early) && !self.member.is_changing() {
             let links = self.prices.news_of_links(averages(), &self.settings.params);
             let clients = self.prices.news_of_clients();
-            self.member.tell_prices(links, clients);
+            self.tell(links, clients);
             self.traffic = Bytes::ZERO;
         }
         if is_due {
@@ -411,6 +422,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if !self.unstable.is_empty() {
             is_news |= self.forget_stable();
         }
+        let joining = self.member.joining();
+        is_news |= core::mem::replace(&mut self.joining, joining) > joining;
         if is_news {
             self.reconsider(now);
         }

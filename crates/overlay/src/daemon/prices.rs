@@ -6,7 +6,7 @@ use ratewire_units::{Duration, Time};
 
 use crate::gauge::{Drain, Gauge, Mean};
 use crate::ids::{ClientId, EdgeId, OverlayNodeId};
-use crate::membership::{self, Client};
+use crate::membership::{self, Client, Label};
 use crate::message::Level;
 use crate::params::Params;
 use crate::price::{Dollars, Occupancy};
@@ -23,7 +23,7 @@ pub(super) struct Prices {
     /// By link: cost of a message.
     costs: Vec<Dollars>,
     /// Queues of other daemons' clients, as last told; empty ones are left out.
-    theirs: BTreeMap<Client, Level>,
+    theirs: BTreeMap<Client, (Label, Level)>,
     /// Queues to this daemon's clients; empty ones that all know of are left out.
     ours: BTreeMap<ClientId, Queue>,
 }
@@ -86,12 +86,12 @@ impl Prices {
                 self.costs[link.index()] = params.link_cost(level.occupancy());
             }
         }
-        for (id, level) in &told.clients {
+        for (id, label, level) in &told.clients {
             let client = Client { node: told.origin, id: *id };
             if *level == Level::default() {
                 self.theirs.remove(&client);
             } else {
-                self.theirs.insert(client, *level);
+                self.theirs.insert(client, (label.clone(), *level));
             }
         }
     }
@@ -212,18 +212,22 @@ impl Prices {
     }
 
     /// Sum of the costs of clients' queues that a message is for. The sender's own has no price
-    /// until it is full.
+    /// until it is full. Names are those of other daemons' clients.
     pub(super) fn clients(
         &self,
         params: &Params,
         sender: ClientId,
-        is_addressed: impl Fn(Client) -> bool,
+        is_addressed: impl Fn(Client, Option<&Label>) -> bool,
     ) -> Dollars {
-        let theirs = self.theirs.iter().map(|(client, level)| (*client, *level));
-        let ours = self.ours.iter().filter(|(id, queue)| **id != sender || queue.is_full);
-        let ours = ours.map(|(id, queue)| (Client { node: self.me, id: *id }, queue.level()));
-        let addressed = theirs.chain(ours).filter(|(client, _)| is_addressed(*client));
-        addressed.map(|(_, level)| cost(level, params)).sum()
+        let theirs =
+            self.theirs.iter().filter(|(client, (label, _))| is_addressed(**client, Some(label)));
+        let ours = self.ours.iter().filter(|(id, queue)| {
+            let client = Client { node: self.me, id: **id };
+            (**id != sender || queue.is_full) && is_addressed(client, None)
+        });
+        let levels = theirs.map(|(_, (_, level))| *level);
+        let levels = levels.chain(ours.map(|(_, queue)| queue.level()));
+        levels.map(|level| cost(level, params)).sum()
     }
 }
 

@@ -457,3 +457,39 @@ fn chance_counts_from_when_there_is_money() {
     let bought = std::iter::from_fn(|| net.daemons[0].poll_sent()).count();
     assert!((5..40).contains(&bought), "{bought} of 200 bought with their first salary");
 }
+
+#[test]
+fn a_client_that_joins_and_sends_gets_its_message() {
+    let mut net = Net::line(3, 1 << 20);
+    let client = net.daemons[0].connect(net.now, "c".into());
+    net.daemons[0].join(net.now, client, 7);
+    assert_eq!(net.flood(0, client, 7, 1), 0, "it waits for the join");
+    net.exchange();
+    assert_eq!(net.daemons[0].poll_sent(), Some(client), "without time passing");
+    assert_eq!(net.got, [1, 0, 0]);
+}
+
+/// A client whom other daemons know from no group.
+#[test]
+fn a_private_message_to_a_full_queue_waits() {
+    let mut net = Net::line(3, 1 << 20);
+    let mute = net.daemons[2].connect(net.now, "mute".into());
+    let senders = [2, 0].map(|node| (node, net.client(node, &[])));
+    net.daemons[2].set_queue(net.now, mute, 5000, true);
+    net.exchange();
+    for (node, sender) in senders {
+        let mut offer = |name: &str| {
+            let target = Target::Private(OverlayNodeId(2), name.into());
+            let message = Outgoing {
+                service: Service::Fifo,
+                self_discard: false,
+                targets: vec![target].into(),
+                payload: Data(1),
+            };
+            let offer =
+                Offer { message, ignores_receivers: false, needs_receiver: false, line: None };
+            net.daemons[node].offer(net.now, sender, offer)
+        };
+        assert_eq!((offer("another"), offer("mute")), (Offered::Sent, Offered::Held));
+    }
+}

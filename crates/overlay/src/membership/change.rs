@@ -315,6 +315,11 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             Event::Entered(self.view, self.paths.members, Rc::new(Ended { view: old, tally }));
         self.deliveries.push_back(Delivery { to: Vec::new(), event: entered });
         let asking = self.table.restart(round.ready.into_iter(), self.others());
+        // Joins that had their turn in the old view's end are in their daemon's list.
+        self.joining.clear();
+        for client in self.table.joining_clients() {
+            *self.joining.entry(client).or_default() += 1;
+        }
         let groups: Vec<G> = self.table.groups().cloned().collect();
         for group in groups {
             let members: Vec<_> =

@@ -132,8 +132,8 @@ pub struct Prices {
     pub origin: OverlayNodeId,
     /// Queues in front of the origin's links, by index among its links.
     pub links: Vec<(u8, Level)>,
-    /// Queues to the origin's clients.
-    pub clients: Vec<(ClientId, Level)>,
+    /// Queues to the origin's clients, whose names others may not know.
+    pub clients: Vec<(ClientId, Label, Level)>,
 }
 
 /// A message in a view.

@@ -214,6 +214,8 @@ pub struct Member<G, P> {
     /// Number of leaves of this daemon's clients that wait for their turn. Such a client gets no
     /// more messages: other daemons may know of the leave already, and send only some of them.
     leaving: BTreeMap<(G, ClientId), u32>,
+    /// Number of joins of this daemon's clients that wait for other daemons, or for their turn.
+    joining: BTreeMap<ClientId, u32>,
     next_client: u32,
     /// The change to another view.
     round: Option<Round<G, P>>,
@@ -261,6 +263,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             table: Table::new(),
             labels: BTreeMap::new(),
             leaving: BTreeMap::new(),
+            joining: BTreeMap::new(),
             next_client: 0,
             round: None,
             early: Vec::new(),
@@ -365,7 +368,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     /// Sends changed queues to all other daemons of the view.
-    pub fn tell_prices(&mut self, links: Vec<(u8, Level)>, clients: Vec<(ClientId, Level)>) {
+    pub fn tell_prices(&mut self, links: Vec<(u8, Level)>, clients: Vec<(ClientId, Label, Level)>) {
         let is_news = !(links.is_empty() && clients.is_empty());
         if is_news && self.round.is_none() {
             self.pass_prices(&Rc::new(Prices { origin: self.me, links, clients }));
@@ -413,12 +416,13 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn label(&self, client: ClientId) -> Option<&Label> {
         self.labels.get(&client)
     }
-    /// Whether a client has this name, if it is known: as a member of a group, or here.
-    pub fn is_labelled(&self, client: Client, label: &Label) -> bool {
-        match client.node == self.me {
-            true => self.labels.get(&client.id) == Some(label),
-            false => self.table.label(client) == Some(label),
-        }
+    /// Whether a client of this daemon has asked to join a group, and has not joined yet.
+    pub fn is_joining(&self, client: ClientId) -> bool {
+        self.joining.contains_key(&client)
+    }
+    /// Number of such clients.
+    pub fn joining(&self) -> usize {
+        self.joining.len()
     }
     /// All groups with members.
     pub fn groups(&self) -> impl Iterator<Item = &G> {
@@ -467,6 +471,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         match request {
             Request::Join(client, group) => {
                 let Some(label) = self.labels.get(&client).cloned() else { return };
+                *self.joining.entry(client).or_default() += 1;
                 self.table.prepare(group.clone(), client, label, self.others());
                 self.ask_for(group);
             }
@@ -696,6 +701,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         match update {
             Update::Join(group, id, label) => {
                 let client = Client { node, id: *id };
+                if node == self.me {
+                    self.has_joined(*id);
+                }
                 if let Some(change) = self.table.add(group, client, label) {
                     self.show(group, change, Cause::Join(client, label.clone()));
                 }
@@ -712,6 +720,15 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 for group in self.table.groups_of(client) {
                     self.remove(&group, client, Cause::Disconnect);
                 }
+            }
+        }
+    }
+
+    fn has_joined(&mut self, client: ClientId) {
+        if let Entry::Occupied(mut joins) = self.joining.entry(client) {
+            *joins.get_mut() -= 1;
+            if *joins.get() == 0 {
+                joins.remove();
             }
         }
     }

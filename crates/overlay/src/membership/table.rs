@@ -94,11 +94,6 @@ impl<G: Clone + Ord> Table<G> {
         self.groups.get(group).is_some_and(|group| group.members.contains_key(&client))
     }
 
-    /// Name of a client, if it is a member of any group.
-    pub(super) fn label(&self, client: Client) -> Option<&Label> {
-        self.groups.values().find_map(|group| group.members.get(&client))
-    }
-
     /// All groups with members.
     pub(super) fn groups(&self) -> impl Iterator<Item = &G> {
         self.groups.iter().filter(|(_, group)| !group.members.is_empty()).map(|(name, _)| name)
@@ -198,6 +193,11 @@ impl<G: Clone + Ord> Table<G> {
     pub(super) fn ready(&mut self) -> Option<Joining<G>> {
         let place = self.joining.iter().position(|joining| joining.missing.is_empty())?;
         Some(self.joining.remove(place))
+    }
+
+    /// Clients that wait for other daemons to join, once for each group.
+    pub(super) fn joining_clients(&self) -> impl Iterator<Item = ClientId> {
+        self.joining.iter().map(|joining| joining.client)
     }
 
     /// Number of clients that are about to join.
