@@ -12,7 +12,7 @@ use super::{Daemon, Payload};
 use crate::benefit::Recent;
 use crate::budget::{Budget, Decision};
 use crate::ids::{ClientId, EdgeId, NodeSet};
-use crate::membership::{Client, Member, Outgoing, Target};
+use crate::membership::{Member, Outgoing, Target};
 use crate::params::Params;
 use crate::price::Dollars;
 
