@@ -222,10 +222,12 @@ fn message() -> impl Strategy<Value = Message> {
         LinkMessage::Change(Rc::new(ChangeMessage { id, origin, to, body }))
     });
     let level = || any::<u16>().prop_map(Level);
-    let prices = (view_id(), node(), vec((0u8..4, level()), 0..3), vec((client(), level()), 0..3))
-        .prop_map(|(view, origin, links, clients)| {
+    let queues = vec((client(), label(), level()), 0..3);
+    let prices = (view_id(), node(), vec((0u8..4, level()), 0..3), queues).prop_map(
+        |(view, origin, links, clients)| {
             LinkMessage::Prices(view, Rc::new(Prices { origin, links, clients }))
-        });
+        },
+    );
     prop_oneof![
         2 => state,
         1 => proposal,
