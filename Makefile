@@ -28,7 +28,7 @@ help:
 	@echo "make docs    the book, into target/book/html (installs mdBook into target/tools)"
 	@echo "make run     the first scenario, into out/three-flows"
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
-	@echo "make bench   speed and memory, beside ns-2 where it is installed (apt-get install ns2)"
+	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), and nats-server"
 	@echo "make fuzz    every fuzz target for a minute (cargo install cargo-fuzz)"
 
 build:
@@ -110,6 +110,9 @@ bench:
 	$(CARGO) build --release -p ratewire-sim --example workload
 	python3 bench/peers.py target/release/examples/workload
 	$(CARGO) bench -p ratewire-sim --bench engine
+	@$(call install,nats-server)
+	$(CARGO) build --release --bin ratewire
+	python3 bench/groups.py target/release/ratewire
 	@if [ "$$(id -u)" = 0 ]; then \
 		$(call install,$(LIVE_PACKAGES) iperf3 iproute2); \
 		$(CARGO) bench -p ratewire-live; \

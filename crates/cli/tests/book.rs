@@ -138,15 +138,17 @@ fn scenarios_in_the_documentation_are_right() {
     let mut count = 0;
     for page in pages().iter().filter(|page| *page != generated) {
         let text = read(page);
-        let mut scenario = HELLO.to_string();
+        let (mut scenario, mut groups) = (HELLO.to_string(), String::new());
         for (_, block) in parts(&text).1.into_iter().filter(|(kind, _)| *kind == "toml") {
             // Of a paper, and of the manifest of a program.
             if block.contains("[[figure]]") || block.contains("[dependencies]") {
                 block.parse::<toml::Table>().unwrap_or_else(|e| panic!("{page:?}: {e}"));
                 continue;
             }
-            if block.contains("[[daemon]]") {
-                ratewire_groups::config::Config::parse(page, &block)
+            // Later blocks of such a page add to the file.
+            if block.contains("[[daemon]]") || !groups.is_empty() {
+                groups += &block;
+                ratewire_groups::config::Config::parse(page, &groups)
                     .unwrap_or_else(|e| panic!("{e}"));
                 continue;
             }
