@@ -13,8 +13,8 @@ use crate::terminal::takes_escapes;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The address that `status` has in the daemon's groups.toml
-    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4809")]
+    /// The address that `status` has in the daemon's groups.toml, or a port of this host
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4809", value_parser = address)]
     at: SocketAddr,
     /// Print JSON
     #[arg(long)]
@@ -23,6 +23,13 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1",
           value_parser = clap::value_parser!(u64).range(1..=3600))]
     watch: Option<u64>,
+}
+
+fn address(text: &str) -> Result<SocketAddr, String> {
+    match text.parse::<u16>() {
+        Ok(port) => Ok(SocketAddr::from(([127, 0, 0, 1], port))),
+        Err(_) => text.parse().map_err(|_| "give a port, or as in 127.0.0.1:4809".to_string()),
+    }
 }
 
 pub(super) fn status(args: &Args) -> Exit {
@@ -48,4 +55,16 @@ pub(super) fn status(args: &Args) -> Exit {
 fn fail(error: &StatusError) -> Exit {
     tell!("ratewire: {}", with_causes(error));
     Exit::Unable
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_one_of_this_host() {
+        assert_eq!(address("4809"), Ok("127.0.0.1:4809".parse().unwrap()));
+        assert_eq!(address("10.0.0.1:5809"), Ok("10.0.0.1:5809".parse().unwrap()));
+        assert!(address("paris").unwrap_err().contains("127.0.0.1:4809"));
+    }
 }
