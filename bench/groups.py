@@ -315,7 +315,8 @@ def one(kind, start, seconds, has_slow):
 def many(command, minutes):
     daemons, clients, groups = 50, 10_000, 1_000
     links = {tuple(sorted((i, (i + step) % daemons))) for i in range(daemons) for step in (1, 7)}
-    resource.setrlimit(resource.RLIMIT_NOFILE, (65_536, 65_536))
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     folder = pathlib.Path(tempfile.mkdtemp())
     with ratewire(command, folder, daemons, sorted(links)) as (numbers, processes):
         time.sleep(5)
