@@ -183,7 +183,7 @@ fn view_body() -> impl Strategy<Value = ViewBody<String, Body>> {
         1 => group().prop_map(ViewBody::Interest),
         1 => group().prop_map(ViewBody::Included),
         2 => (number(), number(), number()).prop_map(|(all, ordered, safe)| {
-            ViewBody::Received(Received { all, ordered, safe })
+            ViewBody::Progress(Progress { all, ordered, safe })
         })
     ]
 }

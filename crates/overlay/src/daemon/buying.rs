@@ -7,7 +7,7 @@ use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::prices::Prices;
+use super::prices::PriceTable;
 use super::{Daemon, Payload};
 use crate::benefit::Recent;
 use crate::budget::{Budget, Decision};
@@ -169,7 +169,7 @@ fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> D
 }
 
 /// Why a message is not sent now.
-enum Refusal {
+enum Hindrance {
     /// Money or chance may allow the message at this time, and lower prices earlier.
     Until(Time),
     /// The message waits for an event: a lower price, room in the window, a view or a receiver.
@@ -199,8 +199,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 self.settle(now);
                 Offered::Sent
             }
-            Err(refusal) => {
-                self.wait(now, client, &refusal);
+            Err(hindrance) => {
+                self.wait(now, client, &hindrance);
                 Offered::Held
             }
         }
@@ -276,15 +276,15 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 }
                 self.sent.push_back(client);
             }
-            Err(refusal) => self.wait(now, client, &refusal),
+            Err(hindrance) => self.wait(now, client, &hindrance),
         }
     }
 
-    fn wait(&mut self, now: Time, client: ClientId, refusal: &Refusal) {
+    fn wait(&mut self, now: Time, client: ClientId, hindrance: &Hindrance) {
         let Some(purse) = self.purses.get_mut(client) else { return };
-        let mut wake = match refusal {
-            Refusal::Until(at) => *at,
-            Refusal::Event => Time::NEVER,
+        let mut wake = match hindrance {
+            Hindrance::Until(at) => *at,
+            Hindrance::Event => Time::NEVER,
         };
         let judged = purse.last_seen + PATIENCE;
         if judged > now && self.prices.is_waiting(client) {
@@ -297,14 +297,14 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     }
 
     /// Sends the message that a client waits with, if it can pay.
-    fn try_to_send(&mut self, now: Time, client: ClientId) -> Result<(), Refusal> {
-        let Some(purse) = self.purses.get_mut(client) else { return Err(Refusal::Event) };
-        let Some(offer) = &purse.held else { return Err(Refusal::Event) };
+    fn try_to_send(&mut self, now: Time, client: ClientId) -> Result<(), Hindrance> {
+        let Some(purse) = self.purses.get_mut(client) else { return Err(Hindrance::Event) };
+        let Some(offer) = &purse.held else { return Err(Hindrance::Event) };
         let size = offer.message.payload.size();
         let is_full = self.in_window + size > self.settings.window && !self.unstable.is_empty();
         if self.member.is_changing() || is_full || self.member.is_joining(client) {
             self.is_waited_for = true;
-            return Err(Refusal::Event);
+            return Err(Hindrance::Event);
         }
         let aims = self.member.aims();
         let is_known =
@@ -321,7 +321,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         };
         let receivers = aim.to.len();
         if receivers == 0 && offer.needs_receiver {
-            return Err(Refusal::Event);
+            return Err(Hindrance::Event);
         }
         let params = &self.settings.params;
         let links: Dollars = aim.way.iter().map(|link| self.prices.link(*link)).sum();
@@ -334,7 +334,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let is_for_others = !aim.to.without(self.member.id()).is_empty();
         purse.pay_for(now, (cost, counted, receivers), line, params, &mut self.random)?;
         purse.owed += receivers as u64;
-        let Some(mut offer) = purse.held.take() else { return Err(Refusal::Event) };
+        let Some(mut offer) = purse.held.take() else { return Err(Hindrance::Event) };
         self.held -= 1;
         offer.message.payload.note_sent(now);
         let before = self.member.stamp();
@@ -356,7 +356,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 /// Sum of the costs of clients' queues that a message is for.
 fn clients<G: Clone + Ord, P: Clone>(
     member: &Member<G, P>,
-    prices: &Prices,
+    prices: &PriceTable,
     params: &Params,
     sender: ClientId,
     targets: &[Target<G>],
@@ -380,7 +380,7 @@ impl<G, P> Purse<G, P> {
         line: Option<Duration>,
         params: &Params,
         random: &mut Xoshiro256PlusPlus,
-    ) -> Result<(), Refusal> {
+    ) -> Result<(), Hindrance> {
         let cost = cost.times(1.0 / params.benefit.of(now, &self.recent, receivers));
         match line {
             // The client comes at exact times: what is due has come, and chance counts from now.
@@ -392,7 +392,7 @@ impl<G, P> Purse<G, P> {
         }
         loop {
             if self.ready > now {
-                return Err(Refusal::Until(self.ready));
+                return Err(Hindrance::Until(self.ready));
             }
             let draw = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
             match self.budget.decide(cost, counted, draw, params) {
@@ -402,9 +402,9 @@ impl<G, P> Purse<G, P> {
                     return Ok(());
                 }
                 Decision::Wait => self.ready += second_thought(&self.budget, line, params),
-                Decision::Blocked if cost.get().is_infinite() => return Err(Refusal::Event),
+                Decision::Blocked if cost.get().is_infinite() => return Err(Hindrance::Event),
                 Decision::Blocked if !self.pay(now, params) => {
-                    return Err(Refusal::Until(self.budget.payday()));
+                    return Err(Hindrance::Until(self.budget.payday()));
                 }
                 Decision::Blocked => {}
             }

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use buying::Purse;
 pub use buying::{Offer, Offered, PurseState};
-use prices::Prices;
+use prices::PriceTable;
 use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
@@ -94,7 +94,7 @@ pub struct Daemon<G, P> {
     /// This daemon's links.
     links: Vec<Link<G, P>>,
     ready_links: VecDeque<OverlayNodeId>,
-    prices: Prices,
+    prices: PriceTable,
     purses: Purses<G, P>,
     wakes: BinaryHeap<Reverse<(Time, ClientId)>>,
     /// Number of clients with a message that waits.
@@ -130,7 +130,7 @@ struct Link<G, P> {
 
 /// State of a link to a neighbour.
 #[derive(Clone, Copy, Debug)]
-pub struct LinkState<'a, G, P> {
+pub struct LinkView<'a, G, P> {
     /// The neighbour.
     pub peer: OverlayNodeId,
     /// Whether there is a connection.
@@ -185,7 +185,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             member,
             links: own.map(link).collect(),
             ready_links: VecDeque::new(),
-            prices: Prices::new(me, settings.nodes, &settings.edges),
+            prices: PriceTable::new(me, settings.nodes, &settings.edges),
             purses: Purses::new(),
             wakes: BinaryHeap::new(),
             held: 0,
@@ -210,8 +210,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         &self.member
     }
     /// This daemon's links.
-    pub fn links(&self) -> impl Iterator<Item = LinkState<'_, G, P>> {
-        self.links.iter().map(|link| LinkState {
+    pub fn links(&self) -> impl Iterator<Item = LinkView<'_, G, P>> {
+        self.links.iter().map(|link| LinkView {
             peer: link.peer,
             is_up: link.is_up,
             cost: self.prices.link(link.edge),

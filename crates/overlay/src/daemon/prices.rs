@@ -14,7 +14,7 @@ use crate::tree::EdgeSpec;
 
 /// Queues of the overlay, as one daemon knows them.
 #[derive(Debug)]
-pub(super) struct Prices {
+pub(super) struct PriceTable {
     me: OverlayNodeId,
     /// By daemon: its links, in order.
     own: Vec<Vec<EdgeId>>,
@@ -52,15 +52,15 @@ impl Queue {
     }
 }
 
-impl Prices {
-    pub(super) fn new(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> Prices {
+impl PriceTable {
+    pub(super) fn new(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> PriceTable {
         let mut own = vec![Vec::new(); nodes];
         for (number, edge) in edges.iter().enumerate() {
             own[edge.from.index()].push(EdgeId(number as u16));
         }
         let links = vec![Level::default(); edges.len()];
         let costs = vec![Dollars::ZERO; edges.len()];
-        Prices { me, own, links, costs, theirs: BTreeMap::new(), ours: BTreeMap::new() }
+        PriceTable { me, own, links, costs, theirs: BTreeMap::new(), ours: BTreeMap::new() }
     }
 
     pub(super) fn set_back(&mut self, by: Duration) {

@@ -173,7 +173,7 @@ pub enum ViewBody<G, P> {
     /// The origin sends the group's messages to the daemon that asked.
     Included(G),
     /// How far the origin is.
-    Received(Received),
+    Progress(Progress),
 }
 
 impl<G, P> ViewBody<G, P> {
@@ -185,7 +185,7 @@ impl<G, P> ViewBody<G, P> {
 
 /// How far a daemon is with the messages of its view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Received {
+pub struct Progress {
     /// The daemon has every message for it up to this stamp, from all daemons.
     pub all: OrderStamp,
     /// Highest stamp that the daemon knows of a message that waits for the stamps of others.

@@ -19,6 +19,8 @@
 //! - Joins and leaves have a place in the order of causal, agreed and safe messages.
 
 mod change;
+mod clients;
+mod event;
 mod founding;
 mod message;
 mod order;
@@ -29,16 +31,17 @@ mod valid;
 #[cfg(test)]
 mod tests;
 
-use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use change::Round;
+use clients::Request;
+pub use event::{Cause, Delivery, Ended, Event, Outgoing, Tally};
 pub use founding::Founding;
 pub use message::{
     ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Prices,
-    Proposal, Received, Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
+    Progress, Proposal, Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
 };
 use order::Order;
 use reach::Reach;
@@ -47,118 +50,6 @@ use table::Table;
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::message::{Level, OrderStamp};
 use crate::tree::{EdgeSpec, Trees};
-
-/// Why a group has a new view.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// A client has joined.
-    Join(Client, Label),
-    /// A client has left.
-    Leave(Client, Label),
-    /// A client's connection has ended.
-    Disconnect(Client, Label),
-    /// Daemons can be reached, or not, that could not, or could. The members in sets of those that
-    /// were in one view before; the first set is the receiver's.
-    Network(Vec<Vec<Client>>),
-}
-
-/// An event for clients of a daemon.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Event<G, P> {
-    /// A message.
-    Message {
-        /// The sender.
-        sender: Client,
-        /// What was promised.
-        service: Service,
-        /// Whether the sender did not want the message itself.
-        self_discard: bool,
-        /// Whom it is for.
-        targets: Rc<[Target<G>]>,
-        /// The sender's data.
-        payload: P,
-    },
-    /// Some members of the group's view do not come along to the next one.
-    Transition {
-        /// The group.
-        group: G,
-        /// Name of the view that ends.
-        id: GroupViewId,
-    },
-    /// A group has a new view.
-    View {
-        /// The group.
-        group: G,
-        /// Name of the view.
-        id: GroupViewId,
-        /// The members, in order.
-        members: Vec<(Client, Label)>,
-        /// Why.
-        cause: Cause,
-    },
-    /// The receiver has left a group.
-    Left {
-        /// The group.
-        group: G,
-    },
-    /// The daemon has entered a view, with these members, after another one. For no client.
-    Entered(ViewId, NodeSet, Rc<Ended>),
-}
-
-/// An event, and the clients of the daemon that it is for.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Delivery<G, P> {
-    /// The clients.
-    pub to: Vec<ClientId>,
-    /// The event.
-    pub event: Event<G, P>,
-}
-
-/// What a client asks for while views change.
-#[derive(Clone, Debug)]
-enum Request<G, P> {
-    Join(ClientId, G),
-    Leave(ClientId, G),
-    Disconnect(ClientId),
-    Multicast(ClientId, Outgoing<G, P>),
-}
-
-/// A message as its sender gives it.
-#[derive(Clone, Debug)]
-pub struct Outgoing<G, P> {
-    /// What is promised.
-    pub service: Service,
-    /// Whether the sender does not want the message itself.
-    pub self_discard: bool,
-    /// Whom it is for.
-    pub targets: Rc<[Target<G>]>,
-    /// The data.
-    pub payload: P,
-}
-
-/// A view that a daemon has left.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ended {
-    /// The view.
-    pub view: ViewId,
-    /// Clients' messages of the view.
-    pub tally: Tally,
-}
-
-/// Clients' messages of one view, as one of its daemons knows them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
-    /// By daemon: messages of this one that are for it.
-    pub sent: Vec<u64>,
-    /// By daemon: messages of it that have come here.
-    pub came: Vec<u64>,
-}
-
-impl Tally {
-    fn new(nodes: usize) -> Tally {
-        Tally { sent: vec![0; nodes], came: vec![0; nodes] }
-    }
-}
 
 /// A set of daemons and the ways between them.
 #[derive(Debug)]
@@ -350,7 +241,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             && let Some(received) = self.order.tell()
         {
             let stamp = self.order.now();
-            self.send_to(self.others(), stamp, ViewBody::Received(received));
+            self.send_to(self.others(), stamp, ViewBody::Progress(received));
         }
     }
 
@@ -431,100 +322,6 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// Whether a client is a member of a group.
     pub fn is_member(&self, group: &G, client: Client) -> bool {
         self.table.is_member(group, client)
-    }
-
-    /// A client connects; returns its number.
-    pub fn connect(&mut self, label: Label) -> ClientId {
-        let id = ClientId(self.next_client);
-        self.next_client += 1;
-        self.labels.insert(id, label);
-        id
-    }
-    /// A client's connection has ended.
-    pub fn disconnect(&mut self, client: ClientId) {
-        if self.labels.remove(&client).is_some() {
-            self.request(Request::Disconnect(client));
-        }
-    }
-    /// A client joins a group.
-    pub fn join(&mut self, client: ClientId, group: G) {
-        self.request(Request::Join(client, group));
-    }
-    /// A client leaves a group.
-    pub fn leave(&mut self, client: ClientId, group: G) {
-        self.request(Request::Leave(client, group));
-    }
-    /// A client sends a message.
-    pub fn multicast(&mut self, client: ClientId, message: Outgoing<G, P>) {
-        self.request(Request::Multicast(client, message));
-    }
-
-    fn request(&mut self, request: Request<G, P>) {
-        if self.round.is_some() {
-            self.requests.push_back(request);
-        } else {
-            self.act(request);
-        }
-    }
-
-    fn act(&mut self, request: Request<G, P>) {
-        match request {
-            Request::Join(client, group) => {
-                let Some(label) = self.labels.get(&client).cloned() else { return };
-                *self.joining.entry(client).or_default() += 1;
-                self.table.prepare(group.clone(), client, label, self.others());
-                self.ask_for(group);
-            }
-            Request::Leave(client, group) => {
-                let update = Update::Leave(group.clone(), client);
-                if !self.table.regret(client, Some(&group), &update) {
-                    self.update(update);
-                }
-            }
-            Request::Disconnect(client) => {
-                let update = Update::Disconnect(client);
-                self.table.regret(client, None, &update);
-                self.update(update);
-            }
-            Request::Multicast(client, message) => self.send_data(client, message),
-        }
-        self.deliver_due();
-    }
-
-    /// Asks all others for a group's messages.
-    fn ask_for(&mut self, group: G) {
-        self.table.include(&group, self.me);
-        let stamp = self.order.now();
-        self.send_to(self.others(), stamp, ViewBody::Interest(group));
-        self.join_ready();
-    }
-
-    fn join_ready(&mut self) {
-        while let Some(joining) = self.table.ready() {
-            self.update(Update::Join(joining.group, joining.client, joining.label));
-            if let Some(then) = joining.then {
-                self.update(then);
-            }
-        }
-    }
-
-    fn update(&mut self, update: Update<G>) {
-        if let Update::Leave(group, client) = &update {
-            *self.leaving.entry((group.clone(), *client)).or_default() += 1;
-        }
-        let stamp = self.order.stamp();
-        self.send_to(self.paths.members, stamp, ViewBody::Update(update));
-    }
-
-    fn send_data(&mut self, sender: ClientId, message: Outgoing<G, P>) {
-        let Outgoing { service, self_discard, targets, payload } = message;
-        let to = self.table.to(&targets).and(&self.paths.members);
-        if to.is_empty() {
-            return;
-        }
-        to.iter().for_each(|node| self.tally.sent[node.index()] += 1);
-        let stamp = self.order.stamp();
-        self.send_to(to, stamp, ViewBody::Data { sender, service, self_discard, targets, payload });
     }
 
     fn others(&self) -> NodeSet {
@@ -625,7 +422,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 self.table.included(group, message.origin);
                 self.join_ready();
             }
-            ViewBody::Received(received) if !is_ours => {
+            ViewBody::Progress(received) if !is_ours => {
                 self.order.hear_received(message.origin, received);
             }
             _ => {}
@@ -639,126 +436,6 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         {
             self.deliver(&message);
         }
-    }
-
-    /// Delivers a message whose turn it is.
-    fn deliver(&mut self, message: &ViewMessage<G, P>) {
-        match &message.body {
-            ViewBody::Data { sender, service, self_discard, targets, payload } => {
-                let sender = Client { node: message.origin, id: *sender };
-                let mut to = self.addressed(targets);
-                if *self_discard && sender.node == self.me {
-                    to.retain(|client| *client != sender.id);
-                }
-                let (service, self_discard) = (*service, *self_discard);
-                let (targets, payload) = (Rc::clone(targets), payload.clone());
-                self.tell(to, Event::Message { sender, service, self_discard, targets, payload });
-            }
-            ViewBody::Update(update) => self.apply(message.origin, update),
-            _ => {}
-        }
-    }
-
-    /// Clients of this daemon that a message is for, each once.
-    fn addressed(&self, targets: &[Target<G>]) -> Vec<ClientId> {
-        let mut to = Vec::new();
-        for target in targets {
-            match target {
-                Target::Group(group) => {
-                    let stays = |id: &ClientId| {
-                        self.leaving.is_empty() || !self.leaving.contains_key(&(group.clone(), *id))
-                    };
-                    to.extend(self.table.members_at(group, self.me).filter(stays));
-                }
-                Target::Private(node, label) if *node == self.me => {
-                    let named = self.labels.iter().filter(|(_, name)| *name == label);
-                    to.extend(named.map(|(client, _)| *client));
-                }
-                Target::Private(..) => {}
-            }
-        }
-        if targets.len() > 1 {
-            to.sort_unstable();
-            to.dedup();
-        }
-        to
-    }
-
-    /// Members of a group that are clients of this daemon.
-    fn ours(&self, group: &G) -> Vec<ClientId> {
-        self.table.members_at(group, self.me).collect()
-    }
-
-    fn tell(&mut self, mut to: Vec<ClientId>, event: Event<G, P>) {
-        to.retain(|client| self.labels.contains_key(client));
-        if !to.is_empty() {
-            self.deliveries.push_back(Delivery { to, event });
-        }
-    }
-
-    /// Applies a change of groups, and shows it to their members.
-    fn apply(&mut self, node: OverlayNodeId, update: &Update<G>) {
-        match update {
-            Update::Join(group, id, label) => {
-                let client = Client { node, id: *id };
-                if node == self.me {
-                    self.has_joined(*id);
-                }
-                if let Some(change) = self.table.add(group, client, label) {
-                    self.show(group, change, Cause::Join(client, label.clone()));
-                }
-            }
-            Update::Leave(group, id) => {
-                let client = Client { node, id: *id };
-                if node == self.me {
-                    self.has_left(group, *id);
-                }
-                self.remove(group, client, Cause::Leave);
-            }
-            Update::Disconnect(id) => {
-                let client = Client { node, id: *id };
-                for group in self.table.groups_of(client) {
-                    self.remove(&group, client, Cause::Disconnect);
-                }
-            }
-        }
-    }
-
-    fn has_joined(&mut self, client: ClientId) {
-        if let Entry::Occupied(mut joins) = self.joining.entry(client) {
-            *joins.get_mut() -= 1;
-            if *joins.get() == 0 {
-                joins.remove();
-            }
-        }
-    }
-
-    fn has_left(&mut self, group: &G, client: ClientId) {
-        if let Entry::Occupied(mut leaves) = self.leaving.entry((group.clone(), client)) {
-            *leaves.get_mut() -= 1;
-            if *leaves.get() == 0 {
-                leaves.remove();
-            }
-        }
-    }
-
-    fn remove(&mut self, group: &G, client: Client, cause: fn(Client, Label) -> Cause) {
-        let Some((change, label)) = self.table.remove(group, client) else { return };
-        if client.node == self.me {
-            self.tell(vec![client.id], Event::Left { group: group.clone() });
-        }
-        self.show(group, change, cause(client, label));
-    }
-
-    fn show(&mut self, group: &G, change: u64, cause: Cause) {
-        if self.round.as_mut().is_some_and(|round| round.note_change(group)) {
-            return;
-        }
-        let id = GroupViewId { view: self.view, change };
-        self.table.show(group, Some(id));
-        let members = self.table.members(group).map(|(client, label)| (client, label.clone()));
-        let (group, members) = (group.clone(), members.collect());
-        self.tell(self.ours(&group), Event::View { group, id, members, cause });
     }
 }
 

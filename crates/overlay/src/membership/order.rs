@@ -3,12 +3,12 @@
 //! The order is Lamport's: by (stamp, daemon). Messages of one daemon reach another in order,
 //! because all go down one tree of links that keep order. So a stamp that was heard from a daemon
 //! says that all its earlier messages have come. Daemons tell each other up to which stamp they
-//! have all messages ([`Received`](super::message::ViewBody::Received)); what all have is stable.
+//! have all messages ([`Progress`](super::message::ViewBody::Progress)); what all have is stable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::message::{Client, Received, Report, Service, ViewBody, ViewId, ViewMessage};
+use super::message::{Client, Progress, Report, Service, ViewBody, ViewId, ViewMessage};
 use crate::ids::{NodeSet, OverlayNodeId};
 use crate::message::OrderStamp;
 
@@ -91,11 +91,11 @@ impl<G, P> Order<G, P> {
 
     /// What to tell all others, if they do not know it: how far this daemon is. Its clock goes with
     /// the message.
-    pub(super) fn tell(&mut self) -> Option<Received> {
+    pub(super) fn tell(&mut self) -> Option<Progress> {
         let (clock, all) = (self.clock, self.all());
         let is_news = (clock, all) != self.told && self.members.len() > 1;
         self.told = (clock, all);
-        is_news.then_some(Received { all, ordered: self.ordered, safe: self.safe })
+        is_news.then_some(Progress { all, ordered: self.ordered, safe: self.safe })
     }
 
     /// Notes that this daemon waits until all have its messages so far.
@@ -118,7 +118,7 @@ impl<G, P> Order<G, P> {
     }
 
     /// Notes how far another daemon is.
-    pub(super) fn hear_received(&mut self, from: OverlayNodeId, told: &Received) {
+    pub(super) fn hear_received(&mut self, from: OverlayNodeId, told: &Progress) {
         let received = &mut self.received[from.index()];
         *received = told.all.max(*received);
         self.ordered = self.ordered.max(told.ordered);

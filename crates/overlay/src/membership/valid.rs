@@ -83,7 +83,7 @@ impl Overlay {
             ViewBody::Update(_)
             | ViewBody::Interest(_)
             | ViewBody::Included(_)
-            | ViewBody::Received(_) => true,
+            | ViewBody::Progress(_) => true,
         };
         self.has(message.origin) && self.has_all(&message.to) && message.stamp <= MOST && has_body
     }

@@ -9,7 +9,9 @@ mod daemons;
 mod nodes;
 pub mod optimum;
 mod running;
+mod samples;
 pub mod spec;
+mod tally;
 mod workload;
 
 pub(crate) use running::{DEAD_TIME, Running};

@@ -66,7 +66,7 @@ fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
 }
 
 fn links(shared: &Shared, daemon: &Daemon) -> Vec<LinkStatus> {
-    let status = |link: daemon::LinkState<'_, GroupName, Body>| {
+    let status = |link: daemon::LinkView<'_, GroupName, Body>| {
         let record = shared.record.link(link.peer);
         let [sent, received] = record.map(|record| record.traffic()).unwrap_or_default();
         LinkStatus {

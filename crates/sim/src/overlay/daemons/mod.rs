@@ -21,14 +21,14 @@ use ratewire_overlay::{
 };
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::samples::Before;
 use super::spec::{OverlayLink, OverlaySpec};
 use crate::flow::Flow;
 use books::Books;
 use clients::Clients;
 use content::{Content, OnLink, Size, size};
 pub(crate) use faults::{Consequences, DEAD_TIME};
-use samples::Before;
-use tally::OverlayTally;
+use tally::DaemonTally;
 
 /// Nodes, and the messages between them.
 #[derive(Debug)]
@@ -42,7 +42,7 @@ pub(crate) struct Daemons {
     links: Vec<Option<EdgeId>>,
     /// By sender: counters of its earlier lives.
     sent_before: Vec<SenderCounts>,
-    tally: OverlayTally,
+    tally: DaemonTally,
     books: Books,
     before: Before,
 }
@@ -158,7 +158,7 @@ impl Daemons {
             connections: spec.links.iter().map(connection).collect(),
             links,
             sent_before: vec![SenderCounts::default(); spec.senders.len()],
-            tally: OverlayTally::new(count, spec.groups.len(), spec.senders.len()),
+            tally: DaemonTally::new(count, spec.groups.len(), spec.senders.len()),
             books: Books::default(),
             before: Before::new(spec),
             settings,

@@ -5,33 +5,10 @@ use ratewire_overlay::queue::{LinkCounts, LinkQueue};
 use ratewire_overlay::{Dollars, OverlayNodeId};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::super::spec::OverlaySpec;
+use super::super::samples::group_outcomes;
 use super::{Daemons, Past};
-use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
-use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
-
-/// Counters as of the last sample.
-#[derive(Debug)]
-pub(super) struct Before {
-    sent: Vec<u64>,
-    owed: u64,
-    /// Messages by group and node.
-    delivered: Vec<Vec<u64>>,
-    areas: Vec<u128>,
-    traffic: Vec<(Bytes, Bytes)>,
-}
-
-impl Before {
-    pub(super) fn new(spec: &OverlaySpec) -> Before {
-        Before {
-            sent: vec![0; spec.senders.len()],
-            owed: 0,
-            delivered: vec![vec![0; spec.nodes.len()]; spec.groups.len()],
-            areas: vec![0; spec.links.len()],
-            traffic: vec![(Bytes::ZERO, Bytes::ZERO); spec.links.len()],
-        }
-    }
-}
+use crate::outcome::{OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
+use crate::record::{OverlayLinkSample, OverlaySample, SenderSample};
 
 impl Past {
     /// Adds the counters of a queue.
@@ -70,15 +47,7 @@ impl Daemons {
         tell: &mut dyn FnMut(&OverlaySample<'_>),
     ) {
         let (senders, owed) = self.sent(at);
-        let mut groups = vec![GroupSample::default(); self.spec.groups.len()];
         let mut sampled = vec![SenderSample::default(); senders.len()];
-        for ((sender, before), sample) in
-            senders.iter().zip(&mut self.before.sent).zip(&mut sampled)
-        {
-            let now = sender.counts.sent;
-            sample.sent = now - core::mem::replace(before, now);
-            groups[sender.group.index()].sent += sample.sent;
-        }
         for node in &self.nodes {
             let Some(daemon) = &node.daemon else { continue };
             for (sender, id) in node.clients.senders() {
@@ -87,27 +56,13 @@ impl Daemons {
                 (sample.money, sample.period) = (Some(purse.money), Some(purse.period));
             }
         }
-        let owed: u64 = owed.iter().sum();
-        let owed_since = owed - core::mem::replace(&mut self.before.owed, owed);
-        for ((group, (delivered, _)), before) in
-            groups.iter_mut().zip(self.tally.groups()).zip(&mut self.before.delivered)
-        {
-            let since = delivered.iter().zip(before.iter()).map(|(now, then)| now - then);
-            group.delivered = since.collect();
-            before.copy_from_slice(delivered);
-        }
-        let mut links = Vec::with_capacity(self.connections.len());
-        for place in 0..self.connections.len() {
-            links.push(self.sample_link(at, interval, place));
-        }
-        tell(&OverlaySample {
-            at,
-            interval,
-            groups: &groups,
-            links: &links,
-            senders: &sampled,
-            owed: owed_since,
-        });
+        let links: Vec<_> = (0..self.connections.len())
+            .map(|place| self.sample_link(at, interval, place))
+            .collect();
+        let groups = self.before.groups(&senders, &mut sampled, &self.tally.groups);
+        let owed = self.before.owed(owed.iter().sum());
+        let (groups, links, senders) = (&groups[..], &links[..], &sampled[..]);
+        tell(&OverlaySample { at, interval, groups, links, senders, owed });
     }
 
     /// Counters of a link over all lives of its daemon.
@@ -132,9 +87,6 @@ impl Daemons {
 
     fn sample_link(&mut self, at: Time, interval: Duration, place: usize) -> OverlayLinkSample {
         let (total, counts) = self.totals(at, place);
-        let since = total.area - core::mem::replace(&mut self.before.areas[place], total.area);
-        let traffic = (counts.data, counts.control());
-        let before = core::mem::replace(&mut self.before.traffic[place], traffic);
         let connection = &self.connections[place];
         let mut price = Dollars::ZERO;
         let mut queue_max = 0;
@@ -143,33 +95,13 @@ impl Daemons {
             price = link.map_or(Dollars::ZERO, |link| link.cost);
             queue_max = daemon.queue_mut(connection.to).map_or(0, LinkQueue::take_peak);
         }
-        OverlayLinkSample {
-            queue_mean: since as f64 / interval.ps().max(1) as f64,
-            queue_max,
-            price,
-            data: traffic.0 - before.0,
-            control: traffic.1 - before.1,
-        }
+        let link = self.before.link(interval, place, total.area, &counts);
+        OverlayLinkSample { queue_max, price, ..link }
     }
 
     pub(crate) fn outcome(&mut self, ended: Time) -> OverlayOutcome {
         let (senders, owed) = self.sent(ended);
-        let mut sent = vec![0; self.spec.groups.len()];
-        senders.iter().for_each(|sender| sent[sender.group.index()] += sender.counts.sent);
-        let tallies = self.tally.groups();
-        let groups = tallies.zip(sent).zip(owed).map(|(((by_node, told), sent), owed)| {
-            let delivered: u64 = by_node.iter().sum();
-            let mean = told.latency.checked_div(u128::from(delivered));
-            GroupOutcome {
-                sent,
-                owed,
-                delivered: by_node.to_vec(),
-                latency_mean: mean.map(|ps| Duration::from_ps(ps as u64)),
-                latency_max: (delivered > 0).then_some(told.latency_max),
-                views: told.views,
-            }
-        });
-        let groups = groups.collect();
+        let groups = group_outcomes(&senders, &owed, &self.tally.groups);
         let run = ended.ps().max(1) as f64;
         let mut links = Vec::with_capacity(self.connections.len());
         for place in 0..self.connections.len() {

@@ -1,7 +1,5 @@
 //! An overlay without failures, of nodes whose membership is fixed.
 
-mod tally;
-
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -9,16 +7,17 @@ use std::sync::Arc;
 use ratewire_net::prefetch_bytes;
 use ratewire_net::random::stream;
 use ratewire_overlay::{
-    EdgeId, GroupSpec, Message, Overlay, OverlayNode, OverlayNodeId, SenderCounts, Trees,
+    Delivery, EdgeId, GroupSpec, Message, Overlay, OverlayNode, OverlayNodeId, SenderCounts, Trees,
     Unreachable,
 };
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Duration, Time};
 
+use super::samples::{Before, group_outcomes};
 use super::spec::{OverlayGroup, OverlayLink, OverlaySender, OverlaySpec};
+use super::tally::OverlayTally;
 use crate::flow::Flow;
-use crate::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
-use crate::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
-use tally::OverlayTally;
+use crate::outcome::{OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
+use crate::record::{OverlayLinkSample, OverlaySample, SenderSample};
 
 /// Nodes, and the messages between them.
 #[derive(Debug)]
@@ -48,17 +47,6 @@ struct Connection {
 }
 
 const _: () = assert!(size_of::<Connection>() == 64);
-
-/// Counters as of the last sample.
-#[derive(Debug, Default)]
-struct Before {
-    sent: Vec<u64>,
-    owed: u64,
-    /// Messages by group and node.
-    delivered: Vec<Vec<u64>>,
-    areas: Vec<u128>,
-    traffic: Vec<(Bytes, Bytes)>,
-}
 
 impl Nodes {
     pub(crate) fn new(
@@ -90,13 +78,7 @@ impl Nodes {
             connections: spec.links.iter().map(connection).collect(),
             started: vec![Vec::new(); nodes],
             tally: OverlayTally::new(nodes, spec.groups.len()),
-            before: Before {
-                sent: vec![0; spec.senders.len()],
-                owed: 0,
-                delivered: vec![vec![0; nodes]; spec.groups.len()],
-                areas: vec![0; spec.links.len()],
-                traffic: vec![(Bytes::ZERO, Bytes::ZERO); spec.links.len()],
-            },
+            before: Before::new(spec),
             spec: Arc::clone(spec),
         })
     }
@@ -175,7 +157,7 @@ impl Nodes {
             && let Some((_, message)) = messages.pop_front()
         {
             node.receive(now, &message);
-            self.tally.note(now, node);
+            note(&mut self.tally, now, node);
         }
         // Prefetches the next message, and the place of the one behind it, before their packets
         // arrive.
@@ -192,7 +174,7 @@ impl Nodes {
 
     /// Counts the messages that a node has for its clients.
     pub(crate) fn deliver(&mut self, now: Time, node: usize) {
-        self.tally.note(now, &mut self.nodes[node]);
+        note(&mut self.tally, now, &mut self.nodes[node]);
     }
 
     /// Deliveries owed to messages, and deliveries made or on their way.
@@ -233,42 +215,20 @@ impl Nodes {
         tell: &mut dyn FnMut(&OverlaySample<'_>),
     ) {
         let (senders, owed) = self.sent();
-        let mut groups = vec![GroupSample::default(); self.spec.groups.len()];
         let mut sampled = vec![SenderSample::default(); senders.len()];
-        for ((sender, before), sample) in
-            senders.iter().zip(&mut self.before.sent).zip(&mut sampled)
-        {
-            let now = sender.counts.sent;
-            sample.sent = now - core::mem::replace(before, now);
-            groups[sender.group.index()].sent += sample.sent;
-        }
         for (node, started) in self.nodes.iter().zip(&self.started) {
             for ((_, _, budget), place) in node.senders().zip(started) {
                 let sample = &mut sampled[*place];
                 (sample.money, sample.period) = (Some(budget.money()), Some(budget.period()));
             }
         }
-        let owed: u64 = owed.iter().sum();
-        let owed_since = owed - core::mem::replace(&mut self.before.owed, owed);
-        for ((group, (delivered, _)), before) in
-            groups.iter_mut().zip(self.tally.groups()).zip(&mut self.before.delivered)
-        {
-            let since = delivered.iter().zip(before.iter()).map(|(now, then)| now - then);
-            group.delivered = since.collect();
-            before.copy_from_slice(delivered);
-        }
-        let mut links = Vec::with_capacity(self.connections.len());
-        for place in 0..self.connections.len() {
-            links.push(self.sample_link(at, interval, place));
-        }
-        tell(&OverlaySample {
-            at,
-            interval,
-            groups: &groups,
-            links: &links,
-            senders: &sampled,
-            owed: owed_since,
-        });
+        let links: Vec<_> = (0..self.connections.len())
+            .map(|place| self.sample_link(at, interval, place))
+            .collect();
+        let groups = self.before.groups(&senders, &mut sampled, &self.tally);
+        let owed = self.before.owed(owed.iter().sum());
+        let (groups, links, senders) = (&groups[..], &links[..], &sampled[..]);
+        tell(&OverlaySample { at, interval, groups, links, senders, owed });
     }
 
     fn sample_link(&mut self, at: Time, interval: Duration, place: usize) -> OverlayLinkSample {
@@ -276,38 +236,15 @@ impl Nodes {
         let node = &mut self.nodes[self.connections[place].from.index()];
         let price = node.cost(link);
         let queue = node.queue_mut(link);
-        let area = queue.area(at);
-        let since = area - core::mem::replace(&mut self.before.areas[place], area);
-        let counts = queue.counts();
-        let traffic = (counts.data, counts.control());
-        let before = core::mem::replace(&mut self.before.traffic[place], traffic);
-        OverlayLinkSample {
-            queue_mean: since as f64 / interval.ps().max(1) as f64,
-            queue_max: queue.take_peak(),
-            price,
-            data: traffic.0 - before.0,
-            control: traffic.1 - before.1,
-        }
+        let (area, counts) = (queue.area(at), queue.counts());
+        let queue_max = queue.take_peak();
+        let link = self.before.link(interval, place, area, &counts);
+        OverlayLinkSample { queue_max, price, ..link }
     }
 
     pub(crate) fn outcome(&mut self, ended: Time) -> OverlayOutcome {
         let (senders, owed) = self.sent();
-        let mut sent = vec![0; self.spec.groups.len()];
-        senders.iter().for_each(|sender| sent[sender.group.index()] += sender.counts.sent);
-        let tallies = self.tally.groups();
-        let groups = tallies.zip(sent).zip(owed).map(|(((by_node, told), sent), owed)| {
-            let delivered: u64 = by_node.iter().sum();
-            let mean = told.latency.checked_div(u128::from(delivered));
-            GroupOutcome {
-                sent,
-                owed,
-                delivered: by_node.to_vec(),
-                latency_mean: mean.map(|ps| Duration::from_ps(ps as u64)),
-                latency_max: (delivered > 0).then_some(told.latency_max),
-                views: told.views,
-            }
-        });
-        let groups = groups.collect();
+        let groups = group_outcomes(&senders, &owed, &self.tally);
         let run = ended.ps().max(1) as f64;
         let mut links = Vec::with_capacity(self.connections.len());
         for (place, link) in self.spec.links.iter().enumerate() {
@@ -320,5 +257,17 @@ impl Nodes {
             });
         }
         OverlayOutcome { groups, senders, links, views: vec![0; self.nodes.len()] }
+    }
+}
+
+/// Counts the messages that a node has for its clients.
+fn note(tally: &mut OverlayTally, now: Time, node: &mut OverlayNode) {
+    while let Some(delivery) = node.poll_delivery() {
+        match delivery {
+            Delivery::Data { group, bought, .. } => {
+                tally.message(now, group, node.id().index(), bought);
+            }
+            Delivery::View { group, number, .. } => tally.view(group, number),
+        }
     }
 }

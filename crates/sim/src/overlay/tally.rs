@@ -1,6 +1,6 @@
 //! Counts deliveries to members of all groups.
 
-use ratewire_overlay::{Delivery, OverlayNode};
+use ratewire_overlay::GroupId;
 use ratewire_units::{Duration, Time};
 
 /// Counters by group in a dense array: each message updates one of many.
@@ -19,7 +19,7 @@ pub(super) struct GroupTally {
     pub(super) latency: u128,
     /// Longest of these times.
     pub(super) latency_max: Duration,
-    /// View changes.
+    /// View changes: the highest number at a node.
     pub(super) views: u64,
 }
 
@@ -29,23 +29,20 @@ impl OverlayTally {
         OverlayTally { nodes, delivered, groups: vec![GroupTally::default(); groups] }
     }
 
-    /// Counts the messages that a node has for its clients.
-    pub(super) fn note(&mut self, now: Time, node: &mut OverlayNode) {
-        while let Some(delivery) = node.poll_delivery() {
-            match delivery {
-                Delivery::Data { group, bought, .. } => {
-                    self.delivered[group.index() * self.nodes + node.id().index()] += 1;
-                    let told = &mut self.groups[group.index()];
-                    let latency = now.since(bought);
-                    told.latency += u128::from(latency.ps());
-                    told.latency_max = told.latency_max.max(latency);
-                }
-                Delivery::View { group, number, .. } => {
-                    let told = &mut self.groups[group.index()];
-                    told.views = told.views.max(number);
-                }
-            }
-        }
+    /// Counts a message of a group, bought then, at a node.
+    #[inline]
+    pub(super) fn message(&mut self, now: Time, group: GroupId, node: usize, bought: Time) {
+        self.delivered[group.index() * self.nodes + node] += 1;
+        let told = &mut self.groups[group.index()];
+        let latency = now.since(bought);
+        told.latency += u128::from(latency.ps());
+        told.latency_max = told.latency_max.max(latency);
+    }
+
+    /// Counts a view of a group with this number.
+    pub(super) fn view(&mut self, group: GroupId, number: u64) {
+        let views = &mut self.groups[group.index()].views;
+        *views = number.max(*views);
     }
 
     /// Messages delivered to each node, and the other counters, by group.
