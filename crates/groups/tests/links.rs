@@ -22,6 +22,7 @@ struct Body {
     sender: String,
     kind: i16,
     is_big_endian: bool,
+    sent_unix_us: Option<u64>,
     data: Vec<u8>,
 }
 
@@ -155,8 +156,20 @@ fn target() -> impl Strategy<Value = Target<String>> {
 }
 
 fn body() -> impl Strategy<Value = Body> {
-    ("[x-z#]{0,2}", any::<i16>(), any::<bool>(), vec(any::<u8>(), 0..4))
-        .prop_map(|(sender, kind, is_big_endian, data)| Body { sender, kind, is_big_endian, data })
+    (
+        "[x-z#]{0,2}",
+        any::<i16>(),
+        any::<bool>(),
+        proptest::option::of(any::<u64>()),
+        vec(any::<u8>(), 0..4),
+    )
+        .prop_map(|(sender, kind, is_big_endian, sent_unix_us, data)| Body {
+            sender,
+            kind,
+            is_big_endian,
+            sent_unix_us,
+            data,
+        })
 }
 
 fn update() -> impl Strategy<Value = Update<String>> {

@@ -27,9 +27,8 @@ impl Gauge {
     }
 
     /// Sum of waiting messages times picoseconds, for means over any time.
-    pub fn area(&mut self, now: Time) -> u128 {
-        self.set(now, self.waiting);
-        self.area
+    pub fn area(&self, now: Time) -> u128 {
+        self.area + u128::from(self.waiting) * u128::from(now.since(self.until).ps())
     }
 
     pub fn set_back(&mut self, by: Duration) {
@@ -37,7 +36,7 @@ impl Gauge {
     }
 
     pub fn set(&mut self, now: Time, waiting: u64) {
-        self.area += u128::from(self.waiting) * u128::from(now.since(self.until).ps());
+        self.area = self.area(now);
         self.until = self.until.max(now);
         self.waiting = waiting;
     }
@@ -53,7 +52,7 @@ impl Mean {
     }
 
     /// Ends an interval, as a cost update is due, and starts the next mean.
-    pub fn close_interval(&mut self, now: Time, gauge: &mut Gauge) -> Occupancy {
+    pub fn close_interval(&mut self, now: Time, gauge: &Gauge) -> Occupancy {
         let area = gauge.area(now);
         let (before, since) = core::mem::replace(&mut self.closed, (area, now));
         let length = now.since(since).ps();

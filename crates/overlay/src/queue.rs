@@ -111,7 +111,7 @@ impl<M> LinkQueue<M> {
         core::mem::replace(&mut self.peak, self.gauge.waiting())
     }
     /// Sum of waiting messages times picoseconds, for means over any time.
-    pub fn area(&mut self, now: Time) -> u128 {
+    pub fn area(&self, now: Time) -> u128 {
         self.gauge.area(now)
     }
 
@@ -173,7 +173,7 @@ impl<M> LinkQueue<M> {
 
     /// Ends an interval, as a cost update is due, and starts the next average.
     pub fn close_interval(&mut self, now: Time) -> Occupancy {
-        self.mean.close_interval(now, &mut self.gauge)
+        self.mean.close_interval(now, &self.gauge)
     }
 
     /// Notes how fast the queue drains; `apart` is the shortest time between two looks.

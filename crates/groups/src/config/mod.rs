@@ -40,8 +40,17 @@ pub use settings::{Limits, MOST_CLIENTS, MOST_GROUPS_PER_CLIENT};
 use section::{Section, Source};
 
 /// Keys outside of tables, and the tables.
-const KEYS: &[&str] =
-    &["certificates", "daemon", "flow-control", "group", "limits", "link", "links", "plaintext"];
+const KEYS: &[&str] = &[
+    "certificates",
+    "daemon",
+    "flow-control",
+    "group",
+    "limits",
+    "link",
+    "links",
+    "measure-latency",
+    "plaintext",
+];
 
 /// Configuration of all daemons.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +67,9 @@ pub struct Config {
     pub policies: Policies,
     /// What protects the links.
     pub protection: Protection,
+    /// Whether messages carry the time at which they were sent, so that daemons can tell how long
+    /// they took. The clocks of the daemons' hosts must agree.
+    pub measures_latency: bool,
     /// The file; `None` of the built-in configuration.
     file: Option<PathBuf>,
 }
@@ -72,6 +84,7 @@ impl Config {
             limits: Limits::default(),
             policies: Policies::default(),
             protection: Protection::Plaintext,
+            measures_latency: false,
             file: None,
         }
     }
@@ -109,6 +122,7 @@ impl Config {
             limits: settings::read_limits(&root),
             policies: policy::read(&root),
             protection: protection::read(&root, folder, &daemons),
+            measures_latency: root.switch("measure-latency"),
             daemons: daemons.into_iter().map(|daemon| daemon.value).collect(),
             file: Some(file.to_path_buf()),
         };

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use ratewire_overlay::daemon::Payload;
 use ratewire_overlay::membership::Label;
+use ratewire_units::Time;
 use serde::{Deserialize, Serialize};
 
 use crate::spread::{ByteOrder, Message};
@@ -20,11 +21,16 @@ pub(super) struct Body {
     pub(super) sender: Label,
     kind: i16,
     is_big_endian: bool,
+    /// When the message was sent, in microseconds since 1970, if its daemon measures latency.
+    /// Before, what must be added to the daemon's time.
+    sent_unix_us: Option<u64>,
     data: Bytes,
 }
 
 impl Body {
-    pub(super) fn of(sender: &str, message: &Message) -> Body {
+    /// The body of a client's message. `clock` is the time at which the daemon's time was zero, in
+    /// microseconds since 1970, if latency is measured.
+    pub(super) fn of(sender: &str, message: &Message, clock: Option<u64>) -> Body {
         let data = match message.data.len() {
             ..SMALL => Bytes::copy_from_slice(&message.data),
             _ => message.data.clone(),
@@ -33,6 +39,7 @@ impl Body {
             sender: sender.into(),
             kind: message.kind,
             is_big_endian: message.order == ByteOrder::Big,
+            sent_unix_us: clock,
             data,
         }
     }
@@ -45,6 +52,9 @@ impl Body {
     }
     pub(super) fn data(&self) -> &Bytes {
         &self.data
+    }
+    pub(super) fn sent_unix_us(&self) -> Option<u64> {
+        self.sent_unix_us
     }
 }
 
@@ -59,5 +69,9 @@ impl Payload for Body {
     }
     fn size(&self) -> ratewire_units::Bytes {
         ratewire_units::Bytes::new(self.data.len() as u64)
+    }
+    fn note_sent(&mut self, now: Time) {
+        let sent = self.sent_unix_us.as_mut();
+        sent.into_iter().for_each(|sent| *sent = sent.wrapping_add(now.ps() / 1_000_000));
     }
 }

@@ -150,7 +150,7 @@ impl Overlay {
                     service: Service::Safe,
                     self_discard: false,
                     targets: [Target::Group(chat())].into(),
-                    payload: Body::of("x", &body),
+                    payload: Body::of("x", &body, None),
                 };
                 let offer =
                     Offer { message, ignores_receivers: false, needs_receiver: false, line: None };

@@ -38,8 +38,8 @@ use self::core::Shared;
 pub use self::error::DaemonError;
 pub use self::record::{Totals, Traffic};
 pub use self::status::{
-    ClientStatus, GroupStatus, LimitStatus, LinkStatus, Status, StatusError, ViewStatus,
-    fetch_status,
+    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, StatusError,
+    ViewStatus, fetch_status,
 };
 use crate::config::Config;
 

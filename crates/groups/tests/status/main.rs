@@ -48,6 +48,32 @@ fn clients_and_groups_are_shown() {
 }
 
 #[test]
+fn latency_is_from_the_purchase_to_the_delivery() {
+    for measures in [true, false] {
+        let mut config = one();
+        config.measures_latency = measures;
+        let daemon = start(config, "paris", &Log::default()).unwrap();
+        let mut ann = daemon.client("ann");
+        ann.join("chat".parse().unwrap()).unwrap();
+        joined(&mut ann);
+        // More than the first salary buys: some messages wait, which does not count.
+        for _ in 0..100 {
+            ann.multicast(Service::Fifo, &["chat".parse().unwrap()], 0, vec![7; 10]).unwrap();
+        }
+        (0..100).for_each(|_| assert_eq!(message(&mut ann).len(), 10));
+        let status = daemon.status();
+        assert_eq!(status.clients[0].owed_deliveries, 100);
+        let Some(latency) = status.groups[0].latency else {
+            assert!(!measures);
+            continue;
+        };
+        assert!(measures && latency.messages == 100);
+        assert!(latency.longest_s <= latency.sum_s);
+        assert!(latency.sum_s < status.clients[0].blocked_s);
+    }
+}
+
+#[test]
 fn a_client_of_a_unix_socket_is_a_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("socket");

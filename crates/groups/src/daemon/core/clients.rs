@@ -9,21 +9,23 @@ use ratewire_overlay::daemon::{Daemon, Offer, Offered};
 use ratewire_overlay::membership::{Delivery, Event, Label, Outgoing, Target};
 use ratewire_units::Time;
 
-use super::Shared;
+use super::latency::Latencies;
 use super::policy::{self, Rule};
 use super::session::Session;
+use super::{Shared, microseconds};
 use crate::daemon::body::Body;
 use crate::daemon::notice;
 use crate::daemon::outbox::Item;
 use crate::spread::{GroupName, Message, Received, Refusal, Request};
 
 /// State that changes.
-pub(super) struct Core {
-    pub(super) daemon: Daemon<GroupName, Body>,
-    pub(super) sessions: BTreeMap<ClientId, Rc<Session>>,
+pub(in crate::daemon) struct Core {
+    pub(in crate::daemon) daemon: Daemon<GroupName, Body>,
+    pub(in crate::daemon) sessions: BTreeMap<ClientId, Rc<Session>>,
     names: BTreeMap<Label, ClientId>,
     /// Clients whose queue has changed.
     pub(super) changed: Vec<ClientId>,
+    pub(in crate::daemon) latencies: Latencies,
     unnamed: u64,
 }
 
@@ -34,6 +36,7 @@ impl Core {
             sessions: BTreeMap::new(),
             names: BTreeMap::new(),
             changed: Vec::new(),
+            latencies: Latencies::default(),
             unnamed: 0,
         }
     }
@@ -136,7 +139,7 @@ impl Core {
                 service: message.service,
                 self_discard: message.self_discard,
                 targets: message.groups.iter().filter_map(target).collect(),
-                payload: Body::of(session.name.client(), message),
+                payload: Body::of(session.name.client(), message, shared.clock()),
             },
         };
         self.daemon.offer(now, session.id, offer) == Offered::Sent
@@ -150,6 +153,10 @@ impl Core {
             Event::Message { sender, service, self_discard, targets, payload } => {
                 let sender = notice::private_name(config, sender.node, &payload.sender);
                 let Some(sender) = sender else { return };
+                if let Some(sent) = payload.sent_unix_us() {
+                    let latency = microseconds().saturating_sub(sent);
+                    targets.iter().for_each(|target| self.latencies.note(target, latency));
+                }
                 let item =
                     notice::message(config, &sender, service, self_discard, &targets, &payload);
                 let rule = policy::rule(config, service, &targets);

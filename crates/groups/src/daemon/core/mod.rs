@@ -1,6 +1,7 @@
 //! The daemon's state, and what clients and links may do to it.
 
 mod clients;
+mod latency;
 mod policy;
 mod session;
 
@@ -12,14 +13,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_overlay::OverlayNodeId;
 use ratewire_overlay::daemon::{Daemon, Settings};
 use ratewire_overlay::membership;
-use ratewire_overlay::{ClientId, OverlayNodeId};
 use ratewire_units::{Duration, Time};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use clients::Core;
+pub(super) use clients::Core;
+pub(super) use latency::{Latencies, Latency};
 pub(super) use session::Session;
 
 use super::body::Body;
@@ -93,6 +95,13 @@ impl Shared {
 
     pub(super) fn now(&self) -> Time {
         Time::ZERO + Duration::from_nanos(self.start.get().elapsed().as_nanos() as u64)
+    }
+
+    /// The time at which the core's time was zero, in microseconds since 1970, if messages carry
+    /// the time at which they were sent.
+    fn clock(&self) -> Option<u64> {
+        let now = || self.now().ps() / 1_000_000;
+        self.config.measures_latency.then(|| microseconds().saturating_sub(now()))
     }
 
     /// Sets the core's clock back once in a while: it has room for 213 days.
@@ -184,13 +193,9 @@ impl Shared {
         self.flush(&mut core);
     }
 
-    /// Shows the core and its clients, by their numbers.
-    pub(super) fn look<T>(
-        &self,
-        look: impl FnOnce(&Daemon<GroupName, Body>, &BTreeMap<ClientId, Rc<Session>>) -> T,
-    ) -> T {
-        let core = self.core.borrow();
-        look(&core.daemon, &core.sessions)
+    /// Shows the core and its clients.
+    pub(super) fn look<T>(&self, look: impl FnOnce(&Core) -> T) -> T {
+        look(&self.core.borrow())
     }
 
     /// Daemons that this one has links with.

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 
 use ratewire_overlay::daemon::{self, PurseState};
 use ratewire_overlay::{ClientId, Dollars, OverlayNodeId};
+use ratewire_units::Time;
 
-use super::model::{ClientStatus, GroupStatus, LimitStatus, LinkStatus, Status, ViewStatus};
+use super::model::{
+    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, ViewStatus,
+};
 use crate::config::Config;
 use crate::daemon::body::Body;
-use crate::daemon::core::{Session, Shared};
+use crate::daemon::core::{Core, Latencies, Latency, Session, Shared};
 use crate::spread::GroupName;
 
 /// Most groups of the daemon, and of each client. A daemon may have millions of memberships.
@@ -20,7 +23,8 @@ type Daemon = daemon::Daemon<GroupName, Body>;
 /// The present state.
 pub(super) fn gather(shared: &Shared) -> Status {
     let (config, now) = (&shared.config, shared.now());
-    shared.look(|daemon, sessions| {
+    shared.look(|core| {
+        let Core { daemon, sessions, latencies, .. } = core;
         let purses: BTreeMap<ClientId, PurseState> = daemon.purses(now).collect();
         let client = |session: &Session| client(session, purses.get(&session.id));
         Status {
@@ -29,9 +33,9 @@ pub(super) fn gather(shared: &Shared) -> Status {
             started_unix_s: shared.incarnation as f64 / 1e6,
             uptime_s: shared.record.uptime().as_secs_f64(),
             view: view(shared, daemon),
-            links: links(shared, daemon),
+            links: links(shared, now, daemon),
             clients: sessions.values().map(|session| client(session)).collect(),
-            groups: groups(shared, daemon),
+            groups: groups(shared, daemon, latencies),
             group_count: daemon.member().groups().count() as u64,
             limits: LimitStatus {
                 clients: config.limits.clients.into(),
@@ -65,7 +69,7 @@ fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
     }
 }
 
-fn links(shared: &Shared, daemon: &Daemon) -> Vec<LinkStatus> {
+fn links(shared: &Shared, now: Time, daemon: &Daemon) -> Vec<LinkStatus> {
     let status = |link: daemon::LinkView<'_, GroupName, Body>| {
         let record = shared.record.link(link.peer);
         let [sent, received] = record.map(|record| record.traffic()).unwrap_or_default();
@@ -75,6 +79,8 @@ fn links(shared: &Shared, daemon: &Daemon) -> Vec<LinkStatus> {
             price_dollars: finite(link.cost),
             waiting_messages: link.queue.waiting(),
             mean_queue_messages: link.queue.average().get(),
+            queue_message_seconds: link.queue.area(now) as f64 / 1e12,
+            longest_queue_messages: link.queue.counts().most,
             sent,
             received,
             reconnects: record.map_or(0, |record| record.connections().saturating_sub(1)),
@@ -98,6 +104,7 @@ fn client(session: &Session, purse: Option<&PurseState>) -> ClientStatus {
         money_dollars: purse.map_or(0.0, |purse| finite(purse.money)),
         salary_period_s: purse.map_or(0.0, |purse| purse.period.secs()),
         sent: purse.map_or(0, |purse| purse.sent),
+        owed_deliveries: purse.map_or(0, |purse| purse.owed),
         delivered: outbox.delivered(),
         dropped: session.dropped.get(),
         is_blocked: purse.is_some_and(|purse| purse.is_blocked),
@@ -105,7 +112,7 @@ fn client(session: &Session, purse: Option<&PurseState>) -> ClientStatus {
     }
 }
 
-fn groups(shared: &Shared, daemon: &Daemon) -> Vec<GroupStatus> {
+fn groups(shared: &Shared, daemon: &Daemon, latencies: &Latencies) -> Vec<GroupStatus> {
     let group = |group: &GroupName| {
         let (mut local_members, mut members) = (0, 0);
         for (client, _) in daemon.member().members(group) {
@@ -113,9 +120,18 @@ fn groups(shared: &Shared, daemon: &Daemon) -> Vec<GroupStatus> {
             local_members += u64::from(client.node == shared.me);
         }
         let policy = shared.config.policies.of(group.as_str().as_bytes());
-        GroupStatus { name: group.as_str().to_string(), policy, local_members, members }
+        let latency = latencies.of(group).map(latency);
+        GroupStatus { name: group.as_str().to_string(), policy, local_members, members, latency }
     };
     daemon.member().groups().take(MOST_GROUPS).map(group).collect()
+}
+
+fn latency(latency: Latency) -> LatencyStatus {
+    LatencyStatus {
+        messages: latency.messages,
+        sum_s: latency.sum_us as f64 / 1e6,
+        longest_s: latency.longest_us as f64 / 1e6,
+    }
 }
 
 /// Dollars as JSON has numbers: it knows no infinity.

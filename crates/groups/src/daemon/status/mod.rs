@@ -23,4 +23,6 @@ mod tests;
 
 pub use self::fetch::{StatusError, fetch_status};
 pub(super) use self::listen::Listener;
-pub use self::model::{ClientStatus, GroupStatus, LimitStatus, LinkStatus, Status, ViewStatus};
+pub use self::model::{
+    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, ViewStatus,
+};

@@ -66,6 +66,11 @@ pub struct LinkStatus {
     pub waiting_messages: u64,
     /// Mean number of waiting messages in the last interval between cost updates.
     pub mean_queue_messages: f64,
+    /// Waiting messages times seconds since the daemon's start. Its growth over a time, divided by
+    /// the time, is the mean of `waiting_messages` in it.
+    pub queue_message_seconds: f64,
+    /// Maximum of `waiting_messages` since the daemon's start.
+    pub longest_queue_messages: u64,
     /// Traffic to the other daemon, over all connections.
     pub sent: Traffic,
     /// Traffic from the other daemon, over all connections.
@@ -99,6 +104,8 @@ pub struct ClientStatus {
     pub salary_period_s: f64,
     /// Messages of the client that were sent.
     pub sent: u64,
+    /// Deliveries that these messages owe: one for each daemon with receivers.
+    pub owed_deliveries: u64,
     /// Messages and notices that were written to the client.
     pub delivered: u64,
     /// Unreliable messages that found the queue full.
@@ -121,6 +128,20 @@ pub struct GroupStatus {
     pub local_members: u64,
     /// Members at all daemons of the view.
     pub members: u64,
+    /// How long its messages took to this daemon; `None` without any message that told.
+    pub latency: Option<LatencyStatus>,
+}
+
+/// Times from the purchase of messages at their daemon to the delivery at this one, of the messages
+/// of daemons that [measure](crate::config::Config::measures_latency).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyStatus {
+    /// Number of messages.
+    pub messages: u64,
+    /// Sum of their times, in seconds.
+    pub sum_s: f64,
+    /// Longest of their times, in seconds.
+    pub longest_s: f64,
 }
 
 /// Limits of a daemon, and their use.

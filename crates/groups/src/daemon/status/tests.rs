@@ -18,7 +18,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
 }
 
 fn link() -> impl Strategy<Value = LinkStatus> {
-    let numbers = (any::<[f64; 2]>(), any::<[u64; 2]>(), [traffic(), traffic()]);
+    let numbers = (any::<[f64; 3]>(), any::<[u64; 3]>(), [traffic(), traffic()]);
     (".*", any::<bool>(), numbers, proptest::option::of(".*")).prop_map(
         |(peer, is_up, (floats, counts, [sent, received]), last_error)| LinkStatus {
             peer,
@@ -26,6 +26,8 @@ fn link() -> impl Strategy<Value = LinkStatus> {
             price_dollars: floats[0],
             waiting_messages: counts[0],
             mean_queue_messages: floats[1],
+            queue_message_seconds: floats[2],
+            longest_queue_messages: counts[2],
             sent,
             received,
             reconnects: counts[1],
@@ -36,7 +38,7 @@ fn link() -> impl Strategy<Value = LinkStatus> {
 
 fn client() -> impl Strategy<Value = ClientStatus> {
     let texts = (".*", ".*", vec(".*", 0..3));
-    (texts, any::<[u64; 6]>(), any::<[f64; 3]>(), any::<[bool; 2]>()).prop_map(
+    (texts, any::<[u64; 7]>(), any::<[f64; 3]>(), any::<[bool; 2]>()).prop_map(
         |((name, from, groups), counts, floats, [is_full, is_blocked])| ClientStatus {
             name,
             from,
@@ -48,6 +50,7 @@ fn client() -> impl Strategy<Value = ClientStatus> {
             money_dollars: floats[0],
             salary_period_s: floats[1],
             sent: counts[3],
+            owed_deliveries: counts[6],
             delivered: counts[4],
             dropped: counts[5],
             is_blocked,
@@ -59,9 +62,19 @@ fn client() -> impl Strategy<Value = ClientStatus> {
 fn group() -> impl Strategy<Value = GroupStatus> {
     let policy =
         prop_oneof![Just(Policy::Block), Just(Policy::Drop), any::<u32>().prop_map(Policy::Lag)];
-    (".*", policy, any::<[u64; 2]>()).prop_map(|(name, policy, [local_members, members])| {
-        GroupStatus { name, policy, local_members, members }
-    })
+    // Whole numbers: the reader of JSON may miss the last digit of others.
+    let latency = (any::<u64>(), any::<[u32; 2]>()).prop_map(|(messages, [sum, longest])| {
+        LatencyStatus { messages, sum_s: sum.into(), longest_s: longest.into() }
+    });
+    (".*", policy, any::<[u64; 2]>(), proptest::option::of(latency)).prop_map(
+        |(name, policy, [local_members, members], latency)| GroupStatus {
+            name,
+            policy,
+            local_members,
+            members,
+            latency,
+        },
+    )
 }
 
 fn view() -> impl Strategy<Value = ViewStatus> {
