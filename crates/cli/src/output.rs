@@ -14,9 +14,9 @@ pub(crate) fn print(text: &str) -> Exit {
 }
 
 /// Prints to standard output; an error is the exit code for callers that would print on.
-pub(crate) fn print_on(text: &str) -> Result<Exit, Exit> {
+pub(crate) fn print_on(text: impl AsRef<[u8]>) -> Result<Exit, Exit> {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
         Ok(()) => Ok(Exit::Done),
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Err(Exit::Done),
         Err(e) => {

@@ -1,4 +1,4 @@
-//! The clock of a flood.
+//! The clock of clients that send at a rate.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_types, reason = "latency is real time")]
 
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use ratewire_units::Time;
 
-/// A clock that all clients of a flood share.
+/// A clock that all clients of a command share.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     zero: Instant,

@@ -3,8 +3,13 @@
 mod certificates;
 mod chat;
 mod check;
+mod clock;
 mod daemon;
 mod flood;
+mod many;
+mod pace;
+mod receive;
+mod send;
 mod service;
 mod status;
 mod trouble;
@@ -12,7 +17,9 @@ mod trouble;
 use std::future::Future;
 
 use clap::Subcommand;
+use ratewire_units::Duration;
 
+use crate::arguments::whole_number;
 use crate::exit::Exit;
 
 #[derive(clap::Args)]
@@ -33,6 +40,10 @@ enum Command {
     Certificates(certificates::Args),
     /// Join groups, show their messages, and send lines to them
     Chat(chat::Args),
+    /// Send lines or messages of a size to a group
+    Send(send::Args),
+    /// Join groups, and print their messages
+    Receive(receive::Args),
     /// Load a daemon with messages, and measure throughput, latency, losses and order
     Flood(flood::Args),
 }
@@ -44,7 +55,37 @@ pub(crate) fn groups(args: &Args) -> Exit {
         Command::Check(args) => check::check(args),
         Command::Certificates(args) => certificates::certificates(args),
         Command::Chat(args) => run(chat::chat(args)),
+        Command::Send(args) => run(send::send(args)),
+        Command::Receive(args) => run(receive::receive(args)),
         Command::Flood(args) => run(flood::flood(args)),
+    }
+}
+
+/// Parses a number of messages.
+fn count(text: &str) -> Result<u64, String> {
+    whole_number(text, 1..=1_000_000_000_000)
+}
+
+/// Parses messages a second.
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse().ok().filter(|rate| (0.001..=1e9).contains(rate));
+    rate.ok_or_else(|| "allowed: 0.001 to 1000000000 messages a second".to_string())
+}
+
+/// Parses the length of a run.
+fn time(text: &str) -> Result<Duration, String> {
+    match any_time(text)? {
+        time if time < Duration::from_millis(10) => Err("allowed: 10 ms to 24 h".to_string()),
+        time => Ok(time),
+    }
+}
+
+/// Parses a time of up to a day.
+fn any_time(text: &str) -> Result<Duration, String> {
+    let time: Duration = text.parse().map_err(|error| format!("{error}"))?;
+    match time {
+        time if time > Duration::from_secs(86_400) => Err("allowed: at most 24 h".to_string()),
+        time => Ok(time),
     }
 }
 
@@ -73,4 +114,16 @@ fn run(client: impl Future<Output = Exit>) -> Exit {
     // A thread may still wait for a line of standard input.
     runtime.shutdown_background();
     exit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_bounds() {
+        assert!(rate("0").is_err() && rate("nan").is_err() && rate("1e5").is_ok());
+        assert!(time("1 ms").is_err() && any_time("0 s").is_ok() && any_time("25 h").is_err());
+        assert!(count("0").is_err() && count("1").is_ok());
+    }
 }

@@ -5,6 +5,30 @@ use ratewire_groups::client::{Error, Refusal};
 use super::with_causes;
 use crate::exit::Exit;
 
+/// Why a client ends early.
+pub(super) enum End {
+    /// The connection has failed.
+    Client(Error),
+    /// Standard output takes no more.
+    Output(Exit),
+}
+
+impl From<Error> for End {
+    fn from(error: Error) -> End {
+        End::Client(error)
+    }
+}
+
+impl End {
+    /// Prints the error, and returns the exit code.
+    pub(super) fn exit(self) -> Exit {
+        match self {
+            End::Client(error) => fail(&error),
+            End::Output(exit) => exit,
+        }
+    }
+}
+
 /// Prints an error with its causes and a remedy, and returns the exit code.
 pub(super) fn fail(error: &Error) -> Exit {
     let mut text = with_causes(error);

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::Instant;
 
 use super::service::Service;
-use super::trouble::fail;
+use super::trouble::{End, fail};
 use crate::exit::Exit;
 use crate::output::print_on;
 use input::Input;
@@ -41,14 +41,6 @@ pub(crate) struct Args {
     service: Service,
 }
 
-/// Why a chat ends early.
-enum End {
-    /// The connection has failed.
-    Client(Error),
-    /// Standard output takes no more.
-    Output(Exit),
-}
-
 /// How far a chat is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -72,18 +64,9 @@ struct Chat {
     stage: Stage,
 }
 
-impl From<Error> for End {
-    fn from(error: Error) -> End {
-        End::Client(error)
-    }
-}
-
 /// Chats until the input ends.
 pub(super) async fn chat(args: &Args) -> Exit {
-    match session(args).await {
-        Ok(exit) | Err(End::Output(exit)) => exit,
-        Err(End::Client(error)) => fail(&error),
-    }
+    session(args).await.unwrap_or_else(End::exit)
 }
 
 async fn session(args: &Args) -> Result<Exit, End> {

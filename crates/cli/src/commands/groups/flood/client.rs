@@ -3,11 +3,12 @@
 use std::rc::Rc;
 
 use ratewire_groups::client::{Error, Message, Received, Receiver, Request, Sender};
-use ratewire_units::{Duration, Time};
+use ratewire_units::Duration;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-use super::clock::Clock;
+use super::super::clock::Clock;
+use super::super::pace::Pace;
 use super::plan::{End, Plan};
 use super::stamp::Stamp;
 use super::tally::Shared;
@@ -18,35 +19,12 @@ const WRITE_SIZE: u64 = 16_384;
 const TURN: u32 = 256;
 /// Longest time that a sender waits before it looks whether the flood has ended.
 const LONGEST_WAIT: Duration = Duration::from_millis(100);
-/// Longest time that a paced sender makes up for.
-const SLACK: Duration = Duration::from_millis(10);
-
 /// What the clients of a flood have in common.
 #[derive(Clone)]
 pub(super) struct Common {
     pub plan: Rc<Plan>,
     pub shared: Rc<Shared>,
     pub clock: Clock,
-}
-
-/// Messages that a sender owes to its rate.
-struct Pace {
-    rate: f64,
-    /// When the next message is due.
-    next: Time,
-}
-
-impl Pace {
-    /// Messages that are due. A sender that was held back skips those it cannot make up for.
-    fn due(&mut self, now: Time) -> u64 {
-        let slack = Duration::from_secs_f64(1.0 / self.rate).max(SLACK);
-        self.next = self.next.max(Time::from_ps(now.ps().saturating_sub(slack.ps())));
-        if now < self.next { 0 } else { (now.since(self.next).secs() * self.rate) as u64 + 1 }
-    }
-
-    fn sent(&mut self, messages: u64) {
-        self.next += Duration::from_secs_f64(messages as f64 / self.rate);
-    }
 }
 
 /// What a sender does next.
@@ -73,11 +51,8 @@ struct Sending {
 
 /// Sends until the plan ends. Returns the sender after the daemon has read everything.
 pub(super) async fn send(common: Common, me: usize, mut sender: Sender) -> Result<Sender, Error> {
-    let pace = common.plan.rate.map(|rate| {
-        // Senders take turns.
-        let share = me as f64 / common.plan.senders as f64;
-        Pace { rate, next: common.clock.now() + Duration::from_secs_f64(share / rate) }
-    });
+    let (senders, now) = (common.plan.senders, common.clock.now());
+    let pace = common.plan.rate.map(|rate| Pace::share(rate, me, senders, now));
     let mut sending = Sending { common, me, sequence: 0, pace };
     loop {
         match sending.next() {
@@ -191,22 +166,4 @@ pub(super) async fn receive(common: Common, me: Option<usize>, mut receiver: Rec
 /// The duration as the standard library has it.
 fn std(duration: Duration) -> std::time::Duration {
     std::time::Duration::from_nanos(duration.ps() / 1_000)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_pace_owes_what_is_due_and_forgives_what_is_late() {
-        let mut pace = Pace { rate: 1_000.0, next: Time::from_millis(5) };
-        assert_eq!(pace.due(Time::from_millis(4)), 0);
-        assert_eq!(pace.due(Time::from_millis(5)), 1);
-        assert_eq!(pace.due(Time::from_millis(8)), 4);
-        pace.sent(4);
-        assert_eq!((pace.due(Time::from_millis(8)), pace.next), (0, Time::from_millis(9)));
-        assert_eq!(pace.due(Time::from_secs(5)), 11);
-        let mut slow = Pace { rate: 2.0, next: Time::from_secs(1) };
-        assert_eq!(slow.due(Time::from_secs(9)), 2);
-    }
 }

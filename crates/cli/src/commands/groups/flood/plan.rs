@@ -31,7 +31,7 @@ pub(super) struct Plan {
     pub size: Bytes,
     /// Promise about the messages.
     pub service: Service,
-    /// Messages that a sender sends in a second, at most.
+    /// Messages that all senders send in a second, at most.
     pub rate: Option<f64>,
     /// Messages of a sender that not all receivers have got, at most.
     pub window: Option<u64>,

@@ -10,8 +10,8 @@ use ratewire_groups::client::{
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::super::clock::Clock;
 use super::client::{Common, receive, send};
-use super::clock::Clock;
 use super::plan::{End, Plan};
 use super::tally::Shared;
 

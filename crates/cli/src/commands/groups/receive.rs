@@ -1,0 +1,75 @@
+//! `ratewire groups receive`: prints what comes to groups.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use ratewire_groups::client::{Connection, GroupName, Received};
+
+use super::count;
+use super::many::Many;
+use super::trouble::End;
+use crate::exit::Exit;
+use crate::output::{print, print_on};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Groups to join
+    #[arg(value_name = "GROUP", required = true)]
+    groups: Vec<GroupName>,
+    #[command(flatten)]
+    many: Many,
+    /// Messages of each client after which it ends [default: any number]
+    #[arg(long, value_name = "N", value_parser = count)]
+    count: Option<u64>,
+    /// Print no messages, but how many came, at the end
+    #[arg(short, long)]
+    quiet: bool,
+}
+
+/// Messages and bytes that have come.
+#[derive(Clone, Copy, Default)]
+struct Sum {
+    messages: u64,
+    bytes: u64,
+}
+
+/// Receives until the user ends the command.
+pub(super) async fn receive(args: &Args) -> Exit {
+    let sum = Rc::new(Cell::new(Sum::default()));
+    let (shared, groups) = (Rc::clone(&sum), Rc::new(args.groups.clone()));
+    let (is_quiet, count) = (args.quiet, args.count.unwrap_or(u64::MAX));
+    let one = move |_, connection| {
+        let (sum, groups) = (Rc::clone(&shared), Rc::clone(&groups));
+        async move { take(connection, &groups, count, is_quiet, &sum).await }
+    };
+    let exit = args.many.run(one).await;
+    let Sum { messages, bytes } = sum.get();
+    match is_quiet {
+        true if exit == Exit::Done => print(&format!("{messages} messages, {bytes} bytes\n")),
+        _ => exit,
+    }
+}
+
+async fn take(
+    mut connection: Connection,
+    groups: &[GroupName],
+    count: u64,
+    is_quiet: bool,
+    sum: &Cell<Sum>,
+) -> Result<(), End> {
+    for group in groups {
+        connection.join(*group).await?;
+    }
+    let mut remaining = count;
+    while remaining > 0 {
+        let Received::Message { message, .. } = connection.receive().await? else { continue };
+        remaining -= 1;
+        let Sum { messages, bytes } = sum.get();
+        sum.set(Sum { messages: messages + 1, bytes: bytes + message.data.len() as u64 });
+        if !is_quiet {
+            let line = [&message.data[..], b"\n"].concat();
+            print_on(line).map_err(End::Output)?;
+        }
+    }
+    Ok(connection.disconnect().await?)
+}
