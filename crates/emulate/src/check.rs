@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{control, needed, of_flow};
 use crate::laws::Laws;
-use crate::{Error, Shell, arriving, names};
+use crate::{Error, Shell, arriving, names, overlay};
 
 /// Maximum number of flows of a run: each has a port of its own, below those that kernels give to
 /// programs.
@@ -62,8 +62,8 @@ fn no(what: &str) -> Result<(), Error> {
 
 /// Checks that the network of a setup can be emulated.
 pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
-    if setup.overlay.is_some() {
-        return no("overlays");
+    if let Some(spec) = &setup.overlay {
+        overlay::check(setup, spec)?;
     }
     if !setup.ensembles.junctions.is_empty() {
         return no("[[ensemble]]s");
@@ -93,9 +93,11 @@ pub(crate) fn check_names(setup: &Setup, shell: Option<Shell>) -> Result<(), Err
     hosts.iter().try_for_each(|node| names::check(&setup.network.nodes[node.index()].name))
 }
 
-/// Flows that programs make.
+/// Flows that programs make, and links of an overlay, which daemons make.
 pub(crate) fn flows_of_programs(setup: &Setup) -> BTreeSet<usize> {
-    setup.programs.iter().filter_map(|program| program.flow).collect()
+    let of_programs = setup.programs.iter().filter_map(|program| program.flow);
+    let links = setup.overlay.iter().flat_map(|overlay| &overlay.links);
+    of_programs.chain(links.map(|link| link.flow)).collect()
 }
 
 /// Checks that the flows of a setup without arriving traffic can be emulated.

@@ -41,6 +41,7 @@ mod laws;
 mod leftovers;
 mod names;
 mod options;
+mod overlay;
 mod packet;
 mod private;
 mod program;

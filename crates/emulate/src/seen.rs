@@ -15,7 +15,7 @@ pub(crate) struct DataRange {
 /// One direction of consecutive connections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Seen {
-    /// Sequence number of the first byte; `None` before a connection was opened.
+    /// Sequence number of the first byte; `None` before any data.
     first: Option<u32>,
     /// Every byte before has passed, counted from the first.
     next: u64,
@@ -34,7 +34,8 @@ impl Seen {
         if opens && self.first != Some(sequence) {
             *self = Seen { first: Some(sequence), ..Seen::default() };
         }
-        let Some(first) = self.first else { return payload };
+        // A connection may be older than the run.
+        let first = *self.first.get_or_insert(sequence);
         // Numbers have 32 bits: the nearest to the expected one is meant.
         let next = first.wrapping_add(self.next as u32);
         let ahead = i64::from(sequence.wrapping_sub(next).cast_signed());

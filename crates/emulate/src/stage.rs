@@ -14,7 +14,10 @@ use std::thread::{self, Thread};
 
 use ratewire_net::spec::NodeId;
 use ratewire_sim::outcome::Outcome;
-use ratewire_sim::record::Recorder;
+use ratewire_sim::overlay::spec::OverlaySpec;
+use ratewire_sim::record::{
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, Progress, Recorder,
+};
 use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -22,15 +25,18 @@ use crate::clock::Clock;
 use crate::control::{CongestionControl, control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
-use crate::flow::{FlowSockets, Flows};
+use crate::flow::{Flow, FlowSockets, Flows};
 use crate::handoff::Handoff;
 use crate::host::{self, Host};
 use crate::laws::Laws;
+use crate::overlay::{self, Launch, Overlay};
 use crate::program::{Program, Role};
 use crate::user::Users;
 use crate::world::World;
 use crate::{Error, arriving, check, names, sys};
 
+/// Length of a run without an end of its own.
+const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
 /// Time for servers to start before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
 
@@ -121,6 +127,10 @@ pub fn run<R: Recorder>(
         true => setup.flows.iter().map(|_| None).collect(),
         false => open_flows(setup, &laws, &hosts)?,
     };
+    let overlay = match &setup.overlay {
+        Some(spec) if !is_alone => Some(start_overlay(setup, spec, &laws, &hosts, options)?),
+        _ => None,
+    };
     let programs = Mutex::new(Vec::new());
     for spec in setup.programs.iter().filter(|spec| spec.start.is_none()) {
         start_program(setup, &laws, &hosts, spec, options, &programs)?;
@@ -137,29 +147,34 @@ pub fn run<R: Recorder>(
     if is_alone {
         world.report_no_flows();
     }
-    let over = AtomicBool::new(false);
+    let over = &AtomicBool::new(false);
     let mut shell = options.shell.map(|at| open_shell(setup, &laws, &hosts, at)).transpose()?;
+    let mut seen = None;
     let finished = thread::scope(|scope| {
+        let followed = overlay.as_ref();
+        let followed = followed.map(|overlay| scope.spawn(move || overlay.follow(clock, over)));
         let starter =
-            scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, &over));
+            scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, over));
         // Also if the recorder panics: no further program may start.
-        let over = Over(&over, starter.thread().clone());
+        let over = Over(over, starter.thread().clone());
         let network = scope.spawn(|| world.run(shell.as_mut(), end_of_run(setup, options)));
         let listened = handoff.listen(recorder);
         let finished = network.join();
         drop(over);
         let started = starter.join().unwrap_or(Ok(()));
+        let followed = followed.map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
         let finished = finished.unwrap_or_else(|panic| resume_unwind(panic))?;
         // The recorder may break after the network has finished.
         if let ControlFlow::Break(now) = listened {
             return Err(stopped(now));
         }
+        seen = followed.transpose()?;
         started.map(|()| finished)
     });
     let failed = setup.flows.iter().zip(flows.all());
     let failed = failed
         .filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?.to_string())));
-    let failed: Vec<(String, String)> = failed.collect();
+    let mut failed: Vec<(String, String)> = failed.collect();
     flows.end()?;
     let mut programs = programs.into_inner().unwrap_or_default();
     let mut failed_programs = 0;
@@ -167,7 +182,12 @@ pub fn run<R: Recorder>(
         failed_programs += u64::from(program.ended().is_some_and(|status| !status.success()));
     }
     let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
-    let (outcome, mut fidelity) = finished?;
+    let (mut outcome, mut fidelity) = finished?;
+    if let Some(seen) = seen {
+        seen.samples.iter().for_each(|sample| sample.tell(recorder));
+        outcome.overlay = Some(seen.outcome);
+        failed.extend(seen.failed);
+    }
     fidelity.failed_flows = failed.len() as u64 + failed_programs;
     [fidelity.plain, fidelity.refused, fidelity.chose_another] = laws.left_out();
     fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none() && is_to_send(setup);
@@ -175,6 +195,76 @@ pub fn run<R: Recorder>(
     let shell = shell.as_mut().and_then(Program::ended);
     Host::end(hosts);
     Ok(Emulated { outcome, fidelity, programs, failed, under_another, shell })
+}
+
+/// Starts an overlay, and lets its daemons link up over the network before the run.
+fn start_overlay<'a>(
+    setup: &'a Setup,
+    spec: &'a OverlaySpec,
+    laws: &Laws,
+    hosts: &'a [Host],
+    options: &'a EmulationOptions,
+) -> Result<Overlay<'a>, Error> {
+    let group = group(setup, laws, spec.links.first().map(|link| link.flow));
+    let launch = Launch {
+        command: overlay::command()?,
+        user: options.users.get(None)?,
+        logs: options.logs.clone(),
+        group: group.map(Path::to_path_buf),
+    };
+    let overlay = Overlay::start(setup, spec, hosts, launch)?;
+    // Nothing changes yet, and nothing is recorded.
+    let quiet = Setup {
+        sample_interval: None,
+        changes: Vec::new(),
+        overlay: None,
+        duration: FOR_EVER,
+        ..setup.clone()
+    };
+    let flows: Vec<Option<Flow>> = setup.flows.iter().map(|_| None).collect();
+    let handoff = Handoff::new(&quiet);
+    let dialects = Dialects::of(port_laws(&quiet).map(|law| &quiet.laws[law]));
+    let (clock, reporter) = (Clock::start(), handoff.reporter());
+    let world = World::new(&quiet, &[], hosts, &flows, dialects, clock, reporter)?;
+    let is_ready = AtomicBool::new(false);
+    let is_over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let network = scope.spawn(|| {
+            let ran = world.run(None, Time::ZERO + FOR_EVER);
+            is_over.store(true, Relaxed);
+            ran
+        });
+        let ready = scope.spawn(|| {
+            let ready = overlay.wait_until_ready(|| is_over.load(Relaxed));
+            is_ready.store(true, Relaxed);
+            ready
+        });
+        let stopped = handoff.listen(&mut UntilReady(&is_ready));
+        let ran = network.join().unwrap_or_else(|panic| resume_unwind(panic));
+        ready.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        // The network ends with an error when it is stopped, as it is here.
+        if stopped.is_continue() {
+            ran?;
+        }
+        Ok(())
+    })?;
+    Ok(overlay)
+}
+
+/// Stops the network once an overlay is ready.
+struct UntilReady<'a>(&'a AtomicBool);
+
+impl Recorder for UntilReady<'_> {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+    fn flow_sample(&mut self, _: &FlowSample) {}
+    fn link_sample(&mut self, _: &LinkSample) {}
+    fn flow_completed(&mut self, _: &FlowCompleted) {}
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+        match self.0.load(Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// The error of a run that its recorder has stopped.
@@ -429,6 +519,5 @@ fn company(setup: &Setup, shell: Shell) -> String {
 
 /// Latest end of a run; with a shell it lasts until the shell is left.
 fn end_of_run(setup: &Setup, options: &EmulationOptions) -> Time {
-    const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
     Time::ZERO + if options.shell.is_some() { FOR_EVER } else { setup.duration }
 }

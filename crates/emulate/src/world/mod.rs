@@ -1,5 +1,6 @@
 //! The network between the hosts, driven by the clock.
 
+mod cuts;
 mod samples;
 mod streams;
 
@@ -30,6 +31,7 @@ use crate::readiness::Readiness;
 use crate::stage::stopped;
 use crate::tun::MOST;
 use crate::{Error, sys};
+use cuts::Cuts;
 use samples::{FlowCounts, Reporting};
 use streams::{Known, Passed};
 
@@ -97,6 +99,7 @@ pub(crate) struct World<'a> {
     reporting: Option<Reporting>,
     /// Future changes of links, the next one last.
     changes: Vec<usize>,
+    cuts: Cuts,
     packets: PacketCounts,
     data_packets: u64,
     events: u64,
@@ -164,6 +167,7 @@ impl<'a> World<'a> {
             answers: Answers::default(),
             reporting: None,
             changes,
+            cuts: Cuts::new(setup),
             packets: PacketCounts::default(),
             data_packets: 0,
             events: 0,
@@ -232,7 +236,7 @@ impl<'a> World<'a> {
 
     fn next_due(&self) -> Time {
         let change = self.changes.last().map_or(Time::NEVER, |i| self.setup.changes[*i].0);
-        self.agenda.next().min(self.next_sample()).min(change)
+        self.agenda.next().min(self.next_sample()).min(change).min(self.cuts.next())
     }
 
     fn next_sample(&self) -> Time {
@@ -264,6 +268,8 @@ impl<'a> World<'a> {
             } else if let Some(i) = self.changes.pop_if(|i| self.setup.changes[*i].0 == due) {
                 let (_, link, change) = &self.setup.changes[i];
                 self.network.change(due, *link, change, &mut self.agenda);
+            } else if self.cuts.next() == due {
+                self.cuts.change();
             } else if let Some((at, link)) = self.agenda.pop(now) {
                 self.events += 1;
                 if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {
@@ -374,6 +380,10 @@ impl<'a> World<'a> {
             return;
         };
         let known = self.streams[number as usize];
+        let ends = [host, known.to].map(|host| self.hosts[host].spec.node);
+        if self.cuts.holds(ends, &bundle.shape.stream) {
+            return;
+        }
         let own = &self.setup.network.links[known.route.first.index()];
         let waits = own.driver.sockets != Sockets::Drop || own.pause.is_some();
         let generation = known.flow.unwrap_or(self.setup.flows.len() as u32 + number);

@@ -1,0 +1,99 @@
+//! The daemons' configuration, and what they cannot do.
+
+use std::fmt::Write as _;
+
+use ratewire_groups::config::{Config, check_name};
+use ratewire_net::spec::NodeId;
+use ratewire_overlay::benefit::Benefit;
+use ratewire_overlay::{Params, Price};
+use ratewire_sim::overlay::spec::OverlaySpec;
+use ratewire_sim::setup::Setup;
+use ratewire_units::Duration;
+
+use super::LINKS;
+use crate::Error;
+use crate::host::Host;
+
+/// Port of each daemon's status, on the loopback address of its host.
+pub(super) const STATUS: u16 = 4809;
+/// Where each daemon's clients connect. A host's `/tmp` is its own.
+pub(super) const SOCKET: &str = "/tmp/4803";
+/// Place of the configuration at each host.
+pub(super) const FILE: &str = "/tmp/ratewire-groups.toml";
+
+/// Checks that group daemons can be an overlay.
+pub(crate) fn check(setup: &Setup, spec: &OverlaySpec) -> Result<(), Error> {
+    let Params { price, benefit, randomise, second_thought, .. } = &spec.params;
+    let is_plain = matches!(price, Price::Exponential)
+        && matches!(benefit, Benefit::PerMessage)
+        && *randomise
+        && second_thought.is_none();
+    if !is_plain {
+        return Err(Error::new(
+            "group daemons have exponential prices, a benefit for each message, and chance",
+            "simulate this scenario, or leave `price`, `benefit`, `randomise` and `second_thought` out",
+        ));
+    }
+    for node in &spec.nodes {
+        let name = &setup.network.nodes[node.index()].name;
+        if let Err(wrong) = check_name(name) {
+            return Err(Error::new(wrong.message, format!("rename the node: {}", wrong.help)));
+        }
+    }
+    let one_way = |link: &&ratewire_sim::overlay::spec::OverlayLink| {
+        !spec.links.iter().any(|other| (other.from, other.to) == (link.to, link.from))
+    };
+    if let Some(link) = spec.links.iter().find(one_way) {
+        let name = |node: NodeId| &setup.network.nodes[node.index()].name;
+        let (from, to) = (name(spec.nodes[link.from.index()]), name(spec.nodes[link.to.index()]));
+        return Err(Error::new(
+            format!("the overlay's link from {from} to {to} leads one way"),
+            "links of group daemons lead both ways: add the other direction, or simulate",
+        ));
+    }
+    Ok(())
+}
+
+/// The text of `groups.toml`, for daemons at these hosts. `delays` are those of flows' routes.
+pub(super) fn text(
+    spec: &OverlaySpec,
+    hosts: &[&Host],
+    delays: &[Duration],
+) -> Result<String, Error> {
+    let params = &spec.params;
+    let time = |time: Duration| format!("\"{} us\"", (time.ps() as f64 / 1e6).round().max(1.0));
+    let mut text = String::from("plaintext = true\nmeasure-latency = true\n");
+    let _ = write!(
+        text,
+        "\n[flow-control]\nsalary = {}\ncap = {}\nfee = {}\nsoft-limit = {}\nthreshold = {}\n",
+        params.salary.get(),
+        params.cap.get(),
+        params.fee.get(),
+        params.soft_limit.get(),
+        params.threshold.get(),
+    );
+    let (interval, first) = (time(params.interval), time(params.first_period));
+    let _ = write!(text, "interval = {interval}\nfirst-period = {first}\n");
+    // All clients of a host connect at once.
+    text += "\n[limits]\nclients = 10000\nconnections-per-second = 100000\n";
+    for host in hosts {
+        let (name, address) = (&host.spec.name, host.spec.address);
+        let _ = write!(
+            text,
+            "\n[[daemon]]\nname = \"{name}\"\naddress = \"{address}:{LINKS}\"\n\
+             listen = [\"unix:{SOCKET}\"]\nstatus = \"127.0.0.1:{STATUS}\"\n"
+        );
+    }
+    for link in spec.links.iter().filter(|link| link.from < link.to) {
+        let name = |node: ratewire_overlay::OverlayNodeId| &hosts[node.index()].spec.name;
+        let (from, to, delay) = (name(link.from), name(link.to), time(delays[link.flow]));
+        let _ = write!(text, "\n[[link]]\nbetween = [\"{from}\", \"{to}\"]\ndelay = {delay}\n");
+    }
+    match Config::parse(FILE.as_ref(), &text) {
+        Ok(_) => Ok(text),
+        Err(wrong) => Err(Error::new(
+            format!("group daemons cannot have the overlay's settings: {wrong}"),
+            "simulate this scenario, or change `[overlay]`",
+        )),
+    }
+}

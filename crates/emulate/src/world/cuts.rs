@@ -1,0 +1,66 @@
+//! Links of an overlay that are cut: packets between two daemons vanish.
+
+use std::collections::BTreeSet;
+
+use ratewire_net::spec::NodeId;
+use ratewire_sim::overlay::spec::FaultKind;
+use ratewire_sim::setup::Setup;
+use ratewire_units::Time;
+
+use crate::overlay::LINKS;
+use crate::packet::Stream;
+
+/// A cut of the link between two nodes, the lower one first, or its end.
+#[derive(Clone, Copy, Debug)]
+struct Change {
+    at: Time,
+    ends: [NodeId; 2],
+    is_cut: bool,
+}
+
+/// Cut links, now and later.
+#[derive(Debug, Default)]
+pub(super) struct Cuts {
+    /// Future changes, the next one last.
+    changes: Vec<Change>,
+    now: BTreeSet<[NodeId; 2]>,
+}
+
+impl Cuts {
+    pub(super) fn new(setup: &Setup) -> Cuts {
+        let mut changes: Vec<Change> = Vec::new();
+        if let Some(overlay) = &setup.overlay {
+            for fault in &overlay.faults {
+                let (a, b, is_cut) = match fault.kind {
+                    FaultKind::Cut(a, b) => (a, b, true),
+                    FaultKind::Heal(a, b) => (a, b, false),
+                    FaultKind::Crash(_) | FaultKind::Restart(_) => continue,
+                };
+                let mut ends = [a, b].map(|node| overlay.nodes[node.index()]);
+                ends.sort();
+                changes.push(Change { at: fault.at, ends, is_cut });
+            }
+        }
+        changes.sort_by_key(|change| std::cmp::Reverse(change.at));
+        Cuts { changes, now: BTreeSet::new() }
+    }
+
+    pub(super) fn next(&self) -> Time {
+        self.changes.last().map_or(Time::NEVER, |change| change.at)
+    }
+
+    /// Makes the next change.
+    pub(super) fn change(&mut self) {
+        let Some(Change { ends, is_cut, .. }) = self.changes.pop() else { return };
+        match is_cut {
+            true => self.now.insert(ends),
+            false => self.now.remove(&ends),
+        };
+    }
+
+    /// Whether packets of a stream between these nodes vanish. Others than daemons' pass.
+    pub(super) fn holds(&self, mut ends: [NodeId; 2], stream: &Stream) -> bool {
+        ends.sort();
+        !self.now.is_empty() && stream.ports.contains(&LINKS) && self.now.contains(&ends)
+    }
+}
