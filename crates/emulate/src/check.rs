@@ -76,6 +76,7 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
 pub(crate) fn hosts(setup: &Setup, shell: Option<Shell>) -> BTreeSet<NodeId> {
     let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
     nodes.extend(setup.programs.iter().map(|program| program.host));
+    nodes.extend(setup.overlay.iter().flat_map(|overlay| &overlay.nodes));
     if let Some(shell) = shell {
         let all = setup.network.nodes.iter().enumerate();
         nodes.extend(all.filter(|(_, n)| n.is_host).map(|(i, _)| NodeId(i as u32)));

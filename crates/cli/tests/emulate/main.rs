@@ -10,6 +10,7 @@ mod lab;
 mod limits;
 mod many;
 mod names;
+mod overlays;
 mod shell;
 mod users;
 mod verdict;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use ratewire_groups::config::{Config, check_name};
+use ratewire_groups::spread::GroupName;
 use ratewire_net::spec::NodeId;
 use ratewire_overlay::benefit::Benefit;
 use ratewire_overlay::{Params, Price};
@@ -38,6 +39,15 @@ pub(crate) fn check(setup: &Setup, spec: &OverlaySpec) -> Result<(), Error> {
         let name = &setup.network.nodes[node.index()].name;
         if let Err(wrong) = check_name(name) {
             return Err(Error::new(wrong.message, format!("rename the node: {}", wrong.help)));
+        }
+    }
+    for group in &spec.groups {
+        let name = group.name.parse::<GroupName>();
+        if name.is_err() || group.name.starts_with('#') {
+            return Err(Error::new(
+                format!("no group of group daemons can be called {:?}", group.name),
+                "rename the group: 1 to 31 of the characters from `$` to `~`",
+            ));
         }
     }
     let one_way = |link: &&ratewire_sim::overlay::spec::OverlayLink| {
