@@ -84,6 +84,25 @@ fn certificates_are_those_of_the_file() {
     std::fs::copy(folder.join("set/paris.pem"), folder.join("set/tokyo.pem")).unwrap();
     let done = ratewire(&folder, &["groups", "check", "groups.toml"]);
     assert_eq!(done.status.code(), Some(2), "{}", err(&done));
+    let said = err(&done);
+    assert!(
+        said.contains("set/tokyo.pem cannot be used: ") && said.contains("\n  help: make a new")
+    );
+}
+
+#[test]
+fn a_cause_is_told_once_and_the_remedy_as_help() {
+    let folder = folder("groups-causes");
+    write(&folder, "groups.toml", TWO);
+    let daemon = ["groups", "daemon", "--config", "groups.toml", "--name", "paris"];
+    let done = ratewire(&folder, &daemon);
+    assert_eq!(done.status.code(), Some(3), "{}", err(&done));
+    assert_eq!(err(&done).matches("No such file").count(), 1, "{}", err(&done));
+    assert!(err(&done).contains("\n  help: copy paris.pem of the set there"), "{}", err(&done));
+    // Nobody listens on port 1.
+    let done = ratewire(&folder, &["groups", "status", "--at", "127.0.0.1:1"]);
+    assert_eq!(done.status.code(), Some(5), "{}", err(&done));
+    assert!(err(&done).contains("\n  help: start a daemon, or name the address"), "{}", err(&done));
 }
 
 #[test]

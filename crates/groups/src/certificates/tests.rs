@@ -193,7 +193,12 @@ fn names_are_checked_before_anything_is_written() {
 fn what_cannot_be_used_is_named() {
     let set = set(&NAMES, now());
     let file = |name: &str| set.path().join(name);
-    let wrong = |name| Identity::load(set.path(), name).err().unwrap().to_string();
+    let wrong = |name| {
+        let error = Identity::load(set.path(), name).err().unwrap();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(!error.to_string().contains(&cause) && !error.help().is_empty(), "{error}");
+        format!("{error}: {cause}")
+    };
     assert!(wrong("gamma").contains("gamma.pem cannot be read"), "{}", wrong("gamma"));
     fs::copy(file("beta_2.key"), file("alpha.key")).unwrap();
     assert!(wrong("alpha").contains("alpha.key cannot be used"), "{}", wrong("alpha"));

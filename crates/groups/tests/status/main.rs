@@ -250,8 +250,8 @@ fn a_taken_address_keeps_only_daemons_with_a_file_from_running() {
 fn no_daemon_at_the_address_is_an_error_with_a_remedy() {
     let address = free();
     let error = fetch_status(address).unwrap_err();
-    let start = format!("no daemon tells its status at {address}; start one");
-    assert!(error.to_string().starts_with(&start), "{error}");
+    assert_eq!(error.to_string(), format!("no daemon tells its status at {address}"));
+    assert!(error.help().starts_with("start a daemon, or name the address"), "{}", error.help());
     // A daemon's address for clients waits for the client to introduce itself.
     let daemon = paris();
     let error = fetch_status(daemon.clients).unwrap_err();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use ratewire_groups::certificates::{CertificateError, make};
 use ratewire_groups::config::{Config, Protection};
 
-use super::check;
+use super::{check, with_causes};
 use crate::exit::Exit;
 use crate::output::print;
 
@@ -63,13 +63,11 @@ fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
 }
 
 fn fail(error: &CertificateError) -> Exit {
-    tell!("ratewire: {error}");
+    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
     match error {
-        CertificateError::Name(_) => return Exit::Wrong,
-        CertificateError::Exists(_) => _ = tell!("  help: --overwrite replaces the set"),
-        _ => {}
+        CertificateError::Name(_) => Exit::Wrong,
+        _ => Exit::File,
     }
-    Exit::File
 }
 
 /// What was written, and which files each daemon's host needs.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ratewire_groups::certificates::{CertificateError, Identity};
 use ratewire_groups::config::{Config, ConfigError, Daemon, Listen, Protection};
 
+use super::with_causes;
 use crate::exit::Exit;
 use crate::output::print;
 
@@ -54,7 +55,7 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
     }
     let mut exit = Exit::Done;
     for error in results.iter().filter_map(|result| result.as_ref().err()) {
-        tell!("ratewire: {error}");
+        tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
         exit = Exit::Wrong;
     }
     exit
