@@ -91,6 +91,24 @@ fn certificates_are_those_of_the_file() {
 }
 
 #[test]
+fn certificates_of_nobody_are_refused_with_the_ways_to_name_daemons() {
+    let folder = folder("groups-nobody");
+    for args in [&[][..], &["set"], &["--overwrite"]] {
+        let done = ratewire(&folder, &[&["groups", "certificates"], args].concat());
+        assert_eq!(done.status.code(), Some(2), "{}", err(&done));
+        let ways = ["`--config groups.toml`", "DIR NAME..."];
+        assert!(ways.iter().all(|way| err(&done).contains(way)), "{}", err(&done));
+    }
+    assert!(!folder.join("set").exists());
+    let done = ratewire(&folder, &["groups", "certificates", "--help"]);
+    assert!(
+        out(&done).contains("certificates [OPTIONS] --config <FILE> [DIR]\n"),
+        "{}",
+        out(&done)
+    );
+}
+
+#[test]
 fn a_cause_is_told_once_and_the_remedy_as_help() {
     let folder = folder("groups-causes");
     write(&folder, "groups.toml", TWO);
