@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use super::core::{Link, LinkMessage, Shared, microseconds};
 use super::error::DaemonError;
 use super::record::reason;
-use crate::certificates::Identity;
+use crate::certificates::{Identity, explain};
 use crate::config::{Config, Protection};
 use crate::wire::{Greeting, decode, encode};
 
@@ -256,6 +256,9 @@ where
 
 /// Why a connection has failed, in words.
 fn why(error: &io::Error) -> String {
+    if let Some(why) = explain(error) {
+        return why.to_string();
+    }
     match error.kind() {
         io::ErrorKind::TimedOut => "the other end has not answered in time".to_string(),
         io::ErrorKind::UnexpectedEof => ENDED.to_string(),

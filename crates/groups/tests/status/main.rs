@@ -12,7 +12,7 @@ use log::Log;
 use ratewire_groups::client::{Options, Service};
 use ratewire_groups::config::{Config, Listen, Policy};
 use ratewire_groups::daemon::{ClientStatus, DaemonError, StatusError, fetch_status};
-use running::{free, joined, message, one, paris, start};
+use running::{free, joined, message, one, paris, start, two};
 
 #[test]
 fn clients_and_groups_are_shown() {
@@ -86,18 +86,6 @@ fn refused_clients_and_violations_are_counted() {
     _ = eve.read_to_end(&mut Vec::new());
     let totals = daemon.wait(|status| status.totals.violations > 0).totals;
     assert_eq!((totals.accepted, totals.refused, totals.violations), (2, 1, 1));
-}
-
-fn two() -> Config {
-    let table = |name| {
-        let [link, listen, status] = [free(), free(), free()];
-        format!(
-            "[[daemon]]\nname = \"{name}\"\naddress = \"{link}\"\nlisten = [\"{listen}\"]\n\
-             status = \"{status}\"\n"
-        )
-    };
-    let text = format!("links = \"mesh\"\n{}{}", table("paris"), table("tokyo"));
-    Config::parse(Path::new("groups.toml"), &text).unwrap()
 }
 
 #[test]
