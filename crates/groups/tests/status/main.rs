@@ -112,6 +112,8 @@ fn links_show_their_traffic_and_why_they_are_down() {
     let status = paris.status();
     let link = &status.links[0];
     assert_eq!((link.peer.as_str(), link.is_up, link.reconnects), ("tokyo", true, 0));
+    assert_eq!(link.last_error, Some(why));
+    assert!(!status.table().contains("refused"), "{}", status.table());
     assert_eq!(link.sent.messages, 5);
     assert!(link.sent.data_bytes > 5000 && link.sent.other_bytes > 0);
     assert_eq!(
@@ -127,7 +129,11 @@ fn links_show_their_traffic_and_why_they_are_down() {
     let after = paris.wait(|status| !status.links[0].is_up);
     let why = after.links[0].last_error.clone().unwrap();
     assert!(why.contains("ended the connection") || why.contains("refused"), "{why}");
-    assert!(after.table().contains("down"), "{}", after.table());
+    assert!(
+        after.table().contains("  down  ") && after.table().contains(&why),
+        "{}",
+        after.table()
+    );
     let events = [
         "WARN message=link cannot come up peer=\"tokyo\" reason=\"Connection refused",
         "INFO message=link up peer=\"tokyo\"",
