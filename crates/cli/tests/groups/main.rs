@@ -4,6 +4,7 @@
 #[expect(dead_code, reason = "no scenario is needed")]
 mod common;
 mod daemon;
+mod log;
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};

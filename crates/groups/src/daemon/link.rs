@@ -126,7 +126,10 @@ async fn accept(shared: &Rc<Shared>, identity: &Rc<Option<Identity>>, listener: 
                 let (shared, identity) = (Rc::clone(shared), Rc::clone(identity));
                 peers.spawn_local(async move { answer(&shared, &identity, from, stream).await });
             }
-            Err(_) => sleep(RETRY).await,
+            Err(error) => {
+                shared.record.not_accepted("daemons", &error);
+                sleep(RETRY).await;
+            }
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use ratewire_groups::certificates::make;
 use ratewire_groups::client::Options;
+use ratewire_groups::client::blocking::Connection;
 use ratewire_groups::config::Protection;
 
 use crate::log::Log;
@@ -31,6 +32,19 @@ fn refused_clients_do_not_fill_the_log() {
     assert!(event("INFO message=daemon starts daemon=\"paris\" version="), "{lines:#?}");
     assert!(event("INFO message=daemon ready daemon=\"paris\""), "{lines:#?}");
     assert!(event("INFO message=daemon stops daemon=\"paris\""), "{lines:#?}");
+}
+
+#[test]
+fn a_free_port_for_clients_is_logged() {
+    let (mut config, log) = (one(), Log::default());
+    config.daemons[0].listen = vec!["127.0.0.1:0".parse().unwrap()];
+    let _daemon = start(config, "paris", &log).unwrap();
+    let lines = log.lines();
+    let address = lines.iter().find_map(|line| {
+        line.strip_prefix("INFO message=clients served address=\"")?.strip_suffix('"')
+    });
+    let address = address.unwrap_or_else(|| panic!("{lines:#?}")).parse().unwrap();
+    Connection::connect(&address, Options::default()).unwrap();
 }
 
 #[test]
