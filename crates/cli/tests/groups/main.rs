@@ -6,6 +6,7 @@ mod common;
 mod daemon;
 mod log;
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -150,6 +151,33 @@ fn a_daemon_that_is_away_or_goes_is_told() {
     let done = client(&folder, Fault::Ends, "1\n2\n3\n", &["chat", "room"]);
     assert_eq!(done.status.code(), Some(5), "{}", err(&done));
     assert!(err(&done).contains("has ended the connection"), "{}", err(&done));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the server runs beside the command")]
+fn a_chat_with_another_server_says_which_address_to_give() {
+    let folder = folder("groups-other-server");
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap().to_string();
+    let chat = || ratewire(&folder, &["groups", "chat", "room", "--at", &address]);
+    let help = "\n  help: give --at an address that `listen` has in a daemon's groups.toml";
+    // Nobody answers: the kernel accepts the connection.
+    let done = chat();
+    assert_eq!(done.status.code(), Some(5), "{}", err(&done));
+    assert!(err(&done).contains(&format!("{address} has not answered within 10 s{help}")));
+    let answering = std::thread::spawn(move || {
+        // The first is that of the client that has gone.
+        for stream in server.incoming().take(2) {
+            let mut stream = stream.unwrap();
+            _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            // To close with unread bytes would discard the answer.
+            _ = stream.read_to_end(&mut Vec::new());
+        }
+    });
+    let done = chat();
+    answering.join().unwrap();
+    assert_eq!(done.status.code(), Some(5), "{}", err(&done));
+    assert!(err(&done).contains(&format!("it speaks HTTP{help}")), "{}", err(&done));
 }
 
 /// Results of a flood of 1000 messages for two receivers, and the exit code.
