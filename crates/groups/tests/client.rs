@@ -347,3 +347,26 @@ async fn a_daemon_that_breaks_the_protocol_or_goes_is_an_error() {
     let error = connection.receive().await.unwrap_err();
     assert!(matches!(error, Error::Closed), "{error:?}");
 }
+
+#[tokio::test]
+async fn a_server_of_another_protocol_is_named() {
+    let answers = [
+        (&b"HTTP/1.1 400 Bad Request\r\n\r\n"[..], "it speaks HTTP"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "it speaks SSH"),
+        (&[0x15, 3, 1, 0, 2, 2, 70], "it speaks TLS"),
+        (b"\x1c\0\0\0RWGROUPS\x01", "it speaks with other daemons only"),
+    ];
+    for (answer, expected) in answers {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap().to_string().parse().unwrap();
+        let server = spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            // To close with unread bytes would discard the answer.
+            stream.read_buf(&mut BytesMut::new()).await.unwrap();
+            stream.write_all(answer).await.unwrap();
+        });
+        let error = Connection::connect(&address, Options::default()).await.err().unwrap();
+        assert!(error.to_string().ends_with(expected), "{error}");
+        server.await.unwrap();
+    }
+}

@@ -4,7 +4,9 @@
 #[expect(dead_code, reason = "no scenario is needed")]
 mod common;
 mod daemon;
+mod log;
 
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -84,6 +86,43 @@ fn certificates_are_those_of_the_file() {
     std::fs::copy(folder.join("set/paris.pem"), folder.join("set/tokyo.pem")).unwrap();
     let done = ratewire(&folder, &["groups", "check", "groups.toml"]);
     assert_eq!(done.status.code(), Some(2), "{}", err(&done));
+    let said = err(&done);
+    assert!(
+        said.contains("set/tokyo.pem cannot be used: ") && said.contains("\n  help: make a new")
+    );
+}
+
+#[test]
+fn certificates_of_nobody_are_refused_with_the_ways_to_name_daemons() {
+    let folder = folder("groups-nobody");
+    for args in [&[][..], &["set"], &["--overwrite"]] {
+        let done = ratewire(&folder, &[&["groups", "certificates"], args].concat());
+        assert_eq!(done.status.code(), Some(2), "{}", err(&done));
+        let ways = ["`--config groups.toml`", "DIR NAME..."];
+        assert!(ways.iter().all(|way| err(&done).contains(way)), "{}", err(&done));
+    }
+    assert!(!folder.join("set").exists());
+    let done = ratewire(&folder, &["groups", "certificates", "--help"]);
+    assert!(
+        out(&done).contains("certificates [OPTIONS] --config <FILE> [DIR]\n"),
+        "{}",
+        out(&done)
+    );
+}
+
+#[test]
+fn a_cause_is_told_once_and_the_remedy_as_help() {
+    let folder = folder("groups-causes");
+    write(&folder, "groups.toml", TWO);
+    let daemon = ["groups", "daemon", "--config", "groups.toml", "--name", "paris"];
+    let done = ratewire(&folder, &daemon);
+    assert_eq!(done.status.code(), Some(3), "{}", err(&done));
+    assert_eq!(err(&done).matches("No such file").count(), 1, "{}", err(&done));
+    assert!(err(&done).contains("\n  help: copy paris.pem of the set there"), "{}", err(&done));
+    // Nobody listens on port 1.
+    let done = ratewire(&folder, &["groups", "status", "--at", "127.0.0.1:1"]);
+    assert_eq!(done.status.code(), Some(5), "{}", err(&done));
+    assert!(err(&done).contains("\n  help: start a daemon, or name the address"), "{}", err(&done));
 }
 
 #[test]
@@ -112,6 +151,33 @@ fn a_daemon_that_is_away_or_goes_is_told() {
     let done = client(&folder, Fault::Ends, "1\n2\n3\n", &["chat", "room"]);
     assert_eq!(done.status.code(), Some(5), "{}", err(&done));
     assert!(err(&done).contains("has ended the connection"), "{}", err(&done));
+}
+
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the server runs beside the command")]
+fn a_chat_with_another_server_says_which_address_to_give() {
+    let folder = folder("groups-other-server");
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = server.local_addr().unwrap().to_string();
+    let chat = || ratewire(&folder, &["groups", "chat", "room", "--at", &address]);
+    let help = "\n  help: give --at an address that `listen` has in a daemon's groups.toml";
+    // Nobody answers: the kernel accepts the connection.
+    let done = chat();
+    assert_eq!(done.status.code(), Some(5), "{}", err(&done));
+    assert!(err(&done).contains(&format!("{address} has not answered within 10 s{help}")));
+    let answering = std::thread::spawn(move || {
+        // The first is that of the client that has gone.
+        for stream in server.incoming().take(2) {
+            let mut stream = stream.unwrap();
+            _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n");
+            // To close with unread bytes would discard the answer.
+            _ = stream.read_to_end(&mut Vec::new());
+        }
+    });
+    let done = chat();
+    answering.join().unwrap();
+    assert_eq!(done.status.code(), Some(5), "{}", err(&done));
+    assert!(err(&done).contains(&format!("it speaks HTTP{help}")), "{}", err(&done));
 }
 
 /// Results of a flood of 1000 messages for two receivers, and the exit code.

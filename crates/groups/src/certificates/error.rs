@@ -8,6 +8,10 @@ use rustls::pki_types::pem;
 
 use crate::config::Problem;
 
+/// Remedy for a set that is not whole.
+const MAKE: &str = "make a new set with `ratewire groups certificates --config FILE`, and copy it \
+                    to all hosts";
+
 /// Certificates that cannot be made or used.
 #[derive(Debug)]
 pub enum CertificateError {
@@ -38,26 +42,40 @@ impl CertificateError {
     }
 }
 
+impl CertificateError {
+    /// What to do.
+    pub fn help(&self) -> String {
+        match self {
+            CertificateError::Name(problem) => problem.help.clone(),
+            CertificateError::Exists(_) => "choose another folder, or replace the set with \
+                                            --overwrite: every daemon then needs its new files"
+                .to_string(),
+            CertificateError::Make(_) => {
+                "try again: the system may have had no random numbers".to_string()
+            }
+            CertificateError::Write(..) => {
+                "name a folder that this user may write, on a disk with free space".to_string()
+            }
+            CertificateError::Read(file, _) => {
+                let name = file.file_name().unwrap_or_default().display();
+                format!("copy {name} of the set there, or {MAKE}")
+            }
+            CertificateError::Unusable(..) => MAKE.to_string(),
+        }
+    }
+}
+
+/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
+/// [`CertificateError::help`].
 impl fmt::Display for CertificateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            CertificateError::Name(Problem { message, help, .. }) => write!(f, "{message}; {help}"),
-            CertificateError::Exists(file) => write!(
-                f,
-                "{} exists; choose another folder, or overwrite the set: every daemon then needs \
-                 its new files",
-                file.display()
-            ),
-            CertificateError::Make(source) => write!(f, "no certificate can be made: {source}"),
-            CertificateError::Write(file, source) => {
-                write!(f, "{} cannot be written: {source}", file.display())
-            }
-            CertificateError::Read(file, source) => {
-                write!(f, "{} cannot be read: {source}; copy the set's file there", file.display())
-            }
-            CertificateError::Unusable(file, source) => {
-                write!(f, "{} cannot be used: {source}; make a new set", file.display())
-            }
+            CertificateError::Name(problem) => f.write_str(&problem.message),
+            CertificateError::Exists(file) => write!(f, "{} exists", file.display()),
+            CertificateError::Make(_) => f.write_str("no certificate can be made"),
+            CertificateError::Write(file, _) => write!(f, "{} cannot be written", file.display()),
+            CertificateError::Read(file, _) => write!(f, "{} cannot be read", file.display()),
+            CertificateError::Unusable(file, _) => write!(f, "{} cannot be used", file.display()),
         }
     }
 }

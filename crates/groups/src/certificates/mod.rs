@@ -7,6 +7,7 @@
 //! serve as well.
 
 mod error;
+mod explain;
 mod identity;
 mod make;
 mod name;
@@ -14,5 +15,6 @@ mod name;
 mod tests;
 
 pub use error::CertificateError;
+pub(crate) use explain::explain;
 pub use identity::Identity;
 pub use make::make;

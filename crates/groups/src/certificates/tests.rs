@@ -72,15 +72,41 @@ async fn daemons_of_a_set_know_each_other() {
 async fn a_daemon_of_another_set_is_refused_on_both_sides() {
     let (ours, theirs) = (set(&NAMES, now()), set(&NAMES, now()));
     let (read, name) = meet(&load(&theirs, "alpha"), &load(&ours, "beta_2"), "beta_2").await;
-    assert!(told(&read).contains("UnknownIssuer") || told(&read).contains("BadSignature"));
-    name.unwrap_err();
+    let ours_is_wrong = "the other daemon's certificate was not made with the authority of this";
+    let theirs_is_wrong = "the other daemon refuses this one's certificate";
+    let says = |error: Option<io::Error>, start| {
+        let why = explain(&error.unwrap()).unwrap();
+        assert!(why.starts_with(start) && why.contains("; make one set with `ratewire groups"));
+        assert!(why.len() < 300, "{why} does not fit the status");
+    };
+    says(read.err(), ours_is_wrong);
+    says(name.err(), theirs_is_wrong);
 
     // A client that trusts the server's authority, but is not of its set.
     let mixed = set(&NAMES, now());
     fs::copy(ours.path().join("ca.pem"), mixed.path().join("ca.pem")).unwrap();
     let (read, name) = meet(&load(&mixed, "alpha"), &load(&ours, "beta_2"), "beta_2").await;
-    read.unwrap_err();
-    assert!(told(&name).contains("invalid peer certificate"), "{}", told(&name));
+    says(read.err(), theirs_is_wrong);
+    says(name.err(), ours_is_wrong);
+
+    // One whose authority has another name, too.
+    let other = tempfile::tempdir().unwrap();
+    fs::copy(theirs.path().join("alpha.pem"), other.path().join("ca.pem")).unwrap();
+    for file in ["alpha.pem", "alpha.key"] {
+        fs::copy(theirs.path().join(file), other.path().join(file)).unwrap();
+    }
+    let (read, name) = meet(&load(&other, "alpha"), &load(&ours, "beta_2"), "beta_2").await;
+    says(read.err(), ours_is_wrong);
+    says(name.err(), theirs_is_wrong);
+}
+
+#[tokio::test]
+async fn a_peer_without_tls_is_told_apart() {
+    let set = set(&NAMES, now());
+    let (mut near, far) = duplex(4096);
+    near.write_all(b"GET / HTTP/1.1\r\n\r\n").await.unwrap();
+    let error = load(&set, "alpha").accept(far, NAMES).await.err().unwrap();
+    assert!(explain(&error).unwrap().starts_with("the peer does not speak TLS"), "{error}");
 }
 
 #[tokio::test]
@@ -193,7 +219,12 @@ fn names_are_checked_before_anything_is_written() {
 fn what_cannot_be_used_is_named() {
     let set = set(&NAMES, now());
     let file = |name: &str| set.path().join(name);
-    let wrong = |name| Identity::load(set.path(), name).err().unwrap().to_string();
+    let wrong = |name| {
+        let error = Identity::load(set.path(), name).err().unwrap();
+        let cause = std::error::Error::source(&error).unwrap().to_string();
+        assert!(!error.to_string().contains(&cause) && !error.help().is_empty(), "{error}");
+        format!("{error}: {cause}")
+    };
     assert!(wrong("gamma").contains("gamma.pem cannot be read"), "{}", wrong("gamma"));
     fs::copy(file("beta_2.key"), file("alpha.key")).unwrap();
     assert!(wrong("alpha").contains("alpha.key cannot be used"), "{}", wrong("alpha"));

@@ -17,6 +17,8 @@ pub enum Error {
     Unreachable(Address, io::Error),
     /// The daemon does not accept the client.
     Refused(Refusal),
+    /// What answers is no daemon for clients, but a server of this protocol.
+    OtherServer(&'static str),
     /// No daemon may accept the request. Nothing was sent; the connection remains usable.
     Request(Violation),
     /// The daemon has broken the protocol. The connection is unusable.
@@ -36,6 +38,9 @@ impl fmt::Display for Error {
                 write!(f, "cannot connect to a daemon at {address}")
             }
             Error::Refused(_) => f.write_str("the daemon does not accept the client"),
+            Error::OtherServer(protocol) => {
+                write!(f, "what answers is no daemon for clients: it speaks {protocol}")
+            }
             Error::Request(_) => f.write_str("nothing was sent: the request is not valid"),
             Error::Daemon(_) => f.write_str("the daemon breaks the protocol"),
             Error::Connection(_) => f.write_str("the connection to the daemon has failed"),
@@ -47,7 +52,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
-            Error::Closed => None,
+            Error::Closed | Error::OtherServer(_) => None,
             Error::Address(source) => Some(source),
             Error::Name(source) => Some(source),
             Error::Refused(source) => Some(source),

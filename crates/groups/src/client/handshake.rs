@@ -8,6 +8,17 @@ use crate::spread::{Acceptance, ClientName, Hello, PrivateName, Version, choice,
 /// Bytes that a client reads at once.
 pub(super) const READ_SIZE: usize = 1 << 16;
 
+/// How answers of other servers begin: where, with what, and what they speak. A daemon's offer
+/// begins with its length and names.
+const OTHERS: [(usize, &[u8], &str); 4] = [
+    (0, b"HTTP/", "HTTP"),
+    (0, b"SSH-", "SSH"),
+    // An alert of any version.
+    (0, b"\x15\x03", "TLS"),
+    // The greeting in a frame, after the frame's length.
+    (4, b"RWGROUPS", "with other daemons only"),
+];
+
 /// How a client wants to be known and served.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -47,6 +58,12 @@ impl Handshake {
         if self.is_offered {
             let acceptance = Acceptance::parse(buffer, Version::NEWEST).map_err(Error::Refused)?;
             return Ok(acceptance.map_or(Step::Read, |acceptance| Step::Done(acceptance.name)));
+        }
+        let is_start = |(at, start, _): &&(usize, &[u8], _)| {
+            buffer.get(*at..).is_some_and(|answer| answer.starts_with(start))
+        };
+        if let Some((.., protocol)) = OTHERS.iter().find(is_start) {
+            return Err(Error::OtherServer(protocol));
         }
         match parse_offer(buffer).map_err(Error::Refused)? {
             None => Ok(Step::Read),

@@ -1,7 +1,7 @@
 //! Daemons, and where they listen.
 
-use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::fmt;
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -63,6 +63,15 @@ impl Listen {
     }
 }
 
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Listen::Tcp(address) => address.fmt(f),
+            Listen::Unix(path) => write!(f, "unix:{}", path.display()),
+        }
+    }
+}
+
 impl FromStr for Listen {
     type Err = String;
 
@@ -120,13 +129,10 @@ pub(super) fn read(root: &Section<'_>) -> Vec<At<Daemon>> {
     }
     let is_alone = sections.len() < 2;
     let sections = sections.into_iter().take(MOST_NODES);
-    let read = sections.filter_map(|section| {
-        let daemon = daemon(&section, is_alone)?;
-        Some(At { value: daemon, span: section.span })
-    });
-    let daemons: Vec<At<Daemon>> = read.collect();
-    check_distinct(root, &daemons);
-    daemons
+    let read = sections.filter_map(|section| Some((daemon(&section, is_alone)?, section)));
+    let daemons: Vec<(Daemon, Section<'_>)> = read.collect();
+    check_distinct(&daemons);
+    daemons.into_iter().map(|(value, section)| At { value, span: section.span }).collect()
 }
 
 fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
@@ -146,14 +152,10 @@ fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
     let status = section.parsed::<SocketAddr>("status", shown).map(|at| at.value);
     let address = address.map(|at| at.value);
     let daemon = Daemon { name: name?, address, listen: listen(section), status };
-    let clients = daemon.listen.iter().filter_map(|listen| match listen {
-        Listen::Tcp(address) => Some(*address),
-        Listen::Unix(_) => None,
-    });
-    let all = clients.chain(daemon.address).chain(daemon.status);
-    let mut seen = BTreeSet::new();
-    if let Some(twice) = all.filter(|a| a.port() != 0).find(|address| !seen.insert(*address)) {
-        let message = format!("daemon `{}` listens twice on {twice}", daemon.name);
+    let taken: Vec<Taken> = taken(&daemon).collect();
+    let clash = taken.iter().enumerate().find_map(|(n, last)| clash(&taken[..n], last));
+    if let Some((_, what)) = clash {
+        let message = format!("daemon `{}` listens twice on {what}", daemon.name);
         section.source.note(&section.span, message, "give each of its listeners its own port");
     }
     Some(daemon)
@@ -195,21 +197,68 @@ fn listen(section: &Section<'_>) -> Vec<Listen> {
     found
 }
 
-/// Notes names and addresses that two daemons have.
-fn check_distinct(root: &Section<'_>, daemons: &[At<Daemon>]) {
-    for (number, At { value: daemon, span }) in daemons.iter().enumerate() {
-        let mut before = daemons[..number].iter().map(|at| &at.value);
+/// What a daemon listens on, with the key that says so.
+type Taken = (&'static str, Listen);
+
+fn taken(daemon: &Daemon) -> impl Iterator<Item = Taken> {
+    let others = [("address", daemon.address), ("status", daemon.status)];
+    let others = others.into_iter().filter_map(|(key, at)| Some((key, Listen::Tcp(at?))));
+    daemon.listen.iter().map(|listen| ("listen", listen.clone())).chain(others)
+}
+
+/// The key of `last` and the words for what it shares with one of `before`, on one host.
+fn clash(before: &[Taken], (key, last): &Taken) -> Option<(&'static str, String)> {
+    let (_, first) = before.iter().find(|(_, first)| excludes(first, last))?;
+    let what = if first == last { last.to_string() } else { format!("{first} and {last}") };
+    Some((key, what))
+}
+
+/// Whether no host can have both listeners. IPv6's wildcard may or may not include IPv4: the
+/// kernel's settings decide.
+fn excludes(first: &Listen, last: &Listen) -> bool {
+    let (Listen::Tcp(first), Listen::Tcp(last)) = (first, last) else { return first == last };
+    let ([a, b], port) = ([first, last].map(place), first.port());
+    let is_covered = a.0.is_ipv4() == b.0.is_ipv4() && [a, b].iter().any(|p| p.0.is_unspecified());
+    port == last.port() && port != 0 && (a == b || is_covered)
+}
+
+/// IP address, and the scope that an IPv6 address may need.
+fn place(address: &SocketAddr) -> (IpAddr, u32) {
+    match address {
+        SocketAddr::V4(_) => (address.ip(), 0),
+        SocketAddr::V6(v6) => (address.ip().to_canonical(), v6.scope_id()),
+    }
+}
+
+/// Whether two daemons run on one host: others reach both at one address, or at loopback addresses.
+/// What they listen on for clients does not tell, because many hosts may have the same.
+fn is_one_host(first: &Daemon, last: &Daemon) -> bool {
+    let places = first.address.as_ref().map(place).zip(last.address.as_ref().map(place));
+    places.is_some_and(|(a, b)| a == b || (a.0.is_loopback() && b.0.is_loopback()))
+}
+
+/// Notes what two daemons cannot both have: a name, or on one host a port or socket.
+fn check_distinct(daemons: &[(Daemon, Section<'_>)]) {
+    let all_taken: Vec<Vec<Taken>> =
+        daemons.iter().map(|(daemon, _)| taken(daemon).collect()).collect();
+    for (number, (daemon, section)) in daemons.iter().enumerate() {
+        let before = daemons[..number].iter().map(|(other, _)| other);
         // Certificates ignore case.
         if before.clone().any(|other| other.name.eq_ignore_ascii_case(&daemon.name)) {
             let message = format!("two daemons are called `{}`", daemon.name);
             let help = "give each daemon a name of its own; case does not matter";
-            root.source.note(span, message, help);
+            section.source.note(&section.span, message, help);
         }
-        let is_shared = |other: &&Daemon| other.address == daemon.address;
-        if let (Some(address), Some(other)) = (daemon.address, before.find(is_shared)) {
-            let message =
-                format!("`{}` and `{}` have the address {address}", other.name, daemon.name);
-            root.source.note(span, message, "give each daemon an address or port of its own");
+        let shared = before.zip(&all_taken).find_map(|(other, taken)| {
+            let mut mine = all_taken[number].iter().filter(|_| is_one_host(other, daemon));
+            Some((other, mine.find_map(|last| clash(taken, last))?))
+        });
+        if let Some((other, (key, what))) = shared {
+            let (other, me) = (&other.name, &daemon.name);
+            let message = format!("`{other}` and `{me}` are on one host and listen on {what}");
+            let help = "give each daemon ports and sockets of its own; one without `listen` takes \
+                        127.0.0.1:4803 and unix:/tmp/4803";
+            section.source.note(&section.place(key), message, help);
         }
     }
 }

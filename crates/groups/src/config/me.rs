@@ -76,7 +76,8 @@ mod tests {
     const TEXT: &str = "plaintext = true
         [[daemon]]\nname = \"alpha\"\naddress = \"10.0.0.1:4804\"
         [[daemon]]\nname = \"beta\"\naddress = \"10.0.0.2:4804\"
-        [[daemon]]\nname = \"gamma\"\naddress = \"10.0.0.2:4805\"";
+        [[daemon]]\nname = \"gamma\"\naddress = \"10.0.0.2:4805\"
+        listen = [\"unix:/gamma\"]";
 
     #[test]
     fn the_name_then_the_address_then_the_host_decide() {

@@ -59,6 +59,7 @@ address = "127.0.0.1:4804"
 [[daemon]]
 name = "b"
 address = "127.0.0.1:4805"
+listen = ["unix:/tmp/b"]
 "#;
 
 fn parse(text: &str) -> Result<Config, String> {
@@ -149,7 +150,10 @@ fn every_mistake_has_a_line_and_a_remedy() {
         (TWO.replace("\"a\"", "\"CA\""), "\"CA\" is the name of the certificates' authority"),
         (TWO.replace("\"a\"", &format!("{:?}", "x".repeat(20))), "has 20 characters"),
         (TWO.replace("\"a\"", "\"B\""), "5:1: two daemons are called `b`"),
-        (TWO.replace("4805", "4804"), "`a` and `b` have the address 127.0.0.1:4804"),
+        (
+            TWO.replace("4805", "4804"),
+            "7:11: `a` and `b` are on one host and listen on 127.0.0.1:4804",
+        ),
         (TWO.replace("address = \"127.0.0.1:4805\"", ""), "[[daemon]] needs the key `address`"),
         (TWO.replace("127.0.0.1:4805", "localhost:4805"), "`address` cannot be \"localhost:4805\""),
         (TWO.replace("127.0.0.1:4805", "0.0.0.0:4805"), "cannot reach `address` 0.0.0.0:4805"),
@@ -165,19 +169,19 @@ fn every_mistake_has_a_line_and_a_remedy() {
         ),
         (format!("links = \"ring\"{TWO}"), "1:9: `links` cannot be \"ring\""),
         (format!("links = \"mesh\"{}", link("between = [\"a\", \"b\"]")), "exclude each other"),
-        (link(""), "8:1: [[link]] needs the key `between`"),
-        (link("between = [\"a\"]"), "9:11: `between` has 1 names"),
-        (link("between = [\"a\", \"c\"]"), "9:17: no daemon is called \"c\"\n  help: known: a, b"),
+        (link(""), "9:1: [[link]] needs the key `between`"),
+        (link("between = [\"a\"]"), "10:11: `between` has 1 names"),
+        (link("between = [\"a\", \"c\"]"), "10:17: no daemon is called \"c\"\n  help: known: a, b"),
         (link("between = [\"a\", \"a\"]"), "the link leads from a daemon to itself"),
-        (link("between = [\"a\", \"b\"]\ndelay = \"0 s\""), "10:9: `delay` cannot be 0 s"),
+        (link("between = [\"a\", \"b\"]\ndelay = \"0 s\""), "11:9: `delay` cannot be 0 s"),
         (link("between = [\"a\", \"b\"]\n[[link]]\nbetween = [\"b\", \"a\"]"), "linked twice"),
         (
             link("between = [\"a\", \"b\"]\n[[daemon]]\nname = \"c\"\naddress = \"[::1]:1\""),
-            "10:1: no links lead from `a` to `c`",
+            "11:1: no links lead from `a` to `c`",
         ),
         (format!("certificates = \"x\"\nplaintext = true{TWO}"), "exclude each other"),
         (format!("plaintext = 1{TWO}"), "`plaintext` cannot be the number 1"),
-        (format!("{TWO}[flow-control]\nfee = 21"), "9:7: `fee` is more than `cap`"),
+        (format!("{TWO}[flow-control]\nfee = 21"), "10:7: `fee` is more than `cap`"),
         (format!("{TWO}[flow-control]\nsalary = nan"), "`salary` cannot be NaN"),
         (format!("{TWO}[flow-control]\nsalary = \"10\""), "help: allowed: a number from 0.000001"),
         (format!("{TWO}[flow-control]\ninterval = \"100\""), "\"100\" has no unit"),
@@ -198,6 +202,62 @@ fn every_mistake_has_a_line_and_a_remedy() {
         assert!(said.starts_with("/etc/groups.toml:") && said.contains("\n  help: "), "{said}");
         assert!(!fuzzing::config(text.as_bytes()));
     }
+}
+
+/// Two daemons with these addresses, listeners and a status.
+fn pair(addresses: [&str; 2], listen: [&str; 2], status: &str) -> String {
+    let daemon = |n: usize| {
+        let (name, address, listen) = (["a", "b"][n], addresses[n], listen[n]);
+        let listen = if listen.is_empty() { String::new() } else { format!("listen = {listen}\n") };
+        format!("[[daemon]]\nname = \"{name}\"\naddress = \"{address}\"\n{listen}")
+    };
+    format!("plaintext = true\n{}{status}{}", daemon(0), daemon(1))
+}
+
+#[test]
+fn daemons_of_one_host_need_ports_and_sockets_of_their_own() {
+    let one = ["10.0.0.1:1", "10.0.0.1:2"];
+    let status = "status = \"0.0.0.0:4809\"\n";
+    let cases = [
+        (one, ["", ""], "", "5:1: `a` and `b` are on one host and listen on 127.0.0.1:4803"),
+        (["127.0.0.1:1", "127.0.0.2:1"], ["", ""], "", "on one host and listen on 127.0.0.1:4803"),
+        (["[::1]:1", "[::ffff:127.0.0.1]:1"], ["", ""], "", "listen on 127.0.0.1:4803"),
+        (one, ["[\"unix:/x\"]", "[\"unix:/x\"]"], "", "9:10: `a` and `b` are on one host"),
+        (one, ["[\"0.0.0.0:3\"]", "[\"10.0.0.1:3\"]"], "", "on 0.0.0.0:3 and 10.0.0.1:3\n"),
+        (one, ["[\"[::]:3\"]", "[\"[fd00::1]:3\"]"], "", "on [::]:3 and [fd00::1]:3\n"),
+        (
+            one,
+            ["[\"127.0.0.1:3\"]", "[\"127.0.0.1:4809\"]"],
+            status,
+            "0.0.0.0:4809 and 127.0.0.1:4809",
+        ),
+        (one, ["[\"0.0.0.0:2\"]", "[\"127.0.0.1:3\"]"], "", "8:11: `a` and `b` are on one host"),
+    ];
+    for (addresses, listen, status, expected) in cases {
+        let text = pair(addresses, listen, status);
+        let said = wrong(&text);
+        assert!(
+            said.contains(expected) && said.contains("without `listen` takes"),
+            "{text}\n{said}"
+        );
+    }
+    // Hosts of their own may have what they want, and these ports are different ones.
+    let two = ["10.0.0.1:1", "10.0.0.2:1"];
+    for (addresses, listen) in [
+        (two, ["", ""]),
+        (two, ["[\"0.0.0.0:4803\"]", "[\"0.0.0.0:4803\"]"]),
+        (two, ["[\"10.0.0.9:4803\"]", "[\"10.0.0.9:4803\"]"]),
+        (["10.0.0.1:1", "127.0.0.1:1"], ["", ""]),
+        (["[fe80::1%2]:1", "[fe80::1%3]:1"], ["", ""]),
+        (one, ["[\"127.0.0.1:0\"]", "[\"127.0.0.1:0\"]"]),
+        (one, ["[\"[::]:3\"]", "[\"127.0.0.1:3\"]"]),
+        (one, ["[\"127.0.0.1:3\"]", "[\"127.0.0.2:3\"]"]),
+    ] {
+        parse(&pair(addresses, listen, "")).unwrap();
+    }
+    let said =
+        wrong("[[daemon]]\nname = \"a\"\nlisten = [\"0.0.0.0:1\"]\nstatus = \"127.0.0.1:1\"");
+    assert!(said.contains("`a` listens twice on 0.0.0.0:1 and 127.0.0.1:1"), "{said}");
 }
 
 /// Deeply nested values and tables do not exhaust the stack.
@@ -224,13 +284,12 @@ fn all_mistakes_are_told_in_the_order_of_the_file() {
 #[test]
 fn as_many_daemons_as_the_overlay_has_nodes() {
     let daemons = |count: usize| {
-        let daemon =
-            |n| format!("[[daemon]]\nname = \"d{n}\"\naddress = \"127.0.0.1:{}\"\n", n + 1);
-        (0..count).map(daemon).collect::<String>()
+        let daemon = |n| format!("[[daemon]]\nname = \"d{n}\"\naddress = \"10.0.0.{}:1\"\n", n + 1);
+        "plaintext = true\n".to_string() + &(0..count).map(daemon).collect::<String>()
     };
     let config = parse(&daemons(MOST_NODES)).unwrap();
     assert_eq!(config.edges().len(), MOST_NODES * (MOST_NODES - 1));
-    assert!(wrong(&daemons(MOST_NODES + 1)).contains("385:1: 129 daemons are too many"));
+    assert!(wrong(&daemons(MOST_NODES + 1)).contains("386:1: 129 daemons are too many"));
 }
 
 #[test]
@@ -321,9 +380,9 @@ proptest! {
     ) {
         prop_assume!(!names.contains("ca"));
         let names: Vec<String> = names.into_iter().collect();
-        let mut text = String::new();
+        let mut text = "plaintext = true\n".to_string();
         for (number, name) in names.iter().enumerate() {
-            text += &format!("[[daemon]]\nname = {name:?}\naddress = \"127.0.0.1:{}\"\n", number + 1);
+            text += &format!("[[daemon]]\nname = {name:?}\naddress = \"10.0.0.{}:1\"\n", number + 1);
         }
         for (pair, delay) in names.windows(2).zip(&delays) {
             text += &format!("[[link]]\nbetween = {pair:?}\ndelay = \"{delay} ms\"\n");

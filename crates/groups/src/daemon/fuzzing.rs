@@ -23,9 +23,9 @@ use crate::wire::{decode, encode};
 /// Three daemons in a line.
 const CONFIGURATION: &str = r#"
 daemon = [
-    { name = "a", address = "127.0.0.1:1" },
-    { name = "b", address = "127.0.0.1:2" },
-    { name = "c", address = "127.0.0.1:3" },
+    { name = "a", address = "127.0.0.1:1", listen = ["unix:/a"] },
+    { name = "b", address = "127.0.0.1:2", listen = ["unix:/b"] },
+    { name = "c", address = "127.0.0.1:3", listen = ["unix:/c"] },
 ]
 link = [{ between = ["a", "b"] }, { between = ["b", "c"] }]
 "#;

@@ -15,7 +15,7 @@ use tokio::time::{sleep, timeout};
 use super::core::{Link, LinkMessage, Shared, microseconds};
 use super::error::DaemonError;
 use super::record::reason;
-use crate::certificates::Identity;
+use crate::certificates::{Identity, explain};
 use crate::config::{Config, Protection};
 use crate::wire::{Greeting, decode, encode};
 
@@ -126,7 +126,10 @@ async fn accept(shared: &Rc<Shared>, identity: &Rc<Option<Identity>>, listener: 
                 let (shared, identity) = (Rc::clone(shared), Rc::clone(identity));
                 peers.spawn_local(async move { answer(&shared, &identity, from, stream).await });
             }
-            Err(_) => sleep(RETRY).await,
+            Err(error) => {
+                shared.record.not_accepted("daemons", &error);
+                sleep(RETRY).await;
+            }
         }
     }
 }
@@ -256,6 +259,9 @@ where
 
 /// Why a connection has failed, in words.
 fn why(error: &io::Error) -> String {
+    if let Some(why) = explain(error) {
+        return why.to_string();
+    }
     match error.kind() {
         io::ErrorKind::TimedOut => "the other end has not answered in time".to_string(),
         io::ErrorKind::UnexpectedEof => ENDED.to_string(),

@@ -10,6 +10,7 @@ use std::time::Duration;
 use ratewire_overlay::OverlayNodeId;
 use tokio::net::{TcpListener, UnixListener, UnixStream};
 use tokio::task::JoinSet;
+use tracing::info;
 
 use super::client;
 use super::core::Shared;
@@ -44,9 +45,17 @@ impl Listeners {
             let failed = |error| DaemonError::Listen(listen.clone(), error);
             match listen {
                 Listen::Tcp(address) => {
-                    open.tcp.push(TcpListener::bind(address).await.map_err(failed)?);
+                    let listener = TcpListener::bind(address).await.map_err(failed)?;
+                    // Port 0 of the configuration takes a free port.
+                    let address = listener.local_addr().unwrap_or(*address).to_string();
+                    info!(target: "ratewire_groups", address, "clients served");
+                    open.tcp.push(listener);
                 }
-                Listen::Unix(path) => open.unix.push(unix(path).await.map_err(failed)?),
+                Listen::Unix(path) => {
+                    open.unix.push(unix(path).await.map_err(failed)?);
+                    let address = path.display().to_string();
+                    info!(target: "ratewire_groups", address, "clients served");
+                }
             }
         }
         Ok(open)
@@ -118,7 +127,10 @@ async fn accept<S, A, F>(
         }
         match next().await {
             Ok(stream) => _ = clients.spawn_local(serve(stream, Rc::clone(shared))),
-            Err(_) => tokio::time::sleep(PAUSE).await,
+            Err(error) => {
+                shared.record.not_accepted("clients", &error);
+                tokio::time::sleep(PAUSE).await;
+            }
         }
     }
 }

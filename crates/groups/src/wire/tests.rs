@@ -39,8 +39,12 @@ fn config(text: &str) -> Config {
 
 /// Two daemons, the second called so.
 fn pair(name: &str) -> Config {
-    let daemon =
-        |name: &str, port| format!("[[daemon]]\nname = {name:?}\naddress = \"127.0.0.1:{port}\"\n");
+    let daemon = |name: &str, port| {
+        format!(
+            "[[daemon]]\nname = {name:?}\naddress = \"127.0.0.1:{port}\"\n\
+             listen = [\"unix:/{port}\"]\n"
+        )
+    };
     config(&[daemon("alpha", 1), daemon(name, 2)].concat())
 }
 

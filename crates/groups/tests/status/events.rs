@@ -1,9 +1,12 @@
 //! Events for the log.
 
+use ratewire_groups::certificates::make;
 use ratewire_groups::client::Options;
+use ratewire_groups::client::blocking::Connection;
+use ratewire_groups::config::Protection;
 
 use crate::log::Log;
-use crate::running::{one, start};
+use crate::running::{one, start, two};
 
 #[test]
 fn refused_clients_do_not_fill_the_log() {
@@ -29,4 +32,39 @@ fn refused_clients_do_not_fill_the_log() {
     assert!(event("INFO message=daemon starts daemon=\"paris\" version="), "{lines:#?}");
     assert!(event("INFO message=daemon ready daemon=\"paris\""), "{lines:#?}");
     assert!(event("INFO message=daemon stops daemon=\"paris\""), "{lines:#?}");
+}
+
+#[test]
+fn a_free_port_for_clients_is_logged() {
+    let (mut config, log) = (one(), Log::default());
+    config.daemons[0].listen = vec!["127.0.0.1:0".parse().unwrap()];
+    let _daemon = start(config, "paris", &log).unwrap();
+    let lines = log.lines();
+    let address = lines.iter().find_map(|line| {
+        line.strip_prefix("INFO message=clients served address=\"")?.strip_suffix('"')
+    });
+    let address = address.unwrap_or_else(|| panic!("{lines:#?}")).parse().unwrap();
+    Connection::connect(&address, Options::default()).unwrap();
+}
+
+#[test]
+fn daemons_of_two_sets_of_certificates_name_the_remedy() {
+    let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let (config, logs) = (two(), [(); 2].map(|()| Log::default()));
+    let daemons = [0, 1].map(|place| {
+        let (folder, mut config) = (folders[place].path(), config.clone());
+        make(folder, &["paris", "tokyo"], std::time::SystemTime::now(), false).unwrap();
+        config.protection = Protection::Certificates(folder.to_path_buf());
+        start(config, ["paris", "tokyo"][place], &logs[place]).unwrap()
+    });
+    // Paris connects. It may have tried before Tokyo was there.
+    let is_told = |why: &str| why.contains("not made with the authority of this daemon's set");
+    daemons[0].wait(|status| status.links[0].last_error.as_deref().is_some_and(is_told));
+    drop(daemons);
+    let remedy = "make one set with `ratewire groups certificates`, copy it to all hosts";
+    for (log, event) in logs.iter().zip(["link cannot come up", "no link for this connection"]) {
+        let lines = log.lines();
+        let is_told = |line: &String| line.contains(event) && line.contains(remedy);
+        assert!(lines.iter().any(is_told), "{lines:#?}");
+    }
 }

@@ -153,5 +153,5 @@ fn answers_of_other_servers_are_told_apart() {
     assert!(matches!(other, StatusError::Connection(..)), "{other}");
     let other = asked("220 mail.example.com ESMTP\r\n");
     assert!(matches!(other, StatusError::Connection(..)), "{other}");
-    assert!(other.to_string().ends_with("in the daemon's configuration"), "{other}");
+    assert!(other.help().ends_with("in the daemon's groups.toml"), "{}", other.help());
 }

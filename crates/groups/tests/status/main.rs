@@ -12,7 +12,7 @@ use log::Log;
 use ratewire_groups::client::{Options, Service};
 use ratewire_groups::config::{Config, Listen, Policy};
 use ratewire_groups::daemon::{ClientStatus, DaemonError, StatusError, fetch_status};
-use running::{free, joined, message, one, paris, start};
+use running::{free, joined, message, one, paris, start, two};
 
 #[test]
 fn clients_and_groups_are_shown() {
@@ -114,18 +114,6 @@ fn refused_clients_and_violations_are_counted() {
     assert_eq!((totals.accepted, totals.refused, totals.violations), (2, 1, 1));
 }
 
-fn two() -> Config {
-    let table = |name| {
-        let [link, listen, status] = [free(), free(), free()];
-        format!(
-            "[[daemon]]\nname = \"{name}\"\naddress = \"{link}\"\nlisten = [\"{listen}\"]\n\
-             status = \"{status}\"\n"
-        )
-    };
-    let text = format!("links = \"mesh\"\n{}{}", table("paris"), table("tokyo"));
-    Config::parse(Path::new("groups.toml"), &text).unwrap()
-}
-
 #[test]
 fn links_show_their_traffic_and_why_they_are_down() {
     let (config, log) = (two(), Log::default());
@@ -150,6 +138,8 @@ fn links_show_their_traffic_and_why_they_are_down() {
     let status = paris.status();
     let link = &status.links[0];
     assert_eq!((link.peer.as_str(), link.is_up, link.reconnects), ("tokyo", true, 0));
+    assert_eq!(link.last_error, Some(why));
+    assert!(!status.table().contains("refused"), "{}", status.table());
     assert_eq!(link.sent.messages, 5);
     assert!(link.sent.data_bytes > 5000 && link.sent.other_bytes > 0);
     assert_eq!(
@@ -165,7 +155,11 @@ fn links_show_their_traffic_and_why_they_are_down() {
     let after = paris.wait(|status| !status.links[0].is_up);
     let why = after.links[0].last_error.clone().unwrap();
     assert!(why.contains("ended the connection") || why.contains("refused"), "{why}");
-    assert!(after.table().contains("down"), "{}", after.table());
+    assert!(
+        after.table().contains("  down  ") && after.table().contains(&why),
+        "{}",
+        after.table()
+    );
     let events = [
         "WARN message=link cannot come up peer=\"tokyo\" reason=\"Connection refused",
         "INFO message=link up peer=\"tokyo\"",
@@ -276,8 +270,8 @@ fn a_taken_address_keeps_only_daemons_with_a_file_from_running() {
 fn no_daemon_at_the_address_is_an_error_with_a_remedy() {
     let address = free();
     let error = fetch_status(address).unwrap_err();
-    let start = format!("no daemon tells its status at {address}; start one");
-    assert!(error.to_string().starts_with(&start), "{error}");
+    assert_eq!(error.to_string(), format!("no daemon tells its status at {address}"));
+    assert!(error.help().starts_with("start a daemon, or name the address"), "{}", error.help());
     // A daemon's address for clients waits for the client to introduce itself.
     let daemon = paris();
     let error = fetch_status(daemon.clients).unwrap_err();

@@ -61,6 +61,19 @@ pub fn one() -> Config {
     Config::parse(Path::new("groups.toml"), &text).unwrap()
 }
 
+/// The configuration of two daemons, `paris` and `tokyo`, with a link.
+pub fn two() -> Config {
+    let table = |name| {
+        let [link, listen, status] = [free(), free(), free()];
+        format!(
+            "[[daemon]]\nname = \"{name}\"\naddress = \"{link}\"\nlisten = [\"{listen}\"]\n\
+             status = \"{status}\"\n"
+        )
+    };
+    let text = format!("links = \"mesh\"\n{}{}", table("paris"), table("tokyo"));
+    Config::parse(Path::new("groups.toml"), &text).unwrap()
+}
+
 pub fn paris() -> Running {
     start(one(), "paris", &Log::default()).unwrap()
 }

@@ -6,17 +6,19 @@ use std::path::{Path, PathBuf};
 use ratewire_groups::certificates::{CertificateError, make};
 use ratewire_groups::config::{Config, Protection};
 
-use super::check;
+use super::{check, with_causes};
 use crate::exit::Exit;
 use crate::output::print;
 
 #[derive(clap::Args)]
+#[command(override_usage = "ratewire groups certificates [OPTIONS] --config <FILE> [DIR]\n       \
+                            ratewire groups certificates [OPTIONS] <DIR> <NAME>...")]
 pub(crate) struct Args {
     /// Folder to write the set into [default: `certificates` of the file]
-    #[arg(value_name = "DIR", required_unless_present = "config")]
+    #[arg(value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Names of all daemons
-    #[arg(value_name = "NAME", required_unless_present = "config")]
+    /// Names of all daemons, without --config
+    #[arg(value_name = "NAME")]
     names: Vec<String>,
     /// Make certificates for the daemons of this groups.toml
     #[arg(long, value_name = "FILE", conflicts_with = "names")]
@@ -43,7 +45,10 @@ pub(super) fn certificates(args: &Args) -> Exit {
 /// The set's folder, and the names of the daemons.
 fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
     let Some(file) = &args.config else {
-        return Ok((args.folder.clone().unwrap_or_default(), args.names.clone()));
+        return match &args.folder {
+            Some(folder) if !args.names.is_empty() => Ok((folder.clone(), args.names.clone())),
+            _ => Err(nobody()),
+        };
     };
     let config = Config::read(file).map_err(|error| check::fail(&error))?;
     let names = config.daemons.into_iter().map(|daemon| daemon.name).collect();
@@ -62,14 +67,22 @@ fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
     }
 }
 
+/// Tells that the command line names no daemons. clap would ask for a folder and names only.
+fn nobody() -> Exit {
+    tell!(
+        "ratewire: no daemons are named, so no certificates can be made\n  \
+         help: `--config groups.toml` makes those of the file's daemons; without a file, name a \
+         folder and all daemons: `ratewire groups certificates DIR NAME...`"
+    );
+    Exit::Wrong
+}
+
 fn fail(error: &CertificateError) -> Exit {
-    tell!("ratewire: {error}");
+    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
     match error {
-        CertificateError::Name(_) => return Exit::Wrong,
-        CertificateError::Exists(_) => _ = tell!("  help: --overwrite replaces the set"),
-        _ => {}
+        CertificateError::Name(_) => Exit::Wrong,
+        _ => Exit::File,
     }
-    Exit::File
 }
 
 /// What was written, and which files each daemon's host needs.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ratewire_groups::certificates::{CertificateError, Identity};
 use ratewire_groups::config::{Config, ConfigError, Daemon, Listen, Protection};
 
+use super::with_causes;
 use crate::exit::Exit;
 use crate::output::print;
 
@@ -54,7 +55,7 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
     }
     let mut exit = Exit::Done;
     for error in results.iter().filter_map(|result| result.as_ref().err()) {
-        tell!("ratewire: {error}");
+        tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
         exit = Exit::Wrong;
     }
     exit
@@ -64,7 +65,7 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
 fn described(config: &Config) -> String {
     let mut text = String::new();
     for (place, daemon) in config.daemons.iter().enumerate() {
-        let listen: Vec<String> = daemon.listen.iter().map(shown).collect();
+        let listen: Vec<String> = daemon.listen.iter().map(Listen::to_string).collect();
         _ = write!(text, "{}: clients at {}", daemon.name, listen.join(", "));
         if let Some(status) = daemon.status {
             _ = write!(text, "; status at {status}");
@@ -83,13 +84,6 @@ fn described(config: &Config) -> String {
         text.push('\n');
     }
     ratewire_units::text::legible_lines(&text)
-}
-
-fn shown(listen: &Listen) -> String {
-    match listen {
-        Listen::Tcp(address) => address.to_string(),
-        Listen::Unix(path) => format!("unix:{}", path.display()),
-    }
 }
 
 /// The daemons to which one is linked, each with the length of the link.

@@ -70,14 +70,13 @@ async fn told_to_stop() {
 
 fn fail(error: &DaemonError) -> Exit {
     let help = match error {
-        DaemonError::Runtime(_) => "raise the limit of open files",
+        DaemonError::Runtime(_) => "raise the limit of open files".to_string(),
         DaemonError::Listen(..) | DaemonError::Links(..) | DaemonError::Status(..) => {
             "end the program that has the address (perhaps another daemon), or write another address \
              into a groups.toml and name the file with --config"
+                .to_string()
         }
-        DaemonError::Certificates(_) => {
-            "`ratewire groups certificates --config FILE` makes certificates of all daemons"
-        }
+        DaemonError::Certificates(error) => error.help(),
     };
     tell!("ratewire: {}\n  help: {help}", with_causes(error));
     match error {

@@ -53,7 +53,7 @@ pub(super) fn status(args: &Args) -> Exit {
 }
 
 fn fail(error: &StatusError) -> Exit {
-    tell!("ratewire: {}", with_causes(error));
+    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
     Exit::Unable
 }
 

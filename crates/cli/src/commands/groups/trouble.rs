@@ -5,6 +5,10 @@ use ratewire_groups::client::{Error, Refusal};
 use super::with_causes;
 use crate::exit::Exit;
 
+/// Remedy for an address where no daemon talks to clients.
+pub(super) const LISTEN: &str =
+    "give --at an address that `listen` has in a daemon's groups.toml, not `status` or `address`";
+
 /// Why a client ends early.
 pub(super) enum End {
     /// The connection has failed.
@@ -38,9 +42,11 @@ pub(super) fn fail(error: &Error) -> Exit {
     tell!("ratewire: {text}");
     match error {
         Error::Address(_) | Error::Name(_) | Error::Request(_) => Exit::Wrong,
-        Error::Unreachable(..) | Error::Refused(_) | Error::Connection(_) | Error::Closed => {
-            Exit::Unable
-        }
+        Error::Unreachable(..)
+        | Error::OtherServer(_)
+        | Error::Refused(_)
+        | Error::Connection(_)
+        | Error::Closed => Exit::Unable,
         Error::Daemon(_) => Exit::Failed,
     }
 }
@@ -48,15 +54,16 @@ pub(super) fn fail(error: &Error) -> Exit {
 fn remedy(error: &Error) -> Option<&'static str> {
     match error {
         Error::Unreachable(..) => Some("start a daemon there, or name another address with --at"),
+        Error::OtherServer(_) => Some(LISTEN),
         Error::Refused(Refusal::NotUnique | Refusal::IllegalName) => {
             Some("choose another name with --name, or none: the daemon then gives one")
         }
         Error::Refused(Refusal::Quota) => {
             Some("end other clients, or raise `clients` in [limits] of the daemon's groups.toml")
         }
-        Error::Closed | Error::Connection(_) => {
-            Some("the daemon's log says why, unless the daemon was killed")
-        }
+        Error::Closed | Error::Connection(_) => Some(
+            "the daemon's log says why, unless it was killed or the address is another program's",
+        ),
         _ => None,
     }
 }

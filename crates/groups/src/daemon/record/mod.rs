@@ -2,7 +2,7 @@
 //!
 //! Events go to [`tracing`] with the target `ratewire_groups`. A program that wants a log installs
 //! a subscriber. Clients and other daemons cause most events, so the log has at most ten a second
-//! of each sort, with the number of those left out.
+//! of each sort, with the number of those left out. Accepts that fail are at most one a second.
 //!
 //! | part | is |
 //! |---|---|
@@ -16,6 +16,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
+use std::io;
 use std::time::Duration;
 
 use ratewire_overlay::membership::{LinkMessage, ViewId};
@@ -29,6 +30,8 @@ use crate::config::Config;
 
 /// Longest reason that is kept, in bytes.
 const LONGEST_REASON: usize = 300;
+/// Failed accepts that are logged in a second. A daemon without descriptors may fail for hours.
+const MOST_ACCEPTS: u32 = 1;
 
 /// A daemon's counters and log.
 #[derive(Debug)]
@@ -41,6 +44,7 @@ pub(super) struct Record {
     clients: Throttle,
     strangers: Throttle,
     views: Throttle,
+    accepts: Throttle,
 }
 
 /// Counters of a link, over all of its connections.
@@ -68,6 +72,7 @@ impl Record {
             clients: Throttle::default(),
             strangers: Throttle::default(),
             views: Throttle::default(),
+            accepts: Throttle::new(MOST_ACCEPTS),
         }
     }
 
@@ -172,6 +177,14 @@ impl Record {
             warn!(target: "ratewire_groups", from, reason, left_out, "no link for this connection");
         }
     }
+
+    /// Notes that the system has not handed over a connection at `listener`.
+    pub(super) fn not_accepted(&self, listener: &str, error: &io::Error) {
+        if let Some(left_out) = self.admit(&self.accepts) {
+            let reason = reason(error);
+            warn!(target: "ratewire_groups", listener, reason, left_out, "cannot accept a connection");
+        }
+    }
 }
 
 impl LinkRecord {
@@ -231,8 +244,6 @@ pub(super) fn reason(error: &dyn Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::io;
-
     use super::*;
 
     #[test]

@@ -3,18 +3,35 @@
 use std::cell::Cell;
 use std::time::Duration;
 
-/// Events that are logged in a second.
-const MOST: u32 = 10;
+/// Usual number of events that are logged in a second.
+const USUAL: u32 = 10;
 
-/// Admits at most [`MOST`] events in each second, and counts the others.
-#[derive(Debug, Default)]
+/// Admits some events in each second, and counts the others.
+#[derive(Debug)]
 pub(super) struct Throttle {
+    most: u32,
     second: Cell<u64>,
     admitted: Cell<u32>,
     left_out: Cell<u64>,
 }
 
+impl Default for Throttle {
+    fn default() -> Throttle {
+        Throttle::new(USUAL)
+    }
+}
+
 impl Throttle {
+    /// A throttle that admits `most` events a second.
+    pub(super) fn new(most: u32) -> Throttle {
+        Throttle {
+            most,
+            second: Cell::default(),
+            admitted: Cell::default(),
+            left_out: Cell::default(),
+        }
+    }
+
     /// Whether an event may be logged, this long after the start. If it may, the result is the
     /// number of events that were left out before it.
     pub(super) fn admit(&self, uptime: Duration) -> Option<u64> {
@@ -22,7 +39,7 @@ impl Throttle {
         if self.second.replace(second) != second {
             self.admitted.set(0);
         }
-        if self.admitted.get() == MOST {
+        if self.admitted.get() == self.most {
             self.left_out.set(self.left_out.get() + 1);
             return None;
         }
@@ -43,5 +60,7 @@ mod tests {
         assert_eq!((admitted(0), admitted(500), admitted(999)), (10, 0, 0));
         assert_eq!(throttle.admit(at(1000)), Some(290));
         assert_eq!(throttle.admit(at(1000)), Some(0));
+        let single = Throttle::new(1);
+        assert_eq!([at(0), at(0), at(1000)].map(|at| single.admit(at)), [Some(0), None, Some(1)]);
     }
 }

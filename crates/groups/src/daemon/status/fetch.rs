@@ -37,34 +37,50 @@ pub enum StatusError {
     Malformed(SocketAddr, serde_json::Error),
 }
 
+impl StatusError {
+    /// What to do.
+    pub fn help(&self) -> &'static str {
+        match self {
+            StatusError::Runtime(_) => "raise the limit of open files",
+            StatusError::Unreachable(..) => {
+                "start a daemon, or name the address that `status` has in its groups.toml"
+            }
+            StatusError::Late(_) => {
+                "try again, or name the address that `status` has in the daemon's groups.toml"
+            }
+            StatusError::Connection(..) | StatusError::Refused(..) => {
+                "name the address that `status` has in the daemon's groups.toml"
+            }
+            StatusError::Malformed(..) => {
+                "run the daemon's version of this command, or name the address that `status` has \
+                 in the daemon's groups.toml"
+            }
+        }
+    }
+}
+
+/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
+/// [`StatusError::help`].
 impl fmt::Display for StatusError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             StatusError::Runtime(_) => f.write_str("cannot start the asynchronous runtime"),
-            StatusError::Unreachable(address, _) => write!(
-                f,
-                "no daemon tells its status at {address}; start one, or give the address that \
-                 `status` has in its configuration"
-            ),
+            StatusError::Unreachable(address, _) => {
+                write!(f, "no daemon tells its status at {address}")
+            }
             StatusError::Late(address) => {
                 let most = PATIENCE.as_secs();
-                write!(f, "the daemon at {address} has not answered within {most} s; try again")
+                write!(f, "the daemon at {address} has not answered within {most} s")
             }
-            StatusError::Connection(address, _) => write!(
-                f,
-                "the answer from {address} is not complete; give the address that `status` has in \
-                 the daemon's configuration"
-            ),
-            StatusError::Refused(address, code) => write!(
-                f,
-                "the answer from {address} is HTTP {code}; give the address that `status` has in \
-                 the daemon's configuration"
-            ),
-            StatusError::Malformed(address, _) => write!(
-                f,
-                "the answer from {address} is not the status of a daemon of this version; run the \
-                 same version as the daemon"
-            ),
+            StatusError::Connection(address, _) => {
+                write!(f, "the answer from {address} is not complete")
+            }
+            StatusError::Refused(address, code) => {
+                write!(f, "the answer from {address} is HTTP {code}")
+            }
+            StatusError::Malformed(address, _) => {
+                write!(f, "the answer from {address} is not the status of a daemon of this version")
+            }
         }
     }
 }

@@ -99,7 +99,10 @@ async fn accept(shared: &Rc<Shared>, socket: &TcpListener) {
             Ok((stream, _)) => {
                 open.push_back(connections.spawn_local(serve(Rc::clone(shared), stream)));
             }
-            Err(_) => sleep(PAUSE).await,
+            Err(error) => {
+                shared.record.not_accepted("status", &error);
+                sleep(PAUSE).await;
+            }
         }
     }
 }

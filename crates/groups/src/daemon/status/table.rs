@@ -65,7 +65,7 @@ const LINK: [Column; 10] = [
     ("updates", true),
     ("other", true),
     ("reconnects", true),
-    ("last error", false),
+    ("down because", false),
 ];
 
 fn link(link: &LinkStatus) -> [String; 10] {
@@ -80,7 +80,7 @@ fn link(link: &LinkStatus) -> [String; 10] {
         share(update_bytes, link.sent.bytes()),
         Bytes::new(other_bytes).to_string(),
         link.reconnects.to_string(),
-        link.last_error.clone().unwrap_or_default(),
+        link.last_error.clone().filter(|_| !link.is_up).unwrap_or_default(),
     ]
 }
 

@@ -7,7 +7,8 @@ use ratewire_groups::client::GroupName;
 pub(super) const HELP: &str = "\
 TEXT           send the text to all groups that you have joined
 //TEXT         send a text that starts with one /
-/to G TEXT     send the text to one group, or to one client by its name, as in #name#daemon
+/to G TEXT     send the text to one group, or to one client by its name, as in #name#daemon;
+               nobody says so if no client of that name is connected
 /join G        join a group
 /leave G       leave a group
 /members       list the members of your groups
@@ -125,5 +126,7 @@ mod tests {
         for command in ["to", "join", "leave", "members", "quit"] {
             assert!(HELP.contains(&format!("\n/{command} ")), "{command}");
         }
+        // Spread's protocol has no word for it.
+        assert!(HELP.contains("if no client of that name is connected"));
     }
 }

@@ -15,13 +15,14 @@ use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::time::Instant;
 
 use super::service::Service;
-use super::trouble::{End, fail};
+use super::trouble::{End, LISTEN, fail};
 use crate::exit::Exit;
 use crate::output::print_on;
 use input::Input;
 use show::Members;
 
-/// Time at the end without one of the client's messages, after which no more are waited for.
+/// Time for the daemon to accept the client; at the end, time without one of the client's messages
+/// after which no more are waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 #[derive(clap::Args)]
@@ -71,7 +72,13 @@ pub(super) async fn chat(args: &Args) -> Exit {
 
 async fn session(args: &Args) -> Result<Exit, End> {
     let options = Options { name: args.name.clone(), membership: true, priority: 0 };
-    let connection = Connection::connect(&args.at, options).await?;
+    let connecting = Connection::connect(&args.at, options);
+    let Ok(connection) = tokio::time::timeout(PATIENCE, connecting).await else {
+        let (at, most) = (&args.at, PATIENCE.as_secs());
+        tell!("ratewire: {at} has not answered within {most} s\n  help: {LISTEN}");
+        return Ok(Exit::Unable);
+    };
+    let connection = connection?;
     let (sender, mut receiver) = connection.split();
     let mut chat = Chat {
         me: sender.private_name(),
