@@ -156,3 +156,39 @@ fn receivers(spec: &OverlaySpec) -> Vec<Run> {
     };
     alike.into_iter().enumerate().map(run).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::spec;
+    use super::*;
+
+    #[test]
+    fn clients_that_do_the_same_are_one_process() {
+        let spec = spec();
+        let runs = runs(&spec);
+        let facts = |run: &Run| (run.node, run.group.0, run.clients(), run.start, run.stop);
+        let (zero, two, five) =
+            (Some(Time::ZERO), Some(Time::from_secs(2)), Some(Time::from_secs(5)));
+        let expected = [
+            // A member from the start, two that join, of whom one leaves again.
+            (1, 0, 1, None, None),
+            (1, 0, 1, two, None),
+            (1, 0, 1, two, five),
+            // Two senders without a rate, and one with one.
+            (0, 0, 2, zero, None),
+            (0, 1, 1, zero, five),
+        ];
+        assert_eq!(runs.iter().map(facts).collect::<Vec<_>>(), expected);
+        let names = |run: &Run| run.senders().collect::<Vec<_>>();
+        assert_eq!(names(&runs[3]), [("c3-1".to_string(), 0), ("c3-2".to_string(), 1)]);
+        assert_eq!(names(&runs[4]), [("c4-".to_string(), 2)]);
+        let line = |run: &Run| run.arguments(&spec).join(" ");
+        assert_eq!(line(&runs[0]), "receive g0 --reconnect --name c0- --clients 1 --quiet");
+        // A line of 8 Mbit/s carries 1000 messages of 1000 bytes a second.
+        assert_eq!(
+            line(&runs[3]),
+            "send g0 --reconnect --name c3- --clients 2 --service fifo --size 900B --rate 2000"
+        );
+        assert!(line(&runs[4]).ends_with(" --service agreed --size 900B --rate 10"));
+    }
+}

@@ -164,3 +164,61 @@ fn delays(setup: &Setup) -> Result<Vec<Duration>, Error> {
     };
     flows.map(delay).collect::<Result<_, _>>().map_err(wrong)
 }
+
+#[cfg(test)]
+mod tests {
+    use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, OverlayNodeId, Params, SenderSpec};
+    use ratewire_sim::overlay::spec::{MemberChange, OverlayGroup, OverlayLink, OverlaySender};
+    use ratewire_units::{Bytes, Rate};
+
+    use super::*;
+
+    /// Two nodes, and two groups: senders at the first node, receivers at the second.
+    pub(super) fn spec() -> OverlaySpec {
+        let [a, b] = [0, 1].map(OverlayNodeId);
+        let sender = |client, group, offered, stop| OverlaySender {
+            at: a,
+            spec: SenderSpec {
+                client: ClientId(client),
+                group: GroupId(group),
+                message: Bytes::new(1_000),
+                line: Rate::from_mbps(8),
+                offered,
+            },
+            start: Time::ZERO,
+            stop,
+        };
+        let group = |name: &str, service, members| OverlayGroup {
+            name: name.to_string(),
+            service,
+            members,
+        };
+        let change = |secs, client, joins| MemberChange {
+            at: Time::from_secs(secs),
+            group: GroupId(0),
+            client: ClientId(client),
+            node: b,
+            joins,
+        };
+        OverlaySpec {
+            params: Params::default(),
+            nodes: [0, 1].map(ratewire_net::spec::NodeId).to_vec(),
+            links: vec![
+                OverlayLink { from: a, to: b, flow: 0 },
+                OverlayLink { from: b, to: a, flow: 1 },
+            ],
+            groups: vec![
+                group("g0", DeliveryOrder::Fifo, vec![(ClientId(9), b)]),
+                group("g1", DeliveryOrder::Agreed, vec![]),
+            ],
+            senders: vec![
+                sender(0, 0, None, None),
+                sender(1, 0, None, None),
+                sender(2, 1, Some(Rate::from_bps(80_000)), Some(Time::from_secs(5))),
+            ],
+            changes: vec![change(5, 7, false), change(2, 7, true), change(2, 8, true)],
+            faults: Vec::new(),
+            payload: Bytes::new(900),
+        }
+    }
+}

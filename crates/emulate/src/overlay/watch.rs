@@ -133,6 +133,9 @@ impl<'a> Watch<'a> {
             all.into_iter().for_each(Grown::begin);
             *longest = 0;
         }
+        self.senders.iter_mut().flat_map(|s| [&mut s.sent, &mut s.owed]).for_each(Grown::begin);
+        let delivered = self.delivered.iter_mut().flatten();
+        delivered.flat_map(|d| [&mut d.messages, &mut d.sum]).for_each(Grown::begin);
         self.before = self.totals(Time::ZERO);
     }
 
@@ -330,5 +333,118 @@ impl<'a> Watch<'a> {
         let links = self.links.iter().enumerate().map(link).collect();
         let views = self.views.iter().map(|views| views.get() as u64).collect();
         (self.samples, OverlayOutcome { groups, senders, links, views })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_groups::config::Policy;
+    use ratewire_groups::daemon::{LatencyStatus, LimitStatus, Totals, Traffic, ViewStatus};
+
+    use super::super::clients::runs;
+    use super::super::tests::spec;
+    use super::*;
+
+    /// The state of daemon `a`, started at `started`, after `n` messages.
+    fn state(started: f64, n: u64) -> Status {
+        let view = ViewStatus {
+            number: 1,
+            coordinator: "a".to_string(),
+            coordinator_started_unix_us: 1,
+            members: vec![],
+            absent: vec![],
+            is_changing: false,
+            entered: 1,
+        };
+        let traffic =
+            Traffic { messages: n, data_bytes: 100 * n, update_bytes: n, other_bytes: 2 * n };
+        let link = LinkStatus {
+            peer: "b".to_string(),
+            is_up: true,
+            price_dollars: 4.0,
+            waiting_messages: 3,
+            mean_queue_messages: 0.0,
+            queue_message_seconds: n as f64,
+            longest_queue_messages: 7,
+            sent: traffic,
+            received: traffic,
+            reconnects: 0,
+            last_error: None,
+        };
+        let client = ClientStatus {
+            name: "#c3-2#a".to_string(),
+            from: String::new(),
+            groups: vec![],
+            group_count: 0,
+            queue_bytes: 0,
+            queue_messages: 0,
+            is_full: false,
+            money_dollars: 5.0,
+            salary_period_s: 0.5,
+            sent: n,
+            owed_deliveries: n,
+            delivered: 0,
+            dropped: 0,
+            is_blocked: false,
+            blocked_s: 0.0,
+        };
+        let latency = LatencyStatus { messages: n, sum_s: n as f64, longest_s: 2.0 };
+        let group = GroupStatus {
+            name: "g0".to_string(),
+            policy: Policy::Block,
+            local_members: 1,
+            members: 1,
+            latency: Some(latency),
+        };
+        let limits = LimitStatus {
+            clients: 0,
+            groups_per_client: 0,
+            queue_per_client_bytes: 0,
+            window_bytes: 0,
+            window_used_bytes: 0,
+        };
+        Status {
+            daemon: "a".to_string(),
+            version: String::new(),
+            started_unix_s: started,
+            uptime_s: 0.0,
+            view,
+            links: vec![link],
+            clients: vec![client],
+            groups: vec![group],
+            group_count: 1,
+            limits,
+            totals: Totals::default(),
+        }
+    }
+
+    #[test]
+    fn lives_of_a_daemon_add_up() {
+        let spec = spec();
+        let names = ["a", "b"].map(String::from).to_vec();
+        let mut watch = Watch::new(&spec, names, &runs(&spec));
+        let at = Time::from_secs;
+        watch.begin(&[Some(state(1.0, 10)), None]);
+        watch.sample(at(1), &[Some(state(1.0, 15)), None]);
+        watch.note(&[Some(state(1.0, 18)), None]);
+        watch.sample(at(2), &[None, None]);
+        // The new life has counted more than the old one when it is first seen.
+        watch.sample(at(4), &[Some(state(3.0, 24)), None]);
+        let (samples, outcome) = watch.finish(at(4));
+        let sent = |sample: &Sample| (sample.senders[1].sent, sample.groups[0].sent, sample.owed);
+        let seen: Vec<_> = samples.iter().map(sent).collect();
+        assert_eq!(seen, [(5, 5, 5), (3, 3, 3), (24, 24, 24)]);
+        let links: Vec<_> = samples.iter().map(|sample| sample.links[0]).collect();
+        let means = links.iter().map(|link| link.queue_mean);
+        assert_eq!(means.collect::<Vec<_>>(), [5.0, 3.0, 12.0]);
+        assert_eq!(links.iter().map(|link| link.queue_max).collect::<Vec<_>>(), [7, 3, 12]);
+        assert_eq!(links.iter().map(|link| link.price.get()).collect::<Vec<_>>(), [4.0, 0.0, 4.0]);
+        assert_eq!((links[2].data.get(), links[2].control.get()), (2400, 72));
+        let counts = outcome.senders[1].counts;
+        assert_eq!((counts.sent, counts.owed), (32, 32));
+        assert_eq!(outcome.groups[0].delivered, [32, 0]);
+        assert_eq!(outcome.groups[0].latency_max, Some(Duration::from_secs(2)));
+        assert_eq!(outcome.links[0].counts.taken, 32);
+        assert_eq!((outcome.links[0].queue_mean, outcome.links[0].queue_max), (8.0, 7));
     }
 }

@@ -64,3 +64,28 @@ impl Cuts {
         !self.now.is_empty() && stream.ports.contains(&LINKS) && self.now.contains(&ends)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    #[test]
+    fn packets_of_daemons_vanish_while_their_link_is_cut() {
+        let (a, b, c) = (NodeId(0), NodeId(1), NodeId(2));
+        let at = Time::from_secs;
+        let changes = [(9, false), (4, true)];
+        let changes = changes.map(|(secs, is_cut)| Change { at: at(secs), ends: [a, b], is_cut });
+        let mut cuts = Cuts { changes: changes.to_vec(), now: BTreeSet::new() };
+        let (from, to) = (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST);
+        let stream = |port| Stream { from, to, protocol: 6, ports: [40_000, port] };
+        assert_eq!((cuts.next(), cuts.holds([a, b], &stream(LINKS))), (at(4), false));
+        cuts.change();
+        assert!(cuts.holds([a, b], &stream(LINKS)) && cuts.holds([b, a], &stream(LINKS)));
+        assert!(!cuts.holds([a, c], &stream(LINKS)) && !cuts.holds([a, b], &stream(80)));
+        assert_eq!(cuts.next(), at(9));
+        cuts.change();
+        assert_eq!((cuts.next(), cuts.holds([a, b], &stream(LINKS))), (Time::NEVER, false));
+    }
+}
