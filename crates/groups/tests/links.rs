@@ -8,7 +8,7 @@ use bytes::BytesMut;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ratewire_groups::daemon::fuzzing;
-use ratewire_groups::wire::encode;
+use ratewire_groups::wire::encode_message;
 use ratewire_overlay::membership::*;
 use ratewire_overlay::message::Level;
 use ratewire_overlay::{ClientId, NodeSet, OverlayNodeId};
@@ -29,7 +29,9 @@ struct Body {
 /// The input of [`fuzzing::links`] with these messages for a daemon.
 fn input(first: u8, messages: &[Option<Message>]) -> Vec<u8> {
     let mut frames = BytesMut::from(&[first][..]);
-    messages.iter().for_each(|message| encode(message, &mut frames).unwrap());
+    for message in messages {
+        encode_message(message.as_ref(), &mut frames).unwrap();
+    }
     frames.to_vec()
 }
 
@@ -63,7 +65,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
         let body = ViewBody::Update(Update::Join("chat".to_string(), ClientId(7), "z".into()));
         let (origin, to) = (OverlayNodeId(1), NodeSet::first(3));
         let message = Rc::new(ViewMessage { origin, to, stamp, body });
-        let enter = Some(LinkMessage::Enter(view));
+        let enter = Some(LinkMessage::Enter(Rc::new(view)));
         input(0, &[enter, Some(LinkMessage::View(message)), loss(), None, loss()])
     };
     let highest = |highest| {
@@ -194,10 +196,7 @@ fn view_body() -> impl Strategy<Value = ViewBody<String, Body>> {
         3 => data,
         3 => update().prop_map(ViewBody::Update),
         1 => group().prop_map(ViewBody::Interest),
-        1 => group().prop_map(ViewBody::Included),
-        2 => (number(), number(), number()).prop_map(|(all, ordered, safe)| {
-            ViewBody::Progress(Progress { all, ordered, safe })
-        })
+        1 => group().prop_map(ViewBody::Included)
     ]
 }
 
@@ -236,17 +235,24 @@ fn message() -> impl Strategy<Value = Message> {
     });
     let level = || any::<u16>().prop_map(Level);
     let queues = vec((client(), label(), level()), 0..3);
-    let prices = (view_id(), node(), vec((0u8..4, level()), 0..3), queues).prop_map(
-        |(view, origin, links, clients)| {
-            LinkMessage::Prices(view, Rc::new(Prices { origin, links, clients }))
+    let prices =
+        (node(), vec((0u8..4, level()), 0..3), queues).prop_map(|(origin, links, clients)| {
+            LinkMessage::Prices(Rc::new(Prices { origin, links, clients }))
+        });
+    let below = || prop::option::of(number());
+    let progress = (node(), number(), number(), below(), below()).prop_map(
+        |(origin, clock, all, ordered, safe)| {
+            LinkMessage::Progress(Rc::new(Progress { origin, clock, all, ordered, safe }))
         },
     );
     prop_oneof![
         2 => state,
         1 => proposal,
         4 => change,
-        2 => view_id().prop_map(LinkMessage::Enter),
+        2 => view_id().prop_map(|view| LinkMessage::Enter(Rc::new(view))),
         4 => view_message().prop_map(LinkMessage::View),
+        1 => progress,
+        1 => view_id().prop_map(|view| LinkMessage::EnterPrices(Rc::new(view))),
         1 => prices
     ]
 }

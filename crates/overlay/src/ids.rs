@@ -1,6 +1,8 @@
 //! Names of nodes, links, groups and clients.
 
-use serde::{Deserialize, Serialize};
+use serde::de::{Error, SeqAccess, Visitor};
+use serde::ser::SerializeTuple;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Maximum number of nodes of an overlay: every message carries the set of its destinations.
 pub const MOST_NODES: usize = 128;
@@ -49,7 +51,7 @@ impl ClientId {
 }
 
 /// A set of nodes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NodeSet([u64; MOST_NODES / 64]);
 
 impl NodeSet {
@@ -108,6 +110,108 @@ impl NodeSet {
     }
 }
 
+/// Bytes of a set: a first one below 128 is the only node; `0x80 | n` precedes `n` bytes of bits, and
+/// `0xa0 | n` precedes `n` numbers at which nodes begin to be in the set, or not to be. A set is
+/// written in the shortest of these.
+impl NodeSet {
+    const BITS: u8 = 0x80;
+    const RUNS: u8 = 0xa0;
+    const LONGEST: usize = 1 + MOST_NODES / 8;
+
+    fn to_bytes(self) -> ([u8; NodeSet::LONGEST], usize) {
+        let mut bytes = [0; NodeSet::LONGEST];
+        if self.len() == 1 {
+            self.iter().for_each(|node| bytes[0] = node.0);
+            return (bytes, 1);
+        }
+        let mut bits = 0;
+        for (place, byte) in self.0.iter().flat_map(|word| word.to_le_bytes()).enumerate() {
+            bytes[1 + place] = byte;
+            if byte != 0 {
+                bits = 1 + place;
+            }
+        }
+        let mut runs = ([0; NodeSet::LONGEST], 0);
+        let is_in =
+            |number: usize| number < MOST_NODES && self.contains(OverlayNodeId(number as u8));
+        let mut before = false;
+        for number in 0..=MOST_NODES {
+            if is_in(number) != before {
+                before = !before;
+                if runs.1 + 1 >= bits {
+                    bytes[0] = NodeSet::BITS | bits as u8;
+                    return (bytes, 1 + bits);
+                }
+                runs.1 += 1;
+                runs.0[runs.1] = number as u8;
+            }
+        }
+        runs.0[0] = NodeSet::RUNS | runs.1 as u8;
+        (runs.0, 1 + runs.1)
+    }
+}
+
+impl Serialize for NodeSet {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (bytes, length) = self.to_bytes();
+        let mut tuple = serializer.serialize_tuple(length)?;
+        bytes[..length].iter().try_for_each(|byte| tuple.serialize_element(byte))?;
+        tuple.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for NodeSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<NodeSet, D::Error> {
+        deserializer.deserialize_tuple(NodeSet::LONGEST, Bytes)
+    }
+}
+
+/// Reads the bytes of a set.
+struct Bytes;
+
+impl<'de> Visitor<'de> for Bytes {
+    type Value = NodeSet;
+
+    fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("the bytes of a set of nodes")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut bytes: A) -> Result<NodeSet, A::Error> {
+        let mut next = || bytes.next_element::<u8>()?.ok_or_else(|| A::Error::custom("too short"));
+        let first = next()?;
+        let count = usize::from(first & !NodeSet::RUNS);
+        let mut set = NodeSet::EMPTY;
+        match first & NodeSet::RUNS {
+            NodeSet::BITS if first & 0x40 == 0 && count < NodeSet::LONGEST => {
+                for place in 0..count {
+                    set.0[place / 8] |= u64::from(next()?) << (place % 8 * 8);
+                }
+            }
+            NodeSet::RUNS if first & 0x40 == 0 && count < NodeSet::LONGEST => {
+                let mut begun = None;
+                let mut least = 0;
+                for _ in 0..count {
+                    let number = next()?;
+                    if number < least || usize::from(number) > MOST_NODES {
+                        return Err(A::Error::custom("numbers out of order"));
+                    }
+                    least = number + 1;
+                    match begun.take() {
+                        None => begun = Some(number),
+                        Some(begin) => (begin..number).for_each(|i| set.insert(OverlayNodeId(i))),
+                    }
+                }
+                if begun.is_some() {
+                    return Err(A::Error::custom("nodes without an end"));
+                }
+            }
+            _ if usize::from(first) < MOST_NODES => set.insert(OverlayNodeId(first)),
+            _ => return Err(A::Error::custom("an unknown form")),
+        }
+        Ok(set)
+    }
+}
+
 impl FromIterator<OverlayNodeId> for NodeSet {
     fn from_iter<I: IntoIterator<Item = OverlayNodeId>>(nodes: I) -> NodeSet {
         let mut set = NodeSet::EMPTY;
@@ -118,7 +222,44 @@ impl FromIterator<OverlayNodeId> for NodeSet {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn set(nodes: impl IntoIterator<Item = u8>) -> NodeSet {
+        nodes.into_iter().map(OverlayNodeId).collect()
+    }
+
+    fn bytes(set: &NodeSet) -> Vec<u8> {
+        postcard::to_allocvec(set).unwrap()
+    }
+
+    #[test]
+    fn sets_have_these_bytes() {
+        assert_eq!(bytes(&set([77])), [77]);
+        assert_eq!(bytes(&NodeSet::EMPTY), [0xa0]);
+        assert_eq!(bytes(&set([0, 2, 7])), [0x81, 0x85]);
+        assert_eq!(bytes(&NodeSet::first(50).without(OverlayNodeId(9))), [0xa4, 0, 9, 10, 50]);
+        assert_eq!(bytes(&NodeSet::first(MOST_NODES)), [0xa2, 0, 128]);
+        assert_eq!(bytes(&set((0..128).step_by(3))).len(), 17);
+        for bad in [&[0xa1, 5][..], &[0xa2, 5, 5], &[0xa2, 5, 129], &[0x91], &[0xc1, 0], &[0x81]] {
+            assert!(postcard::from_bytes::<NodeSet>(bad).is_err(), "{bad:x?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn sets_that_are_written_are_read(words: [u64; 2], fewer: [u64; 2], sparse: bool) {
+            let word = |i: usize| if sparse { words[i] & fewer[i] & fewer[1 - i] } else { words[i] };
+            let set = NodeSet([word(0), word(1)]);
+            prop_assert_eq!(postcard::from_bytes::<NodeSet>(&bytes(&set)), Ok(set));
+        }
+
+        #[test]
+        fn any_bytes_are_a_set_or_not(bytes in prop::collection::vec(any::<u8>(), 0..20)) {
+            _ = postcard::from_bytes::<NodeSet>(&bytes);
+        }
+    }
 
     #[test]
     fn sets_hold_what_was_put_in() {

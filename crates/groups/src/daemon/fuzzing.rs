@@ -18,7 +18,7 @@ use super::core::LinkMessage;
 use super::notice;
 use crate::config::Config;
 use crate::spread::{GroupName, Message, Received};
-use crate::wire::{decode, encode};
+use crate::wire::{decode_message, encode_message};
 
 /// Three daemons in a line.
 const CONFIGURATION: &str = r#"
@@ -68,7 +68,7 @@ pub fn links(data: &[u8]) -> usize {
     }
     let (mut place, mut valid) = (0, 0);
     let mut frames = BytesMut::from(frames);
-    while let Ok(Some(frame)) = decode::<Option<LinkMessage>>(&mut frames) {
+    while let Ok(Some(frame)) = decode_message(&mut frames) {
         let peers: Vec<usize> = overlay.peers(target).collect();
         match frame {
             None => place += 1,
@@ -211,8 +211,9 @@ fn chat() -> GroupName {
 /// from it; others do not take that in.
 fn carried(message: LinkMessage) -> Option<LinkMessage> {
     let mut bytes = BytesMut::new();
-    encode(&Some(message), &mut bytes).expect("the message is short enough");
-    let read = decode::<Option<LinkMessage>>(&mut bytes).expect("the message can be read");
+    encode_message(Some(&message), &mut bytes).expect("the message is short enough");
+    assert_eq!(bytes.len() as u64, message.frame_len().get(), "{message:?} has another length");
+    let read = decode_message(&mut bytes).expect("the message can be read");
     read.flatten().filter(|message| message.is_valid(NODES))
 }
 

@@ -17,7 +17,7 @@ use super::error::DaemonError;
 use super::record::reason;
 use crate::certificates::{Identity, explain};
 use crate::config::{Config, Protection};
-use crate::wire::{Greeting, decode, encode};
+use crate::wire::{Greeting, decode, decode_message, encode, encode_message};
 
 /// Bytes that a connection takes off the priced queue at a time, and bytes that the kernel may keep
 /// unsent. These bytes have left the queue, so prices cannot overtake them.
@@ -286,7 +286,7 @@ where
     let Some(record) = shared.record.link(peer) else { return Ok(()) };
     loop {
         let mut before = buffer.len();
-        while let Some(message) = decode::<Option<LinkMessage>>(&mut buffer).map_err(invalid)? {
+        while let Some(message) = decode_message(&mut buffer).map_err(invalid)? {
             record.received(message.as_ref(), before - buffer.len());
             before = buffer.len();
             if let Some(message) = message
@@ -319,15 +319,15 @@ where
         while out.len() < UNSENT
             && let Some(message) = shared.take(peer, link)
         {
-            let (before, message) = (out.len(), Some(message));
-            encode(&message, &mut out).map_err(invalid)?;
-            record.sent(message.as_ref(), out.len() - before);
+            let before = out.len();
+            encode_message(Some(&message), &mut out).map_err(invalid)?;
+            record.sent(Some(&message), out.len() - before);
         }
         if out.is_empty() {
             if timeout(ALIVE, link.writer.notified()).await.is_ok() {
                 continue;
             }
-            encode(&None::<LinkMessage>, &mut out).map_err(invalid)?;
+            encode_message(None::<&LinkMessage>, &mut out).map_err(invalid)?;
             record.sent(None::<&LinkMessage>, out.len());
         }
         timeout(DEAD, write.write_all(&out)).await??;

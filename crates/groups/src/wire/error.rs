@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use ratewire_overlay::membership::FrameError;
 use ratewire_units::text::legible;
 
 /// A link between daemons that cannot be used. It must be closed.
@@ -13,6 +14,8 @@ pub enum WireError {
     Malformed(postcard::Error),
     /// A body has this many bytes after its value.
     Trailing(usize),
+    /// The bytes are no frame.
+    NoFrame(FrameError),
     /// A value cannot be written.
     Unwritable(postcard::Error),
     /// The peer is no daemon.
@@ -38,6 +41,9 @@ impl fmt::Display for WireError {
             }
             WireError::Trailing(bytes) => {
                 write!(f, "a frame from the other daemon has {bytes} bytes too many")
+            }
+            WireError::NoFrame(source) => {
+                write!(f, "a frame from the other daemon cannot be read: {source}")
             }
             WireError::Unwritable(source) => write!(f, "a message cannot be written: {source}"),
             WireError::NotADaemon => f.write_str(
@@ -80,7 +86,20 @@ impl std::error::Error for WireError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             WireError::Malformed(source) | WireError::Unwritable(source) => Some(source),
+            WireError::NoFrame(source) => Some(source),
             _ => None,
+        }
+    }
+}
+
+impl From<FrameError> for WireError {
+    fn from(error: FrameError) -> WireError {
+        match error {
+            FrameError::TooLong(most) => WireError::TooLong(most),
+            FrameError::Malformed(source) => WireError::Malformed(source),
+            FrameError::Trailing(bytes) => WireError::Trailing(bytes),
+            FrameError::Unwritable(source) => WireError::Unwritable(source),
+            FrameError::Unknown(_) | FrameError::BadNumber => WireError::NoFrame(error),
         }
     }
 }

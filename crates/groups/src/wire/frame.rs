@@ -1,7 +1,8 @@
-//! Frames: a length and a value.
+//! Frames, and values with a length before them.
 
 use bytes::{Buf, Bytes, BytesMut};
 use postcard::ser_flavors::Flavor;
+use ratewire_overlay::membership::{self, LinkMessage};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -70,6 +71,37 @@ pub(super) fn take(most: usize, input: &mut BytesMut) -> Result<Option<Bytes>, W
     }
     input.advance(HEADER);
     Ok(Some(input.split_to(length).freeze()))
+}
+
+/// Appends the frame of a message, or of a sign of life.
+///
+/// # Errors
+/// If the message is longer than [`LONGEST_FRAME`], or has a sequence of unknown length. `out` is
+/// then as it was.
+pub fn encode_message<G: Serialize, P: Serialize>(
+    message: Option<&LinkMessage<G, P>>,
+    out: &mut BytesMut,
+) -> Result<(), WireError> {
+    let start = out.len();
+    let written =
+        membership::write(message, LONGEST_FRAME, &mut |piece| out.extend_from_slice(piece));
+    written.map_err(|error| {
+        out.truncate(start);
+        error.into()
+    })
+}
+
+/// Takes the first frame from `input`: a message, or a sign of life. `None` if more bytes are
+/// needed; `input` is then as it was.
+///
+/// # Errors
+/// If the bytes are no frame.
+pub fn decode_message<G: DeserializeOwned, P: DeserializeOwned>(
+    input: &mut BytesMut,
+) -> Result<Option<Option<LinkMessage<G, P>>>, WireError> {
+    let Some((message, length)) = membership::read(input, LONGEST_FRAME)? else { return Ok(None) };
+    input.advance(length);
+    Ok(Some(message))
 }
 
 /// Reads a value from all of a body.

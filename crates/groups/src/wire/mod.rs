@@ -1,13 +1,15 @@
 //! Bytes on the links between daemons, sans-IO.
 //!
-//! Both ends first send a [`Greeting`]. Then each direction is a sequence of frames:
+//! Both ends first send a [`Greeting`], and the one that connects the number of the connection. These
+//! are:
 //!
 //! | bytes | field |
 //! |---|---|
-//! | 4 | length of the body, little-endian, at most [`LONGEST_FRAME`] |
+//! | 4 | length of the body, little-endian |
 //! | length | body: a value in the format of the crate `postcard`, version 1 |
 //!
-//! After an error the place of the next frame is unknown: the link must be closed.
+//! Then each direction is a sequence of [frames](ratewire_overlay::membership::write). After an error
+//! the place of the next frame is unknown: the link must be closed.
 
 mod error;
 mod frame;
@@ -16,8 +18,8 @@ mod greeting;
 mod tests;
 
 pub use error::WireError;
-pub use frame::{LONGEST_FRAME, decode, encode};
+pub use frame::{LONGEST_FRAME, decode, decode_message, encode, encode_message};
 pub use greeting::Greeting;
 
 /// Version of the format of links. Daemons of different versions do not link.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -102,7 +102,7 @@ fn greetings_have_these_bytes() {
     let mut bytes = BytesMut::new();
     let greeting = Greeting { daemon: "a".into(), incarnation: 2, configuration: 3 };
     greeting.encode(&mut bytes).unwrap();
-    assert_eq!(bytes[..], *b"\x0d\0\0\0RWGROUPS\x01\x01a\x02\x03");
+    assert_eq!(bytes[..], *b"\x0d\0\0\0RWGROUPS\x02\x01a\x02\x03");
     assert_eq!(Greeting::decode(&mut bytes), Ok(Some(greeting)));
 }
 
@@ -114,14 +114,14 @@ fn peers_that_are_no_daemons_are_told_apart() {
     // A greeting of TLS, and a client of Spread.
     assert!(said(b"\x16\x03\x01\x02\x00").contains("no daemon of Ratewire"));
     assert_eq!(decode(b"\x05\0\0\0\x05hello"), Err(WireError::NotADaemon));
-    assert_eq!(decode(b"\x0d\0\0\0RWGROUPZ\x01\x01a\x02\x03"), Err(WireError::NotADaemon));
+    assert_eq!(decode(b"\x0d\0\0\0RWGROUPZ\x02\x01a\x02\x03"), Err(WireError::NotADaemon));
     // What follows another version is not read.
-    assert_eq!(decode(b"\x0a\0\0\0RWGROUPS\x02\xff"), Err(WireError::OtherVersion(2)));
+    assert_eq!(decode(b"\x0a\0\0\0RWGROUPS\x03\xff"), Err(WireError::OtherVersion(3)));
     assert!(
-        said(b"\x0a\0\0\0RWGROUPS\x02\xff").contains("format 2, this daemon's 1; run the same")
+        said(b"\x0a\0\0\0RWGROUPS\x03\xff").contains("format 3, this daemon's 2; run the same")
     );
-    assert_eq!(decode(b"\x0e\0\0\0RWGROUPS\x01\x01a\x02\x03\x04"), Err(WireError::Trailing(1)));
-    assert_eq!(decode(b"\x0d\0\0\0RWGROUPS\x01\x01a"), Ok(None));
+    assert_eq!(decode(b"\x0e\0\0\0RWGROUPS\x02\x01a\x02\x03\x04"), Err(WireError::Trailing(1)));
+    assert_eq!(decode(b"\x0d\0\0\0RWGROUPS\x02\x01a"), Ok(None));
 }
 
 #[test]
@@ -194,7 +194,7 @@ proptest! {
         }
         _ = decode::<Sample>(&mut BytesMut::from(&body[..]));
         _ = Greeting::decode(&mut BytesMut::from(&body[..]));
-        let greeting = [&(length + 9).to_le_bytes()[..], b"RWGROUPS\x01", &body].concat();
+        let greeting = [&(length + 9).to_le_bytes()[..], b"RWGROUPS\x02", &body].concat();
         _ = Greeting::decode(&mut BytesMut::from(&greeting[..]));
     }
 

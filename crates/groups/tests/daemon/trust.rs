@@ -74,20 +74,22 @@ fn what_is_no_message_ends_the_link_and_nothing_else() {
     let config = overlay.config();
     let mut client = overlay.client("good", "c");
     client.enter("chat");
-    let frame = |body: &[u8]| [&(body.len() as u32).to_le_bytes()[..], body].concat();
+    let frame = |body: &[u8]| [&[0x40 | body.len() as u8], body].concat();
     for bytes in [
-        // Too long, of an unknown kind, cut off, and with a rest.
+        // Of an unknown kind, and too long.
         [0xff; 64].to_vec(),
-        frame(&[1, 9]),
-        frame(&[1, 0, 1]),
-        frame(&[0, 0]),
+        [&[0x5f][..], &[0xff; 4], &[0x7f]].concat(),
+        // Bodies that are unknown, cut off, with a rest, and empty.
+        frame(&[9]),
+        frame(&[0, 1]),
+        frame(&[3, 1, 0, 1, 9]),
         frame(&[]),
         // A view of a daemon that is none.
-        frame(&[1, 3, 1, 77, 1]),
+        frame(&[3, 1, 77, 1]),
     ] {
         let mut stream = Stream::tcp(config.daemons[2].address.unwrap());
         stream.write(&introduction(&config, "a"));
-        stream.write(&frame(&[0]));
+        stream.write(&[0x60]);
         stream.write(&bytes);
         stream.rest();
         client.assert_nothing_more();

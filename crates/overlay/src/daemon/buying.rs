@@ -304,6 +304,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let is_full = self.in_window + size > self.settings.window && !self.unstable.is_empty();
         if self.member.is_changing() || is_full || self.member.is_joining(client) {
             self.is_waited_for = true;
+            if is_full && core::mem::take(&mut self.unasked) > Bytes::ZERO {
+                self.member.ask_for_stability();
+            }
             return Err(Hindrance::Event);
         }
         let aims = self.member.aims();

@@ -47,8 +47,10 @@ use crate::price::Dollars;
 use crate::queue::{Kind, LinkQueue};
 use crate::tree::EdgeSpec;
 
-/// Usual bytes of a cost update on a link.
+/// Bytes of a long cost update on a link: one that names a client.
 const UPDATE: Bytes = Bytes::new(24);
+/// Longest time for which daemons keep copies because others do not know that all have them.
+const PROGRESS: Duration = Duration::from_secs(1);
 /// Bytes of traffic for each byte of early updates: these stay below a thousandth.
 const TRAFFIC_OF_UPDATE: u64 = 1000;
 
@@ -114,6 +116,8 @@ pub struct Daemon<G, P> {
     ways: BTreeMap<NodeSet, Rc<[EdgeId]>>,
     next_update: Time,
     next_look: Time,
+    /// When to tell others which messages this daemon has, though none waits for that.
+    next_progress: Time,
     /// Clients' data sent since prices were last told.
     traffic: Bytes,
     random: Xoshiro256PlusPlus,
@@ -199,6 +203,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
             next_look: Time::ZERO,
+            next_progress: Time::ZERO,
             traffic: Bytes::ZERO,
             random,
             settings,
@@ -340,6 +345,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.wakes = wakes.into_iter().map(|Reverse((at, id))| Reverse((at - by, id))).collect();
         self.next_update = self.next_update - by;
         self.next_look = self.next_look - by;
+        self.next_progress = self.next_progress - by;
     }
 
     /// When to call [`Daemon::advance`].
@@ -392,8 +398,11 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.tell(links, clients);
             self.traffic = Bytes::ZERO;
         }
-        if is_due {
+        if is_due && self.next_progress <= now {
+            self.next_progress = now + PROGRESS;
             self.member.tick();
+        } else if is_due {
+            self.member.hurry();
         }
         self.reconsider(now);
     }
@@ -451,10 +460,10 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     }
 
     fn collect(&mut self, now: Time) {
-        while let Some((peer, message)) = self.member.poll_link() {
-            let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { continue };
+        while let Some((place, message)) = self.member.poll_place() {
+            let link = &mut self.links[place];
             if link.queue.is_empty() {
-                self.ready_links.push_back(peer);
+                self.ready_links.push_back(link.peer);
             }
             let (kind, size) = kind(&message);
             if let Kind::Data(_) = kind {
@@ -488,7 +497,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 /// How a message counts in a link's queue.
 fn kind<G, P: Payload>(message: &LinkMessage<G, P>) -> (Kind, Bytes) {
     match message {
-        LinkMessage::Prices(..) => (Kind::Prices, Bytes::ZERO),
+        LinkMessage::EnterPrices(_) | LinkMessage::Prices(_) => (Kind::Prices, Bytes::ZERO),
         LinkMessage::View(message) => match &message.body {
             ViewBody::Data { payload, .. } => (Kind::Data(payload.counted()), payload.size()),
             _ => (Kind::Other, Bytes::ZERO),

@@ -77,9 +77,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
 
     /// Sends a message to all neighbours but one.
     fn flood(&mut self, but: Option<OverlayNodeId>, message: impl Fn() -> LinkMessage<G, P>) {
-        let up = self.links.iter().filter(|link| link.connection.is_some());
-        for link in up.filter(|link| Some(link.peer) != but) {
-            self.outgoing.push_back((link.peer, message()));
+        let up = self.links.iter().enumerate().filter(|(_, link)| link.connection.is_some());
+        for (place, _) in up.filter(|(_, link)| Some(link.peer) != but) {
+            self.outgoing.push_back((place as u8, message()));
         }
     }
 
@@ -187,10 +187,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             return;
         }
         for edge in paths.trees.down(message.origin, self.me, &message.to) {
-            let peer = self.edges[edge.index()].to;
-            let link = self.links.iter().find(|link| link.peer == peer);
-            if link.is_some_and(|link| paths.is_over(link)) {
-                self.outgoing.push_back((peer, LinkMessage::Change(Rc::clone(message))));
+            let place = paths.trees.place(edge);
+            if paths.is_over(&self.links[place]) {
+                self.outgoing.push_back((place as u8, LinkMessage::Change(Rc::clone(message))));
             }
         }
         if !message.to.contains(self.me) {
@@ -309,6 +308,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let old = self.view;
         self.view = round.id();
         self.paths = round.paths;
+        for link in &mut self.links {
+            link.is_used = self.paths.is_over(link);
+            (link.messages.is_told, link.prices.is_told) = (false, false);
+        }
         self.order = Order::new(self.me, self.paths.members, self.nodes);
         let tally = core::mem::replace(&mut self.tally, Tally::new(self.nodes));
         let entered =

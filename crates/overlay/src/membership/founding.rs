@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::message::{Label, LinkState, Proposal, ViewId};
 use super::order::Order;
 use super::table::Table;
-use super::{Link, Member, Paths, Tally};
+use super::{Link, Member, Naming, Paths, Tally};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::{EdgeSpec, Trees, Unreachable};
 
@@ -84,8 +84,13 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let members = NodeSet::first(*nodes);
         let mut member = Member::new(me, INCARNATION, *nodes, Arc::clone(edges));
         for link in &mut member.links {
-            let (connection, view) = (Some(CONNECTION), Some(id));
-            *link = Link { peer: link.peer, connection, told: view, heard: view };
+            let naming = Naming { is_told: true, heard: Some(id) };
+            *link = Link {
+                is_used: true,
+                messages: naming.clone(),
+                prices: naming,
+                ..Link::new(link.peer, Some(CONNECTION))
+            };
         }
         member.version = 1;
         founding.nodes().for_each(|node| {

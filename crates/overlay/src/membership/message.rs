@@ -3,8 +3,6 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use postcard::ser_flavors::Size;
-use ratewire_units::Bytes;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
@@ -105,25 +103,16 @@ pub enum LinkMessage<G, P> {
     /// A message among the members of a proposed view.
     Change(Rc<ChangeMessage<G, P>>),
     /// The view of the following messages.
-    Enter(ViewId),
+    Enter(Rc<ViewId>),
     /// A message in the view last entered.
     View(Rc<ViewMessage<G, P>>),
-    /// Prices in a view. They may overtake other messages, so they name their view.
-    Prices(ViewId, Rc<Prices>),
+    /// How far a daemon is with the messages of the view last entered.
+    Progress(Rc<Progress>),
+    /// The view of the following prices, which may overtake all other messages.
+    EnterPrices(Rc<ViewId>),
+    /// Prices in the view last entered for prices.
+    Prices(Rc<Prices>),
 }
-
-impl<G: Serialize, P: Serialize> LinkMessage<G, P> {
-    /// Bytes of the message on a connection: those of a frame's length, and of the optional message
-    /// in the format of the crate `postcard`.
-    pub fn frame_len(&self) -> Bytes {
-        let length = postcard::serialize_with_flavor(&Some(self), Size::default());
-        // Counting bytes cannot fail.
-        Bytes::new(FRAME_HEAD + length.unwrap_or(0) as u64)
-    }
-}
-
-/// Bytes of a frame before its message: the length.
-const FRAME_HEAD: u64 = 4;
 
 /// Changed queues of a daemon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -172,8 +161,6 @@ pub enum ViewBody<G, P> {
     Interest(G),
     /// The origin sends the group's messages to the daemon that asked.
     Included(G),
-    /// How far the origin is.
-    Progress(Progress),
 }
 
 impl<G, P> ViewBody<G, P> {
@@ -183,15 +170,20 @@ impl<G, P> ViewBody<G, P> {
     }
 }
 
-/// How far a daemon is with the messages of its view.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// How far a daemon is with the messages of its view, beside what it told last in this view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
-    /// The daemon has every message for it up to this stamp, from all daemons.
+    /// The daemon: the root of the tree that the message goes down.
+    pub origin: OverlayNodeId,
+    /// Growth of the daemon's clock. Later messages of the daemon have larger stamps.
+    pub clock: OrderStamp,
+    /// Growth of the stamp up to which the daemon has every message for it, from all daemons.
     pub all: OrderStamp,
-    /// Highest stamp that the daemon knows of a message that waits for the stamps of others.
-    pub ordered: OrderStamp,
-    /// Highest stamp that it knows of a message that waits until all have it.
-    pub safe: OrderStamp,
+    /// Highest stamp that the daemon knows of a message that waits for the stamps of others, as
+    /// its distance below the clock. `None` if the stamp is the one told last.
+    pub ordered: Option<OrderStamp>,
+    /// Highest stamp that it knows of a message that waits until all have it, in the same form.
+    pub safe: Option<OrderStamp>,
 }
 
 /// A change of a group by a client of the origin.

@@ -22,6 +22,7 @@ mod change;
 mod clients;
 mod event;
 mod founding;
+mod frame;
 mod message;
 mod order;
 mod reach;
@@ -39,6 +40,7 @@ use change::Round;
 use clients::Request;
 pub use event::{Cause, Delivery, Ended, Event, Outgoing, Tally};
 pub use founding::Founding;
+pub use frame::{FrameError, Framed, read, write};
 pub use message::{
     ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Prices,
     Progress, Proposal, Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
@@ -73,9 +75,26 @@ struct Link {
     peer: OverlayNodeId,
     /// Number of the connection, if there is one.
     connection: Option<u64>,
-    /// The view whose messages follow, as told and as heard on this connection.
-    told: Option<ViewId>,
+    /// Whether the view's messages go over this connection.
+    is_used: bool,
+    messages: Naming,
+    prices: Naming,
+}
+
+/// The view of what follows on a connection.
+#[derive(Clone, Debug, Default)]
+struct Naming {
+    /// Whether the neighbour has been told that the present view's follow.
+    is_told: bool,
+    /// The view whose follow from the neighbour.
     heard: Option<ViewId>,
+}
+
+impl Link {
+    fn new(peer: OverlayNodeId, connection: Option<u64>) -> Link {
+        let (messages, prices) = Default::default();
+        Link { peer, connection, is_used: false, messages, prices }
+    }
 }
 
 /// One daemon's part in the membership and order of all messages. `G` names groups, `P` is the
@@ -115,7 +134,8 @@ pub struct Member<G, P> {
     /// Prices of other daemons.
     prices: VecDeque<Rc<Prices>>,
     requests: VecDeque<Request<G, P>>,
-    outgoing: VecDeque<(OverlayNodeId, LinkMessage<G, P>)>,
+    /// Each with the place of its link.
+    outgoing: VecDeque<(u8, LinkMessage<G, P>)>,
     deliveries: VecDeque<Delivery<G, P>>,
 }
 
@@ -131,8 +151,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let view = ViewId { number: 0, coordinator: me, incarnation };
         let members: NodeSet = [me].into_iter().collect();
         let own = edges.iter().filter(|edge| edge.from == me);
-        let links =
-            own.map(|edge| Link { peer: edge.to, connection: None, told: None, heard: None });
+        let links = own.map(|edge| Link::new(edge.to, None));
         let mut member = Member {
             me,
             incarnation,
@@ -195,7 +214,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
     /// Whether this daemon's next messages to a neighbour follow the present view's name.
     pub fn has_told(&self, peer: OverlayNodeId) -> bool {
-        self.links.iter().any(|link| link.peer == peer && link.told == Some(self.view))
+        self.links.iter().any(|link| link.peer == peer && link.messages.is_told)
     }
     /// Number of changes so far of the daemons that have members of groups.
     pub fn aims(&self) -> u64 {
@@ -210,7 +229,13 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
 
     /// A message for a neighbour.
     pub fn poll_link(&mut self) -> Option<(OverlayNodeId, LinkMessage<G, P>)> {
-        self.outgoing.pop_front()
+        let (place, message) = self.poll_place()?;
+        Some((self.links[place].peer, message))
+    }
+    /// A message for a neighbour, by the place of its link.
+    pub(crate) fn poll_place(&mut self) -> Option<(usize, LinkMessage<G, P>)> {
+        let (place, message) = self.outgoing.pop_front()?;
+        Some((usize::from(place), message))
     }
     /// An event for clients.
     pub fn poll_delivery(&mut self) -> Option<Delivery<G, P>> {
@@ -219,37 +244,37 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
 
     /// Notes a new connection with a neighbour. Both ends give the same number, larger than before.
     pub fn link_up(&mut self, peer: OverlayNodeId, connection: u64) {
-        let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { return };
-        *link = Link { peer, connection: Some(connection), told: None, heard: None };
-        for state in self.reach.states().cloned().collect::<Vec<_>>() {
-            self.outgoing.push_back((peer, LinkMessage::LinkState(state)));
-        }
+        let Some(place) = self.place(peer) else { return };
+        self.links[place] = Link::new(peer, Some(connection));
+        let states = self.reach.states().map(|state| LinkMessage::LinkState(Rc::clone(state)));
+        self.outgoing.extend(states.map(|state| (place as u8, state)));
         self.links_changed();
     }
 
     /// Notes the end of the connection with a neighbour.
     pub fn link_down(&mut self, peer: OverlayNodeId) {
-        let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { return };
-        link.connection = None;
-        self.outgoing.retain(|(to, _)| *to != peer);
+        let Some(place) = self.place(peer) else { return };
+        self.links[place] = Link::new(peer, None);
+        self.outgoing.retain(|(to, _)| usize::from(*to) != place);
         self.links_changed();
     }
 
     /// Tells others how far this daemon is, if they do not know. To be called once in a while.
     pub fn tick(&mut self) {
         if self.round.is_none()
-            && let Some(received) = self.order.tell()
+            && let Some(progress) = self.order.tell()
         {
-            let stamp = self.order.now();
-            self.send_to(self.others(), stamp, ViewBody::Progress(received));
+            self.pass_progress(&Rc::new(progress));
         }
     }
 
     /// Tells others how far this daemon is, if a message waits for that. To be called whenever
     /// messages may have come, for short delays.
     pub fn hurry(&mut self) {
-        if self.order.is_awaited() {
-            self.tick();
+        if self.round.is_none()
+            && let Some(progress) = self.order.tell_awaited()
+        {
+            self.pass_progress(&Rc::new(progress));
         }
     }
 
@@ -272,13 +297,17 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     fn pass_prices(&mut self, prices: &Rc<Prices>) {
-        let paths = Rc::clone(&self.paths);
-        let to = paths.members.without(prices.origin);
-        for edge in paths.trees.down(prices.origin, self.me, &to) {
-            let peer = self.edges[edge.index()].to;
-            let link = self.links.iter().find(|link| link.peer == peer);
-            if link.is_some_and(|link| paths.is_over(link)) {
-                self.outgoing.push_back((peer, LinkMessage::Prices(self.view, Rc::clone(prices))));
+        let to = self.paths.members.without(prices.origin);
+        let Member { paths, links, outgoing, view, me, .. } = self;
+        for edge in paths.trees.down(prices.origin, *me, &to) {
+            let place = paths.trees.place(edge);
+            let link = &mut links[place];
+            if link.is_used {
+                if !core::mem::replace(&mut link.prices.is_told, true) {
+                    let entered = LinkMessage::EnterPrices(Rc::new(*view));
+                    outgoing.push_back((place as u8, entered));
+                }
+                outgoing.push_back((place as u8, LinkMessage::Prices(Rc::clone(prices))));
             }
         }
     }
@@ -336,19 +365,37 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
 
     /// Passes a message of the view on to the next daemons down its tree.
     fn pass_on(&mut self, message: &Rc<ViewMessage<G, P>>) {
-        let paths = Rc::clone(&self.paths);
-        for edge in paths.trees.down(message.origin, self.me, &message.to) {
-            let peer = self.edges[edge.index()].to;
-            let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) else { continue };
-            if !paths.is_over(link) {
+        self.pass_down(message.origin, &message.to, || LinkMessage::View(Rc::clone(message)));
+    }
+
+    fn pass_progress(&mut self, progress: &Rc<Progress>) {
+        let to = self.paths.members.without(progress.origin);
+        self.pass_down(progress.origin, &to, || LinkMessage::Progress(Rc::clone(progress)));
+    }
+
+    fn pass_down(
+        &mut self,
+        origin: OverlayNodeId,
+        to: &NodeSet,
+        message: impl Fn() -> LinkMessage<G, P>,
+    ) {
+        let Member { paths, links, outgoing, view, me, .. } = self;
+        for edge in paths.trees.down(origin, *me, to) {
+            let place = paths.trees.place(edge);
+            let link = &mut links[place];
+            if !link.is_used {
                 continue;
             }
-            if link.told != Some(self.view) {
-                link.told = Some(self.view);
-                self.outgoing.push_back((peer, LinkMessage::Enter(self.view)));
+            if !core::mem::replace(&mut link.messages.is_told, true) {
+                outgoing.push_back((place as u8, LinkMessage::Enter(Rc::new(*view))));
             }
-            self.outgoing.push_back((peer, LinkMessage::View(Rc::clone(message))));
+            outgoing.push_back((place as u8, message()));
         }
+    }
+
+    /// The place of the link to a neighbour: its index among those of the daemon.
+    fn place(&self, peer: OverlayNodeId) -> Option<usize> {
+        self.links.iter().position(|link| link.peer == peer)
     }
 
     /// Takes in a message from a neighbour.
@@ -358,16 +405,23 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             LinkMessage::Propose(proposal) => self.hear_proposal(peer, &proposal),
             LinkMessage::Change(message) => self.hear_change(&message),
             LinkMessage::Enter(view) => {
-                if let Some(link) = self.links.iter_mut().find(|link| link.peer == peer) {
-                    link.heard = Some(view);
+                if let Some(place) = self.place(peer) {
+                    self.links[place].messages.heard = Some(*view);
                 }
             }
-            LinkMessage::View(message) => {
-                let link = self.links.iter().find(|link| link.peer == peer);
-                let view = link.and_then(|link| link.heard);
-                self.hear_in(view, LinkMessage::View(message));
+            LinkMessage::EnterPrices(view) => {
+                if let Some(place) = self.place(peer) {
+                    self.links[place].prices.heard = Some(*view);
+                }
             }
-            LinkMessage::Prices(view, _) => self.hear_in(Some(view), message),
+            LinkMessage::View(_) | LinkMessage::Progress(_) => {
+                let link = self.links.iter().find(|link| link.peer == peer);
+                self.hear_in(link.and_then(|link| link.messages.heard), message);
+            }
+            LinkMessage::Prices(_) => {
+                let link = self.links.iter().find(|link| link.peer == peer);
+                self.hear_in(link.and_then(|link| link.prices.heard), message);
+            }
         }
     }
 
@@ -384,12 +438,21 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     fn hear_now(&mut self, message: &LinkMessage<G, P>) {
         match message {
             LinkMessage::View(message) => self.hear(message),
-            LinkMessage::Prices(_, prices) => {
+            LinkMessage::Progress(progress) => self.hear_progress(progress),
+            LinkMessage::Prices(prices) => {
                 self.pass_prices(prices);
                 self.prices.push_back(Rc::clone(prices));
             }
             _ => {}
         }
+    }
+
+    fn hear_progress(&mut self, progress: &Rc<Progress>) {
+        self.pass_progress(progress);
+        if progress.origin != self.me {
+            self.order.hear_progress(progress);
+        }
+        self.deliver_due();
     }
 
     fn hear(&mut self, message: &Rc<ViewMessage<G, P>>) {
@@ -421,9 +484,6 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             ViewBody::Included(group) if !is_ours => {
                 self.table.included(group, message.origin);
                 self.join_ready();
-            }
-            ViewBody::Progress(received) if !is_ours => {
-                self.order.hear_received(message.origin, received);
             }
             _ => {}
         }

@@ -3,16 +3,27 @@
 //! The order is Lamport's: by (stamp, daemon). Messages of one daemon reach another in order,
 //! because all go down one tree of links that keep order. So a stamp that was heard from a daemon
 //! says that all its earlier messages have come. Daemons tell each other up to which stamp they
-//! have all messages ([`Progress`](super::message::ViewBody::Progress)); what all have is stable.
+//! have all messages ([`Progress`]); what all have is stable.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::message::{Client, Progress, Report, Service, ViewBody, ViewId, ViewMessage};
+use super::valid::MOST;
 use crate::ids::{NodeSet, OverlayNodeId};
 use crate::message::OrderStamp;
 
 pub(super) type Key = (OrderStamp, OverlayNodeId);
+
+/// How far a daemon is, as it last told.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    clock: OrderStamp,
+    /// The stamp up to which the daemon has all messages.
+    all: OrderStamp,
+    ordered: OrderStamp,
+    safe: OrderStamp,
+}
 
 /// One daemon's part in the messages of a view.
 #[derive(Clone, Debug)]
@@ -21,14 +32,16 @@ pub(super) struct Order<G, P> {
     members: NodeSet,
     /// Highest stamp used or heard.
     clock: OrderStamp,
-    /// Clock and received stamp as last sent to all.
-    told: (OrderStamp, OrderStamp),
+    /// As last sent to all.
+    told: Told,
     /// Highest stamps known of messages that wait for others: for their stamps, and until all have
     /// them.
     ordered: OrderStamp,
     safe: OrderStamp,
     /// By daemon: highest stamp heard from it.
     heard: Vec<OrderStamp>,
+    /// By daemon: its clock as it last told.
+    clocks: Vec<OrderStamp>,
     /// By daemon: the stamp up to which it has all messages, as it said.
     received: Vec<OrderStamp>,
     /// Messages, of this daemon or for it, that some other may lack.
@@ -47,10 +60,11 @@ impl<G, P> Order<G, P> {
             me,
             members,
             clock: 0,
-            told: (0, 0),
+            told: Told::default(),
             ordered: 0,
             safe: 0,
             heard: vec![0; nodes],
+            clocks: vec![0; nodes],
             received: vec![0; nodes],
             held: BTreeMap::new(),
             recovered: BTreeSet::new(),
@@ -89,25 +103,38 @@ impl<G, P> Order<G, P> {
         theirs.map_or(OrderStamp::MAX, |theirs| theirs.min(self.agreed()))
     }
 
-    /// What to tell all others, if they do not know it: how far this daemon is. Its clock goes with
-    /// the message.
+    /// What to tell all others, if they do not know it: how far this daemon is.
     pub(super) fn tell(&mut self) -> Option<Progress> {
-        let (clock, all) = (self.clock, self.all());
-        let is_news = (clock, all) != self.told && self.members.len() > 1;
-        self.told = (clock, all);
-        is_news.then_some(Progress { all, ordered: self.ordered, safe: self.safe })
+        let all = self.all();
+        let is_news = (self.clock, all) != (self.told.clock, self.told.all);
+        (is_news && self.members.len() > 1).then(|| self.progress(all))
+    }
+
+    /// What to tell all others because a message waits for it somewhere.
+    pub(super) fn tell_awaited(&mut self) -> Option<Progress> {
+        let told = self.told;
+        let all = if self.safe > told.all { self.all() } else { told.all };
+        let is_awaited = self.ordered > told.clock || all > told.all;
+        (is_awaited && self.members.len() > 1).then(|| self.progress(all))
+    }
+
+    fn progress(&mut self, all: OrderStamp) -> Progress {
+        let now = Told { clock: self.clock, all, ordered: self.ordered, safe: self.safe };
+        let told = core::mem::replace(&mut self.told, now);
+        let waits = |stamp: OrderStamp, told| (stamp != told).then(|| now.clock - stamp);
+        Progress {
+            origin: self.me,
+            clock: now.clock - told.clock,
+            all: now.all - told.all,
+            ordered: waits(now.ordered, told.ordered),
+            safe: waits(now.safe, told.safe),
+        }
     }
 
     /// Notes that this daemon waits until all have its messages so far.
     pub(super) fn ask(&mut self) {
         self.ordered = self.clock;
         self.safe = self.clock;
-    }
-
-    /// Whether a message waits somewhere for what this daemon has to tell.
-    pub(super) fn is_awaited(&self) -> bool {
-        let (clock, all) = self.told;
-        self.ordered > clock || (self.safe > all && self.all() > all)
     }
 
     /// Notes a stamp heard from another daemon.
@@ -118,11 +145,17 @@ impl<G, P> Order<G, P> {
     }
 
     /// Notes how far another daemon is.
-    pub(super) fn hear_received(&mut self, from: OverlayNodeId, told: &Progress) {
-        let received = &mut self.received[from.index()];
-        *received = told.all.max(*received);
-        self.ordered = self.ordered.max(told.ordered);
-        self.safe = self.safe.max(told.safe);
+    pub(super) fn hear_progress(&mut self, told: &Progress) {
+        let from = told.origin.index();
+        let grow = |stamp: &mut OrderStamp, growth| *stamp = stamp.saturating_add(growth).min(MOST);
+        grow(&mut self.clocks[from], told.clock);
+        grow(&mut self.received[from], told.all);
+        let clock = self.clocks[from];
+        self.hear(told.origin, clock);
+        let stamp =
+            |below: Option<OrderStamp>| below.map_or(0, |below| clock.saturating_sub(below));
+        self.ordered = self.ordered.max(stamp(told.ordered));
+        self.safe = self.safe.max(stamp(told.safe));
         let stable = self.stable();
         while let Some(first) = self.held.first_entry()
             && first.key().0 <= stable

@@ -9,7 +9,7 @@ use crate::ids::{MOST_NODES, NodeSet, OverlayNodeId};
 
 /// Largest valid stamp, and largest valid number of a view. Daemons count on from the numbers that
 /// they hear of, and never exhaust the other half of the range.
-const MOST: u64 = u64::MAX / 2;
+pub(super) const MOST: u64 = u64::MAX / 2;
 
 impl<G, P> LinkMessage<G, P> {
     /// Whether the message is one of an overlay with this many daemons. Messages of others may make
@@ -20,11 +20,10 @@ impl<G, P> LinkMessage<G, P> {
             LinkMessage::LinkState(state) => overlay.has_state(state),
             LinkMessage::Propose(proposal) => overlay.has_proposal(proposal),
             LinkMessage::Change(message) => overlay.has_change(message),
-            LinkMessage::Enter(view) => overlay.has_view(view),
+            LinkMessage::Enter(view) | LinkMessage::EnterPrices(view) => overlay.has_view(view),
             LinkMessage::View(message) => overlay.has_message(message),
-            LinkMessage::Prices(view, prices) => {
-                overlay.has_view(view) && overlay.has(prices.origin)
-            }
+            LinkMessage::Progress(progress) => overlay.has(progress.origin),
+            LinkMessage::Prices(prices) => overlay.has(prices.origin),
         }
     }
 }
@@ -80,10 +79,7 @@ impl Overlay {
                 Target::Group(_) => true,
                 Target::Private(node, _) => self.has(*node),
             }),
-            ViewBody::Update(_)
-            | ViewBody::Interest(_)
-            | ViewBody::Included(_)
-            | ViewBody::Progress(_) => true,
+            ViewBody::Update(_) | ViewBody::Interest(_) | ViewBody::Included(_) => true,
         };
         self.has(message.origin) && self.has_all(&message.to) && message.stamp <= MOST && has_body
     }

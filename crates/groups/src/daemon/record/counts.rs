@@ -54,7 +54,7 @@ impl Traffic {
     ) {
         let size = size as u64;
         match message {
-            Some(LinkMessage::Prices(..)) => self.update_bytes += size,
+            Some(LinkMessage::Prices(_)) => self.update_bytes += size,
             Some(LinkMessage::View(view)) if matches!(view.body, ViewBody::Data { .. }) => {
                 self.messages += 1;
                 self.data_bytes += size;

@@ -55,7 +55,7 @@ pub(super) fn size(message: &OnLink) -> Size {
         (data, LinkMessage::Change(_)) => {
             Size::Other(message.frame_len() + data.unwrap_or(Bytes::ZERO))
         }
-        (_, LinkMessage::Prices(..)) => Size::Prices(message.frame_len()),
+        (_, LinkMessage::Prices(_)) => Size::Prices(message.frame_len()),
         _ => Size::Other(message.frame_len()),
     }
 }
