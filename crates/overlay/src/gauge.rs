@@ -52,7 +52,9 @@ impl Mean {
     }
 
     /// Ends an interval, as a cost update is due, and starts the next mean.
-    pub fn close_interval(&mut self, now: Time, gauge: &Gauge) -> Occupancy {
+    pub fn close_interval(&mut self, now: Time, gauge: &mut Gauge) -> Occupancy {
+        // The area must not begin long ago: a clock that is set back has no time before zero.
+        gauge.set(now, gauge.waiting());
         let area = gauge.area(now);
         let (before, since) = core::mem::replace(&mut self.closed, (area, now));
         let length = now.since(since).ps();

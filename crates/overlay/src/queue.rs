@@ -173,7 +173,7 @@ impl<M> LinkQueue<M> {
 
     /// Ends an interval, as a cost update is due, and starts the next average.
     pub fn close_interval(&mut self, now: Time) -> Occupancy {
-        self.mean.close_interval(now, &self.gauge)
+        self.mean.close_interval(now, &mut self.gauge)
     }
 
     /// Notes how fast the queue drains; `apart` is the shortest time between two looks.
