@@ -59,8 +59,14 @@ pub(crate) fn shell(setup: &Setup, host: &str, is_alone: bool, users: &Users) ->
 
 /// Lists each program of a setup on one line: host, user, start and command.
 fn programs(setup: &Setup, users: &Users) -> String {
+    let daemons = setup.overlay.as_ref().map(|overlay| {
+        let (nodes, user) = (overlay.nodes.len(), users.name(None).unwrap_or_default());
+        format!(
+            "The overlay: {nodes} group daemons and their clients, `ratewire groups`, as {user}.\n"
+        )
+    });
     if setup.programs.is_empty() {
-        return "The scenario runs no programs.\n".to_string();
+        return daemons.unwrap_or_else(|| "The scenario runs no programs.\n".to_string());
     }
     let mut rows = vec![["host", "user", "starts", "command"].map(String::from)];
     for program in &setup.programs {
@@ -79,7 +85,11 @@ fn programs(setup: &Setup, users: &Users) -> String {
     }
     let files = "Each host has its own /tmp and /var/tmp, which are removed after the run. A program can read and change \
                  this machine's other files as its user can.";
-    format!("Programs, each given to `sh` in the working directory:\n\n{}\n{files}\n", table(&rows))
+    let daemons = daemons.unwrap_or_default();
+    format!(
+        "{daemons}Programs, each given to `sh` in the working directory:\n\n{}\n{files}\n",
+        table(&rows)
+    )
 }
 
 /// Rows of cells, with columns as wide as their widest cell.
