@@ -5,7 +5,7 @@ use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::{Daemon, Offer, Offered, Payload, Settings};
+use super::{Daemon, Line, Offer, Offered, Payload, Settings};
 use crate::ids::{ClientId, OverlayNodeId};
 use crate::membership::{Event, Founding, LinkMessage, Outgoing, Service, Target};
 use crate::params::Params;
@@ -434,7 +434,7 @@ fn a_client_at_exact_times_saves_up_to_the_cap_and_thinks_once() {
         targets: [Target::Group(7)].into(),
         payload: Data(1),
     };
-    let line = Some(Duration::from_millis(1));
+    let line = Some(Line { time: Duration::from_millis(1), until: net.now });
     let offer = Offer { message, ignores_receivers: false, needs_receiver: true, line };
     let sent =
         (0..).take_while(|_| net.daemons[0].offer(net.now, sender, offer.clone()) == Offered::Sent);

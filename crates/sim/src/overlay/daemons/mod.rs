@@ -121,6 +121,7 @@ impl Daemons {
             }
         }
         let founding = Founding::new(Arc::clone(&edges), clients)?;
+        let founding = if spec.faults.is_empty() { founding.lasting() } else { founding };
         let params = spec.params.clone();
         // Prices are told once an interval, as in an overlay without faults, and no window is set.
         let least_interval = params.interval;
@@ -182,10 +183,9 @@ impl Daemons {
         let spec = &self.spec.senders[sender];
         let node = &mut self.nodes[spec.at.index()];
         let Some(daemon) = &mut node.daemon else { return };
-        let id = daemon.connect(now, label(spec.spec.client));
         let order = self.spec.groups[spec.spec.group.index()].service;
         let before = self.sent_before[sender].sent;
-        node.clients.start(now, (sender, &spec.spec), id, order, before);
+        node.clients.start(now, daemon, (sender, &spec.spec), order, before);
     }
 
     pub(crate) fn stop_sender(&mut self, sender: usize) {
@@ -238,7 +238,7 @@ impl Daemons {
     pub(crate) fn next_timer(&mut self, now: Time, node: usize) -> Option<Time> {
         let node = &mut self.nodes[node];
         // A daemon that has started again has its first deadline at once.
-        let due = node.daemon.as_ref()?.deadline().min(node.clients.deadline()).max(now);
+        let due = node.daemon.as_ref()?.deadline().max(now);
         (due < node.timer).then(|| {
             node.timer = due;
             due
@@ -257,9 +257,9 @@ impl Daemons {
         let connection = &mut self.connections[link.index()];
         let Some(daemon) = &mut self.nodes[connection.from.index()].daemon else { return };
         while flow.sender.unsent() < flow.sender.mss()
-            && let Some(message) = daemon.take(now, connection.to)
+            && let Some((data, message)) = daemon.take_sized(now, connection.to)
         {
-            let size = match size(&message) {
+            let size = match size(data, &message) {
                 Size::Data(size) => size,
                 Size::Prices(size) => {
                     connection.updates += size.get();
@@ -315,11 +315,10 @@ impl Daemons {
         while let Some(Delivery { event, .. }) = daemon.poll_delivery() {
             match event {
                 Event::Message { service, payload, .. } => {
-                    if service >= Service::Fifo {
+                    if service >= Service::Fifo && !self.spec.faults.is_empty() {
                         self.tally.check_order(place, &payload);
                     }
-                    let group = self.spec.senders[payload.sender as usize].spec.group;
-                    self.tally.message(now, (group, place), &payload);
+                    self.tally.message(now, place, &payload);
                 }
                 Event::View { group, .. } => self.tally.view(group, place),
                 Event::Entered(next, _, ended) => {
