@@ -110,9 +110,9 @@ impl NodeSet {
     }
 }
 
-/// Bytes of a set: a first one below 128 is the only node; `0x80 | n` precedes `n` bytes of bits, and
-/// `0xa0 | n` precedes `n` numbers at which nodes begin to be in the set, or not to be. A set is
-/// written in the shortest of these.
+/// Bytes of a set: a first one below 128 is the only node; `0x80 | n` precedes `n` bytes of bits,
+/// and `0xa0 | n` precedes `n` numbers at which nodes begin to be in the set, or not to be. A set
+/// is written in the shortest of these.
 impl NodeSet {
     const BITS: u8 = 0x80;
     const RUNS: u8 = 0xa0;

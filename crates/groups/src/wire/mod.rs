@@ -1,15 +1,15 @@
 //! Bytes on the links between daemons, sans-IO.
 //!
-//! Both ends first send a [`Greeting`], and the one that connects the number of the connection. These
-//! are:
+//! Both ends first send a [`Greeting`], and the one that connects sends the number of the
+//! connection. Each of these is:
 //!
 //! | bytes | field |
 //! |---|---|
 //! | 4 | length of the body, little-endian |
 //! | length | body: a value in the format of the crate `postcard`, version 1 |
 //!
-//! Then each direction is a sequence of [frames](ratewire_overlay::membership::write). After an error
-//! the place of the next frame is unknown: the link must be closed.
+//! Then each direction is a sequence of [frames](ratewire_overlay::membership::write). After an
+//! error the place of the next frame is unknown: the link must be closed.
 
 mod error;
 mod frame;

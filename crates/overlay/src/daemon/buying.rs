@@ -2,7 +2,9 @@
 
 use std::cmp::Reverse;
 use std::rc::Rc;
+use std::slice::from_ref;
 
+use prefetch_index::prefetch_index;
 use rand_core::Rng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
@@ -37,9 +39,17 @@ pub struct Offer<G, P> {
     pub ignores_receivers: bool,
     /// Whether the message waits for a receiver, if there is none.
     pub needs_receiver: bool,
-    /// Time of the message on the client's line, if it is known. Chance then considers a delayed
-    /// message again after this time, and offers come at exact times.
-    pub line: Option<Duration>,
+    /// The line that the message comes over, if it is known.
+    pub line: Option<Line>,
+}
+
+/// A line between a client and its daemon, whose messages come at exact times.
+#[derive(Clone, Copy, Debug)]
+pub struct Line {
+    /// Time of the message on the line. Chance considers a delayed message again after this time.
+    pub time: Duration,
+    /// When the message has come. It may be offered before.
+    pub until: Time,
 }
 
 /// Destinations and links of a client's last message, kept for the next one.
@@ -117,6 +127,14 @@ impl<G, P> Purse<G, P> {
         }
     }
 
+    /// Prefetches what a purchase needs.
+    pub(super) fn foresee(&self) {
+        prefetch_index(from_ref(&self.budget), 0);
+        prefetch_index(from_ref(&self.held), 0);
+        prefetch_index(from_ref(&self.aim), 0);
+        prefetch_index(from_ref(&self.wake), 0);
+    }
+
     pub(super) fn is_held(&self) -> bool {
         self.held.is_some()
     }
@@ -191,9 +209,15 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let Some(purse) = self.purses.get_mut(client) else { return Offered::Sent };
         debug_assert!(purse.held.is_none(), "a client offers one message at a time");
         (purse.since, purse.last_seen) = (now, now);
-        purse.ready = purse.ready.max(lagging(now));
+        purse.ready = purse.ready.max(offer.line.map_or(lagging(now), |line| line.until));
+        let is_early = purse.ready > now;
+        let ready = purse.ready;
         purse.held = Some(offer);
         self.held += 1;
+        if is_early {
+            self.wait(now, client, &Hindrance::Until(ready));
+            return Offered::Held;
+        }
         match self.try_to_send(now, client) {
             Ok(()) => {
                 self.settle(now);
@@ -258,8 +282,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if self.held == 0 {
             return;
         }
-        let held =
-            |(client, purse): (ClientId, &Purse<G, P>)| purse.held.is_some().then_some(client);
+        let held = |(client, purse): (ClientId, &Purse<G, P>)| {
+            (purse.held.is_some() && purse.ready <= now).then_some(client)
+        };
         let held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
         for client in held {
             self.try_held(now, client);
@@ -333,17 +358,18 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             let targets = &offer.message.targets;
             cost = cost + clients(&self.member, &self.prices, params, client, targets);
         }
-        let (counted, line) = (offer.message.payload.counted(), offer.line);
-        let is_for_others = !aim.to.without(self.member.id()).is_empty();
+        let (counted, line) = (offer.message.payload.counted(), offer.line.map(|line| line.time));
+        let to = aim.to;
+        let is_for_others = !to.without(self.member.id()).is_empty();
         purse.pay_for(now, (cost, counted, receivers), line, params, &mut self.random)?;
         purse.owed += receivers as u64;
         let Some(mut offer) = purse.held.take() else { return Err(Hindrance::Event) };
         self.held -= 1;
         offer.message.payload.note_sent(now);
-        let before = self.member.stamp();
-        self.member.multicast(client, offer.message);
+        self.member.send_to_these(client, offer.message, to);
+        let is_bounded = self.settings.window < Bytes::MAX;
         let stamp = self.member.stamp();
-        if stamp > before && is_for_others && self.member.stable() < stamp {
+        if is_bounded && is_for_others && self.member.stable() < stamp {
             self.unstable.push_back((stamp, size));
             self.in_window += size;
             self.unasked += size;

@@ -1,5 +1,5 @@
 //! A daemon: membership, queues, prices and clients' money together. Programs run it, and so do
-//! simulated overlays with faults.
+//! simulated overlays.
 //!
 //! Sans-IO: the caller passes the time and arrivals. After a batch of calls, call
 //! [`Daemon::hurry`], drain [`Daemon::poll_delivery`], [`Daemon::poll_sent`] and
@@ -33,15 +33,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use buying::Purse;
-pub use buying::{Offer, Offered, PurseState};
+pub use buying::{Line, Offer, Offered, PurseState};
 use prices::PriceTable;
 use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
-use crate::membership::{Delivery, Event, Founding, Label, LinkMessage, Member, ViewBody};
-use crate::message::{Level, OrderStamp};
+use crate::level::Level;
+use crate::membership::{
+    Delivery, Founding, Label, LinkMessage, Member, OrderStamp, ViewBody, ViewId,
+};
 use crate::params::Params;
 use crate::price::Dollars;
 use crate::queue::{Kind, LinkQueue};
@@ -106,7 +108,8 @@ pub struct Daemon<G, P> {
     /// Number of clients' joins that wait for other daemons.
     joining: usize,
     sent: VecDeque<ClientId>,
-    deliveries: VecDeque<Delivery<G, P>>,
+    /// The view as last seen.
+    view: ViewId,
     /// This daemon's messages that not all have, with their sizes, and the sum of these.
     unstable: VecDeque<(OrderStamp, Bytes)>,
     in_window: Bytes,
@@ -186,7 +189,6 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             queue: LinkQueue::default(),
         };
         Daemon {
-            member,
             links: own.map(link).collect(),
             ready_links: VecDeque::new(),
             prices: PriceTable::new(me, settings.nodes, &settings.edges),
@@ -196,7 +198,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             is_waited_for: false,
             joining: 0,
             sent: VecDeque::new(),
-            deliveries: VecDeque::new(),
+            view: member.view().0,
             unstable: VecDeque::new(),
             in_window: Bytes::ZERO,
             unasked: Bytes::ZERO,
@@ -207,6 +209,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             traffic: Bytes::ZERO,
             random,
             settings,
+            member,
         }
     }
 
@@ -327,6 +330,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             && at <= now
         {
             self.wakes.pop();
+            if let Some(Reverse((_, next))) = self.wakes.peek() {
+                self.purses.foresee(*next);
+            }
             self.wake(now, at, client);
         }
         if self.next_due() <= now {
@@ -419,14 +425,14 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let mut is_news = false;
         while let Some(prices) = self.member.poll_prices() {
             self.prices.learn(&prices, &self.settings.params);
-            is_news = true;
+            // Without looks, clients read prices when this daemon tells its own.
+            is_news = self.settings.looks().is_some();
         }
-        while let Some(delivery) = self.member.poll_delivery() {
-            if let Event::Entered(..) = delivery.event {
-                self.enter();
-                is_news = true;
-            }
-            self.deliveries.push_back(delivery);
+        let view = self.member.view().0;
+        if view != self.view {
+            self.view = view;
+            self.enter();
+            is_news = true;
         }
         if !self.unstable.is_empty() {
             is_news |= self.forget_stable();
@@ -476,8 +482,17 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// Takes the next message for the connection with a neighbour. Call it when the connection has
     /// room for one.
     pub fn take(&mut self, now: Time, peer: OverlayNodeId) -> Option<LinkMessage<G, P>> {
-        let link = self.links.iter_mut().find(|link| link.peer == peer)?;
-        link.queue.take(now).map(|(_, message)| message)
+        self.take_sized(now, peer).map(|(_, message)| message)
+    }
+
+    /// As [`Daemon::take`], with the size of a client's message; control messages have none.
+    pub fn take_sized(
+        &mut self,
+        now: Time,
+        peer: OverlayNodeId,
+    ) -> Option<(Bytes, LinkMessage<G, P>)> {
+        let place = self.member.place(peer)?;
+        self.links[place].queue.take(now)
     }
 
     /// A neighbour whose empty queue has got a message.
@@ -486,7 +501,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     }
     /// An event for clients.
     pub fn poll_delivery(&mut self) -> Option<Delivery<G, P>> {
-        self.deliveries.pop_front()
+        self.member.poll_delivery()
     }
     /// A client whose [held](Offered::Held) message has been sent: it may offer its next.
     pub fn poll_sent(&mut self) -> Option<ClientId> {

@@ -31,6 +31,13 @@ impl<G, P> Purses<G, P> {
         self.purses.get_mut(place)?.as_deref_mut()
     }
 
+    /// Prefetches a purse.
+    pub(super) fn foresee(&self, client: ClientId) {
+        if let Some(purse) = self.get(client) {
+            purse.foresee();
+        }
+    }
+
     /// Adds the purse of a client, which is newer than all others.
     pub(super) fn insert(&mut self, client: ClientId, purse: Purse<G, P>) {
         if self.purses.is_empty() {

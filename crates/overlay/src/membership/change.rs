@@ -9,7 +9,7 @@ use super::message::{
 };
 use super::order::Order;
 use super::table::Table;
-use super::{Cause, Delivery, Ended, Event, Member, Paths, Tally};
+use super::{Cause, Delivery, Ended, Event, Member, Paths, Recipients, Tally};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -316,7 +316,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let tally = core::mem::replace(&mut self.tally, Tally::new(self.nodes));
         let entered =
             Event::Entered(self.view, self.paths.members, Rc::new(Ended { view: old, tally }));
-        self.deliveries.push_back(Delivery { to: Vec::new(), event: entered });
+        self.deliveries.push_back(Delivery { to: Recipients::default(), event: entered });
         let asking = self.table.restart(round.ready.into_iter(), self.others());
         // Joins that had their turn in the old view's end are in their daemon's list.
         self.joining.clear();

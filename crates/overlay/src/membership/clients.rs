@@ -4,9 +4,9 @@ use std::collections::btree_map::Entry;
 use std::rc::Rc;
 
 use super::Member;
-use super::event::{Cause, Delivery, Event, Outgoing};
+use super::event::{Cause, Delivery, Event, Outgoing, Recipients};
 use super::message::{Client, GroupViewId, Label, Target, Update, ViewBody, ViewMessage};
-use crate::ids::{ClientId, OverlayNodeId};
+use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 
 /// What a client asks for while views change.
 #[derive(Clone, Debug)]
@@ -28,6 +28,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// A client's connection has ended.
     pub fn disconnect(&mut self, client: ClientId) {
         if self.labels.remove(&client).is_some() {
+            self.gone.insert(client);
             self.request(Request::Disconnect(client));
         }
     }
@@ -42,6 +43,14 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// A client sends a message.
     pub fn multicast(&mut self, client: ClientId, message: Outgoing<G, P>) {
         self.request(Request::Multicast(client, message));
+    }
+
+    /// A client sends a message to these daemons of the view, as [`Member::destinations`] gives
+    /// them. No change to another view may be under way.
+    pub(crate) fn send_to_these(&mut self, client: ClientId, message: Outgoing<G, P>, to: NodeSet) {
+        debug_assert!(self.round.is_none(), "clients' requests wait while views change");
+        self.send_data(client, message, to);
+        self.deliver_due();
     }
 
     fn request(&mut self, request: Request<G, P>) {
@@ -71,7 +80,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 self.table.regret(client, None, &update);
                 self.update(update);
             }
-            Request::Multicast(client, message) => self.send_data(client, message),
+            Request::Multicast(client, message) => {
+                let to = self.destinations(&message.targets);
+                self.send_data(client, message, to);
+            }
         }
         self.deliver_due();
     }
@@ -101,9 +113,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.send_to(self.paths.members, stamp, ViewBody::Update(update));
     }
 
-    fn send_data(&mut self, sender: ClientId, message: Outgoing<G, P>) {
+    fn send_data(&mut self, sender: ClientId, message: Outgoing<G, P>, to: NodeSet) {
         let Outgoing { service, self_discard, targets, payload } = message;
-        let to = self.table.to(&targets).and(&self.paths.members);
         if to.is_empty() {
             return;
         }
@@ -119,7 +130,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 let sender = Client { node: message.origin, id: *sender };
                 let mut to = self.addressed(targets);
                 if *self_discard && sender.node == self.me {
-                    to.retain(|client| *client != sender.id);
+                    to = to.iter().copied().filter(|client| *client != sender.id).collect();
                 }
                 let (service, self_discard) = (*service, *self_discard);
                 let (targets, payload) = (Rc::clone(targets), payload.clone());
@@ -131,7 +142,12 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     /// Clients of this daemon that a message is for, each once.
-    fn addressed(&self, targets: &[Target<G>]) -> Vec<ClientId> {
+    fn addressed(&self, targets: &[Target<G>]) -> Recipients {
+        if let [Target::Group(group)] = targets
+            && self.leaving.is_empty()
+        {
+            return self.table.here(group);
+        }
         let mut to = Vec::new();
         for target in targets {
             match target {
@@ -139,7 +155,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                     let stays = |id: &ClientId| {
                         self.leaving.is_empty() || !self.leaving.contains_key(&(group.clone(), *id))
                     };
-                    to.extend(self.table.members_at(group, self.me).filter(stays));
+                    to.extend(self.table.here(group).iter().copied().filter(stays));
                 }
                 Target::Private(node, label) if *node == self.me => {
                     let named = self.labels.iter().filter(|(_, name)| *name == label);
@@ -152,16 +168,18 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             to.sort_unstable();
             to.dedup();
         }
-        to
+        to.into_iter().collect()
     }
 
     /// Members of a group that are clients of this daemon.
-    pub(super) fn ours(&self, group: &G) -> Vec<ClientId> {
-        self.table.members_at(group, self.me).collect()
+    pub(super) fn ours(&self, group: &G) -> Recipients {
+        self.table.here(group)
     }
 
-    pub(super) fn tell(&mut self, mut to: Vec<ClientId>, event: Event<G, P>) {
-        to.retain(|client| self.labels.contains_key(client));
+    pub(super) fn tell(&mut self, mut to: Recipients, event: Event<G, P>) {
+        if !self.gone.is_empty() {
+            to = to.iter().copied().filter(|client| !self.gone.contains(client)).collect();
+        }
         if !to.is_empty() {
             self.deliveries.push_back(Delivery { to, event });
         }
@@ -191,6 +209,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 for group in self.table.groups_of(client) {
                     self.remove(&group, client, Cause::Disconnect);
                 }
+                if node == self.me {
+                    self.gone.remove(id);
+                }
             }
         }
     }
@@ -216,7 +237,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     fn remove(&mut self, group: &G, client: Client, cause: fn(Client, Label) -> Cause) {
         let Some((change, label)) = self.table.remove(group, client) else { return };
         if client.node == self.me {
-            self.tell(vec![client.id], Event::Left { group: group.clone() });
+            self.tell(client.id.into(), Event::Left { group: group.clone() });
         }
         self.show(group, change, cause(client, label));
     }

@@ -1,6 +1,8 @@
 //! What clients of a daemon send and get.
 
+use std::ops::Deref;
 use std::rc::Rc;
+use std::slice::from_ref;
 
 use super::message::{Client, GroupViewId, Label, Service, Target, ViewId};
 use crate::ids::{ClientId, NodeSet};
@@ -66,9 +68,52 @@ pub enum Event<G, P> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Delivery<G, P> {
     /// The clients.
-    pub to: Vec<ClientId>,
+    pub to: Recipients,
     /// The event.
     pub event: Event<G, P>,
+}
+
+/// Clients that an event is for. One client, the usual number, takes no memory elsewhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recipients(Few);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Few {
+    One(ClientId),
+    Others(Rc<[ClientId]>),
+}
+
+impl Deref for Recipients {
+    type Target = [ClientId];
+
+    fn deref(&self) -> &[ClientId] {
+        match &self.0 {
+            Few::One(client) => from_ref(client),
+            Few::Others(clients) => clients,
+        }
+    }
+}
+
+impl Default for Recipients {
+    fn default() -> Recipients {
+        Recipients(Few::Others(Rc::default()))
+    }
+}
+
+impl From<ClientId> for Recipients {
+    fn from(client: ClientId) -> Recipients {
+        Recipients(Few::One(client))
+    }
+}
+
+impl FromIterator<ClientId> for Recipients {
+    fn from_iter<I: IntoIterator<Item = ClientId>>(clients: I) -> Recipients {
+        let clients: Vec<ClientId> = clients.into_iter().collect();
+        match clients[..] {
+            [client] => client.into(),
+            _ => Recipients(Few::Others(clients.into())),
+        }
+    }
 }
 
 /// A message as its sender gives it.

@@ -26,6 +26,8 @@ pub struct Founding<G> {
     /// By daemon: names of its clients.
     labels: Vec<Vec<Label>>,
     table: Table<G>,
+    /// Whether no daemon or link is to fail.
+    is_lasting: bool,
 }
 
 impl<G: Clone + Ord> Founding<G> {
@@ -40,14 +42,20 @@ impl<G: Clone + Ord> Founding<G> {
     ) -> Result<Founding<G>, Unreachable> {
         let nodes = clients.len();
         let trees = Rc::new(Trees::new(nodes, &edges)?);
-        let mut table = Table::new();
+        let mut table = Table::new(None);
         let lists = clients.iter().enumerate();
         let lists = lists.map(|(node, clients)| (OverlayNodeId(node as u8), groups(clients)));
         table.restart(lists, NodeSet::EMPTY);
         let of =
             |clients: Vec<(Label, Vec<G>)>| clients.into_iter().map(|(label, _)| label).collect();
         let labels = clients.into_iter().map(of).collect();
-        Ok(Founding { edges, nodes, trees, labels, table })
+        Ok(Founding { edges, nodes, trees, labels, table, is_lasting: false })
+    }
+
+    /// The view if no daemon or link is to fail: daemons keep no copies of messages. If one does
+    /// fail all the same, messages may be lost.
+    pub fn lasting(self) -> Founding<G> {
+        Founding { is_lasting: true, ..self }
     }
 
     fn nodes(&self) -> impl Iterator<Item = OverlayNodeId> + use<G> {
@@ -78,7 +86,7 @@ fn groups<G: Clone>(clients: &[(Label, Vec<G>)]) -> Vec<(G, Vec<(ClientId, Label
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// Daemon `me` in the first view of all daemons.
     pub fn founded(me: OverlayNodeId, founding: &Founding<G>) -> Member<G, P> {
-        let Founding { edges, nodes, trees, labels, table } = founding;
+        let Founding { edges, nodes, trees, labels, table, is_lasting } = founding;
         let id = ViewId { number: 1, coordinator: OverlayNodeId(0), incarnation: INCARNATION };
         let topology: Vec<_> = founding.nodes().map(|node| (node, INCARNATION, 1)).collect();
         let members = NodeSet::first(*nodes);
@@ -104,9 +112,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             connections: founding.connections(me),
         });
         member.latest = Some(Rc::new(Proposal { id, topology }));
-        member.order = Order::new(me, members, *nodes);
+        let order = Order::new(me, members, *nodes);
+        member.order = if *is_lasting { order.without_copies() } else { order };
         member.tally = Tally::new(*nodes);
-        member.table = table.clone();
+        member.table = table.at(me);
         let own = &labels[me.index()];
         member.labels = (0..).map(ClientId).zip(own.iter().cloned()).collect();
         member.next_client = own.len() as u32;

@@ -1,14 +1,22 @@
 //! Frames: the bytes of messages on the connection between two daemons.
 //!
 //! What daemons tell again and again is the overlay's overhead, so it takes few bytes: news of one
-//! link's queue takes five, and progress mostly three. A frame begins with three bits of kind:
+//! link's queue takes five, and progress two or three. A frame begins with three bits of kind:
 //!
-//! | first byte | what follows | frame |
-//! |---|---|---|
-//! | `000nnnnn` | origin (1); `n` entries: link of the origin (1), its level (2, little-endian) | prices of links; if `n` is 31, a byte with the number of entries precedes the origin |
-//! | `001assoo` | origin (1), growth of the clock; growth of the stamp that it has all up to, if `a`; distances below the clock, for `oo` (ordered) and `ss` (safe) | progress; 0: as told last, 1: the clock, 2: a distance follows |
-//! | `010mllll` | the rest of the length without its four low bits, if `m`; the message in the format of the crate `postcard` | any message |
-//! | `01100000` | | a sign of life |
+//! | first byte | frame |
+//! |---|---|
+//! | `000nnnnn` | prices of `n` links: origin (1); for each its place (1) and level (2) |
+//! | `001assoo` | progress: origin (1), growth of the clock, and what the flags say |
+//! | `010mllll` | any message, in the format of the crate `postcard` |
+//! | `01100000` | a sign of life |
+//! | `100mllll` | progress of a clock alone: origin (1); `l` is the low part of the growth |
+//!
+//! - Prices: levels are little-endian. If `n` is 31, a byte with the number precedes the origin.
+//! - Progress: `a` says that the growth of the stamp up to which the origin has all follows; `oo`
+//!   (ordered) and `ss` (safe) are 0 if the stamp is as told last, 1 if it is the clock, and 2 if
+//!   its distance below the clock follows.
+//! - Other messages: `l` is the low part of the length. Here and in progress of a clock, `m` says
+//!   that the rest of the number follows.
 //!
 //! Numbers take as many bytes as they need: seven bits in each, low ones first, and the high bit
 //! says whether more follow (LEB128). A number with idle bytes is neither written nor read.
@@ -22,7 +30,7 @@ use serde::de::DeserializeOwned;
 
 use super::message::{LinkMessage, Prices, Progress};
 use crate::ids::OverlayNodeId;
-use crate::message::Level;
+use crate::level::Level;
 
 const KIND_SHIFT: u8 = 5;
 const LOW: u8 = (1 << KIND_SHIFT) - 1;
@@ -30,9 +38,10 @@ const PRICES: u8 = 0;
 const PROGRESS: u8 = 1;
 const BODY: u8 = 2;
 const ALIVE: u8 = 3;
-/// Bits of a length in the first byte, and whether more of the length follows.
-const LENGTH_BITS: u32 = 4;
-const LENGTH_MORE: u8 = 1 << LENGTH_BITS;
+const CLOCK: u8 = 4;
+/// Bits of a number in the first byte, and whether more of the number follows.
+const NUMBER_BITS: u32 = 4;
+const NUMBER_MORE: u8 = 1 << NUMBER_BITS;
 /// Flags of progress.
 const SAFE_SHIFT: u8 = 2;
 const HAS_ALL: u8 = 1 << 4;
@@ -95,14 +104,7 @@ pub fn write<G: Serialize, P: Serialize>(
             if length > most {
                 return Err(FrameError::TooLong(most));
             }
-            let low = length as u8 & (LENGTH_MORE - 1);
-            match length as u64 >> LENGTH_BITS {
-                0 => put(&[head(BODY, low)]),
-                rest => {
-                    put(&[head(BODY, low | LENGTH_MORE)]);
-                    put_number(rest, put);
-                }
-            }
+            write_number(BODY, length as u64, &[], put);
             postcard::serialize_with_flavor(message, Pieces(put))
                 .map_err(FrameError::Unwritable)?;
         }
@@ -153,7 +155,7 @@ fn read_from<G: DeserializeOwned, P: DeserializeOwned>(
         PRICES => LinkMessage::Prices(Rc::new(read_prices(low, input)?)),
         PROGRESS => LinkMessage::Progress(Rc::new(read_progress(first, input)?)),
         BODY => {
-            let length = u64::from(low & (LENGTH_MORE - 1)) | read_more(low, input)?;
+            let length = read_number(low, input)?;
             if length > most as u64 {
                 return Err(Stop::Bad(FrameError::TooLong(most)));
             }
@@ -166,6 +168,12 @@ fn read_from<G: DeserializeOwned, P: DeserializeOwned>(
             message
         }
         ALIVE if low == 0 => return Ok(None),
+        CLOCK => {
+            let origin = OverlayNodeId(input.byte()?);
+            let clock = read_number(low, input)?;
+            let progress = Progress { origin, clock, all: 0, ordered: None, safe: None };
+            LinkMessage::Progress(Rc::new(progress))
+        }
         _ => return Err(Stop::Bad(FrameError::Unknown(first))),
     };
     Ok(Some(message))
@@ -209,6 +217,9 @@ fn read_prices(low: u8, input: &mut Input<'_>) -> Result<Prices, Stop> {
 
 fn write_progress(progress: &Progress, put: &mut impl FnMut(&[u8])) {
     let Progress { origin, clock, all, ordered, safe } = *progress;
+    if (all, ordered, safe) == (0, None, None) {
+        return write_number(CLOCK, clock, &[origin.0], put);
+    }
     let flags = |below: Option<u64>| below.map_or(0, |below| if below == 0 { 1 } else { 2 });
     let has_all = if all == 0 { 0 } else { HAS_ALL };
     let first = head(PROGRESS, has_all | flags(safe) << SAFE_SHIFT | flags(ordered));
@@ -219,6 +230,9 @@ fn write_progress(progress: &Progress, put: &mut impl FnMut(&[u8])) {
 }
 
 fn read_progress(first: u8, input: &mut Input<'_>) -> Result<Progress, Stop> {
+    if first & LOW == 0 {
+        return Err(Stop::Bad(FrameError::Unknown(first)));
+    }
     let origin = OverlayNodeId(input.byte()?);
     let clock = input.number()?;
     let all = if first & HAS_ALL != 0 { input.above_zero()? } else { 0 };
@@ -232,13 +246,26 @@ fn read_progress(first: u8, input: &mut Input<'_>) -> Result<Progress, Stop> {
     Ok(Progress { origin, clock, all, ordered, safe })
 }
 
-/// The bits of a length beyond those in the first byte.
-fn read_more(low: u8, input: &mut Input<'_>) -> Result<u64, Stop> {
-    if low & LENGTH_MORE == 0 {
-        return Ok(0);
+/// Writes a number whose low bits stand in the first byte, with `between` before its other bits.
+fn write_number(kind: u8, number: u64, between: &[u8], put: &mut impl FnMut(&[u8])) {
+    let (low, rest) = (number as u8 & (NUMBER_MORE - 1), number >> NUMBER_BITS);
+    let more = if rest == 0 { 0 } else { NUMBER_MORE };
+    put(&[head(kind, low | more)]);
+    put(between);
+    if rest != 0 {
+        put_number(rest, put);
+    }
+}
+
+/// Reads the rest of a number whose low bits stand in the first byte.
+fn read_number(low: u8, input: &mut Input<'_>) -> Result<u64, Stop> {
+    let begun = u64::from(low & (NUMBER_MORE - 1));
+    if low & NUMBER_MORE == 0 {
+        return Ok(begun);
     }
     let rest = input.above_zero()?;
-    if rest >> (u64::BITS - LENGTH_BITS) == 0 { Ok(rest << LENGTH_BITS) } else { Err(BAD_NUMBER) }
+    let fits = rest >> (u64::BITS - NUMBER_BITS) == 0;
+    if fits { Ok(rest << NUMBER_BITS | begun) } else { Err(BAD_NUMBER) }
 }
 
 fn put_number(mut number: u64, put: &mut impl FnMut(&[u8])) {
@@ -420,7 +447,8 @@ mod tests {
             written(Some(&Message::Progress(Rc::new(progress))))
         };
         assert_eq!(progress(7, 0, Some(0), None), [0x21, 3, 7]);
-        assert_eq!(progress(128, 0, None, None), [0x20, 3, 0x80, 1]);
+        assert_eq!(progress(15, 0, None, None), [0x8f, 3]);
+        assert_eq!(progress(0x1234, 0, None, None), [0x94, 3, 0xa3, 2]);
         assert_eq!(progress(0, 5, Some(2), Some(0)), [0x36, 3, 0, 5, 2]);
         let view = ViewId { number: 2, coordinator: origin, incarnation: 1 };
         assert_eq!(written(Some(&Message::Enter(Rc::new(view)))), [0x44, 3, 2, 3, 1]);
@@ -435,15 +463,16 @@ mod tests {
     #[test]
     fn what_is_no_frame_is_refused() {
         let bad = Err(FrameError::BadNumber);
-        assert_eq!(read(&[0x80]), Err(FrameError::Unknown(0x80)));
+        assert_eq!(read(&[0xa0]), Err(FrameError::Unknown(0xa0)));
+        assert_eq!(read(&[0x20, 0, 1]), Err(FrameError::Unknown(0x20)), "a clock alone");
         assert_eq!(read(&[0x61]), Err(FrameError::Unknown(0x61)));
         assert_eq!(read(&[0x23, 0, 1]), Err(FrameError::Unknown(0x23)));
         assert_eq!(read(&[0x1f, 30, 0]), bad, "a count that needs no byte");
-        assert_eq!(read(&[0x20, 0, 0x81, 0]), bad, "an idle byte");
+        assert_eq!(read(&[0x21, 0, 0x81, 0]), bad, "an idle byte");
         assert_eq!(read(&[0x30, 0, 1, 0]), bad, "a growth that needs no byte");
         assert_eq!(read(&[0x50, 0]), bad, "a length that needs no more");
         let all = [0xff; 9];
-        assert_eq!(read(&[&[0x20, 0], &all[..], &[0x02]].concat()), bad, "65 bits");
+        assert_eq!(read(&[&[0x21, 0], &all[..], &[0x02]].concat()), bad, "65 bits");
         assert_eq!(read(&[&[0x50], &all[..], &[0x01]].concat()), bad, "64 bits beside four");
         assert_eq!(read(&[0x50, 63]), Err(FrameError::TooLong(1000)));
         let entered = [0x45, 3, 2, 3, 1, 9];

@@ -6,7 +6,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
-use crate::message::{Level, OrderStamp};
+use crate::level::Level;
+
+/// A daemon's place in the order of all messages of a view.
+pub type OrderStamp = u64;
 
 /// Name of a view of daemons. Later views that a daemon is in have larger names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -179,10 +182,11 @@ pub struct Progress {
     pub clock: OrderStamp,
     /// Growth of the stamp up to which the daemon has every message for it, from all daemons.
     pub all: OrderStamp,
-    /// Highest stamp that the daemon knows of a message that waits for the stamps of others, as
-    /// its distance below the clock. `None` if the stamp is the one told last.
+    /// Highest stamp of a message of the daemon that waits for the stamps of others and that some
+    /// of these do not get, as its distance below the clock. `None` if the stamp is the one told
+    /// last.
     pub ordered: Option<OrderStamp>,
-    /// Highest stamp that it knows of a message that waits until all have it, in the same form.
+    /// Highest stamp of such a message that waits until all have it, in the same form.
     pub safe: Option<OrderStamp>,
 }
 

@@ -32,25 +32,26 @@ mod valid;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use change::Round;
 use clients::Request;
-pub use event::{Cause, Delivery, Ended, Event, Outgoing, Tally};
+pub use event::{Cause, Delivery, Ended, Event, Outgoing, Recipients, Tally};
 pub use founding::Founding;
 pub use frame::{FrameError, Framed, read, write};
 pub use message::{
-    ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Prices,
-    Progress, Proposal, Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
+    ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, OrderStamp,
+    Prices, Progress, Proposal, Report, Service, Target, Topology, Update, ViewBody, ViewId,
+    ViewMessage,
 };
 use order::Order;
 use reach::Reach;
 use table::Table;
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
-use crate::message::{Level, OrderStamp};
+use crate::level::Level;
 use crate::tree::{EdgeSpec, Trees};
 
 /// A set of daemons and the ways between them.
@@ -108,6 +109,8 @@ pub struct Member<G, P> {
     edges: Arc<[EdgeSpec]>,
     nodes: usize,
     links: Vec<Link>,
+    /// By place of a link: the neighbour. Each message looks its link up, so these stand together.
+    peers: Vec<OverlayNodeId>,
     /// Number of changes of the links.
     version: u64,
     reach: Reach,
@@ -121,6 +124,8 @@ pub struct Member<G, P> {
     tally: Tally,
     table: Table<G>,
     labels: BTreeMap<ClientId, Label>,
+    /// Clients of this daemon whose connections have ended, until that has its turn.
+    gone: BTreeSet<ClientId>,
     /// Number of leaves of this daemon's clients that wait for their turn. Such a client gets no
     /// more messages: other daemons may know of the leave already, and send only some of them.
     leaving: BTreeMap<(G, ClientId), u32>,
@@ -151,12 +156,13 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let view = ViewId { number: 0, coordinator: me, incarnation };
         let members: NodeSet = [me].into_iter().collect();
         let own = edges.iter().filter(|edge| edge.from == me);
-        let links = own.map(|edge| Link::new(edge.to, None));
+        let peers: Vec<_> = own.map(|edge| edge.to).collect();
         let mut member = Member {
             me,
             incarnation,
             nodes,
-            links: links.collect(),
+            links: peers.iter().map(|peer| Link::new(*peer, None)).collect(),
+            peers,
             version: 0,
             reach: Reach::new(nodes),
             highest: 0,
@@ -170,8 +176,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             }),
             order: Order::new(me, members, nodes),
             tally: Tally::new(nodes),
-            table: Table::new(),
+            table: Table::new(Some(me)),
             labels: BTreeMap::new(),
+            gone: BTreeSet::new(),
             leaving: BTreeMap::new(),
             joining: BTreeMap::new(),
             next_client: 0,
@@ -394,8 +401,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     /// The place of the link to a neighbour: its index among those of the daemon.
-    fn place(&self, peer: OverlayNodeId) -> Option<usize> {
-        self.links.iter().position(|link| link.peer == peer)
+    pub(crate) fn place(&self, peer: OverlayNodeId) -> Option<usize> {
+        self.peers.iter().position(|known| *known == peer)
     }
 
     /// Takes in a message from a neighbour.
@@ -415,12 +422,12 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 }
             }
             LinkMessage::View(_) | LinkMessage::Progress(_) => {
-                let link = self.links.iter().find(|link| link.peer == peer);
-                self.hear_in(link.and_then(|link| link.messages.heard), message);
+                let view = self.place(peer).and_then(|place| self.links[place].messages.heard);
+                self.hear_in(view, message);
             }
             LinkMessage::Prices(_) => {
-                let link = self.links.iter().find(|link| link.peer == peer);
-                self.hear_in(link.and_then(|link| link.prices.heard), message);
+                let view = self.place(peer).and_then(|place| self.links[place].prices.heard);
+                self.hear_in(view, message);
             }
         }
     }

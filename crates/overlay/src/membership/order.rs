@@ -8,10 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::message::{Client, Progress, Report, Service, ViewBody, ViewId, ViewMessage};
+use super::message::{
+    Client, OrderStamp, Progress, Report, Service, ViewBody, ViewId, ViewMessage,
+};
 use super::valid::MOST;
 use crate::ids::{NodeSet, OverlayNodeId};
-use crate::message::OrderStamp;
 
 pub(super) type Key = (OrderStamp, OverlayNodeId);
 
@@ -21,8 +22,24 @@ struct Told {
     clock: OrderStamp,
     /// The stamp up to which the daemon has all messages.
     all: OrderStamp,
+    /// What it waits for.
+    ours: Awaited,
+}
+
+/// Highest stamps of messages that wait for others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Awaited {
+    /// Of those that wait for the stamps of others.
     ordered: OrderStamp,
+    /// Of those that wait until all have them.
     safe: OrderStamp,
+}
+
+impl Awaited {
+    fn learn(&mut self, ordered: OrderStamp, safe: OrderStamp) {
+        self.ordered = self.ordered.max(ordered);
+        self.safe = self.safe.max(safe);
+    }
 }
 
 /// One daemon's part in the messages of a view.
@@ -34,16 +51,18 @@ pub(super) struct Order<G, P> {
     clock: OrderStamp,
     /// As last sent to all.
     told: Told,
-    /// Highest stamps known of messages that wait for others: for their stamps, and until all have
-    /// them.
-    ordered: OrderStamp,
-    safe: OrderStamp,
+    /// As far as this daemon knows.
+    awaited: Awaited,
+    /// Of messages of this daemon that some other does not get: this daemon tells it of them.
+    ours: Awaited,
     /// By daemon: highest stamp heard from it.
     heard: Vec<OrderStamp>,
     /// By daemon: its clock as it last told.
     clocks: Vec<OrderStamp>,
     /// By daemon: the stamp up to which it has all messages, as it said.
     received: Vec<OrderStamp>,
+    /// Whether a daemon or link may fail, so that copies are needed.
+    keeps_copies: bool,
     /// Messages, of this daemon or for it, that some other may lack.
     held: BTreeMap<Key, Rc<ViewMessage<G, P>>>,
     /// Messages that came after the view's end.
@@ -61,16 +80,22 @@ impl<G, P> Order<G, P> {
             members,
             clock: 0,
             told: Told::default(),
-            ordered: 0,
-            safe: 0,
+            awaited: Awaited::default(),
+            ours: Awaited::default(),
             heard: vec![0; nodes],
             clocks: vec![0; nodes],
             received: vec![0; nodes],
+            keeps_copies: true,
             held: BTreeMap::new(),
             recovered: BTreeSet::new(),
             pending: BTreeMap::new(),
             waiting: BTreeMap::new(),
         }
+    }
+
+    /// The same without copies: no daemon or link is to fail.
+    pub(super) fn without_copies(self) -> Order<G, P> {
+        Order { keeps_copies: false, ..self }
     }
 
     /// Stamp of a new message.
@@ -105,6 +130,9 @@ impl<G, P> Order<G, P> {
 
     /// What to tell all others, if they do not know it: how far this daemon is.
     pub(super) fn tell(&mut self) -> Option<Progress> {
+        if !self.keeps_copies {
+            return self.tell_awaited();
+        }
         let all = self.all();
         let is_news = (self.clock, all) != (self.told.clock, self.told.all);
         (is_news && self.members.len() > 1).then(|| self.progress(all))
@@ -113,28 +141,29 @@ impl<G, P> Order<G, P> {
     /// What to tell all others because a message waits for it somewhere.
     pub(super) fn tell_awaited(&mut self) -> Option<Progress> {
         let told = self.told;
-        let all = if self.safe > told.all { self.all() } else { told.all };
-        let is_awaited = self.ordered > told.clock || all > told.all;
+        let all = if self.awaited.safe > told.all { self.all() } else { told.all };
+        let is_waiting = self.ours != told.ours;
+        let is_awaited = self.awaited.ordered > told.clock || all > told.all || is_waiting;
         (is_awaited && self.members.len() > 1).then(|| self.progress(all))
     }
 
     fn progress(&mut self, all: OrderStamp) -> Progress {
-        let now = Told { clock: self.clock, all, ordered: self.ordered, safe: self.safe };
+        let now = Told { clock: self.clock, all, ours: self.ours };
         let told = core::mem::replace(&mut self.told, now);
         let waits = |stamp: OrderStamp, told| (stamp != told).then(|| now.clock - stamp);
         Progress {
             origin: self.me,
             clock: now.clock - told.clock,
             all: now.all - told.all,
-            ordered: waits(now.ordered, told.ordered),
-            safe: waits(now.safe, told.safe),
+            ordered: waits(now.ours.ordered, told.ours.ordered),
+            safe: waits(now.ours.safe, told.ours.safe),
         }
     }
 
     /// Notes that this daemon waits until all have its messages so far.
     pub(super) fn ask(&mut self) {
-        self.ordered = self.clock;
-        self.safe = self.clock;
+        self.awaited.learn(self.clock, self.clock);
+        self.ours.learn(self.clock, self.clock);
     }
 
     /// Notes a stamp heard from another daemon.
@@ -154,8 +183,7 @@ impl<G, P> Order<G, P> {
         self.hear(told.origin, clock);
         let stamp =
             |below: Option<OrderStamp>| below.map_or(0, |below| clock.saturating_sub(below));
-        self.ordered = self.ordered.max(stamp(told.ordered));
-        self.safe = self.safe.max(stamp(told.safe));
+        self.awaited.learn(stamp(told.ordered), stamp(told.safe));
         let stable = self.stable();
         while let Some(first) = self.held.first_entry()
             && first.key().0 <= stable
@@ -169,12 +197,14 @@ impl<G, P> Order<G, P> {
         let key = (message.stamp, message.origin);
         let service = service(message);
         if service >= Service::Causal {
-            self.ordered = self.ordered.max(key.0);
+            let safe = if service == Service::Safe { key.0 } else { 0 };
+            self.awaited.learn(key.0, safe);
+            if key.1 == self.me && message.to != self.members {
+                self.ours.learn(key.0, safe);
+            }
         }
-        if service == Service::Safe {
-            self.safe = self.safe.max(key.0);
-        }
-        if service > Service::Unreliable && !message.to.without(self.me).is_empty() {
+        let is_kept = self.keeps_copies && service > Service::Unreliable;
+        if is_kept && !message.to.without(self.me).is_empty() {
             self.held.insert(key, Rc::clone(message));
         }
         if !message.to.contains(self.me) {

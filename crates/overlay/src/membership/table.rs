@@ -7,13 +7,17 @@
 
 use std::collections::BTreeMap;
 
+use super::event::Recipients;
 use super::message::{Client, GroupViewId, Label, Target, Update};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 
 /// Groups with members, or with daemons that ask for messages.
 #[derive(Clone, Debug)]
 pub(super) struct Table<G> {
+    /// The daemon; `None` for a table that is given to several.
+    me: Option<OverlayNodeId>,
     groups: BTreeMap<G, Group>,
+    here: Here<G>,
     /// Changes in this view of daemons.
     changes: u64,
     joining: Vec<Joining<G>>,
@@ -40,6 +44,40 @@ impl Group {
     }
 }
 
+/// Groups with members that are clients of this daemon. Each message looks its group up, so the
+/// names stand close together.
+#[derive(Clone, Debug)]
+struct Here<G> {
+    /// In order.
+    names: Vec<G>,
+    /// The members of each, in order.
+    clients: Vec<Recipients>,
+}
+
+impl<G: Clone + Ord> Here<G> {
+    const EMPTY: Here<G> = Here { names: Vec::new(), clients: Vec::new() };
+
+    fn of(&self, group: &G) -> Option<&Recipients> {
+        self.names.binary_search(group).ok().map(|place| &self.clients[place])
+    }
+
+    /// Notes the members of a group.
+    fn set(&mut self, group: &G, clients: Recipients) {
+        match self.names.binary_search(group) {
+            Ok(place) if clients.is_empty() => {
+                self.names.remove(place);
+                self.clients.remove(place);
+            }
+            Ok(place) => self.clients[place] = clients,
+            Err(_) if clients.is_empty() => {}
+            Err(place) => {
+                self.names.insert(place, group.clone());
+                self.clients.insert(place, clients);
+            }
+        }
+    }
+}
+
 /// A client of this daemon that is about to join.
 #[derive(Clone, Debug)]
 pub(super) struct Joining<G> {
@@ -53,8 +91,25 @@ pub(super) struct Joining<G> {
 }
 
 impl<G: Clone + Ord> Table<G> {
-    pub(super) fn new() -> Table<G> {
-        Table { groups: BTreeMap::new(), changes: 0, joining: Vec::new(), aims: 0 }
+    pub(super) fn new(me: Option<OverlayNodeId>) -> Table<G> {
+        let (groups, here) = (BTreeMap::new(), Here::EMPTY);
+        Table { me, groups, here, changes: 0, joining: Vec::new(), aims: 0 }
+    }
+
+    /// The table as daemon `me` has it.
+    pub(super) fn at(&self, me: OverlayNodeId) -> Table<G> {
+        let mut table = Table { me: Some(me), ..self.clone() };
+        table.note_here();
+        table
+    }
+
+    /// Notes the members of all groups that are clients of this daemon.
+    fn note_here(&mut self) {
+        let Some(me) = self.me else { return };
+        let clients =
+            |(name, group): (&G, &Group)| (name.clone(), group.at(me).collect::<Recipients>());
+        let here = self.groups.iter().map(clients).filter(|(_, clients)| !clients.is_empty());
+        (self.here.names, self.here.clients) = here.unzip();
     }
 
     /// Number of changes of the daemons that groups' messages are for.
@@ -68,13 +123,9 @@ impl<G: Clone + Ord> Table<G> {
         members.into_iter().flatten().map(|(client, label)| (*client, label))
     }
 
-    /// The members of a group at one daemon, in order.
-    pub(super) fn members_at(
-        &self,
-        group: &G,
-        node: OverlayNodeId,
-    ) -> impl Iterator<Item = ClientId> {
-        self.groups.get(group).into_iter().flat_map(move |group| group.at(node))
+    /// The members of a group that are clients of this daemon, in order.
+    pub(super) fn here(&self, group: &G) -> Recipients {
+        self.here.of(group).cloned().unwrap_or_default()
     }
 
     /// Name of the view that a group's members were last shown.
@@ -132,6 +183,9 @@ impl<G: Clone + Ord> Table<G> {
         if entry.members.insert(client, label.clone()).is_some() {
             return None;
         }
+        if self.me == Some(client.node) {
+            self.here.set(group, entry.at(client.node).collect());
+        }
         self.changes += 1;
         Some(self.changes)
     }
@@ -142,6 +196,9 @@ impl<G: Clone + Ord> Table<G> {
         self.aims += 1;
         let entry = self.groups.get_mut(group)?;
         let label = entry.members.remove(&client)?;
+        if self.me == Some(client.node) {
+            self.here.set(group, entry.at(client.node).collect());
+        }
         if entry.at(client.node).next().is_none() && !entry.interested.contains(&client.node) {
             entry.to.remove(client.node);
         }
@@ -235,6 +292,7 @@ impl<G: Clone + Ord> Table<G> {
                     .extend(clients.into_iter().map(|(id, label)| (Client { node, id }, label)));
             }
         }
+        self.note_here();
         for joining in &mut self.joining {
             joining.missing = others;
         }

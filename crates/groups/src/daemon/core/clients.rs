@@ -160,7 +160,7 @@ impl Core {
                 let item =
                     notice::message(config, &sender, service, self_discard, &targets, &payload);
                 let rule = policy::rule(config, service, &targets);
-                for id in &delivery.to {
+                for id in delivery.to.iter() {
                     let Some(session) = self.sessions.get(id).cloned() else { continue };
                     match rule {
                         Rule::Drop if session.outbox.borrow().is_full() => {

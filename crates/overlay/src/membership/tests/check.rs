@@ -119,7 +119,7 @@ fn story<'a>(
             story.views.push((*id, *nodes));
             told.clear();
         }
-        for client in to {
+        for client in to.iter() {
             let me = Client { node: OverlayNodeId(life.node as u8), id: *client };
             let view = story.views.len() - 1;
             let what = match event {

@@ -9,7 +9,8 @@ use ratewire_units::Duration;
 
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::membership::{
-    Client, Delivery, Ended, Event, Label, LinkMessage, Member, Outgoing, Service, Target, ViewId,
+    Client, Delivery, Ended, Event, Label, LinkMessage, Member, Outgoing, Recipients, Service,
+    Target, ViewId,
 };
 use crate::tree::EdgeSpec;
 
@@ -126,7 +127,8 @@ impl Net {
         let daemon = Member::new(id, self.lives, self.daemons.len(), edges);
         let (view, members) = daemon.view();
         let ended = Rc::new(Ended { view, tally: daemon.tally().clone() });
-        let entered = Delivery { to: Vec::new(), event: Event::Entered(view, *members, ended) };
+        let entered =
+            Delivery { to: Recipients::default(), event: Event::Entered(view, *members, ended) };
         self.daemons[node] = Some(daemon);
         self.current[node] = self.record.len();
         let entries = vec![(self.steps, Entry::Got(entered))];

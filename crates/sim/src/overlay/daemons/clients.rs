@@ -3,16 +3,15 @@
 //! A client is at the far end of a line of some rate. Its node reads the next message once the last
 //! has been sent; while a message waits, the node reads no more.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::rc::Rc;
 
-use ratewire_overlay::daemon::{Daemon, Offer, Offered};
+use ratewire_overlay::daemon::{Daemon, Line, Offer, Offered};
 use ratewire_overlay::membership::{Outgoing, Service, Target};
 use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, SenderSpec};
 use ratewire_units::{Duration, Rate, Time};
 
 use super::content::Content;
+use super::label;
 
 /// Sending clients of one node.
 #[derive(Debug, Default)]
@@ -20,7 +19,6 @@ pub(super) struct Clients {
     list: Vec<Client>,
     /// By number of a client at its daemon: its place in the list.
     places: Vec<Option<u32>>,
-    ready: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
 #[derive(Debug)]
@@ -29,20 +27,24 @@ struct Client {
     /// Index in the setup.
     sender: usize,
     offer: Offer<GroupId, Content>,
-    /// When the next message is ready to be sent.
-    ready: Time,
-    /// Time of a message on the client's line.
-    line: Duration,
+    line: Line,
     /// Time between messages of the source.
     gap: Duration,
     is_stopped: bool,
 }
 
 impl Client {
+    /// Offers the next message, which its daemon sends once the line has carried it.
+    fn offer(&mut self, now: Time, daemon: &mut Daemon<GroupId, Content>) {
+        self.offer.line = Some(self.line);
+        let offered = daemon.offer(now, self.id, self.offer.clone());
+        debug_assert_eq!(offered, Offered::Held, "a line takes time");
+    }
+
     /// Notes that a message went. The next is ready when the source has made it and the line has
     /// carried it.
     fn sent(&mut self, now: Time) {
-        self.ready = (self.ready + self.gap).max(now + self.line);
+        self.line.until = (self.line.until + self.gap).max(now + self.line.time);
         self.offer.message.payload.sequence += 1;
     }
 }
@@ -61,18 +63,20 @@ impl Clients {
     pub(super) fn start(
         &mut self,
         now: Time,
+        daemon: &mut Daemon<GroupId, Content>,
         (sender, spec): (usize, &SenderSpec),
-        id: ClientId,
         order: DeliveryOrder,
         before: u64,
     ) {
+        let id = daemon.connect(now, label(spec.client));
         let time = |rate: Rate| rate.serial_time().map_or(Duration::MAX, |t| t.of(spec.message));
         // A line that takes no time would let a client buy without end at one instant.
         let line = time(spec.line).max(Duration::from_ps(1));
         let payload = Content {
             sender: sender as u32,
+            group: spec.group,
             size: spec.message.get() as u32,
-            sequence: before + 1,
+            sequence: before as u32 + 1,
             bought: now,
         };
         let offer = Offer {
@@ -84,16 +88,17 @@ impl Clients {
             },
             ignores_receivers: false,
             needs_receiver: true,
-            line: Some(line),
+            line: None,
         };
         let gap = spec.offered.map_or(line, |rate| time(rate).max(line));
         let place = self.list.len() as u32;
-        let ready = now + line;
-        self.list.push(Client { id, sender, offer, ready, line, gap, is_stopped: false });
+        let line = Line { time: line, until: now + line };
+        let mut client = Client { id, sender, offer, line, gap, is_stopped: false };
+        client.offer(now, daemon);
+        self.list.push(client);
         let places = self.places.len().max(id.index() + 1);
         self.places.resize(places, None);
         self.places[id.index()] = Some(place);
-        self.ready.push(Reverse((ready, place)));
     }
 
     /// Stops a sender; messages that are paid for still go.
@@ -104,38 +109,15 @@ impl Clients {
         }
     }
 
-    /// When a client has its next message ready.
-    pub(super) fn deadline(&self) -> Time {
-        self.ready.peek().map_or(Time::NEVER, |Reverse((at, _))| *at)
-    }
-
-    /// Offers all messages that are ready, after those that were sent.
+    /// Offers the messages after those that were sent.
     pub(super) fn advance(&mut self, now: Time, daemon: &mut Daemon<GroupId, Content>) {
         while let Some(id) = daemon.poll_sent() {
-            let place = self.places.get(id.index()).copied().flatten();
-            if let Some(place) = place {
-                self.went(now, place);
+            let Some(place) = self.places.get(id.index()).copied().flatten() else { continue };
+            let client = &mut self.list[place as usize];
+            client.sent(now);
+            if !client.is_stopped {
+                client.offer(now, daemon);
             }
-        }
-        while let Some(Reverse((at, place))) = self.ready.peek().copied()
-            && at <= now
-        {
-            self.ready.pop();
-            let client = &self.list[place as usize];
-            if client.is_stopped {
-                continue;
-            }
-            if daemon.offer(now, client.id, client.offer.clone()) == Offered::Sent {
-                self.went(now, place);
-            }
-        }
-    }
-
-    fn went(&mut self, now: Time, place: u32) {
-        let client = &mut self.list[place as usize];
-        client.sent(now);
-        if !client.is_stopped {
-            self.ready.push(Reverse((client.ready, place)));
         }
     }
 

@@ -14,10 +14,12 @@ pub(super) type OnLink = LinkMessage<GroupId, Content>;
 pub(super) struct Content {
     /// Index of the sender in the setup.
     pub(super) sender: u32,
+    /// The sender's group: deliveries are counted without the setup.
+    pub(super) group: GroupId,
     /// Bytes on a connection's stream.
     pub(super) size: u32,
     /// Number of the message among the sender's, from 1.
-    pub(super) sequence: u64,
+    pub(super) sequence: u32,
     /// When the message was paid for.
     pub(super) bought: Time,
 }
@@ -49,29 +51,24 @@ pub(super) enum Size {
     Other(Bytes),
 }
 
-pub(super) fn size(message: &OnLink) -> Size {
-    match (client_data(message), message) {
-        (Some(data), LinkMessage::View(_)) => Size::Data(data),
-        (data, LinkMessage::Change(_)) => {
-            Size::Other(message.frame_len() + data.unwrap_or(Bytes::ZERO))
-        }
-        (_, LinkMessage::Prices(_)) => Size::Prices(message.frame_len()),
+/// The size of a message. `data` is the size of a client's message as its queue knows it, so that
+/// the message itself is not read.
+pub(super) fn size(data: Bytes, message: &OnLink) -> Size {
+    match message {
+        LinkMessage::View(_) if data > Bytes::ZERO => Size::Data(data),
+        LinkMessage::Change(change) => Size::Other(message.frame_len() + recovered(&change.body)),
+        LinkMessage::Prices(_) => Size::Prices(message.frame_len()),
         _ => Size::Other(message.frame_len()),
     }
 }
 
-/// Bytes of the client's message that a message has in it.
-fn client_data(message: &OnLink) -> Option<Bytes> {
-    let body = match message {
-        LinkMessage::View(message) => &message.body,
-        LinkMessage::Change(change) => match &change.body {
-            ChangeBody::Missing(missing) => &missing.body,
-            _ => return None,
-        },
-        _ => return None,
-    };
+/// Bytes of the client's message that is recovered with a message.
+fn recovered(body: &ChangeBody<GroupId, Content>) -> Bytes {
     match body {
-        ViewBody::Data { payload, .. } => Some(payload.size()),
-        _ => None,
+        ChangeBody::Missing(missing) => match &missing.body {
+            ViewBody::Data { payload, .. } => payload.size(),
+            _ => Bytes::ZERO,
+        },
+        _ => Bytes::ZERO,
     }
 }

@@ -1,4 +1,4 @@
-//! An overlay of group daemons, which survive failures.
+//! An active overlay: group daemons, and the messages between them.
 
 mod books;
 mod clients;
@@ -27,7 +27,7 @@ use crate::flow::Flow;
 use books::Books;
 use clients::Clients;
 use content::{Content, OnLink, Size, size};
-pub(crate) use faults::{Consequences, DEAD_TIME};
+pub(crate) use faults::DEAD_TIME;
 use tally::DaemonTally;
 
 /// Nodes, and the messages between them.
@@ -121,8 +121,9 @@ impl Daemons {
             }
         }
         let founding = Founding::new(Arc::clone(&edges), clients)?;
+        let founding = if spec.faults.is_empty() { founding.lasting() } else { founding };
         let params = spec.params.clone();
-        // Prices are told once an interval, as in an overlay without faults, and no window is set.
+        // Prices are told once an interval, as in the paper, and no window is set.
         let least_interval = params.interval;
         let window = Bytes::MAX;
         let settings = Arc::new(Settings { params, nodes: count, edges, least_interval, window });
@@ -167,6 +168,17 @@ impl Daemons {
         })
     }
 
+    /// The overlay link that a flow implements.
+    pub(crate) fn link_of(&self, flow: usize) -> Option<EdgeId> {
+        let place = self.spec.links.iter().position(|link| link.flow == flow);
+        place.map(|place| EdgeId(place as u16))
+    }
+
+    /// The flow that implements an overlay link.
+    pub(crate) fn flow_of(&self, link: EdgeId) -> usize {
+        self.spec.links[link.index()].flow
+    }
+
     fn link(&self, from: OverlayNodeId, to: OverlayNodeId) -> Option<EdgeId> {
         self.links[from.index() * self.nodes.len() + to.index()]
     }
@@ -182,10 +194,9 @@ impl Daemons {
         let spec = &self.spec.senders[sender];
         let node = &mut self.nodes[spec.at.index()];
         let Some(daemon) = &mut node.daemon else { return };
-        let id = daemon.connect(now, label(spec.spec.client));
         let order = self.spec.groups[spec.spec.group.index()].service;
         let before = self.sent_before[sender].sent;
-        node.clients.start(now, (sender, &spec.spec), id, order, before);
+        node.clients.start(now, daemon, (sender, &spec.spec), order, before);
     }
 
     pub(crate) fn stop_sender(&mut self, sender: usize) {
@@ -238,7 +249,7 @@ impl Daemons {
     pub(crate) fn next_timer(&mut self, now: Time, node: usize) -> Option<Time> {
         let node = &mut self.nodes[node];
         // A daemon that has started again has its first deadline at once.
-        let due = node.daemon.as_ref()?.deadline().min(node.clients.deadline()).max(now);
+        let due = node.daemon.as_ref()?.deadline().max(now);
         (due < node.timer).then(|| {
             node.timer = due;
             due
@@ -257,9 +268,9 @@ impl Daemons {
         let connection = &mut self.connections[link.index()];
         let Some(daemon) = &mut self.nodes[connection.from.index()].daemon else { return };
         while flow.sender.unsent() < flow.sender.mss()
-            && let Some(message) = daemon.take(now, connection.to)
+            && let Some((data, message)) = daemon.take_sized(now, connection.to)
         {
-            let size = match size(&message) {
+            let size = match size(data, &message) {
                 Size::Data(size) => size,
                 Size::Prices(size) => {
                     connection.updates += size.get();
@@ -315,11 +326,10 @@ impl Daemons {
         while let Some(Delivery { event, .. }) = daemon.poll_delivery() {
             match event {
                 Event::Message { service, payload, .. } => {
-                    if service >= Service::Fifo {
+                    if service >= Service::Fifo && !self.spec.faults.is_empty() {
                         self.tally.check_order(place, &payload);
                     }
-                    let group = self.spec.senders[payload.sender as usize].spec.group;
-                    self.tally.message(now, (group, place), &payload);
+                    self.tally.message(now, place, &payload);
                 }
                 Event::View { group, .. } => self.tally.view(group, place),
                 Event::Entered(next, _, ended) => {
@@ -331,9 +341,11 @@ impl Daemons {
         }
     }
 
-    /// Index of a sender whose messages came to a node in another order, if there is one.
-    pub(crate) fn overtaken(&self) -> Option<u32> {
-        self.tally.overtaken()
+    /// The group of a sender whose messages came to a node in another order than promised.
+    pub(crate) fn disordered(&self) -> Option<&str> {
+        let sender = self.tally.overtaken()?;
+        let group = self.spec.senders[sender as usize].spec.group;
+        Some(&self.spec.groups[group.index()].name)
     }
 
     /// Whether a link is cut and its daemon does not know it.

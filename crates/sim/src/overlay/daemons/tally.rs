@@ -17,7 +17,7 @@ pub(super) struct DaemonTally {
     /// Views of daemons that each node has entered.
     entered: Vec<u64>,
     /// By node and sender: number of the last message.
-    last: Vec<u64>,
+    last: Vec<u32>,
     /// A sender whose message came to a node before an earlier one of it.
     overtaken: Option<u32>,
 }
@@ -49,9 +49,9 @@ impl DaemonTally {
         self.overtaken
     }
 
-    /// Counts a message of a group at a node.
-    pub(super) fn message(&mut self, now: Time, (group, node): (GroupId, usize), told: &Content) {
-        self.groups.message(now, group, node, told.bought);
+    /// Counts a message at a node.
+    pub(super) fn message(&mut self, now: Time, node: usize, told: &Content) {
+        self.groups.message(now, told.group, node, told.bought);
     }
 
     /// Counts a view of a group at a node.
