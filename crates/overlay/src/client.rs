@@ -1,6 +1,6 @@
 //! A sending client of an overlay, as a scenario states it, and the order of its group.
 
-use ratewire_units::{Bytes, Rate};
+use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::ids::{ClientId, GroupId};
 
@@ -26,6 +26,8 @@ pub struct SenderCounts {
     pub sent: u64,
     /// Deliveries that these messages owe: one for each destination node.
     pub owed: u64,
+    /// Time for which messages waited to be sent.
+    pub blocked: Duration,
 }
 
 /// Order in which a group's messages and view changes are delivered.

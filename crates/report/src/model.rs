@@ -115,6 +115,8 @@ pub struct SenderRow {
     pub money: Option<f64>,
     /// Time between the sender's salaries then; `None` before it begins.
     pub period: Option<Duration>,
+    /// Time in the interval for which a message of the sender waited to be sent.
+    pub blocked: Duration,
 }
 
 /// Nodes and the links between them.

@@ -101,7 +101,7 @@ fn senders_file() -> Vec<u8> {
     let early = SenderRow::default();
     let period = Some(Duration::from_millis(500));
     let sent = Throughput::new(125.0);
-    file(&[early, SenderRow { sender: 1, sent, money: Some(0.0), period }])
+    file(&[early, SenderRow { sender: 1, sent, money: Some(0.0), period, blocked: Duration::ZERO }])
 }
 
 /// Transfers: a listed flow that completed, an arriving flow that completed, and one that did not.

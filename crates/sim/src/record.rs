@@ -324,6 +324,8 @@ pub struct SenderSample {
     pub money: Option<Dollars>,
     /// Time between salaries at the end; `None` before the client starts.
     pub period: Option<Duration>,
+    /// Time for which a message of it waited to be sent.
+    pub blocked: Duration,
 }
 
 /// A link of an overlay over one sampling interval.

@@ -56,8 +56,15 @@ struct Link {
 struct Sender {
     sent: Grown,
     owed: Grown,
+    blocked: Grown,
     money: Option<f64>,
     period: Option<f64>,
+}
+
+impl Sender {
+    fn counters(&mut self) -> [&mut Grown; 3] {
+        [&mut self.sent, &mut self.owed, &mut self.blocked]
+    }
 }
 
 /// A group's figures at a node.
@@ -92,6 +99,7 @@ struct Totals {
     at: Time,
     sent: Vec<u64>,
     owed: u64,
+    blocked: Vec<f64>,
     delivered: Vec<Vec<u64>>,
     message_seconds: Vec<f64>,
     longest: Vec<u64>,
@@ -133,7 +141,7 @@ impl<'a> Watch<'a> {
             all.into_iter().for_each(Grown::begin);
             *longest = 0;
         }
-        self.senders.iter_mut().flat_map(|s| [&mut s.sent, &mut s.owed]).for_each(Grown::begin);
+        self.senders.iter_mut().flat_map(Sender::counters).for_each(Grown::begin);
         let delivered = self.delivered.iter_mut().flatten();
         delivered.flat_map(|d| [&mut d.messages, &mut d.sum]).for_each(Grown::begin);
         self.before = self.totals(Time::ZERO);
@@ -187,8 +195,7 @@ impl<'a> Watch<'a> {
         }
         for (place, _) in self.spec.senders.iter().enumerate().filter(|(_, s)| s.at.index() == node)
         {
-            self.senders[place].sent.end_life();
-            self.senders[place].owed.end_life();
+            self.senders[place].counters().into_iter().for_each(Grown::end_life);
         }
         for group in &mut self.delivered {
             group[node].messages.end_life();
@@ -219,6 +226,7 @@ impl<'a> Watch<'a> {
         let sender = &mut self.senders[*sender];
         sender.sent.set(state.sent as f64);
         sender.owed.set(state.owed_deliveries as f64);
+        sender.blocked.set(state.blocked_s);
         (sender.money, sender.period) = (Some(state.money_dollars), Some(state.salary_period_s));
     }
 
@@ -239,6 +247,7 @@ impl<'a> Watch<'a> {
             at,
             sent: self.senders.iter().map(|sender| whole(&sender.sent)).collect(),
             owed: self.senders.iter().map(|sender| whole(&sender.owed)).sum(),
+            blocked: self.senders.iter().map(|sender| sender.blocked.get()).collect(),
             delivered: self.delivered.iter().map(by_node).collect(),
             message_seconds: self.links.iter().map(|link| link.message_seconds.get()).collect(),
             longest: self.links.iter().map(|link| link.longest).collect(),
@@ -266,6 +275,7 @@ impl<'a> Watch<'a> {
                 sent,
                 money: sender.money.map(Dollars::new),
                 period: sender.period.map(Duration::from_secs_f64),
+                blocked: Duration::from_secs_f64(now.blocked[place] - before.blocked[place]),
             });
         }
         let link = |(place, link): (usize, &Link)| {
@@ -293,8 +303,11 @@ impl<'a> Watch<'a> {
         let senders = self.senders.iter().zip(&self.spec.senders).zip(&totals.sent);
         let senders: Vec<SenderOutcome> = senders
             .map(|((sender, spec), sent)| {
-                let owed = sender.owed.get() as u64;
-                let counts = SenderCounts { sent: *sent, owed, ..SenderCounts::default() };
+                let counts = SenderCounts {
+                    sent: *sent,
+                    owed: sender.owed.get() as u64,
+                    blocked: Duration::from_secs_f64(sender.blocked.get()),
+                };
                 SenderOutcome { group: spec.spec.group, counts }
             })
             .collect();
@@ -386,7 +399,7 @@ mod tests {
             delivered: 0,
             dropped: 0,
             is_blocked: false,
-            blocked_s: 0.0,
+            blocked_s: 0.5 * n as f64,
         };
         let latency = LatencyStatus { messages: n, sum_s: n as f64, longest_s: 2.0 };
         let group = GroupStatus {
@@ -441,7 +454,8 @@ mod tests {
         assert_eq!(links.iter().map(|link| link.price.get()).collect::<Vec<_>>(), [4.0, 0.0, 4.0]);
         assert_eq!((links[2].data.get(), links[2].control.get()), (2400, 72));
         let counts = outcome.senders[1].counts;
-        assert_eq!((counts.sent, counts.owed), (32, 32));
+        assert_eq!((counts.sent, counts.owed, counts.blocked), (32, 32, Duration::from_secs(16)));
+        assert_eq!(samples[1].senders[1].blocked, Duration::from_millis(1500));
         assert_eq!(outcome.groups[0].delivered, [32, 0]);
         assert_eq!(outcome.groups[0].latency_max, Some(Duration::from_secs(2)));
         assert_eq!(outcome.links[0].counts.taken, 32);

@@ -7,7 +7,7 @@ use ratewire_sim::overlay::optimum::{Period, optimum};
 use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
 use ratewire_sim::record::{GroupSample, OverlayLinkSample, OverlaySample, SenderSample};
 use ratewire_sim::setup::Setup;
-use ratewire_units::{Bytes, Duration, Throughput};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 /// Sums over samples, for mean prices.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +56,7 @@ pub(crate) fn sample(
         sent: data(seen.sent),
         money: seen.money.map(Dollars::get),
         period: seen.period,
+        blocked: seen.blocked,
     };
     ratewire_report::OverlayRows {
         at: sample.at,
@@ -87,7 +88,7 @@ pub(crate) fn summary(
     let control: Bytes = outcome.links.iter().map(|link| link.counts.control()).sum();
     let sent = outcome.groups.iter().map(|group| group.sent).sum();
     OverlaySummary {
-        groups: groups.map(|(i, group)| of_group(setup, spec, i, group)).collect(),
+        groups: groups.map(|(i, group)| of_group(setup, spec, outcome, i, group)).collect(),
         connections: connections.collect(),
         sent_bps: bps(setup, spec, sent),
         optimum_bps: optimum_bps(setup, spec, &best),
@@ -100,16 +101,25 @@ pub(crate) fn summary(
 fn of_group(
     setup: &Setup,
     spec: &OverlaySpec,
+    overlay: &OverlayOutcome,
     index: usize,
     outcome: &GroupOutcome,
 ) -> GroupSummary {
-    let senders = spec.senders.iter().filter(|sender| sender.spec.group.index() == index);
+    let end = Time::ZERO + setup.duration;
+    let senders = spec.senders.iter().zip(&overlay.senders);
+    let senders = senders.filter(|(sender, _)| sender.spec.group.index() == index);
+    let blocked = senders.map(|(sender, outcome)| {
+        let time = sender.stop.unwrap_or(end).min(end).since(sender.start);
+        outcome.counts.blocked.secs() / time.secs().max(1e-9)
+    });
+    let blocked: Vec<f64> = blocked.collect();
     let receiving: Vec<u64> = outcome.delivered.iter().copied().filter(|n| *n > 0).collect();
     let received = receiving.iter().sum::<u64>() / (receiving.len() as u64).max(1);
     GroupSummary {
         name: spec.groups[index].name.clone(),
-        senders: senders.count() as u64,
+        senders: blocked.len() as u64,
         sent_bps: bps(setup, spec, outcome.sent),
+        blocked_share: blocked.iter().sum::<f64>() / blocked.len().max(1) as f64,
         receiving_nodes: receiving.len() as u64,
         received_bps: bps(setup, spec, received),
         delivery_mean_s: outcome.latency_mean.map(Duration::secs),

@@ -4,7 +4,7 @@
 use super::table::{more, table};
 use super::text::{coordinate, escape, name};
 use super::topology::labels::{self, Box};
-use crate::figure::{bytes, count, mean, plural, rate, seconds};
+use crate::figure::{bytes, count, mean, percent, plural, rate, seconds};
 use crate::{OverlayInfo, OverlaySummary, Run, RunInfo};
 
 /// Most groups that are drawn.
@@ -237,13 +237,23 @@ pub(super) fn tables(run: &Run, label: &str, limit: usize) -> String {
             g.name.clone(),
             count(g.senders),
             rate(g.sent_bps),
+            percent(g.blocked_share),
             count(g.receiving_nodes),
             rate(g.received_bps),
             seconds(g.delivery_mean_s),
             seconds(g.delivery_max_s),
         ]
     });
-    let head = ["Group", "Senders", "Sent", "Nodes", "Received at each", "Delivered in", "At most"];
+    let head = [
+        "Group",
+        "Senders",
+        "Sent",
+        "Blocked",
+        "Nodes",
+        "Received at each",
+        "Delivered in",
+        "At most",
+    ];
     let groups = table("Groups", &head, groups) + &more(overlay.groups.len(), limit);
     // The dearest first: senders wait for those.
     let mut dearest: Vec<_> = overlay.connections.iter().collect();

@@ -119,6 +119,7 @@ impl Row for SenderRow {
             float("sent_bps", |s, _| s.sent.bps()),
             float_or_null("money_dollars", |s| s.money),
             float_or_null("period_s", |s| s.period.map(Duration::secs)),
+            float("blocked_s", |s, _| s.blocked.secs()),
         ]
     }
 }

@@ -33,6 +33,9 @@ pub struct GroupSummary {
     pub senders: u64,
     /// Data that all senders sent, over the run, bits per second.
     pub sent_bps: f64,
+    /// Share of the time from a sender's start to its stop for which a message of it waited to be
+    /// sent, mean over the senders.
+    pub blocked_share: f64,
     /// Number of nodes that received the group's messages.
     pub receiving_nodes: u64,
     /// Data that each of those nodes received, mean, bits per second.

@@ -1,7 +1,7 @@
 //! Samples of an overlay: what has changed since the last one.
 
-use ratewire_overlay::Dollars;
 use ratewire_overlay::queue::LinkCounts;
+use ratewire_overlay::{Dollars, SenderCounts};
 use ratewire_units::{Bytes, Duration};
 
 use super::spec::OverlaySpec;
@@ -13,6 +13,7 @@ use crate::record::{GroupSample, OverlayLinkSample, SenderSample};
 #[derive(Debug)]
 pub(super) struct Before {
     sent: Vec<u64>,
+    blocked: Vec<Duration>,
     owed: u64,
     /// Messages by group and node.
     delivered: Vec<Vec<u64>>,
@@ -24,6 +25,7 @@ impl Before {
     pub(super) fn new(spec: &OverlaySpec) -> Before {
         Before {
             sent: vec![0; spec.senders.len()],
+            blocked: vec![Duration::ZERO; spec.senders.len()],
             owed: 0,
             delivered: vec![vec![0; spec.nodes.len()]; spec.groups.len()],
             areas: vec![0; spec.links.len()],
@@ -31,7 +33,8 @@ impl Before {
         }
     }
 
-    /// Messages of each group, and of each sender, which are noted in `sampled`.
+    /// Messages of each group, and those of each sender, which are noted in `sampled` with the time
+    /// for which they waited.
     pub(super) fn groups(
         &mut self,
         senders: &[SenderOutcome],
@@ -39,9 +42,11 @@ impl Before {
         tally: &OverlayTally,
     ) -> Vec<GroupSample> {
         let mut groups = vec![GroupSample::default(); self.delivered.len()];
-        for ((sender, before), sample) in senders.iter().zip(&mut self.sent).zip(sampled) {
-            let now = sender.counts.sent;
-            sample.sent = now - core::mem::replace(before, now);
+        for (place, (sender, sample)) in senders.iter().zip(sampled).enumerate() {
+            let SenderCounts { sent, blocked, .. } = sender.counts;
+            sample.sent = sent - core::mem::replace(&mut self.sent[place], sent);
+            let before = core::mem::replace(&mut self.blocked[place], blocked);
+            sample.blocked = blocked.saturating_sub(before);
             groups[sender.group.index()].sent += sample.sent;
         }
         let delivered = tally.groups().zip(&mut self.delivered);

@@ -184,8 +184,12 @@ impl Daemons {
         let Some(daemon) = &node.daemon else { return Vec::new() };
         let counts = |(sender, id): (usize, _)| {
             let (before, purse) = (self.sent_before[sender], daemon.purse(now, id)?);
-            let (sent, owed) = (before.sent + purse.sent, before.owed + purse.owed);
-            Some((sender, SenderCounts { sent, owed, ..before }))
+            let counts = SenderCounts {
+                sent: before.sent + purse.sent,
+                owed: before.owed + purse.owed,
+                blocked: before.blocked + purse.blocked,
+            };
+            Some((sender, counts))
         };
         node.clients.senders().filter_map(counts).collect()
     }
