@@ -1,5 +1,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {
-    ratewire_overlay::fuzzing::messages_among(data);
+    ratewire_overlay::fuzzing::frames(data);
 });

@@ -9,8 +9,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ratewire_groups::daemon::fuzzing;
 use ratewire_groups::wire::encode_message;
+use ratewire_overlay::level::Level;
 use ratewire_overlay::membership::*;
-use ratewire_overlay::message::Level;
 use ratewire_overlay::{ClientId, NodeSet, OverlayNodeId};
 use serde::Serialize;
 

@@ -1,14 +1,8 @@
-//! A sending client, and the agent that buys for the client at its node (section 4.2.2).
-//!
-//! The client is at the far end of a line of some rate. The node reads the next message once the
-//! last has been sent; while a message cannot be paid for, the node reads no more.
+//! A sending client of an overlay, as a scenario states it, and the order of its group.
 
-use ratewire_units::{Bytes, Duration, Rate, Time};
+use ratewire_units::{Bytes, Rate};
 
-use crate::benefit::Recent;
-use crate::budget::Budget;
 use crate::ids::{ClientId, GroupId};
-use crate::params::Params;
 
 /// A client that sends to a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,77 +26,17 @@ pub struct SenderCounts {
     pub sent: u64,
     /// Deliveries that these messages owe: one for each destination node.
     pub owed: u64,
-    /// Times that chance delayed an affordable message.
-    pub waits: u64,
-    /// Times that a message was too dear.
-    pub blocks: u64,
 }
 
-/// An agent fills whole cache lines. A wake that buys nothing reads the first two, except for what
-/// concave benefits need.
-#[derive(Clone, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Agent {
-    /// When the agent's event is due.
-    pub wake: Time,
-    /// When the next message is ready to be sent.
-    pub ready: Time,
-    pub budget: Budget,
-    pub group: GroupId,
-    pub client: ClientId,
-    pub blocked: bool,
-    pub stopped: bool,
-    /// Number of nodes that the messages are for.
-    pub receivers: u8,
-    /// Number of links that the messages cross.
-    pub crossed: u8,
-    /// Time of a message on the client's line.
-    pub line: Duration,
-    /// Time between messages of the source.
-    gap: Duration,
-    pub counts: SenderCounts,
-    pub message: Bytes,
-    pub recent: Recent,
-}
-
-const _: () = assert!(core::mem::offset_of!(Agent, message) == 128);
-
-impl Agent {
-    pub fn new(now: Time, spec: &SenderSpec, params: &Params) -> Agent {
-        let time = |rate: Rate| rate.serial_time().map_or(Duration::MAX, |t| t.of(spec.message));
-        // A line that takes no time would let a client buy without end at one instant.
-        let line = time(spec.line).max(Duration::from_ps(1));
-        Agent {
-            client: spec.client,
-            group: spec.group,
-            message: spec.message,
-            line,
-            gap: spec.offered.map_or(line, |rate| time(rate).max(line)),
-            budget: Budget::new(now, params),
-            recent: Recent::default(),
-            ready: now + line,
-            blocked: false,
-            stopped: false,
-            receivers: 0,
-            crossed: 0,
-            wake: Time::NEVER,
-            counts: SenderCounts::default(),
-        }
-    }
-
-    /// Notes that a message went. The next is ready when the source has made it and the line has
-    /// carried it.
-    pub fn sent(&mut self, now: Time) {
-        self.ready = (self.ready + self.gap).max(now + self.line);
-        self.counts.sent += 1;
-    }
-
-    /// When the agent next acts without an event of others.
-    pub fn due(&self) -> Time {
-        match (self.stopped, self.blocked) {
-            (true, _) => Time::NEVER,
-            (false, true) => self.budget.payday(),
-            (false, false) => self.budget.payday().min(self.ready),
-        }
-    }
+/// Order in which a group's messages and view changes are delivered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeliveryOrder {
+    /// No order is promised. In practice each sender's messages arrive in order, because links keep
+    /// order.
+    Unordered,
+    /// Each sender's messages in the order in which they were sent.
+    #[default]
+    Fifo,
+    /// One order for all messages of all senders, and all view changes, the same everywhere.
+    Agreed,
 }

@@ -9,7 +9,6 @@ use std::collections::BinaryHeap;
 use ratewire_units::Duration;
 
 use crate::ids::{EdgeId, NodeSet, OverlayNodeId};
-use crate::message::Message;
 
 /// A one-way link of the overlay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,8 +26,6 @@ pub struct EdgeSpec {
 pub struct Trees {
     nodes: usize,
     links: Vec<EdgeSpec>,
-    /// By node: its own links, in order.
-    own: Vec<Vec<EdgeId>>,
     /// By link: its index among those of its node.
     places: Vec<u8>,
     /// Links down which messages go, with the nodes that they reach: all those of each origin and
@@ -99,36 +96,17 @@ impl Trees {
                 ends.push(branches.len() as u32);
             }
         }
-        let mut own = vec![Vec::new(); nodes];
-        let mut places = Vec::with_capacity(links.len());
-        for (number, link) in links.iter().enumerate() {
-            let own: &mut Vec<EdgeId> = &mut own[link.from.index()];
-            places.push(own.len() as u8);
-            own.push(EdgeId(number as u16));
-        }
-        Ok(Trees { nodes, links: links.to_vec(), own, places, branches, ends })
+        let mut own = vec![0; nodes];
+        let place = |link: &EdgeSpec| {
+            let own = &mut own[link.from.index()];
+            *own += 1;
+            *own - 1
+        };
+        let places = links.iter().map(place).collect();
+        Ok(Trees { nodes, links: links.to_vec(), places, branches, ends })
     }
 
-    /// Number of nodes.
-    pub fn nodes(&self) -> usize {
-        self.nodes
-    }
-    /// All links.
-    pub fn links(&self) -> &[EdgeSpec] {
-        &self.links
-    }
-
-    /// Maximum number of links that a message crosses: each leads to another node.
-    pub(crate) fn most_crossed(&self) -> usize {
-        self.nodes.saturating_sub(1)
-    }
-
-    /// Links that begin at `node`, in order.
-    pub fn own(&self, node: OverlayNodeId) -> &[EdgeId] {
-        &self.own[node.index()]
-    }
-
-    /// Index of a link in that order.
+    /// Index of a link among those of its node, in order.
     pub fn place(&self, link: EdgeId) -> usize {
         usize::from(self.places[link.index()])
     }
@@ -157,17 +135,6 @@ impl Trees {
         let from = self.links[link.index()].from;
         let mut branches = self.branches(origin, from).iter();
         branches.find(|(id, _)| *id == link).map_or(NodeSet::EMPTY, |(_, reached)| *reached)
-    }
-
-    /// Number of nodes that a client's message still has to reach over `link`.
-    pub fn owed(&self, link: EdgeId, message: &Message) -> u64 {
-        if !message.body.is_data() {
-            return 0;
-        }
-        let from = self.links[link.index()].from;
-        let mut branches = self.branches(message.origin, from).iter();
-        let reached = branches.find(|(id, _)| *id == link).map(|(_, reached)| reached);
-        reached.map_or(0, |reached| reached.and(&message.to).len() as u64)
     }
 
     /// All links that a message from `origin` to `to` crosses, in order of their numbers.

@@ -26,7 +26,7 @@ fn the_two_groups_of_figure_3_share_what_the_paper_says_they_share() {
     let trees = figure_3();
     let ends = |to: &[u8]| {
         let links = trees.crossed(OverlayNodeId(0), &set(to));
-        links.iter().map(|id| trees.links()[id.index()]).map(|l| (l.from.0, l.to.0)).collect()
+        links.iter().map(|id| trees.links[id.index()]).map(|l| (l.from.0, l.to.0)).collect()
     };
     let ace: Vec<(u8, u8)> = ends(&[2, 4]);
     assert_eq!(ace, [(0, 1), (1, 2), (1, 3), (3, 4)]);
@@ -79,7 +79,7 @@ proptest! {
         let mut open = vec![origin];
         while let Some(node) = open.pop() {
             visited[node.index()] += 1;
-            open.extend(trees.down(origin, node, &to).map(|l| trees.links()[l.index()].to));
+            open.extend(trees.down(origin, node, &to).map(|l| trees.links[l.index()].to));
         }
         prop_assert!(visited.iter().all(|times| *times <= 1));
         for node in (0..nodes).map(OverlayNodeId).filter(|node| to.contains(*node)) {

@@ -11,10 +11,10 @@ fn the_corpus_of_overlay_messages() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         println!("{}", path.display());
-        match fuzzing::messages_among(&std::fs::read(path).unwrap()) {
+        match fuzzing::frames(&std::fs::read(path).unwrap()) {
             0 => refused += 1,
             _ => read += 1,
         }
     }
-    assert!(read >= 7 && refused >= 7, "{read} with messages and {refused} without");
+    assert!(read >= 7 && refused >= 7, "{read} with frames and {refused} without");
 }

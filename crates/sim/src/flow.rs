@@ -10,7 +10,7 @@ use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::overlay::Running;
+use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
 
@@ -153,7 +153,7 @@ impl Flow {
     pub(crate) fn next_segment(
         &mut self,
         now: Time,
-        overlay: &mut Option<Box<Running>>,
+        overlay: &mut Option<Box<Daemons>>,
     ) -> Option<Segment> {
         if let Some(link) = self.fed
             && self.sender.unsent() < self.sender.mss()

@@ -1,5 +1,5 @@
 //! A daemon: membership, queues, prices and clients' money together. Programs run it, and so do
-//! simulated overlays with faults.
+//! simulated overlays.
 //!
 //! Sans-IO: the caller passes the time and arrivals. After a batch of calls, call
 //! [`Daemon::hurry`], drain [`Daemon::poll_delivery`], [`Daemon::poll_sent`] and
@@ -40,8 +40,10 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
-use crate::membership::{Delivery, Founding, Label, LinkMessage, Member, ViewBody, ViewId};
-use crate::message::{Level, OrderStamp};
+use crate::level::Level;
+use crate::membership::{
+    Delivery, Founding, Label, LinkMessage, Member, OrderStamp, ViewBody, ViewId,
+};
 use crate::params::Params;
 use crate::price::Dollars;
 use crate::queue::{Kind, LinkQueue};

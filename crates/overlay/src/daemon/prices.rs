@@ -6,8 +6,8 @@ use ratewire_units::{Duration, Time};
 
 use crate::gauge::{Drain, Gauge, Mean};
 use crate::ids::{ClientId, EdgeId, OverlayNodeId};
+use crate::level::Level;
 use crate::membership::{self, Client, Label};
-use crate::message::Level;
 use crate::params::Params;
 use crate::price::{Dollars, Occupancy};
 use crate::tree::EdgeSpec;

@@ -442,6 +442,76 @@ fn a_client_at_exact_times_saves_up_to_the_cap_and_thinks_once() {
     assert!(net.daemons[0].withdraw(sender).is_some() && net.daemons[0].withdraw(sender).is_none());
 }
 
+#[test]
+fn a_message_that_needs_a_receiver_goes_when_there_is_one() {
+    let mut net = Net::line(2, 1 << 20);
+    let sender = net.client(0, &[]);
+    let message = Outgoing {
+        service: Service::Fifo,
+        self_discard: false,
+        targets: [Target::Group(7)].into(),
+        payload: Data(1),
+    };
+    let offer = Offer { message, ignores_receivers: false, needs_receiver: true, line: None };
+    assert_eq!(net.daemons[0].offer(net.now, sender, offer), Offered::Held);
+    net.run(Duration::from_millis(500));
+    assert_eq!(net.daemons[0].poll_sent(), None);
+    net.client(1, &[7]);
+    net.run(Duration::from_millis(100));
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender));
+    assert_eq!(net.got, [0, 1]);
+}
+
+#[test]
+fn a_message_that_its_line_carries_goes_when_it_has_come() {
+    let mut net = Net::line(1, 1 << 20);
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    let message = Outgoing {
+        service: Service::Fifo,
+        self_discard: false,
+        targets: [Target::Group(7)].into(),
+        payload: Data(1),
+    };
+    let time = Duration::from_millis(3);
+    let line = Some(Line { time, until: net.now + time });
+    let offer = Offer { message, ignores_receivers: false, needs_receiver: true, line };
+    assert_eq!(net.daemons[0].offer(net.now, sender, offer), Offered::Held);
+    net.run(Duration::from_millis(2));
+    assert_eq!(net.daemons[0].poll_sent(), None);
+    net.run(Duration::from_millis(1));
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender));
+}
+
+/// Daemons that found a lasting view tell each other nothing about messages that wait for nobody.
+#[test]
+fn a_lasting_view_has_no_copies_to_forget() {
+    let edges = Arc::clone(&Net::line(3, 1 << 20).daemons[0].settings.edges);
+    let told = |is_lasting: bool| {
+        let mut net = Net::line(3, 1 << 20);
+        let clients = vec![vec![], vec![], vec![("there".into(), vec![7])]];
+        let founding = Founding::new(Arc::clone(&edges), clients).expect("a line is whole");
+        let founding = if is_lasting { founding.lasting() } else { founding };
+        let settings =
+            Arc::new(Settings { window: Bytes::MAX, ..Settings::clone(&net.daemons[0].settings) });
+        let founded = |i: u8| {
+            let random = Xoshiro256PlusPlus::seed_from_u64(u64::from(i));
+            Daemon::founded(OverlayNodeId(i), &founding, Arc::clone(&settings), random)
+        };
+        net.daemons = (0..3).map(founded).collect();
+        let sender = net.client(0, &[]);
+        assert_eq!(net.flood(0, sender, 7, 1), 10);
+        net.exchange();
+        assert_eq!(net.got, [0, 0, 10]);
+        net.now += Duration::from_secs(1);
+        let now = net.now;
+        net.daemons.iter_mut().for_each(|daemon| daemon.advance(now));
+        let taken = std::iter::from_fn(|| net.daemons[0].take(now, OverlayNodeId(1)));
+        taken.filter(|message| matches!(message, LinkMessage::Progress(_))).count()
+    };
+    assert_eq!((told(true), told(false)), (0, 1));
+}
+
 /// At a price of $11, one of eleven salaries buys at once; waiting for a salary is no second
 /// thought.
 #[test]

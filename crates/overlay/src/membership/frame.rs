@@ -30,7 +30,7 @@ use serde::de::DeserializeOwned;
 
 use super::message::{LinkMessage, Prices, Progress};
 use crate::ids::OverlayNodeId;
-use crate::message::Level;
+use crate::level::Level;
 
 const KIND_SHIFT: u8 = 5;
 const LOW: u8 = (1 << KIND_SHIFT) - 1;

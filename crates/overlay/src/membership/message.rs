@@ -6,7 +6,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
-use crate::message::{Level, OrderStamp};
+use crate::level::Level;
+
+/// A daemon's place in the order of all messages of a view.
+pub type OrderStamp = u64;
 
 /// Name of a view of daemons. Later views that a daemon is in have larger names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -42,15 +42,16 @@ pub use event::{Cause, Delivery, Ended, Event, Outgoing, Recipients, Tally};
 pub use founding::Founding;
 pub use frame::{FrameError, Framed, read, write};
 pub use message::{
-    ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Prices,
-    Progress, Proposal, Report, Service, Target, Topology, Update, ViewBody, ViewId, ViewMessage,
+    ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, OrderStamp,
+    Prices, Progress, Proposal, Report, Service, Target, Topology, Update, ViewBody, ViewId,
+    ViewMessage,
 };
 use order::Order;
 use reach::Reach;
 use table::Table;
 
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
-use crate::message::{Level, OrderStamp};
+use crate::level::Level;
 use crate::tree::{EdgeSpec, Trees};
 
 /// A set of daemons and the ways between them.

@@ -8,10 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::message::{Client, Progress, Report, Service, ViewBody, ViewId, ViewMessage};
+use super::message::{
+    Client, OrderStamp, Progress, Report, Service, ViewBody, ViewId, ViewMessage,
+};
 use super::valid::MOST;
 use crate::ids::{NodeSet, OverlayNodeId};
-use crate::message::OrderStamp;
 
 pub(super) type Key = (OrderStamp, OverlayNodeId);
 

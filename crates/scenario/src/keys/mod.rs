@@ -357,11 +357,10 @@ const TABLES: &[TableInfo] = &[
     table(
         "fault",
         "[[fault]]",
-        "A failure of a node or a link of an overlay, or its end. An overlay with faults runs the core of \
-         the group daemon: the daemons that can reach each other change to a new view, and what \
-         daemons owed others that do not come along is lost. Its control messages have the sizes \
-         of the group daemon's, which are larger than those of an overlay without faults. \
-         The optimum does not know of faults.",
+        "A failure of a node or a link of an overlay, or its end. The daemons that can reach each other \
+         change to a new view, and what daemons owed others that do not come along is lost. \
+         Daemons of an overlay with faults keep copies of messages, and tell each other once a \
+         second which messages they have. The optimum does not know of faults.",
         "[[fault]]\nat   = \"10 s\"\nkind = \"crash\"\nnode = \"b\"\n\n[[fault]]\nat   = \"20 s\"\nkind = \"cut\"\nlink = [\"a\", \"c\"]",
     ),
 ];

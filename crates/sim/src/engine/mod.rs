@@ -19,7 +19,7 @@ use crate::ensemble::Junctions;
 use crate::error::RunError;
 use crate::flow::FlowTable;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
-use crate::overlay::Running;
+use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample, PacketSeen, Progress, Recorder};
 use crate::routes::RouteTable;
 use crate::setup::{Arrivals, Setup, TrafficSpec};
@@ -151,7 +151,7 @@ pub(crate) struct Simulation<'a, R> {
     events_before: u64,
     following: Following,
     waits: Waits,
-    overlay: Option<Box<Running>>,
+    overlay: Option<Box<Daemons>>,
     /// Times at which hosts acted.
     #[cfg(test)]
     acts: Vec<Time>,

@@ -6,7 +6,7 @@ use ratewire_units::Time;
 use super::{OtherEvent, Simulation};
 use crate::SetupError;
 use crate::error::RunError;
-use crate::overlay::{DEAD_TIME, Running};
+use crate::overlay::{DEAD_TIME, Daemons};
 use crate::record::{FlowId, Recorder};
 
 /// An overlay event at a time that was set.
@@ -32,11 +32,11 @@ impl<R: Recorder> Simulation<'_, R> {
             let route = self.routes.get(&mut self.network, flow.from, flow.to, id as u64)?;
             delays.push(route.delay);
         }
-        let running = Running::new(spec, |flow| delays[flow], self.setup.seed);
+        let daemons = Daemons::new(spec, |flow| delays[flow], self.setup.seed);
         let unreachable = |e: ratewire_overlay::Unreachable| {
             SetupError::NoRoute(spec.nodes[e.0.index()], spec.nodes[e.1.index()])
         };
-        self.overlay = Some(Box::new(running.map_err(unreachable)?));
+        self.overlay = Some(Box::new(daemons.map_err(unreachable)?));
         for (i, sender) in spec.senders.iter().enumerate() {
             self.later(sender.start, OtherEvent::Overlay(OverlayEvent::Start(i as u32)));
             self.later(
@@ -140,7 +140,7 @@ impl<R: Recorder> Simulation<'_, R> {
     pub(super) fn check_overlay(&self) -> Result<(), RunError> {
         let Some(overlay) = &self.overlay else { return Ok(()) };
         if let Some(group) = overlay.disordered() {
-            return Err(RunError::MessagesOvertook(overlay.group(group).to_string()));
+            return Err(RunError::MessagesOvertook(group.to_string()));
         }
         let (owed, accounted) = overlay.books();
         if owed == accounted { Ok(()) } else { Err(RunError::MessagesLost { owed, accounted }) }

@@ -1,4 +1,4 @@
-//! Overlays: nodes of `ratewire-overlay` on hosts, whose links are flows of this engine.
+//! Overlays: daemons of `ratewire-overlay` on hosts, whose links are flows of this engine.
 //!
 //! A link takes a message from its queue when its connection could send the message. So messages
 //! wait where they are priced, and a connection holds less than a packet of unsent data. A message
@@ -6,14 +6,12 @@
 //! a line of some rate to its node, and the node sees nothing else of the client.
 
 mod daemons;
-mod nodes;
 pub mod optimum;
-mod running;
 mod samples;
 pub mod spec;
 mod tally;
 mod workload;
 
-pub(crate) use running::{DEAD_TIME, Running};
+pub(crate) use daemons::{DEAD_TIME, Daemons};
 #[doc(hidden)]
 pub use workload::workload;

@@ -185,14 +185,14 @@ fn fault(ms: u64, kind: FaultKind) -> OverlayFault {
     OverlayFault { at: Time::ZERO + MS(ms), kind }
 }
 
-/// Makes an overlay run group daemons: the heal of a link that is up does nothing.
+/// Makes daemons keep copies of messages: the heal of a link that is up does nothing.
 fn idle_fault() -> OverlayFault {
     fault(0, FaultKind::Heal(OverlayNodeId(0), OverlayNodeId(1)))
 }
 
-/// Daemons that do not fail share as nodes do that cannot.
+/// Daemons that might fail and do not share as those that cannot.
 #[test]
-fn group_daemons_share_a_bottleneck_and_use_it() {
+fn daemons_that_keep_copies_share_a_bottleneck_and_use_it() {
     let (mut net, mut spec) = scenario_2(40);
     spec.faults.push(idle_fault());
     net.setup.overlay = Some(Arc::new(spec));

@@ -1,4 +1,4 @@
-//! An overlay of group daemons, which survive failures.
+//! An active overlay: group daemons, and the messages between them.
 
 mod books;
 mod clients;
@@ -27,7 +27,7 @@ use crate::flow::Flow;
 use books::Books;
 use clients::Clients;
 use content::{Content, OnLink, Size, size};
-pub(crate) use faults::{Consequences, DEAD_TIME};
+pub(crate) use faults::DEAD_TIME;
 use tally::DaemonTally;
 
 /// Nodes, and the messages between them.
@@ -123,7 +123,7 @@ impl Daemons {
         let founding = Founding::new(Arc::clone(&edges), clients)?;
         let founding = if spec.faults.is_empty() { founding.lasting() } else { founding };
         let params = spec.params.clone();
-        // Prices are told once an interval, as in an overlay without faults, and no window is set.
+        // Prices are told once an interval, as in the paper, and no window is set.
         let least_interval = params.interval;
         let window = Bytes::MAX;
         let settings = Arc::new(Settings { params, nodes: count, edges, least_interval, window });
@@ -166,6 +166,17 @@ impl Daemons {
             seed,
             spec: Arc::clone(spec),
         })
+    }
+
+    /// The overlay link that a flow implements.
+    pub(crate) fn link_of(&self, flow: usize) -> Option<EdgeId> {
+        let place = self.spec.links.iter().position(|link| link.flow == flow);
+        place.map(|place| EdgeId(place as u16))
+    }
+
+    /// The flow that implements an overlay link.
+    pub(crate) fn flow_of(&self, link: EdgeId) -> usize {
+        self.spec.links[link.index()].flow
     }
 
     fn link(&self, from: OverlayNodeId, to: OverlayNodeId) -> Option<EdgeId> {
@@ -330,9 +341,11 @@ impl Daemons {
         }
     }
 
-    /// Index of a sender whose messages came to a node in another order, if there is one.
-    pub(crate) fn overtaken(&self) -> Option<u32> {
-        self.tally.overtaken()
+    /// The group of a sender whose messages came to a node in another order than promised.
+    pub(crate) fn disordered(&self) -> Option<&str> {
+        let sender = self.tally.overtaken()?;
+        let group = self.spec.senders[sender as usize].spec.group;
+        Some(&self.spec.groups[group.index()].name)
     }
 
     /// Whether a link is cut and its daemon does not know it.
