@@ -185,7 +185,7 @@ impl Daemons {
         let counts = |(sender, id): (usize, _)| {
             let (before, purse) = (self.sent_before[sender], daemon.purse(now, id)?);
             let (sent, owed) = (before.sent + purse.sent, before.owed + purse.owed);
-            Some((sender, SenderCounts { sent, owed, ..before }))
+            Some((sender, SenderCounts { sent, owed }))
         };
         node.clients.senders().filter_map(counts).collect()
     }
