@@ -87,11 +87,13 @@ impl Run {
     }
 }
 
+/// A sender's work: its node, group, start and end, and the bits of its rate.
+type Work = (OverlayNodeId, GroupId, Time, Option<Time>, u64);
+
 /// All runs of an overlay, in any order of time.
 pub(super) fn runs(spec: &OverlaySpec) -> Vec<Run> {
     let mut runs = receivers(spec);
-    let mut alike: BTreeMap<(OverlayNodeId, GroupId, Time, Option<Time>, u64), Vec<usize>> =
-        BTreeMap::new();
+    let mut alike: BTreeMap<Work, Vec<usize>> = BTreeMap::new();
     for (n, sender) in spec.senders.iter().enumerate() {
         let rate = messages_per_second(sender).to_bits();
         let key = (sender.at, sender.spec.group, sender.start, sender.stop, rate);
