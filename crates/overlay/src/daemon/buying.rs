@@ -29,9 +29,6 @@ const BUFFERING: Duration = Duration::from_millis(5);
 const ASKING: u64 = 8;
 /// Shortest time before a message that chance delayed is considered again.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
-/// Longest such time. A client that thinks rarely saves, and those that have saved buy all at once
-/// when prices fall.
-const LONGEST_THOUGHT: Duration = Duration::from_millis(10);
 
 /// A message that a client wants to send.
 #[derive(Clone, Debug)]
@@ -185,7 +182,7 @@ fn lagging(now: Time) -> Time {
 fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> Duration {
     params.second_thought.or(line).unwrap_or_else(|| {
         let share = params.fee.get() / params.salary.get();
-        budget.period().scale(share).clamp(LEAST_THOUGHT, LONGEST_THOUGHT)
+        budget.period().scale(share).max(LEAST_THOUGHT)
     })
 }
 
