@@ -58,9 +58,10 @@ impl Body {
     }
 }
 
-/// Number of messages that so many bytes count as.
+/// Number of messages that so many bytes count as, rounded: a message that is a little larger than a
+/// packet does not take two.
 pub(super) fn counted(bytes: usize) -> u32 {
-    bytes.div_ceil(PACKET).max(1) as u32
+    ((bytes + PACKET / 2) / PACKET).max(1) as u32
 }
 
 impl Payload for Body {
@@ -73,5 +74,16 @@ impl Payload for Body {
     fn note_sent(&mut self, now: Time) {
         let sent = self.sent_unix_us.as_mut();
         sent.into_iter().for_each(|sent| *sent = sent.wrapping_add(now.ps() / 1_000_000));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn a_message_counts_as_its_packets() {
+        assert_eq!([0, 1, 1_460, 2_159].map(counted), [1; 4]);
+        assert_eq!([2_160, 144_000].map(counted), [2, 100]);
     }
 }
