@@ -15,9 +15,7 @@ use std::thread::{self, Thread};
 use ratewire_net::spec::NodeId;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::overlay::spec::OverlaySpec;
-use ratewire_sim::record::{
-    FlowCompleted, FlowSample, FlowStarted, LinkSample, Progress, Recorder,
-};
+use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -25,7 +23,7 @@ use crate::clock::Clock;
 use crate::control::{CongestionControl, control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
-use crate::flow::{Flow, FlowSockets, Flows};
+use crate::flow::{FlowSockets, Flows};
 use crate::handoff::Handoff;
 use crate::host::{self, Host};
 use crate::laws::Laws;
@@ -36,7 +34,7 @@ use crate::world::World;
 use crate::{Error, arriving, check, names, sys};
 
 /// Length of a run without an end of its own.
-const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
+pub(crate) const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
 /// Time for servers to start before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
 
@@ -213,58 +211,8 @@ fn start_overlay<'a>(
         group: group.map(Path::to_path_buf),
     };
     let overlay = Overlay::start(setup, spec, hosts, launch)?;
-    // Nothing changes yet, and nothing is recorded.
-    let quiet = Setup {
-        sample_interval: None,
-        changes: Vec::new(),
-        overlay: None,
-        duration: FOR_EVER,
-        ..setup.clone()
-    };
-    let flows: Vec<Option<Flow>> = setup.flows.iter().map(|_| None).collect();
-    let handoff = Handoff::new(&quiet);
-    let dialects = Dialects::of(port_laws(&quiet).map(|law| &quiet.laws[law]));
-    let (clock, reporter) = (Clock::start(), handoff.reporter());
-    let world = World::new(&quiet, &[], hosts, &flows, dialects, clock, reporter)?;
-    let is_ready = AtomicBool::new(false);
-    let is_over = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let network = scope.spawn(|| {
-            let ran = world.run(None, Time::ZERO + FOR_EVER);
-            is_over.store(true, Relaxed);
-            ran
-        });
-        let ready = scope.spawn(|| {
-            let ready = overlay.wait_until_ready(|| is_over.load(Relaxed));
-            is_ready.store(true, Relaxed);
-            ready
-        });
-        let stopped = handoff.listen(&mut UntilReady(&is_ready));
-        let ran = network.join().unwrap_or_else(|panic| resume_unwind(panic));
-        ready.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-        // The network ends with an error when it is stopped, as it is here.
-        if stopped.is_continue() {
-            ran?;
-        }
-        Ok(())
-    })?;
+    overlay.link_up(setup, hosts)?;
     Ok(overlay)
-}
-
-/// Stops the network once an overlay is ready.
-struct UntilReady<'a>(&'a AtomicBool);
-
-impl Recorder for UntilReady<'_> {
-    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
-    fn flow_sample(&mut self, _: &FlowSample) {}
-    fn link_sample(&mut self, _: &LinkSample) {}
-    fn flow_completed(&mut self, _: &FlowCompleted) {}
-    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
-        match self.0.load(Relaxed) {
-            true => ControlFlow::Break(()),
-            false => ControlFlow::Continue(()),
-        }
-    }
 }
 
 /// The error of a run that its recorder has stopped.
@@ -303,7 +251,7 @@ fn sends_under_another(setup: &Setup, host: &Host) -> Option<(String, String, &'
     any.then(|| (host.spec.name.clone(), host.control.clone(), wanted))
 }
 
-fn port_laws(setup: &Setup) -> impl Iterator<Item = usize> {
+pub(crate) fn port_laws(setup: &Setup) -> impl Iterator<Item = usize> {
     setup.network.links.iter().filter_map(|link| link.law)
 }
 

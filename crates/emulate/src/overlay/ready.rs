@@ -1,13 +1,29 @@
 //! The daemons link up, and members join, before a run begins.
 
+use std::ops::ControlFlow;
+use std::panic::resume_unwind;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use ratewire_groups::daemon::Status;
 use ratewire_sim::overlay::spec::OverlaySpec;
+use ratewire_sim::record::{
+    FlowCompleted, FlowSample, FlowStarted, LinkSample, Progress, Recorder,
+};
+use ratewire_sim::setup::Setup;
+use ratewire_units::Time;
 
 use super::Overlay;
 use crate::Error;
+use crate::clock::Clock;
+use crate::dialect::Dialects;
+use crate::flow::Flow;
+use crate::handoff::Handoff;
+use crate::host::Host;
+use crate::stage::{FOR_EVER, port_laws};
+use crate::world::World;
 
 /// Time for daemons and members to find each other.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -15,8 +31,46 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const LOOK: Duration = Duration::from_millis(100);
 
 impl Overlay<'_> {
+    /// Lets the daemons link up and members join over a setup's network, in which nothing changes
+    /// yet and of which nothing is recorded.
+    pub(crate) fn link_up(&self, setup: &Setup, hosts: &[Host]) -> Result<(), Error> {
+        let quiet = Setup {
+            sample_interval: None,
+            changes: Vec::new(),
+            overlay: None,
+            duration: FOR_EVER,
+            ..setup.clone()
+        };
+        let flows: Vec<Option<Flow>> = setup.flows.iter().map(|_| None).collect();
+        let handoff = Handoff::new(&quiet);
+        let dialects = Dialects::of(port_laws(&quiet).map(|law| &quiet.laws[law]));
+        let (clock, reporter) = (Clock::start(), handoff.reporter());
+        let world = World::new(&quiet, &[], hosts, &flows, dialects, clock, reporter)?;
+        let (is_ready, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        thread::scope(|scope| {
+            let network = scope.spawn(|| {
+                let ran = world.run(None, Time::ZERO + FOR_EVER);
+                is_over.store(true, Relaxed);
+                ran
+            });
+            let ready = scope.spawn(|| {
+                let ready = self.wait_until_ready(|| is_over.load(Relaxed));
+                is_ready.store(true, Relaxed);
+                ready
+            });
+            let stopped = handoff.listen(&mut UntilReady(&is_ready));
+            let ran = network.join().unwrap_or_else(|panic| resume_unwind(panic));
+            ready.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+            // A network that is stopped, as here, ends with an error.
+            match stopped {
+                ControlFlow::Break(_) => Ok(()),
+                ControlFlow::Continue(()) => ran.map(|_| ()),
+            }
+        })
+    }
+
     /// Waits until all daemons form one view and know all members from the start, or until `over`.
-    pub(crate) fn wait_until_ready(&self, over: impl Fn() -> bool) -> Result<(), Error> {
+    fn wait_until_ready(&self, over: impl Fn() -> bool) -> Result<(), Error> {
         let begun = Instant::now();
         while !over() {
             let states = self.ask();
@@ -33,13 +87,29 @@ impl Overlay<'_> {
             }
             if begun.elapsed() > PATIENCE {
                 let what = format!("{missing} after {} s", PATIENCE.as_secs());
-                let help = "slower links than messages between daemons need? The daemons' outputs \
-                            are in the folder that --out names";
+                let help = "widen links that are slower than what daemons tell each other; their \
+                            outputs are in `programs` of the run's folder";
                 return Err(Error::new(what, help));
             }
             thread::sleep(LOOK);
         }
         Ok(())
+    }
+}
+
+/// Stops the network once an overlay is ready.
+struct UntilReady<'a>(&'a AtomicBool);
+
+impl Recorder for UntilReady<'_> {
+    fn flow_started(&mut self, _: &FlowStarted<'_>) {}
+    fn flow_sample(&mut self, _: &FlowSample) {}
+    fn link_sample(&mut self, _: &LinkSample) {}
+    fn flow_completed(&mut self, _: &FlowCompleted) {}
+    fn progress(&mut self, _: &Progress) -> ControlFlow<()> {
+        match self.0.load(Relaxed) {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        }
     }
 }
 
