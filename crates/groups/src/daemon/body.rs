@@ -58,8 +58,8 @@ impl Body {
     }
 }
 
-/// Number of messages that so many bytes count as, rounded: a message that is a little larger than a
-/// packet does not take two.
+/// Number of messages that so many bytes count as, rounded: one that is a little larger than a
+/// packet does not count as two.
 pub(super) fn counted(bytes: usize) -> u32 {
     ((bytes + PACKET / 2) / PACKET).max(1) as u32
 }
