@@ -235,7 +235,13 @@ fn make_folder(folder: &Path) -> Result<&Path, Error> {
 
 /// The setup that results of a shell alone describe.
 fn without_flows(setup: &Setup) -> Setup {
-    Setup { flows: Vec::new(), traffic: Vec::new(), programs: Vec::new(), ..setup.clone() }
+    Setup {
+        flows: Vec::new(),
+        traffic: Vec::new(),
+        programs: Vec::new(),
+        overlay: None,
+        ..setup.clone()
+    }
 }
 
 /// Keeps the packet that the experiment's question is about.

@@ -1,9 +1,10 @@
 //! The daemons' configuration, and what they cannot do.
 
 use std::fmt::Write as _;
+use std::net::Ipv4Addr;
 
 use ratewire_groups::config::{Config, check_name};
-use ratewire_groups::spread::GroupName;
+use ratewire_groups::spread::{GroupName, LONGEST_BODY};
 use ratewire_net::spec::NodeId;
 use ratewire_overlay::benefit::Benefit;
 use ratewire_overlay::{Params, Price};
@@ -13,7 +14,7 @@ use ratewire_units::Duration;
 
 use super::LINKS;
 use crate::Error;
-use crate::host::Host;
+use crate::host;
 
 /// Port of each daemon's status, on the loopback address of its host.
 pub(super) const STATUS: u16 = 4809;
@@ -50,6 +51,14 @@ pub(crate) fn check(setup: &Setup, spec: &OverlaySpec) -> Result<(), Error> {
             ));
         }
     }
+    // The group's name takes 32 bytes.
+    let most = LONGEST_BODY as u64 - 32;
+    if spec.payload.get() > most {
+        return Err(Error::new(
+            format!("a message of a group daemon has at most {most} bytes of data"),
+            "make `message` of `[overlay]` smaller, or simulate this scenario",
+        ));
+    }
     let one_way = |link: &&ratewire_sim::overlay::spec::OverlayLink| {
         !spec.links.iter().any(|other| (other.from, other.to) == (link.to, link.from))
     };
@@ -61,13 +70,15 @@ pub(crate) fn check(setup: &Setup, spec: &OverlaySpec) -> Result<(), Error> {
             "links of group daemons lead both ways: add the other direction, or simulate",
         ));
     }
-    Ok(())
+    let names = spec.nodes.iter().map(|node| setup.network.nodes[node.index()].name.as_str());
+    let hosts: Vec<_> = names.enumerate().map(|(n, name)| (name, host::address(n))).collect();
+    text(spec, &hosts, &vec![Duration::from_millis(1); setup.flows.len()]).map(|_| ())
 }
 
 /// The text of `groups.toml`, for daemons at these hosts. `delays` are those of flows' routes.
 pub(super) fn text(
     spec: &OverlaySpec,
-    hosts: &[&Host],
+    hosts: &[(&str, Ipv4Addr)],
     delays: &[Duration],
 ) -> Result<String, Error> {
     let params = &spec.params;
@@ -86,8 +97,7 @@ pub(super) fn text(
     let _ = write!(text, "interval = {interval}\nfirst-period = {first}\n");
     // All clients of a host connect at once.
     text += "\n[limits]\nclients = 10000\nconnections-per-second = 100000\n";
-    for host in hosts {
-        let (name, address) = (&host.spec.name, host.spec.address);
+    for (name, address) in hosts {
         let _ = write!(
             text,
             "\n[[daemon]]\nname = \"{name}\"\naddress = \"{address}:{LINKS}\"\n\
@@ -95,15 +105,18 @@ pub(super) fn text(
         );
     }
     for link in spec.links.iter().filter(|link| link.from < link.to) {
-        let name = |node: ratewire_overlay::OverlayNodeId| &hosts[node.index()].spec.name;
+        let name = |node: ratewire_overlay::OverlayNodeId| hosts[node.index()].0;
         let (from, to, delay) = (name(link.from), name(link.to), time(delays[link.flow]));
         let _ = write!(text, "\n[[link]]\nbetween = [\"{from}\", \"{to}\"]\ndelay = {delay}\n");
     }
     match Config::parse(FILE.as_ref(), &text) {
         Ok(_) => Ok(text),
-        Err(wrong) => Err(Error::new(
-            format!("group daemons cannot have the overlay's settings: {wrong}"),
-            "simulate this scenario, or change `[overlay]`",
-        )),
+        Err(wrong) => {
+            let wrong = wrong.problems.first().map_or_else(String::new, |p| p.message.clone());
+            Err(Error::new(
+                format!("group daemons cannot have this overlay: {wrong}"),
+                "simulate this scenario, or change the setting of `[overlay]`, or the node's name",
+            ))
+        }
     }
 }

@@ -95,7 +95,9 @@ impl<'a> Overlay<'a> {
     ) -> Result<Overlay<'a>, Error> {
         let of = |node: &ratewire_net::spec::NodeId| hosts.iter().find(|h| h.spec.node == *node);
         let hosts: Vec<&Host> = spec.nodes.iter().filter_map(of).collect();
-        let text = config::text(spec, &hosts, &delays(setup)?)?;
+        let of = |host: &&'a Host| (host.spec.name.as_str(), host.spec.address);
+        let named: Vec<_> = hosts.iter().map(of).collect();
+        let text = config::text(spec, &named, &delays(setup)?)?;
         let mut processes = Processes::new(spec, &hosts, launch, &text)?;
         for node in 0..hosts.len() {
             processes.start_daemon(node)?;

@@ -108,6 +108,7 @@ pub(super) fn is_of_run(path: &Path) -> bool {
 /// Whether a file in the folder [`PROGRAMS`] is Ratewire's: `N-HOST.txt`.
 pub(super) fn is_log(path: &Path) -> bool {
     let name = name_of(path);
+    let name = name.strip_prefix("overlay-").unwrap_or(name);
     let number = name.strip_suffix(".txt").and_then(|name| Some(name.split_once('-')?.0));
     number.is_some_and(|number| number.parse::<u32>().is_ok())
 }
@@ -160,7 +161,7 @@ mod tests {
         for name in ["xcp", "xcp-seed-", "xcp-seed-one", "xcp-seed-1.old"] {
             assert!(!is_name_of_run(name), "{name}");
         }
-        for name in ["1-s1.txt", "12-a-b.txt"] {
+        for name in ["1-s1.txt", "12-a-b.txt", "overlay-3-c.txt"] {
             assert!(is_log(Path::new(name)), "{name}");
         }
         for name in ["notes.txt", "s1-1.txt", "1-s1.csv", "1.txt"] {

@@ -26,7 +26,7 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Messages and bytes that have come.
+/// Messages and bytes that have come to a client, over all of its connections.
 #[derive(Clone, Copy, Default)]
 struct Sum {
     messages: u64,
@@ -35,15 +35,16 @@ struct Sum {
 
 /// Receives until the user ends the command.
 pub(super) async fn receive(args: &Args) -> Exit {
-    let sum = Rc::new(Cell::new(Sum::default()));
+    let sum = Rc::new(vec![Cell::new(Sum::default()); args.many.clients as usize]);
     let (shared, groups) = (Rc::clone(&sum), Rc::new(args.groups.clone()));
     let (is_quiet, count) = (args.quiet, args.count.unwrap_or(u64::MAX));
-    let one = move |_, connection| {
+    let one = move |me: usize, connection| {
         let (sum, groups) = (Rc::clone(&shared), Rc::clone(&groups));
-        async move { take(connection, &groups, count, is_quiet, &sum).await }
+        async move { take(connection, &groups, count, is_quiet, &sum[me]).await }
     };
     let exit = args.many.run(one).await;
-    let Sum { messages, bytes } = sum.get();
+    let messages: u64 = sum.iter().map(|sum| sum.get().messages).sum();
+    let bytes: u64 = sum.iter().map(|sum| sum.get().bytes).sum();
     match is_quiet {
         true if exit == Exit::Done => print(&format!("{messages} messages, {bytes} bytes\n")),
         _ => exit,
@@ -60,10 +61,8 @@ async fn take(
     for group in groups {
         connection.join(*group).await?;
     }
-    let mut remaining = count;
-    while remaining > 0 {
+    while sum.get().messages < count {
         let Received::Message { message, .. } = connection.receive().await? else { continue };
-        remaining -= 1;
         let Sum { messages, bytes } = sum.get();
         sum.set(Sum { messages: messages + 1, bytes: bytes + message.data.len() as u64 });
         if !is_quiet {

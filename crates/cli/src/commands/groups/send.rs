@@ -77,8 +77,8 @@ struct Load {
     rate: Option<f64>,
     clients: usize,
     clock: Clock,
-    /// Messages of all clients so far.
-    sent: Cell<u64>,
+    /// Messages of each client so far, over all of its connections.
+    sent: Vec<Cell<u64>>,
 }
 
 /// Sends until the input, the number or the time ends, or the user ends the command.
@@ -102,7 +102,7 @@ pub(super) async fn send(args: &Args) -> Exit {
         rate: args.rate,
         clients: args.many.clients as usize,
         clock: Clock::start(),
-        sent: Cell::new(0),
+        sent: vec![Cell::new(0); args.many.clients as usize],
     });
     let shared = Rc::clone(&load);
     let one = move |me, connection| {
@@ -110,7 +110,10 @@ pub(super) async fn send(args: &Args) -> Exit {
         async move { load.client(me, connection).await }
     };
     match args.many.run(one).await {
-        Exit::Done => print(&format!("{} messages\n", load.sent.get())),
+        Exit::Done => {
+            let sent: u64 = load.sent.iter().map(Cell::get).sum();
+            print(&format!("{sent} messages\n"))
+        }
         exit => exit,
     }
 }
@@ -120,7 +123,7 @@ impl Load {
         let (mut sender, mut receiver) = connection.split();
         let all = async {
             match &self.source {
-                Source::Lines(lines) => self.lines(lines, &mut sender).await?,
+                Source::Lines(lines) => self.lines(lines, me, &mut sender).await?,
                 Source::Size(size) => self.messages(*size, me, &mut sender).await?,
             }
             Ok(sender.send(&Request::Disconnect).await?)
@@ -147,6 +150,7 @@ impl Load {
     async fn lines(
         &self,
         lines: &Mutex<Split<BufReader<Stdin>>>,
+        me: usize,
         sender: &mut Sender,
     ) -> Result<(), End> {
         loop {
@@ -159,7 +163,7 @@ impl Load {
                     return Err(End::Output(Exit::File));
                 }
             }
-            self.sent.set(self.sent.get() + 1);
+            self.note(me, 1);
         }
     }
 
@@ -169,9 +173,8 @@ impl Load {
         let batch = (WRITE_SIZE / size.get().max(1)).max(1);
         let start = self.clock.now();
         let mut pace = self.rate.map(|rate| Pace::share(rate, me, self.clients, start));
-        let mut remaining = self.count;
-        while remaining > 0 && self.clock.now() < self.end {
-            let mut messages = batch.min(remaining);
+        while self.sent[me].get() < self.count && self.clock.now() < self.end {
+            let mut messages = batch.min(self.count - self.sent[me].get());
             if let Some(pace) = &mut pace {
                 let now = self.clock.now();
                 messages = messages.min(pace.due(now));
@@ -186,11 +189,14 @@ impl Load {
                 sender.feed(&message).await?;
             }
             sender.flush().await?;
-            remaining -= messages;
-            self.sent.set(self.sent.get() + messages);
+            self.note(me, messages);
             yield_now().await;
         }
         Ok(())
+    }
+
+    fn note(&self, me: usize, messages: u64) {
+        self.sent[me].set(self.sent[me].get() + messages);
     }
 
     fn message(&self, data: Data) -> Request {
