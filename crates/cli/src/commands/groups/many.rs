@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::trouble::{End, fail};
+use super::with_causes;
 use crate::arguments::whole_number;
 use crate::exit::Exit;
 
@@ -86,6 +87,7 @@ impl Many {
     where
         F: Future<Output = Result<(), End>>,
     {
+        let mut told = None;
         loop {
             let options = Options { name: name.clone(), ..Options::default() };
             let ended = match Connection::connect(&self.at, options).await {
@@ -93,7 +95,15 @@ impl Many {
                 Err(error) => Err(error.into()),
             };
             match ended {
-                Err(End::Client(error)) if self.reconnect && may_pass(&error) => sleep(RETRY).await,
+                Err(End::Client(error)) if self.reconnect && may_pass(&error) => {
+                    // One client speaks for all, and says what stays so once.
+                    let text = with_causes(&error);
+                    if number == 0 && told.as_ref() != Some(&text) {
+                        tell!("ratewire: {text}; connecting again until it works");
+                        told = Some(text);
+                    }
+                    sleep(RETRY).await;
+                }
                 ended => return ended,
             }
         }
