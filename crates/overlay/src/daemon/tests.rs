@@ -394,17 +394,22 @@ fn nothing_changes_when_the_clock_is_set_back() {
     assert_eq!(course(Duration::from_millis(1000)), course(Duration::ZERO));
 }
 
+/// Three daemons that begin in one view.
+fn founded(founding: &Founding<u8>, settings: &Arc<Settings>) -> Vec<Daemon<u8, Data>> {
+    let daemon = |i: u8| {
+        let random = Xoshiro256PlusPlus::seed_from_u64(u64::from(i));
+        Daemon::founded(OverlayNodeId(i), founding, Arc::clone(settings), random)
+    };
+    (0..3).map(daemon).collect()
+}
+
 #[test]
 fn founded_daemons_begin_in_one_view_and_may_leave_it() {
     let mut net = Net::line(3, 1 << 20);
     let settings = Arc::clone(&net.daemons[0].settings);
     let clients = vec![vec![], vec![], vec![("there".into(), vec![7])]];
     let founding = Founding::new(Arc::clone(&settings.edges), clients).expect("a line is whole");
-    let founded = |i: u8| {
-        let random = Xoshiro256PlusPlus::seed_from_u64(u64::from(i));
-        Daemon::founded(OverlayNodeId(i), &founding, Arc::clone(&settings), random)
-    };
-    net.daemons = (0..3).map(founded).collect();
+    net.daemons = founded(&founding, &settings);
     let sender = net.client(0, &[]);
     assert_eq!(net.flood(0, sender, 7, 1), 10);
     net.exchange();
@@ -495,11 +500,7 @@ fn a_lasting_view_has_no_copies_to_forget() {
         let founding = if is_lasting { founding.lasting() } else { founding };
         let settings =
             Arc::new(Settings { window: Bytes::MAX, ..Settings::clone(&net.daemons[0].settings) });
-        let founded = |i: u8| {
-            let random = Xoshiro256PlusPlus::seed_from_u64(u64::from(i));
-            Daemon::founded(OverlayNodeId(i), &founding, Arc::clone(&settings), random)
-        };
-        net.daemons = (0..3).map(founded).collect();
+        net.daemons = founded(&founding, &settings);
         let sender = net.client(0, &[]);
         assert_eq!(net.flood(0, sender, 7, 1), 10);
         net.exchange();
