@@ -117,6 +117,13 @@ pub(crate) fn drops(run: &Value) -> f64 {
     number(&run["conservation"]["dropped_packets"])
 }
 
+/// By how many packets the queue of DUMBBELL's bottleneck may be off, because a busy machine made
+/// packets late: those that the link carries while a data packet and its answer wait so long.
+pub(crate) fn off_by_lateness(emulated: &Value) -> f64 {
+    let packets_per_second = 20e6 / 8.0 / 1500.0;
+    2.0 * number(&emulated["fidelity"]["lateness_p99_s"]) * packets_per_second
+}
+
 pub(crate) const DUMBBELL: &str = r#"
 duration = "6 s"
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ratewire_groups::client::{Change, Membership, MembershipId};
+use ratewire_groups::client::{Change, Membership, MembershipId, PrivateName};
 
 /// What a client saw in one connection.
 #[derive(Clone, Debug)]
@@ -145,26 +145,45 @@ fn alone(history: &History) -> Result<(), String> {
     }
 }
 
-/// A view has the same members for all.
+/// A view has the same members for all, who agree on who came along with whom.
 fn same_members(histories: &[History]) -> Result<(), String> {
-    let mut known: BTreeMap<MembershipId, &Membership> = BTreeMap::new();
+    let sorted = |set: &Vec<PrivateName>| set.iter().copied().collect::<BTreeSet<_>>();
+    let facts = |view: &Membership| {
+        let sets = match &view.change {
+            Change::Network { sets, .. } => sets.iter().map(sorted).collect(),
+            _ => BTreeSet::new(),
+        };
+        (view.members.clone(), sets)
+    };
+    let mut known = BTreeMap::new();
     for (view, ..) in histories.iter().flat_map(History::segments) {
-        let first = known.entry(view.id).or_insert(view);
-        if first.members != view.members {
-            return Err(format!("{:?}: {:?} and {:?}", view.id, first.members, view.members));
+        let first = known.entry(view.id).or_insert_with(|| facts(view));
+        if *first != facts(view) {
+            return Err(format!("{:?}: {first:?} and {:?}", view.id, facts(view)));
         }
     }
     Ok(())
 }
 
+/// Clients that come along with the one that is told of a view; `None`: all that were in the
+/// earlier view. Others may have been in a view between, which had the same members and was not
+/// shown.
+fn along(view: &Membership) -> Option<BTreeSet<PrivateName>> {
+    match &view.change {
+        Change::Network { sets, own } => Some(sets[*own].iter().copied().collect()),
+        _ => None,
+    }
+}
+
 /// Clients that go from one view to the next together get the same messages in the same order.
 fn together(histories: &[History]) -> Result<(), String> {
-    let mut known: BTreeMap<(MembershipId, MembershipId), (usize, Vec<&str>)> = BTreeMap::new();
+    let mut known: BTreeMap<_, (usize, Vec<&str>)> = BTreeMap::new();
     for history in histories {
         for (view, messages, next) in history.segments() {
             let Some(next) = next else { continue };
-            let first =
-                known.entry((view.id, next.id)).or_insert((history.client, messages.clone()));
+            let first = known
+                .entry((view.id, next.id, along(next)))
+                .or_insert((history.client, messages.clone()));
             if first.1 != messages {
                 let place = first.1.iter().zip(&messages).position(|(a, b)| a != b);
                 return Err(format!(
@@ -231,4 +250,34 @@ fn broken_promises_are_found() {
     assert!(broken(|entries| entries.push(entries[1].clone())).contains("twice"));
     assert!(broken(|entries| _ = entries.remove(1)).contains("never came"));
     assert!(broken(|entries| entries.swap(0, 1)).contains("before the first view"));
+}
+
+#[test]
+fn clients_that_came_another_way_may_have_got_other_messages() {
+    let names: [PrivateName; 2] = ["#c0#d0", "#c1#d1"].map(|name| name.parse().unwrap());
+    let history = |client: usize, sets: &[&[PrivateName]], own| {
+        let view = |index, change| {
+            let id = MembershipId { daemon: 1, time: 2, index };
+            Entry::View(Membership {
+                group: "all".parse().unwrap(),
+                id,
+                members: names.to_vec(),
+                change,
+            })
+        };
+        let sets = sets.iter().map(|set| set.to_vec()).collect();
+        let mut entries =
+            vec![view(1, Change::Join(names[1])), view(2, Change::Network { sets, own })];
+        if client == 0 {
+            entries.insert(1, Entry::Message("2.0 7".to_string()));
+        }
+        History { client, life: 0, sent: 0, entries, is_whole: true }
+    };
+    let [one, other] = [&names[..1], &names[1..]];
+    let (apart, together) = ([one, other], [&names[..]]);
+    assert_eq!(check(&[history(0, &apart, 0), history(1, &apart, 1)]), Ok(()));
+    let broken = check(&[history(0, &together, 0), history(1, &together, 0)]);
+    assert!(broken.unwrap_err().contains("differ"));
+    let broken = check(&[history(0, &apart, 0), history(1, &together, 0)]);
+    assert!(broken.is_err(), "they do not agree on who came along");
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::net::{Entry, GROUPS, Group, Life, Net, Number, Sent};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
-use crate::membership::{Client, Delivery, Event, GroupViewId, Label, Service, ViewId};
+use crate::membership::{Cause, Client, Delivery, Event, GroupViewId, Label, Service, ViewId};
 
 /// What one client saw: its messages and groups.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +69,7 @@ pub(super) fn check(net: &Net) -> Broken {
     one_order(net, &stories)?;
     causes_first(net, &stories)?;
     same_in_same_views(net, &stories)?;
+    same_for_those_who_come_along(net, &stories)?;
     safe_when_all_have_it(net, &stories)?;
     nothing_lost(net, &stories)?;
     at_rest(net)
@@ -368,6 +369,50 @@ fn same_in_same_views(net: &Net, stories: &[Story<'_>]) -> Broken {
                     "{view:?} to {next:?}, group {group}: {differ:?} came to one of {client:?}, {other:?}"
                 )
             })?;
+        }
+    }
+    Ok(())
+}
+
+/// What clients can see of virtual synchrony: those who are told that they come along with each
+/// other got the same messages since the last view that they were shown.
+fn same_for_those_who_come_along(net: &Net, stories: &[Story<'_>]) -> Broken {
+    let mut known: BTreeMap<_, BTreeSet<Number>> = BTreeMap::new();
+    for story in stories {
+        let mut open: BTreeMap<(ClientId, Group), (GroupViewId, BTreeSet<Number>)> =
+            BTreeMap::new();
+        for (_, entry) in &story.life.entries {
+            let Entry::Got(Delivery { to, event }) = entry else { continue };
+            for client in to.iter() {
+                match event {
+                    Event::Message { payload, .. } => {
+                        let message = &net.sent[*payload];
+                        // Other messages have no order with views.
+                        let is_ordered = message.service >= Service::Causal;
+                        for group in message.groups.iter().filter(|_| is_ordered) {
+                            if let Some((_, got)) = open.get_mut(&(*client, *group))
+                                && !message.self_discard
+                            {
+                                got.insert(*payload);
+                            }
+                        }
+                    }
+                    Event::View { group, id, cause, .. } => {
+                        let before = open.insert((*client, *group), (*id, BTreeSet::new()));
+                        let (Some((last, got)), Cause::Network(sets)) = (before, cause) else {
+                            continue;
+                        };
+                        let way = (*group, last, *id, sets[0].clone());
+                        let others = known.entry(way).or_insert_with(|| got.clone());
+                        let differ = got.symmetric_difference(others).next();
+                        holds(differ.is_none(), || {
+                            format!("{last:?} to {id:?}: {differ:?} came to some of {:?}", sets[0])
+                        })?;
+                    }
+                    Event::Left { group } => drop(open.remove(&(*client, *group))),
+                    Event::Transition { .. } | Event::Entered(..) => {}
+                }
+            }
         }
     }
     Ok(())
