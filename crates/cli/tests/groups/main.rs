@@ -1,10 +1,12 @@
 //! `ratewire groups`: its files, and its clients against a daemon of a few lines.
 
+mod clients;
 #[path = "../common/mod.rs"]
 #[expect(dead_code, reason = "no scenario is needed")]
 mod common;
 mod daemon;
 mod log;
+mod process;
 
 use std::io::{Read, Write};
 use std::path::Path;

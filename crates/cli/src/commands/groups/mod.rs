@@ -89,6 +89,12 @@ fn any_time(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// A number of messages in words.
+fn messages(number: u64) -> String {
+    let noun = if number == 1 { "message" } else { "messages" };
+    format!("{number} {noun}")
+}
+
 /// Text of an error, with its causes.
 fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();

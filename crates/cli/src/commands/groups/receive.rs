@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use ratewire_groups::client::{Connection, GroupName, Received};
 
-use super::count;
 use super::many::Many;
 use super::trouble::End;
+use super::{count, messages};
 use crate::exit::Exit;
 use crate::output::{print, print_on};
 
@@ -43,10 +43,12 @@ pub(super) async fn receive(args: &Args) -> Exit {
         async move { take(connection, &groups, count, is_quiet, &sum[me]).await }
     };
     let exit = args.many.run(one).await;
-    let messages: u64 = sum.iter().map(|sum| sum.get().messages).sum();
-    let bytes: u64 = sum.iter().map(|sum| sum.get().bytes).sum();
+    let sum_of = |of: fn(Sum) -> u64| sum.iter().map(|sum| of(sum.get())).sum::<u64>();
+    let bytes = sum_of(|sum| sum.bytes);
     match is_quiet {
-        true if exit == Exit::Done => print(&format!("{messages} messages, {bytes} bytes\n")),
+        true if exit == Exit::Done => {
+            print(&format!("{}, {bytes} bytes\n", messages(sum_of(|sum| sum.messages))))
+        }
         _ => exit,
     }
 }

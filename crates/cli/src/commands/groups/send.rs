@@ -19,7 +19,7 @@ use super::many::Many;
 use super::pace::Pace;
 use super::service::Service;
 use super::trouble::End;
-use super::{count, rate, time};
+use super::{count, messages, rate, time};
 use crate::exit::Exit;
 use crate::output::print;
 
@@ -35,13 +35,13 @@ pub(crate) struct Args {
     /// Size of each message's data [default: each line of standard input is a message]
     #[arg(long, value_parser = size)]
     size: Option<Bytes>,
-    /// Messages that each client sends [default: any number]
+    /// Messages of --size that each client sends [default: any number]
     #[arg(long, value_name = "N", value_parser = count, requires = "size")]
     count: Option<u64>,
-    /// Time after which the clients end [default: none]
+    /// Time for which the clients send messages of --size [default: any]
     #[arg(long, value_name = "DURATION", value_parser = time, requires = "size")]
     time: Option<Duration>,
-    /// Messages a second of all clients together [default: as many as the daemons take]
+    /// Messages of --size a second, of all clients together [default: as many as the daemons take]
     #[arg(long, value_name = "MESSAGES", value_parser = rate, requires = "size")]
     rate: Option<f64>,
     /// Promise about the messages
@@ -112,7 +112,7 @@ pub(super) async fn send(args: &Args) -> Exit {
     match args.many.run(one).await {
         Exit::Done => {
             let sent: u64 = load.sent.iter().map(Cell::get).sum();
-            print(&format!("{sent} messages\n"))
+            print(&format!("{}\n", messages(sent)))
         }
         exit => exit,
     }
