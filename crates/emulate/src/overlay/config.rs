@@ -26,14 +26,18 @@ pub(super) const FILE: &str = "/tmp/ratewire-groups.toml";
 /// Checks that group daemons can be an overlay.
 pub(crate) fn check(setup: &Setup, spec: &OverlaySpec) -> Result<(), Error> {
     let Params { price, benefit, randomise, second_thought, .. } = &spec.params;
-    let is_plain = matches!(price, Price::Exponential)
-        && matches!(benefit, Benefit::PerMessage)
-        && *randomise
-        && second_thought.is_none();
-    if !is_plain {
+    let others = [
+        ("price", !matches!(price, Price::Exponential)),
+        ("benefit", !matches!(benefit, Benefit::PerMessage)),
+        ("randomise", !*randomise),
+        ("second_thought", second_thought.is_some()),
+    ];
+    let others: Vec<String> =
+        others.iter().filter(|(_, is)| *is).map(|(key, _)| format!("`{key}`")).collect();
+    if !others.is_empty() {
         return Err(Error::new(
-            "group daemons have exponential prices, a benefit for each message, and chance",
-            "simulate this scenario, or leave `price`, `benefit`, `randomise` and `second_thought` out",
+            format!("group daemons have only the default of {} of `[overlay]`", others.join(", ")),
+            "leave it out, or simulate this scenario",
         ));
     }
     for node in &spec.nodes {

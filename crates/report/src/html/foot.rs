@@ -3,10 +3,10 @@
 use super::Page;
 use super::data::Choice;
 use super::text::escape;
-use crate::Run;
 use crate::figure::{count, plural};
 use crate::headline::labels;
 use crate::plots::key;
+use crate::{Run, World};
 
 /// Bytes of the scenario shown.
 const SCENARIO: usize = 200_000;
@@ -45,7 +45,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Samples</dt><dd>{} A series holds at most {} points: when a run is longer, neighbours \
          are merged and each point stands for more time. The tables and verdicts come from exact \
          counters, not from the plots; <code>flows.parquet</code> and <code>links.parquet</code> \
-         hold every sample, <code>completions.parquet</code> every flow of a given size.</dd>\n\
+         hold every sample, <code>completions.parquet</code> every flow of a given size.{}</dd>\n\
          <dt>Goodput</dt><dd>Data delivered in order to the receiving application, once. Headers \
          and data sent again do not count. Plots over time count data as it arrives, in order or \
          not.</dd>\n\
@@ -64,6 +64,7 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
          <dt>Conservation</dt><dd>{}</dd>\n{}",
         escape(&points(runs, halvings)),
         count(runs.iter().map(|r| r.collected.limits.points).max().unwrap_or(0) as u64),
+        daemons(runs),
         count(runs.iter().map(|r| r.collected.limits.exact_completions).max().unwrap_or(0) as u64),
         conservation(runs),
         fidelity(runs)
@@ -87,6 +88,19 @@ pub(super) fn foot(page: &Page, choice: &Choice, halvings: u32) -> String {
         ));
     }
     out + "<p class=\"note\">Made by Ratewire. Plots by uPlot 1.6.32 (MIT licence, © Leon Sorokin).</p></footer>\n"
+}
+
+/// Where the figures of emulated overlays come from.
+fn daemons(runs: &[Run]) -> &'static str {
+    let is_of_daemons =
+        |run: &Run| run.info.world == World::Emulate && run.summary.overlay.is_some();
+    match runs.iter().any(is_of_daemons) {
+        true => {
+            " Those of an emulated overlay are what its daemons had counted at the samples, which \
+             may be farther apart than asked."
+        }
+        false => "",
+    }
 }
 
 fn fidelity(runs: &[Run]) -> String {

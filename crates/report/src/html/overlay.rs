@@ -24,20 +24,34 @@ const PRICE: f64 = 15.0;
 
 /// The section; empty without an overlay.
 pub(super) fn overlay(runs: &[Run]) -> String {
-    let with = runs.iter().find_map(|run| {
-        Some((&run.info, run.info.overlay.as_ref()?, run.summary.overlay.as_ref()?))
-    });
-    let Some((info, overlay, summary)) = with else { return String::new() };
-    let mut out = String::from(
-        "<section aria-labelledby=\"h-overlay\"><h2 id=\"h-overlay\">Overlay</h2>\n<p class=\"note\">",
-    );
-    out.push_str(&escape(&said(summary)));
-    out.push_str("</p>\n<div class=\"trees\">\n");
+    let labels = crate::headline::labels(runs);
+    let with: Vec<_> = runs
+        .iter()
+        .zip(&labels)
+        .filter_map(|(run, label)| {
+            let (overlay, summary) = (run.info.overlay.as_ref()?, run.summary.overlay.as_ref()?);
+            Some((label, &run.info, overlay, summary))
+        })
+        .collect();
+    let Some(&(drawn, info, overlay, summary)) = with.first() else { return String::new() };
+    let mut out =
+        String::from("<section aria-labelledby=\"h-overlay\"><h2 id=\"h-overlay\">Overlay</h2>\n");
+    for (label, .., summary) in &with {
+        let text = match with.len() {
+            1 => said(summary),
+            _ => format!("{label}: {}", said(summary)),
+        };
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&text)));
+    }
+    out.push_str("<div class=\"trees\">\n");
     let places = Places::of(info, overlay);
     for (group, links) in overlay.trees.iter().enumerate().take(GROUPS) {
         out.push_str(&figure(info, overlay, summary, &places, group, links));
     }
     out.push_str("</div>\n<p class=\"note\">The trees of a group's senders are in colour: the wider, the higher the price of the connection. The mean price stands beside it where it fits.");
+    if with.len() > 1 {
+        out.push_str(&format!(" The drawings are of {}.", escape(drawn)));
+    }
     if overlay.groups.len() > GROUPS {
         out.push_str(&format!(
             " The first {GROUPS} of {} are drawn.",

@@ -3,6 +3,7 @@ use ratewire_units::Duration;
 use super::*;
 use crate::{
     Collector, ConnectionSummary, FlowInfo, GroupSummary, LinkInfo, NodeInfo, Summary, Topology,
+    World,
 };
 
 /// Two nodes and a connection each way; the group's tree is the second.
@@ -59,6 +60,19 @@ fn a_tree_has_its_prices_and_names() {
         assert!(html.contains("0.500 of the optimum, 2 Mbit/s"), "{html}");
         assert!(!html.contains("NaN") && !html.contains("inf"), "{html}");
     }
+}
+
+#[test]
+fn each_world_says_what_it_sent() {
+    let (mut simulated, mut emulated) = (run(None), run(None));
+    simulated.info.law = "newreno".into();
+    emulated.info = RunInfo { world: World::Emulate, ..simulated.info.clone() };
+    emulated.summary.overlay.as_mut().unwrap().sent_bps = 3e6;
+    let html = overlay(&[simulated, emulated]);
+    assert!(html.contains("newreno (simulated): All senders sent 1 Mbit/s"), "{html}");
+    assert!(html.contains("newreno (emulated): All senders sent 3 Mbit/s"), "{html}");
+    assert!(html.contains("The drawings are of newreno (simulated)."), "{html}");
+    assert!(!overlay(&[run(None)]).contains("drawings are of"));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn total(overlay: &OverlaySummary, options: &TableOptions) -> String {
         text += &format!(", of {} at the optimum (linear programme): {ratio:.4}", rate(most));
     }
     if overlay.views > 0 {
-        text += &format!("; {} new views of daemons", overlay.views);
+        text += &format!("; {} of daemons", plural(overlay.views as usize, "new view"));
     }
     text += &format!("; nodes' own bytes: {} of the messages'", percent(overlay.control_share));
     format!("{}\n", dim(&text, options))
