@@ -14,66 +14,24 @@ pub(crate) struct CongestionControl {
     /// The law of `bpf/`, as [`ratewire_live::KernelLaw`] spells it; `None` for one of the kernel's
     /// own.
     pub(crate) live: Option<&'static str>,
-    /// The TCP option with its congestion header.
-    pub(crate) option: Option<Form>,
-}
-
-/// A law's TCP option, `bpf/laws/option.h`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Form {
-    /// The experiment's identifier.
-    pub(crate) identifier: u16,
-    /// Length of the option on packets with data.
-    pub(crate) len: usize,
-    /// Length of its last part, which returns to the sender and does not concern routers.
-    pub(crate) returned: usize,
-}
-
-/// Kind, length and identifier.
-pub(crate) const FIXED: usize = 4;
-
-impl Form {
-    /// Whether an option is this law's.
-    pub(crate) fn is_of(&self, option: &[u8]) -> bool {
-        option[2..FIXED] == self.identifier.to_be_bytes()
-    }
-    /// Whether an option of this law has the form of packets with data.
-    pub(crate) fn fits(&self, option: &[u8]) -> bool {
-        self.is_of(option) && option.len() == self.len
-    }
-    /// Whether an option of this law has fields for routers. On acknowledgements it has only what
-    /// is returned, and on packets that open a connection only the identifier.
-    pub(crate) fn asks(&self, option: &[u8]) -> bool {
-        option.len() > FIXED + self.returned
-    }
 }
 
 const fn own_control(name: &'static str) -> Option<CongestionControl> {
-    Some(CongestionControl { name, live: None, option: None })
+    Some(CongestionControl { name, live: None })
 }
 
-const fn loaded(
-    name: &'static str,
-    live: &'static str,
-    option: Option<Form>,
-) -> Option<CongestionControl> {
-    Some(CongestionControl { name, live: Some(live), option })
+const fn loaded(name: &'static str, live: &'static str) -> Option<CongestionControl> {
+    Some(CongestionControl { name, live: Some(live) })
 }
-
-const XCP: Form = Form { identifier: 0x5278, len: 20, returned: 4 };
-const RCP: Form = Form { identifier: 0x5272, len: 16, returned: 4 };
-const JETMAX: Form = Form { identifier: 0x526a, len: 28, returned: 12 };
-/// Options of all laws of `bpf/`.
-pub(crate) const FORMS: [Form; 3] = [XCP, RCP, JETMAX];
 
 /// The congestion control that sends under a law; `None` if no kernel has one.
 pub(crate) fn control(law: &AnyLaw) -> Option<CongestionControl> {
     match law {
-        AnyLaw::Xcp(_) | AnyLaw::XcpKernel(_) => loaded("rw_xcp", "xcp", Some(XCP)),
-        AnyLaw::Rcp(_) | AnyLaw::RcpKernel(_) => loaded("rw_rcp", "rcp", Some(RCP)),
-        AnyLaw::PiqiRcp(_) | AnyLaw::PiqiRcpKernel(_) => loaded("rw_piqi", "piqi-rcp", Some(RCP)),
-        AnyLaw::Jetmax(_) | AnyLaw::JetmaxKernel(_) => loaded("rw_jetmax", "jetmax", Some(JETMAX)),
-        AnyLaw::Noq(_) => loaded("rw_noq", "noq", None),
+        AnyLaw::Xcp(_) | AnyLaw::XcpKernel(_) => loaded("rw_xcp", "xcp"),
+        AnyLaw::Rcp(_) | AnyLaw::RcpKernel(_) => loaded("rw_rcp", "rcp"),
+        AnyLaw::PiqiRcp(_) | AnyLaw::PiqiRcpKernel(_) => loaded("rw_piqi", "piqi-rcp"),
+        AnyLaw::Jetmax(_) | AnyLaw::JetmaxKernel(_) => loaded("rw_jetmax", "jetmax"),
+        AnyLaw::Noq(_) => loaded("rw_noq", "noq"),
         AnyLaw::NewReno(_) => own_control("reno"),
         AnyLaw::Cubic(_) => own_control("cubic"),
         AnyLaw::Bbr(_) => own_control("bbr"),

@@ -1,27 +1,17 @@
 //! Fields that a law's ports read and write in the packets of a kernel that speaks the law: the TCP
-//! options of `bpf/laws/option.h`.
-//!
-//! A law of `bpf/` has the option as its header. XCP's, RCP's and PIQI-RCP's ports in Rust have the
-//! drafts' headers, whose fields follow from the option's: XCP's X is a packet over the rate, and a
-//! packet's part of the feedback is the change in time times X. JetMax's fields do not follow: its
-//! ports are those of `bpf/` here too.
+//! options of `bpf/laws/option.h`. JetMax's ports are those of `bpf/` here too.
 
-use ratewire_kernel::Header as Fields;
-use ratewire_laws::rcp::{RcpHeader, RcpKind};
+use ratewire_laws::option_form::{self, OptionForm};
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
-use ratewire_units::{Bytes, Duration, Throughput};
-use ratewire_wire::xcp::{Format, XcpHeader};
+use ratewire_units::Bytes;
 
-use crate::control::{FIXED, FORMS, Form, control};
 use crate::packet;
-
-const TCP: u8 = 6;
 
 /// A law's own option.
 #[derive(Clone, Debug)]
 struct Dialect {
     law: AnyLaw,
-    form: Form,
+    form: OptionForm,
 }
 
 /// Options of all ports on a network, each law's once.
@@ -43,7 +33,7 @@ impl Dialects {
         let mut all: Vec<Dialect> = Vec::new();
         for law in laws {
             let is_there = all.iter().any(|dialect| dialect.law.info().name == law.info().name);
-            if let (Some(form), false) = (control(law).and_then(|c| c.option), is_there) {
+            if let (Some(form), false) = (OptionForm::of(law), is_there) {
                 all.push(Dialect { law: law.clone(), form });
             }
         }
@@ -73,7 +63,9 @@ impl Dialects {
         let mut all = own.into_iter().chain(&self.0);
         match all.find(|dialect| dialect.form.is_of(option)) {
             Some(dialect) => dialect.read(option, size),
-            None if FORMS.iter().any(|form| form.is_of(option) && form.asks(option)) => None,
+            None if OptionForm::ALL.iter().any(|form| form.is_of(option) && form.asks(option)) => {
+                None
+            }
             None => Some(Header::None),
         }
     }
@@ -85,24 +77,8 @@ impl Dialects {
         }
         let Some(at) = packet::option(headers, ip) else { return };
         let option = &mut headers[at];
-        let fields = match header {
-            Header::Xcp(header) => {
-                let change = match header.x.secs() {
-                    x if x > 0.0 => header.delta_throughput.get() / x,
-                    _ => 0.0,
-                };
-                let read = fields(option);
-                Fields::new(read.rate(), read.rtt(), Throughput::new(change))
-            }
-            Header::Rcp(header) | Header::PiqiRcp(header) => {
-                Fields::new(header.rate, header.rtt, Throughput::ZERO)
-            }
-            _ => return self.write_encoded(header, total, option),
-        };
-        let end = option.len() - 4;
-        let words = option[FIXED..end].chunks_exact_mut(4);
-        for (word, field) in words.zip(fields.to_fields()) {
-            word.copy_from_slice(&field.to_be_bytes());
+        if !option_form::rewrite(header, option) {
+            self.write_encoded(header, total, option);
         }
     }
 
@@ -114,7 +90,7 @@ impl Dialects {
         let own = fitting
             .find(|dialect| dialect.law.encode(header, size, &mut bytes) == dialect.form.len);
         if let Some(dialect) = own {
-            let end = dialect.form.len - dialect.form.returned;
+            let end = dialect.form.forward();
             option[..end].copy_from_slice(&bytes[..end]);
         }
     }
@@ -128,51 +104,7 @@ impl Dialect {
         if !self.form.fits(option) {
             return None;
         }
-        let size = Bytes::new(u64::from(size));
-        Some(match self.law {
-            AnyLaw::Xcp(_) => {
-                let fields = fields(option);
-                let x = x(&fields, size);
-                Header::Xcp(XcpHeader {
-                    protocol: TCP,
-                    format: Format::Standard,
-                    rtt: fields.rtt(),
-                    x,
-                    reverse_feedback: Throughput::ZERO,
-                    delta_throughput: Throughput::new(fields.change().get() * x.secs()),
-                })
-            }
-            AnyLaw::Rcp(_) => Header::Rcp(rate(&fields(option))),
-            AnyLaw::PiqiRcp(_) => Header::PiqiRcp(rate(&fields(option))),
-            _ => return self.law.decode(option, size).ok(),
-        })
-    }
-}
-
-/// Fields for routers, in order; fields that the option lacks are 0.
-fn fields(option: &[u8]) -> Fields {
-    let end = option.len() - 4;
-    let mut words = [0; 3];
-    for (word, bytes) in words.iter_mut().zip(option[FIXED..end].chunks_exact(4)) {
-        *word = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-    }
-    Fields::from_fields(words)
-}
-
-fn x(fields: &Fields, size: Bytes) -> Duration {
-    match fields.rate().get() {
-        rate if rate > 0.0 => Duration::from_secs_f64(size.as_f64() / rate),
-        _ => Duration::ZERO,
-    }
-}
-
-fn rate(fields: &Fields) -> RcpHeader {
-    RcpHeader {
-        protocol: TCP,
-        kind: RcpKind::Request,
-        rate: fields.rate(),
-        rtt: fields.rtt(),
-        reverse_rate: Throughput::ZERO,
+        option_form::read(&self.law, option, Bytes::new(u64::from(size)))
     }
 }
 

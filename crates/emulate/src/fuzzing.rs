@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
+use ratewire_laws::option_form::FIXED;
 use ratewire_laws::{AnyLaw, Header};
 
 use crate::bundle::{Bundle, Bundles, Leaving};
-use crate::control::FIXED;
 use crate::dialect::Dialects;
 use crate::packet::{self, Shape};
 use crate::tun::{OFFLOAD, Offload};

@@ -78,8 +78,9 @@ pub(crate) struct Drain {
 }
 
 impl Drain {
-    /// Looks' worth of messages that a queue may hold at its soft limit.
-    const LOOKS: f64 = 2.0;
+    /// Looks' worth of messages that a queue may hold at its soft limit: ten milliseconds of a
+    /// program, which may wait that long for a processor.
+    const LOOKS: f64 = 5.0;
 
     pub fn note(&mut self, left: u64) {
         self.left += left;
@@ -118,8 +119,8 @@ mod tests {
             drain.close_interval(Time::from_millis(ms), look);
             drain.relative(Occupancy::new(80.0), limit).get()
         };
-        assert_eq!(at(2, 50), 80.0, "two looks' worth is the soft limit");
-        assert_eq!(at(4, 200), 20.0);
+        assert_eq!(at(2, 20), 80.0, "five looks' worth is the soft limit");
+        assert_eq!(at(4, 200), 8.0);
         assert_eq!(at(104, 500), 80.0, "ten in a look");
     }
 }

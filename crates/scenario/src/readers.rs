@@ -32,7 +32,7 @@ pub(crate) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
 
 fn is_slow(reader: Reader) -> bool {
     match reader {
-        Reader::Immediate => false,
+        Reader::Immediate | Reader::Asked => false,
         Reader::Slow(per_frame) => !per_frame.is_zero(),
         Reader::Alternating { per_frame, .. } => per_frame.iter().any(|time| !time.is_zero()),
     }

@@ -26,7 +26,8 @@ pub enum Writer {
         /// Payload rate.
         rate: Rate,
     },
-    /// Data that [`Sender::write`](crate::Sender::write) adds.
+    /// Data that [`Sender::write`](crate::Sender::write) and
+    /// [`Sender::write_frame`](crate::Sender::write_frame) add.
     Fed,
 }
 
@@ -57,6 +58,8 @@ pub enum Reader {
         /// How long each speed holds, above 0.
         every: Duration,
     },
+    /// When [`Receiver::read`](crate::Receiver::read) says so.
+    Asked,
 }
 
 impl Writer {
@@ -74,7 +77,7 @@ impl Reader {
     /// Reading time of a frame that begins at `start`, and until when it applies.
     pub(crate) fn pace(self, start: Time) -> (Duration, Time) {
         match self {
-            Reader::Immediate => (Duration::ZERO, Time::NEVER),
+            Reader::Immediate | Reader::Asked => (Duration::ZERO, Time::NEVER),
             Reader::Slow(per_frame) => (per_frame, Time::NEVER),
             Reader::Alternating { per_frame, every } => {
                 let turn = start.ps() / every.ps().max(1);
@@ -104,6 +107,10 @@ impl App {
     /// A stream without frames that is written by calls, and read at once.
     pub fn fed() -> App {
         App { writer: Writer::Fed, reader: Reader::Immediate, frame: Some(Bytes::MAX) }
+    }
+    /// A stream that is written and read by calls.
+    pub fn called() -> App {
+        App { reader: Reader::Asked, ..App::fed() }
     }
     /// This much data, read at once.
     pub fn sized(size: Bytes) -> App {

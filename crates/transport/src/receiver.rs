@@ -58,7 +58,8 @@ struct Reading {
     read: u64,
     /// Size of the receive buffer if a frame does not fit into it; otherwise unlimited.
     buffer: u64,
-    /// End of the current reading.
+    /// End of the current reading; of an application that reads by calls, the offset up to which
+    /// the sender was told that there is room.
     reading_to: u64,
 }
 
@@ -102,6 +103,15 @@ impl Receiver {
     /// Payload that has arrived, in order or not, each byte counted once.
     pub fn received(&self) -> Bytes {
         Bytes::new(self.next + self.beyond.iter().map(|(start, end)| end - start).sum::<u64>())
+    }
+
+    /// Notes that an application that reads by calls has read everything below `offset`. Returns
+    /// whether to acknowledge now, because there is much more room than the sender knows of.
+    pub fn read(&mut self, offset: u64) -> bool {
+        self.reading.read = offset.min(self.next).max(self.reading.read);
+        let more =
+            self.reading.read.saturating_add(self.room()).saturating_sub(self.reading.reading_to);
+        more >= (self.room() / 4).max(2 * self.mss) || (self.reading.closed && more >= self.mss)
     }
 
     /// Data packets that arrived and found no room.
@@ -249,7 +259,7 @@ impl Receiver {
     pub fn acknowledge(&mut self, now: Time) -> Ack {
         self.ack_due = Time::NEVER;
         let window = self.advertised(now);
-        self.reading.closed = window < self.mss && self.reading.reader != Reader::Immediate;
+        self.note_window(window);
         let mut ack = Ack {
             opens: false,
             cumulative: self.next,
@@ -276,6 +286,14 @@ impl Receiver {
         ack
     }
 
+    #[inline]
+    fn note_window(&mut self, window: u64) {
+        self.reading.closed = window < self.mss && self.reading.reader != Reader::Immediate;
+        if self.reading.reader == Reader::Asked {
+            self.reading.reading_to = self.next.saturating_add(window);
+        }
+    }
+
     /// The answer to a packet that opens the flow.
     pub fn open(&mut self, now: Time, header: &Header) -> Ack {
         let answered = self.sink.as_mut().filter(|_| *header != Header::None);
@@ -284,6 +302,7 @@ impl Receiver {
             sink.on_ack(now)
         });
         let window = Bytes::new(self.advertised(now));
+        self.note_window(window.get());
         Ack {
             opens: true,
             cumulative: self.next,
@@ -316,6 +335,7 @@ impl Reading {
     fn advance(&mut self, now: Time, arrived: u64) {
         match self.reader {
             Reader::Immediate => self.read = arrived,
+            Reader::Asked => {}
             Reader::Slow(_) | Reader::Alternating { .. } => self.advance_slowly(now, arrived),
         }
     }

@@ -81,7 +81,7 @@ impl Receiving {
     fn read(&mut self, desk: &mut Desk) -> io::Result<Then> {
         let Some(stream) = self.status.receiver.get() else { return Ok(Then::Over) };
         let most = match self.reader {
-            Reader::Immediate => CHUNK,
+            Reader::Immediate | Reader::Asked => CHUNK,
             _ => (self.frame.get() as usize).clamp(1, CHUNK),
         };
         // The kernel discards the bytes read, because nobody looks at them (tcp(7)).
@@ -109,7 +109,7 @@ impl Receiving {
     /// Reading time of a frame that begins now, unless it is zero.
     fn per_frame(&self, now: Time) -> Option<Duration> {
         match self.reader {
-            Reader::Immediate => None,
+            Reader::Immediate | Reader::Asked => None,
             Reader::Slow(per_frame) => Some(per_frame),
             Reader::Alternating { per_frame, every } => {
                 let turn = now.ps() / every.ps().max(1);

@@ -31,6 +31,7 @@ use std::future::Future;
 use std::rc::Rc;
 
 use ratewire_overlay::OverlayNodeId;
+use ratewire_timer::Timer;
 use tokio::task::LocalSet;
 use tracing::info;
 
@@ -73,9 +74,10 @@ async fn serve(
     let links = link::Links::open(&config, me).await?;
     let listeners = listen::Listeners::open(&config, me).await?;
     let status = status::Listener::open(&config, me).await?;
+    let timer = Timer::new().map_err(DaemonError::Runtime)?;
     let shared = Rc::new(Shared::new(config, me));
     let mut tasks = tokio::task::JoinSet::new();
-    tasks.spawn_local(core::keep_time(Rc::clone(&shared)));
+    tasks.spawn_local(core::keep_time(Rc::clone(&shared), timer));
     tasks.spawn_local(core::keep_pace(Rc::clone(&shared)));
     links.start(&shared, &mut tasks);
     listeners.start(&shared, &mut tasks);

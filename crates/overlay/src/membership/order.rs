@@ -4,6 +4,10 @@
 //! because all go down one tree of links that keep order. So a stamp that was heard from a daemon
 //! says that all its earlier messages have come. Daemons tell each other up to which stamp they
 //! have all messages ([`Progress`]); what all have is stable.
+//!
+//! A daemon that sends nothing itself goes ahead when it tells its clock ([`LEAD`]): messages of
+//! others below that clock need not wait for it again. Clocks that are told do not advance those of
+//! others; messages do.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -13,6 +17,11 @@ use super::message::{
 };
 use super::valid::MOST;
 use crate::ids::{NodeSet, OverlayNodeId};
+
+/// Stamps by which a daemon that sends nothing goes ahead of others, and the rest of them at which
+/// it goes ahead again: thousands of messages then take one round trip between them.
+const LEAD: OrderStamp = 1024;
+const RENEWAL: OrderStamp = LEAD / 2;
 
 pub(super) type Key = (OrderStamp, OverlayNodeId);
 
@@ -47,8 +56,10 @@ impl Awaited {
 pub(super) struct Order<G, P> {
     me: OverlayNodeId,
     members: NodeSet,
-    /// Highest stamp used or heard.
+    /// Highest stamp used or heard with a message, or told.
     clock: OrderStamp,
+    /// Whether this daemon has used no stamp since it last told its clock.
+    is_idle: bool,
     /// As last sent to all.
     told: Told,
     /// As far as this daemon knows.
@@ -79,6 +90,7 @@ impl<G, P> Order<G, P> {
             me,
             members,
             clock: 0,
+            is_idle: true,
             told: Told::default(),
             awaited: Awaited::default(),
             ours: Awaited::default(),
@@ -100,6 +112,7 @@ impl<G, P> Order<G, P> {
 
     /// Stamp of a new message.
     pub(super) fn stamp(&mut self) -> OrderStamp {
+        self.is_idle = false;
         self.clock += 1;
         self.clock
     }
@@ -133,6 +146,8 @@ impl<G, P> Order<G, P> {
         if !self.keeps_copies {
             return self.tell_awaited();
         }
+        let heard = self.others().map(|node| self.heard[node.index()]).max();
+        self.clock = self.clock.max(heard.unwrap_or(0));
         let all = self.all();
         let is_news = (self.clock, all) != (self.told.clock, self.told.all);
         (is_news && self.members.len() > 1).then(|| self.progress(all))
@@ -140,16 +155,24 @@ impl<G, P> Order<G, P> {
 
     /// What to tell all others because a message waits for it somewhere.
     pub(super) fn tell_awaited(&mut self) -> Option<Progress> {
-        let told = self.told;
+        let (told, awaited) = (self.told, self.awaited.ordered.max(self.awaited.safe));
+        let (lead, renewal) = if self.is_idle { (LEAD, RENEWAL) } else { (0, 0) };
+        let is_late = awaited > 0 && awaited + renewal > told.clock;
+        if is_late {
+            self.clock = self.clock.max(awaited + lead);
+        }
         let all = if self.awaited.safe > told.all { self.all() } else { told.all };
-        let is_waiting = self.ours != told.ours;
-        let is_awaited = self.awaited.ordered > told.clock || all > told.all || is_waiting;
+        let asks = self.ours.safe != told.ours.safe
+            || (self.ours.ordered != told.ours.ordered
+                && self.agreed() < self.ours.ordered + RENEWAL);
+        let is_awaited = is_late || all > told.all || asks;
         (is_awaited && self.members.len() > 1).then(|| self.progress(all))
     }
 
     fn progress(&mut self, all: OrderStamp) -> Progress {
         let now = Told { clock: self.clock, all, ours: self.ours };
         let told = core::mem::replace(&mut self.told, now);
+        self.is_idle = true;
         let waits = |stamp: OrderStamp, told| (stamp != told).then(|| now.clock - stamp);
         Progress {
             origin: self.me,
@@ -166,7 +189,7 @@ impl<G, P> Order<G, P> {
         self.ours.learn(self.clock, self.clock);
     }
 
-    /// Notes a stamp heard from another daemon.
+    /// Notes the stamp of a message of another daemon.
     pub(super) fn hear(&mut self, from: OverlayNodeId, stamp: OrderStamp) {
         let heard = &mut self.heard[from.index()];
         *heard = stamp.max(*heard);
@@ -180,7 +203,7 @@ impl<G, P> Order<G, P> {
         grow(&mut self.clocks[from], told.clock);
         grow(&mut self.received[from], told.all);
         let clock = self.clocks[from];
-        self.hear(told.origin, clock);
+        self.heard[from] = self.heard[from].max(clock);
         let stamp =
             |below: Option<OrderStamp>| below.map_or(0, |below| clock.saturating_sub(below));
         self.awaited.learn(stamp(told.ordered), stamp(told.safe));
@@ -198,7 +221,9 @@ impl<G, P> Order<G, P> {
         let service = service(message);
         if service >= Service::Causal {
             let safe = if service == Service::Safe { key.0 } else { 0 };
-            self.awaited.learn(key.0, safe);
+            // A message tells its receivers the stamp of its daemon, and nobody else delivers it.
+            let is_awaited = key.1 != self.me && !message.to.without(self.me).is_empty();
+            self.awaited.learn(if is_awaited { key.0 } else { 0 }, safe);
             if key.1 == self.me && message.to != self.members {
                 self.ours.learn(key.0, safe);
             }

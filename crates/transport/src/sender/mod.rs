@@ -204,6 +204,24 @@ impl Sender {
     pub fn write(&mut self, size: Bytes) {
         self.writing.write(size.get());
     }
+    /// Writes a frame of its own size, for an application that is [fed](crate::Writer::Fed) whole
+    /// frames only. No packet spans two of them.
+    pub fn write_frame(&mut self, size: Bytes) {
+        let is_idle = self.unsent() == Bytes::ZERO;
+        self.writing.write_frame(size.get());
+        if is_idle {
+            self.frame_left = self.writing.begin_frame(self.frame);
+        }
+    }
+    /// Changes the payload of full packets, as the path's largest packet has become known. The law
+    /// keeps the size that it began with.
+    pub fn set_payload(&mut self, payload: Bytes) {
+        self.mss = payload.get().clamp(1, 65_535) as u32;
+    }
+    /// Every byte below this stream offset is acknowledged.
+    pub fn acknowledged(&self) -> u64 {
+        self.cumulative
+    }
     /// Data written and never sent.
     pub fn unsent(&self) -> Bytes {
         Bytes::new(self.writing.written() - self.next)
@@ -337,7 +355,7 @@ impl Sender {
         self.next += u64::from(payload);
         self.frame_left -= u64::from(payload);
         if self.frame_left == 0 {
-            self.frame_left = self.frame;
+            self.frame_left = self.writing.begin_frame(self.frame);
         }
         self.writing.progress(now, self.next, self.cumulative);
     }

@@ -16,6 +16,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_overlay::OverlayNodeId;
 use ratewire_overlay::daemon::{Daemon, Settings};
 use ratewire_overlay::membership;
+use ratewire_timer::Timer;
 use ratewire_units::{Duration, Time};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -257,12 +258,13 @@ impl Shared {
 }
 
 /// Lets time pass for the core.
-pub(super) async fn keep_time(shared: Rc<Shared>) {
+pub(super) async fn keep_time(shared: Rc<Shared>, timer: Timer) {
     loop {
         let deadline = shared.core.borrow().daemon.deadline();
         shared.armed.set(deadline);
+        let wait = shared.instant(deadline).saturating_duration_since(Instant::now());
         tokio::select! {
-            () = tokio::time::sleep_until(shared.instant(deadline)) => {
+            () = timer.wait(Some(wait)) => {
                 shared.set_back();
                 let mut core = shared.core.borrow_mut();
                 core.daemon.advance(shared.now());
