@@ -1,0 +1,73 @@
+//! Settings of an endpoint.
+
+use ratewire_laws::AnyLaw;
+use ratewire_transport::{ReceiveWindow, TransportConfig};
+use ratewire_units::{Bytes, Duration, Rate};
+
+use crate::keys::Credentials;
+
+/// Smallest UDP payload that every path carries (RFC 9000, 14).
+pub(crate) const BASE_DATAGRAM: u64 = 1200;
+
+/// Settings of an endpoint and of its connections.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// How the ends know each other.
+    pub credentials: Credentials,
+    /// The law by which this end sends if it is the client; the server takes the client's.
+    pub law: AnyLaw,
+    /// The law's name and options as the other end is told: `name key=value ...`.
+    pub law_name: String,
+    /// Rate that the law takes for that of this host's own link.
+    pub line_rate: Rate,
+    /// Bytes that arrived and were not read yet, of each connection.
+    pub receive_buffer: Bytes,
+    /// Bytes that were written and are not acknowledged yet, of each connection.
+    pub send_buffer: Bytes,
+    /// Longest frame to receive.
+    pub longest_frame: Bytes,
+    /// Largest UDP payload that is tried on a path.
+    pub largest_datagram: Bytes,
+    /// Longest wait for a second packet before one is acknowledged; `None` to wait for none.
+    pub delayed_ack: Option<Duration>,
+    /// Silence after which a connection is given up.
+    pub idle_timeout: Duration,
+    /// Silence after which this end asks whether the other is there; `None` to let a connection
+    /// without traffic end.
+    pub keep_alive: Option<Duration>,
+    /// Connections of an endpoint, at most.
+    pub connections: usize,
+}
+
+impl Config {
+    /// The usual settings: XCP, which without routers that speak it falls back on losses.
+    pub fn new(credentials: Credentials) -> Config {
+        let law_name = "xcp".to_string();
+        let law = AnyLaw::new(&law_name, &[]);
+        Config {
+            credentials,
+            law: law.unwrap_or_else(|error| unreachable!("a law in the tree: {error}")),
+            law_name,
+            line_rate: Rate::from_mbps(10_000),
+            receive_buffer: Bytes::new(4 << 20),
+            send_buffer: Bytes::new(4 << 20),
+            longest_frame: Bytes::new(16 << 20),
+            largest_datagram: Bytes::new(1452),
+            delayed_ack: Some(Duration::from_millis(1)),
+            idle_timeout: Duration::from_secs(30),
+            keep_alive: Some(Duration::from_secs(10)),
+            connections: 10_000,
+        }
+    }
+
+    /// Settings of the transport below; `datagram` is the largest UDP payload.
+    pub(crate) fn transport(&self, packet: Bytes) -> TransportConfig {
+        TransportConfig {
+            packet,
+            delayed_ack: self.delayed_ack,
+            receive_window: ReceiveWindow::Fixed(self.receive_buffer),
+            ecn: true,
+            ..TransportConfig::default()
+        }
+    }
+}

@@ -1,0 +1,200 @@
+//! The end of a connection.
+//!
+//! Each end says where its stream ends and repeats that until the other says that it has all. A
+//! connection is closed when both have. A reset ends it at once.
+
+use std::fmt;
+
+use ratewire_units::{Duration, Time};
+
+use crate::wire::Part;
+
+/// Code of a reset after a violation of the protocol.
+const VIOLATION: u64 = 1;
+/// Time for which a closed connection still answers the other end.
+const LINGER: Duration = Duration::from_secs(1);
+/// Copies of a reset that are sent.
+const RESETS: u32 = 3;
+/// Shortest time between two copies of what may be lost.
+const REPEAT: Duration = Duration::from_millis(20);
+
+/// Why a connection is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// Both ends have sent and got all.
+    Done,
+    /// This end has reset it.
+    Local {
+        /// A number for the other end.
+        code: u64,
+        /// Words for the other end.
+        text: String,
+    },
+    /// The other end has reset it.
+    Reset {
+        /// Why, as a number.
+        code: u64,
+        /// Why, in words.
+        text: String,
+    },
+    /// Nothing has come for too long.
+    Idle,
+    /// The other end does not know it: it was restarted.
+    Forgotten,
+    /// The other end does not keep to the protocol.
+    Violation(&'static str),
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CloseReason::Done => f.write_str("the connection was closed"),
+            CloseReason::Local { text, .. } => {
+                write!(f, "this end has reset the connection: {text}")
+            }
+            CloseReason::Reset { code, text } => {
+                write!(f, "the other end has reset the connection: {text} (code {code})")
+            }
+            CloseReason::Idle => f.write_str("the other end was silent for too long"),
+            CloseReason::Forgotten => f.write_str("the other end has been restarted"),
+            CloseReason::Violation(what) => {
+                write!(f, "the other end violates the protocol: {what}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CloseReason {}
+
+/// A direction on its way to its end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Direction {
+    #[default]
+    Open,
+    /// No more data is written; the stream ends here.
+    Ending(u64),
+    /// The other end has all.
+    Ended,
+}
+
+/// The end of a connection.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Closing {
+    own: Direction,
+    /// Whether the other end waits to hear that this one has all.
+    is_asked: bool,
+    is_other_whole: bool,
+    reason: Option<CloseReason>,
+    /// Copies of a reset still to be sent.
+    resets: u32,
+    /// When to repeat what may be lost.
+    again: Time,
+    /// When a closed connection is forgotten.
+    over: Option<Time>,
+    next_challenge: Time,
+}
+
+impl Closing {
+    pub(super) fn reason(&self) -> Option<&CloseReason> {
+        self.reason.as_ref()
+    }
+    pub(super) fn may_write(&self) -> bool {
+        self.own == Direction::Open && self.reason.is_none()
+    }
+    pub(super) fn sends_data(&self) -> bool {
+        self.reason.is_none()
+    }
+    /// Whether nothing is left to do.
+    pub(super) fn is_over(&self) -> bool {
+        self.reason.is_some() && self.resets == 0 && self.over == Some(Time::ZERO)
+    }
+
+    pub(super) fn close_own(&mut self, end: u64) {
+        self.own = Direction::Ending(end);
+        self.again = Time::ZERO;
+    }
+    pub(super) fn own_is_closed(&mut self) {
+        if let Direction::Ending(_) = self.own {
+            self.own = Direction::Ended;
+            self.settle();
+        }
+    }
+    pub(super) fn other_asks(&mut self) {
+        self.is_asked = true;
+    }
+    pub(super) fn other_is_whole(&mut self) {
+        self.is_other_whole = true;
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        if self.own == Direction::Ended && self.is_other_whole {
+            self.reason.get_or_insert(CloseReason::Done);
+        }
+    }
+
+    /// Ends the connection, and tells the other end.
+    pub(super) fn reset(&mut self, reason: CloseReason) {
+        if self.reason.is_none() {
+            self.reason = Some(reason);
+            self.resets = RESETS;
+            self.again = Time::ZERO;
+            self.over = Some(Time::ZERO);
+        }
+    }
+
+    /// Ends the connection.
+    pub(super) fn end(&mut self, reason: CloseReason) {
+        self.reason.get_or_insert(reason);
+        self.over = Some(Time::ZERO);
+        self.resets = 0;
+    }
+
+    pub(super) fn deadline(&self) -> Time {
+        let repeats = self.resets > 0 || matches!(self.own, Direction::Ending(_));
+        let again = if repeats { self.again } else { Time::NEVER };
+        again.min(self.over.filter(|at| *at > Time::ZERO).unwrap_or(Time::NEVER))
+    }
+
+    pub(super) fn on_timer(&mut self, now: Time) {
+        if self.over.is_some_and(|at| at <= now) {
+            self.over = Some(Time::ZERO);
+        }
+    }
+
+    /// Whether a challenge may be sent now: one in a while.
+    pub(super) fn may_challenge(&mut self, now: Time) -> bool {
+        let may = now >= self.next_challenge;
+        if may {
+            self.next_challenge = now + Duration::from_millis(200);
+        }
+        may
+    }
+
+    /// Writes what the other end is to hear now.
+    pub(super) fn put(&mut self, now: Time, rto: Duration, parts: &mut Vec<u8>) {
+        if self.reason == Some(CloseReason::Done) && self.over.is_none() {
+            self.over = Some(now + LINGER);
+        }
+        if core::mem::take(&mut self.is_asked) && self.is_other_whole {
+            Part::Closed.put(parts);
+        }
+        if now < self.again {
+            return;
+        }
+        if let Direction::Ending(end) = self.own {
+            Part::Close(end).put(parts);
+            self.again = now + rto.max(REPEAT);
+        }
+        if self.resets > 0 {
+            self.resets -= 1;
+            self.again = now + REPEAT;
+            let (code, text) = match &self.reason {
+                Some(CloseReason::Local { code, text }) => (*code, text.as_str()),
+                Some(CloseReason::Violation(what)) => (VIOLATION, *what),
+                _ => (0, ""),
+            };
+            Part::Reset { code, text: text.as_bytes() }.put(parts);
+        }
+    }
+}

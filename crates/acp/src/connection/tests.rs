@@ -1,0 +1,271 @@
+//! Two ends over a path of the test's making.
+
+use std::collections::VecDeque;
+
+use rand_core::{Rng, SeedableRng};
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use super::*;
+use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
+
+const DELAY: Duration = Duration::from_millis(5);
+
+/// What the path does to packets.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// Packets of 1,000 that are lost, come twice, come late, and have a byte changed.
+    lost: u64,
+    twice: u64,
+    late: u64,
+    changed: u64,
+    /// Longest datagram.
+    largest: usize,
+}
+
+const CLEAN: Path = Path { lost: 0, twice: 0, late: 0, changed: 0, largest: 65_535 };
+const BAD: Path = Path { lost: 50, twice: 30, late: 30, changed: 30, largest: 65_535 };
+
+struct Pair {
+    now: Time,
+    ends: [Connection; 2],
+    addresses: [SocketAddr; 2],
+    /// Arrivals at each end, in the order of sending.
+    wires: [VecDeque<(Time, SocketAddr, Vec<u8>)>; 2],
+    path: Path,
+    random: Xoshiro256PlusPlus,
+}
+
+impl Pair {
+    fn new(law: &str, path: Path, change: impl Fn(&mut Config)) -> Pair {
+        let mut config = Config::new(Credentials::Shared([7; 32]));
+        config.law = AnyLaw::new(law, &[]).expect("a law");
+        change(&mut config);
+        let addresses = [1, 2].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
+        let params = |connection| Params {
+            connection: ConnectionId(connection),
+            longest_frame: config.longest_frame.get(),
+            idle_timeout_ms: 30_000,
+            law: law.into(),
+            reset_token: [0; 16],
+        };
+        let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
+        let (server, _) = ServerHandshake::read(&config.credentials, &first).unwrap();
+        let (second, server) = server.answer(&params(2)).unwrap();
+        client.finish(&second).unwrap();
+        let end = |me: usize, keys| {
+            let (local, other) = (ConnectionId(me as u64 + 1), 1 - me);
+            let params = params(other as u64 + 1);
+            let ends = Ends { local, params, peer: addresses[other], keys };
+            Connection::new(Time::ZERO, config.law.clone(), &config, ends)
+        };
+        Pair {
+            now: Time::ZERO,
+            ends: [end(0, client.keys()), end(1, server)],
+            addresses,
+            wires: Default::default(),
+            path,
+            random: Xoshiro256PlusPlus::seed_from_u64(1),
+        }
+    }
+
+    fn happens(&mut self, in_1000: u64) -> bool {
+        self.random.next_u64() % 1000 < in_1000
+    }
+
+    fn send(&mut self) {
+        for me in 0..2 {
+            let mut packet = Vec::new();
+            while let Some(transmit) = self.ends[me].poll_transmit(self.now, &mut packet) {
+                assert_eq!(transmit.len, packet.len());
+                let mut bytes = core::mem::take(&mut packet);
+                if bytes.len() > self.path.largest || self.happens(self.path.lost) {
+                    continue;
+                }
+                if self.happens(self.path.changed) {
+                    let at = self.random.next_u64() as usize % bytes.len();
+                    bytes[at] ^= 1 << (self.random.next_u64() % 8);
+                }
+                let late = if self.happens(self.path.late) { DELAY } else { Duration::ZERO };
+                let copies = 1 + usize::from(self.happens(self.path.twice));
+                for _ in 0..copies {
+                    let arrival = (self.now + DELAY + late, self.addresses[me], bytes.clone());
+                    self.wires[1 - me].push_back(arrival);
+                }
+            }
+        }
+    }
+
+    /// Lets time pass to the next event. Returns whether there was one before `until`.
+    fn step(&mut self, until: Time) -> bool {
+        self.send();
+        let arrival = self.wires.iter().flatten().map(|(at, ..)| *at).min();
+        let deadline = self.ends[0].deadline().min(self.ends[1].deadline());
+        let next = arrival.unwrap_or(Time::NEVER).min(deadline);
+        if next > until {
+            return false;
+        }
+        self.now = self.now.max(next);
+        for me in 0..2 {
+            let due = self.now;
+            let (arrived, later): (VecDeque<_>, _) =
+                self.wires[me].drain(..).partition(|(at, ..)| *at <= due);
+            self.wires[me] = later;
+            for (_, from, mut bytes) in arrived {
+                self.ends[me].on_datagram(due, from, &mut bytes, false);
+            }
+            self.ends[me].on_timer(due);
+        }
+        true
+    }
+
+    /// Sends frames from each end to the other, and returns what arrived at each.
+    fn exchange(&mut self, frames: &[Frame]) -> [Vec<Frame>; 2] {
+        let mut left = [frames.to_vec(), frames.to_vec()].map(VecDeque::from);
+        let mut got: [Vec<Frame>; 2] = Default::default();
+        let limit = Time::from_secs(600);
+        loop {
+            for me in 0..2 {
+                while let Some(frame) = left[me].pop_front() {
+                    if let Err(frame) = self.ends[me].write(frame) {
+                        left[me].push_front(frame);
+                        break;
+                    }
+                }
+                if left[me].is_empty() {
+                    self.ends[me].close();
+                }
+                while let Some(frame) = self.ends[me].read() {
+                    got[me].push(frame);
+                }
+            }
+            let is_done = |end: &Connection| end.closed().is_some();
+            if self.ends.iter().all(is_done) || !self.step(limit) {
+                return got;
+            }
+        }
+    }
+}
+
+fn frames(sizes: &[usize]) -> Vec<Frame> {
+    let frame = |(id, size): (usize, &usize)| {
+        let data: Vec<u8> = (0..*size).map(|at| (at * 7 + id) as u8).collect();
+        Frame::new(id as u64 * 1000, data)
+    };
+    sizes.iter().enumerate().map(frame).collect()
+}
+
+#[test]
+fn frames_of_all_sizes_arrive_whole_and_in_order() {
+    let sent = frames(&[0, 1, 100, 1100, 1101, 5000, 0, 70_000, 3]);
+    for law in ["xcp", "rcp", "xcp@kernel", "jetmax", "cubic", "fixed"] {
+        let mut pair = Pair::new(law, CLEAN, |_| {});
+        let got = pair.exchange(&sent);
+        assert!(got[0] == sent && got[1] == sent, "{law}");
+        assert_eq!(pair.ends[0].closed(), Some(&CloseReason::Done));
+        assert_eq!(pair.ends[1].metrics().frames_received, 9);
+        assert_eq!(pair.ends[0].metrics().retransmitted, Size::ZERO, "{law}");
+    }
+}
+
+#[test]
+fn a_bad_path_changes_nothing() {
+    let sizes: Vec<usize> = (0..400).map(|n| n * 37 % 9000).collect();
+    let sent = frames(&sizes);
+    for law in ["xcp", "cubic"] {
+        let mut pair = Pair::new(law, BAD, |_| {});
+        let got = pair.exchange(&sent);
+        assert!(got[0] == sent && got[1] == sent, "{law}: {:?}", pair.ends[0].closed());
+        let metrics = pair.ends[0].metrics();
+        assert!(metrics.retransmitted > Size::ZERO && metrics.packets_refused > 0);
+    }
+}
+
+#[test]
+fn frames_may_be_larger_than_the_buffer() {
+    let small = |config: &mut Config| config.receive_buffer = Size::new(20_000);
+    let sent = frames(&[100_000, 10, 50_000]);
+    let mut pair = Pair::new("cubic", CLEAN, small);
+    assert!(pair.exchange(&sent).iter().all(|got| *got == sent));
+}
+
+#[test]
+fn a_reader_that_waits_holds_the_sender_back() {
+    let small = |config: &mut Config| config.receive_buffer = Size::new(20_000);
+    let mut pair = Pair::new("cubic", CLEAN, small);
+    let sent = frames(&[1000; 100]);
+    sent.iter().for_each(|frame| pair.ends[0].write(frame.clone()).unwrap());
+    while pair.step(Time::from_secs(5)) {}
+    let received = pair.ends[1].metrics().frames_received;
+    assert!((10..=20).contains(&received), "{received} in a buffer of 20 kB");
+    let mut got = Vec::new();
+    while pair.step(Time::from_secs(20)) && got.len() < sent.len() {
+        got.extend(std::iter::from_fn(|| pair.ends[1].read()));
+    }
+    assert_eq!(got, sent);
+}
+
+#[test]
+fn packets_are_as_large_as_the_path_carries() {
+    let mut pair = Pair::new("cubic", Path { largest: 1400, ..CLEAN }, |_| {});
+    let sent = frames(&[30_000; 20]);
+    assert!(pair.exchange(&sent).iter().all(|got| *got == sent));
+    assert_eq!(pair.ends[0].metrics().datagram, Size::new(1400));
+    // The path gets narrower.
+    let mut pair = Pair::new("cubic", Path { largest: 1400, ..CLEAN }, |_| {});
+    pair.ends[0].write(sent[0].clone()).unwrap();
+    while pair.step(Time::from_secs(1)) {}
+    pair.path.largest = 1250;
+    assert!(pair.exchange(&sent[1..]).iter().any(|got| got.len() == 20));
+    assert_eq!(pair.ends[0].metrics().datagram, Size::new(1200));
+}
+
+#[test]
+fn a_peer_that_moves_keeps_its_connection() {
+    let mut pair = Pair::new("cubic", CLEAN, |_| {});
+    let sent = frames(&[2000; 50]);
+    pair.ends[0].write(sent[0].clone()).unwrap();
+    while pair.step(Time::from_millis(500)) {}
+    pair.addresses[0] = SocketAddr::from(([10, 0, 0, 9], 77));
+    let got = pair.exchange(&sent[1..]);
+    assert_eq!((got[1].len(), got[0].len()), (50, 49));
+    assert_eq!(pair.ends[1].peer(), pair.addresses[0]);
+}
+
+#[test]
+fn silence_ends_a_connection_and_pings_prevent_that() {
+    let mut pair = Pair::new("cubic", CLEAN, |_| {});
+    while pair.step(Time::from_secs(100)) {}
+    assert_eq!(pair.ends[0].closed(), None);
+    pair.path.lost = 1000;
+    while pair.step(Time::from_secs(200)) {}
+    assert_eq!(pair.ends[0].closed(), Some(&CloseReason::Idle));
+    let mut pair = Pair::new("cubic", CLEAN, |config| config.keep_alive = None);
+    while pair.step(Time::from_secs(100)) {}
+    assert_eq!(pair.ends[1].closed(), Some(&CloseReason::Idle));
+}
+
+#[test]
+fn a_reset_is_told_to_the_other_end() {
+    let mut pair = Pair::new("cubic", CLEAN, |_| {});
+    while pair.step(Time::from_millis(100)) {}
+    pair.ends[0].reset(7, "enough");
+    while pair.step(Time::from_millis(200)) {}
+    assert!(pair.ends.iter().all(Connection::is_over));
+    let told = CloseReason::Reset { code: 7, text: "enough".into() };
+    assert_eq!(pair.ends[1].closed(), Some(&told));
+    assert_eq!(told.to_string(), "the other end has reset the connection: enough (code 7)");
+    assert!(pair.ends[0].write(Frame::new(0, "late")).is_err());
+}
+
+#[test]
+fn frames_that_are_too_long_are_refused_on_both_sides() {
+    let mut pair = Pair::new("cubic", CLEAN, |config| config.longest_frame = Size::new(5000));
+    while pair.step(Time::from_millis(100)) {}
+    assert!(pair.ends[0].write(Frame::new(0, vec![0; 5001])).is_err());
+    assert!(pair.ends[0].write(Frame::new(0, vec![0; 5000])).is_ok());
+    pair.ends[0].params.longest_frame = 6000;
+    pair.ends[0].write(Frame::new(0, vec![0; 5500])).unwrap();
+    while pair.step(Time::from_secs(2)) {}
+    assert!(matches!(pair.ends[1].closed(), Some(CloseReason::Violation(_))));
+    assert!(matches!(pair.ends[0].closed(), Some(CloseReason::Reset { code: 1, .. })));
+}

@@ -1,0 +1,357 @@
+//! Endpoints: a UDP socket, and the connections over it.
+
+mod driver;
+mod error;
+mod hub;
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use driver::Driver;
+pub use error::Error;
+use hub::Hub;
+use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
+
+use crate::config::Config;
+use crate::connection::{CloseReason, Connection as Core, Metrics};
+use crate::frame::Frame;
+use crate::wire::ConnectionId;
+
+/// What the task of an endpoint and those who hold its connections share.
+struct Shared {
+    hub: Mutex<Hub>,
+    start: Instant,
+    /// Wakes the endpoint's task.
+    wake: Notify,
+    /// Wakes who waits for a connection to accept.
+    accepted: Notify,
+    /// By connection: wakes who waits for it.
+    waiting: Mutex<BTreeMap<ConnectionId, Arc<Notify>>>,
+    connecting: Mutex<BTreeMap<ConnectionId, oneshot::Sender<Result<(), Error>>>>,
+    is_shut: AtomicBool,
+    has_ended: AtomicBool,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What is behind the locks is whole between any two calls.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Shared {
+    fn hub(&self) -> MutexGuard<'_, Hub> {
+        lock(&self.hub)
+    }
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+    fn is_shut(&self) -> bool {
+        self.is_shut.load(Ordering::Acquire)
+    }
+
+    /// Wakes those whose connections have changed.
+    fn tell(&self, hub: &mut Hub) {
+        let changed = hub.take_changed();
+        if !changed.is_empty() {
+            let waiting = lock(&self.waiting);
+            let woken = changed.iter().filter_map(|id| waiting.get(id));
+            woken.for_each(|notify| notify.notify_waiters());
+        }
+        for (id, result) in hub.take_connected() {
+            if let Some(sender) = lock(&self.connecting).remove(&id) {
+                _ = sender.send(result);
+            }
+        }
+        if hub.has_accepted() {
+            self.accepted.notify_one();
+        }
+    }
+
+    /// Wakes all: the endpoint has ended.
+    fn end(&self) {
+        self.has_ended.store(true, Ordering::Release);
+        lock(&self.waiting).values().for_each(|notify| notify.notify_waiters());
+        lock(&self.connecting).clear();
+        self.accepted.notify_waiters();
+    }
+}
+
+/// A UDP socket with connections.
+#[derive(Clone)]
+pub struct Endpoint {
+    shared: Arc<Shared>,
+    address: SocketAddr,
+}
+
+impl Endpoint {
+    /// An endpoint that connects to others.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O and time.
+    pub fn client(address: SocketAddr, config: Config) -> Result<Endpoint, Error> {
+        Endpoint::new(address, config, false)
+    }
+
+    /// An endpoint that also accepts connections.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime with I/O and time.
+    pub fn server(address: SocketAddr, config: Config) -> Result<Endpoint, Error> {
+        Endpoint::new(address, config, true)
+    }
+
+    fn new(address: SocketAddr, config: Config, accepts: bool) -> Result<Endpoint, Error> {
+        let socket = UdpSocket::bind(address).map_err(Error::Socket)?;
+        let address = socket.local_addr().map_err(Error::Socket)?;
+        let shared = Arc::new(Shared {
+            hub: Mutex::new(Hub::new(config, accepts)?),
+            start: Instant::now(),
+            wake: Notify::new(),
+            accepted: Notify::new(),
+            waiting: Mutex::default(),
+            connecting: Mutex::default(),
+            is_shut: AtomicBool::new(false),
+            has_ended: AtomicBool::new(false),
+        });
+        let driver = Driver::new(Arc::clone(&shared), socket).map_err(Error::Socket)?;
+        tokio::spawn(driver.run());
+        Ok(Endpoint { shared, address })
+    }
+
+    /// The address of the socket.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Connects to a server.
+    ///
+    /// # Errors
+    /// When the server does not answer within ten seconds, or the endpoint has too many
+    /// connections.
+    pub async fn connect(&self, to: SocketAddr) -> Result<Connection, Error> {
+        let (sender, connected) = oneshot::channel();
+        let id = {
+            let mut hub = self.shared.hub();
+            let id = hub.connect(self.shared.now(), to)?;
+            lock(&self.shared.connecting).insert(id, sender);
+            id
+        };
+        self.shared.wake.notify_one();
+        let abandoned = Abandoned { shared: &self.shared, id };
+        let result = connected.await.map_err(|_| Error::Shut)?;
+        core::mem::forget(abandoned);
+        result?;
+        Ok(Connection::new(&self.shared, id))
+    }
+
+    /// The next connection of a client.
+    ///
+    /// # Errors
+    /// When the endpoint is closed.
+    pub async fn accept(&self) -> Result<Connection, Error> {
+        loop {
+            let accepted = self.shared.accepted.notified();
+            if let Some(id) = self.shared.hub().poll_accepted() {
+                return Ok(Connection::new(&self.shared, id));
+            }
+            if self.shared.is_shut() || self.shared.has_ended.load(Ordering::Acquire) {
+                return Err(Error::Shut);
+            }
+            accepted.await;
+        }
+    }
+
+    /// Closes all connections; what was written still arrives. The socket is closed when all are
+    /// over.
+    pub fn close(&self) {
+        self.shared.is_shut.store(true, Ordering::Release);
+        self.shared.hub().close_all();
+        self.shared.accepted.notify_waiters();
+        self.shared.wake.notify_one();
+    }
+}
+
+/// Forgets a handshake that nobody waits for any more.
+struct Abandoned<'a> {
+    shared: &'a Shared,
+    id: ConnectionId,
+}
+
+impl Drop for Abandoned<'_> {
+    fn drop(&mut self) {
+        lock(&self.shared.connecting).remove(&self.id);
+        self.shared.hub().give_up(self.id);
+    }
+}
+
+/// A connection. Frames may be sent and received at once, from several tasks.
+///
+/// When the value is dropped, the connection is closed: frames that were sent still arrive.
+pub struct Connection {
+    shared: Arc<Shared>,
+    id: ConnectionId,
+    changed: Arc<Notify>,
+}
+
+impl Connection {
+    fn new(shared: &Arc<Shared>, id: ConnectionId) -> Connection {
+        let changed = Arc::new(Notify::new());
+        lock(&shared.waiting).insert(id, Arc::clone(&changed));
+        Connection { shared: Arc::clone(shared), id, changed }
+    }
+
+    /// Does something with the connection, and lets its packets be sent.
+    fn with<T>(&self, act: impl FnOnce(&mut Core) -> T) -> Result<T, Error> {
+        let mut hub = self.shared.hub();
+        let slot = hub.slot(self.id).ok_or(Error::Shut)?;
+        let result = act(&mut slot.connection);
+        hub.touch(self.id);
+        drop(hub);
+        self.shared.wake.notify_one();
+        Ok(result)
+    }
+
+    /// Reads something of the connection.
+    fn look<T>(&self, look: impl FnOnce(&Core) -> T) -> Result<T, Error> {
+        let mut hub = self.shared.hub();
+        hub.slot(self.id).map(|slot| look(&slot.connection)).ok_or(Error::Shut)
+    }
+
+    /// Waits until `try_it` gives a result.
+    async fn until<T>(
+        &self,
+        mut try_it: impl FnMut() -> Result<Option<T>, Error>,
+    ) -> Result<T, Error> {
+        loop {
+            let mut changed = core::pin::pin!(self.changed.notified());
+            changed.as_mut().enable();
+            if let Some(result) = try_it()? {
+                return Ok(result);
+            }
+            if self.shared.has_ended.load(Ordering::Acquire) {
+                return Err(Error::Shut);
+            }
+            changed.await;
+        }
+    }
+
+    /// Sends a frame, and waits until the send buffer has room for it.
+    ///
+    /// # Errors
+    /// When the connection is over, or the frame is longer than the other end takes.
+    pub async fn send(&self, frame: Frame) -> Result<(), Error> {
+        let longest = self.look(|core| core.longest_frame().get())?;
+        if frame.data.len() as u64 > longest {
+            return Err(Error::TooLong { longest });
+        }
+        let mut frame = Some(frame);
+        self.until(|| {
+            let Some(next) = frame.take() else { return Ok(Some(())) };
+            let (written, closed) = self.with(|core| {
+                let written = core.write(next);
+                (written, core.closed().cloned())
+            })?;
+            match (written, closed) {
+                (Ok(()), _) => Ok(Some(())),
+                (Err(_), Some(reason)) => Err(Error::Closed(reason)),
+                (Err(_), None) if self.look(Core::is_finished)? => Err(Error::Finished),
+                (Err(next), None) => {
+                    frame = Some(next);
+                    Ok(None)
+                }
+            }
+        })
+        .await
+    }
+
+    /// The next frame; `None` when the other end has sent its last.
+    ///
+    /// # Errors
+    /// When the connection ends otherwise.
+    pub async fn receive(&self) -> Result<Option<Frame>, Error> {
+        self.until(|| {
+            let (is_readable, is_at_end) =
+                self.look(|core| (core.is_readable(), core.is_at_end()))?;
+            if is_readable {
+                return self.with(Core::read).map(Some);
+            }
+            if !is_at_end {
+                return Ok(None);
+            }
+            match self.look(|core| core.closed().cloned())? {
+                None | Some(CloseReason::Done) => Ok(Some(None)),
+                Some(reason) => Err(Error::Closed(reason)),
+            }
+        })
+        .await
+    }
+
+    /// Sends no more frames, and waits until the other end has all and has sent its last.
+    ///
+    /// # Errors
+    /// When the connection ends otherwise: frames may be lost.
+    pub async fn close(self) -> Result<(), Error> {
+        self.with(Core::close)?;
+        self.until(|| match self.look(|core| core.closed().cloned())? {
+            None => {
+                // Frames that nobody reads must not hold the other end back.
+                while self.look(Core::is_readable)? {
+                    self.with(Core::read)?;
+                }
+                Ok(None)
+            }
+            Some(CloseReason::Done) => Ok(Some(())),
+            Some(reason) => Err(Error::Closed(reason)),
+        })
+        .await
+    }
+
+    /// Sends no more frames; those of the other end can still be received.
+    ///
+    /// # Errors
+    /// When the endpoint has ended.
+    pub fn finish(&self) -> Result<(), Error> {
+        self.with(Core::close)
+    }
+
+    /// Ends the connection at once: frames under way are lost.
+    ///
+    /// # Errors
+    /// When the endpoint has ended.
+    pub fn reset(&self, code: u64, text: &str) -> Result<(), Error> {
+        self.with(|core| core.reset(code, text))
+    }
+
+    /// Counters and state.
+    ///
+    /// # Errors
+    /// When the endpoint has ended.
+    pub fn metrics(&self) -> Result<Metrics, Error> {
+        self.look(Core::metrics)
+    }
+
+    /// Address of the other end.
+    ///
+    /// # Errors
+    /// When the endpoint has ended.
+    pub fn peer(&self) -> Result<SocketAddr, Error> {
+        self.look(Core::peer)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        lock(&self.shared.waiting).remove(&self.id);
+        self.shared.hub().let_go(self.id);
+        self.shared.wake.notify_one();
+    }
+}
