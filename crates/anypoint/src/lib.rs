@@ -13,7 +13,8 @@
 //!   concern.
 //! - **Order** is kept for each member, not between members (*partial ordering*). Data that is lost
 //!   on its way to the switch keeps its place in the order, unless the routing module must read it
-//!   to choose the member: then it comes after the data that overtook it.
+//!   to choose the member, or frames have sizes of their own: then it comes after the data that
+//!   overtook it.
 //! - **Failures.** Data that a failed member has not acknowledged loses its place and is routed
 //!   anew when the peer's transport sends it again. Acknowledged data is never sent again. If the
 //!   member has part of a frame of several packets, the rest goes to another member. Data that the
@@ -97,5 +98,5 @@ mod switch;
 mod tests;
 mod windows;
 
-pub use switch::{Output, Side, Switch, SwitchConfig, Transforms};
+pub use switch::{FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
 pub use windows::FlowControl;

@@ -15,7 +15,7 @@ pub struct SwitchConfig {
     pub law: AnyLaw,
     /// Number of members of the ensemble.
     pub members: usize,
-    /// Payload of a frame, the unit of routing.
+    /// Payload of a frame, the unit of routing, where packets do not [say](FrameOf::bounds) it.
     pub frame: Bytes,
     /// Payload of a full packet.
     pub payload: Bytes,
@@ -52,6 +52,21 @@ pub enum Side {
     Peer,
     /// A member of the ensemble, by index.
     Member(usize),
+}
+
+/// What is known of the frame of a packet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameOf<'a> {
+    /// First bytes of the frame; empty if they are not known.
+    pub content: &'a [u8],
+    /// Stream offsets of its begin and end; `None` if each frame has [`SwitchConfig::frame`] bytes.
+    pub bounds: Option<(u64, u64)>,
+}
+
+impl<'a> From<&'a [u8]> for FrameOf<'a> {
+    fn from(content: &'a [u8]) -> FrameOf<'a> {
+        FrameOf { content, bounds: None }
+    }
 }
 
 /// A packet that leaves the switch.
@@ -181,20 +196,19 @@ impl Switch {
         self.connection.is_none()
     }
 
-    /// Handles a packet from a sender. `content` is the start of its frame; `marked` says whether
-    /// the packet was marked on its path.
+    /// Handles a packet from a sender. `marked` says whether the packet was marked on its path.
     pub fn on_segment(
         &mut self,
         now: Time,
         from: Side,
         segment: &Segment,
-        content: &[u8],
+        frame: FrameOf<'_>,
         marked: bool,
         out: &mut Vec<Output>,
     ) {
         if self.knows(from) {
             let (connection, ground) = self.wake(now);
-            connection.on_segment(ground, now, from, segment, content, marked, out);
+            connection.on_segment(ground, now, from, segment, frame, marked, out);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Fields that a law's ports read and write in the packets of a kernel that speaks the law: the TCP
 //! options of `bpf/laws/option.h`. JetMax's ports are those of `bpf/` here too.
 
-use ratewire_laws::option_form::{self, OptionForm};
+use ratewire_laws::kernel::option_form::{self, OptionForm};
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_units::Bytes;
 

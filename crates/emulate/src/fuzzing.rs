@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use ratewire_laws::option_form::FIXED;
+use ratewire_laws::kernel::option_form::FIXED;
 use ratewire_laws::{AnyLaw, Header};
 
 use crate::bundle::{Bundle, Bundles, Leaving};

@@ -40,7 +40,6 @@ pub mod kernel;
 mod law;
 pub mod maxnet;
 pub mod noq;
-pub mod option_form;
 pub mod options;
 mod paced;
 pub mod piqi_rcp;

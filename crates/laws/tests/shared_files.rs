@@ -17,6 +17,7 @@ const NAMING: &[(&str, &str)] = &[
     ("scenario/src/keys/traffic.rs", "sizes that are all the same are called `fixed` too"),
     ("scenario/src/traffic/sizes.rs", "sizes that are all the same are called `fixed` too"),
     ("anypoint/src/fuzzing/mod.rs", "a law with and one without headers to split"),
+    ("acp/src/config.rs", "the usual law"),
     ("transport/src/fuzzing.rs", "laws with a window, a pace, a header"),
     ("transport/src/testing.rs", "laws for this crate's tests"),
     ("emulate/src/fuzzing.rs", "laws whose headers kernels write"),

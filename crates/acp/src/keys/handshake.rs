@@ -13,7 +13,7 @@ use crate::wire::{Params, WireError};
 const SHARED: &str = "Noise_NNpsk0_25519_ChaChaPoly_BLAKE2s";
 const PAIRS: &str = "Noise_IK_25519_ChaChaPoly_BLAKE2s";
 /// Bound to the handshake: other protocols that use the same keys cannot be confused with this one.
-const PROLOGUE: &[u8] = b"ratewire acp 1";
+const PROLOGUE: &[u8] = b"ACP1";
 /// Longest message of a handshake.
 const LONGEST: usize = 1024;
 

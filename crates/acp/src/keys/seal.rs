@@ -23,7 +23,7 @@ pub struct Open(LessSafeKey);
 /// The packet key of a secret of the handshake.
 fn key(secret: &[u8; 32]) -> LessSafeKey {
     let label = hmac::Key::new(hmac::HMAC_SHA256, secret);
-    let derived = hmac::sign(&label, b"ratewire acp 1, aes-256-gcm");
+    let derived = hmac::sign(&label, b"ACP1 aes-256-gcm");
     match UnboundKey::new(&AES_256_GCM, derived.as_ref()) {
         Ok(key) => LessSafeKey::new(key),
         Err(_) => unreachable!("SHA-256 has the length of the key"),

@@ -1,6 +1,7 @@
 //! The congestion block: a law's header where routers find it.
 
-use ratewire_laws::{AnyLaw, Header, MAX_HEADER, option_form};
+use ratewire_laws::kernel::option_form;
+use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_units::Bytes;
 
 /// Kind of a block that has a law's header as the law itself encodes it. Routers of `bpf/` do not

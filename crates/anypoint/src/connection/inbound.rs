@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Throughput, Time};
 use super::{Connection, INBOUND};
 use crate::relay::{Sent, StreamMapping};
 use crate::routing::Frame;
-use crate::switch::{Ground, Output, Side};
+use crate::switch::{FrameOf, Ground, Output, Side};
 
 impl Connection {
     /// Asks all members to open; the peer is answered when all have answered.
@@ -50,7 +50,7 @@ impl Connection {
         ground: &mut Ground,
         now: Time,
         segment: &Segment,
-        content: &[u8],
+        frame: FrameOf<'_>,
         marked: bool,
         out: &mut Vec<Output>,
     ) {
@@ -68,7 +68,7 @@ impl Connection {
         let (mut offset, end) = (offset, offset.saturating_add(payload.get()));
         while offset < end {
             let known = self.inbound.find(0, offset);
-            let Some(mapping) = known.or_else(|| self.route(ground, offset, end, content)) else {
+            let Some(mapping) = known.or_else(|| self.route(ground, offset, end, frame)) else {
                 return;
             };
             let (k, at) = (mapping.target as usize, mapping.at + (offset - mapping.start));
@@ -91,42 +91,52 @@ impl Connection {
         }
     }
 
-    /// Gives a place to the frame of the packet from `offset` to `end`. Lost frames before it get
-    /// theirs too, if the module can route them unread. Each member's order is then the peer's.
+    /// Gives a place to the frame of the packet from `offset` to `end`. Lost frames of equal sizes
+    /// before it get theirs too, if the module can route them unread. Each member's order is then
+    /// the peer's.
     fn route(
         &mut self,
         ground: &mut Ground,
         offset: u64,
         end: u64,
-        content: &[u8],
+        frame: FrameOf<'_>,
     ) -> Option<StreamMapping> {
+        if let Some((start, end)) = frame.bounds {
+            // The module must see the beginning, which comes again.
+            if ground.routing.reads_content() && frame.content.is_empty() && offset > start {
+                return None;
+            }
+            let number = self.placed;
+            self.placed += 1;
+            self.place(ground, start, end, &Frame { number, content: frame.content })?;
+            return self.inbound.find(0, offset);
+        }
         // The begin of a frame of several packets follows from its number. A frame of one packet is
         // the packet: in the stream of a merging switch it may begin anywhere.
-        let start = if ground.frame() > ground.payload() {
-            offset - offset % ground.frame()
-        } else {
-            offset
-        };
-        let end = if ground.frame() > ground.payload() {
-            end.max(start.saturating_add(ground.frame()))
-        } else {
-            end
-        };
+        let size = ground.frame();
+        let numbered = |start: u64, content| Frame { number: start / size, content };
+        let start = if size > ground.payload() { offset - offset % size } else { offset };
+        let end = if size > ground.payload() { end.max(start.saturating_add(size)) } else { end };
         if !ground.routing.reads_content() {
             let mut lost = self.inbound.placed(0);
             while lost < start {
-                let next = (lost - lost % ground.frame()).saturating_add(ground.frame()).min(start);
-                self.place(ground, lost, next, &[])?;
+                let next = (lost - lost % size).saturating_add(size).min(start);
+                self.place(ground, lost, next, &numbered(lost, &[]))?;
                 lost = next;
             }
         }
-        self.place(ground, start, end, content)?;
+        self.place(ground, start, end, &numbered(start, frame.content))?;
         self.inbound.find(0, offset)
     }
 
-    fn place(&mut self, ground: &mut Ground, start: u64, end: u64, content: &[u8]) -> Option<()> {
-        let frame = Frame { number: start / ground.frame(), content };
-        let k = ground.routing.route(&frame, &ground.members)?;
+    fn place(
+        &mut self,
+        ground: &mut Ground,
+        start: u64,
+        end: u64,
+        frame: &Frame<'_>,
+    ) -> Option<()> {
+        let k = ground.routing.route(frame, &ground.members)?;
         self.inbound.place(0, start, end, k);
         ground.members[k].outstanding = self.inbound.outstanding(k);
         Some(())

@@ -11,7 +11,7 @@ use crate::merge::Merge;
 use crate::relay::{Fresh, Relay};
 use crate::settled::Settled;
 use crate::split::Split;
-use crate::switch::{Ground, Output, Side, SwitchConfig};
+use crate::switch::{FrameOf, Ground, Output, Side, SwitchConfig};
 
 /// Delay before a gap that a failed member has left is closed again.
 const CLOSE_AGAIN: Duration = Duration::from_millis(200);
@@ -37,6 +37,8 @@ pub(crate) struct Connection {
     /// Last headers of acknowledgements, for acknowledgements that the switch makes itself.
     last_header: [Header; 2],
     fresh: Vec<Fresh>,
+    /// Frames of their own sizes that have got their places.
+    placed: u64,
 }
 
 /// The remains of an idle connection. No other party knows them: the peer's next packet does not
@@ -68,6 +70,7 @@ impl Connection {
             close_again: Time::NEVER,
             last_header: [Header::None; 2],
             fresh: Vec::new(),
+            placed: 0,
         }
     }
 
@@ -88,7 +91,7 @@ impl Connection {
         now: Time,
         from: Side,
         segment: &Segment,
-        content: &[u8],
+        frame: FrameOf<'_>,
         marked: bool,
         out: &mut Vec<Output>,
     ) {
@@ -97,7 +100,7 @@ impl Connection {
             (Side::Peer, _) if segment.payload == Bytes::ZERO => {
                 self.probe_inbound(ground, segment, out);
             }
-            (Side::Peer, _) => self.inbound_data(ground, now, segment, content, marked, out),
+            (Side::Peer, _) => self.inbound_data(ground, now, segment, frame, marked, out),
             (Side::Member(k), SegmentKind::Open) => {
                 self.opening[k] = true;
                 let mut segment = *segment;

@@ -170,7 +170,7 @@ impl World {
 
     fn hand_in(&mut self, from: Side, unit: u64, content: &[u8]) {
         let segment = segment(unit * UNIT, UNIT);
-        self.switch.on_segment(self.now, from, &segment, content, false, &mut self.out);
+        self.switch.on_segment(self.now, from, &segment, content.into(), false, &mut self.out);
         self.collect(Some((from, unit)));
     }
 

@@ -9,7 +9,7 @@ use ratewire_transport::{
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::routing::{RoundRobin, Routing};
-use crate::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
+use crate::{FlowControl, FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
 
 pub(super) const PAYLOAD: u64 = 1000;
 /// Longer than a round trip, shorter than most timeouts.
@@ -200,7 +200,7 @@ impl Rig {
                 if !self.is_life(side, life) {
                     return;
                 }
-                self.switch.on_segment(now, side, &segment, b"", false, &mut out);
+                self.switch.on_segment(now, side, &segment, FrameOf::default(), false, &mut out);
                 self.note(side, &segment, &out);
             }
             Event::AckIn(side, life, ack) => {

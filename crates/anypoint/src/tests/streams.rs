@@ -5,10 +5,14 @@ use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind, Writer};
 use ratewire_units::{Bytes, Time};
 
 use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
-use crate::routing::RoundRobin;
-use crate::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
+use crate::routing::{KeyHash, RoundRobin, Routing};
+use crate::{FlowControl, FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
 
 fn switch(flow_control: FlowControl, members: usize) -> Switch {
+    switch_by(Box::new(RoundRobin::default()), flow_control, members)
+}
+
+fn switch_by(routing: Box<dyn Routing>, flow_control: FlowControl, members: usize) -> Switch {
     let config = SwitchConfig {
         law: AnyLaw::new("newreno", &[]).unwrap(),
         members,
@@ -19,7 +23,7 @@ fn switch(flow_control: FlowControl, members: usize) -> Switch {
         transforms: Transforms::Refusals { shuffle: 0.1 },
         idle_expiry: IDLE_EXPIRY,
     };
-    Switch::new(config, Box::new(RoundRobin::default()))
+    Switch::new(config, routing)
 }
 
 fn segment(packet: u64) -> Segment {
@@ -38,7 +42,7 @@ fn ack(packets: u64, window: u64, beyond: &[(u64, u64)]) -> Ack {
 
 fn send(switch: &mut Switch, from: Side, packet: u64) -> Vec<Output> {
     let mut out = Vec::new();
-    switch.on_segment(Time::ZERO, from, &segment(packet), b"", false, &mut out);
+    switch.on_segment(Time::ZERO, from, &segment(packet), FrameOf::default(), false, &mut out);
     out
 }
 
@@ -187,7 +191,7 @@ fn a_content_module_is_asked_when_the_frame_comes() {
     let mut s = Switch::new(config, Box::new(routing));
     let mut to = |packet: u64, content: &[u8]| {
         let mut out = Vec::new();
-        s.on_segment(Time::ZERO, Side::Peer, &segment(packet), content, false, &mut out);
+        s.on_segment(Time::ZERO, Side::Peer, &segment(packet), content.into(), false, &mut out);
         match out[..] {
             [Output::Segment(side, made)] => (side, made.offset / PAYLOAD),
             _ => panic!("{out:?}"),
@@ -208,7 +212,7 @@ fn a_packet_may_have_several_places() {
     answer(&mut s, B, &ack(1, 9000, &[]));
     let two = Segment { payload: Bytes::new(2 * PAYLOAD), ..segment(0) };
     let mut out = Vec::new();
-    s.on_segment(Time::ZERO, Side::Peer, &two, b"", false, &mut out);
+    s.on_segment(Time::ZERO, Side::Peer, &two, FrameOf::default(), false, &mut out);
     assert_eq!(out, [Output::Segment(A, segment(0)), Output::Segment(B, segment(0))]);
 }
 
@@ -230,4 +234,47 @@ fn what_a_failed_member_had_beyond_a_hole_is_not_told_any_more() {
     let told = answer(&mut s, B, &ack(3, 9000, &[]));
     assert_eq!(told, [(Side::Peer, 2, 9000, vec![(4, 5)])]);
     assert_eq!(s.outstanding(B), Bytes::ZERO);
+}
+
+/// Sends bytes of a frame of its own size; returns members and offsets in their streams.
+fn send_of(
+    switch: &mut Switch,
+    (start, end): (u64, u64),
+    (offset, payload): (u64, u64),
+    content: &[u8],
+) -> Vec<(usize, u64)> {
+    let segment = Segment { offset, payload: Bytes::new(payload), ..segment(0) };
+    let frame = FrameOf { content, bounds: Some((start, end)) };
+    let mut out = Vec::new();
+    switch.on_segment(Time::ZERO, Side::Peer, &segment, frame, false, &mut out);
+    let place = |output: &Output| match output {
+        Output::Segment(Side::Member(k), segment) => Some((*k, segment.offset)),
+        _ => None,
+    };
+    out.iter().filter_map(place).collect()
+}
+
+#[test]
+fn frames_of_their_own_sizes_go_whole_to_their_members() {
+    let mut s = switch(FlowControl::Strict, 2);
+    assert_eq!(send_of(&mut s, (0, 300), (0, 300), b""), [(0, 0)]);
+    assert_eq!(send_of(&mut s, (300, 2800), (300, 1000), b""), [(1, 0)]);
+    // The middle is lost, and comes after a short frame.
+    assert_eq!(send_of(&mut s, (300, 2800), (2300, 500), b""), [(1, 2000)]);
+    assert_eq!(send_of(&mut s, (2800, 2840), (2800, 40), b""), [(0, 300)]);
+    assert_eq!(send_of(&mut s, (300, 2800), (1300, 1000), b""), [(1, 1000)]);
+    assert_eq!(send_of(&mut s, (2840, 4000), (2840, 1000), b""), [(1, 2500)]);
+    // A frame that overtakes a lost one gets its place first.
+    assert_eq!(send_of(&mut s, (4500, 4600), (4500, 100), b""), [(0, 340)]);
+    assert_eq!(send_of(&mut s, (4000, 4500), (4000, 500), b""), [(1, 3660)]);
+}
+
+#[test]
+fn a_module_that_reads_sees_the_beginning_of_a_frame() {
+    let routing = Box::new(KeyHash { offset: 0, len: 1 });
+    let mut s = switch_by(routing, FlowControl::Strict, 4);
+    let [(of_key, 0)] = send_of(&mut s, (0, 10), (0, 10), b"k")[..] else { panic!("one packet") };
+    assert_eq!(send_of(&mut s, (10, 3010), (1010, 1000), b""), [], "its beginning is lost");
+    assert_eq!(send_of(&mut s, (10, 3010), (10, 1000), b"k"), [(of_key, 10)]);
+    assert_eq!(send_of(&mut s, (10, 3010), (1010, 1000), b""), [(of_key, 1010)]);
 }

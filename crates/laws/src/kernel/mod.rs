@@ -17,6 +17,7 @@ mod header;
 mod jetmax;
 #[cfg(test)]
 mod jetmax_tests;
+pub mod option_form;
 mod port;
 mod rcp;
 mod sending;

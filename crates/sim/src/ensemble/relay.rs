@@ -46,7 +46,7 @@ impl<R: Recorder> Simulation<'_, R> {
                 Side::Member(_) => [0; 8],
             };
             let marked = label.ecn == Ecn::Marked;
-            junction.switch.on_segment(now, side, &segment, &key, marked, &mut out);
+            junction.switch.on_segment(now, side, &segment, key[..].into(), marked, &mut out);
         }
         let followed = if is_followed { self.continues(j, is_ack, &out) } else { None };
         if is_followed && followed.is_none() {
