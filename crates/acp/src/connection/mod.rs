@@ -7,27 +7,26 @@ mod closing;
 mod incoming;
 mod outgoing;
 mod path;
+mod receiving;
+mod sending;
 #[cfg(test)]
 mod tests;
 
 use std::net::SocketAddr;
 
-use bytes::Bytes;
 pub use closing::CloseReason;
 use closing::Closing;
-use incoming::{Incoming, Violation};
-use outgoing::{Outgoing, Place};
+use incoming::Incoming;
+use outgoing::Outgoing;
 use path::PathSize;
-use ratewire_laws::{AnyLaw, FlowContext, Header, MAX_HEADER};
-use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender};
+use ratewire_laws::{AnyLaw, FlowContext};
+use ratewire_transport::{App, Receiver, Segment, Sender};
 use ratewire_units::{Bytes as Size, Duration, Time};
 
 use crate::config::{BASE_DATAGRAM, Config};
 use crate::frame::Frame;
 use crate::keys::{Keys, Replay};
-use crate::wire::{
-    AckPart, Congestion, ConnectionId, Data, DataPart, HEADER, Params, Part, Parts, TAG,
-};
+use crate::wire::{Congestion, ConnectionId, HEADER, Params, TAG};
 
 /// Fields of a data part, at most: code, offset, source, frame, offset in it, length.
 const DATA_FIELDS: u64 = 1 + 8 + 1 + 4 + 4 + 2;
@@ -264,139 +263,6 @@ impl Connection {
         self.closing.end(CloseReason::Forgotten);
     }
 
-    /// Handles a datagram for this connection; `marked` says whether a router marked it.
-    pub fn on_datagram(&mut self, now: Time, from: SocketAddr, datagram: &mut [u8], marked: bool) {
-        if let Err(violation) = self.take_in(now, from, datagram, marked) {
-            self.closing.reset(CloseReason::Violation(violation));
-        }
-    }
-
-    fn take_in(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        datagram: &mut [u8],
-        marked: bool,
-    ) -> Result<(), Violation> {
-        self.metrics.packets_refused += 1;
-        let Ok((head, begin)) = Data::read(datagram) else { return Ok(()) };
-        let number = self.replay.expand(head.number);
-        if !self.replay.may_be_new(number) {
-            return Ok(());
-        }
-        let ip = if from.is_ipv4() { 28 } else { 48 };
-        let packet = Size::new(ip + datagram.len() as u64);
-        let header = Congestion::read(&self.law, head.congestion, packet).unwrap_or(Header::None);
-        let Some(length) = self.keys.open.open(number, datagram, HEADER, begin) else {
-            return Ok(());
-        };
-        self.replay.note(number);
-        self.metrics.packets_refused -= 1;
-        self.metrics.packets_received += 1;
-        self.heard = now;
-        self.is_ping_due = false;
-        if from != self.peer && self.replay.is_highest(number) {
-            self.challenge_new(from);
-        }
-        for part in Parts::new(&datagram[begin..begin + length]) {
-            let part = part.map_err(|_| "a part cannot be read")?;
-            self.take_part(now, from, &part, &header, marked)?;
-        }
-        Ok(())
-    }
-
-    fn take_part(
-        &mut self,
-        now: Time,
-        from: SocketAddr,
-        part: &Part<'_>,
-        header: &Header,
-        marked: bool,
-    ) -> Result<(), Violation> {
-        match part {
-            Part::Padding => {}
-            Part::Ping(token) => self.answer(Answer::Pong(*token)),
-            Part::Pong(token) => {
-                if let Some(datagram) = self.path.on_pong(*token) {
-                    self.out.sender.set_payload(self.payload_of(datagram));
-                }
-            }
-            Part::Open => self.inc.open(now, header),
-            Part::Data(data) => {
-                let keep = || Bytes::copy_from_slice(data.bytes);
-                self.inc.on_data(now, data, keep, header, marked)?;
-                self.look_at_end();
-            }
-            Part::Empty { offset, length, source } => {
-                self.inc.on_empty(now, *offset, *length, *source)?;
-                self.look_at_end();
-            }
-            Part::Ack(ack) => self.on_ack(now, ack),
-            Part::Close(end) => {
-                self.inc.set_end(*end)?;
-                self.closing.other_asks();
-                self.look_at_end();
-            }
-            Part::Closed => self.closing.own_is_closed(),
-            Part::Reset { code, text } => {
-                let text = String::from_utf8_lossy(text).into_owned();
-                self.closing.end(CloseReason::Reset { code: *code, text });
-            }
-            Part::Challenge(token) => self.answer(Answer::Answer(from, *token)),
-            Part::Answer(token) => {
-                if let Some((address, expected)) = self.challenge
-                    && (address, expected) == (from, *token)
-                {
-                    self.peer = address;
-                    self.challenge = None;
-                    self.path.restart();
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn look_at_end(&mut self) {
-        if self.inc.is_whole() {
-            self.closing.other_is_whole();
-        }
-    }
-
-    fn answer(&mut self, answer: Answer) {
-        if self.answers.len() < MOST_ANSWERS {
-            self.answers.push(answer);
-        }
-    }
-
-    fn on_ack(&mut self, now: Time, part: &AckPart<'_>) {
-        let header = match part.congestion {
-            [] => Header::None,
-            bytes => self.law.decode(bytes, Size::ZERO).unwrap_or(Header::None),
-        };
-        let ack = Ack {
-            opens: part.opens,
-            cumulative: part.cumulative,
-            window: Size::new(part.window),
-            sack: part.sack,
-            marked: part.marked,
-            header,
-        };
-        self.out.sender.on_ack(now, &ack);
-        if self.out.forget_acknowledged() {
-            self.path.on_arrival(self.out.sender.stats().timeouts);
-        }
-    }
-
-    /// Data goes to a new address of the peer once it has answered from there.
-    fn challenge_new(&mut self, address: SocketAddr) {
-        if self.challenge.is_none_or(|(known, _)| known != address) {
-            let mut token = [0; 8];
-            // Only the seal must not be guessed: the token tells answers apart.
-            token.copy_from_slice(&(self.number ^ self.local.0).to_be_bytes());
-            self.challenge = Some((address, token));
-        }
-    }
-
     /// When to call [`Connection::on_timer`].
     pub fn deadline(&self) -> Time {
         if self.closing.is_over() {
@@ -433,149 +299,5 @@ impl Connection {
     fn payload_of(&self, datagram: u64) -> Size {
         let headers = (HEADER + Congestion::longest(&self.law) + TAG) as u64 + DATA_FIELDS;
         Size::new(datagram - headers)
-    }
-
-    /// Appends the next packet to send now to `out`, if there is one; call again until there is
-    /// none.
-    pub fn poll_transmit(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
-        if self.closing.is_over() {
-            return None;
-        }
-        if let Some(transmit) = self.poll_probe(now, out) {
-            return Some(transmit);
-        }
-        let mut parts = core::mem::take(&mut self.scratch);
-        parts.clear();
-        let mut to = self.peer;
-        let sends_data = self.closing.sends_data();
-        if let Some((address, token)) = self.challenge
-            && self.closing.may_challenge(now)
-        {
-            Part::Challenge(token).put(&mut parts);
-            to = address;
-        } else {
-            to = self.put_control(now, &mut parts).unwrap_or(to);
-        }
-        let mut header = Header::None;
-        let room = self.payload_room();
-        let next = match to == self.peer && sends_data {
-            true => self.held.take().or_else(|| self.out.sender.poll_transmit(now)),
-            false => None,
-        };
-        if let Some(segment) = next {
-            let size = segment.payload.get() + DATA_FIELDS;
-            if parts.is_empty() || parts.len() as u64 + size <= room {
-                header = segment.header;
-                self.put_segment(&segment, room, &mut parts);
-            } else {
-                self.held = Some(segment);
-            }
-        }
-        let transmit = (!parts.is_empty()).then(|| self.seal(now, to, &header, &parts, out));
-        self.scratch = parts;
-        transmit
-    }
-
-    /// Bytes of parts that a datagram takes.
-    fn payload_room(&self) -> u64 {
-        self.path.size() - (HEADER + Congestion::longest(&self.law) + TAG) as u64
-    }
-
-    /// Parts beside data. Returns where they must go, if not to the peer's address.
-    fn put_control(&mut self, now: Time, parts: &mut Vec<u8>) -> Option<SocketAddr> {
-        let elsewhere =
-            |answer: &Answer| matches!(answer, Answer::Answer(to, _) if *to != self.peer);
-        if let Some(place) = self.answers.iter().position(elsewhere)
-            && let Answer::Answer(to, token) = self.answers.remove(place)
-        {
-            Part::Answer(token).put(parts);
-            return Some(to);
-        }
-        for answer in self.answers.drain(..) {
-            match answer {
-                Answer::Pong(token) => Part::Pong(token).put(parts),
-                Answer::Answer(_, token) => Part::Answer(token).put(parts),
-            }
-        }
-        self.closing.put(now, self.out.sender.rtt().rto(), parts);
-        if core::mem::take(&mut self.is_ping_due) {
-            Part::Ping(0).put(parts);
-        }
-        if let Some(ack) = self.inc.poll_ack(now) {
-            let mut bytes = [0; MAX_HEADER];
-            let length = match ack.header {
-                Header::None => 0,
-                header => self.law.encode(&header, Size::ZERO, &mut bytes),
-            };
-            let part = AckPart {
-                opens: ack.opens,
-                cumulative: ack.cumulative,
-                window: ack.window.get(),
-                marked: ack.marked,
-                sack: ack.sack,
-                congestion: &bytes[..length],
-            };
-            Part::Ack(part).put(parts);
-        }
-        None
-    }
-
-    fn put_segment(&mut self, segment: &Segment, room: u64, parts: &mut Vec<u8>) {
-        let SegmentKind::Data { again } = segment.kind else { return Part::Open.put(parts) };
-        // A packet that was sent on a path for larger ones goes in pieces.
-        let length = segment.payload.get().min(room - parts.len() as u64 - DATA_FIELDS);
-        let mut bytes = Vec::with_capacity(length as usize);
-        let place = self.out.copy(segment.offset, length, &mut bytes);
-        let Place { frame, within } = place
-            .or_else(|| self.out.place(segment.offset))
-            .unwrap_or(Place { frame: 0, within: 0 });
-        let data =
-            DataPart { offset: segment.offset, source: 0, frame, within, bytes: &bytes, again };
-        Part::Data(data).put(parts);
-        let rest = segment.payload.get() - length;
-        if rest > 0 {
-            let offset = segment.offset + length;
-            self.held = Some(Segment { offset, payload: Size::new(rest), ..*segment });
-        }
-    }
-
-    /// A packet that finds out whether the path carries packets of its size.
-    fn poll_probe(&mut self, now: Time, out: &mut Vec<u8>) -> Option<Transmit> {
-        let srtt = self.out.sender.rtt().srtt();
-        let datagram = self.path.poll_probe(now, srtt)?;
-        let mut parts = Vec::new();
-        Part::Ping(datagram).put(&mut parts);
-        parts.resize(datagram as usize - HEADER - 4 - TAG, 0);
-        Some(self.seal(now, self.peer, &Header::None, &parts, out))
-    }
-
-    fn seal(
-        &mut self,
-        now: Time,
-        to: SocketAddr,
-        header: &Header,
-        parts: &[u8],
-        out: &mut Vec<u8>,
-    ) -> Transmit {
-        let ip = if to.is_ipv4() { 28 } else { 48 };
-        let longest = ip + HEADER + Congestion::longest(&self.law) + parts.len() + TAG;
-        let congestion = Congestion::of(&self.law, header, Size::new(longest as u64));
-        let number = self.number;
-        self.number += 1;
-        let mut packet = core::mem::take(out);
-        let from = packet.len();
-        let clear =
-            Data { connection: self.remote, number: number as u32, congestion: congestion.bytes() };
-        clear.put(&mut packet);
-        let begin = packet.len() - from;
-        packet.extend(parts);
-        let mut sealed = packet.split_off(from);
-        self.keys.seal.seal(number, &mut sealed, HEADER, begin);
-        let len = sealed.len();
-        packet.append(&mut sealed);
-        *out = packet;
-        self.sent = now;
-        self.metrics.packets_sent += 1;
-        Transmit { to, len, ecn: *header != Header::None || parts.len() > 64 }
     }
 }
