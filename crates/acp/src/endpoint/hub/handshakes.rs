@@ -52,7 +52,11 @@ impl Hub {
     }
 
     /// Begins a connection with a server.
-    pub(in crate::endpoint) fn connect(&mut self, now: Duration, to: SocketAddr) -> Result<ConnectionId, Error> {
+    pub(in crate::endpoint) fn connect(
+        &mut self,
+        now: Duration,
+        to: SocketAddr,
+    ) -> Result<ConnectionId, Error> {
         if self.slots.len() + self.connecting.len() >= self.config.connections {
             return Err(Error::TooMany);
         }
