@@ -78,7 +78,7 @@ pub fn peer(mut data: &[u8]) -> u64 {
             .put(&mut packet);
         let begin = packet.len();
         packet.extend(parts);
-        seal.seal(number, &mut packet, HEADER, begin);
+        seal.seal(number, &mut packet, 0, HEADER, begin);
         number += 1;
         connection.on_datagram(now, address, &mut packet, wait % 7 == 0);
         connection.on_timer(now);

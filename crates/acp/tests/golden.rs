@@ -18,7 +18,7 @@ fn a_packet_has_the_bytes_of_its_documentation() {
     let begin = packet.len();
     Part::Ping(9).put(&mut packet);
     Part::Open.put(&mut packet);
-    Seal::new(&[7; 32]).seal(5, &mut packet, HEADER, begin);
+    Seal::new(&[7; 32]).seal(5, &mut packet, 0, HEADER, begin);
     let documentation = include_str!("../../../docs/reference/acp.md");
     let bytes = hex(&packet);
     assert!(documentation.contains(&bytes), "the documentation lacks\n{bytes}");

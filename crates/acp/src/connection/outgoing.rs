@@ -79,14 +79,13 @@ impl Outgoing {
         self.frames.len() < before
     }
 
-    /// Appends bytes of the stream that lie within a frame, and says where they are in it.
-    pub(super) fn copy(&self, offset: u64, length: u64, out: &mut Vec<u8>) -> Option<Place> {
-        let kept = self.at(offset)?;
+    /// Appends bytes of the stream that lie within a frame.
+    pub(super) fn copy(&self, offset: u64, length: u64, out: &mut Vec<u8>) {
+        let Some(kept) = self.at(offset) else { return };
         let within = (offset - kept.start) as usize;
         let (end, head) = (within + length as usize, kept.head.len());
         out.extend(&kept.head[within.min(head)..end.min(head)]);
         out.extend(&kept.data[within.max(head) - head..end.max(head) - head]);
-        Some(Place { frame: kept.len(), within: within as u64 })
     }
 
     /// The place in its frame of the byte at an offset.

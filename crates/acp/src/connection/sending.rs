@@ -100,14 +100,12 @@ impl Connection {
         let SegmentKind::Data { again } = segment.kind else { return Part::Open.put(parts) };
         // A packet that was sent on a path for larger ones goes in pieces.
         let length = segment.payload.get().min(room - parts.len() as u64 - DATA_FIELDS);
-        let mut bytes = Vec::with_capacity(length as usize);
-        let place = self.out.copy(segment.offset, length, &mut bytes);
-        let Place { frame, within } = place
-            .or_else(|| self.out.place(segment.offset))
-            .unwrap_or(Place { frame: 0, within: 0 });
-        let data =
-            DataPart { offset: segment.offset, source: 0, frame, within, bytes: &bytes, again };
-        Part::Data(data).put(parts);
+        let nowhere = Place { frame: 0, within: 0 };
+        let Place { frame, within } = self.out.place(segment.offset).unwrap_or(nowhere);
+        let (offset, source) = (segment.offset, 0);
+        let data = DataPart { offset, source, frame, within, bytes: &[], again };
+        data.put_fields(length, parts);
+        self.out.copy(offset, length, parts);
         let rest = segment.payload.get() - length;
         if rest > 0 {
             let offset = segment.offset + length;
@@ -138,18 +136,14 @@ impl Connection {
         let congestion = Congestion::of(&self.law, header, Size::new(longest as u64));
         let number = self.number;
         self.number += 1;
-        let mut packet = core::mem::take(out);
-        let from = packet.len();
+        let start = out.len();
         let clear =
             Data { connection: self.remote, number: number as u32, congestion: congestion.bytes() };
-        clear.put(&mut packet);
-        let begin = packet.len() - from;
-        packet.extend(parts);
-        let mut sealed = packet.split_off(from);
-        self.keys.seal.seal(number, &mut sealed, HEADER, begin);
-        let len = sealed.len();
-        packet.append(&mut sealed);
-        *out = packet;
+        clear.put(out);
+        let begin = out.len() - start;
+        out.extend(parts);
+        self.keys.seal.seal(number, out, start, HEADER, begin);
+        let len = out.len() - start;
         self.sent = now;
         self.metrics.packets_sent += 1;
         Transmit { to, len, ecn: *header != Header::None || parts.len() > 64 }

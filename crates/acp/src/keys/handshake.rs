@@ -239,7 +239,7 @@ mod tests {
         let (second, server) = server.answer(&params(2))?;
         assert_eq!(client.finish(&second)?, params(2));
         let mut packet = b"head and parts".to_vec();
-        client.keys().seal.seal(0, &mut packet, 4, 4);
+        client.keys().seal.seal(0, &mut packet, 0, 4, 4);
         let length = server.open.open(0, &mut packet, 4, 4).ok_or(HandshakeError::Keys)?;
         Ok(packet[4..4 + length].to_vec())
     }

@@ -43,14 +43,14 @@ impl Seal {
         Seal(key(secret))
     }
 
-    /// Encrypts `packet` from byte `from` on, and appends the tag, which also covers its first
-    /// `clear` bytes.
-    pub fn seal(&self, number: u64, packet: &mut Vec<u8>, clear: usize, from: usize) {
-        let (head, parts) = packet.split_at_mut(from);
+    /// Encrypts the packet that begins at byte `start` of `out`, from its byte `from` on, and appends
+    /// the tag, which also covers its first `clear` bytes.
+    pub fn seal(&self, number: u64, out: &mut Vec<u8>, start: usize, clear: usize, from: usize) {
+        let (head, parts) = out[start..].split_at_mut(from);
         let tag =
             self.0.seal_in_place_separate_tag(nonce(number), Aad::from(&head[..clear]), parts);
         match tag {
-            Ok(tag) => packet.extend(tag.as_ref()),
+            Ok(tag) => out.extend(tag.as_ref()),
             Err(_) => unreachable!("a packet is shorter than 64 GB"),
         }
     }
@@ -95,7 +95,7 @@ mod tests {
         let (seal, open) = (Seal::new(&secret), Open::new(&secret));
         // Four clear bytes, two that routers write, and three parts.
         let mut packet = b"headRRabc".to_vec();
-        seal.seal(5, &mut packet, 4, 6);
+        seal.seal(5, &mut packet, 0, 4, 6);
         assert_eq!(packet.len(), 9 + TAG);
         assert_ne!(&packet[6..9], b"abc");
         let opened = |change: fn(&mut Vec<u8>), number| {

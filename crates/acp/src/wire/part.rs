@@ -38,6 +38,16 @@ pub struct DataPart<'a> {
     pub again: bool,
 }
 
+impl DataPart<'_> {
+    /// Appends the fields; `length` bytes of data are to follow.
+    pub fn put_fields(&self, length: u64, out: &mut Vec<u8>) {
+        out.push(4 + u8::from(self.again));
+        for field in [self.offset, self.source, self.frame, self.within, length] {
+            varint::put(out, field);
+        }
+    }
+}
+
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckPart<'a> {
@@ -111,9 +121,7 @@ impl Part<'_> {
             Part::Pong(token) => put(out, 2, &[*token]),
             Part::Open => out.push(3),
             Part::Data(data) => {
-                let length = data.bytes.len() as u64;
-                let fields = [data.offset, data.source, data.frame, data.within, length];
-                put(out, 4 + u8::from(data.again), &fields);
+                data.put_fields(data.bytes.len() as u64, out);
                 out.extend(data.bytes);
             }
             Part::Empty { offset, length, source } => put(out, 6, &[*offset, *length, *source]),
