@@ -32,6 +32,9 @@ use crate::spread::{GroupName, Refusal, Request};
 
 /// Shortest time between two looks at the queues.
 const LEAST_INTERVAL: Duration = Duration::from_millis(2);
+/// Shortest time between two times at which the core does what is due. Chance considers a message
+/// again every few microseconds, and waking costs about as much.
+const LEAST_PAUSE: std::time::Duration = std::time::Duration::from_micros(100);
 /// Time by which the core's clock is set back: fifty days.
 const DAYS: Duration = Duration::from_secs(50 * 24 * 3600);
 
@@ -259,16 +262,19 @@ impl Shared {
 
 /// Lets time pass for the core.
 pub(super) async fn keep_time(shared: Rc<Shared>, timer: Timer) {
+    let mut earliest = Instant::now();
     loop {
         let deadline = shared.core.borrow().daemon.deadline();
         shared.armed.set(deadline);
-        let wait = shared.instant(deadline).saturating_duration_since(Instant::now());
+        let due = shared.instant(deadline).max(earliest);
+        let wait = due.saturating_duration_since(Instant::now());
         tokio::select! {
             () = timer.wait(Some(wait)) => {
                 shared.set_back();
                 let mut core = shared.core.borrow_mut();
                 core.daemon.advance(shared.now());
                 shared.flush(&mut core);
+                earliest = Instant::now() + LEAST_PAUSE;
             }
             () = shared.clock.notified() => {}
         }
