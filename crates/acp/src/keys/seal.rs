@@ -43,8 +43,8 @@ impl Seal {
         Seal(key(secret))
     }
 
-    /// Encrypts the packet that begins at byte `start` of `out`, from its byte `from` on, and appends
-    /// the tag, which also covers its first `clear` bytes.
+    /// Encrypts the packet that begins at byte `start` of `out`, from its byte `from` on, and
+    /// appends the tag, which also covers its first `clear` bytes.
     pub fn seal(&self, number: u64, out: &mut Vec<u8>, start: usize, clear: usize, from: usize) {
         let (head, parts) = out[start..].split_at_mut(from);
         let tag =
