@@ -60,7 +60,7 @@ impl Config {
         }
     }
 
-    /// Settings of the transport below; `datagram` is the largest UDP payload.
+    /// Settings of the transport below; `packet` is the network-layer size of a full packet.
     pub(crate) fn transport(&self, packet: Bytes) -> TransportConfig {
         TransportConfig {
             packet,

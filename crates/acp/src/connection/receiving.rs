@@ -1,6 +1,7 @@
 //! Packets that come to a connection.
 
 use std::net::SocketAddr;
+use std::ops::Range;
 
 use bytes::Bytes;
 use ratewire_laws::Header;
@@ -27,31 +28,41 @@ impl Connection {
         datagram: &mut [u8],
         marked: bool,
     ) -> Result<(), Violation> {
-        self.metrics.packets_refused += 1;
-        let Ok((head, begin)) = Data::read(datagram) else { return Ok(()) };
-        let number = self.replay.expand(head.number);
-        if !self.replay.may_be_new(number) {
-            return Ok(());
-        }
-        let ip = if from.is_ipv4() { 28 } else { 48 };
-        let packet = Size::new(ip + datagram.len() as u64);
-        let header = Congestion::read(&self.law, head.congestion, packet).unwrap_or(Header::None);
-        let Some(length) = self.keys.open.open(number, datagram, HEADER, begin) else {
+        let Some((number, header, parts)) = self.open(from, datagram) else {
+            self.metrics.packets_refused += 1;
             return Ok(());
         };
-        self.replay.note(number);
-        self.metrics.packets_refused -= 1;
         self.metrics.packets_received += 1;
         self.heard = now;
         self.is_ping_due = false;
         if from != self.peer && self.replay.is_highest(number) {
             self.challenge_new(from);
         }
-        for part in Parts::new(&datagram[begin..begin + length]) {
+        for part in Parts::new(&datagram[parts]) {
             let part = part.map_err(|_| "a part cannot be read")?;
             self.take_part(now, from, &part, &header, marked)?;
         }
         Ok(())
+    }
+
+    /// Opens a packet that has not come before: its number, congestion header, and where its parts
+    /// are.
+    fn open(
+        &mut self,
+        from: SocketAddr,
+        datagram: &mut [u8],
+    ) -> Option<(u64, Header, Range<usize>)> {
+        let (head, begin) = Data::read(datagram).ok()?;
+        let number = self.replay.expand(head.number);
+        if !self.replay.may_be_new(number) {
+            return None;
+        }
+        let ip = if from.is_ipv4() { 28 } else { 48 };
+        let packet = Size::new(ip + datagram.len() as u64);
+        let header = Congestion::read(&self.law, head.congestion, packet).unwrap_or(Header::None);
+        let length = self.keys.open.open(number, datagram, HEADER, begin)?;
+        self.replay.note(number);
+        Some((number, header, begin..begin + length))
     }
 
     fn take_part(

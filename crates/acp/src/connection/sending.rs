@@ -32,7 +32,7 @@ impl Connection {
         } else {
             to = self.put_control(now, &mut parts).unwrap_or(to);
         }
-        let mut header = Header::None;
+        let (mut header, mut has_data) = (Header::None, false);
         let room = self.payload_room();
         let next = match to == self.peer && sends_data {
             true => self.held.take().or_else(|| self.out.sender.poll_transmit(now)),
@@ -41,13 +41,14 @@ impl Connection {
         if let Some(segment) = next {
             let size = segment.payload.get() + DATA_FIELDS;
             if parts.is_empty() || parts.len() as u64 + size <= room {
-                header = segment.header;
+                (header, has_data) = (segment.header, segment.payload > Size::ZERO);
                 self.put_segment(&segment, room, &mut parts);
             } else {
                 self.held = Some(segment);
             }
         }
-        let transmit = (!parts.is_empty()).then(|| self.seal(now, to, &header, &parts, out));
+        let sealed = (!parts.is_empty()).then(|| self.seal(now, to, &header, &parts, out));
+        let transmit = sealed.map(|transmit| Transmit { ecn: has_data, ..transmit });
         self.scratch = parts;
         transmit
     }
@@ -146,6 +147,6 @@ impl Connection {
         let len = out.len() - start;
         self.sent = now;
         self.metrics.packets_sent += 1;
-        Transmit { to, len, ecn: *header != Header::None || parts.len() > 64 }
+        Transmit { to, len, ecn: false }
     }
 }

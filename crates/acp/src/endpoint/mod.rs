@@ -79,11 +79,23 @@ impl Shared {
     }
 }
 
-/// A UDP socket with connections.
+/// A UDP socket with connections. When the last copy of the value is dropped, the socket is closed as
+/// soon as its connections are over.
 #[derive(Clone)]
 pub struct Endpoint {
     shared: Arc<Shared>,
     address: SocketAddr,
+    _held: Arc<Held>,
+}
+
+/// Ends an endpoint that nobody holds.
+struct Held(Arc<Shared>);
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.is_shut.store(true, Ordering::Release);
+        self.0.wake.notify_one();
+    }
 }
 
 impl Endpoint {
@@ -124,7 +136,8 @@ impl Endpoint {
         });
         let driver = Driver::new(Arc::clone(&shared), socket).map_err(Error::Socket)?;
         tokio::spawn(driver.run());
-        Ok(Endpoint { shared, address })
+        let held = Arc::new(Held(Arc::clone(&shared)));
+        Ok(Endpoint { shared, address, _held: held })
     }
 
     /// The address of the socket.

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use ring::hmac;
 use snow::{Builder, HandshakeState};
 
 use super::seal::{Keys, Open, Seal};
@@ -30,6 +31,18 @@ pub enum Credentials {
         /// these, and with none of them anybody.
         others: Vec<[u8; 32]>,
     },
+}
+
+impl Credentials {
+    /// A key that follows from this end's secret: the same after a restart.
+    pub(crate) fn key_for(&self, purpose: &[u8]) -> hmac::Key {
+        let secret = match self {
+            Credentials::Shared(key) => key,
+            Credentials::Pair { own, .. } => &own.private,
+        };
+        let derived = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, secret), purpose);
+        hmac::Key::new(hmac::HMAC_SHA256, derived.as_ref())
+    }
 }
 
 /// A key pair (X25519).

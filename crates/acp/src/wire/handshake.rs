@@ -46,44 +46,14 @@ impl<'a> Initial<'a> {
     }
 }
 
-/// A cookie for the client.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retry<'a>(pub &'a [u8]);
-
-impl Retry<'_> {
-    /// The packet.
-    pub fn encode(&self, client: ConnectionId) -> Vec<u8> {
-        let mut out = Vec::new();
-        begin(&mut out, PacketType::Retry, client);
-        out.extend(self.0);
-        out
-    }
-}
-
-/// The second message of the handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Accept<'a>(pub &'a [u8]);
-
-impl Accept<'_> {
-    /// The packet.
-    pub fn encode(&self, client: ConnectionId) -> Vec<u8> {
-        let mut out = Vec::new();
-        begin(&mut out, PacketType::Accept, client);
-        out.extend(self.0);
-        out
-    }
-}
-
-/// Says that nobody knows a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Unknown(pub [u8; 16]);
-
-impl Unknown {
-    /// The packet, about a packet that was for `connection`.
-    pub fn encode(&self, connection: ConnectionId) -> Vec<u8> {
-        let mut out = Vec::new();
-        begin(&mut out, PacketType::Unknown, connection);
-        out.extend(self.0);
-        out
-    }
+/// A packet of another type than data and initial: `content` follows byte 11.
+///
+/// - retry: a cookie, for the client of this number;
+/// - accept: the second message of the handshake, for the client of this number;
+/// - unknown: the proof, about a packet that was for this connection.
+pub fn plain(kind: PacketType, connection: ConnectionId, content: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    begin(&mut out, kind, connection);
+    out.extend(content);
+    out
 }

@@ -34,7 +34,7 @@ pub mod varint;
 use std::fmt;
 
 pub use congestion::Congestion;
-pub use handshake::{Accept, Initial, Retry, Unknown};
+pub use handshake::{Initial, plain};
 pub use packet::{Data, HEADER, HEADER_WITHOUT_CONGESTION, PacketType, TAG, packet_type};
 pub use params::Params;
 pub use part::{AckPart, DataPart, Part, Parts};

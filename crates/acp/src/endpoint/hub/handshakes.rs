@@ -12,14 +12,14 @@ use super::super::error::Error;
 use super::{Connecting, HalfOpen, Hub};
 use crate::connection::{Connection, Ends};
 use crate::keys::{ClientHandshake, HandshakeError, ServerHandshake};
-use crate::wire::{Accept, ConnectionId, Initial, Params, Retry};
+use crate::wire::{ConnectionId, Initial, PacketType, Params, plain};
 
 /// Connections whose client has not shown that it has the keys, before cookies are asked for, and
 /// at most.
-const HALF_OPEN: usize = 64;
+pub(super) const HALF_OPEN: usize = 64;
 const MOST_HALF_OPEN: usize = 1024;
 /// Time for a client to show that.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// First wait for an answer to an initial packet. Each wait is twice the one before.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
 /// Accepted connections that nobody has taken, at most.
@@ -94,12 +94,10 @@ impl Hub {
             return;
         }
         let since = Time::from_secs(now.as_secs().min(200 * 86_400));
-        if self.half_open >= HALF_OPEN
-            && let Some(cookies) = &self.cookies
-            && !cookies.is_good(since, from, client, initial.cookie)
+        if self.half_open >= HALF_OPEN && !self.cookies.is_good(since, from, client, initial.cookie)
         {
-            let cookie = cookies.make(since, from, client);
-            self.packets.push_back((from, Retry(&cookie).encode(client)));
+            let cookie = self.cookies.make(since, from, client);
+            self.packets.push_back((from, plain(PacketType::Retry, client, &cookie)));
             return;
         }
         // Who has not the keys gets no answer.
@@ -121,7 +119,7 @@ impl Hub {
         let id = self.new_id()?;
         let answer = handshake.answer(&self.params(id, &params.law));
         let (message, keys) = answer.map_err(Error::Handshake)?;
-        let answer = Accept(&message).encode(client);
+        let answer = plain(PacketType::Accept, client, &message);
         let law = law(&params.law);
         let ends = Ends { local: id, peer: from, keys, params };
         let name = ends.params.law.clone();

@@ -14,7 +14,7 @@ use super::error::Error;
 use crate::config::Config;
 use crate::connection::{Connection, Transmit};
 use crate::keys::{ClientHandshake, Cookies};
-use crate::wire::{ConnectionId, Initial, PacketType, Unknown, packet_type};
+use crate::wire::{ConnectionId, Initial, PacketType, packet_type, plain};
 
 /// Packets of unknown connections that are answered in a second.
 const UNKNOWNS: u32 = 100;
@@ -67,7 +67,7 @@ pub(super) struct Hub {
     config: Config,
     accepts: bool,
     random: SystemRandom,
-    cookies: Option<Cookies>,
+    cookies: Cookies,
     proofs: hmac::Key,
     slots: BTreeMap<ConnectionId, Slot>,
     deadlines: BTreeSet<(Duration, ConnectionId)>,
@@ -88,12 +88,12 @@ pub(super) struct Hub {
 impl Hub {
     pub(super) fn new(config: Config, accepts: bool) -> Result<Hub, Error> {
         let random = SystemRandom::new();
-        let proofs = hmac::Key::generate(hmac::HMAC_SHA256, &random).map_err(|_| Error::Random)?;
+        let proofs = config.credentials.key_for(b"ACP1 unknown");
         Ok(Hub {
             config,
             accepts,
             random,
-            cookies: Cookies::new(),
+            cookies: Cookies::new().ok_or(Error::Random)?,
             proofs,
             slots: BTreeMap::new(),
             deadlines: BTreeSet::new(),
@@ -185,7 +185,7 @@ impl Hub {
         if self.unknowns.0 != second {
             self.unknowns = (second, 0);
         }
-        let packet = Unknown(self.proof(id)).encode(id);
+        let packet = plain(PacketType::Unknown, id, &self.proof(id));
         if self.unknowns.1 < UNKNOWNS && size > packet.len() {
             self.unknowns.1 += 1;
             self.packets.push_back((to, packet));
@@ -356,3 +356,6 @@ impl Hub {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

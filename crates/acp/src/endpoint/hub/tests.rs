@@ -1,0 +1,103 @@
+//! Handshakes as datagrams.
+
+use super::handshakes::{HALF_OPEN, HANDSHAKE};
+use super::*;
+use crate::keys::Credentials;
+
+const NOW: Duration = Duration::from_secs(5);
+
+fn hub(accepts: bool) -> Hub {
+    Hub::new(Config::new(Credentials::Shared([7; 32])), accepts).expect("random numbers")
+}
+
+fn at(port: u16) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 1], port))
+}
+
+/// Packets that a hub sends now.
+fn sent(hub: &mut Hub) -> Vec<Vec<u8>> {
+    hub.on_timer(NOW);
+    let mut all: Vec<Vec<u8>> =
+        std::iter::from_fn(|| hub.poll_packet()).map(|(_, bytes)| bytes).collect();
+    while let Some(id) = hub.poll_dirty() {
+        let mut bytes = Vec::new();
+        while hub.poll_transmit(NOW, id, &mut bytes).is_some() {
+            all.push(core::mem::take(&mut bytes));
+        }
+        hub.settle(id);
+    }
+    all
+}
+
+/// Gives a hub packets from a port; returns what it answers.
+fn give(hub: &mut Hub, port: u16, packets: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
+    for mut packet in packets {
+        hub.on_datagram(NOW, at(port), &mut packet, false);
+    }
+    sent(hub)
+}
+
+fn kinds(packets: &[Vec<u8>]) -> Vec<PacketType> {
+    packets.iter().map(|packet| packet_type(packet).expect("a packet").0).collect()
+}
+
+/// A client's hub and its first packet.
+fn client() -> (Hub, Vec<Vec<u8>>) {
+    let mut hub = hub(false);
+    hub.connect(NOW, at(1)).expect("a connection");
+    let packets = sent(&mut hub);
+    (hub, packets)
+}
+
+#[test]
+fn clients_that_do_not_show_their_keys_cost_cookies_only() {
+    let mut server = hub(true);
+    for port in 0..HALF_OPEN as u16 {
+        let (_, first) = client();
+        let answers = give(&mut server, port, first);
+        // The server also begins its own direction.
+        assert_eq!(kinds(&answers), [PacketType::Accept, PacketType::Data]);
+    }
+    let (mut client, first) = client();
+    let again = first.clone();
+    let answers = give(&mut server, 999, first);
+    assert_eq!(kinds(&answers), [PacketType::Retry]);
+    assert!(answers[0].len() < again[0].len() && server.slots.len() == HALF_OPEN);
+    let with_cookie = give(&mut client, 1, answers);
+    assert_eq!(kinds(&give(&mut server, 998, with_cookie.clone())), [PacketType::Retry]);
+    assert_eq!(kinds(&give(&mut server, 999, with_cookie))[0], PacketType::Accept);
+    // Those who never show them are forgotten.
+    server.on_timer(NOW + HANDSHAKE);
+    assert!(server.slots.is_empty() && server.initials.is_empty() && server.half_open == 0);
+}
+
+#[test]
+fn a_repeated_first_packet_makes_no_second_connection() {
+    let (mut server, (_, first)) = (hub(true), client());
+    let answers = give(&mut server, 1, first.clone());
+    assert_eq!(give(&mut server, 1, first), answers[..1]);
+    assert_eq!(server.slots.len(), 1);
+}
+
+#[test]
+fn a_server_that_was_restarted_says_so() {
+    let (mut server, (mut client, first)) = (hub(true), client());
+    let accepted = give(&mut server, 1, first);
+    let opening = give(&mut client, 1, accepted);
+    assert_eq!(kinds(&opening), [PacketType::Data]);
+    let mut restarted = hub(true);
+    let unknown = give(&mut restarted, 1, opening.clone());
+    assert_eq!(kinds(&unknown), [PacketType::Unknown]);
+    assert!(unknown[0].len() < opening[0].len(), "no answer is longer than what it answers");
+    let closed = |client: &Hub| {
+        client.slots.values().next().and_then(|slot| slot.connection.closed().cloned())
+    };
+    // Another's proof ends nothing, and neither does this one from elsewhere.
+    let mut false_proof = unknown.clone();
+    false_proof[0][20] ^= 1;
+    give(&mut client, 1, false_proof);
+    give(&mut client, 2, unknown.clone());
+    assert_eq!(closed(&client), None);
+    give(&mut client, 1, unknown);
+    assert_eq!(closed(&client), Some(crate::CloseReason::Forgotten));
+}
