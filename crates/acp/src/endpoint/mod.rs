@@ -79,8 +79,8 @@ impl Shared {
     }
 }
 
-/// A UDP socket with connections. When the last copy of the value is dropped, the socket is closed as
-/// soon as its connections are over.
+/// A UDP socket with connections. When the last copy of the value is dropped, the socket is closed
+/// as soon as its connections are over.
 #[derive(Clone)]
 pub struct Endpoint {
     shared: Arc<Shared>,
