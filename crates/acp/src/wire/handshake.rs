@@ -32,7 +32,7 @@ impl<'a> Initial<'a> {
     /// Reads what follows byte 11 of a packet of `datagram` bytes.
     ///
     /// # Errors
-    /// When the packet is shorter than [`INITIAL`], or its fields are not within it.
+    /// When the packet is shorter than 1,200 bytes, or its fields are not within it.
     pub fn read(mut rest: &'a [u8], datagram: usize) -> Result<Initial<'a>, WireError> {
         if datagram < INITIAL {
             return Err(WireError::Short);
