@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 
 use ratewire_units::{Bytes, Duration, Time};
 
+use crate::channel::Ends;
 use crate::config::Config;
-use crate::connection::{Connection, Ends};
+use crate::connection::Connection;
 use crate::frame::Frame;
 use crate::keys::{Credentials, Keys, Open, Seal};
 use crate::wire::{ConnectionId, Data, HEADER, Params, Parts};

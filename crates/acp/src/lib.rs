@@ -7,7 +7,7 @@
 //!
 //! - [`Endpoint`] and [`Connection`] are sockets, for programs. They need a tokio runtime;
 //!   [`blocking`] has the same for programs without one.
-//! - [`connection`] is one end of a connection, sans-IO.
+//! - [`connection`] is one end of a connection, sans-IO, and [`channel`] the packets below it.
 //! - [`wire`] has the packets as bytes, and [`keys`] what protects them.
 //!
 //! # Differences from the paper's ACP
@@ -35,13 +35,16 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod blocking;
+pub mod channel;
 mod config;
 pub mod connection;
 mod endpoint;
 mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
+pub mod handshakes;
 pub mod keys;
+pub mod socket;
 pub mod wire;
 
 pub use config::Config;

@@ -91,7 +91,6 @@ pub(super) struct Closing {
     again: Time,
     /// When a closed connection is forgotten.
     over: Option<Time>,
-    next_challenge: Time,
 }
 
 impl Closing {
@@ -160,15 +159,6 @@ impl Closing {
         if self.over.is_some_and(|at| at <= now) {
             self.over = Some(Time::ZERO);
         }
-    }
-
-    /// Whether a challenge may be sent now: one in a while.
-    pub(super) fn may_challenge(&mut self, now: Time) -> bool {
-        let may = now >= self.next_challenge;
-        if may {
-            self.next_challenge = now + Duration::from_millis(200);
-        }
-        may
     }
 
     /// Writes what the other end is to hear now.

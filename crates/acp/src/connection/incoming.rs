@@ -2,7 +2,8 @@
 //!
 //! A frame is handed over when all of it and everything before it in the stream has arrived. A
 //! switch may have put packets of several sources into one stream, in any order: each source's
-//! frames are put together apart.
+//! frames are put together apart. A frame of which a part is missing in the stream is dropped: a
+//! member behind a switch has failed and has the rest of it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -26,14 +27,14 @@ const LEAST_SIZE: u64 = 64;
 #[derive(Debug)]
 enum Stored {
     Data { source: u64, frame: u64, within: u64, bytes: Bytes },
-    Empty { source: u64, length: u64 },
+    Empty { length: u64 },
 }
 
 impl Stored {
     fn len(&self) -> u64 {
         match self {
             Stored::Data { bytes, .. } => bytes.len() as u64,
-            Stored::Empty { length, .. } => *length,
+            Stored::Empty { length } => *length,
         }
     }
 }
@@ -66,6 +67,8 @@ pub(super) struct Incoming {
     /// Length of the stream, once it is known.
     end: Option<u64>,
     frames_received: u64,
+    /// Frames of which a part came and the rest does not.
+    frames_broken: u64,
     /// Acknowledgements that must not wait for the next arrival.
     acks: Vec<Ack>,
     is_ack_due: bool,
@@ -84,6 +87,7 @@ impl Incoming {
             sizes: VecDeque::new(),
             end: None,
             frames_received: 0,
+            frames_broken: 0,
             acks: Vec::new(),
             is_ack_due: false,
         }
@@ -116,10 +120,9 @@ impl Incoming {
         now: Time,
         offset: u64,
         length: u64,
-        source: u64,
     ) -> Result<(), Violation> {
         if self.arrive(now, offset, length, &Header::None, false) {
-            self.store(offset, Stored::Empty { source, length })?;
+            self.store(offset, Stored::Empty { length })?;
         }
         Ok(())
     }
@@ -169,7 +172,7 @@ impl Incoming {
         let known = self.next - offset;
         self.next = end;
         match stored {
-            Stored::Empty { source, .. } => _ = self.partial.remove(&source),
+            Stored::Empty { .. } => {}
             Stored::Data { source, frame, within, mut bytes } => {
                 bytes.advance(known as usize);
                 self.append(source, frame, within + known, bytes)?;
@@ -185,16 +188,24 @@ impl Incoming {
         within: u64,
         bytes: Bytes,
     ) -> Result<(), Violation> {
-        if within == 0 && bytes.len() as u64 == frame && !self.partial.contains_key(&source) {
-            return self.finish(bytes);
+        if within == 0 {
+            // What was before it is never finished.
+            self.frames_broken += u64::from(self.partial.remove(&source).is_some());
+            if bytes.len() as u64 == frame {
+                return self.finish(bytes);
+            }
+            if self.partial.len() == MOST_SOURCES {
+                return Err("the stream has too many sources");
+            }
+            let bytes = Vec::from(bytes);
+            self.partial.insert(source, Partial { frame, bytes });
+            return Ok(());
         }
-        if within == 0 && self.partial.len() == MOST_SOURCES {
-            return Err("the stream has too many sources");
-        }
-        let begun = || Partial { frame, bytes: Vec::new() };
-        let partial = self.partial.entry(source).or_insert_with(begun);
+        let Some(partial) = self.partial.get_mut(&source) else { return Ok(()) };
         if (partial.frame, partial.bytes.len() as u64) != (frame, within) {
-            return Err("parts of a frame do not fit");
+            self.partial.remove(&source);
+            self.frames_broken += 1;
+            return Ok(());
         }
         partial.bytes.extend(bytes);
         if partial.bytes.len() as u64 == frame
@@ -235,6 +246,9 @@ impl Incoming {
     }
     pub(super) fn frames_received(&self) -> u64 {
         self.frames_received
+    }
+    pub(super) fn frames_broken(&self) -> u64 {
+        self.frames_broken
     }
 
     /// Answers an open.

@@ -4,9 +4,11 @@ use std::collections::VecDeque;
 
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
+use ratewire_laws::Header;
 
 use super::*;
 use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
+use crate::wire::{DataPart, Params, Part};
 
 const DELAY: Duration = Duration::from_millis(5);
 
@@ -263,9 +265,35 @@ fn frames_that_are_too_long_are_refused_on_both_sides() {
     while pair.step(Time::from_millis(100)) {}
     assert!(pair.ends[0].write(Frame::new(0, vec![0; 5001])).is_err());
     assert!(pair.ends[0].write(Frame::new(0, vec![0; 5000])).is_ok());
-    pair.ends[0].params.longest_frame = 6000;
-    pair.ends[0].write(Frame::new(0, vec![0; 5500])).unwrap();
+    pair.ends[0].out.write(Frame::new(0, vec![0; 5500]));
     while pair.step(Time::from_secs(2)) {}
     assert!(matches!(pair.ends[1].closed(), Some(CloseReason::Violation(_))));
     assert!(matches!(pair.ends[0].closed(), Some(CloseReason::Reset { code: 1, .. })));
+}
+
+#[test]
+fn a_frame_whose_member_fails_is_dropped_and_the_others_are_not() {
+    let mut pair = Pair::new("cubic", CLEAN, |_| {});
+    while pair.step(Time::from_millis(100)) {}
+    let mut offset = 0;
+    let mut give = |source, frame, within, bytes: &[u8]| {
+        let mut parts = Vec::new();
+        let part = DataPart { offset, source, frame, within, bytes, again: false };
+        Part::Data(part).put(&mut parts);
+        offset += bytes.len() as u64;
+        let (mut packet, to) = (Vec::new(), pair.addresses[1]);
+        pair.ends[0].channel.seal(pair.now, to, &Header::None, &parts, &mut packet);
+        pair.ends[1].on_datagram(pair.now, pair.addresses[0], &mut packet, false);
+        let read = std::iter::from_fn(|| pair.ends[1].read());
+        (read.map(|frame| frame.id).collect::<Vec<u64>>(), pair.ends[1].metrics().frames_broken)
+    };
+    assert_eq!(give(1, 4, 0, &[7, 0]), (vec![], 0));
+    assert_eq!(give(2, 2, 0, &[8, 0]), (vec![8], 0), "another source's");
+    assert_eq!(give(1, 2, 0, &[9, 0]), (vec![9], 1), "the first is never finished");
+    assert_eq!(give(1, 4, 2, &[0, 0]), (vec![], 1), "the end of a frame that nobody has");
+    assert_eq!(give(1, 4, 0, &[5, 0]), (vec![], 1));
+    assert_eq!(give(1, 4, 3, &[0]), (vec![], 2), "a part is missing");
+    assert_eq!(give(1, 3, 0, &[6, 0]), (vec![], 2));
+    assert_eq!(give(1, 3, 2, &[0]), (vec![6], 2));
+    assert_eq!(pair.ends[1].closed(), None);
 }

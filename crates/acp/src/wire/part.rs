@@ -7,7 +7,7 @@
 //! | 2 | pong | token |
 //! | 3 | open: begins a direction | none |
 //! | 4, 5 | data; 5: again | offset, source, frame's length, offset in it, length, bytes |
-//! | 6 | empty range: counts as arrived and carries nothing | offset, length, source |
+//! | 6 | empty range: counts as arrived and carries nothing | offset, length |
 //! | 7, 8 | acknowledgement; 8: of an open | cumulative, window, flags, SACK, congestion header |
 //! | 9 | close: the stream ends here | offset |
 //! | 10 | closed: the answer | none |
@@ -84,8 +84,6 @@ pub enum Part<'a> {
         offset: u64,
         /// Its length.
         length: u64,
-        /// Whose frame it would have been; nothing more of that frame comes.
-        source: u64,
     },
     /// An acknowledgement.
     Ack(AckPart<'a>),
@@ -124,7 +122,7 @@ impl Part<'_> {
                 data.put_fields(data.bytes.len() as u64, out);
                 out.extend(data.bytes);
             }
-            Part::Empty { offset, length, source } => put(out, 6, &[*offset, *length, *source]),
+            Part::Empty { offset, length } => put(out, 6, &[*offset, *length]),
             Part::Ack(ack) => {
                 let flags = u64::from(ack.marked) * MARKED;
                 put(out, 7 + u8::from(ack.opens), &[ack.cumulative, ack.window, flags]);
@@ -182,9 +180,9 @@ impl<'a> Parts<'a> {
             3 => Part::Open,
             4 | 5 => Part::Data(read_data(rest, code == 5)?),
             6 => {
-                let [offset, length, source] = fields(rest)?;
+                let [offset, length] = fields(rest)?;
                 within_stream(offset, length)?;
-                Part::Empty { offset, length, source }
+                Part::Empty { offset, length }
             }
             7 | 8 => Part::Ack(read_ack(rest, code == 8)?),
             9 => Part::Close(varint::take(rest)?),
@@ -295,7 +293,7 @@ mod tests {
                 }),
                 &[5, 0x41, 0x2c, 2, 10, 7, 3, b'e', b'n', b'd'],
             ),
-            (Part::Empty { offset: 1, length: 2, source: 3 }, &[6, 1, 2, 3]),
+            (Part::Empty { offset: 1, length: 2 }, &[6, 1, 2]),
             (
                 Part::Ack(AckPart {
                     opens: false,

@@ -1,7 +1,7 @@
 //! Handshakes as datagrams.
 
-use super::handshakes::{HALF_OPEN, HANDSHAKE};
 use super::*;
+use crate::handshakes::{HALF_OPEN, HANDSHAKE};
 use crate::keys::Credentials;
 
 const NOW: Duration = Duration::from_secs(5);
@@ -68,7 +68,7 @@ fn clients_that_do_not_show_their_keys_cost_cookies_only() {
     assert_eq!(kinds(&give(&mut server, 999, with_cookie))[0], PacketType::Accept);
     // Those who never show them are forgotten.
     server.on_timer(NOW + HANDSHAKE);
-    assert!(server.slots.is_empty() && server.initials.is_empty() && server.half_open == 0);
+    assert!(server.slots.is_empty() && server.handshakes.half_open() == 0);
 }
 
 #[test]

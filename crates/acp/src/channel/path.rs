@@ -73,10 +73,11 @@ impl PathSize {
         Some(probe.size)
     }
 
-    /// Notes an answer. Returns the new size.
-    pub(super) fn on_pong(&mut self, token: u64) -> Option<u64> {
-        self.size = self.probe.take_if(|probe| probe.size == token)?.size;
-        Some(self.size)
+    /// Notes an answer. Returns whether it changes the size.
+    pub(super) fn on_pong(&mut self, token: u64) -> bool {
+        let probe = self.probe.take_if(|probe| probe.size == token);
+        self.size = probe.map_or(self.size, |probe| probe.size);
+        probe.is_some()
     }
 
     /// Notes that packets arrive; `timeouts` are the transport's so far.
@@ -92,9 +93,9 @@ impl PathSize {
         }
     }
 
-    /// Does what is due; `timeouts` are the transport's so far. Returns the new size if large
-    /// packets no longer arrive.
-    pub(super) fn on_timer(&mut self, now: Time, timeouts: u64) -> Option<u64> {
+    /// Does what is due; `timeouts` are the transport's so far. Returns whether the size has changed
+    /// because large packets no longer arrive.
+    pub(super) fn on_timer(&mut self, now: Time, timeouts: u64) -> bool {
         if let Some(probe) = self.probe.as_mut().filter(|probe| probe.until <= now) {
             (probe.is_due, probe.until) = (true, Time::NEVER);
             if probe.attempts == ATTEMPTS {
@@ -102,10 +103,10 @@ impl PathSize {
             }
         }
         if timeouts - self.timeouts < BLACK_HOLE || self.size == BASE_DATAGRAM {
-            return None;
+            return false;
         }
         *self = PathSize { timeouts, next: now + AGAIN, ..PathSize::new(self.largest) };
-        Some(self.size)
+        true
     }
 }
 
@@ -126,13 +127,13 @@ mod tests {
         for size in [1280, 1352, 1400] {
             assert_eq!(path.poll_probe(ms(1), RTT), Some(size));
             assert_eq!(path.poll_probe(ms(1), RTT), None, "one at a time");
-            assert_eq!(path.on_pong(1), None);
-            assert_eq!(path.on_pong(size), Some(size));
+            assert!(!path.on_pong(1));
+            assert!(path.on_pong(size) && path.size() == size);
         }
         for at in [10, 510, 1010] {
             assert_eq!(path.poll_probe(ms(at), RTT), Some(1452));
             assert_eq!(path.deadline(), ms(at + 500));
-            assert_eq!(path.on_timer(ms(at + 500), 0), None);
+            assert!(!path.on_timer(ms(at + 500), 0));
         }
         assert_eq!((path.size(), path.poll_probe(ms(1600), RTT)), (1400, None));
         assert_eq!(path.deadline(), ms(1510) + AGAIN);
@@ -148,8 +149,8 @@ mod tests {
         }
         assert_eq!(path.deadline(), Time::NEVER, "there is no larger one");
         path.on_arrival(2);
-        assert_eq!(path.on_timer(ms(50), 4), None);
-        assert_eq!(path.on_timer(ms(60), 5), Some(1200));
-        assert_eq!(path.on_timer(ms(61), 9), None);
+        assert!(!path.on_timer(ms(50), 4));
+        assert!(path.on_timer(ms(60), 5) && path.size() == 1200);
+        assert!(!path.on_timer(ms(61), 9));
     }
 }

@@ -1,0 +1,302 @@
+//! Handshakes of an endpoint, as client and as server, sans-IO. Time is that since the endpoint's
+//! start.
+//!
+//! A server keeps nothing for who has not the keys, and little for who has not shown that the
+//! handshake is its own and new: up to [`MOST_HALF_OPEN`] half-open connections for
+//! [`HANDSHAKE`], from [`HALF_OPEN`] on only for addresses that have returned a cookie.
+
+mod half_open;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use half_open::HalfOpens;
+use ratewire_laws::AnyLaw;
+use ratewire_units::Time;
+use ring::hmac;
+use ring::rand::{SecureRandom, SystemRandom};
+
+use crate::channel::Ends;
+use crate::config::Config;
+use crate::endpoint::Error;
+use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, ServerHandshake};
+use crate::wire::{ConnectionId, Initial, PacketType, Params, plain};
+
+/// Connections whose client has not shown that it has the keys, before cookies are asked for.
+pub const HALF_OPEN: usize = 64;
+/// Such connections at most.
+pub const MOST_HALF_OPEN: usize = 1024;
+/// Time for a client to show that, and for a server to answer.
+pub const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Code of a reset if the server does not know the client's law.
+pub const UNKNOWN_LAW: u64 = 2;
+/// First wait for an answer to an initial packet. Each wait is twice the one before.
+const FIRST_WAIT: Duration = Duration::from_millis(250);
+/// Packets of unknown connections that are answered in a second.
+const UNKNOWNS: u32 = 100;
+
+/// What has happened.
+#[derive(Debug)]
+pub enum Event {
+    /// A client has connected. It must show that it has the keys, by a packet, before
+    /// [`Handshakes::confirm`]; else [`Event::Abandoned`] follows.
+    Accepted(Ends),
+    /// The client has not shown that it has the keys.
+    Abandoned(ConnectionId),
+    /// A server has accepted this end's connection.
+    Connected(Ends),
+    /// It has not: no answer has come.
+    Unanswered(ConnectionId),
+}
+
+/// A handshake of a client.
+struct Connecting {
+    handshake: ClientHandshake,
+    message: Vec<u8>,
+    cookie: Vec<u8>,
+    to: SocketAddr,
+    next: Duration,
+    wait: Duration,
+    until: Duration,
+}
+
+/// All handshakes of an endpoint.
+pub struct Handshakes {
+    credentials: Credentials,
+    longest_frame: u64,
+    idle_timeout_ms: u64,
+    accepts: bool,
+    random: SystemRandom,
+    cookies: Cookies,
+    proofs: hmac::Key,
+    connecting: BTreeMap<ConnectionId, Connecting>,
+    half_open: HalfOpens,
+    deadlines: BTreeSet<(Duration, ConnectionId)>,
+    packets: VecDeque<(SocketAddr, Vec<u8>)>,
+    /// The second in which unknown packets were counted last, and their number.
+    unknowns: (u64, u32),
+}
+
+impl Handshakes {
+    /// Handshakes of an endpoint, which accepts connections or only begins them.
+    ///
+    /// # Errors
+    /// When the kernel gives no random numbers.
+    pub fn new(config: &Config, accepts: bool) -> Result<Handshakes, Error> {
+        Ok(Handshakes {
+            proofs: config.credentials.key_for(b"ACP1 unknown"),
+            credentials: config.credentials.clone(),
+            longest_frame: config.longest_frame.get(),
+            idle_timeout_ms: config.idle_timeout.ps() / 1_000_000_000,
+            accepts,
+            random: SystemRandom::new(),
+            cookies: Cookies::new().ok_or(Error::Random)?,
+            connecting: BTreeMap::new(),
+            half_open: HalfOpens::default(),
+            deadlines: BTreeSet::new(),
+            packets: VecDeque::new(),
+            unknowns: (0, 0),
+        })
+    }
+
+    /// Number of a client's handshakes that are not over.
+    pub fn connecting(&self) -> usize {
+        self.connecting.len()
+    }
+    /// Number of connections whose clients have not shown that they have the keys.
+    pub fn half_open(&self) -> usize {
+        self.half_open.len()
+    }
+
+    fn new_id(&self) -> Result<ConnectionId, Error> {
+        let mut bytes = [0; 8];
+        self.random.fill(&mut bytes).map_err(|_| Error::Random)?;
+        Ok(ConnectionId(u64::from_be_bytes(bytes)))
+    }
+
+    fn proof(&self, connection: ConnectionId) -> [u8; 16] {
+        let tag = hmac::sign(&self.proofs, &connection.0.to_be_bytes());
+        let mut proof = [0; 16];
+        proof.copy_from_slice(&tag.as_ref()[..16]);
+        proof
+    }
+
+    fn params(&self, connection: ConnectionId, law: &str) -> Params {
+        Params {
+            connection,
+            longest_frame: self.longest_frame,
+            idle_timeout_ms: self.idle_timeout_ms,
+            law: law.to_string(),
+            reset_token: self.proof(connection),
+        }
+    }
+
+    /// Begins a connection with a server, under a law that is told as `name key=value ...`.
+    ///
+    /// # Errors
+    /// When the credentials name no server, or the kernel gives no random numbers.
+    pub fn connect(
+        &mut self,
+        now: Duration,
+        to: SocketAddr,
+        law: &str,
+    ) -> Result<ConnectionId, Error> {
+        let id = self.new_id()?;
+        let begun = ClientHandshake::begin(&self.credentials, &self.params(id, law));
+        let (handshake, message) = begun.map_err(Error::Handshake)?;
+        let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
+        let cookie = Vec::new();
+        let connecting = Connecting { handshake, message, cookie, to, next, wait, until };
+        self.connecting.insert(id, connecting);
+        self.deadlines.insert((now, id));
+        Ok(id)
+    }
+
+    /// Gives a handshake up.
+    pub fn give_up(&mut self, id: ConnectionId) {
+        self.connecting.remove(&id);
+    }
+
+    /// Handles a client's first packet; `has_room` says whether the endpoint takes another
+    /// connection.
+    pub fn on_initial(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        client: ConnectionId,
+        initial: &Initial<'_>,
+        has_room: bool,
+    ) -> Option<Event> {
+        if let Some(answer) = self.half_open.answer(from, client) {
+            self.packets.push_back((from, answer.to_vec()));
+            return None;
+        }
+        if !self.accepts || !has_room || self.half_open.len() >= MOST_HALF_OPEN {
+            return None;
+        }
+        let since = Time::from_secs(now.as_secs().min(200 * 86_400));
+        if self.half_open.len() >= HALF_OPEN
+            && !self.cookies.is_good(since, from, client, initial.cookie)
+        {
+            let cookie = self.cookies.make(since, from, client);
+            self.packets.push_back((from, plain(PacketType::Retry, client, &cookie)));
+            return None;
+        }
+        // Who has not the keys gets no answer.
+        self.accept(now, from, client, initial.message).ok().map(Event::Accepted)
+    }
+
+    fn accept(
+        &mut self,
+        now: Duration,
+        from: SocketAddr,
+        client: ConnectionId,
+        message: &[u8],
+    ) -> Result<Ends, Error> {
+        let read = ServerHandshake::read(&self.credentials, message);
+        let (handshake, params) = read.map_err(Error::Handshake)?;
+        if params.connection != client {
+            return Err(Error::Handshake(HandshakeError::Keys));
+        }
+        let local = self.new_id()?;
+        let answer = handshake.answer(&self.params(local, &params.law));
+        let (message, keys) = answer.map_err(Error::Handshake)?;
+        let answer = plain(PacketType::Accept, client, &message);
+        self.packets.push_back((from, answer.clone()));
+        self.half_open.insert(local, (from, client), answer);
+        self.deadlines.insert((now + HANDSHAKE, local));
+        Ok(Ends { local, peer: from, keys, params })
+    }
+
+    /// Notes that a client has shown that it has the keys. Returns whether that is new.
+    pub fn confirm(&mut self, id: ConnectionId) -> bool {
+        self.half_open.remove(id)
+    }
+
+    /// Handles a cookie from a server.
+    pub fn on_retry(&mut self, now: Duration, from: SocketAddr, id: ConnectionId, cookie: &[u8]) {
+        if let Some(connecting) = self.connecting.get_mut(&id)
+            && connecting.to == from
+            && cookie.len() <= 255
+        {
+            connecting.cookie = cookie.to_vec();
+            connecting.next = now;
+            self.deadlines.insert((now, id));
+        }
+    }
+
+    /// Handles a server's answer.
+    pub fn on_accept(
+        &mut self,
+        from: SocketAddr,
+        id: ConnectionId,
+        message: &[u8],
+    ) -> Option<Event> {
+        let connecting = self.connecting.get_mut(&id).filter(|c| c.to == from)?;
+        // A false answer may come before the right one.
+        let params = connecting.handshake.finish(message).ok()?;
+        let Connecting { handshake, .. } = self.connecting.remove(&id)?;
+        Some(Event::Connected(Ends { local: id, params, peer: from, keys: handshake.keys() }))
+    }
+
+    /// Says that a connection is not known, to an address that need not be that of who asked: so
+    /// seldom, and with fewer bytes than the `size` that came.
+    pub fn answer_unknown(&mut self, now: Duration, to: SocketAddr, id: ConnectionId, size: usize) {
+        let second = now.as_secs();
+        if self.unknowns.0 != second {
+            self.unknowns = (second, 0);
+        }
+        let packet = plain(PacketType::Unknown, id, &self.proof(id));
+        if self.unknowns.1 < UNKNOWNS && size > packet.len() {
+            self.unknowns.1 += 1;
+            self.packets.push_back((to, packet));
+        }
+    }
+
+    /// The next packet to send.
+    pub fn poll_packet(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        self.packets.pop_front()
+    }
+
+    /// When to call [`Handshakes::on_timer`].
+    pub fn deadline(&self) -> Option<Duration> {
+        self.deadlines.first().map(|(at, _)| *at)
+    }
+
+    /// Does what is due; call it again until there is no event.
+    pub fn on_timer(&mut self, now: Duration) -> Option<Event> {
+        while let Some((at, id)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.deadlines.remove(&(at, id));
+            if self.half_open.remove(id) {
+                return Some(Event::Abandoned(id));
+            }
+            if self.connecting.get(&id).is_some_and(|connecting| connecting.until <= now) {
+                self.connecting.remove(&id);
+                return Some(Event::Unanswered(id));
+            }
+            self.repeat(now, id);
+        }
+        None
+    }
+
+    /// Sends a client's first packet again, if that is due.
+    fn repeat(&mut self, now: Duration, id: ConnectionId) {
+        let Some(connecting) = self.connecting.get_mut(&id) else { return };
+        if connecting.next <= now {
+            let initial = Initial { cookie: &connecting.cookie, message: &connecting.message };
+            self.packets.push_back((connecting.to, initial.encode(id)));
+            connecting.next = now + connecting.wait;
+            connecting.wait *= 2;
+        }
+        self.deadlines.insert((connecting.next.min(connecting.until), id));
+    }
+}
+
+/// The law of a name, with its options as `name key=value ...`.
+pub fn law(text: &str) -> Option<AnyLaw> {
+    let mut words = text.split(' ');
+    let name = words.next()?;
+    let options: Option<Vec<(&str, &str)>> = words.map(|word| word.split_once('=')).collect();
+    AnyLaw::new(name, &options?).ok()
+}
