@@ -47,8 +47,9 @@ pub mod keys;
 pub mod socket;
 pub mod wire;
 
+pub use channel::CloseReason;
 pub use config::Config;
-pub use connection::{CloseReason, Metrics};
+pub use connection::Metrics;
 pub use endpoint::{Connection, Endpoint, Error};
 pub use frame::Frame;
 pub use keys::{Credentials, KeyPair};

@@ -26,6 +26,9 @@ pub(crate) struct Relay {
     pub(crate) targets: Vec<Target>,
     /// Whether targets may fail, and lose data that they do not have in order.
     may_fail: bool,
+    /// Bytes that targets have in order and sources are not told for good: of units that are not
+    /// whole yet.
+    unfinished: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -83,8 +86,18 @@ pub(crate) struct Owed {
     source: u32,
     /// Offset in the source's stream.
     start: u64,
+    /// Whether the source hears of the range for good only when the target has all of it. Another
+    /// target then gets all of it, if this one fails before.
+    is_unit: bool,
     /// The packet that was last sent from the range.
     packet: Sent,
+}
+
+impl Owed {
+    /// Bytes of a unit that is not whole which a target has in order.
+    fn unfinished(&self, cumulative: u64) -> u64 {
+        if self.is_unit { cumulative.saturating_sub(self.at) } else { 0 }
+    }
 }
 
 /// Facts that are kept of a packet until it is acknowledged.
@@ -119,11 +132,12 @@ impl Relay {
     fn new(settled: &Settled, may_fail: bool) -> Relay {
         let mut relay = Relay {
             may_fail,
+            unfinished: 0,
             sources: settled.below.iter().map(|below| Source::at(*below)).collect(),
             targets: settled.ends.iter().map(|end| Target::at(*end)).collect(),
         };
         if let Some(Unfinished { source, end, target }) = settled.unfinished {
-            relay.place(source, settled.below[source], end, target);
+            relay.place(source, settled.below[source], end, target, false);
         }
         relay
     }
@@ -166,9 +180,21 @@ impl Relay {
         mappings.get(at).copied().filter(|p| p.start <= offset)
     }
 
+    /// Bytes that targets have in order and sources are not told for good.
+    pub(crate) fn unfinished(&self) -> u64 {
+        self.unfinished
+    }
+
     /// Gives the unacknowledged parts of a range that have no place one at the end of a target's
-    /// stream.
-    pub(crate) fn place(&mut self, source: usize, start: u64, end: u64, target: usize) {
+    /// stream. `is_unit` says whether the range arrives as a whole or not at all.
+    pub(crate) fn place(
+        &mut self,
+        source: usize,
+        start: u64,
+        end: u64,
+        target: usize,
+        is_unit: bool,
+    ) {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
         for (start, end) in from.without_place(start, end) {
@@ -180,7 +206,8 @@ impl Relay {
             to.next += end - start;
             to.outstanding += end - start;
             let packet = Sent::default();
-            to.owed.push_back(Owed { at, end: to.next, source: source as u32, start, packet });
+            let source = source as u32;
+            to.owed.push_back(Owed { at, end: to.next, source, start, is_unit, packet });
         }
         from.placed = from.placed.max(end);
     }
@@ -216,11 +243,15 @@ impl Relay {
         if is_rest && front.end < to.next {
             let end = start + (front.end - at);
             to.outstanding -= from.heard.gaps(start, end).iter().map(|r| r.1 - r.0).sum::<u64>();
-            from.heard.remove(start, end);
+            self.unfinished -= front.unfinished(to.cumulative);
+            // Of a unit, another target gets all.
+            let lost = if front.is_unit { front.start } else { start };
+            from.heard.remove(lost, end);
             (front.source, front.at, front.start) = (GONE, at, start);
+            front.is_unit = false;
             let index = from.mappings.partition_point(|p| p.end <= start);
             if let Some(mapping) = from.mappings.get_mut(index).filter(|p| p.start <= start) {
-                mapping.end = start;
+                mapping.end = lost;
             }
             from.mappings.retain(|p| p.start < p.end);
         }
@@ -239,12 +270,14 @@ impl Relay {
         if ack.cumulative > to.next {
             return; // Of what was never sent.
         }
+        let before = to.owed.front().map_or(0, |front| front.unfinished(to.cumulative));
         to.cumulative = to.cumulative.max(ack.cumulative);
         to.highest = to.highest.max(to.cumulative);
         while let Some(front) = to.owed.front().copied().filter(|o| o.at < to.cumulative) {
             let whole = front.end <= to.cumulative;
             let end = if whole { front.end } else { to.cumulative };
-            to.outstanding -= settle(&mut self.sources, &front, (front.at, end), true, fresh);
+            let for_good = whole || !front.is_unit;
+            to.outstanding -= settle(&mut self.sources, &front, (front.at, end), for_good, fresh);
             if !whole {
                 break;
             }
@@ -253,6 +286,8 @@ impl Relay {
             }
             to.owed.pop_front();
         }
+        let after = to.owed.front().map_or(0, |front| front.unfinished(to.cumulative));
+        self.unfinished = self.unfinished + after - before;
         for (from, until) in ack.sack.iter(ack.cumulative).filter(|r| r.1 <= to.next) {
             to.highest = to.highest.max(until);
             let first = to.owed.partition_point(|o| o.end <= from);
@@ -266,7 +301,8 @@ impl Relay {
 
     /// Drops a target that is gone: its unacknowledged data loses its place.
     pub(crate) fn drop_target(&mut self, target: usize) {
-        self.targets[target] = Target::default();
+        let gone = core::mem::take(&mut self.targets[target]);
+        self.unfinished -= gone.owed.front().map_or(0, |front| front.unfinished(gone.cumulative));
         for source in &mut self.sources {
             let gone = |mapping: &&StreamMapping| mapping.target == target as u32;
             source.feedback += source.mappings.iter().filter(gone).map(|p| p.feedback).sum::<f64>();

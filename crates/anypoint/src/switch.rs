@@ -167,6 +167,24 @@ impl Switch {
         let rest = self.rest.outbound.below(member);
         self.connection.as_ref().map_or(rest, |connection| connection.outbound.acknowledged(member))
     }
+    /// Offset below which the whole stream from that side is acknowledged for good.
+    pub fn acknowledged_below(&self, from: Side) -> u64 {
+        match (&self.connection, from) {
+            (Some(connection), Side::Peer) => connection.inbound.below(0),
+            (Some(connection), Side::Member(k)) => connection.outbound.below(k),
+            (None, Side::Peer) => self.rest.inbound.below[0],
+            (None, Side::Member(k)) => self.rest.outbound.below[k],
+        }
+    }
+    /// Offset at which the stream to that side continues.
+    pub fn next_offset(&self, to: Side) -> u64 {
+        match (&self.connection, to) {
+            (Some(connection), Side::Peer) => connection.outbound.next(0),
+            (Some(connection), Side::Member(k)) => connection.inbound.next(k),
+            (None, Side::Peer) => self.rest.outbound.ends[0],
+            (None, Side::Member(k)) => self.rest.inbound.ends[k],
+        }
+    }
     /// Payload on its way to the peer, or to a member.
     pub fn outstanding(&self, to: Side) -> Bytes {
         match (&self.connection, to) {

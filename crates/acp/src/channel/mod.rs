@@ -2,18 +2,21 @@
 //! that the path carries, and signs of life. What the packets carry is for others: the frames of a
 //! [`Connection`](crate::connection::Connection), or those that a switch passes on.
 
+mod closing;
 mod path;
 
 use std::net::SocketAddr;
 use std::ops::Range;
 
+pub use closing::{CloseReason, Closing};
 use path::PathSize;
-use ratewire_laws::{AnyLaw, Header};
+use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
+use ratewire_transport::Ack;
 use ratewire_units::{Bytes as Size, Duration, Time};
 
 use crate::config::{BASE_DATAGRAM, Config};
 use crate::keys::{Keys, Replay};
-use crate::wire::{Congestion, ConnectionId, Data, HEADER, Params, Part, TAG};
+use crate::wire::{AckPart, Congestion, ConnectionId, Data, HEADER, Params, Part, TAG};
 
 /// Answers to pings and challenges that wait, at most.
 const MOST_ANSWERS: usize = 16;
@@ -286,6 +289,40 @@ impl Channel {
         self.peer
     }
 
+    /// The acknowledgement in a part.
+    pub fn read_ack(&self, part: &AckPart<'_>) -> Ack {
+        let header = match part.congestion {
+            [] => Header::None,
+            bytes => self.law.decode(bytes, Size::ZERO).unwrap_or(Header::None),
+        };
+        Ack {
+            opens: part.opens,
+            cumulative: part.cumulative,
+            window: Size::new(part.window),
+            sack: part.sack,
+            marked: part.marked,
+            header,
+        }
+    }
+
+    /// Appends an acknowledgement.
+    pub fn put_ack(&self, ack: &Ack, parts: &mut Vec<u8>) {
+        let mut bytes = [0; MAX_HEADER];
+        let length = match ack.header {
+            Header::None => 0,
+            header => self.law.encode(&header, Size::ZERO, &mut bytes),
+        };
+        let part = AckPart {
+            opens: ack.opens,
+            cumulative: ack.cumulative,
+            window: ack.window.get(),
+            marked: ack.marked,
+            sack: ack.sack,
+            congestion: &bytes[..length],
+        };
+        Part::Ack(part).put(parts);
+    }
+
     /// Appends the packet with these parts to `out`.
     pub fn seal(
         &mut self,
@@ -328,6 +365,11 @@ impl Channel {
     /// Notes that full packets arrive; `timeouts` are the transport's so far.
     pub fn on_arrival(&mut self, timeouts: u64) {
         self.path.on_arrival(timeouts);
+    }
+
+    /// Has the next packet ask whether the other end is there.
+    pub fn ask(&mut self) {
+        self.is_ping_due = true;
     }
 
     /// When to call [`Channel::on_timer`]. `asks` says whether this end gives signs of life.

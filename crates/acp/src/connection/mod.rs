@@ -3,7 +3,6 @@
 //! After any call, ask [`Connection::poll_transmit`] until it returns `None`, then
 //! [`Connection::deadline`]. Calling either, or [`Connection::on_timer`], too often is harmless.
 
-mod closing;
 mod incoming;
 mod outgoing;
 mod receiving;
@@ -13,20 +12,18 @@ mod tests;
 
 use std::net::SocketAddr;
 
-pub use closing::CloseReason;
-use closing::Closing;
 use incoming::Incoming;
 use outgoing::Outgoing;
 use ratewire_laws::{AnyLaw, FlowContext};
 use ratewire_transport::{App, Receiver, Segment, Sender};
 use ratewire_units::{Bytes as Size, Duration, Time};
 
-use crate::channel::{Channel, Ends};
+use crate::channel::{Channel, CloseReason, Closing, Ends};
 use crate::config::Config;
 use crate::frame::Frame;
 use crate::wire::ConnectionId;
 
-/// Fields of a data part, at most: code, offset, source, frame, offset in it, length.
+/// Fields of a data part of a host, at most: code, offset, source, frame, offset in it, length.
 const DATA_FIELDS: u64 = 1 + 8 + 1 + 4 + 4 + 2;
 /// Bytes that a frame's number takes, at most.
 const FRAME_NUMBER: u64 = 8;

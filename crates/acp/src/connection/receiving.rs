@@ -4,13 +4,11 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 use ratewire_laws::Header;
-use ratewire_transport::Ack;
-use ratewire_units::{Bytes as Size, Time};
+use ratewire_units::Time;
 
 use super::Connection;
-use super::closing::CloseReason;
 use super::incoming::Violation;
-use crate::channel::{Opened, Taken};
+use crate::channel::{CloseReason, Opened, Taken};
 use crate::wire::{AckPart, Part, Parts};
 
 impl Connection {
@@ -88,18 +86,7 @@ impl Connection {
     }
 
     fn on_ack(&mut self, now: Time, part: &AckPart<'_>) {
-        let header = match part.congestion {
-            [] => Header::None,
-            bytes => self.channel.law().decode(bytes, Size::ZERO).unwrap_or(Header::None),
-        };
-        let ack = Ack {
-            opens: part.opens,
-            cumulative: part.cumulative,
-            window: Size::new(part.window),
-            sack: part.sack,
-            marked: part.marked,
-            header,
-        };
+        let ack = self.channel.read_ack(part);
         self.out.sender.on_ack(now, &ack);
         if self.out.forget_acknowledged() {
             self.channel.on_arrival(self.out.sender.stats().timeouts);

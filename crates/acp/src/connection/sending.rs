@@ -1,13 +1,13 @@
 //! Packets of a connection on their way out.
 
-use ratewire_laws::{Header, MAX_HEADER};
+use ratewire_laws::Header;
 use ratewire_transport::{Segment, SegmentKind};
 use ratewire_units::{Bytes as Size, Time};
 
 use super::outgoing::Place;
 use super::{Connection, DATA_FIELDS};
 use crate::channel::Transmit;
-use crate::wire::{AckPart, DataPart, Part};
+use crate::wire::{DataPart, Part};
 
 impl Connection {
     /// Appends the next packet to send now to `out`, if there is one; call again until there is
@@ -52,20 +52,7 @@ impl Connection {
     fn put_control(&mut self, now: Time, parts: &mut Vec<u8>) {
         self.closing.put(now, self.out.sender.rtt().rto(), parts);
         if let Some(ack) = self.inc.poll_ack(now) {
-            let mut bytes = [0; MAX_HEADER];
-            let length = match ack.header {
-                Header::None => 0,
-                header => self.channel.law().encode(&header, Size::ZERO, &mut bytes),
-            };
-            let part = AckPart {
-                opens: ack.opens,
-                cumulative: ack.cumulative,
-                window: ack.window.get(),
-                marked: ack.marked,
-                sack: ack.sack,
-                congestion: &bytes[..length],
-            };
-            Part::Ack(part).put(parts);
+            self.channel.put_ack(&ack, parts);
         }
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::connection::CloseReason;
+use crate::channel::CloseReason;
 use crate::keys::HandshakeError;
 
 /// An error of an endpoint or of one of its connections.

@@ -71,7 +71,7 @@ impl Hub {
         if self.slots.len() + self.handshakes.connecting() >= self.config.connections {
             return Err(Error::TooMany);
         }
-        self.handshakes.connect(now, to, &self.config.law_name)
+        self.handshakes.connect(now, to, &self.config.credentials, &self.config.law_name)
     }
 
     /// Gives a handshake up.

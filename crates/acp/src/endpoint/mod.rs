@@ -16,8 +16,9 @@ use hub::Hub;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
 
+use crate::channel::CloseReason;
 use crate::config::Config;
-use crate::connection::{CloseReason, Connection as Core, Metrics};
+use crate::connection::{Connection as Core, Metrics};
 use crate::frame::Frame;
 use crate::wire::ConnectionId;
 

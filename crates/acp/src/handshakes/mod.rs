@@ -132,7 +132,8 @@ impl Handshakes {
         }
     }
 
-    /// Begins a connection with a server, under a law that is told as `name key=value ...`.
+    /// Begins a connection with the server that has these credentials, under a law that is told as
+    /// `name key=value ...`.
     ///
     /// # Errors
     /// When the credentials name no server, or the kernel gives no random numbers.
@@ -140,10 +141,11 @@ impl Handshakes {
         &mut self,
         now: Duration,
         to: SocketAddr,
+        credentials: &Credentials,
         law: &str,
     ) -> Result<ConnectionId, Error> {
         let id = self.new_id()?;
-        let begun = ClientHandshake::begin(&self.credentials, &self.params(id, law));
+        let begun = ClientHandshake::begin(credentials, &self.params(id, law));
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
         let cookie = Vec::new();

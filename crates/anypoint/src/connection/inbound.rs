@@ -91,9 +91,8 @@ impl Connection {
         }
     }
 
-    /// Gives a place to the frame of the packet from `offset` to `end`. Lost frames of equal sizes
-    /// before it get theirs too, if the module can route them unread. Each member's order is then
-    /// the peer's.
+    /// Gives a place to the frame of the packet from `offset` to `end`. Lost frames before it get
+    /// theirs too, if the module can route them unread. Each member's order is then the peer's.
     fn route(
         &mut self,
         ground: &mut Ground,
@@ -106,9 +105,13 @@ impl Connection {
             if ground.routing.reads_content() && frame.content.is_empty() && offset > start {
                 return None;
             }
-            let number = self.placed;
-            self.placed += 1;
-            self.place(ground, start, end, &Frame { number, content: frame.content })?;
+            // What lies between two frames that are known is whole frames. They stay together, so
+            // that they keep their place before this one.
+            let lost = self.inbound.placed(0);
+            if lost < start && !ground.routing.reads_content() {
+                self.place_next(ground, lost, start, &[])?;
+            }
+            self.place_next(ground, start, end, frame.content)?;
             return self.inbound.find(0, offset);
         }
         // The begin of a frame of several packets follows from its number. A frame of one packet is
@@ -121,12 +124,25 @@ impl Connection {
             let mut lost = self.inbound.placed(0);
             while lost < start {
                 let next = (lost - lost % size).saturating_add(size).min(start);
-                self.place(ground, lost, next, &numbered(lost, &[]))?;
+                self.place(ground, lost, next, &numbered(lost, &[]), false)?;
                 lost = next;
             }
         }
-        self.place(ground, start, end, &numbered(start, frame.content))?;
+        self.place(ground, start, end, &numbered(start, frame.content), false)?;
         self.inbound.find(0, offset)
+    }
+
+    /// Gives a place to a frame of its own size.
+    fn place_next(
+        &mut self,
+        ground: &mut Ground,
+        start: u64,
+        end: u64,
+        content: &[u8],
+    ) -> Option<()> {
+        let number = self.placed;
+        self.placed += 1;
+        self.place(ground, start, end, &Frame { number, content }, true)
     }
 
     fn place(
@@ -135,9 +151,10 @@ impl Connection {
         start: u64,
         end: u64,
         frame: &Frame<'_>,
+        is_unit: bool,
     ) -> Option<()> {
         let k = ground.routing.route(frame, &ground.members)?;
-        self.inbound.place(0, start, end, k);
+        self.inbound.place(0, start, end, k, is_unit);
         ground.members[k].outstanding = self.inbound.outstanding(k);
         Some(())
     }
@@ -185,7 +202,8 @@ impl Connection {
         Ack {
             opens: false,
             cumulative: self.inbound.below(0),
-            window: ground.windows.for_peer(),
+            // The members' rooms begin behind what they have.
+            window: ground.windows.for_peer() + Bytes::new(self.inbound.unfinished()),
             sack,
             marked,
             header,

@@ -36,9 +36,9 @@ impl Connection {
         let placed = self.outbound.placed(k).max(self.outbound.below(k));
         if end > placed {
             if offset > placed {
-                self.outbound.place(k, placed, offset, 0);
+                self.outbound.place(k, placed, offset, 0, false);
             }
-            self.outbound.place(k, offset.max(placed), end, 0);
+            self.outbound.place(k, offset.max(placed), end, 0, false);
         }
         let Some(mapping) = self.outbound.find(k, offset) else { return };
         let at = mapping.at + (offset - mapping.start);

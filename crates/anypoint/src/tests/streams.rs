@@ -264,9 +264,10 @@ fn frames_of_their_own_sizes_go_whole_to_their_members() {
     assert_eq!(send_of(&mut s, (2800, 2840), (2800, 40), b""), [(0, 300)]);
     assert_eq!(send_of(&mut s, (300, 2800), (1300, 1000), b""), [(1, 1000)]);
     assert_eq!(send_of(&mut s, (2840, 4000), (2840, 1000), b""), [(1, 2500)]);
-    // A frame that overtakes a lost one gets its place first.
-    assert_eq!(send_of(&mut s, (4500, 4600), (4500, 100), b""), [(0, 340)]);
-    assert_eq!(send_of(&mut s, (4000, 4500), (4000, 500), b""), [(1, 3660)]);
+    // Two lost frames stay together, before the one that overtakes them.
+    assert_eq!(send_of(&mut s, (4500, 4600), (4500, 100), b""), [(1, 3660)]);
+    assert_eq!(send_of(&mut s, (4300, 4500), (4300, 200), b""), [(0, 640)]);
+    assert_eq!(send_of(&mut s, (4000, 4300), (4000, 300), b""), [(0, 340)]);
 }
 
 #[test]

@@ -79,7 +79,7 @@ enum Direction {
 
 /// The end of a connection.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Closing {
+pub struct Closing {
     own: Direction,
     /// Whether the other end waits to hear that this one has all.
     is_asked: bool,
@@ -94,34 +94,45 @@ pub(super) struct Closing {
 }
 
 impl Closing {
-    pub(super) fn reason(&self) -> Option<&CloseReason> {
+    /// Why the connection is over; `None` while it lasts.
+    pub fn reason(&self) -> Option<&CloseReason> {
         self.reason.as_ref()
     }
-    pub(super) fn may_write(&self) -> bool {
+    /// Whether this end has not said where its stream ends.
+    pub fn may_write(&self) -> bool {
         self.own == Direction::Open && self.reason.is_none()
     }
-    pub(super) fn sends_data(&self) -> bool {
+    /// Whether data may still be sent.
+    pub fn sends_data(&self) -> bool {
         self.reason.is_none()
     }
     /// Whether nothing is left to do.
-    pub(super) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         self.reason.is_some() && self.resets == 0 && self.over == Some(Time::ZERO)
     }
 
-    pub(super) fn close_own(&mut self, end: u64) {
+    /// Says that this end's stream ends at this offset.
+    pub fn close_own(&mut self, end: u64) {
         self.own = Direction::Ending(end);
         self.again = Time::ZERO;
     }
-    pub(super) fn own_is_closed(&mut self) {
+    /// Notes that the other end has all of this end's stream.
+    pub fn own_is_closed(&mut self) {
         if let Direction::Ending(_) = self.own {
             self.own = Direction::Ended;
             self.settle();
         }
     }
-    pub(super) fn other_asks(&mut self) {
+    /// Notes that the other end waits to hear that this one has all.
+    pub fn other_asks(&mut self) {
         self.is_asked = true;
     }
-    pub(super) fn other_is_whole(&mut self) {
+    /// Whether this end has all of the other's stream.
+    pub fn is_other_whole(&self) -> bool {
+        self.is_other_whole
+    }
+    /// Notes that this end has all of the other's stream.
+    pub fn other_is_whole(&mut self) {
         self.is_other_whole = true;
         self.settle();
     }
@@ -133,7 +144,7 @@ impl Closing {
     }
 
     /// Ends the connection, and tells the other end.
-    pub(super) fn reset(&mut self, reason: CloseReason) {
+    pub fn reset(&mut self, reason: CloseReason) {
         if self.reason.is_none() {
             self.reason = Some(reason);
             self.resets = RESETS;
@@ -143,26 +154,28 @@ impl Closing {
     }
 
     /// Ends the connection.
-    pub(super) fn end(&mut self, reason: CloseReason) {
+    pub fn end(&mut self, reason: CloseReason) {
         self.reason.get_or_insert(reason);
         self.over = Some(Time::ZERO);
         self.resets = 0;
     }
 
-    pub(super) fn deadline(&self) -> Time {
+    /// When to call [`Closing::on_timer`] and [`Closing::put`].
+    pub fn deadline(&self) -> Time {
         let repeats = self.resets > 0 || matches!(self.own, Direction::Ending(_));
         let again = if repeats { self.again } else { Time::NEVER };
         again.min(self.over.filter(|at| *at > Time::ZERO).unwrap_or(Time::NEVER))
     }
 
-    pub(super) fn on_timer(&mut self, now: Time) {
+    /// Does what is due.
+    pub fn on_timer(&mut self, now: Time) {
         if self.over.is_some_and(|at| at <= now) {
             self.over = Some(Time::ZERO);
         }
     }
 
     /// Writes what the other end is to hear now.
-    pub(super) fn put(&mut self, now: Time, rto: Duration, parts: &mut Vec<u8>) {
+    pub fn put(&mut self, now: Time, rto: Duration, parts: &mut Vec<u8>) {
         if self.reason == Some(CloseReason::Done) && self.over.is_none() {
             self.over = Some(now + LINGER);
         }

@@ -1,0 +1,11 @@
+//! The Anypoint switch as a program: one connection of a client, spread over many servers.
+//!
+//! A peer has one [ACP](ratewire_acp) connection with the switch, and the switch one with each
+//! member of the ensemble. It ends none of them: packets are opened, changed by
+//! [`ratewire_anypoint`], sealed and sent on.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod leg;
+mod queue;
+pub mod session;

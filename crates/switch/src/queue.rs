@@ -1,0 +1,102 @@
+//! Packets on their way to a neighbour.
+
+use std::collections::VecDeque;
+
+use ratewire_laws::Header;
+
+/// Packets that wait at most; others are dropped, as in any switch.
+const MOST: usize = 4096;
+/// Bytes of packets that have left from which on their memory is used again.
+const LEFT: usize = 1 << 20;
+
+#[derive(Clone, Copy, Debug)]
+struct Item {
+    header: Header,
+    has_data: bool,
+    begin: usize,
+    end: usize,
+}
+
+/// Packets on their way to a neighbour, not sealed yet.
+#[derive(Debug, Default)]
+pub(crate) struct Queue {
+    /// The packets' parts, one after the other.
+    bytes: Vec<u8>,
+    items: VecDeque<Item>,
+    dropped: u64,
+}
+
+/// The next packet.
+#[derive(Debug)]
+pub(crate) struct Packet<'a> {
+    pub(crate) header: Header,
+    /// Whether it carries bytes of a frame.
+    pub(crate) has_data: bool,
+    pub(crate) parts: &'a [u8],
+}
+
+impl Queue {
+    /// Adds a packet with the parts that `put` appends.
+    pub(crate) fn push(&mut self, header: Header, has_data: bool, put: impl FnOnce(&mut Vec<u8>)) {
+        if self.items.len() == MOST {
+            self.dropped += 1;
+            return;
+        }
+        let left = self.items.front().map_or(self.bytes.len(), |first| first.begin);
+        if self.items.is_empty() || left > LEFT {
+            self.bytes.drain(..left);
+            for item in &mut self.items {
+                (item.begin, item.end) = (item.begin - left, item.end - left);
+            }
+        }
+        let begin = self.bytes.len();
+        put(&mut self.bytes);
+        self.items.push_back(Item { header, has_data, begin, end: self.bytes.len() });
+    }
+
+    /// The next packet, if it has at most `room` bytes.
+    pub(crate) fn pop(&mut self, room: usize) -> Option<Packet<'_>> {
+        let fits = |item: &Item| item.end - item.begin <= room;
+        let item = self.items.front().copied().filter(fits)?;
+        self.items.pop_front();
+        let parts = &self.bytes[item.begin..item.end];
+        Some(Packet { header: item.header, has_data: item.has_data, parts })
+    }
+
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_leave_in_order_and_only_if_they_fit() {
+        let mut queue = Queue::default();
+        for size in [3, 5] {
+            queue.push(Header::None, true, |parts| parts.resize(parts.len() + size, size as u8));
+        }
+        assert!(queue.pop(2).is_none());
+        assert_eq!(queue.pop(3).unwrap().parts, [3; 3]);
+        assert_eq!(queue.pop(9).unwrap().parts, [5; 5]);
+        assert!(queue.pop(9).is_none());
+        (0..MOST + 2).for_each(|_| queue.push(Header::None, true, |parts| parts.push(1)));
+        assert_eq!((queue.items.len(), queue.dropped()), (MOST, 2));
+    }
+
+    #[test]
+    fn memory_is_used_again_though_the_queue_is_never_empty() {
+        let mut queue = Queue::default();
+        let push = |queue: &mut Queue, byte| {
+            queue.push(Header::None, true, |parts| parts.resize(parts.len() + 1000, byte));
+        };
+        push(&mut queue, 0);
+        for i in 1..10_000u32 {
+            push(&mut queue, i as u8);
+            assert_eq!(queue.pop(1000).unwrap().parts, [(i - 1) as u8; 1000]);
+        }
+        assert!(queue.bytes.len() < LEFT + 4000);
+    }
+}

@@ -1,0 +1,346 @@
+//! One connection of a peer with an ensemble, sans-IO.
+//!
+//! The switch has a channel with the peer and one with each member, and keys of all. A packet is
+//! opened, changed by [`ratewire_anypoint::Switch`], sealed for its next neighbour and sent on.
+
+mod closing;
+mod passing;
+#[cfg(test)]
+mod tests;
+
+use std::net::SocketAddr;
+
+use ratewire_acp::Config;
+use ratewire_acp::channel::{Channel, CloseReason, Ends, Taken, Transmit};
+use ratewire_acp::wire::Parts;
+use ratewire_anypoint::routing::Routing;
+use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
+use ratewire_laws::{AnyLaw, Header};
+use ratewire_units::{Bytes, Duration, Time};
+
+use crate::leg::{self, Content, Leg};
+
+/// Packets of a peer that wait for the members' handshakes, at most.
+const MOST_WAITING: usize = 64;
+/// Silence after which a switch forgets a connection that owes nothing, except for the positions
+/// of its streams.
+const IDLE_EXPIRY: Duration = Duration::from_secs(10);
+
+/// How a session treats its packets.
+#[derive(Clone, Debug)]
+pub struct SessionConfig {
+    /// Settings of the channels.
+    pub acp: Config,
+    /// Treatment of receivers' windows.
+    pub flow_control: FlowControl,
+    /// How feedback in changes of rate is split and merged.
+    pub transforms: Transforms,
+    /// Silence of a member that owes an acknowledgement, after which it has failed.
+    pub silence: Duration,
+}
+
+/// What has happened in a session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SessionEvent {
+    /// A member's connection is over.
+    Lost {
+        /// Which member.
+        member: usize,
+        /// Why.
+        reason: CloseReason,
+    },
+    /// A member owes an acknowledgement and has been silent for too long.
+    Silent(usize),
+}
+
+/// Numbers of frames and packets of a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SessionCounts {
+    /// Frames whose beginnings were sent to members, those that were routed anew counted again.
+    pub frames_in: u64,
+    /// Frames whose beginnings were sent to the peer.
+    pub frames_out: u64,
+}
+
+/// A packet that came before the members were there.
+#[derive(Debug)]
+struct Early {
+    header: Header,
+    parts: Vec<u8>,
+    marked: bool,
+}
+
+/// One connection of a peer with an ensemble.
+#[derive(Debug)]
+pub struct Session {
+    config: SessionConfig,
+    switch: Switch,
+    peer: Leg,
+    /// `None` while a member is down.
+    members: Vec<Option<Leg>>,
+    /// Packets that wait for the members; `None` once the session has begun.
+    early: Option<Vec<Early>>,
+    /// Whether a side has said where its stream ends.
+    has_ends: bool,
+    counts: SessionCounts,
+    events: Vec<SessionEvent>,
+    /// Sides that may have packets to send.
+    changed: Vec<Side>,
+    outputs: Vec<Output>,
+}
+
+impl Session {
+    /// A session of a peer whose handshake is over, with this many members.
+    pub fn new(
+        now: Time,
+        law: AnyLaw,
+        config: &SessionConfig,
+        members: usize,
+        routing: Box<dyn Routing>,
+        ends: Ends,
+    ) -> Session {
+        let channel = Channel::new(now, law.clone(), &config.acp, ends);
+        let (packet, payload) = leg::sizes(&channel);
+        let core = SwitchConfig {
+            law,
+            members,
+            // Every packet says what its frame is.
+            frame: payload,
+            payload,
+            packet,
+            flow_control: config.flow_control,
+            transforms: config.transforms,
+            idle_expiry: IDLE_EXPIRY,
+        };
+        Session {
+            config: config.clone(),
+            switch: Switch::new(core, routing),
+            peer: Leg::new(channel),
+            members: (0..members).map(|_| None).collect(),
+            early: Some(Vec::new()),
+            has_ends: false,
+            counts: SessionCounts::default(),
+            events: Vec::new(),
+            changed: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// Address of the peer.
+    pub fn peer(&self) -> SocketAddr {
+        self.peer.peer()
+    }
+    /// Numbers of frames.
+    pub fn counts(&self) -> SessionCounts {
+        self.counts
+    }
+    /// Whether the session passes packets on.
+    pub fn has_begun(&self) -> bool {
+        self.early.is_none()
+    }
+    /// Whether a member is connected.
+    pub fn has(&self, member: usize) -> bool {
+        self.members[member].is_some()
+    }
+    /// Payload on its way to a member, or to the peer.
+    pub fn outstanding(&self, to: Side) -> Bytes {
+        self.switch.outstanding(to)
+    }
+    /// Packets that found no room in a queue.
+    pub fn dropped(&self) -> u64 {
+        self.legs().map(|(_, leg)| leg.dropped()).sum()
+    }
+    /// When something authentic last came from a side.
+    pub fn heard(&self, side: Side) -> Option<Time> {
+        self.leg(side).map(|leg| leg.channel.heard())
+    }
+    /// Whether the neighbour proves with this token that it does not know its connection.
+    pub fn is_proof(&self, side: Side, token: &[u8; 16]) -> bool {
+        self.leg(side).is_some_and(|leg| leg.channel.is_proof(token))
+    }
+    /// Why the connection with the peer is over; `None` while it lasts.
+    pub fn closed(&self) -> Option<&CloseReason> {
+        self.peer.closed()
+    }
+    /// Whether all that is known of the session may be forgotten.
+    pub fn is_over(&self) -> bool {
+        self.peer.closing.is_over()
+            && self.members.iter().flatten().all(|leg| leg.closing.is_over())
+    }
+
+    fn leg(&self, side: Side) -> Option<&Leg> {
+        match side {
+            Side::Peer => Some(&self.peer),
+            Side::Member(k) => self.members[k].as_ref(),
+        }
+    }
+    fn leg_mut(&mut self, side: Side) -> Option<&mut Leg> {
+        match side {
+            Side::Peer => Some(&mut self.peer),
+            Side::Member(k) => self.members[k].as_mut(),
+        }
+    }
+    fn legs(&self) -> impl Iterator<Item = (Side, &Leg)> {
+        let members = self.members.iter().enumerate();
+        let members = members.filter_map(|(k, leg)| Some((Side::Member(k), leg.as_ref()?)));
+        core::iter::once((Side::Peer, &self.peer)).chain(members)
+    }
+
+    /// What has happened since the last call.
+    pub fn take_events(&mut self) -> Vec<SessionEvent> {
+        core::mem::take(&mut self.events)
+    }
+    /// Sides that may have packets to send, since the last call.
+    pub fn take_changed(&mut self) -> Vec<Side> {
+        core::mem::take(&mut self.changed)
+    }
+
+    /// Adds a member whose handshake is over. It begins with new streams.
+    pub fn join(&mut self, now: Time, member: usize, ends: Ends) {
+        let law = self.peer.channel.law().clone();
+        let channel = Channel::new(now, law, &self.config.acp, ends);
+        self.members[member] = Some(Leg::new(channel));
+        if self.has_begun() {
+            self.switch.recover(member);
+        }
+        self.changed.push(Side::Member(member));
+    }
+
+    /// Passes on what the peer has sent so far. Members that are not connected are down.
+    pub fn begin(&mut self, now: Time) {
+        let Some(early) = self.early.take() else { return };
+        for k in 0..self.members.len() {
+            if self.members[k].is_none() {
+                self.switch.fail(now, k, &mut self.outputs);
+            }
+        }
+        self.outputs.clear();
+        for Early { header, parts, marked } in early {
+            self.take_parts(now, Side::Peer, self.peer.peer(), &parts, &header, marked);
+        }
+    }
+
+    /// Drops a member. What it has not acknowledged goes to others when the peer sends it again.
+    pub fn fail(&mut self, now: Time, member: usize) {
+        if self.members[member].take().is_none() {
+            return;
+        }
+        if self.has_begun() {
+            self.switch.fail(now, member, &mut self.outputs);
+            self.pass_on(now, None);
+        }
+        self.look_at_ends();
+    }
+
+    /// Ends the session at once, for the peer and all members.
+    pub fn reset(&mut self, code: u64, text: &str) {
+        let reason = || CloseReason::Local { code, text: text.to_string() };
+        self.peer.closing.reset(reason());
+        for leg in self.members.iter_mut().flatten() {
+            leg.closing.reset(reason());
+        }
+        self.changed_all();
+    }
+
+    fn changed_all(&mut self) {
+        let sides: Vec<Side> = self.legs().map(|(side, _)| side).collect();
+        self.changed.extend(sides);
+    }
+
+    /// Handles a datagram from a side; `marked` says whether a router marked it. Returns whether it
+    /// is authentic.
+    pub fn on_datagram(
+        &mut self,
+        now: Time,
+        side: Side,
+        from: SocketAddr,
+        datagram: &mut [u8],
+        marked: bool,
+    ) -> bool {
+        let Some(leg) = self.leg_mut(side) else { return false };
+        let Some(opened) = leg.channel.open(now, from, datagram) else { return false };
+        leg.hear();
+        let parts = &datagram[opened.parts];
+        match (&mut self.early, side) {
+            (Some(early), Side::Peer) => {
+                if early.len() < MOST_WAITING {
+                    early.push(Early { header: opened.header, parts: parts.to_vec(), marked });
+                }
+            }
+            _ => self.take_parts(now, side, from, parts, &opened.header, marked),
+        }
+        true
+    }
+
+    fn take_parts(
+        &mut self,
+        now: Time,
+        side: Side,
+        from: SocketAddr,
+        parts: &[u8],
+        header: &Header,
+        marked: bool,
+    ) {
+        self.changed.push(side);
+        for part in Parts::new(parts) {
+            let Ok(part) = part else { return self.violates(now, side, "a part cannot be read") };
+            let Some(leg) = self.leg_mut(side) else { return };
+            if leg.channel.take(from, &part) == Taken::No {
+                self.take_part(now, side, &part, header, marked);
+            }
+        }
+        self.look_at_ends();
+    }
+
+    fn violates(&mut self, now: Time, side: Side, what: &'static str) {
+        match side {
+            Side::Peer => self.end(CloseReason::Violation(what)),
+            Side::Member(k) => self.lose(now, k, CloseReason::Violation(what)),
+        }
+    }
+
+    /// Notes the end of a member's connection, and drops the member.
+    fn lose(&mut self, now: Time, member: usize, reason: CloseReason) {
+        self.fail(now, member);
+        self.events.push(SessionEvent::Lost { member, reason });
+    }
+
+    /// Notes that a side has proved not to know its connection: it was restarted.
+    pub fn forgotten(&mut self, now: Time, side: Side) {
+        match side {
+            Side::Peer => self.end(CloseReason::Forgotten),
+            Side::Member(k) => self.lose(now, k, CloseReason::Forgotten),
+        }
+    }
+
+    /// When to call [`Session::on_timer`].
+    pub fn deadline(&self) -> Time {
+        let legs = self.legs().map(|(_, leg)| leg.deadline());
+        legs.fold(self.switch.deadline(), Time::min)
+    }
+
+    /// Does what is due; call it at [`Session::deadline`].
+    pub fn on_timer(&mut self, now: Time) {
+        self.switch.on_timer(now, &mut self.outputs);
+        self.pass_on(now, None);
+        let silence = self.config.silence;
+        if self.peer.on_timer(now, silence).is_silent {
+            self.end(CloseReason::Idle);
+        }
+        for k in 0..self.members.len() {
+            let Some(leg) = &mut self.members[k] else { continue };
+            if leg.on_timer(now, silence).is_silent {
+                self.lose(now, k, CloseReason::Idle);
+            } else if leg.is_silent(now, silence) {
+                self.events.push(SessionEvent::Silent(k));
+                self.fail(now, k);
+            }
+        }
+        self.changed_all();
+    }
+
+    /// Appends the next packet to a side.
+    pub fn poll_transmit(&mut self, now: Time, side: Side, out: &mut Vec<u8>) -> Option<Transmit> {
+        self.leg_mut(side)?.poll_transmit(now, out)
+    }
+}

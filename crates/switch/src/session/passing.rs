@@ -1,0 +1,175 @@
+//! Parts that go through the switch.
+
+use ratewire_acp::channel::CloseReason;
+use ratewire_acp::wire::{DataPart, Part, varint};
+use ratewire_anypoint::{FrameOf, Output, Side};
+use ratewire_laws::Header;
+use ratewire_transport::{Segment, SegmentKind};
+use ratewire_units::{Bytes, Time};
+
+use super::{Content, Session};
+
+/// Numbers of sources that a member's own get room in: a member may be a switch, whose peer this
+/// one is, and has sources of its own.
+const STRIDE: u64 = 1024;
+
+/// A part with a place in a stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Passing<'a> {
+    Data(DataPart<'a>),
+    Empty,
+}
+
+impl Session {
+    pub(super) fn take_part(
+        &mut self,
+        now: Time,
+        side: Side,
+        part: &Part<'_>,
+        header: &Header,
+        marked: bool,
+    ) {
+        let segment = |kind, offset, length| Segment {
+            kind,
+            offset,
+            payload: Bytes::new(length),
+            header: *header,
+        };
+        match part {
+            Part::Open => {
+                let segment = segment(SegmentKind::Open, 0, 0);
+                self.on_segment(now, side, &segment, FrameOf::default(), marked, None);
+            }
+            Part::Data(data) => {
+                let kind = SegmentKind::Data { again: data.again };
+                let segment = segment(kind, data.offset, data.bytes.len() as u64);
+                match passing(side, data) {
+                    Ok((passing, frame)) => {
+                        self.on_segment(now, side, &segment, frame, marked, Some(passing));
+                    }
+                    Err(what) => self.violates(now, side, what),
+                }
+            }
+            Part::Empty { offset, length } => {
+                let segment = segment(SegmentKind::Data { again: true }, *offset, *length);
+                let bounds = Some((*offset, offset + length));
+                let frame = FrameOf { content: &[], bounds };
+                self.on_segment(now, side, &segment, frame, marked, Some(Passing::Empty));
+            }
+            Part::Ack(ack) => {
+                let Some(leg) = self.leg(side) else { return };
+                let ack = leg.channel.read_ack(ack);
+                self.switch.on_ack(now, side, &ack, &mut self.outputs);
+                self.pass_on(now, None);
+            }
+            Part::Close(end) => self.on_close(side, *end),
+            Part::Closed => {
+                if let Some(leg) = self.leg_mut(side) {
+                    leg.closing.own_is_closed();
+                }
+            }
+            Part::Reset { code, text } => {
+                let text = String::from_utf8_lossy(text).into_owned();
+                let reason = CloseReason::Reset { code: *code, text };
+                match side {
+                    Side::Peer => self.end(reason),
+                    Side::Member(k) => self.lose(now, k, reason),
+                }
+            }
+            // The channel's.
+            Part::Padding
+            | Part::Ping(_)
+            | Part::Pong(_)
+            | Part::Challenge(_)
+            | Part::Answer(_) => {}
+        }
+    }
+
+    fn on_segment(
+        &mut self,
+        now: Time,
+        side: Side,
+        segment: &Segment,
+        frame: FrameOf<'_>,
+        marked: bool,
+        passing: Option<Passing<'_>>,
+    ) {
+        self.switch.on_segment(now, side, segment, frame, marked, &mut self.outputs);
+        self.pass_on(now, passing);
+    }
+
+    /// Sends what the switch gives out. Segments with payload are the parts of `passing`, in order.
+    pub(super) fn pass_on(&mut self, now: Time, passing: Option<Passing<'_>>) {
+        let outputs = core::mem::take(&mut self.outputs);
+        let (mut taken, silence) = (0, self.config.silence);
+        for output in &outputs {
+            let (Output::Segment(to, _) | Output::Skip(to, _) | Output::Ack(to, _)) = *output;
+            self.changed.push(to);
+            if let (Side::Member(_), Output::Segment(..) | Output::Skip(..)) = (to, output) {
+                self.with(to, |leg| leg.ask(now, silence));
+            }
+            match (output, passing) {
+                (Output::Segment(_, segment), _) if segment.kind == SegmentKind::Open => {
+                    self.with(to, |leg| leg.open(segment.header));
+                }
+                (Output::Segment(_, segment), Some(Passing::Data(part))) => {
+                    let end = taken + segment.payload.get();
+                    let bytes = part.bytes.get(taken as usize..end as usize).unwrap_or_default();
+                    let within = part.within + taken;
+                    taken = end;
+                    self.count(to, within, bytes);
+                    let DataPart { source, frame, again, .. } = part;
+                    let content = Content::Data { source, frame, within, bytes };
+                    self.with(to, |leg| leg.data(segment, again, &content));
+                }
+                (Output::Segment(_, segment) | Output::Skip(_, segment), _) => {
+                    self.with(to, |leg| leg.data(segment, true, &Content::Empty));
+                }
+                (Output::Ack(_, ack), _) => self.with(to, |leg| leg.ack(*ack)),
+            }
+        }
+        self.outputs = outputs;
+        self.outputs.clear();
+    }
+
+    fn count(&mut self, to: Side, within: u64, bytes: &[u8]) {
+        if within == 0 && !bytes.is_empty() {
+            match to {
+                Side::Peer => self.counts.frames_out += 1,
+                Side::Member(_) => self.counts.frames_in += 1,
+            }
+        }
+    }
+
+    fn with(&mut self, side: Side, act: impl FnOnce(&mut crate::leg::Leg)) {
+        if let Some(leg) = self.leg_mut(side) {
+            act(leg);
+        }
+    }
+}
+
+/// What of a data part goes on, and what the switch must know of its frame.
+fn passing<'a>(
+    side: Side,
+    data: &DataPart<'a>,
+) -> Result<(Passing<'a>, FrameOf<'a>), &'static str> {
+    let start = data.offset.checked_sub(data.within).ok_or("a frame begins before its stream")?;
+    let end = start.checked_add(data.frame).ok_or("a frame has no end")?;
+    if data.within + data.bytes.len() as u64 > data.frame {
+        return Err("a part is longer than its frame");
+    }
+    let source = match side {
+        Side::Peer => data.source,
+        Side::Member(k) => {
+            let source = data.source.checked_mul(STRIDE);
+            source.and_then(|s| s.checked_add(k as u64 + 1)).ok_or("too many switches in a row")?
+        }
+    };
+    let mut content = data.bytes;
+    // The frame's number is not content.
+    if data.within > 0 || varint::take(&mut content).is_err() {
+        content = &[];
+    }
+    let bounds = (!data.bytes.is_empty()).then_some((start, end));
+    Ok((Passing::Data(DataPart { source, ..*data }), FrameOf { content, bounds }))
+}
