@@ -332,7 +332,8 @@ fn with_deaths(seed: u64, path: Path) {
         }
         // One of four stays.
         if back.len() < 3 && rig.happens(if written < FRAMES { 30 } else { 0 }) {
-            let k = (0..4).find(|k| rig.members[*k].is_some() && rig.random.next_u64() % 2 == 0);
+            let k = (0..4)
+                .find(|k| rig.members[*k].is_some() && rig.random.next_u64().is_multiple_of(2));
             if let Some(k) = k {
                 lives.push(rig.got(k));
                 rig.members[k] = None;
