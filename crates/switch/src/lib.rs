@@ -6,6 +6,10 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod hub;
 mod leg;
 mod queue;
+mod running;
 pub mod session;
+
+pub use running::Running;

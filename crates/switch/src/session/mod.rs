@@ -62,6 +62,16 @@ pub struct SessionCounts {
     pub frames_out: u64,
 }
 
+impl SessionCounts {
+    /// The sums of two.
+    pub fn plus(self, other: SessionCounts) -> SessionCounts {
+        SessionCounts {
+            frames_in: self.frames_in + other.frames_in,
+            frames_out: self.frames_out + other.frames_out,
+        }
+    }
+}
+
 /// A packet that came before the members were there.
 #[derive(Debug)]
 struct Early {
@@ -129,6 +139,10 @@ impl Session {
     /// Address of the peer.
     pub fn peer(&self) -> SocketAddr {
         self.peer.peer()
+    }
+    /// The law of the connection as the peer has told it: `name key=value ...`.
+    pub fn law_name(&self) -> String {
+        self.peer.channel.params().law.clone()
     }
     /// Numbers of frames.
     pub fn counts(&self) -> SessionCounts {

@@ -1,0 +1,78 @@
+//! The members of an ensemble, and what the switch knows of their health.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use ratewire_acp::Credentials;
+
+/// Time between attempts to reach a member that is down.
+pub(super) const RETRY: Duration = Duration::from_secs(1);
+
+/// A member of an ensemble.
+#[derive(Clone, Debug)]
+pub struct Member {
+    /// What people call it.
+    pub name: String,
+    /// Its ACP address.
+    pub address: SocketAddr,
+    /// How the switch and the member know each other; the switch is the client.
+    pub credentials: Credentials,
+}
+
+/// Whether a member is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Health {
+    /// Nothing has been asked of it yet.
+    Unknown,
+    /// It answers.
+    Up,
+    /// It does not.
+    Down {
+        /// Since when, from the switch's start.
+        since: Duration,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// A member and its health.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) member: Member,
+    pub(super) health: Health,
+    /// When something authentic last came from it, in any session.
+    pub(super) heard: Option<Duration>,
+    /// When it is tried again while it is down.
+    pub(super) retry: Option<Duration>,
+    /// Times that it went down.
+    pub(super) failures: u64,
+}
+
+impl Seen {
+    pub(super) fn new(member: Member) -> Seen {
+        Seen { member, health: Health::Unknown, heard: None, retry: None, failures: 0 }
+    }
+
+    pub(super) fn is_down(&self) -> bool {
+        matches!(self.health, Health::Down { .. })
+    }
+
+    /// Notes a sign of life. Returns whether the member was not up.
+    pub(super) fn hear(&mut self, now: Duration) -> bool {
+        self.heard = Some(now);
+        self.retry = None;
+        let before = core::mem::replace(&mut self.health, Health::Up);
+        before != Health::Up
+    }
+
+    /// Notes that the member does not answer. Returns whether that is new.
+    pub(super) fn miss(&mut self, now: Duration, reason: &str) -> bool {
+        if self.is_down() {
+            return false;
+        }
+        self.failures += 1;
+        self.health = Health::Down { since: now, reason: reason.to_string() };
+        self.retry = Some(now + RETRY);
+        true
+    }
+}

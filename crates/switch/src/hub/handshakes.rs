@@ -1,0 +1,149 @@
+//! Handshakes of a switch: with a peer, and then with each member for it.
+
+use std::time::Duration;
+
+use ratewire_acp::channel::Ends;
+use ratewire_acp::handshakes::{Event, UNKNOWN_LAW, law};
+use ratewire_acp::wire::ConnectionId;
+use ratewire_anypoint::Side;
+use ratewire_units::Time;
+
+use super::{Hub, HubEvent, Numbers, Port, Seat, SessionId};
+use crate::session::Session;
+
+impl Hub {
+    pub(super) fn on_handshake(&mut self, now: Duration, event: Event) {
+        match event {
+            Event::Accepted(ends) => self.accept(now, ends),
+            Event::Abandoned(id) => {
+                if let Some(&(session, _)) = self.ids[Port::Peers as usize].get(&id) {
+                    self.remove(session);
+                }
+            }
+            Event::Connected(ends) => self.joined(now, ends),
+            Event::Unanswered(id) => {
+                let Some((session, member)) = self.pending.remove(&id) else { return };
+                if let Some(seat) = session.and_then(|id| self.seats.get_mut(&id)) {
+                    seat.pending[member] = None;
+                }
+                self.miss(now, member, "it has not answered a handshake");
+            }
+        }
+    }
+
+    fn accept(&mut self, now: Duration, ends: Ends) {
+        let id = SessionId(self.next_session);
+        self.next_session += 1;
+        let (local, remote, name) = (ends.local, ends.params.connection, ends.params.law.clone());
+        let known = law(&name);
+        let used = known.clone().unwrap_or_else(|| self.config.peers.law.clone());
+        let (members, routing) = (self.ensemble.len(), (self.config.routing)());
+        let settings = &self.config.session;
+        let mut session = Session::new(Time::ZERO, used, settings, members, routing, ends);
+        if known.is_none() {
+            session.reset(UNKNOWN_LAW, &format!("the switch knows no law {name:?}"));
+        }
+        self.seats.insert(id, Seat::new(now, session, members));
+        self.register(id, Side::Peer, Numbers { local, remote });
+        self.look_after(now, id);
+    }
+
+    /// Connects with the members for a peer that has shown that it has the keys.
+    pub(super) fn welcome(&mut self, now: Duration, id: SessionId) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        self.events.push(HubEvent::PeerConnected(seat.session.peer()));
+        seat.begins_at = Some(now + self.config.patience);
+        for member in 0..self.ensemble.len() {
+            if !self.ensemble[member].is_down() {
+                self.connect(now, id, member);
+            }
+        }
+        self.begin_if_whole(now, id);
+    }
+
+    /// Connects with a member for a session that lacks it.
+    pub(super) fn connect(&mut self, now: Duration, id: SessionId, member: usize) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        let is_wanted = seat.begins_at.is_some() || seat.session.has_begun();
+        let lacks = !seat.session.has(member) && seat.pending[member].is_none();
+        if !is_wanted || !lacks || seat.session.closed().is_some() {
+            return;
+        }
+        let law = seat.session.law_name();
+        if let Some(connection) = self.shake(now, member, &law, Some(id))
+            && let Some(seat) = self.seats.get_mut(&id)
+        {
+            seat.pending[member] = Some(connection);
+        }
+    }
+
+    /// Asks a member that is down whether it is there.
+    pub(super) fn ask(&mut self, now: Duration, member: usize) {
+        let law = self.config.peers.law_name.clone();
+        self.shake(now, member, &law, None);
+    }
+
+    fn shake(
+        &mut self,
+        now: Duration,
+        member: usize,
+        law: &str,
+        session: Option<SessionId>,
+    ) -> Option<ConnectionId> {
+        let known = &self.ensemble[member].member;
+        let begun = self.of_members.connect(now, known.address, &known.credentials, law);
+        match begun {
+            Ok(connection) => {
+                self.pending.insert(connection, (session, member));
+                Some(connection)
+            }
+            Err(error) => {
+                self.miss(now, member, &error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A member has accepted a connection.
+    fn joined(&mut self, now: Duration, ends: Ends) {
+        let Some((session, member)) = self.pending.remove(&ends.local) else { return };
+        // A connection that only asked is forgotten: the member never hears of it again.
+        if let Some(id) = session
+            && let Some(seat) = self.seats.get_mut(&id)
+        {
+            let numbers = Numbers { local: ends.local, remote: ends.params.connection };
+            seat.pending[member] = None;
+            let time = seat.time(now);
+            seat.session.join(time, member, ends);
+            self.register(id, Side::Member(member), numbers);
+            self.begin_if_whole(now, id);
+            self.look_after(now, id);
+        }
+        self.hear(now, member);
+    }
+
+    fn begin_if_whole(&mut self, now: Duration, id: SessionId) {
+        let is_waited_for = |seat: &Seat| seat.pending.iter().any(Option::is_some);
+        if self.seats.get(&id).is_some_and(|seat| !is_waited_for(seat)) {
+            self.begin(now, id);
+        }
+    }
+
+    /// Begins a session. Members that have not answered by now, and in no other session either,
+    /// are down.
+    pub(super) fn begin(&mut self, now: Duration, id: SessionId) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        let Some(latest) = seat.begins_at.take() else { return };
+        let time = seat.time(now);
+        seat.session.begin(time);
+        let late: Vec<usize> =
+            (0..seat.pending.len()).filter(|k| seat.pending[*k].is_some()).collect();
+        for k in late {
+            let began = latest.saturating_sub(self.config.patience);
+            if self.ensemble[k].heard.is_none_or(|heard| heard < began) {
+                self.miss(now, k, "it has not answered a handshake in time");
+            }
+        }
+        self.look_after(now, id);
+    }
+}

@@ -1,0 +1,409 @@
+//! All sessions of a switch, sans-IO. Time is that since the switch's start.
+
+mod ensemble;
+mod handshakes;
+mod ports;
+mod seat;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::net::SocketAddr;
+use std::time::Duration;
+
+pub use ensemble::{Health, Member};
+use ensemble::{RETRY, Seen};
+pub use ports::{Port, PortOf};
+use ratewire_acp::channel::CloseReason;
+use ratewire_acp::handshakes::Handshakes;
+use ratewire_acp::wire::{ConnectionId, Initial, PacketType, packet_type};
+use ratewire_acp::{Config, Error};
+use ratewire_anypoint::Side;
+use ratewire_anypoint::routing::Routing;
+use ratewire_units::Bytes;
+pub use seat::SessionId;
+use seat::{Numbers, Seat};
+
+use crate::session::{SessionConfig, SessionCounts, SessionEvent};
+
+/// Makes the routing module of a new session.
+pub type NewRouting = Box<dyn Fn() -> Box<dyn Routing> + Send>;
+
+/// What a switch is to do.
+pub struct HubConfig {
+    /// Settings of the connections with peers; their credentials are those of the switch.
+    pub peers: Config,
+    /// How sessions treat their packets; the credentials in it are not used.
+    pub session: SessionConfig,
+    /// The members.
+    pub members: Vec<Member>,
+    /// The routing module.
+    pub routing: NewRouting,
+    /// Time for members to answer before a session begins without them.
+    pub patience: Duration,
+}
+
+/// What has happened, for logs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HubEvent {
+    /// A peer has connected.
+    PeerConnected(SocketAddr),
+    /// Its connection is over.
+    PeerGone(SocketAddr, CloseReason),
+    /// A member answers, again or for the first time.
+    MemberUp(usize),
+    /// A member does not answer any more.
+    MemberDown(usize, String),
+}
+
+/// What a switch knows of a member.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberState<'a> {
+    /// The member.
+    pub member: &'a Member,
+    /// Its health.
+    pub health: &'a Health,
+    /// Sessions that it is connected in.
+    pub sessions: usize,
+    /// Payload on its way to it.
+    pub outstanding: Bytes,
+    /// Times that it went down.
+    pub failures: u64,
+}
+
+impl PartialEq for Member {
+    fn eq(&self, other: &Member) -> bool {
+        (&self.name, self.address) == (&other.name, other.address)
+    }
+}
+
+/// All sessions of a switch.
+pub struct Hub {
+    config: HubConfig,
+    ensemble: Vec<Seen>,
+    /// Handshakes of peers, and with members.
+    of_peers: Handshakes,
+    of_members: Handshakes,
+    seats: BTreeMap<SessionId, Seat>,
+    next_session: u64,
+    /// By port: sessions by the numbers of their connections.
+    ids: [BTreeMap<ConnectionId, (SessionId, Side)>; 2],
+    /// By number at the other end: numbers of connections.
+    remotes: BTreeSet<(ConnectionId, Port, ConnectionId)>,
+    /// Handshakes with members that are not over: of a session, or to see whether the member is
+    /// there.
+    pending: BTreeMap<ConnectionId, (Option<SessionId>, usize)>,
+    deadlines: BTreeSet<(Duration, SessionId)>,
+    retries: BTreeSet<(Duration, SessionId, usize)>,
+    /// By port: sides with packets to send.
+    dirty: [VecDeque<(SessionId, Side)>; 2],
+    events: Vec<HubEvent>,
+    /// Frames of sessions that are over.
+    past: SessionCounts,
+}
+
+impl Hub {
+    /// A switch without sessions.
+    ///
+    /// # Errors
+    /// When the kernel gives no random numbers.
+    pub fn new(config: HubConfig) -> Result<Hub, Error> {
+        Ok(Hub {
+            ensemble: config.members.iter().cloned().map(Seen::new).collect(),
+            of_peers: Handshakes::new(&config.peers, true)?,
+            of_members: Handshakes::new(&config.session.acp, false)?,
+            config,
+            seats: BTreeMap::new(),
+            next_session: 0,
+            ids: Default::default(),
+            remotes: BTreeSet::new(),
+            pending: BTreeMap::new(),
+            deadlines: BTreeSet::new(),
+            retries: BTreeSet::new(),
+            dirty: Default::default(),
+            events: Vec::new(),
+            past: SessionCounts::default(),
+        })
+    }
+
+    /// Number of sessions.
+    pub fn sessions(&self) -> usize {
+        self.seats.len()
+    }
+    /// Frames of all sessions so far.
+    pub fn counts(&self) -> SessionCounts {
+        let all = self.seats.values().map(|seat| seat.session.counts());
+        all.fold(self.past, SessionCounts::plus)
+    }
+    /// The members.
+    pub fn members(&self) -> impl Iterator<Item = MemberState<'_>> {
+        self.ensemble.iter().enumerate().map(|(k, seen)| {
+            let with = || self.seats.values().filter(move |seat| seat.session.has(k));
+            MemberState {
+                member: &seen.member,
+                health: &seen.health,
+                sessions: with().count(),
+                outstanding: with().map(|s| s.session.outstanding(Side::Member(k))).sum(),
+                failures: seen.failures,
+            }
+        })
+    }
+    /// What has happened since the last call.
+    pub fn take_events(&mut self) -> Vec<HubEvent> {
+        core::mem::take(&mut self.events)
+    }
+
+    /// Handles a datagram.
+    pub fn on_datagram(
+        &mut self,
+        now: Duration,
+        port: Port,
+        from: SocketAddr,
+        datagram: &mut [u8],
+        marked: bool,
+    ) {
+        let size = datagram.len();
+        let Ok((kind, id, rest)) = packet_type(datagram) else { return };
+        let event = match (kind, port) {
+            (PacketType::Data, _) => return self.on_data(now, port, from, id, datagram, marked),
+            (PacketType::Initial, Port::Peers) => {
+                let has_room = self.seats.len() < self.config.peers.connections;
+                let initial = Initial::read(rest, size).ok();
+                initial
+                    .and_then(|initial| self.of_peers.on_initial(now, from, id, &initial, has_room))
+            }
+            (PacketType::Retry, Port::Members) => {
+                self.of_members.on_retry(now, from, id, rest);
+                None
+            }
+            (PacketType::Accept, Port::Members) => self.of_members.on_accept(from, id, rest),
+            (PacketType::Unknown, _) => {
+                if let Ok(proof) = rest.try_into() {
+                    self.on_unknown(now, port, id, &proof);
+                }
+                None
+            }
+            _ => None,
+        };
+        if let Some(event) = event {
+            self.on_handshake(now, event);
+        }
+    }
+
+    fn on_data(
+        &mut self,
+        now: Duration,
+        port: Port,
+        from: SocketAddr,
+        id: ConnectionId,
+        datagram: &mut [u8],
+        marked: bool,
+    ) {
+        let Some(&(session, side)) = self.ids[port as usize].get(&id) else {
+            let handshakes = match port {
+                Port::Peers => &mut self.of_peers,
+                Port::Members => &mut self.of_members,
+            };
+            return handshakes.answer_unknown(now, from, id, datagram.len());
+        };
+        let Some(seat) = self.seats.get_mut(&session) else { return };
+        let time = seat.time(now);
+        if seat.session.on_datagram(time, side, from, datagram, marked) {
+            match side {
+                Side::Peer if self.of_peers.confirm(id) => self.welcome(now, session),
+                Side::Peer => {}
+                Side::Member(k) => self.hear(now, k),
+            }
+        }
+        self.look_after(now, session);
+    }
+
+    /// Handles a proof that a connection's other end, which has this number for it, knows it no
+    /// more.
+    fn on_unknown(&mut self, now: Duration, port: Port, remote: ConnectionId, proof: &[u8; 16]) {
+        let range = (remote, port, ConnectionId(0))..=(remote, port, ConnectionId(u64::MAX));
+        let known: Vec<ConnectionId> = self.remotes.range(range).map(|(.., id)| *id).collect();
+        for id in known {
+            let Some(&(session, side)) = self.ids[port as usize].get(&id) else { continue };
+            let Some(seat) = self.seats.get_mut(&session) else { continue };
+            if seat.session.is_proof(side, proof) {
+                let time = seat.time(now);
+                seat.session.forgotten(time, side);
+                self.look_after(now, session);
+            }
+        }
+    }
+
+    /// Does what follows from a change of a session.
+    fn look_after(&mut self, now: Duration, id: SessionId) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        let events = seat.session.take_events();
+        for side in seat.session.take_changed() {
+            if !seat.set_dirty(side, true) {
+                self.dirty[Port::of(side) as usize].push_back((id, side));
+            }
+        }
+        for event in events {
+            match event {
+                SessionEvent::Lost { member, reason } => {
+                    self.unregister(id, Side::Member(member));
+                    let again = match reason {
+                        CloseReason::Forgotten => now,
+                        _ => now + RETRY,
+                    };
+                    self.retries.insert((again, id, member));
+                }
+                SessionEvent::Silent(k) => {
+                    self.unregister(id, Side::Member(k));
+                    let silence = length(self.config.session.silence);
+                    let heard = self.ensemble[k].heard;
+                    if heard.is_none_or(|heard| heard + silence <= now) {
+                        self.miss(now, k, "it has left packets unanswered");
+                    } else {
+                        self.retries.insert((now, id, k));
+                    }
+                }
+            }
+        }
+        // What is due may need packets to be sent first.
+        if self.seats.get(&id).is_some_and(|seat| !seat.is_dirty()) {
+            self.index(id);
+        }
+    }
+
+    /// Puts a session's deadline into the index.
+    fn index(&mut self, id: SessionId) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        let due = seat.due();
+        let before = core::mem::replace(&mut seat.deadline, due);
+        if before != due {
+            self.deadlines.remove(&(before, id));
+            if due < Duration::MAX {
+                self.deadlines.insert((due, id));
+            }
+        }
+    }
+
+    /// Notes the numbers of a connection.
+    fn register(&mut self, id: SessionId, side: Side, numbers: Numbers) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        seat.set_numbers(side, Some(numbers));
+        let port = Port::of(side);
+        self.ids[port as usize].insert(numbers.local, (id, side));
+        self.remotes.insert((numbers.remote, port, numbers.local));
+    }
+
+    /// Forgets a connection.
+    fn unregister(&mut self, id: SessionId, side: Side) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
+        if let Some(Numbers { local, remote }) = seat.set_numbers(side, None) {
+            self.ids[Port::of(side) as usize].remove(&local);
+            self.remotes.remove(&(remote, Port::of(side), local));
+        }
+    }
+
+    /// Notes a sign of life of a member. If it was down, all sessions get it back.
+    fn hear(&mut self, now: Duration, member: usize) {
+        if self.ensemble[member].hear(now) {
+            self.events.push(HubEvent::MemberUp(member));
+            let all: Vec<SessionId> = self.seats.keys().copied().collect();
+            for session in all {
+                self.connect(now, session, member);
+            }
+        }
+    }
+
+    /// Notes that a member does not answer. All sessions go on without it.
+    fn miss(&mut self, now: Duration, member: usize, reason: &str) {
+        if !self.ensemble[member].miss(now, reason) {
+            return;
+        }
+        self.events.push(HubEvent::MemberDown(member, reason.to_string()));
+        let all: Vec<SessionId> = self.seats.keys().copied().collect();
+        for id in all {
+            let Some(seat) = self.seats.get_mut(&id) else { continue };
+            let time = seat.time(now);
+            seat.session.fail(time, member);
+            self.unregister(id, Side::Member(member));
+            self.look_after(now, id);
+        }
+    }
+
+    /// When to call [`Hub::on_timer`].
+    pub fn deadline(&self) -> Option<Duration> {
+        let sessions = self.deadlines.first().map(|(at, _)| *at);
+        let retries = self.retries.first().map(|(at, ..)| *at);
+        let members = self.ensemble.iter().filter_map(|seen| seen.retry);
+        let handshakes = [self.of_peers.deadline(), self.of_members.deadline()];
+        members.chain(sessions).chain(retries).chain(handshakes.into_iter().flatten()).min()
+    }
+
+    /// Does what is due; call it at [`Hub::deadline`].
+    pub fn on_timer(&mut self, now: Duration) {
+        while let Some(event) = self.of_peers.on_timer(now) {
+            self.on_handshake(now, event);
+        }
+        while let Some(event) = self.of_members.on_timer(now) {
+            self.on_handshake(now, event);
+        }
+        for k in 0..self.ensemble.len() {
+            if self.ensemble[k].retry.is_some_and(|at| at <= now) {
+                self.ensemble[k].retry = Some(now + RETRY);
+                self.ask(now, k);
+            }
+        }
+        while let Some((at, id, member)) = self.retries.first().copied().filter(|r| r.0 <= now) {
+            self.retries.remove(&(at, id, member));
+            self.connect(now, id, member);
+        }
+        while let Some((at, id)) = self.deadlines.first().copied().filter(|(at, _)| *at <= now) {
+            self.deadlines.remove(&(at, id));
+            let Some(seat) = self.seats.get_mut(&id) else { continue };
+            seat.deadline = Duration::MAX;
+            if seat.begins_at.is_some_and(|at| at <= now) {
+                self.begin(now, id);
+            }
+            if let Some(seat) = self.seats.get_mut(&id) {
+                let time = seat.time(now);
+                seat.session.on_timer(time);
+            }
+            self.look_after(now, id);
+        }
+    }
+
+    /// Forgets a session.
+    fn remove(&mut self, id: SessionId) {
+        for side in self.seats.get(&id).map(Seat::sides).unwrap_or_default() {
+            self.unregister(id, side);
+        }
+        let Some(seat) = self.seats.remove(&id) else { return };
+        self.past = self.past.plus(seat.session.counts());
+        self.deadlines.remove(&(seat.deadline, id));
+        for connection in seat.pending.into_iter().flatten() {
+            self.of_members.give_up(connection);
+            self.pending.remove(&connection);
+        }
+        let reason = seat.session.closed().cloned().unwrap_or(CloseReason::Idle);
+        self.events.push(HubEvent::PeerGone(seat.session.peer(), reason));
+    }
+
+    /// Takes no more peers.
+    pub fn refuse_peers(&mut self) {
+        self.config.peers.connections = 0;
+    }
+
+    /// Ends all sessions.
+    pub fn reset_all(&mut self, now: Duration, text: &str) {
+        let all: Vec<SessionId> = self.seats.keys().copied().collect();
+        for id in all {
+            if let Some(seat) = self.seats.get_mut(&id) {
+                seat.session.reset(0, text);
+            }
+            self.look_after(now, id);
+        }
+    }
+}
+
+fn length(duration: ratewire_units::Duration) -> Duration {
+    Duration::from_nanos(duration.ps().div_ceil(1000))
+}

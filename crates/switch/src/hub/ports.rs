@@ -1,0 +1,80 @@
+//! The two sides of a switch as sockets see them.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use ratewire_acp::channel::Transmit;
+use ratewire_acp::socket::Packets;
+use ratewire_anypoint::Side;
+
+use super::{Hub, SessionId};
+
+/// A side of the switch: each has a socket of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Port {
+    /// The side of the peers.
+    Peers = 0,
+    /// The side of the members.
+    Members = 1,
+}
+
+impl Port {
+    pub(super) fn of(side: Side) -> Port {
+        match side {
+            Side::Peer => Port::Peers,
+            Side::Member(_) => Port::Members,
+        }
+    }
+}
+
+/// The packets of a port.
+pub struct PortOf<'a> {
+    hub: &'a mut Hub,
+    port: Port,
+}
+
+impl Hub {
+    /// The packets to send at a port.
+    pub fn port(&mut self, port: Port) -> PortOf<'_> {
+        PortOf { hub: self, port }
+    }
+}
+
+impl Packets for PortOf<'_> {
+    type Key = (SessionId, Side);
+
+    fn poll_packet(&mut self) -> Option<(SocketAddr, Vec<u8>)> {
+        match self.port {
+            Port::Peers => self.hub.of_peers.poll_packet(),
+            Port::Members => self.hub.of_members.poll_packet(),
+        }
+    }
+
+    fn poll_dirty(&mut self) -> Option<(SessionId, Side)> {
+        self.hub.dirty[self.port as usize].pop_front()
+    }
+
+    fn put_back(&mut self, key: (SessionId, Side)) {
+        self.hub.dirty[self.port as usize].push_back(key);
+    }
+
+    fn poll_transmit(
+        &mut self,
+        now: Duration,
+        (id, side): (SessionId, Side),
+        out: &mut Vec<u8>,
+    ) -> Option<Transmit> {
+        let seat = self.hub.seats.get_mut(&id)?;
+        let time = seat.time(now);
+        seat.session.poll_transmit(time, side, out)
+    }
+
+    fn settle(&mut self, (id, side): (SessionId, Side)) {
+        let Some(seat) = self.hub.seats.get_mut(&id) else { return };
+        seat.set_dirty(side, false);
+        if seat.session.is_over() {
+            return self.hub.remove(id);
+        }
+        self.hub.index(id);
+    }
+}

@@ -1,0 +1,143 @@
+//! A switch that runs: sockets around the sans-IO [`Hub`].
+
+use std::cell::RefCell;
+use std::future::Future;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use ratewire_acp::Error;
+use ratewire_acp::socket::Socket;
+use ratewire_timer::Timer;
+use tokio::time::Instant;
+
+use crate::hub::{Hub, HubConfig, HubEvent, Port};
+
+/// Time for the last packets of sessions that are ended.
+const FAREWELL: Duration = Duration::from_millis(100);
+
+/// A switch with open sockets.
+pub struct Running {
+    hub: RefCell<Hub>,
+    start: Instant,
+    address: SocketAddr,
+    sockets: RefCell<[Socket; 2]>,
+    timer: Timer,
+}
+
+impl Running {
+    /// Opens the sockets: peers connect to `listen`, and packets to members leave from `outside`.
+    /// Call it in a tokio runtime with I/O and time.
+    ///
+    /// # Errors
+    /// When an address cannot be bound, or the kernel gives no random numbers.
+    pub fn open(
+        listen: SocketAddr,
+        outside: SocketAddr,
+        config: HubConfig,
+    ) -> Result<Running, Error> {
+        let bind = |address| UdpSocket::bind(address).map_err(Error::Socket);
+        let (peers, members) = (bind(listen)?, bind(outside)?);
+        let address = peers.local_addr().map_err(Error::Socket)?;
+        let socket = |socket| Socket::new(socket).map_err(Error::Socket);
+        Ok(Running {
+            hub: RefCell::new(Hub::new(config)?),
+            start: Instant::now(),
+            address,
+            sockets: RefCell::new([socket(peers)?, socket(members)?]),
+            timer: Timer::new().map_err(Error::Socket)?,
+        })
+    }
+
+    /// The address for peers.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Time since the start.
+    pub fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    /// Reads something of the switch.
+    pub fn look<T>(&self, look: impl FnOnce(&Hub) -> T) -> T {
+        look(&self.hub.borrow())
+    }
+
+    /// Passes packets on until `stop` completes; `note` gets what happens. Then no new peers are
+    /// taken, those there have `drain` to finish, and the rest is reset.
+    ///
+    /// # Errors
+    /// When a socket fails.
+    pub async fn run(
+        &self,
+        stop: impl Future<Output = ()>,
+        drain: Duration,
+        mut note: impl FnMut(HubEvent),
+    ) -> io::Result<()> {
+        tokio::select! {
+            failed = self.serve(&mut note, |_| false) => return failed,
+            () = stop => {}
+        }
+        self.hub.borrow_mut().refuse_peers();
+        let drained = self.serve(&mut note, |hub| hub.sessions() == 0);
+        if let Ok(done) = tokio::time::timeout(drain, drained).await {
+            return done;
+        }
+        self.hub.borrow_mut().reset_all(self.now(), "the switch ends");
+        let gone = self.serve(&mut note, |hub| hub.sessions() == 0);
+        tokio::time::timeout(FAREWELL, gone).await.unwrap_or(Ok(()))
+    }
+
+    /// Passes packets on until `is_done`.
+    async fn serve(
+        &self,
+        note: &mut impl FnMut(HubEvent),
+        is_done: impl Fn(&Hub) -> bool,
+    ) -> io::Result<()> {
+        loop {
+            let wait = self.turn()?;
+            let events = self.hub.borrow_mut().take_events();
+            events.into_iter().for_each(&mut *note);
+            if is_done(&self.hub.borrow()) {
+                return Ok(());
+            }
+            if wait == Some(Duration::ZERO) {
+                tokio::task::yield_now().await;
+                continue;
+            }
+            self.ready(wait).await?;
+        }
+    }
+
+    /// Waits until there is something to do.
+    #[expect(clippy::await_holding_refcell_ref, reason = "no other task uses the sockets")]
+    async fn ready(&self, wait: Option<Duration>) -> io::Result<()> {
+        let sockets = self.sockets.borrow();
+        tokio::select! {
+            ready = sockets[0].ready() => ready,
+            ready = sockets[1].ready() => ready,
+            () = self.timer.wait(wait) => Ok(()),
+        }
+    }
+
+    /// Takes what has arrived, does what is due and sends. Returns how long to wait.
+    fn turn(&self) -> io::Result<Option<Duration>> {
+        let mut sockets = self.sockets.borrow_mut();
+        let mut hub = self.hub.borrow_mut();
+        let mut is_more = false;
+        for (socket, port) in sockets.iter_mut().zip([Port::Peers, Port::Members]) {
+            let now = self.now();
+            is_more |= socket.receive(|arrival| {
+                hub.on_datagram(now, port, arrival.from, arrival.datagram, arrival.marked);
+            })?;
+        }
+        let now = self.now();
+        hub.on_timer(now);
+        for (socket, port) in sockets.iter_mut().zip([Port::Peers, Port::Members]) {
+            is_more |= socket.send(now, &mut hub.port(port));
+        }
+        let wait = hub.deadline().map(|at| at.saturating_sub(self.now()));
+        Ok(if is_more { Some(Duration::ZERO) } else { wait })
+    }
+}
