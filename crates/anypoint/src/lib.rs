@@ -13,8 +13,9 @@
 //!   concern.
 //! - **Order** is kept for each member, not between members (*partial ordering*). Data that is lost
 //!   on its way to the switch keeps its place in the order, unless the routing module must read it
-//!   to choose the member: then it comes after the data that overtook it. Lost frames of sizes of
-//!   their own that follow each other go to one member.
+//!   to choose the member: then it comes after the data that overtook it, unless that
+//!   [waits](Switch::must_wait). Lost frames of sizes of their own that follow each other go to one
+//!   member.
 //! - **Failures.** Data that a failed member has not acknowledged loses its place and is routed
 //!   anew when the peer's transport sends it again. Acknowledged data is never sent again. If the
 //!   member has part of a frame of several packets, the rest goes to another member; of frames with

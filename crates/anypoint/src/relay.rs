@@ -315,6 +315,20 @@ impl Relay {
         }
     }
 
+    /// Tells a source of a range as if a target had acknowledged it, but not for good.
+    pub(crate) fn hear(&mut self, source: usize, start: u64, end: u64) {
+        let from = &mut self.sources[source];
+        from.heard.insert(start, end);
+        from.newest = start;
+    }
+    /// The other way round.
+    pub(crate) fn unhear(&mut self, source: usize, start: u64, end: u64) {
+        let from = &mut self.sources[source];
+        for (start, end) in from.acked.gaps(start, end) {
+            from.heard.remove(start, end);
+        }
+    }
+
     /// Holds feedback for newly covered data of a source until the source gets the acknowledgement,
     /// so that feedback and packets stay together.
     pub(crate) fn hold(&mut self, source: usize, feedback: f64) {

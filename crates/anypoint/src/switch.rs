@@ -230,6 +230,32 @@ impl Switch {
         }
     }
 
+    /// Whether data of the peer must wait because data before it is missing: the routing module
+    /// reads frames, and those that are missing could not keep their place. Whoever has the bytes
+    /// keeps them, tells with [`Switch::hold`] and gives them in order.
+    pub fn must_wait(&self, offset: u64) -> bool {
+        let placed = match &self.connection {
+            Some(connection) => connection.inbound.placed(0),
+            None => self.rest.inbound.below[0],
+        };
+        self.ground.routing.reads_content() && offset > placed
+    }
+
+    /// Tells the peer that data which must wait has come. The peer sends it again if that was in
+    /// vain, as after any selective acknowledgement.
+    pub fn hold(&mut self, now: Time, start: u64, end: u64, out: &mut Vec<Output>) {
+        let (connection, ground) = self.wake(now);
+        connection.hold(ground, start, end, out);
+    }
+
+    /// Notes that data which was held is about to be given to [`Switch::on_segment`], or is
+    /// dropped.
+    pub fn release(&mut self, start: u64, end: u64) {
+        if let Some(connection) = &mut self.connection {
+            connection.inbound.unhear(0, start, end);
+        }
+    }
+
     /// Handles an acknowledgement from a receiver.
     pub fn on_ack(&mut self, now: Time, from: Side, ack: &Ack, out: &mut Vec<Output>) {
         if self.knows(from) {

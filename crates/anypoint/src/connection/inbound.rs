@@ -81,6 +81,13 @@ impl Connection {
         }
     }
 
+    /// Tells the peer of data that waits at the switch.
+    pub(crate) fn hold(&mut self, ground: &Ground, start: u64, end: u64, out: &mut Vec<Output>) {
+        self.inbound.hear(0, start, end);
+        let ack = self.ack_to_peer(ground, self.last_header[INBOUND], false);
+        out.push(Output::Ack(Side::Peer, ack));
+    }
+
     /// Handles data that a member has and the peer sends again, as a transport does after a
     /// timeout. If the member waits for the rest of a frame that the peer has begun, the member no
     /// longer waits.

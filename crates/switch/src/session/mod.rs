@@ -7,7 +7,9 @@ mod closing;
 mod passing;
 #[cfg(test)]
 mod tests;
+mod waiting;
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use ratewire_acp::Config;
@@ -19,6 +21,7 @@ use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::leg::{self, Content, Leg};
+use waiting::Held;
 
 /// Packets of a peer that wait for the members' handshakes, at most.
 const MOST_WAITING: usize = 64;
@@ -92,6 +95,8 @@ pub struct Session {
     early: Option<Vec<Early>>,
     /// Whether a side has said where its stream ends.
     has_ends: bool,
+    /// By offset in the peer's stream: data that waits for data before it.
+    held: BTreeMap<u64, Held>,
     counts: SessionCounts,
     events: Vec<SessionEvent>,
     /// Sides that may have packets to send.
@@ -129,6 +134,7 @@ impl Session {
             members: (0..members).map(|_| None).collect(),
             early: Some(Vec::new()),
             has_ends: false,
+            held: BTreeMap::new(),
             counts: SessionCounts::default(),
             events: Vec::new(),
             changed: Vec::new(),

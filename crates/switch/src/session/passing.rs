@@ -41,13 +41,12 @@ impl Session {
                 self.on_segment(now, side, &segment, FrameOf::default(), marked, None);
             }
             Part::Data(data) => {
-                let kind = SegmentKind::Data { again: data.again };
-                let segment = segment(kind, data.offset, data.bytes.len() as u64);
-                match passing(side, data) {
-                    Ok((passing, frame)) => {
-                        self.on_segment(now, side, &segment, frame, marked, Some(passing));
-                    }
-                    Err(what) => self.violates(now, side, what),
+                if side == Side::Peer && self.switch.must_wait(data.offset) {
+                    return self.hold(now, data, header, marked);
+                }
+                self.on_data(now, side, data, header, marked);
+                if side == Side::Peer {
+                    self.give_held(now);
                 }
             }
             Part::Empty { offset, length } => {
@@ -82,6 +81,28 @@ impl Session {
             | Part::Pong(_)
             | Part::Challenge(_)
             | Part::Answer(_) => {}
+        }
+    }
+
+    pub(super) fn on_data(
+        &mut self,
+        now: Time,
+        side: Side,
+        data: &DataPart<'_>,
+        header: &Header,
+        marked: bool,
+    ) {
+        let segment = Segment {
+            kind: SegmentKind::Data { again: data.again },
+            offset: data.offset,
+            payload: Bytes::new(data.bytes.len() as u64),
+            header: *header,
+        };
+        match passing(side, data) {
+            Ok((passing, frame)) => {
+                self.on_segment(now, side, &segment, frame, marked, Some(passing));
+            }
+            Err(what) => self.violates(now, side, what),
         }
     }
 

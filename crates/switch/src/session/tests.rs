@@ -8,7 +8,7 @@ use ratewire_acp::connection::Connection;
 use ratewire_acp::keys::{ClientHandshake, ServerHandshake};
 use ratewire_acp::wire::{ConnectionId, Params};
 use ratewire_acp::{Credentials, Frame};
-use ratewire_anypoint::routing::RoundRobin;
+use ratewire_anypoint::routing::{KeyHash, RoundRobin};
 
 use super::*;
 
@@ -83,6 +83,10 @@ const SWITCH: SocketAddr =
 
 impl Rig {
     fn new(law: &str, members: usize, path: Path) -> Rig {
+        Rig::with(law, members, path, Box::new(RoundRobin::default()))
+    }
+
+    fn with(law: &str, members: usize, path: Path, routing: Box<dyn Routing>) -> Rig {
         let config = Config::new(Credentials::Shared([7; 32]));
         let known = AnyLaw::new(law, &[]).unwrap();
         let [client, server] = ends(&config, law, [address(Side::Peer), SWITCH]);
@@ -92,7 +96,6 @@ impl Rig {
             transforms: Transforms::Refusals { shuffle: 0.1 },
             silence: Duration::from_secs(1),
         };
-        let routing = Box::new(RoundRobin::default());
         let zero = Time::ZERO;
         let mut rig = Rig {
             now: zero,
@@ -397,4 +400,34 @@ fn a_frame_larger_than_all_windows_passes() {
     let got = &rig.members[0].as_ref().unwrap().got;
     assert!(got.len() == 1 && got[0].data == data);
     assert_eq!(rig.peer.connection.metrics().buffered, Bytes::ZERO);
+}
+
+#[test]
+fn frames_of_one_key_keep_their_order_on_a_bad_path() {
+    const FRAMES: u64 = 1000;
+    let mut rig = Rig::with("xcp", 4, BAD, Box::new(KeyHash { offset: 0, len: 1 }));
+    rig.run(ms(100));
+    let mut written = 0;
+    for at in (100..100_000).step_by(10) {
+        while written < FRAMES {
+            let key = vec![(written % 32) as u8; 1 + (written * 7919 % 3000) as usize];
+            if rig.peer.connection.write(Frame::new(written, key)).is_err() {
+                break;
+            }
+            written += 1;
+        }
+        rig.run(ms(at));
+        if written == FRAMES && rig.peer.connection.metrics().buffered == Bytes::ZERO {
+            break;
+        }
+    }
+    let all: Vec<Vec<u64>> = (0..4).map(|k| rig.got(k)).collect();
+    assert_eq!(all.iter().map(Vec::len).sum::<usize>() as u64, FRAMES);
+    for got in &all {
+        assert!(got.is_sorted(), "{got:?}");
+    }
+    for key in 0..32 {
+        let with = all.iter().filter(|got| got.iter().any(|id| id % 32 == key));
+        assert_eq!(with.count(), 1, "a key has one member");
+    }
 }
