@@ -6,6 +6,8 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod hub;
 mod leg;
 mod queue;
