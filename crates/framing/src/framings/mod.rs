@@ -1,0 +1,117 @@
+//! The family of framings. A framing is a file or a folder here, and a line of the registry.
+
+mod length_prefix;
+mod lines;
+mod resp;
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::request::Expect;
+use crate::scan::{AnswerScanner, Entry, RequestScanner};
+use crate::violation::{Reason, Violation};
+
+const REGISTRY: &[&Entry] = &[&resp::ENTRY, &lines::ENTRY, &length_prefix::ENTRY];
+
+/// A framing of the registry.
+#[derive(Clone, Copy)]
+pub struct Framing(&'static Entry);
+
+/// All framings, in the order of the registry.
+pub fn list() -> impl Iterator<Item = Framing> {
+    REGISTRY.iter().copied().map(Framing)
+}
+
+impl Framing {
+    /// The framing called `name`.
+    ///
+    /// # Errors
+    /// A sentence with all names if no framing is called so.
+    ///
+    /// ```
+    /// use ratewire_framing::Framing;
+    /// assert_eq!(Framing::named("resp").unwrap().name(), "resp");
+    /// assert!(Framing::named("redis").is_err());
+    /// ```
+    pub fn named(name: &str) -> Result<Framing, String> {
+        list().find(|framing| framing.name() == name).ok_or_else(|| {
+            let known: Vec<&str> = list().map(|framing| framing.name()).collect();
+            format!("no framing is called {name:?}; known: {}", known.join(", "))
+        })
+    }
+
+    /// Name of the framing.
+    pub fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// What the framing is, in one sentence.
+    pub fn summary(self) -> &'static str {
+        self.0.summary
+    }
+
+    /// The answer that a gateway gives in the place of a request that no server answers. The
+    /// message says why; characters that a line cannot hold are replaced. `None` if the framing has
+    /// no such answer: the client's connection must be closed.
+    pub fn failure(self, expect: Expect, message: &str) -> Option<Bytes> {
+        (self.0.failure)(expect, message)
+    }
+
+    pub(crate) fn requests(self, longest: usize) -> Box<dyn RequestScanner> {
+        (self.0.requests)(longest)
+    }
+
+    pub(crate) fn answers(self) -> Box<dyn AnswerScanner> {
+        (self.0.answers)()
+    }
+
+    pub(crate) fn probe(self, expect: Expect) -> &'static [u8] {
+        (self.0.probe)(expect)
+    }
+
+    /// The violation of a client.
+    pub(crate) fn refuse(self, reason: Reason) -> Violation {
+        let answer = (self.0.refusal)(&reason);
+        Violation { reason, answer }
+    }
+}
+
+impl PartialEq for Framing {
+    fn eq(&self, other: &Framing) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Framing {}
+
+impl fmt::Debug for Framing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Framing({})", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_summaries_are_in_order() {
+        for framing in list() {
+            assert_eq!(Framing::named(framing.name()), Ok(framing));
+            assert_eq!(list().filter(|other| *other == framing).count(), 1);
+            assert!(framing.summary().ends_with('.'), "{framing:?}");
+        }
+        let message = Framing::named("redis").unwrap_err();
+        assert!(message.contains("\"redis\"") && message.contains("known: resp, "), "{message}");
+    }
+
+    #[test]
+    fn messages_of_failures_keep_to_their_line() {
+        for framing in list() {
+            let Some(answer) = framing.failure(Expect::ORDINARY, "no\r\nserver") else { continue };
+            let text = String::from_utf8(answer.to_vec()).unwrap();
+            assert!(text.contains("no??server") && text.ends_with('\n'), "{framing:?}: {text}");
+        }
+    }
+}

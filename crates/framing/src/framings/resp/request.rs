@@ -1,0 +1,173 @@
+//! Where a request ends.
+
+use crate::scan::{Cursor, RequestCut, RequestScanner, Step, decimal, more, without_cr};
+use crate::violation::Reason;
+
+use super::arguments::{Argument, of_array, of_line};
+use super::route::route;
+
+/// Arguments that Redis allows (`networking.c`).
+const MOST_ARGUMENTS: u64 = 1024 * 1024;
+/// Bytes of an inline command that Redis allows (`PROTO_INLINE_MAX_SIZE`).
+const LONGEST_LINE: usize = 64 * 1024;
+
+/// Finds the ends of requests.
+#[derive(Debug, Default)]
+pub struct Scanner {
+    cursor: Cursor,
+    /// Bulk strings of the array that are not read; `None` before the array's header.
+    missing: Option<u64>,
+    /// Length of the bulk string whose header was read, with the end of its line.
+    bulk: Option<usize>,
+}
+
+impl RequestScanner for Scanner {
+    fn scan(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
+        let step = match window.first() {
+            None => Ok(more(window)),
+            Some(b'*') => self.array(window),
+            Some(_) => self.inline(window),
+        };
+        if !matches!(step, Ok(Step::More(_))) {
+            *self = Scanner::default();
+        }
+        step
+    }
+}
+
+impl Scanner {
+    fn array(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
+        loop {
+            if let Some(length) = self.bulk {
+                if let Err(needed) = self.cursor.skip(length, window) {
+                    return Ok(Step::More(needed));
+                }
+                if !window[..self.cursor.at].ends_with(b"\r\n") {
+                    return Err(Reason::Malformed("no end of line behind a bulk string"));
+                }
+                self.bulk = None;
+                self.missing = self.missing.map(|missing| missing - 1);
+            }
+            if self.missing == Some(0) {
+                return complete(self.cursor.at, &of_array(&window[..self.cursor.at]));
+            }
+            let Some(line) = self.cursor.line(window) else { return Ok(more(window)) };
+            match self.missing {
+                None => self.missing = Some(count(line)?),
+                Some(_) => self.bulk = Some(bulk(line)?),
+            }
+        }
+    }
+
+    fn inline(&mut self, window: &[u8]) -> Result<Step<RequestCut>, Reason> {
+        let line = self.cursor.line(window);
+        if line.map_or(window.len(), <[u8]>::len) > LONGEST_LINE {
+            return Err(Reason::Malformed("too big inline request"));
+        }
+        let Some(line) = line else { return Ok(more(window)) };
+        if line.contains(&0) {
+            return Err(Reason::Malformed("zero byte in inline request"));
+        }
+        let arguments = of_line(without_cr(line));
+        let arguments = arguments.ok_or(Reason::Malformed("unbalanced quotes in request"))?;
+        // Redis closes the connection at either word, because browsers can be made to send it.
+        let name = arguments.first().map(|name| name.to_ascii_lowercase());
+        if matches!(name.as_deref(), Some(b"post" | b"host:")) {
+            return Err(Reason::Malformed("an HTTP request is no request of Redis"));
+        }
+        complete(self.cursor.at, &arguments)
+    }
+}
+
+fn complete(length: usize, arguments: &[Argument<'_>]) -> Result<Step<RequestCut>, Reason> {
+    Ok(Step::Done(route(length, arguments)))
+}
+
+/// The number of bulk strings in an array with this header.
+fn count(line: &[u8]) -> Result<u64, Reason> {
+    let wrong = Reason::Malformed("invalid multibulk length");
+    let digits = line.strip_prefix(b"*").and_then(|line| line.strip_suffix(b"\r"));
+    match digits.ok_or(wrong.clone())? {
+        // Redis takes it for an empty array.
+        [b'-', digits @ ..] if decimal(digits).is_some() => Ok(0),
+        digits => number(digits).filter(|count| *count <= MOST_ARGUMENTS).ok_or(wrong),
+    }
+}
+
+/// A number as Redis reads it: without zeros in front.
+fn number(digits: &[u8]) -> Option<u64> {
+    decimal(digits).filter(|_| digits.len() == 1 || !digits.starts_with(b"0"))
+}
+
+/// Bytes behind the header of a bulk string, with the end of the line.
+fn bulk(line: &[u8]) -> Result<usize, Reason> {
+    let Some(digits) = line.strip_prefix(b"$") else {
+        return Err(Reason::Malformed("expected '$'"));
+    };
+    let length = digits.strip_suffix(b"\r").and_then(number);
+    let length = length.and_then(|length| usize::try_from(length).ok());
+    let length = length.and_then(|length| length.checked_add(2));
+    length.ok_or(Reason::Malformed("invalid bulk length"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hash::hash;
+    use crate::request::Expect;
+
+    fn scan(window: &[u8]) -> Result<Step<RequestCut>, Reason> {
+        Scanner::default().scan(window)
+    }
+
+    #[test]
+    fn requests_end_where_redis_ends_them() {
+        let get = RequestCut::server(20, Some(hash(b"a")), Expect::ORDINARY);
+        assert_eq!(scan(b"*2\r\n$3\r\nGET\r\n$1\r\na\r\n*1\r\n"), Ok(Step::Done(get)));
+        let inline = |length| RequestCut::server(length, Some(hash(b"a")), Expect::ORDINARY);
+        assert_eq!(scan(b"GET a\r\nGET b\r\n"), Ok(Step::Done(inline(7))));
+        assert_eq!(scan(b"get 'a'\nGET b\r\n"), Ok(Step::Done(inline(8))));
+        for (ignored, length) in [("*0\r\nx", 4), ("*-1\r\n", 5), ("\r\nx", 2), ("\n", 1)] {
+            let cut = RequestCut::local(length, "");
+            assert_eq!(scan(ignored.as_bytes()), Ok(Step::Done(cut)), "{ignored:?}");
+        }
+    }
+
+    #[test]
+    fn the_bytes_needed_are_known_from_a_header_on() {
+        for (begun, needed) in [
+            ("", 1),
+            ("*", 2),
+            ("*2\r\n$3", 7),
+            ("*2\r\n$3\r\n", 13),
+            ("*2\r\n$3\r\nGET\r\n$1000\r\n", 1022),
+            ("*1\r\n$18446744073709551613\r\n", usize::MAX),
+            ("GET a", 6),
+        ] {
+            assert_eq!(scan(begun.as_bytes()), Ok(Step::More(needed)), "{begun:?}");
+        }
+    }
+
+    #[test]
+    fn what_redis_would_not_read_is_refused() {
+        let long = format!("GET {}", "a".repeat(LONGEST_LINE));
+        for (wrong, what) in [
+            ("*x\r\n", "invalid multibulk length"),
+            ("*1\n", "invalid multibulk length"),
+            ("*01\r\n", "invalid multibulk length"),
+            ("*1\r\n$01\r\n", "invalid bulk length"),
+            ("*1048577\r\n", "invalid multibulk length"),
+            ("*1\r\n:1\r\n", "expected '$'"),
+            ("*1\r\n$-1\r\n", "invalid bulk length"),
+            ("*1\r\n$18446744073709551615\r\n", "invalid bulk length"),
+            ("*1\r\n$1\r\nabc", "no end of line behind a bulk string"),
+            ("GET 'a\r\n", "unbalanced quotes in request"),
+            ("GET a\0b\r\n", "zero byte in inline request"),
+            ("POST / HTTP/1.1\r\n", "an HTTP request is no request of Redis"),
+            ("Host: a\r\n", "an HTTP request is no request of Redis"),
+            (&long, "too big inline request"),
+        ] {
+            assert_eq!(scan(wrong.as_bytes()), Err(Reason::Malformed(what)), "{wrong:?}");
+        }
+    }
+}

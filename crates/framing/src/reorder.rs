@@ -1,0 +1,156 @@
+//! Answers of many servers, put back in the order of one client's requests.
+
+use std::collections::VecDeque;
+use std::fmt;
+
+use bytes::Bytes;
+
+/// Puts answers in the order of the requests of one client.
+///
+/// Every request takes a place, also one that the gateway answers itself. A gateway that finds no
+/// place reads no more from the client until answers have left.
+///
+/// ```
+/// use ratewire_framing::Reorder;
+///
+/// let mut reorder = Reorder::new(100, 1 << 20);
+/// let (get, ping) = (reorder.reserve().unwrap(), reorder.reserve().unwrap());
+/// reorder.fill(ping, "+PONG\r\n".into()).unwrap();
+/// assert_eq!(reorder.pop(), None);
+/// reorder.fill(get, "$1\r\na\r\n".into()).unwrap();
+/// assert_eq!(reorder.pop().unwrap(), "$1\r\na\r\n");
+/// assert_eq!(reorder.pop().unwrap(), "+PONG\r\n");
+/// ```
+#[derive(Debug)]
+pub struct Reorder {
+    /// Places from the first request whose answer has not left.
+    places: VecDeque<Option<Bytes>>,
+    /// Number of the first place.
+    first: u64,
+    most: usize,
+    held: usize,
+    most_held: usize,
+}
+
+/// An answer has no place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReorderError {
+    /// No request that waits has this number.
+    Unknown(u64),
+    /// The request has its answer.
+    Answered(u64),
+}
+
+impl fmt::Display for ReorderError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReorderError::Unknown(number) => write!(f, "request {number} does not wait"),
+            ReorderError::Answered(number) => write!(f, "request {number} has its answer already"),
+        }
+    }
+}
+
+impl std::error::Error for ReorderError {}
+
+impl Reorder {
+    /// No requests yet. At most `most` requests have a place at a time. No request gets a place
+    /// while answers of `most_held` bytes or more are held; those that have places may still be
+    /// answered, so `most` answers of the greatest length are the bound on memory.
+    pub fn new(most: usize, most_held: usize) -> Reorder {
+        Reorder { places: VecDeque::new(), first: 0, most, held: 0, most_held }
+    }
+
+    /// Takes the next place and returns its number, from 0 on; `None` if the client has to wait.
+    pub fn reserve(&mut self) -> Option<u64> {
+        if self.is_full() {
+            return None;
+        }
+        self.places.push_back(None);
+        Some(self.first + (self.places.len() as u64 - 1))
+    }
+
+    /// Whether the next request gets no place yet.
+    pub fn is_full(&self) -> bool {
+        self.places.len() >= self.most || (self.held > 0 && self.held >= self.most_held)
+    }
+
+    /// Number of requests that have a place.
+    pub fn waiting(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Puts an answer in its place.
+    ///
+    /// # Errors
+    /// If no request waits for the answer. Nothing changes.
+    pub fn fill(&mut self, number: u64, answer: Bytes) -> Result<(), ReorderError> {
+        let unknown = ReorderError::Unknown(number);
+        let index = number.checked_sub(self.first).ok_or(unknown)?;
+        let index = usize::try_from(index).map_err(|_| unknown)?;
+        let place = self.places.get_mut(index).ok_or(unknown)?;
+        if place.is_some() {
+            return Err(ReorderError::Answered(number));
+        }
+        self.held += answer.len();
+        *place = Some(answer);
+        Ok(())
+    }
+
+    /// The next answer for the client, which may be empty; `None` if it is not there yet.
+    pub fn pop(&mut self) -> Option<Bytes> {
+        let answer = self.places.front_mut()?.take()?;
+        self.places.pop_front();
+        self.first += 1;
+        self.held -= answer.len();
+        Some(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_leave_in_the_order_of_requests() {
+        let mut reorder = Reorder::new(4, 100);
+        let places: Vec<u64> = std::iter::from_fn(|| reorder.reserve()).collect();
+        assert_eq!(places, [0, 1, 2, 3]);
+        for (number, left) in [(2, ""), (0, "0"), (1, "12"), (3, "3")] {
+            reorder.fill(number, number.to_string().into()).unwrap();
+            let mut out = String::new();
+            while let Some(answer) = reorder.pop() {
+                out.push_str(std::str::from_utf8(&answer).unwrap());
+            }
+            assert_eq!(out, left, "after {number}");
+        }
+        assert_eq!((reorder.waiting(), reorder.reserve()), (0, Some(4)));
+    }
+
+    #[test]
+    fn nothing_is_answered_twice_or_unasked() {
+        let mut reorder = Reorder::new(4, 100);
+        assert_eq!(reorder.fill(0, Bytes::new()), Err(ReorderError::Unknown(0)));
+        reorder.reserve();
+        reorder.reserve();
+        assert_eq!(reorder.fill(1, Bytes::new()), Ok(()));
+        assert_eq!(reorder.fill(1, Bytes::new()), Err(ReorderError::Answered(1)));
+        assert_eq!(reorder.fill(0, Bytes::new()), Ok(()));
+        assert_eq!(reorder.pop(), Some(Bytes::new()));
+        assert_eq!(reorder.fill(0, Bytes::new()), Err(ReorderError::Unknown(0)));
+        assert_eq!(reorder.fill(u64::MAX, Bytes::new()), Err(ReorderError::Unknown(u64::MAX)));
+    }
+
+    #[test]
+    fn held_bytes_keep_further_requests_out() {
+        let mut reorder = Reorder::new(10, 6);
+        let places = [reorder.reserve(), reorder.reserve(), reorder.reserve()].map(Option::unwrap);
+        reorder.fill(places[1], "123".into()).unwrap();
+        assert!(!reorder.is_full());
+        reorder.fill(places[2], "456".into()).unwrap();
+        assert_eq!((reorder.is_full(), reorder.reserve()), (true, None));
+        reorder.fill(places[0], "0".into()).unwrap();
+        assert_eq!(reorder.pop().unwrap(), "0");
+        assert_eq!(reorder.pop().unwrap(), "123");
+        assert_eq!(reorder.reserve(), Some(3));
+    }
+}

@@ -1,0 +1,51 @@
+//! What is known of a request once it is cut from its stream.
+
+use bytes::Bytes;
+
+/// What a framing has to know of a request to find the end of the answer. Only the framing that
+/// made the byte knows its meaning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expect(u8);
+
+impl Expect {
+    /// The ordinary answer of every framing.
+    pub const ORDINARY: Expect = Expect(0);
+
+    /// The expectation with a code. A code that the framing does not know stands for the ordinary
+    /// answer.
+    pub const fn from_code(code: u8) -> Expect {
+        Expect(code)
+    }
+
+    /// A byte that says which expectation this is, for a frame's header.
+    pub const fn code(self) -> u8 {
+        self.0
+    }
+}
+
+/// Who answers a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Route {
+    /// A server. There is exactly one answer, which may be empty.
+    Server {
+        /// Hash of the routing key: requests with equal keys must go to the same server. A request
+        /// without a key may go to any.
+        key: Option<u64>,
+        /// What [`Answers`](crate::Answers) must know to find the end of the answer.
+        expect: Expect,
+    },
+    /// The gateway: it sends these bytes, which may be empty, in the request's place.
+    Local(Bytes),
+}
+
+/// A request of a client.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// Bytes for the server. They are those that the client sent, unless the request is a part of a
+    /// longer one (see [`Requests`](crate::Requests)).
+    pub bytes: Bytes,
+    /// Who answers.
+    pub route: Route,
+    /// Whether the client's connection closes after the answer.
+    pub closes: bool,
+}
