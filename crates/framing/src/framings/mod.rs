@@ -2,6 +2,7 @@
 
 mod length_prefix;
 mod lines;
+mod memcached;
 mod resp;
 
 use std::fmt;
@@ -12,7 +13,8 @@ use crate::request::Expect;
 use crate::scan::{AnswerScanner, Entry, RequestScanner};
 use crate::violation::{Reason, Violation};
 
-const REGISTRY: &[&Entry] = &[&resp::ENTRY, &lines::ENTRY, &length_prefix::ENTRY];
+const REGISTRY: &[&Entry] =
+    &[&resp::ENTRY, &memcached::ENTRY, &lines::ENTRY, &length_prefix::ENTRY];
 
 /// A framing of the registry.
 #[derive(Clone, Copy)]
