@@ -1,5 +1,6 @@
 //! The family of framings. A framing is a file or a folder here, and a line of the registry.
 
+mod http1;
 mod length_prefix;
 mod lines;
 mod memcached;
@@ -14,7 +15,7 @@ use crate::scan::{AnswerScanner, Entry, RequestScanner};
 use crate::violation::{Reason, Violation};
 
 const REGISTRY: &[&Entry] =
-    &[&resp::ENTRY, &memcached::ENTRY, &lines::ENTRY, &length_prefix::ENTRY];
+    &[&resp::ENTRY, &memcached::ENTRY, &http1::ENTRY, &lines::ENTRY, &length_prefix::ENTRY];
 
 /// A framing of the registry.
 #[derive(Clone, Copy)]
