@@ -25,6 +25,7 @@
 
 mod answers;
 mod framings;
+pub mod fuzzing;
 mod hash;
 mod reorder;
 mod request;

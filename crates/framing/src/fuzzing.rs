@@ -1,0 +1,174 @@
+//! Properties of any bytes at all. The fuzz targets and the tests share them, so that what the
+//! fuzzer found once stays found.
+//!
+//! The first two bytes of an input choose the framing, the longest message, and how the stream is
+//! split. For [`answers`] a third byte chooses what is expected. The rest is the stream.
+
+use bytes::{Bytes, BytesMut};
+
+use crate::answers::{Answer, Answers};
+use crate::framings::{Framing, list};
+use crate::request::{Expect, Request, Route};
+use crate::requests::Requests;
+use crate::violation::Violation;
+
+/// Bytes that a message may have, as the high bits of an input's first byte choose.
+const LONGEST: [usize; 4] = [1 << 20, 4096, 100, 10];
+/// Unanswered requests of [`answers`].
+const MOST: usize = 8;
+
+/// Reads a client's stream, whole and in pieces. Returns the number of requests before the first
+/// violation.
+///
+/// # Panics
+/// If pieces give other requests than the whole, if requests do not make up the stream, if one is
+/// not read again as it was, or if more is held than allowed.
+pub fn requests(data: &[u8]) -> usize {
+    let [choice, split, stream @ ..] = data else { return 0 };
+    let (framing, longest) = chosen(*choice);
+    let whole = cut(framing, longest, stream, std::iter::empty());
+    assert_eq!(cut(framing, longest, stream, sizes(*split)), whole, "{framing:?} in pieces");
+
+    let (requests, rest, _) = whole;
+    let mut stream = stream;
+    for (request, taken) in &requests {
+        let (sent, behind) = stream.split_at(*taken);
+        stream = behind;
+        if request.bytes == sent {
+            again(framing, request);
+        } else {
+            part(framing, request, sent);
+        }
+    }
+    assert_eq!(rest, stream, "{framing:?} loses bytes");
+    requests.len()
+}
+
+/// A request that is cut alone is the same.
+fn again(framing: Framing, request: &Request) {
+    let mut buffer = BytesMut::from(&request.bytes[..]);
+    let mut requests = Requests::new(framing, request.bytes.len().max(1));
+    let mut last = None;
+    while let Some(request) = requests.next(&mut buffer).expect("it was read before") {
+        last = Some(request);
+    }
+    // An interim answer has no bytes, and its request comes behind it.
+    if !request.bytes.is_empty() {
+        assert_eq!(last.as_ref(), Some(request), "{framing:?}, read again");
+    }
+}
+
+/// A part of a longer request is a request of its own, with the same key.
+fn part(framing: Framing, request: &Request, sent: &[u8]) {
+    assert_eq!(framing.name(), "memcached", "only memcached has parts");
+    let mut buffer = BytesMut::from(&request.bytes[..]);
+    let mut requests = Requests::new(framing, request.bytes.len());
+    let alone = requests.next(&mut buffer).expect("it is valid").expect("it is complete");
+    assert!(buffer.is_empty(), "{buffer:?} is left of a part");
+    let key = |route: &Route| match route {
+        Route::Server { key, .. } => *key,
+        Route::Local(_) => None,
+    };
+    assert_eq!(key(&alone.route), key(&request.route), "the key of {sent:?}");
+}
+
+/// Requests with the bytes that each took from the stream, the bytes that are left, and the
+/// violation that ended them.
+type Cut = (Vec<(Request, usize)>, Bytes, Option<Violation>);
+
+/// Cuts a stream that arrives in pieces of these sizes.
+fn cut(
+    framing: Framing,
+    longest: usize,
+    stream: &[u8],
+    mut sizes: impl Iterator<Item = usize>,
+) -> Cut {
+    let mut requests = Requests::new(framing, longest);
+    let (mut buffer, mut rest, mut found) = (BytesMut::new(), stream, Vec::new());
+    let mut violation = None;
+    let mut is_over = false;
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(sizes.next().unwrap_or(usize::MAX).min(rest.len()));
+        buffer.extend_from_slice(piece);
+        rest = behind;
+        loop {
+            let before = buffer.len();
+            match requests.next(&mut buffer) {
+                Ok(Some(request)) => {
+                    is_over = request.closes;
+                    found.push((request, before - buffer.len()));
+                }
+                Ok(None) => break,
+                Err(error) => violation = Some(error),
+            }
+        }
+        is_over |= violation.is_some();
+        assert!(is_over || buffer.len() < longest, "{framing:?} holds {} bytes", buffer.len());
+    }
+    (found, buffer.freeze(), violation)
+}
+
+/// Reads a server's stream, whole and in pieces. Returns the number of answers before the first
+/// violation.
+///
+/// # Panics
+/// If pieces give other answers than the whole, or if there are more answers than requests.
+pub fn answers(data: &[u8]) -> usize {
+    let [choice, split, expected, stream @ ..] = data else { return 0 };
+    let (framing, longest) = chosen(*choice);
+    // Five codes are in use; any order of them may be asked for.
+    let expected = (0..MOST as u8).map(|place| expected.rotate_left(place.into()) % 5);
+    let expected: Vec<Expect> = expected.map(Expect::from_code).collect();
+    let whole = answered(framing, longest, &expected, stream, std::iter::empty());
+    let pieces = answered(framing, longest, &expected, stream, sizes(*split));
+    assert_eq!(pieces, whole, "{framing:?} in pieces");
+    assert!(whole.0.len() <= MOST);
+    whole.0.len()
+}
+
+/// Cuts answers from a stream that arrives in pieces of these sizes and then ends.
+fn answered(
+    framing: Framing,
+    longest: usize,
+    expected: &[Expect],
+    stream: &[u8],
+    mut sizes: impl Iterator<Item = usize>,
+) -> (Vec<Answer>, Option<Violation>) {
+    let mut answers = Answers::new(framing, longest, expected.len());
+    for expect in expected {
+        assert!(answers.expect(*expect).is_some());
+    }
+    assert_eq!(answers.expect(Expect::ORDINARY), None);
+    let (mut buffer, mut rest, mut found) = (BytesMut::new(), stream, Vec::new());
+    while !rest.is_empty() {
+        let (piece, behind) = rest.split_at(sizes.next().unwrap_or(usize::MAX).min(rest.len()));
+        buffer.extend_from_slice(piece);
+        rest = behind;
+        loop {
+            match answers.next(&mut buffer) {
+                Ok(Some(answer)) => found.push(answer),
+                Ok(None) => break,
+                Err(violation) => return (found, Some(violation)),
+            }
+        }
+    }
+    match answers.end(&mut buffer) {
+        Ok(last) => found.extend(last),
+        Err(violation) => return (found, Some(violation)),
+    }
+    (found, None)
+}
+
+/// The framing that an input's first byte chooses, and the longest message.
+fn chosen(choice: u8) -> (Framing, usize) {
+    let framings: Vec<Framing> = list().collect();
+    let framing = framings[usize::from(choice & 0x3f) % framings.len()];
+    (framing, LONGEST[usize::from(choice >> 6)])
+}
+
+/// Sizes of pieces from 1 to 16 bytes, in an order that the byte chooses (a linear congruential
+/// generator).
+fn sizes(split: u8) -> impl Iterator<Item = usize> {
+    let step = |state: &u32| Some(state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223));
+    std::iter::successors(Some(split.into()), step).map(|state| (state >> 28) as usize + 1)
+}
