@@ -79,8 +79,8 @@ impl Answers {
     /// connection.
     ///
     /// # Errors
-    /// A violation if the server breaks the protocol, answers no request, or sends an answer of more
-    /// than `longest` bytes.
+    /// A violation if the server breaks the protocol, answers no request, or sends an answer of
+    /// more than `longest` bytes.
     pub fn next(&mut self, buffer: &mut BytesMut) -> Result<Option<Answer>, Violation> {
         if self.is_over {
             return Ok(None);
@@ -125,5 +125,75 @@ impl Answers {
     fn refuse(&mut self, reason: Reason) -> Violation {
         self.is_over = true;
         Violation { reason, answer: Bytes::new() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answers(framing: &str, requests: usize) -> Answers {
+        let mut answers = Answers::new(Framing::named(framing).unwrap(), 100, 2);
+        for _ in 0..requests {
+            assert!(answers.expect(Expect::ORDINARY).is_some());
+        }
+        answers
+    }
+
+    #[test]
+    fn no_more_requests_are_unanswered_than_allowed() {
+        let mut answers = answers("resp", 2);
+        assert_eq!((answers.expect(Expect::ORDINARY), answers.unanswered()), (None, 2));
+        let mut buffer = BytesMut::from("+OK\r\n");
+        assert!(answers.next(&mut buffer).unwrap().is_some());
+        assert_eq!((answers.expect(Expect::ORDINARY), answers.unanswered()), (Some(&b""[..]), 2));
+    }
+
+    #[test]
+    fn what_answers_no_request_is_refused() {
+        let mut answers = answers("resp", 1);
+        let mut buffer = BytesMut::from("+OK\r\n+OK\r\n");
+        assert!(answers.next(&mut buffer).unwrap().is_some());
+        assert_eq!(answers.next(&mut buffer).unwrap_err().reason, Reason::Unasked);
+        assert_eq!((answers.next(&mut buffer), answers.expect(Expect::ORDINARY)), (Ok(None), None));
+    }
+
+    #[test]
+    fn an_answer_that_is_too_long_is_refused_before_it_comes() {
+        let mut buffer = BytesMut::from("$95\r\n");
+        assert_eq!(
+            answers("resp", 1).next(&mut buffer).unwrap_err().reason,
+            Reason::TooLong { longest: 100 }
+        );
+        let mut buffer = BytesMut::from("$93\r\n");
+        assert_eq!(answers("resp", 1).next(&mut buffer), Ok(None));
+    }
+
+    #[test]
+    fn requests_behind_an_answer_that_closes_stay_unanswered() {
+        let mut answers = answers("http1", 2);
+        let text = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+        let mut buffer = BytesMut::from(text);
+        let answer = answers.next(&mut buffer).unwrap().unwrap();
+        assert_eq!((&answer.bytes[..], answer.closes), (text.as_bytes(), true));
+        assert_eq!((answers.next(&mut buffer), answers.end(&mut buffer)), (Ok(None), Ok(None)));
+        assert_eq!((answers.unanswered(), answers.expect(Expect::ORDINARY)), (1, None));
+    }
+
+    #[test]
+    fn the_end_of_the_connection_may_end_an_answer() {
+        let text = "HTTP/1.1 200 OK\r\n\r\nuntil the end";
+        let (mut ended, mut buffer) = (answers("http1", 1), BytesMut::from(text));
+        assert_eq!(ended.next(&mut buffer), Ok(None));
+        let answer = ended.end(&mut buffer).unwrap().unwrap();
+        assert_eq!((&answer.bytes[..], answer.closes), (text.as_bytes(), true));
+
+        let (mut short, mut buffer) = (answers("resp", 1), BytesMut::from("$5\r\nhel"));
+        assert_eq!(short.next(&mut buffer), Ok(None));
+        assert_eq!(short.end(&mut buffer).unwrap_err().reason, Reason::Ended);
+
+        let mut idle = answers("resp", 1);
+        assert_eq!(idle.end(&mut BytesMut::new()), Ok(None));
+        assert_eq!((idle.unanswered(), idle.expect(Expect::ORDINARY)), (1, None));
     }
 }

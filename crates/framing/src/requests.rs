@@ -78,3 +78,68 @@ impl Requests {
         self.framing.refuse(reason)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Route;
+
+    fn requests(framing: &str, longest: usize) -> Requests {
+        Requests::new(Framing::named(framing).unwrap(), longest)
+    }
+
+    #[test]
+    fn a_request_may_be_as_long_as_allowed_and_no_longer() {
+        for (framing, request) in [
+            ("resp", "*2\r\n$3\r\nGET\r\n$5\r\nabcde\r\n"),
+            ("resp", "GET abcde\r\n"),
+            ("memcached", "set a 0 0 5\r\nhello\r\n"),
+            ("memcached", "get abcde\r\n"),
+            ("http1", "PUT / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello"),
+            ("http1", "PUT / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"),
+            ("lines", "hello\n"),
+            ("length-prefix", "\0\0\0\x05hello"),
+        ] {
+            let mut buffer = BytesMut::from(request);
+            let cut = requests(framing, request.len()).next(&mut buffer).unwrap().unwrap();
+            assert_eq!(cut.bytes, request);
+            let longest = request.len() - 1;
+            let mut buffer = BytesMut::from(request);
+            let violation = requests(framing, longest).next(&mut buffer).unwrap_err();
+            assert_eq!(violation.reason, Reason::TooLong { longest }, "{request:?}");
+        }
+    }
+
+    #[test]
+    fn a_length_that_is_too_long_is_refused_before_its_content_comes() {
+        for (framing, begun, answer) in [
+            ("resp", "*1\r\n$999999999\r\n", "-ERR Protocol error: a message is longer than the"),
+            ("memcached", "set a 0 0 999999999\r\n", "SERVER_ERROR object too large for cache\r\n"),
+            (
+                "http1",
+                "PUT / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 9999\r\n\r\n",
+                "HTTP/1.1 413 ",
+            ),
+            ("length-prefix", "\x0f\0\0\0", ""),
+        ] {
+            let violation = requests(framing, 1000).next(&mut BytesMut::from(begun)).unwrap_err();
+            assert_eq!(violation.reason, Reason::TooLong { longest: 1000 }, "{begun:?}");
+            assert!(violation.answer.starts_with(answer.as_bytes()), "{violation:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_follows_a_request_that_closes_or_a_violation() {
+        let mut closed = requests("resp", 1000);
+        let mut buffer = BytesMut::from("QUIT\r\nGET a\r\n");
+        let quit = closed.next(&mut buffer).unwrap().unwrap();
+        assert_eq!((quit.closes, quit.route), (true, Route::Local("+OK\r\n".into())));
+        assert_eq!((closed.next(&mut buffer), &buffer[..]), (Ok(None), &b"GET a\r\n"[..]));
+
+        let mut broken = requests("resp", 1000);
+        let mut buffer = BytesMut::from("*x\r\nGET a\r\n");
+        let violation = broken.next(&mut buffer).unwrap_err();
+        assert_eq!(violation.answer, "-ERR Protocol error: invalid multibulk length\r\n");
+        assert_eq!(broken.next(&mut buffer), Ok(None));
+    }
+}

@@ -1,0 +1,92 @@
+//! Holds `docs/reference/framings.md` to what the framings do.
+
+use bytes::BytesMut;
+use ratewire_framing::{Framing, Requests, Route, list};
+
+const PAGE: &str = include_str!("../../../docs/reference/framings.md");
+
+/// The texts in backticks in the first cell of each row of a table.
+fn first_cells(heading: &str) -> Vec<&str> {
+    let table = PAGE.split(heading).nth(1).unwrap_or_else(|| panic!("no table {heading}"));
+    let rows = table.trim_start().lines().skip(1).take_while(|line| line.starts_with('|'));
+    let cells = rows.filter_map(|row| row.split('|').nth(1));
+    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
+}
+
+/// Who answers a request on a line.
+fn route(framing: &str, line: &str) -> Route {
+    let mut requests = Requests::new(Framing::named(framing).unwrap(), 1000);
+    let mut buffer = BytesMut::from(&*format!("{line}\r\n"));
+    requests.next(&mut buffer).unwrap().unwrap_or_else(|| panic!("{line} is not complete")).route
+}
+
+fn local(framing: &str, line: &str) -> String {
+    match route(framing, line) {
+        Route::Local(answer) => String::from_utf8(answer.to_vec()).unwrap(),
+        other => panic!("{line}: {other:?}"),
+    }
+}
+
+#[test]
+fn every_framing_has_a_row_and_a_section() {
+    let rows = first_cells("| framing | a request | routing key |");
+    let names: Vec<&str> = list().map(|framing| framing.name()).collect();
+    assert_eq!(rows, names);
+    for name in names {
+        assert!(PAGE.contains(&format!("\n## {name}\n")), "{name}");
+    }
+}
+
+#[test]
+fn commands_of_redis_are_routed_answered_or_refused_as_the_page_says() {
+    let keyed = first_cells("| commands | keys |");
+    assert!(keyed.len() > 50, "{keyed:?}");
+    for command in keyed {
+        // Each has keys in one of these places.
+        let arguments =
+            ["{k} {k}", "{k} 1 {k}", "1 {k} {k}", "streams {k} 0", "group g c streams {k} 0"];
+        let mut routes = arguments.iter().map(|rest| route("resp", &format!("{command} {rest}")));
+        assert!(routes.any(|route| matches!(route, Route::Server { .. })), "{command}");
+    }
+    let answered = first_cells("| command | answer |");
+    assert!(answered.len() > 10, "{answered:?}");
+    for command in answered {
+        let arguments = ["", "0", "a", "a b"];
+        let mut answers = arguments.iter().map(|rest| local("resp", &format!("{command} {rest}")));
+        assert!(answers.any(|answer| !answer.starts_with('-')), "{command}");
+    }
+    let refused = first_cells("| commands | reason | remedy |");
+    assert!(refused.len() > 50, "{refused:?}");
+    for command in refused {
+        let answer = local("resp", &format!("{command} a b"));
+        let expected = format!("-ERR {command} is not supported by the gateway: ");
+        assert!(answer.starts_with(&expected), "{answer}");
+        // What is not known has a remedy of its own.
+        assert!(!answer.contains("it is not known"), "{answer}");
+    }
+}
+
+#[test]
+fn commands_of_memcached_are_routed_answered_or_refused_as_the_page_says() {
+    let commands = first_cells("| commands | what happens |");
+    assert!(commands.len() > 25, "{commands:?}");
+    let of_server = commands.iter().position(|command| *command == "stats").unwrap();
+    for command in &commands[of_server..] {
+        let answer = local("memcached", command);
+        assert!(answer.starts_with(&format!("CLIENT_ERROR {command} is not ")), "{answer}");
+    }
+    for command in &commands[..of_server] {
+        let lines = [format!("{command} k 0 0 0\r\n"), format!("{command} k 0 0 0 0\r\n")];
+        let lines = lines.into_iter().chain([format!("{command} k 0\r\n"), command.to_string()]);
+        let mut requests: Vec<BytesMut> = lines.map(|line| BytesMut::from(&*line)).collect();
+        let framing = Framing::named("memcached").unwrap();
+        let is_known = requests.iter_mut().any(|buffer| {
+            buffer.extend_from_slice(b"\r\n");
+            let request = Requests::new(framing, 1000).next(buffer);
+            request.is_ok_and(|request| {
+                request.is_some_and(|request| request.route != Route::Local("ERROR\r\n".into()))
+            })
+        });
+        assert!(is_known, "{command}");
+    }
+}
