@@ -58,18 +58,25 @@ pub fn read(line: &[u8]) -> Result<Command<'_>, Reason> {
     if line.contains(&0) {
         return Err(Reason::Malformed("zero byte in a command line"));
     }
+    // One word more than any command needs, so that too many words show.
     let all: Vec<&[u8]> = words(line).take(MOST_FLAGS + 4).collect();
     let expect = if words(line).last() == Some(b"noreply") { NOREPLY } else { Expect::ORDINARY };
     Ok(match all[..] {
         [b"get" | b"gets", _, ..] => Command::Get { before: 1 },
-        [b"gat" | b"gats", _, _, ..] => Command::Get { before: 2 },
+        [b"gat" | b"gats", time, _, ..] if is_time(time) => Command::Get { before: 2 },
+        [b"gat" | b"gats", _, _, ..] => Command::Local(error("invalid exptime argument")),
         [b"set" | b"add" | b"replace" | b"append" | b"prepend", ref rest @ ..] => {
             storage(rest, false)?
         }
         [b"cas", ref rest @ ..] => storage(rest, true)?,
         [b"delete" | b"incr" | b"decr" | b"touch", key, ..] => plain(key, expect),
         [b"ms", ref rest @ ..] => meta_set(rest)?,
-        [b"mg" | b"md" | b"ma", key, ref flags @ ..] => plain(key, quiet(flags)),
+        [b"mg" | b"md" | b"ma", key, ref flags @ ..] if flags.len() <= MOST_FLAGS => {
+            plain(key, quiet(flags))
+        }
+        [b"mg" | b"md" | b"ma", ..] if all.len() > 1 => {
+            Command::Local(error("a meta command has more than 16 flags"))
+        }
         [b"me", key, ..] => plain(key, Expect::ORDINARY),
         [b"mn", ..] => Command::Local(Bytes::from_static(b"MN\r\n")),
         [b"version"] => {
@@ -121,10 +128,10 @@ fn storage<'a>(words: &[&'a [u8]], is_cas: bool) -> Result<Command<'a>, Reason> 
     };
     let [key, flags, time, length] = words[..] else { return Err(wrong) };
     let flags = decimal(flags).filter(|flags| *flags <= u32::MAX.into());
-    let time = decimal(time.strip_prefix(b"-").unwrap_or(time));
-    let time = time.filter(|time| *time <= i32::MAX as u64);
-    match (flags, time, cas, value_length(length)) {
-        (Some(_), Some(_), Some(_), Some(length)) => Ok(Command::Data { key, expect, length }),
+    match (flags, cas, value_length(length)) {
+        (Some(_), Some(_), Some(length)) if is_time(time) => {
+            Ok(Command::Data { key, expect, length })
+        }
         _ => Err(wrong),
     }
 }
@@ -138,6 +145,12 @@ fn meta_set<'a>(words: &[&'a [u8]]) -> Result<Command<'a>, Reason> {
         }
         _ => Err(Reason::Malformed("bad command line format")),
     }
+}
+
+/// Whether every version of memcached reads the word as a time.
+fn is_time(word: &[u8]) -> bool {
+    let digits = word.strip_prefix(b"-").unwrap_or(word);
+    digits.len() <= 10 && decimal(digits).is_some_and(|time| time <= i32::MAX as u64)
 }
 
 fn value_length(digits: &[u8]) -> Option<usize> {
@@ -189,17 +202,21 @@ mod tests {
     #[test]
     fn the_gateway_answers_what_is_not_for_a_server() {
         let long = format!("incr {} 1", "k".repeat(251));
+        let flags = format!("mg k{} q", " O1".repeat(100));
         for (line, expected) in [
             ("mn", "MN\r\n"),
             ("version", concat!("VERSION ", env!("CARGO_PKG_VERSION"), "\r\n")),
             ("", "ERROR\r\n"),
             ("get", "ERROR\r\n"),
             ("gat 0", "ERROR\r\n"),
+            ("gat x a", "CLIENT_ERROR invalid exptime argument\r\n"),
+            ("gat 00000000000 a", "CLIENT_ERROR invalid exptime argument\r\n"),
             ("GET a", "ERROR\r\n"),
             ("mg", "ERROR\r\n"),
             ("flush_all noreply", ""),
             ("stats", "CLIENT_ERROR stats is not supported by the gateway: "),
             ("flush_all", "CLIENT_ERROR flush_all is not supported by the gateway: "),
+            (&flags, "CLIENT_ERROR a meta command has more than 16 flags\r\n"),
             (&long, "CLIENT_ERROR a key has more than 250 bytes\r\n"),
         ] {
             let Ok(Command::Local(answer)) = read(line.as_bytes()) else { panic!("{line}") };

@@ -12,8 +12,8 @@ use super::{SOME_VALUES, VALUES};
 
 /// First byte of a request of the binary protocol.
 const BINARY: u8 = 0x80;
-/// Bytes that a command line may have, unless it asks for values: memcached closes a connection
-/// that sends more.
+/// Bytes that a command line for a server may have: memcached closes a connection that sends more.
+/// A line that asks for values is cut into shorter ones.
 const LONGEST_LINE: usize = 2048;
 
 /// Finds the ends of requests.
@@ -22,7 +22,7 @@ pub struct Scanner {
     cursor: Cursor,
     /// A request whose data is not complete.
     data: Option<Data>,
-    /// A line of several keys, of which the window has the rest.
+    /// A line that is cut, of which the window has the rest.
     keys: Option<Keys>,
 }
 
@@ -34,7 +34,7 @@ struct Data {
     route: Route,
 }
 
-/// A line that asks for several values.
+/// A line that asks for values, and is cut.
 #[derive(Debug)]
 struct Keys {
     /// Words in front of the keys, with a space behind each.
@@ -67,7 +67,7 @@ impl RequestScanner for Scanner {
 }
 
 impl Scanner {
-    /// Reads a command line. `None` if more belongs to the request, or there are several keys.
+    /// Reads a command line. `None` if data belongs to the request, or the line is cut.
     fn line(&mut self, window: &[u8]) -> Result<Step<Option<RequestCut>>, Reason> {
         if window.first() == Some(&BINARY) {
             let what = "the binary protocol is not supported: use the text protocol";
@@ -106,7 +106,7 @@ impl Scanner {
         if !words(content).skip(before).all(is_key) {
             return Some(RequestCut::local(length, key_too_long(VALUES)));
         }
-        if keys.next().is_none() {
+        if keys.next().is_none() && length <= LONGEST_LINE {
             return Some(RequestCut::server(length, Some(hash(first)), VALUES));
         }
         let command = words(content).take(before).flat_map(|word| [word, b" "].concat()).collect();
@@ -230,6 +230,8 @@ mod tests {
         let long = Reason::Malformed("too large command line");
         assert_eq!(scan(&[b'x'; 2049]), Err(long.clone()));
         assert_eq!(scan(format!("incr a {}\r\n", "1".repeat(2048)).as_bytes()), Err(long));
+        let spaces = format!("gats 0{}a\r\n", " ".repeat(2048));
+        assert_eq!(cuts(&spaces)[0].1.rewritten.as_deref(), Some(&b"gats 0 a\r\n"[..]));
         let keys = format!("get{}\r\n", " key".repeat(1000));
         assert_eq!(cuts(&keys).len(), 1000);
         assert!(matches!(scan(b"set a 0 0 2147483645\r\n"), Ok(Step::More(2_147_483_669))));
