@@ -5,10 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use ratewire_daemon::config::{At, Problem, Section};
 use ratewire_overlay::MOST_NODES;
-
-use super::problem::Problem;
-use super::section::{At, Section};
 
 /// Title of the tables.
 pub(super) const TITLE: &str = "[[daemon]]";
@@ -121,18 +119,18 @@ pub(super) fn read(root: &Section<'_>) -> Vec<At<Daemon>> {
     if let Some(first_too_many) = sections.get(MOST_NODES) {
         let message = format!("{} daemons are too many", sections.len());
         let help = format!("allowed: 1 to {MOST_NODES}; let several hosts' clients share a daemon");
-        root.source.note(&first_too_many.span, message, help);
+        root.note(&first_too_many.span(), message, help);
     }
     if sections.is_empty() {
         let message = "the file names no daemon";
-        root.source.note(&(0..0), message, "add [[daemon]] with a `name` for each daemon");
+        root.note(&(0..0), message, "add [[daemon]] with a `name` for each daemon");
     }
     let is_alone = sections.len() < 2;
     let sections = sections.into_iter().take(MOST_NODES);
     let read = sections.filter_map(|section| Some((daemon(&section, is_alone)?, section)));
     let daemons: Vec<(Daemon, Section<'_>)> = read.collect();
     check_distinct(&daemons);
-    daemons.into_iter().map(|(value, section)| At { value, span: section.span }).collect()
+    daemons.into_iter().map(|(value, section)| At { value, span: section.span() }).collect()
 }
 
 fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
@@ -143,7 +141,7 @@ fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
         && (value.ip().is_unspecified() || value.port() == 0)
     {
         let message = format!("other daemons cannot reach `address` {value}");
-        section.source.note(span, message, format!("write {reached}"));
+        section.note(span, message, format!("write {reached}"));
     }
     if !is_alone && !section.has("address") {
         section.missing("address", &format!("write where other daemons reach this one: {reached}"));
@@ -156,7 +154,7 @@ fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
     let clash = taken.iter().enumerate().find_map(|(n, last)| clash(&taken[..n], last));
     if let Some((_, what)) = clash {
         let message = format!("daemon `{}` listens twice on {what}", daemon.name);
-        section.source.note(&section.span, message, "give each of its listeners its own port");
+        section.note(&section.span(), message, "give each of its listeners its own port");
     }
     Some(daemon)
 }
@@ -167,7 +165,7 @@ fn name(section: &Section<'_>) -> Option<String> {
     }
     let At { value, span } = section.text("name", NAMES)?;
     if let Err(problem) = check_name(value) {
-        section.source.note(&span, problem.message, problem.help);
+        section.note(&span, problem.message, problem.help);
         return None;
     }
     Some(value.to_string())
@@ -178,19 +176,19 @@ fn listen(section: &Section<'_>) -> Vec<Listen> {
     let Some(texts) = section.texts("listen", allowed) else { return Listen::usual() };
     if texts.is_empty() {
         let message = "`listen` is empty: no client could connect";
-        section.source.note(&section.place("listen"), message, format!("allowed: {allowed}"));
+        section.note(&section.place("listen"), message, format!("allowed: {allowed}"));
     }
     let mut found: Vec<Listen> = Vec::new();
     for At { value, span } in texts {
         match value.parse() {
             Ok(listen) if found.contains(&listen) => {
                 let message = format!("`listen` has {value:?} twice");
-                section.source.note(&span, message, "take one of them away");
+                section.note(&span, message, "take one of them away");
             }
             Ok(listen) => found.push(listen),
             Err(why) => {
                 let message = format!("`listen` cannot have {value:?}: {why}");
-                section.source.note(&span, message, format!("allowed: {allowed}"));
+                section.note(&span, message, format!("allowed: {allowed}"));
             }
         }
     }
@@ -247,7 +245,7 @@ fn check_distinct(daemons: &[(Daemon, Section<'_>)]) {
         if before.clone().any(|other| other.name.eq_ignore_ascii_case(&daemon.name)) {
             let message = format!("two daemons are called `{}`", daemon.name);
             let help = "give each daemon a name of its own; case does not matter";
-            section.source.note(&section.span, message, help);
+            section.note(&section.span(), message, help);
         }
         let shared = before.zip(&all_taken).find_map(|(other, taken)| {
             let mut mine = all_taken[number].iter().filter(|_| is_one_host(other, daemon));
@@ -258,7 +256,7 @@ fn check_distinct(daemons: &[(Daemon, Section<'_>)]) {
             let message = format!("`{other}` and `{me}` are on one host and listen on {what}");
             let help = "give each daemon ports and sockets of its own; one without `listen` takes \
                         127.0.0.1:4803 and unix:/tmp/4803";
-            section.source.note(&section.place(key), message, help);
+            section.note(&section.place(key), message, help);
         }
     }
 }

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_daemon::config::{At, Section, known_words};
 use ratewire_overlay::OverlayNodeId;
 use ratewire_units::Duration;
 
 use super::daemon::Daemon;
-use super::problem::known_words;
-use super::section::{At, Section};
 
 /// Title of the tables.
 pub(super) const TITLE: &str = "[[link]]";
@@ -34,7 +33,7 @@ pub(super) fn read(root: &Section<'_>, daemons: &[At<Daemon>]) -> Vec<Link> {
         None => return mesh(daemons.len()),
         Some(link) if is_mesh => {
             let message = "`links` = \"mesh\" and [[link]] exclude each other";
-            root.source.note(&link.span, message, "take `links` or all [[link]] away");
+            root.note(&link.span(), message, "take `links` or all [[link]] away");
         }
         Some(_) => {}
     }
@@ -50,7 +49,7 @@ pub(super) fn read(root: &Section<'_>, daemons: &[At<Daemon>]) -> Vec<Link> {
         if links.insert(ends, Link { ends, delay }).is_some() {
             let [a, b] = ends.map(|end| &daemons[end.index()].value.name);
             let message = format!("`{a}` and `{b}` are linked twice");
-            root.source.note(&section.span, message, "take one of the links away");
+            root.note(&section.span(), message, "take one of the links away");
         }
     }
     let links: Vec<Link> = links.into_values().collect();
@@ -58,7 +57,7 @@ pub(super) fn read(root: &Section<'_>, daemons: &[At<Daemon>]) -> Vec<Link> {
         let (first, apart) = (&daemons[0].value.name, &daemons[apart]);
         let message = format!("no links lead from `{first}` to `{}`", apart.value.name);
         let help = "add [[link]] until every daemon is reached, or write links = \"mesh\"";
-        root.source.note(&apart.span, message, help);
+        root.note(&apart.span, message, help);
     }
     links
 }
@@ -69,7 +68,7 @@ fn is_mesh(root: &Section<'_>) -> bool {
     let Some(At { value, span }) = root.text("links", allowed) else { return false };
     if value != "mesh" {
         let message = format!("`links` cannot be {value:?}");
-        root.source.note(&span, message, format!("allowed: {allowed}"));
+        root.note(&span, message, format!("allowed: {allowed}"));
     }
     value == "mesh"
 }
@@ -89,7 +88,7 @@ fn ends(section: &Section<'_>, daemons: &[At<Daemon>]) -> Option<[OverlayNodeId;
     let names = section.texts("between", allowed)?;
     let [a, b] = &names[..] else {
         let message = format!("`between` has {} names", names.len());
-        section.source.note(&section.place("between"), message, format!("write {allowed}"));
+        section.note(&section.place("between"), message, format!("write {allowed}"));
         return None;
     };
     let [a, b] = [a, b].map(|name| {
@@ -97,14 +96,14 @@ fn ends(section: &Section<'_>, daemons: &[At<Daemon>]) -> Option<[OverlayNodeId;
         if place.is_none() {
             let known: Vec<&str> = daemons.iter().map(|at| at.value.name.as_str()).collect();
             let message = format!("no daemon is called {:?}", name.value);
-            section.source.note(&name.span, message, known_words(name.value, &known));
+            section.note(&name.span, message, known_words(name.value, &known));
         }
         place.map(|place| OverlayNodeId(place as u8))
     });
     let (a, b) = (a?, b?);
     if a == b {
         let message = "the link leads from a daemon to itself";
-        section.source.note(&section.place("between"), message, "name two different daemons");
+        section.note(&section.place("between"), message, "name two different daemons");
         return None;
     }
     Some([a.min(b), a.max(b)])

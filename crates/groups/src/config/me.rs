@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, UdpSocket};
 
+use ratewire_daemon::config::{ConfigError, known_words};
 use ratewire_overlay::OverlayNodeId;
 
-use super::problem::known_words;
-use super::{Config, ConfigError};
+use super::Config;
 
 impl Config {
     /// The daemon that runs here: the one called `name`. Without a name it is the only one, else

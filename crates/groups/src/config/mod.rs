@@ -16,9 +16,7 @@ pub mod fuzzing;
 mod link;
 mod me;
 mod policy;
-mod problem;
 mod protection;
-mod section;
 mod settings;
 #[cfg(test)]
 mod tests;
@@ -27,17 +25,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ratewire_daemon::config;
+pub use ratewire_daemon::config::{ConfigError, Problem};
 use ratewire_overlay::{Dollars, EdgeSpec, OverlayNodeId, Params};
-use toml::de::DeTable;
 
 pub use daemon::{Daemon, LONGEST_NAME, Listen, check_name};
 pub use link::Link;
 pub use policy::{Policies, Policy};
-pub use problem::{ConfigError, Problem};
 pub use protection::Protection;
 pub use settings::{Limits, MOST_CLIENTS, MOST_GROUPS_PER_CLIENT};
-
-use section::{Section, Source};
 
 /// Keys outside of tables, and the tables.
 const KEYS: &[&str] = &[
@@ -94,8 +90,7 @@ impl Config {
     /// # Errors
     /// If the file cannot be read or used.
     pub fn read(file: &Path) -> Result<Config, ConfigError> {
-        let text = std::fs::read_to_string(file);
-        let text = text.map_err(|source| ConfigError::unreadable(file, source))?;
+        let text = config::read(file)?;
         Config::parse(file, &text)
     }
 
@@ -104,32 +99,20 @@ impl Config {
     /// # Errors
     /// All mistakes in the text. A text that is not TOML is not checked further.
     pub fn parse(file: &Path, text: &str) -> Result<Config, ConfigError> {
-        let source = Source::new(text);
-        let (table, errors) = DeTable::parse_recoverable(text);
-        for error in &errors {
-            let message = format!("not TOML: {}", error.message());
-            source.note(&error.span().unwrap_or(0..0), message, "see https://toml.io");
-        }
-        if !errors.is_empty() {
-            return Err(ConfigError::new(Some(file), source.into_problems()));
-        }
-        let root = Section::new(&source, "the file", KEYS, 0..0, table.get_ref());
-        let daemons = daemon::read(&root);
         let folder = file.parent().unwrap_or(Path::new(""));
-        let config = Config {
-            links: link::read(&root, &daemons),
-            params: settings::read_params(&root),
-            limits: settings::read_limits(&root),
-            policies: policy::read(&root),
-            protection: protection::read(&root, folder, &daemons),
-            measures_latency: root.switch("measure-latency"),
-            daemons: daemons.into_iter().map(|daemon| daemon.value).collect(),
-            file: Some(file.to_path_buf()),
-        };
-        match source.into_problems() {
-            problems if problems.is_empty() => Ok(config),
-            problems => Err(ConfigError::new(Some(file), problems)),
-        }
+        config::parse(file, text, KEYS, |root| {
+            let daemons = daemon::read(root);
+            Config {
+                links: link::read(root, &daemons),
+                params: settings::read_params(root),
+                limits: settings::read_limits(root),
+                policies: policy::read(root),
+                protection: protection::read(root, folder, &daemons),
+                measures_latency: root.flag("measure-latency"),
+                daemons: daemons.into_iter().map(|daemon| daemon.value).collect(),
+                file: Some(file.to_path_buf()),
+            }
+        })
     }
 
     /// Whether this is the built-in configuration, not that of a file.

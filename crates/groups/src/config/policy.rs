@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::section::{At, Section};
+use ratewire_daemon::config::{At, Section};
 
 /// Title of the tables.
 pub(super) const TITLE: &str = "[[group]]";
@@ -61,7 +61,7 @@ pub(super) fn read(root: &Section<'_>) -> Policies {
         let Some(At { value, span }) = name else { continue };
         if by_name.insert(value.to_string(), policy).is_some() {
             let message = format!("two [[group]] are called {value:?}");
-            root.source.note(&span, message, "take one of them away");
+            root.note(&span, message, "take one of them away");
         }
     }
     Policies { by_name }
@@ -78,7 +78,7 @@ fn name<'a>(section: &Section<'a>) -> Option<At<&'a str>> {
     let is_allowed = name.value.bytes().all(|byte| (b'$'..=b'~').contains(&byte));
     if name.value.is_empty() || name.value.len() > LONGEST_GROUP || !is_allowed {
         let message = format!("no group can be called {:?}", name.value);
-        section.source.note(&name.span, message, format!("allowed: {allowed}"));
+        section.note(&name.span, message, format!("allowed: {allowed}"));
         return None;
     }
     Some(name)
@@ -92,14 +92,14 @@ fn policy(section: &Section<'_>) -> Policy {
         (None, Some(lag)) if !section.has("policy") => Policy::Lag(lag),
         (Some(At { span, .. }), Some(_)) => {
             let message = "`policy` and `lag` exclude each other";
-            section.source.note(&span, message, "take one of them away");
+            section.note(&span, message, "take one of them away");
             Policy::Block
         }
         (Some(At { value: "block", .. }), None) => Policy::Block,
         (Some(At { value: "drop", .. }), None) => Policy::Drop,
         (Some(At { value, span }), None) => {
             let message = format!("`policy` cannot be {value:?}");
-            section.source.note(&span, message, format!("allowed: {allowed}"));
+            section.note(&span, message, format!("allowed: {allowed}"));
             Policy::Block
         }
         (None, _) => {

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire_daemon::config::{At, Section};
+
 use super::daemon::Daemon;
-use super::section::{At, Section};
 
 /// What protects the links between daemons.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,11 +18,11 @@ pub enum Protection {
 /// Reads `certificates` and `plaintext`. Paths are relative to `folder`.
 pub(super) fn read(root: &Section<'_>, folder: &Path, daemons: &[At<Daemon>]) -> Protection {
     let certificates = root.text("certificates", "a folder, for example \"certificates\"");
-    let is_plain = root.switch("plaintext");
+    let is_plain = root.flag("plaintext");
     if let Some(At { value, span }) = &certificates {
         if is_plain {
             let message = "`certificates` and `plaintext` = true exclude each other";
-            root.source.note(span, message, "take `plaintext` away to protect the links");
+            root.note(span, message, "take `plaintext` away to protect the links");
         }
         return Protection::Certificates(folder.join(value));
     }
@@ -36,7 +37,7 @@ pub(super) fn read(root: &Section<'_>, folder: &Path, daemons: &[At<Daemon>]) ->
         let message = format!("nothing protects the links of daemon `{}`", value.name);
         let help = "write certificates = \"FOLDER\" at the top of the file, or plaintext = true in \
                     a network where everybody may read and forge messages";
-        root.source.note(span, message, help);
+        root.note(span, message, help);
     }
     Protection::Plaintext
 }

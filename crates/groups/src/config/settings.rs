@@ -1,9 +1,8 @@
 //! Prices and limits.
 
+use ratewire_daemon::config::Section;
 use ratewire_overlay::{Dollars, Occupancy, Params};
 use ratewire_units::{Bytes, Duration};
-
-use super::section::Section;
 
 /// Title of the table of prices.
 pub(super) const FLOW_CONTROL: &str = "[flow-control]";
@@ -89,7 +88,7 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
     };
     if params.fee > params.cap {
         let message = "`fee` is more than `cap`: no client could pay for a message";
-        table.source.note(&table.place("fee"), message, "lower `fee` or raise `cap`");
+        table.note(&table.place("fee"), message, "lower `fee` or raise `cap`");
     }
     params
 }

@@ -1,6 +1,5 @@
-//! Reads tables of the file, and notes what is wrong with them.
+//! Tables of a file.
 
-use std::cell::RefCell;
 use std::fmt::Display;
 use std::ops::{Range, RangeInclusive};
 use std::str::FromStr;
@@ -8,57 +7,24 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::problem::{Problem, known_words};
+use super::problem::known_words;
+use super::source::Source;
+use super::value::{At, described, integer_of, number_of, text_of};
 
-/// A value and its bytes of the file.
-#[derive(Clone, Debug)]
-pub(super) struct At<T> {
-    pub value: T,
-    pub span: Range<usize>,
-}
-
-/// The text of the file, and its mistakes as they are found.
-pub(super) struct Source<'a> {
-    text: &'a str,
-    found: RefCell<Vec<(usize, Problem)>>,
-}
-
-impl<'a> Source<'a> {
-    pub fn new(text: &'a str) -> Source<'a> {
-        Source { text, found: RefCell::default() }
-    }
-
-    /// Notes a mistake.
-    pub fn note(&self, span: &Range<usize>, message: impl Into<String>, help: impl Into<String>) {
-        let before = self.text.get(..span.start).unwrap_or(self.text);
-        let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        let (message, help) = (message.into(), help.into());
-        let problem = Problem { place: Some((line, column)), message, help };
-        self.found.borrow_mut().push((span.start, problem));
-    }
-
-    /// The mistakes, in the order of the file.
-    pub fn into_problems(self) -> Vec<Problem> {
-        let mut found = self.found.into_inner();
-        found.sort_by_key(|(start, _)| *start);
-        found.into_iter().map(|(_, problem)| problem).collect()
-    }
-}
-
-/// A table of the file. Its keys are checked against those that may be there.
-pub(super) struct Section<'a> {
-    pub source: &'a Source<'a>,
+/// A table of a configuration file. A key that is not allowed in it is noted as a mistake.
+#[derive(Debug)]
+pub struct Section<'a> {
+    source: &'a Source<'a>,
     /// Name in messages.
     title: &'static str,
     /// Place of the heading.
-    pub span: Range<usize>,
+    span: Range<usize>,
     table: &'a DeTable<'a>,
 }
 
 impl<'a> Section<'a> {
-    /// Notes keys that are not among `known`.
-    pub fn new(
+    /// A table at `span`. Notes its keys that are not among `known`.
+    pub(super) fn new(
         source: &'a Source<'a>,
         title: &'static str,
         known: &[&str],
@@ -74,11 +40,21 @@ impl<'a> Section<'a> {
         Section { source, title, span, table }
     }
 
+    /// Notes a mistake at these bytes of the file: what is wrong, and what to do.
+    pub fn note(&self, span: &Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        self.source.note(span, message, help);
+    }
+
+    /// Place of the table's heading, in bytes of the file.
+    pub fn span(&self) -> Range<usize> {
+        self.span.clone()
+    }
+
     fn get(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
         self.table.get(key)
     }
 
-    /// Place of the value of `key`; that of the table where it is not given.
+    /// Place of the value of `key`, or of the table's heading if `key` is not given.
     pub fn place(&self, key: &str) -> Range<usize> {
         self.get(key).map_or_else(|| self.span.clone(), Spanned::span)
     }
@@ -88,17 +64,17 @@ impl<'a> Section<'a> {
         self.get(key).is_some()
     }
 
-    /// Notes that `key` is missing.
+    /// Notes that `key` is missing, and that the reader should do as `help` says.
     pub fn missing(&self, key: &str, help: &str) {
-        self.source.note(&self.span, format!("{} needs the key `{key}`", self.title), help);
+        self.note(&self.span, format!("{} needs the key `{key}`", self.title), help);
     }
 
     fn refuse(&self, key: &str, value: &Spanned<DeValue<'_>>, allowed: &str) {
         let message = format!("`{key}` cannot be {}", described(value.get_ref()));
-        self.source.note(&value.span(), message, format!("allowed: {allowed}"));
+        self.note(&value.span(), message, format!("allowed: {allowed}"));
     }
 
-    /// A text.
+    /// A text; `None` if it is not given or wrong. `allowed` tells in messages what may stand here.
     pub fn text(&self, key: &str, allowed: &str) -> Option<At<&'a str>> {
         let value = self.get(key)?;
         let text = text_of(value);
@@ -108,7 +84,7 @@ impl<'a> Section<'a> {
         text
     }
 
-    /// A list of texts.
+    /// A list of texts; `None` if it is not given or wrong.
     pub fn texts(&self, key: &str, allowed: &str) -> Option<Vec<At<&'a str>>> {
         let value = self.get(key)?;
         let texts = match value.get_ref() {
@@ -121,20 +97,20 @@ impl<'a> Section<'a> {
         texts
     }
 
-    /// A text in the form of some type.
+    /// A value that is parsed from a text; `None` if it is not given or wrong.
     pub fn parsed<T: FromStr<Err: Display>>(&self, key: &str, allowed: &str) -> Option<At<T>> {
         let At { value, span } = self.text(key, allowed)?;
         match value.parse() {
             Ok(value) => Some(At { value, span }),
             Err(why) => {
                 let help = format!("allowed: {allowed}");
-                self.source.note(&span, format!("`{key}` cannot be {value:?}: {why}"), help);
+                self.note(&span, format!("`{key}` cannot be {value:?}: {why}"), help);
                 None
             }
         }
     }
 
-    /// A quantity with its unit, `default` where none is given or it is wrong.
+    /// A quantity with its unit; `default` if it is not given or wrong.
     pub fn quantity<T>(&self, key: &str, default: T, range: RangeInclusive<T>) -> T
     where
         T: FromStr<Err: Display> + PartialOrd + Display + Copy,
@@ -144,11 +120,10 @@ impl<'a> Section<'a> {
         found.and_then(|found| self.within(key, found, &range)).unwrap_or(default)
     }
 
-    /// A whole number, `default` where none is given or it is wrong.
+    /// A whole number; `default` if it is not given or wrong.
     pub fn count(&self, key: &str, default: u32, range: RangeInclusive<u32>) -> u32 {
         let Some(value) = self.get(key) else { return default };
-        let number = integer_of(value);
-        let Some(number) = number else {
+        let Some(number) = integer_of(value) else {
             let allowed = format!("a whole number from {} to {}", range.start(), range.end());
             self.refuse(key, value, &allowed);
             return default;
@@ -158,14 +133,10 @@ impl<'a> Section<'a> {
         found.and_then(|number| u32::try_from(number).ok()).unwrap_or(default)
     }
 
-    /// A number, `default` where none is given or it is wrong.
+    /// A number; `default` if it is not given or wrong.
     pub fn number(&self, key: &str, default: f64, range: RangeInclusive<f64>) -> f64 {
         let Some(value) = self.get(key) else { return default };
-        let number = match value.get_ref() {
-            DeValue::Float(n) => n.as_str().replace('_', "").parse().ok(),
-            _ => integer_of(value).map(|n| n as f64),
-        };
-        let Some(number) = number else {
+        let Some(number) = number_of(value) else {
             let allowed = format!("a number from {} to {}", range.start(), range.end());
             self.refuse(key, value, &allowed);
             return default;
@@ -173,8 +144,8 @@ impl<'a> Section<'a> {
         self.within(key, At { value: number, span: value.span() }, &range).unwrap_or(default)
     }
 
-    /// True or false; false where it is not given.
-    pub fn switch(&self, key: &str) -> bool {
+    /// True or false; false if it is not given or wrong.
+    pub fn flag(&self, key: &str) -> bool {
         match self.get(key).map(|value| (value, value.get_ref())) {
             None => false,
             Some((_, DeValue::Boolean(value))) => *value,
@@ -185,7 +156,8 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The table `[key]`.
+    /// The table with this title, for example `[limits]`, and the keys that may stand in it; `None`
+    /// if it is not given or wrong.
     pub fn table(&self, title: &'static str, known: &[&str]) -> Option<Section<'a>> {
         let key = title.trim_matches(['[', ']']);
         let value = self.get(key)?;
@@ -200,7 +172,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The tables `[[key]]`.
+    /// The tables with this title, for example `[[link]]`, and the keys that may stand in each.
     pub fn tables(&self, title: &'static str, known: &[&str]) -> Vec<Section<'a>> {
         let key = title.trim_matches(['[', ']']);
         let Some(value) = self.get(key) else { return Vec::new() };
@@ -231,34 +203,7 @@ impl<'a> Section<'a> {
         }
         let message = format!("`{key}` cannot be {}", found.value);
         let help = format!("allowed: {} to {}", range.start(), range.end());
-        self.source.note(&found.span, message, help);
+        self.note(&found.span, message, help);
         None
-    }
-}
-
-fn text_of<'a>(value: &'a Spanned<DeValue<'a>>) -> Option<At<&'a str>> {
-    match value.get_ref() {
-        DeValue::String(text) => Some(At { value: text, span: value.span() }),
-        _ => None,
-    }
-}
-
-fn integer_of(value: &Spanned<DeValue<'_>>) -> Option<i64> {
-    match value.get_ref() {
-        DeValue::Integer(n) => i64::from_str_radix(&n.as_str().replace('_', ""), n.radix()).ok(),
-        _ => None,
-    }
-}
-
-/// A value in words.
-fn described(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::String(text) => format!("{text:?}"),
-        DeValue::Integer(n) => format!("the number {}", n.as_str()),
-        DeValue::Float(n) => format!("the number {}", n.as_str()),
-        DeValue::Boolean(value) => value.to_string(),
-        DeValue::Datetime(date) => format!("the date {date}"),
-        DeValue::Array(_) => "such a list".to_string(),
-        DeValue::Table(_) => "a table".to_string(),
     }
 }

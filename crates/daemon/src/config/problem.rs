@@ -43,8 +43,8 @@ impl ConfigError {
         ConfigError { file: file.map(Path::to_path_buf), problems, source: None }
     }
 
-    /// An error that has no place in the file.
-    pub(super) fn general(file: Option<&Path>, message: String, help: String) -> ConfigError {
+    /// An error about the whole configuration, with a remedy. It has no place in the file.
+    pub fn general(file: Option<&Path>, message: String, help: String) -> ConfigError {
         ConfigError::new(file, vec![Problem { place: None, message, help }])
     }
 
@@ -86,8 +86,8 @@ impl std::error::Error for ConfigError {
     }
 }
 
-/// The known words, and the one that `found` probably means, as a remedy.
-pub(super) fn known_words(found: &str, known: &[&str]) -> String {
+/// A remedy for an unknown word: the known word that `found` probably means, else all known words.
+pub fn known_words(found: &str, known: &[&str]) -> String {
     let plain = |word: &str| word.to_lowercase().replace('_', "-");
     let wanted = plain(found);
     let distance = |word: &&str| strsim::damerau_levenshtein(&wanted, &plain(word));
