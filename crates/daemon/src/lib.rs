@@ -1,5 +1,23 @@
 //! Parts that Ratewire's daemons share: the group daemon and the Anypoint switch.
+//!
+//! | part | is |
+//! |---|---|
+//! | [`config`] | reads a TOML file, and reports all of its mistakes at once |
+//! | [`status`] | serves a daemon's state by HTTP, and fetches it |
+//! | [`metrics`] | writes the state as metrics for Prometheus |
+//! | [`table`] | writes the state as text for people |
+//! | [`log`] | bounds what peers can make a daemon log |
+//!
+//! A daemon has its own keys, its own state and its own events. A [`Program`] tells these parts
+//! what messages call the daemon.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod config;
+pub mod log;
+pub mod metrics;
+mod program;
+pub mod status;
+pub mod table;
+
+pub use program::Program;

@@ -5,12 +5,12 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use ratewire_daemon::log::reason;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 
 use super::core::{Session, Shared};
 use super::outbox::Item;
-use super::record::reason;
 use crate::spread::{
     Acceptance, ClientName, Hello, Refusal, Request, Version, offer, parse_choice,
 };

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use bytes::BytesMut;
+use ratewire_daemon::log::reason;
 use ratewire_overlay::OverlayNodeId;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -14,7 +15,6 @@ use tokio::time::{sleep, timeout};
 
 use super::core::{Link, LinkMessage, Shared, microseconds};
 use super::error::DaemonError;
-use super::record::reason;
 use crate::certificates::{Identity, explain};
 use crate::config::{Config, Protection};
 use crate::wire::{Greeting, decode, decode_message, encode, encode_message};

@@ -2,34 +2,26 @@
 //!
 //! Events go to [`tracing`] with the target `ratewire_groups`. A program that wants a log installs
 //! a subscriber. Clients and other daemons cause most events, so the log has at most ten a second
-//! of each sort, with the number of those left out. Accepts that fail are at most one a second.
-//!
-//! | part | is |
-//! |---|---|
-//! | `counts` | the counters |
-//! | `throttle` | the bound of the log |
+//! of each sort, with the number of those left out. Accepts that fail are at most one a second. The
+//! part `counts` is the counters.
 
 mod counts;
-mod throttle;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::fmt::Write as _;
 use std::io;
 use std::time::Duration;
 
+use ratewire_daemon::log::{Throttle, reason};
 use ratewire_overlay::membership::{LinkMessage, ViewId};
 use ratewire_overlay::{NodeSet, OverlayNodeId};
 use tokio::time::Instant;
 use tracing::{info, warn};
 
 pub use self::counts::{Totals, Traffic};
-use self::throttle::Throttle;
 use crate::config::Config;
 
-/// Longest reason that is kept, in bytes.
-const LONGEST_REASON: usize = 300;
 /// Failed accepts that are logged in a second. A daemon without descriptors may fail for hours.
 const MOST_ACCEPTS: u32 = 1;
 
@@ -215,41 +207,4 @@ fn add<G, P>(traffic: &Cell<Traffic>, message: Option<&LinkMessage<G, P>>, size:
     let mut sum = traffic.get();
     sum.add(message, size);
     traffic.set(sum);
-}
-
-/// An error and its causes on one line. Peers may have written parts of it.
-pub(super) fn reason(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        // Some errors already name their cause.
-        if !text.contains(&more) {
-            _ = write!(text, ": {more}");
-        }
-        cause = error.source();
-    }
-    let mut line = String::new();
-    for character in text.chars() {
-        if line.len() >= LONGEST_REASON {
-            break;
-        }
-        match character.is_control() {
-            true => line.extend(character.escape_default()),
-            false => line.push(character),
-        }
-    }
-    line
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reason_is_one_short_line_with_all_causes() {
-        let error = io::Error::other("a\nb".to_string() + &"c".repeat(1000));
-        assert_eq!(reason(&error).len(), LONGEST_REASON);
-        assert!(reason(&error).starts_with("a\\nbcc"));
-    }
 }

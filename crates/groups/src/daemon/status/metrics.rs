@@ -2,12 +2,7 @@
 
 use std::fmt;
 
-use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{
-    DescriptorEncoder, EncodeCounterValue, EncodeGaugeValue, NoLabelSet, prometheus_text, text,
-};
-use prometheus_client::metrics::MetricType;
-use prometheus_client::registry::{Registry, Unit};
+use ratewire_daemon::metrics::{Format, Metrics, Unit, text};
 
 use super::model::{ClientStatus, GroupStatus, LinkStatus, Status};
 use crate::daemon::record::Traffic;
@@ -15,65 +10,24 @@ use crate::daemon::record::Traffic;
 /// Most groups with series of their own. Prometheus keeps each series for long.
 const MOST_GROUPS: usize = 100;
 
-/// A format of metrics.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Format {
-    /// Prometheus's own text format, which all scrapers read.
-    Prometheus,
-    /// OpenMetrics, which states units as well.
-    OpenMetrics,
-}
-
-impl Format {
-    /// The format that fits the header `Accept` of a request.
-    pub(super) fn accepted(accept: &str) -> Format {
-        match accept.contains("application/openmetrics-text") {
-            true => Format::OpenMetrics,
-            false => Format::Prometheus,
-        }
-    }
-
-    pub(super) fn content_type(self) -> &'static str {
-        match self {
-            Format::Prometheus => prometheus_text::CONTENT_TYPE,
-            Format::OpenMetrics => "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        }
-    }
-}
-
 /// The metrics of a state.
 ///
 /// # Errors
 /// If the encoder refuses a value.
 pub(super) fn metrics(status: Status, format: Format) -> Result<String, fmt::Error> {
-    let mut registry = Registry::with_prefix("ratewire_groups");
-    registry.register_collector(Box::new(Scrape(status)));
-    let mut out = String::new();
-    match format {
-        Format::Prometheus => prometheus_text::encode(&mut out, &registry)?,
-        Format::OpenMetrics => text::encode(&mut out, &registry)?,
-    }
-    Ok(out)
+    text("ratewire_groups", format, status, |out, status| {
+        daemon(out, status)?;
+        links(out, &status.links)?;
+        clients(out, status)?;
+        groups(out, status)?;
+        totals(out, status)
+    })
 }
 
-/// The state at one scrape.
-#[derive(Debug)]
-struct Scrape(Status);
-
-impl Collector for Scrape {
-    fn encode(&self, encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let mut out = Out { encoder };
-        daemon(&mut out, &self.0)?;
-        links(&mut out, &self.0.links)?;
-        clients(&mut out, &self.0)?;
-        groups(&mut out, &self.0)?;
-        totals(&mut out, &self.0)
-    }
-}
-
-fn daemon(out: &mut Out<'_>, status: &Status) -> fmt::Result {
+fn daemon(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     let view = &status.view;
-    out.info("The daemon's name and version", &status.daemon, &status.version)?;
+    let labels = [("daemon", status.daemon.as_str()), ("version", &status.version)];
+    out.build("The daemon's name and version", &labels)?;
     let start = status.started_unix_s;
     out.gauge("start_time", "Start of the daemon since 1970", Some(Unit::Seconds), start)?;
     out.gauge("uptime", "Time since the start", Some(Unit::Seconds), status.uptime_s)?;
@@ -89,7 +43,7 @@ fn daemon(out: &mut Out<'_>, status: &Status) -> fmt::Result {
     out.gauge("window_limit", "Maximum of window_used", Some(Unit::Bytes), limits.window_bytes)
 }
 
-fn links(out: &mut Out<'_>, links: &[LinkStatus]) -> fmt::Result {
+fn links(out: &mut Metrics<'_>, links: &[LinkStatus]) -> fmt::Result {
     let mut each = |name, help, unit, value: &dyn Fn(&LinkStatus) -> f64| {
         let series = links.iter().map(|link| ([("peer", link.peer.as_str())], value(link)));
         out.gauges(name, help, unit, series)
@@ -113,7 +67,7 @@ fn links(out: &mut Out<'_>, links: &[LinkStatus]) -> fmt::Result {
 }
 
 fn traffic(
-    out: &mut Out<'_>,
+    out: &mut Metrics<'_>,
     name: &str,
     help: &str,
     links: &[LinkStatus],
@@ -128,7 +82,7 @@ fn traffic(
 }
 
 /// Clients come and go, so only their sums and maxima are metrics.
-fn clients(out: &mut Out<'_>, status: &Status) -> fmt::Result {
+fn clients(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     let clients = &status.clients;
     let sum =
         |value: fn(&ClientStatus) -> u64| clients.iter().map(value).fold(0, u64::saturating_add);
@@ -154,7 +108,7 @@ fn clients(out: &mut Out<'_>, status: &Status) -> fmt::Result {
     out.gauge("clients_longest_blocked", help, seconds(), blocked)
 }
 
-fn groups(out: &mut Out<'_>, status: &Status) -> fmt::Result {
+fn groups(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     out.gauge("groups", "Groups at all daemons of the view", None, status.group_count)?;
     let series = |value: fn(&GroupStatus) -> u64| {
         let first = status.groups.iter().take(MOST_GROUPS);
@@ -166,7 +120,7 @@ fn groups(out: &mut Out<'_>, status: &Status) -> fmt::Result {
     out.gauges("group_local_members", help, None, series(|group| group.local_members))
 }
 
-fn totals(out: &mut Out<'_>, status: &Status) -> fmt::Result {
+fn totals(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     let totals = &status.totals;
     let (bytes, seconds) = (|| Some(Unit::Bytes), || Some(Unit::Seconds));
     out.counter("clients_accepted", "Clients that were accepted", None, totals.accepted)?;
@@ -184,73 +138,4 @@ fn totals(out: &mut Out<'_>, status: &Status) -> fmt::Result {
     let help = "Time for which clients waited to send";
     out.counter("clients_blocked_time", help, seconds(), totals.blocked_s)?;
     out.counter("log_left_out", "Events left out of the log", None, totals.log_left_out)
-}
-
-/// Writes metrics.
-struct Out<'a> {
-    encoder: DescriptorEncoder<'a>,
-}
-
-impl Out<'_> {
-    fn info(&mut self, help: &str, daemon: &str, version: &str) -> fmt::Result {
-        let kind = MetricType::Info;
-        let mut metric = self.encoder.encode_descriptor("build", help, None, kind)?;
-        metric.encode_info(&[("daemon", daemon), ("version", version)])
-    }
-
-    fn gauge<V: EncodeGaugeValue>(
-        &mut self,
-        name: &str,
-        help: &str,
-        unit: Option<Unit>,
-        value: V,
-    ) -> fmt::Result {
-        let kind = MetricType::Gauge;
-        let mut metric = self.encoder.encode_descriptor(name, help, unit.as_ref(), kind)?;
-        metric.encode_gauge(&value)
-    }
-
-    fn counter<V: EncodeCounterValue>(
-        &mut self,
-        name: &str,
-        help: &str,
-        unit: Option<Unit>,
-        value: V,
-    ) -> fmt::Result {
-        let kind = MetricType::Counter;
-        let mut metric = self.encoder.encode_descriptor(name, help, unit.as_ref(), kind)?;
-        metric.encode_counter::<NoLabelSet, V, f64>(&value, None)
-    }
-
-    /// A gauge for each set of labels.
-    fn gauges<'s, V: EncodeGaugeValue, const N: usize>(
-        &mut self,
-        name: &str,
-        help: &str,
-        unit: Option<Unit>,
-        series: impl Iterator<Item = ([(&'s str, &'s str); N], V)>,
-    ) -> fmt::Result {
-        let kind = MetricType::Gauge;
-        let mut metric = self.encoder.encode_descriptor(name, help, unit.as_ref(), kind)?;
-        for (labels, value) in series {
-            metric.encode_family(&labels)?.encode_gauge(&value)?;
-        }
-        Ok(())
-    }
-
-    /// A counter for each set of labels.
-    fn counters<'s, const N: usize>(
-        &mut self,
-        name: &str,
-        help: &str,
-        unit: Option<Unit>,
-        series: impl Iterator<Item = ([(&'s str, &'s str); N], u64)>,
-    ) -> fmt::Result {
-        let kind = MetricType::Counter;
-        let mut metric = self.encoder.encode_descriptor(name, help, unit.as_ref(), kind)?;
-        for (labels, value) in series {
-            metric.encode_family(&labels)?.encode_counter::<NoLabelSet, u64, f64>(&value, None)?;
-        }
-        Ok(())
-    }
 }

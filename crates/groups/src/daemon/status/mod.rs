@@ -9,10 +9,8 @@
 //! | `gather` | reads it off the running daemon |
 //! | `metrics` | the state as metrics |
 //! | `table` | the state as text for people |
-//! | `listen` | the HTTP server |
-//! | `fetch` | the HTTP client |
+//! | `listen` | the address of the HTTP server |
 
-mod fetch;
 mod gather;
 mod listen;
 mod metrics;
@@ -21,8 +19,28 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use self::fetch::{StatusError, fetch_status};
+use std::net::SocketAddr;
+
+use ratewire_daemon::Program;
+pub use ratewire_daemon::status::StatusError;
+use ratewire_daemon::status::fetch;
+
 pub(super) use self::listen::Listener;
 pub use self::model::{
     ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, ViewStatus,
 };
+
+/// What messages call the daemon.
+const PROGRAM: Program =
+    Program { command: "ratewire groups", noun: "daemon", file: "groups.toml" };
+
+/// Reads the status of the daemon whose `status` address this is. Waits up to 10 s.
+///
+/// # Errors
+/// If no daemon answers at the address.
+///
+/// # Panics
+/// In asynchronous code: the call blocks, and has a runtime of its own.
+pub fn fetch_status(address: SocketAddr) -> Result<Status, StatusError> {
+    fetch(&PROGRAM, address)
+}

@@ -2,14 +2,12 @@
 
 use std::fmt::Write as _;
 
+use ratewire_daemon::table::{Column, facts, section, uptime};
 use ratewire_units::{Bytes, Duration};
 
 use super::model::{ClientStatus, GroupStatus, LinkStatus, Status};
 use crate::config::Policy;
 use crate::daemon::record::Traffic;
-
-/// Most characters of a cell.
-const WIDEST: usize = 120;
 
 impl Status {
     /// The state as text in columns, in ASCII without control characters but for ends of lines.
@@ -29,43 +27,38 @@ impl Status {
     fn head(&self, out: &mut String) {
         let (view, limits, totals) = (&self.view, &self.limits, &self.totals);
         let changing = if view.is_changing { ", changing" } else { "" };
-        let mut facts = vec![
+        let mut head = vec![
             ("daemon", format!("{} (ratewire {})", self.daemon, self.version)),
             ("up", uptime(self.uptime_s)),
             ("view", format!("{} of {}{changing}", view.number, view.coordinator)),
             ("members", view.members.join(" ")),
         ];
         if !view.absent.is_empty() {
-            facts.push(("absent", view.absent.join(" ")));
+            head.push(("absent", view.absent.join(" ")));
         }
         let [used, window] = [limits.window_used_bytes, limits.window_bytes].map(Bytes::new);
-        facts.push(("clients", format!("{} of {}", self.clients.len(), limits.clients)));
-        facts.push(("window", format!("{used} of {window}")));
+        head.push(("clients", format!("{} of {}", self.clients.len(), limits.clients)));
+        head.push(("window", format!("{used} of {window}")));
         let [bytes_in, bytes_out] = [totals.bytes_in, totals.bytes_out].map(Bytes::new);
-        facts.push(("messages in", format!("{} ({bytes_in})", totals.messages_in)));
+        head.push(("messages in", format!("{} ({bytes_in})", totals.messages_in)));
         let dropped = totals.dropped;
         let written = format!("{} ({bytes_out}), {dropped} dropped", totals.messages_out);
-        facts.push(("messages out", written));
-        for (name, fact) in facts {
-            _ = writeln!(out, "{name:<14}{}", clean(&fact));
-        }
+        head.push(("messages out", written));
+        facts(out, head);
     }
 }
 
-/// A column: its heading, and whether its cells are numbers, which end at the right.
-type Column = (&'static str, bool);
-
 const LINK: [Column; 10] = [
-    ("link to", false),
-    ("state", false),
-    ("price", true),
-    ("waiting", true),
-    ("mean queue", true),
-    ("data sent", true),
-    ("updates", true),
-    ("other", true),
-    ("reconnects", true),
-    ("down because", false),
+    Column::text("link to"),
+    Column::text("state"),
+    Column::number("price"),
+    Column::number("waiting"),
+    Column::number("mean queue"),
+    Column::number("data sent"),
+    Column::number("updates"),
+    Column::number("other"),
+    Column::number("reconnects"),
+    Column::text("down because"),
 ];
 
 fn link(link: &LinkStatus) -> [String; 10] {
@@ -85,17 +78,17 @@ fn link(link: &LinkStatus) -> [String; 10] {
 }
 
 const CLIENT: [Column; 11] = [
-    ("client", false),
-    ("from", false),
-    ("groups", true),
-    ("queue", true),
-    ("state", false),
-    ("money", true),
-    ("salary every", true),
-    ("sent", true),
-    ("delivered", true),
-    ("dropped", true),
-    ("blocked for", true),
+    Column::text("client"),
+    Column::text("from"),
+    Column::number("groups"),
+    Column::number("queue"),
+    Column::text("state"),
+    Column::number("money"),
+    Column::number("salary every"),
+    Column::number("sent"),
+    Column::number("delivered"),
+    Column::number("dropped"),
+    Column::number("blocked for"),
 ];
 
 fn client(client: &ClientStatus) -> [String; 11] {
@@ -120,8 +113,12 @@ fn client(client: &ClientStatus) -> [String; 11] {
     ]
 }
 
-const GROUP: [Column; 4] =
-    [("group", false), ("policy", false), ("members here", true), ("in all", true)];
+const GROUP: [Column; 4] = [
+    Column::text("group"),
+    Column::text("policy"),
+    Column::number("members here"),
+    Column::number("in all"),
+];
 
 fn group(group: &GroupStatus) -> [String; 4] {
     let policy = match group.policy {
@@ -131,64 +128,6 @@ fn group(group: &GroupStatus) -> [String; 4] {
     };
     let (here, all) = (group.local_members.to_string(), group.members.to_string());
     [group.name.clone(), policy, here, all]
-}
-
-/// Writes a table after an empty line. Without rows it says so.
-fn section<const N: usize>(
-    out: &mut String,
-    kind: &str,
-    columns: &[Column; N],
-    rows: impl Iterator<Item = [String; N]>,
-) {
-    let rows: Vec<[String; N]> = rows.map(|row| row.map(|cell| clean(&cell))).collect();
-    out.push('\n');
-    if rows.is_empty() {
-        _ = writeln!(out, "no {kind}s");
-        return;
-    }
-    let headings = columns.map(|(heading, _)| heading.to_string());
-    // Cells are ASCII: a byte is a character.
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        let cells = rows.iter().chain([&headings]).map(|row| row[column].len());
-        cells.max().unwrap_or(0)
-    });
-    for row in [&headings].into_iter().chain(&rows) {
-        let mut line = String::new();
-        for ((cell, width), (_, is_number)) in row.iter().zip(widths).zip(columns) {
-            _ = match is_number {
-                true => write!(line, "{cell:>width$}  "),
-                false => write!(line, "{cell:<width$}  "),
-            };
-        }
-        _ = writeln!(out, "{}", line.trim_end());
-    }
-}
-
-/// The text in visible ASCII and spaces, shortened. Another program may have written parts of it.
-fn clean(text: &str) -> String {
-    let mut clean = String::new();
-    for character in text.chars() {
-        if clean.len() >= WIDEST {
-            clean.push_str("...");
-            break;
-        }
-        match character {
-            ' '..='~' => clean.push(character),
-            _ => clean.extend(character.escape_default()),
-        }
-    }
-    clean
-}
-
-fn uptime(seconds: f64) -> String {
-    let whole = seconds.max(0.0) as u64;
-    let (days, hours, minutes) = (whole / 86_400, whole / 3600 % 24, whole / 60 % 60);
-    match (days, hours, minutes) {
-        (0, 0, 0) => format!("{whole} s"),
-        (0, 0, _) => format!("{minutes} min {} s", whole % 60),
-        (0, _, _) => format!("{hours} h {minutes} min"),
-        _ => format!("{days} d {hours} h"),
-    }
 }
 
 fn dollars(amount: f64) -> String {

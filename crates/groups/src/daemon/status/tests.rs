@@ -2,8 +2,9 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
+use ratewire_daemon::metrics::Format;
 
-use super::metrics::{Format, metrics};
+use super::metrics::metrics;
 use super::model::*;
 use crate::config::Policy;
 use crate::daemon::record::{Totals, Traffic};

@@ -6,9 +6,10 @@ use std::time::Duration;
 /// Usual number of events that are logged in a second.
 const USUAL: u32 = 10;
 
-/// Admits some events in each second, and counts the others.
+/// Admits some events in each second, and counts the others. Events of one sort have a throttle of
+/// their own, so that they cannot hide those of another.
 #[derive(Debug)]
-pub(super) struct Throttle {
+pub struct Throttle {
     most: u32,
     second: Cell<u64>,
     admitted: Cell<u32>,
@@ -16,6 +17,7 @@ pub(super) struct Throttle {
 }
 
 impl Default for Throttle {
+    /// A throttle that admits ten events a second.
     fn default() -> Throttle {
         Throttle::new(USUAL)
     }
@@ -23,7 +25,7 @@ impl Default for Throttle {
 
 impl Throttle {
     /// A throttle that admits `most` events a second.
-    pub(super) fn new(most: u32) -> Throttle {
+    pub fn new(most: u32) -> Throttle {
         Throttle {
             most,
             second: Cell::default(),
@@ -34,7 +36,7 @@ impl Throttle {
 
     /// Whether an event may be logged, this long after the start. If it may, the result is the
     /// number of events that were left out before it.
-    pub(super) fn admit(&self, uptime: Duration) -> Option<u64> {
+    pub fn admit(&self, uptime: Duration) -> Option<u64> {
         let second = uptime.as_secs();
         if self.second.replace(second) != second {
             self.admitted.set(0);

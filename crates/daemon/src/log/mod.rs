@@ -1,0 +1,7 @@
+//! Bounds on what peers can make a daemon log.
+
+mod reason;
+mod throttle;
+
+pub use reason::reason;
+pub use throttle::Throttle;
