@@ -26,6 +26,17 @@ pub(crate) fn print_on(text: impl AsRef<[u8]>) -> Result<Exit, Exit> {
     }
 }
 
+/// Text of an error, with its causes.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text += &format!(": {cause}");
+        source = cause.source();
+    }
+    text
+}
+
 /// Prints an error, and returns the exit code.
 pub(crate) fn fail(error: &Error) -> Exit {
     match error {

@@ -3,6 +3,7 @@
 pub(crate) mod check;
 pub(crate) mod compare;
 pub(crate) mod cost;
+mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod dry;
 pub(crate) mod generate;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use ratewire_groups::certificates::{CertificateError, make};
 use ratewire_groups::config::{Config, Protection};
 
-use super::{check, with_causes};
+use crate::commands::daemon::refuse;
 use crate::exit::Exit;
-use crate::output::print;
+use crate::output::{print, with_causes};
 
 #[derive(clap::Args)]
 #[command(override_usage = "ratewire groups certificates [OPTIONS] --config <FILE> [DIR]\n       \
@@ -50,7 +50,7 @@ fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
             _ => Err(nobody()),
         };
     };
-    let config = Config::read(file).map_err(|error| check::fail(&error))?;
+    let config = Config::read(file).map_err(|error| refuse(&error))?;
     let names = config.daemons.into_iter().map(|daemon| daemon.name).collect();
     match (&args.folder, config.protection) {
         (Some(folder), _) => Ok((folder.clone(), names)),

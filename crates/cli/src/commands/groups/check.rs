@@ -4,11 +4,11 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use ratewire_groups::certificates::{CertificateError, Identity};
-use ratewire_groups::config::{Config, ConfigError, Daemon, Listen, Protection};
+use ratewire_groups::config::{Config, Daemon, Listen, Protection};
 
-use super::with_causes;
+use crate::commands::daemon::refuse;
 use crate::exit::Exit;
-use crate::output::print;
+use crate::output::{print, with_causes};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -19,24 +19,13 @@ pub(crate) struct Args {
 pub(super) fn check(args: &Args) -> Exit {
     let config = match args.file.as_deref().map_or_else(|| Ok(Config::single()), Config::read) {
         Ok(config) => config,
-        Err(error) => return fail(&error),
+        Err(error) => return refuse(&error),
     };
     let mut exit = Exit::Done;
     if let Protection::Certificates(folder) = &config.protection {
         exit = check_certificates(folder, &config.daemons);
     }
     Exit::of([print(&described(&config)), exit])
-}
-
-/// Prints the mistakes of a configuration, and returns the exit code.
-pub(super) fn fail(error: &ConfigError) -> Exit {
-    tell!("{error}");
-    match error.problems.len() {
-        _ if std::error::Error::source(error).is_some() => return Exit::File,
-        0 | 1 => {}
-        count => _ = tell!("\n{count} mistakes"),
-    }
-    Exit::Wrong
 }
 
 /// Checks the certificates of daemons whose key is in the folder. Each host has its own daemon's

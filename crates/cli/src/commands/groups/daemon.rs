@@ -1,14 +1,13 @@
 //! `ratewire groups daemon`: runs a daemon.
 
-use std::io;
 use std::path::PathBuf;
 
 use ratewire_groups::config::Config;
 use ratewire_groups::daemon::{self, DaemonError};
-use tokio::signal::unix::{SignalKind, signal};
 
-use super::{check, with_causes};
+use crate::commands::daemon::{refuse, start_log, tell_ready, told_to_stop};
 use crate::exit::Exit;
+use crate::output::with_causes;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -26,12 +25,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn daemon(args: &Args) -> Exit {
-    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
-    if args.json {
-        log.json().init();
-    } else {
-        log.with_ansi(false).init();
-    }
+    start_log(args.json);
     let config = args.config.as_deref().map_or_else(|| Ok(Config::single()), Config::read);
     let found = config.and_then(|config| {
         let me = config.me(args.name.as_deref())?;
@@ -39,32 +33,12 @@ pub(super) fn daemon(args: &Args) -> Exit {
     });
     let (config, me) = match found {
         Ok(found) => found,
-        Err(error) => return check::fail(&error),
+        Err(error) => return refuse(&error),
     };
-    let ready = || {
-        // Without systemd there is nobody to tell.
-        sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
-    };
-    match daemon::run(config, me, told_to_stop(), ready) {
+    let stop = told_to_stop("the daemon ends without leaving");
+    match daemon::run(config, me, stop, tell_ready) {
         Ok(()) => Exit::Done,
         Err(error) => fail(&error),
-    }
-}
-
-/// Waits for SIGTERM or Ctrl-C.
-async fn told_to_stop() {
-    let stopped = async {
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut interrupt = signal(SignalKind::interrupt())?;
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-        }
-        io::Result::Ok(())
-    };
-    if let Err(error) = stopped.await {
-        tell!("warning: signals cannot be caught, so the daemon ends without leaving: {error}");
-        std::future::pending().await
     }
 }
 

@@ -9,9 +9,9 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use super::trouble::{End, fail};
-use super::with_causes;
 use crate::arguments::whole_number;
 use crate::exit::Exit;
+use crate::output::with_causes;
 
 /// Clients of a command, at most.
 const MOST_CLIENTS: u64 = 10_000;

@@ -95,17 +95,6 @@ fn messages(number: u64) -> String {
     format!("{number} {noun}")
 }
 
-/// Text of an error, with its causes.
-fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        text += &format!(": {cause}");
-        source = cause.source();
-    }
-    text
-}
-
 /// Runs a client to its end, in this thread.
 fn run(client: impl Future<Output = Exit>) -> Exit {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

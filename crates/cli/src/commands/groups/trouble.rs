@@ -2,8 +2,8 @@
 
 use ratewire_groups::client::{Error, Refusal};
 
-use super::with_causes;
 use crate::exit::Exit;
+use crate::output::with_causes;
 
 /// Remedy for an address where no daemon talks to clients.
 pub(super) const LISTEN: &str =
