@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use ratewire_transport::{Ack, SackBlocks};
-use ratewire_units::Bytes;
+use ratewire_units::{Bytes, Time};
 
 use crate::ranges::Ranges;
 use crate::settled::{Settled, Unfinished};
@@ -89,6 +89,10 @@ pub(crate) struct Owed {
     /// Whether the source hears of the range for good only when the target has all of it. Another
     /// target then gets all of it, if this one fails before.
     is_unit: bool,
+    /// Everything of the range below was sent.
+    sent: u64,
+    /// When the range's last packet was sent; [`Time::NEVER`] if any was sent twice.
+    left: Time,
     /// The packet that was last sent from the range.
     packet: Sent,
 }
@@ -205,19 +209,22 @@ impl Relay {
             let at = to.next;
             to.next += end - start;
             to.outstanding += end - start;
-            let packet = Sent::default();
-            let source = source as u32;
-            to.owed.push_back(Owed { at, end: to.next, source, start, is_unit, packet });
+            let (source, packet) = (source as u32, Sent::default());
+            let (end, sent, left) = (to.next, at, Time::ZERO);
+            to.owed.push_back(Owed { at, end, source, start, is_unit, sent, left, packet });
         }
         from.placed = from.placed.max(end);
     }
 
     /// Notes that a packet was sent to its place.
-    pub(crate) fn note(&mut self, target: usize, at: u64, packet: Sent) {
+    pub(crate) fn note(&mut self, now: Time, target: usize, at: u64, packet: Sent) {
         let owed = &mut self.targets[target].owed;
         let index = owed.partition_point(|o| o.end <= at);
         if let Some(owed) = owed.get_mut(index).filter(|o| o.at <= at) {
             owed.packet = packet;
+            let is_first = at >= owed.sent && owed.left != Time::NEVER;
+            owed.left = if is_first { now } else { Time::NEVER };
+            owed.sent = owed.sent.max(at + u64::from(packet.payload));
             if let Some(from) = self.sources.get_mut(owed.source as usize) {
                 let end = owed.start + (at - owed.at) + u64::from(packet.payload);
                 from.sent = from.sent.max(end);
@@ -263,21 +270,31 @@ impl Relay {
         Bytes::new(core::mem::take(&mut self.targets[target].skipped))
     }
 
-    /// Notes an acknowledgement of a target; appends newly covered data to `fresh`.
-    pub(crate) fn acknowledge(&mut self, target: usize, ack: &Ack, fresh: &mut Vec<Fresh>) {
+    /// Notes an acknowledgement of a target; appends newly covered data to `fresh`. Returns when
+    /// the last packet of the newest range that it completes left; `None` if it completes none, or
+    /// one of which a packet was sent twice (Karn and Partridge 1987).
+    pub(crate) fn acknowledge(
+        &mut self,
+        target: usize,
+        ack: &Ack,
+        fresh: &mut Vec<Fresh>,
+    ) -> Option<Time> {
         fresh.clear();
         let to = &mut self.targets[target];
         if ack.cumulative > to.next {
-            return; // Of what was never sent.
+            return None; // Of what was never sent.
         }
         let before = to.owed.front().map_or(0, |front| front.unfinished(to.cumulative));
+        let mut newest = None;
         to.cumulative = to.cumulative.max(ack.cumulative);
         to.highest = to.highest.max(to.cumulative);
         while let Some(front) = to.owed.front().copied().filter(|o| o.at < to.cumulative) {
             let whole = front.end <= to.cumulative;
             let end = if whole { front.end } else { to.cumulative };
             let for_good = whole || !front.is_unit;
-            to.outstanding -= settle(&mut self.sources, &front, (front.at, end), for_good, fresh);
+            let news = settle(&mut self.sources, &front, (front.at, end), for_good, fresh);
+            to.outstanding -= news;
+            newest = newest.max(front.left_if_complete(end, news));
             if !whole {
                 break;
             }
@@ -294,9 +311,12 @@ impl Relay {
             for owed in to.owed.range(first..).take_while(|o| o.at < until) {
                 let (at, end) = (owed.at.max(from), owed.end.min(until));
                 let for_good = !self.may_fail;
-                to.outstanding -= settle(&mut self.sources, owed, (at, end), for_good, fresh);
+                let news = settle(&mut self.sources, owed, (at, end), for_good, fresh);
+                to.outstanding -= news;
+                newest = newest.max(owed.left_if_complete(end, news));
             }
         }
+        newest.filter(|left| *left != Time::NEVER)
     }
 
     /// Drops a target that is gone: its unacknowledged data loses its place.
@@ -422,6 +442,14 @@ impl Relay {
             let at = p.at + start.saturating_sub(p.start);
             self.targets[p.target as usize].highest > at
         })
+    }
+}
+
+impl Owed {
+    /// When the last packet left, if the range was sent whole and new data up to `end` completes
+    /// it.
+    fn left_if_complete(&self, end: u64, news: u64) -> Option<Time> {
+        (news > 0 && end == self.end && self.sent >= end).then_some(self.left)
     }
 }
 

@@ -147,7 +147,7 @@ impl Switch {
                 windows: Windows::new(config.flow_control, count, config.payload),
                 config,
                 routing,
-                members: vec![Member { is_up: true, outstanding: Bytes::ZERO }; count],
+                members: vec![Member { is_up: true, ..Member::default() }; count],
                 up: count,
                 skipped: vec![Bytes::ZERO; count],
             },
@@ -301,10 +301,7 @@ impl Switch {
     /// Handles a member's failure. Its unacknowledged data goes to other members as soon as the
     /// peer sends it again; data that it sent and that did not arrive is skipped.
     pub fn fail(&mut self, now: Time, member: usize, out: &mut Vec<Output>) {
-        let before = core::mem::replace(
-            &mut self.ground.members[member],
-            Member { is_up: false, outstanding: Bytes::ZERO },
-        );
+        let before = core::mem::take(&mut self.ground.members[member]);
         self.ground.up -= usize::from(before.is_up);
         let (connection, ground) = self.wake(now);
         let skipped = connection.fail(ground, now, member, out);

@@ -78,7 +78,12 @@ fn a_receive_buffer_of_ones_own_binds_from_the_start() {
 #[test]
 fn what_the_peer_sends_arrives_at_the_members_once() {
     for law in ["xcp", "rcp", "piqi-rcp", "newreno", "cubic", "fixed"] {
-        for routing in ["\"round-robin\"", "\"least-outstanding\"", "{ hash = { len = 8 } }"] {
+        for routing in [
+            "\"round-robin\"",
+            "\"least-outstanding\"",
+            "\"power-of-two\"",
+            "{ hash = { len = 8 } }",
+        ] {
             let more = format!(
                 "{ONE_TO_MANY}members = [\"a*\"]\nrouting = {routing}\nsize = \"3 MB\"\n\
                  direction = \"inbound\"\n"

@@ -75,7 +75,7 @@ impl Connection {
             let payload = Bytes::new(mapping.end.min(end) - offset);
             let mut segment = Segment { offset: at, payload, ..*segment };
             let wish = self.split.data(now, ground.law(), k, payload, &mut segment.header);
-            self.inbound.note(k, at, Sent { payload: payload.get() as u32, wish, marked });
+            self.inbound.note(now, k, at, Sent { payload: payload.get() as u32, wish, marked });
             out.push(Output::Segment(Side::Member(k), segment));
             offset += payload.get();
         }
@@ -169,6 +169,7 @@ impl Connection {
     pub(super) fn inbound_ack(
         &mut self,
         ground: &mut Ground,
+        now: Time,
         k: usize,
         ack: &Ack,
         out: &mut Vec<Output>,
@@ -184,7 +185,9 @@ impl Connection {
             return;
         }
         let mut fresh = core::mem::take(&mut self.fresh);
-        self.inbound.acknowledge(k, ack, &mut fresh);
+        if let Some(left) = self.inbound.acknowledge(k, ack, &mut fresh) {
+            ground.members[k].measure(now.since(left));
+        }
         ground.skipped[k] += self.inbound.take_skipped(k);
         ground.members[k].outstanding = self.inbound.outstanding(k);
         let (wish, marked) = fresh.first().map_or((0.0, false), |f| (f.wish, f.marked));

@@ -121,7 +121,7 @@ impl Connection {
     ) {
         match from {
             Side::Peer => self.outbound_ack(ground, now, ack, out),
-            Side::Member(k) => self.inbound_ack(ground, k, ack, out),
+            Side::Member(k) => self.inbound_ack(ground, now, k, ack, out),
         }
     }
 

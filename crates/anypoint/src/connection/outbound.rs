@@ -44,7 +44,7 @@ impl Connection {
         let at = mapping.at + (offset - mapping.start);
         let mut segment = Segment { offset: at, ..*segment };
         let wish = self.merge.data(now, ground.law(), k, &mut segment.header);
-        self.outbound.note(0, at, Sent { payload: payload.get() as u32, wish, marked });
+        self.outbound.note(now, 0, at, Sent { payload: payload.get() as u32, wish, marked });
         out.push(Output::Segment(Side::Peer, segment));
     }
 

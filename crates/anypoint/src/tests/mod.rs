@@ -4,5 +4,6 @@ mod failures;
 mod headers;
 mod identity;
 mod idle;
+mod latency;
 mod rig;
 mod streams;

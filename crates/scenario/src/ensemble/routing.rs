@@ -19,6 +19,7 @@ pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
     let table = match &entry.item.value {
         Value::Text(text) if text == "round-robin" => return RoutingSpec::RoundRobin,
         Value::Text(text) if text == "least-outstanding" => return RoutingSpec::LeastOutstanding,
+        Value::Text(text) if text == "power-of-two" => return RoutingSpec::PowerOfTwo,
         Value::Table(table) => table,
         _ => {
             section.refuse("routing", &entry.item);

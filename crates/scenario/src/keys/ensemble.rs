@@ -8,12 +8,14 @@ const MEMBERS: KeyKind =
     KeyKind::Other("a list of nodes' names, patterns with one `*`, and tables (see \"An end\")");
 
 const ROUTING: KeyKind = KeyKind::Other(
-    "\"round-robin\", \"least-outstanding\", { weighted = [...] }, { hash = { ... } } or { prefix = { ... } }",
+    "\"round-robin\", \"least-outstanding\", \"power-of-two\", { weighted = [...] }, { hash = { ... } } or \
+{ prefix = { ... } }",
 );
 
 const ROUTING_DOC: &str = "How the switch chooses the member for a frame from the peer. \"round-robin\": one after the other. \
-\"least-outstanding\": the member with the fewest frames outstanding. `weighted`: by shares in the order of \
-the members. `hash`: by a hash of `len` bytes of the frame from `offset` on. `prefix`: by the frame's first \
+\"least-outstanding\": the member with the fewest frames outstanding. \"power-of-two\": the better of two random \
+members by Prequal's rule, by latency unless one has more outstanding than 84 % of the recent draws. `weighted`: by \
+shares in the order of the members. `hash`: by a hash of `len` bytes of the frame from `offset` on. `prefix`: by the frame's first \
 bytes, in hexadecimal digits; the longest prefix wins, and frames without one go round.";
 
 const KEYS_DOC: &str = "Contents of frames. Only the first eight bytes are simulated: a random number for each frame, \

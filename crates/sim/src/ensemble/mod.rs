@@ -110,7 +110,7 @@ impl Junctions {
                 idle_expiry: junction.idle_expiry,
             };
             list.push(Junction {
-                switch: Switch::new(config, junction.routing.make()),
+                switch: Switch::new(config, junction.routing.make(j as u64, setup.seed)),
                 peer: junction.peer,
                 members: junction.members.clone(),
                 frame: frame.get().max(1),

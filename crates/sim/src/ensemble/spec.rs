@@ -1,9 +1,11 @@
 //! Ensembles of a setup.
 
+use rand_core::Rng;
 use ratewire_anypoint::routing::{
-    KeyHash, LeastOutstanding, Prefix, RoundRobin, Routing, Weighted,
+    KeyHash, LeastOutstanding, PowerOfTwo, Prefix, RoundRobin, Routing, Weighted,
 };
 use ratewire_anypoint::{FlowControl, Transforms};
+use ratewire_net::random::stream;
 use ratewire_net::spec::NodeId;
 use ratewire_units::{Duration, Time};
 
@@ -78,11 +80,12 @@ pub struct JunctionSpec {
 }
 
 impl JunctionSpec {
-    /// Whether keys drawn at random decide which member gets a frame.
+    /// Whether chance decides which member gets a frame: random keys, or random members.
     pub(crate) fn has_chance(&self) -> bool {
         let (Keys::Uniform(keys) | Keys::Zipf { keys, .. }) = self.keys;
         match self.routing {
             RoutingSpec::KeyHash { .. } | RoutingSpec::Prefix(_) => keys > 1,
+            RoutingSpec::PowerOfTwo => self.members.len() > 1,
             RoutingSpec::RoundRobin | RoutingSpec::Weighted(_) | RoutingSpec::LeastOutstanding => {
                 false
             }
@@ -136,6 +139,8 @@ pub enum RoutingSpec {
     Weighted(Vec<f64>),
     /// See [`LeastOutstanding`].
     LeastOutstanding,
+    /// See [`PowerOfTwo`].
+    PowerOfTwo,
     /// See [`KeyHash`].
     KeyHash {
         /// First byte of the key.
@@ -148,11 +153,15 @@ pub enum RoutingSpec {
 }
 
 impl RoutingSpec {
-    pub(crate) fn make(&self) -> Box<dyn Routing> {
+    /// The module of switch number `index`, in a run with this seed.
+    pub(crate) fn make(&self, index: u64, seed: u64) -> Box<dyn Routing> {
         match self {
             RoutingSpec::RoundRobin => Box::new(RoundRobin::default()),
             RoutingSpec::Weighted(weights) => Box::new(Weighted::new(weights.clone())),
             RoutingSpec::LeastOutstanding => Box::new(LeastOutstanding::default()),
+            RoutingSpec::PowerOfTwo => {
+                Box::new(PowerOfTwo::new(stream(seed, "routing", index).next_u64()))
+            }
             RoutingSpec::KeyHash { offset, len } => {
                 Box::new(KeyHash { offset: *offset, len: *len })
             }
