@@ -18,8 +18,6 @@
 //!   Prequal compares all probes in its pool, at most 16.
 //! - The recent loads are those of the last 64 members that were drawn.
 
-use std::collections::VecDeque;
-
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::Bytes;
@@ -35,10 +33,10 @@ const RECENT: usize = 64;
 pub struct PowerOfTwo {
     random: Xoshiro256PlusPlus,
     quantile: f64,
-    /// Loads of the members drawn last, oldest first.
-    recent: VecDeque<Bytes>,
-    /// The recent loads in order.
-    sorted: Vec<Bytes>,
+    /// Loads of the members drawn last, as a ring.
+    recent: [Bytes; RECENT],
+    /// Number of loads that were noted.
+    noted: usize,
 }
 
 impl PowerOfTwo {
@@ -55,8 +53,8 @@ impl PowerOfTwo {
         PowerOfTwo {
             random: Xoshiro256PlusPlus::seed_from_u64(seed),
             quantile: quantile.clamp(0.0, 1.0),
-            recent: VecDeque::with_capacity(RECENT),
-            sorted: Vec::with_capacity(RECENT),
+            recent: [Bytes::ZERO; RECENT],
+            noted: 0,
         }
     }
 
@@ -68,18 +66,17 @@ impl PowerOfTwo {
 
     /// Notes the load of a drawn member.
     fn note(&mut self, load: Bytes) {
-        if self.recent.len() == RECENT
-            && let Some(oldest) = self.recent.pop_front()
-        {
-            self.sorted.remove(self.sorted.partition_point(|known| *known < oldest));
-        }
-        self.recent.push_back(load);
-        self.sorted.insert(self.sorted.partition_point(|known| *known < load), load);
+        self.recent[self.noted % RECENT] = load;
+        self.noted += 1;
     }
 
-    /// The load above which a member is hot. At least one load was noted.
-    fn limit(&self) -> Bytes {
-        self.sorted[(self.quantile * (self.sorted.len() - 1) as f64) as usize]
+    /// Whether a load is above the quantile of the recent loads.
+    fn is_hot(&self, load: Bytes) -> bool {
+        let recent = &self.recent[..self.noted.min(RECENT)];
+        let below = recent.iter().filter(|known| **known < load).count();
+        // The quantile is the load at this index in order, so it is below if so many others are.
+        let index = self.quantile * recent.len().saturating_sub(1) as f64;
+        below > index as usize
     }
 }
 
@@ -96,10 +93,9 @@ impl Routing for PowerOfTwo {
         let (first, second) = (up().nth(first)?, up().nth(second)?);
         self.note(members[first].outstanding);
         self.note(members[second].outstanding);
-        let limit = self.limit();
         let rank = |k: &usize| {
             let Member { outstanding, latency, .. } = members[*k];
-            match outstanding > limit {
+            match self.is_hot(outstanding) {
                 true => (1, outstanding.get(), 0),
                 false => (0, latency.ps(), outstanding.get()),
             }
@@ -189,11 +185,9 @@ mod tests {
     #[test]
     fn the_limit_is_the_quantile_of_the_last_loads() {
         let mut routing = PowerOfTwo::with_quantile(1, 0.5);
-        for load in 0..200 {
-            routing.note(Bytes::new(load));
-            assert!(routing.sorted.is_sorted() && routing.sorted.len() == routing.recent.len());
-        }
-        // The last 64 loads are 136 to 199.
-        assert_eq!(routing.limit(), Bytes::new(167));
+        assert!(!routing.is_hot(Bytes::new(1)), "nothing to compare with");
+        (0..200).for_each(|load| routing.note(Bytes::new(load)));
+        // The last 64 loads are 136 to 199: the median is 167.
+        assert!(!routing.is_hot(Bytes::new(167)) && routing.is_hot(Bytes::new(168)));
     }
 }
