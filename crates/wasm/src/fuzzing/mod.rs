@@ -16,6 +16,11 @@ const LIMITS: Limits = Limits { memory: Bytes::new(4 * 65_536), fuel: 5_000 };
 /// Most frames of an input.
 const MOST_FRAMES: usize = 64;
 
+/// A valid module as binary: something to change.
+pub fn binary() -> Vec<u8> {
+    wat::parse_str(OBEDIENT).expect("the obedient module")
+}
+
 /// Loads any bytes as a module. If they are one, routes frames by it. Returns whether they are.
 ///
 /// # Panics

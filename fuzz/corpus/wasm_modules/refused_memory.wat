@@ -1,0 +1,1 @@
+(module (memory (export "memory") 65536))
