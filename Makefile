@@ -14,8 +14,8 @@ TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/pytho
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # To build what runs in the kernel.
 LIVE_PACKAGES := clang libelf-dev zlib1g-dev
-PACKAGES := tshark chromium python3-venv iperf3 iproute2 ethtool nginx-light curl git groff-base systemd \
-	redis-server memcached $(LIVE_PACKAGES)
+PACKAGES := tshark chromium lld python3-venv iperf3 iproute2 ethtool nginx-light curl git groff-base \
+	systemd redis-server memcached $(LIVE_PACKAGES)
 install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
 	if [ -n "$$missing" ]; then \
 		$(SUDO) apt-get update -q && \

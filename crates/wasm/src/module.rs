@@ -85,7 +85,11 @@ fn compile(binary: &[u8]) -> Result<wasmi::Module, LoadError> {
         .wasm_multi_memory(false)
         .set_max_recursion_depth(DEPTH)
         .set_max_stack_height(STACK.get() as usize);
-    let code = wasmi::Module::new(&Engine::new(&config), binary);
+    let engine = Engine::new(&config);
+    // The compiler checks as it goes, and with these limits divides by the number of functions
+    // before it has checked that there are any (wasmi 2.0.0).
+    let valid = wasmi::Module::validate(&engine, binary);
+    let code = valid.and_then(|()| wasmi::Module::new(&engine, binary));
     code.map_err(|error| LoadError::Invalid(Box::new(error)))
 }
 
