@@ -39,3 +39,8 @@ pub use error::LoadError;
 pub use limits::Limits;
 pub use module::Module;
 pub use routing::{FRAMES_A_FAULT, Faults, MOST_FAULTS, WasmRouting};
+
+/// Compiles the programs of the book.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/how-to/write-a-routing-module.md")]
+struct Book;

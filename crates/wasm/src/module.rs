@@ -1,12 +1,12 @@
 //! Modules that are ready to run.
 
 use ratewire_units::Bytes;
-use wasmi::{CompilationMode, Config, EnforcedLimits, Engine, ExternType};
+use wasmi::{CompilationMode, Config, EnforcedLimits, Engine, ExternType, OperatorCost};
 
 use crate::abi::{Export, MEMORY};
 use crate::error::LoadError;
 use crate::instance::Instance;
-use crate::limits::{DEPTH, FILE, Limits, STACK};
+use crate::limits::{CALL, DEPTH, FILE, Limits, STACK};
 
 /// First bytes of a binary.
 const MAGIC: &[u8] = b"\0asm";
@@ -76,8 +76,16 @@ fn assemble(file: &[u8]) -> Result<Vec<u8>, LoadError> {
 }
 
 fn compile(binary: &[u8]) -> Result<wasmi::Module, LoadError> {
+    let cost = OperatorCost {
+        call: CALL,
+        call_indirect: CALL,
+        return_call: CALL,
+        return_call_indirect: CALL,
+        ..OperatorCost::default()
+    };
     let mut config = Config::default();
     config
+        .operator_cost(cost)
         .consume_fuel(true)
         .compilation_mode(CompilationMode::Eager)
         .enforced_limits(EnforcedLimits::strict())

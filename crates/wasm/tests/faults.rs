@@ -162,9 +162,9 @@ fn frames_are_read_if_the_module_or_the_default_reads_them() {
     let reads = |module: &Module, default: Box<dyn Routing + Send>| {
         WasmRouting::new(module.clone(), default).reads_content()
     };
-    assert!(!reads(&last, Box::new(RoundRobin::default())));
+    assert!(!reads(&last, Box::<RoundRobin>::default()));
     assert!(reads(&last, Box::new(KeyHash { offset: 0, len: 8 })));
-    assert!(reads(&module("(i32.const 0)"), Box::new(RoundRobin::default())));
+    assert!(reads(&module("(i32.const 0)"), Box::<RoundRobin>::default()));
 }
 
 #[test]
