@@ -30,7 +30,7 @@ pub struct Faults {
 #[derive(Debug)]
 pub struct WasmRouting {
     module: Module,
-    /// `None` before the first frame and after a trap or an overrun.
+    /// `None` before the first frame, after a trap or an overrun, and when the module is given up.
     instance: Option<Instance>,
     default: Box<dyn Routing + Send>,
     faults: Faults,
@@ -72,8 +72,8 @@ impl WasmRouting {
         self.restarts
     }
 
-    /// Present size of the module's memory; zero before the first frame, and after a trap or an
-    /// overrun.
+    /// Present size of the module's memory; zero before the first frame, after a trap or an overrun,
+    /// and when the module is given up.
     pub fn memory(&self) -> Bytes {
         self.instance.as_ref().map_or(Bytes::ZERO, Instance::memory)
     }
@@ -116,6 +116,9 @@ impl WasmRouting {
         };
         *count += 1;
         self.credit = self.credit.saturating_sub(FRAMES_A_FAULT);
+        if self.is_given_up() {
+            self.instance = None;
+        }
         None
     }
 
