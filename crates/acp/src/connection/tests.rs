@@ -159,7 +159,7 @@ fn frames(sizes: &[usize]) -> Vec<Frame> {
 #[test]
 fn frames_of_all_sizes_arrive_whole_and_in_order() {
     let sent = frames(&[0, 1, 100, 1100, 1101, 5000, 0, 70_000, 3]);
-    for law in ["xcp", "rcp", "xcp@kernel", "jetmax", "cubic", "fixed"] {
+    for law in ["xcp", "rcp", "xcp@kernel", "jetmax", "jetmax@kernel", "cubic", "fixed"] {
         let mut pair = Pair::new(law, CLEAN, |_| {});
         let got = pair.exchange(&sent);
         assert!(got[0] == sent && got[1] == sent, "{law}");

@@ -62,7 +62,7 @@ impl Congestion {
     /// Longest block of a law.
     pub fn longest(law: &AnyLaw) -> usize {
         let own = FIXED + (law.header_len().get() as usize).next_multiple_of(4);
-        option_form::OptionForm::of(law).map_or(own, |form| own.max(form.forward()))
+        option_form::OptionForm::of(law).map_or(own, |form| own.max(form.one_way))
     }
 }
 

@@ -25,16 +25,18 @@ pub struct OptionForm {
     pub identifier: u16,
     /// Length of the option on packets with data.
     pub len: usize,
-    /// Length of its last part, which returns to the sender and does not concern routers.
-    pub returned: usize,
+    /// Length without what is returned: in data packets of ACP.
+    pub one_way: usize,
+    /// Length of the last part, which routers do not write.
+    returned: usize,
 }
 
 /// XCP's.
-const XCP: OptionForm = OptionForm { identifier: 0x5278, len: 20, returned: 4 };
+const XCP: OptionForm = OptionForm { identifier: 0x5278, len: 20, one_way: 16, returned: 4 };
 /// RCP's and PIQI-RCP's.
-const RCP: OptionForm = OptionForm { identifier: 0x5272, len: 16, returned: 4 };
-/// JetMax's.
-const JETMAX: OptionForm = OptionForm { identifier: 0x526a, len: 28, returned: 12 };
+const RCP: OptionForm = OptionForm { identifier: 0x5272, len: 16, one_way: 12, returned: 4 };
+/// JetMax's. The sender's rate and a router's load are among the returned fields.
+const JETMAX: OptionForm = OptionForm { identifier: 0x526a, len: 28, one_way: 28, returned: 12 };
 
 impl OptionForm {
     /// All forms.
@@ -65,17 +67,17 @@ impl OptionForm {
         option.len() > FIXED + self.returned
     }
 
-    /// Length of the fields for routers, with kind, length and identifier.
+    /// Length of what routers write and receivers read, with kind, length and identifier.
     pub fn forward(&self) -> usize {
         self.len - self.returned
     }
 }
 
-/// Writes a new option with the fields for routers of a packet's header, and no returned part.
+/// Writes a new option with the fields for routers of a packet's header, which returns nothing.
 /// Returns its length; 0 if the law has no such option, or the header is not the law's.
 pub fn write(law: &AnyLaw, header: &Header, packet: Bytes, out: &mut [u8; MAX_HEADER]) -> usize {
     let Some(form) = OptionForm::of(law) else { return 0 };
-    let length = form.forward();
+    let length = form.one_way;
     match (law, header) {
         (AnyLaw::Xcp(_), Header::Xcp(header)) => {
             put_fields(&mut out[FIXED..length], xcp_fields(header, packet));
@@ -97,7 +99,7 @@ pub fn write(law: &AnyLaw, header: &Header, packet: Bytes, out: &mut [u8; MAX_HE
 /// returned part or without; `None` if it has not.
 pub fn read(law: &AnyLaw, option: &[u8], packet: Bytes) -> Option<Header> {
     let form = OptionForm::of(law).filter(|form| form.is_of(option))?;
-    if option.len() != form.len && option.len() != form.forward() {
+    if option.len() != form.len && option.len() != form.one_way {
         return None;
     }
     Some(match law {
@@ -232,5 +234,20 @@ mod tests {
         assert_eq!(write(&law("cubic"), &header, packet, &mut bytes), 0);
         assert_eq!(write(&law("jetmax"), &header, packet, &mut bytes), 0);
         assert_eq!(write(&law("rcp@kernel"), &header, packet, &mut bytes), 0);
+    }
+
+    /// Routers count flows by the rate, and compare loads.
+    #[test]
+    fn jetmaxs_rate_and_load_are_kept() {
+        let (packet, mut bytes) = (Bytes::new(1500), [0; MAX_HEADER]);
+        let words: [u32; 6] = [7 << 16, 0x00ff_ffff, 0x03ff_ffff, 5 << 16, 0x00ff_ffff, 1000];
+        let mut option = [0; 28];
+        option[..FIXED].copy_from_slice(&[254, 28, b'R', b'j']);
+        for (bytes, word) in option[FIXED..].chunks_exact_mut(4).zip(words) {
+            bytes.copy_from_slice(&word.to_be_bytes());
+        }
+        let header = read(&law("jetmax@kernel"), &option, packet).unwrap();
+        assert_eq!(write(&law("jetmax@kernel"), &header, packet, &mut bytes), option.len());
+        assert_eq!(bytes[..option.len()], option);
     }
 }
