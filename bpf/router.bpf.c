@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR GPL-2.0-only
 /* A router's part of a law, at the egress of an interface: reads the congestion header that TCP
- * carries as an option, lets the law rewrite it, and keeps the checksum right.
+ * carries as an option and ACP in UDP, lets the law rewrite it, and keeps the checksum right.
  *
- * No packet is ever dropped, whatever its option says: a malformed one counts as other traffic. */
+ * No packet is ever dropped, whatever its header says: a malformed one counts as other traffic. */
 #include "router/packet.h"
 
 #include <linux/pkt_cls.h>
@@ -14,7 +14,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, __u32);
-	__type(value, struct router);
+	__type(value, struct slot);
 } routers SEC(".maps");
 
 /* Set before loading. */
@@ -56,14 +56,14 @@ __attribute__((noinline)) int wait_for(__u64 *busy RW_NONNULL)
 
 /* BPF's own lock allows no calls while it is held, and without calls the laws are too large for the
  * verifier. */
-static __always_inline int take(struct router *router)
+static __always_inline int take(struct slot *slot)
 {
-	return !__sync_val_compare_and_swap(&router->busy, 0, 1) || wait_for(&router->busy);
+	return !__sync_val_compare_and_swap(&slot->busy, 0, 1) || wait_for(&slot->busy);
 }
 
-static __always_inline void release(struct router *router)
+static __always_inline void release(struct slot *slot)
 {
-	__sync_val_compare_and_swap(&router->busy, 1, 0);
+	__sync_val_compare_and_swap(&slot->busy, 1, 0);
 }
 
 static __always_inline void set_capacity(struct router *router, __u64 capacity)
@@ -100,21 +100,22 @@ static __always_inline __u64 due(const struct router *router)
 #define SHORTEST_WAIT_NS 1000000
 
 /* Ends an interval at its time, whether or not a packet has come. */
-static int on_timer(void *map, __u32 *key, struct router *router)
+static int on_timer(void *map, __u32 *key, struct slot *slot)
 {
 	__u64 now = bpf_ktime_get_ns();
 
-	if (take(router)) {
-		timers(router, now, drained(router, now));
-		release(router);
+	if (take(slot)) {
+		timers(&slot->router, now, drained(&slot->router, now));
+		release(slot);
 	}
-	bpf_timer_start(&router->timer, rw_max(rw_less(due(router), now), SHORTEST_WAIT_NS), 0);
+	bpf_timer_start(&slot->timer, rw_max(rw_less(due(&slot->router), now), SHORTEST_WAIT_NS), 0);
 	return 0;
 }
 
-static __always_inline void start(struct router *router, void *map, __u64 now, __u64 sent)
+static __always_inline void start(struct slot *slot, void *map, __u64 now, __u64 sent)
 {
 	struct rw_rcp_rule rule = law == ROUTER_PIQI ? RW_PIQI_RULE : RW_RCP_RULE;
+	struct router *router = &slot->router;
 
 	if (IS_XCP)
 		rw_xcp_init(&router->port.xcp, router->capacity, now);
@@ -126,9 +127,9 @@ static __always_inline void start(struct router *router, void *map, __u64 now, _
 	router->meter = (struct rw_meter){ .began_ns = now, .sent = sent };
 	router->behind_at_ns = now;
 	router->is_started = 1;
-	bpf_timer_init(&router->timer, map, CLOCK_MONOTONIC);
-	bpf_timer_set_callback(&router->timer, on_timer);
-	bpf_timer_start(&router->timer, SHORTEST_WAIT_NS, 0);
+	bpf_timer_init(&slot->timer, map, CLOCK_MONOTONIC);
+	bpf_timer_set_callback(&slot->timer, on_timer);
+	bpf_timer_start(&slot->timer, SHORTEST_WAIT_NS, 0);
 }
 
 static __always_inline void measure(struct router *router, __u64 now, __u64 size, __u64 waiting, __u64 sent)
@@ -141,14 +142,26 @@ static __always_inline void measure(struct router *router, __u64 now, __u64 size
 		set_capacity(router, capacity);
 }
 
-/* Passes a packet through the law; header is null if the packet has none. */
-static __always_inline void pass(struct router *router, __u64 now, __u64 size, __u64 waiting, __u64 sent,
-				 union header *header)
+/* A packet that comes to the port: link-layer bytes, and the queue that it joins. */
+struct arrival {
+	__u64 now;
+	__u64 size;
+	__u64 waiting;
+	/* Bytes that the queue has sent, if the capacity is measured. */
+	__u64 sent;
+};
+
+/* Passes a packet through the law; header is null if the packet has none. A function, so that the
+ * verifier checks the laws once. */
+__attribute__((noinline)) int pass(struct router *router RW_NONNULL, const struct arrival *arrival RW_NONNULL,
+				   union header *header)
 {
+	__u64 now = arrival->now, size = arrival->size, waiting = arrival->waiting;
+
 	if (is_virtual)
 		waiting = drained(router, now);
 	if (is_measured)
-		measure(router, now, size, waiting, sent);
+		measure(router, now, size, waiting, arrival->sent);
 	router->behind = waiting + size;
 	/* Another processor may have come later and finished earlier. */
 	router->behind_at_ns = rw_max(router->behind_at_ns, now);
@@ -162,6 +175,7 @@ static __always_inline void pass(struct router *router, __u64 now, __u64 size, _
 		rw_jetmax_packet(&router->port.jetmax, now, size, header ? &header->jetmax.header : 0);
 	else
 		rw_rcp_packet(&router->port.rcp, now, size, waiting, header ? &header->rates : 0);
+	return 0;
 }
 
 /* Answers a packet that could not be processed: it is granted no more than earlier packets. */
@@ -176,41 +190,118 @@ static __always_inline void miss(struct router *router, union header *header)
 		header->rates.rate = rw_min(header->rates.rate, rw_rcp_offer(&router->port.rcp));
 }
 
+static __always_inline void handle(struct slot *slot, const struct arrival *arrival, union header *header,
+				   int has_header)
+{
+	if (take(slot)) {
+		pass(&slot->router, arrival, has_header ? header : 0);
+		release(slot);
+	} else {
+		miss(&slot->router, header);
+	}
+}
+
+/* Datagrams of ACP that a sender hands over as one packet (UDP_SEGMENT). Each has a congestion header
+ * of its own. */
+struct bundle {
+	struct __sk_buff *skb;
+	struct slot *slot;
+	struct arrival arrival;
+	/* Bytes of the headers that each datagram gets, payload of each but the last, offset of the
+	 * next one's payload, and of the end. */
+	__u32 headers;
+	__u32 each;
+	__u32 at;
+	__u32 end;
+};
+
+/* Linux allows 128 (UDP_MAX_SEGMENTS). */
+#define MOST_DATAGRAMS 128
+
+static long pass_datagram(__u32 i, struct bundle *bundle)
+{
+	__u32 at = bundle->at, len = rw_min(bundle->each, bundle->end - at);
+	union header header = {};
+	struct acp acp = {};
+	int has_header;
+
+	has_header = len >= ACP_BEFORE_FIELDS + ACP_FIELDS &&
+		     !bpf_skb_load_bytes(bundle->skb, at, &acp, ACP_BEFORE_FIELDS + ACP_FIELDS) &&
+		     has_fields(&acp);
+	if (has_header)
+		read_header(acp.fields, &header);
+	bundle->arrival.size = bundle->headers + len;
+	handle(bundle->slot, &bundle->arrival, &header, has_header);
+	if (has_header) {
+		write_header(acp.fields, &header);
+		bpf_skb_store_bytes(bundle->skb, at + ACP_BEFORE_FIELDS, acp.fields, ACP_FIELDS, 0);
+	}
+	bundle->arrival.waiting += bundle->arrival.size;
+	bundle->at = at + len;
+	return bundle->at >= bundle->end;
+}
+
+/* Each datagram's checksum is computed when the packet is cut. */
+static __always_inline void pass_bundle(struct __sk_buff *skb, struct slot *slot, const struct arrival *arrival,
+					__u32 payload)
+{
+	struct bundle bundle = {
+		.skb = skb,
+		.slot = slot,
+		.arrival = *arrival,
+		.headers = payload,
+		.each = skb->gso_size,
+		.at = payload,
+		.end = skb->len,
+	};
+
+	/* Payload is in pages, where a program cannot write. To store bytes brings all before them
+	 * into one piece, and anew for each datagram. */
+	bpf_skb_pull_data(skb, skb->len);
+	bpf_loop(MOST_DATAGRAMS, pass_datagram, &bundle, 0);
+}
+
 SEC("tc")
 int ratewire_router(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
+	struct arrival arrival = { .now = bpf_ktime_get_ns() };
 	union header header = {};
-	struct router *router;
-	struct found found;
-	__u64 now = bpf_ktime_get_ns();
+	struct found found = {};
+	struct slot *slot;
 	__u32 zero = 0;
-	int has_header;
 
-	router = bpf_map_lookup_elem(&routers, &zero);
-	if (!router)
+	slot = bpf_map_lookup_elem(&routers, &zero);
+	if (!slot)
 		return TC_ACT_UNSPEC;
+	arrival.sent = is_measured ? departed(kernel) : 0;
+	arrival.waiting = backlog(kernel);
+	arrival.size = skb->wire_len;
+	if (!slot->router.is_started && take(slot)) {
+		if (!slot->router.is_started)
+			start(slot, &routers, arrival.now, arrival.sent);
+		release(slot);
+	}
 
 	/* The headers of a packet built in pieces may not lie in one piece. */
 	if (skb->data_end - skb->data < rw_min(MOST_HEADERS, skb->len))
 		bpf_skb_pull_data(skb, rw_min(MOST_HEADERS, skb->len));
-	has_header = find(skb, &found);
-	if (has_header)
-		read_header(&found, &header);
-
-	if (take(router)) {
-		__u64 sent = is_measured ? departed(kernel) : 0;
-
-		if (!router->is_started)
-			start(router, &routers, now, sent);
-		pass(router, now, skb->wire_len, backlog(kernel), sent, has_header ? &header : 0);
-		release(router);
-	} else {
-		miss(router, &header);
+	find(skb, &found);
+	if (found.acp && skb->gso_size) {
+		/* Without an unfinished checksum, each datagram has one of its own, out of reach:
+		 * joined ones that are forwarded (rx-gro-list). */
+		if (is_unfinished(kernel)) {
+			pass_bundle(skb, slot, &arrival, found.acp);
+			return TC_ACT_UNSPEC;
+		}
+		found.fields = 0;
 	}
 
-	if (has_header)
-		write_header(kernel, &found, &header);
+	if (found.fields)
+		read_header(found.fields, &header);
+	handle(slot, &arrival, &header, found.fields != 0);
+	if (found.fields)
+		correct(kernel, &found, write_header(found.fields, &header));
 	return TC_ACT_UNSPEC;
 }
 

@@ -7,12 +7,8 @@
 #define ROUTER_PIQI 2
 #define ROUTER_JETMAX 3
 
+/* A law's port. */
 struct router {
-	/* Ends intervals in which no packet comes. */
-	struct bpf_timer timer;
-	/* Whether a processor works on the state. */
-	__u64 busy;
-
 	/* Set by the loader. Capacity that the law shares out, in B/s of link-layer bytes; its
 	 * first value if it is measured. */
 	__u64 capacity;
@@ -30,7 +26,8 @@ struct router {
 	struct rw_share drain;
 	struct rw_meter meter;
 
-	/* Reported: packets, their link-layer bytes, and packets with a congestion header. */
+	/* Reported: packets, their link-layer bytes, and packets with a congestion header. TCP's
+	 * packets that are cut later (GSO) count once, ACP's each. */
 	__u64 packets;
 	__u64 bytes;
 	__u64 with_header;
@@ -45,4 +42,13 @@ struct router {
 		struct rw_rcp rcp;
 		struct rw_jetmax jetmax;
 	} port;
+};
+
+/* An element of the map. The port is first: its offsets are the element's. */
+struct slot {
+	struct router router;
+	/* Whether a processor works on the port. */
+	__u64 busy;
+	/* Ends intervals in which no packet comes. */
+	struct bpf_timer timer;
 };

@@ -27,6 +27,10 @@
  * Rates are in B/s, 24 bits: 5 of exponent, 19 of mantissa, all ones for unknown. The load has 16
  * bits: 5 of exponent and 11 of mantissa, in 2^-26.
  *
+ * ACP's data packets have the same bytes in UDP (docs/reference/acp.md), without what is returned:
+ * XCP 16 bytes, RCP 12. JetMax's fields are not in one piece; its 28 bytes stay, and what is
+ * returned says nothing.
+ *
  * All fields are big-endian. 28 bytes fit beside timestamps (12 of 40), 12 beside timestamps and
  * one SACK block, 8 beside timestamps and two.
  *
@@ -50,6 +54,10 @@
 #define RW_OPTION_XCP 20
 #define RW_OPTION_JETMAX 28
 #define RW_OPTION_JETMAX_MINIMAL 12
+/* Lengths without what is returned. */
+#define RW_FORWARD_RCP 12
+#define RW_FORWARD_XCP 16
+#define RW_FORWARD_JETMAX 28
 
 /* In the option a rate is in units of 2^RW_RATE_UNIT B/s, and a change in units of 2^RW_CHANGE_UNIT
  * B/s a second. */

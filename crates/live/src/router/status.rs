@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Throughput};
 
 use super::{interfaces, is_attached};
 use crate::pins::{self, Folder, STATE, router_folder};
-use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp};
+use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp, slot as Slot};
 use crate::{Error, KernelLaw};
 
 /// State of a port.
@@ -19,7 +19,7 @@ pub struct Status {
     pub law: KernelLaw,
     /// Capacity that the law shares out.
     pub capacity: Throughput,
-    /// Packets since the attachment; a packet that is cut into segments later counts once.
+    /// Packets since the attachment; a packet of TCP that is cut into segments later counts once.
     pub packets: u64,
     /// Link-layer bytes, headers of all segments included.
     pub bytes: Bytes,
@@ -98,10 +98,10 @@ pub(super) fn state(folder: &Folder) -> Option<Pinned> {
 /// Content of a port's map.
 pub(crate) fn read(map: &impl MapCore) -> Option<Pinned> {
     let bytes = map.lookup(&0_u32.to_ne_bytes(), MapFlags::ANY).ok()??;
-    (bytes.len() == size_of::<State>()).then_some(Pinned(bytes))
+    (bytes.len() == size_of::<Slot>()).then_some(Pinned(bytes))
 }
 
-/// The bytes of a [`State`].
+/// The bytes of a [`Slot`], which begin with a [`State`].
 pub(crate) struct Pinned(Vec<u8>);
 
 impl Pinned {
