@@ -16,7 +16,7 @@ use crate::packet::{self, Shape};
 use crate::seen::DataRange;
 use crate::tun::{OFFLOAD, Offload};
 
-/// Room for an IP and a TCP header of maximum length.
+/// Room for an IP and a TCP header of maximum length. ACP's clear bytes behind UDP take less.
 pub(crate) const HEADERS_MOST: usize = 120;
 
 const FIN: u8 = 1;
@@ -91,9 +91,9 @@ impl Bundle {
         is_ours.then_some(Bundle { bytes, shape, offload, stream: 0, left: 0 })
     }
 
-    /// Headers of the bundle.
-    pub(crate) fn headers(&self) -> &[u8] {
-        &self.bytes[..self.shape.headers]
+    /// What ports read: the headers, and what ACP has in clear behind them.
+    pub(crate) fn clear(&self) -> &[u8] {
+        &self.bytes[..self.shape.clear]
     }
 
     /// Payload of each packet but the last.
@@ -214,9 +214,9 @@ impl Bundles {
     ) {
         let Some(bundle) = &self.bundles[leaving.bundle as usize] else { return };
         let mut room = [0; HEADERS_MOST];
-        let headers = &mut room[..bundle.shape.headers];
+        let headers = &mut room[..bundle.shape.clear];
         let (payload, offload) = cut(bundle, &leaving, dialects, headers);
-        let offload: [u8; OFFLOAD] = offload.write(headers.len());
+        let offload: [u8; OFFLOAD] = offload.write(bundle.shape.headers);
         write(&[IoSlice::new(&offload), IoSlice::new(headers), IoSlice::new(payload)]);
         self.let_go(leaving.bundle, leaving.count);
     }
@@ -245,8 +245,8 @@ impl Leaving {
     }
 }
 
-/// Writes the headers of a bundle's leaving packets; returns where their payload is and what
-/// remains to be done with them.
+/// Writes the headers of a bundle's leaving packets, with what ACP has in clear; returns where the
+/// rest of their payload is and what remains to be done with them.
 fn cut<'a>(
     bundle: &'a Bundle,
     leaving: &Leaving,
@@ -254,8 +254,9 @@ fn cut<'a>(
     headers: &mut [u8],
 ) -> (&'a [u8], Offload) {
     let Shape { ip, .. } = bundle.shape;
-    headers.copy_from_slice(&bundle.bytes[..bundle.shape.headers]);
-    let payload = &bundle.bytes[bundle.range(leaving.first, leaving.count)];
+    headers.copy_from_slice(bundle.clear());
+    let range = bundle.range(leaving.first, leaving.count);
+    let payload = &bundle.bytes[range.start.max(headers.len())..range.end];
     let total = headers.len() + payload.len();
     if bundle.packets() > leaving.count as usize {
         packet::put_u16(headers, 2, total as u16);
@@ -276,7 +277,12 @@ fn cut<'a>(
             packet::pseudo_sum(headers, ip, total)
         } else {
             let (old, new) = (&bundle.bytes[ip..headers.len()], &headers[ip..]);
-            packet::updated(packet::u16_at(headers, at).unwrap_or_default(), old, new)
+            packet::updated(
+                bundle.shape.stream.protocol,
+                packet::u16_at(headers, at).unwrap_or_default(),
+                old,
+                new,
+            )
         };
         packet::put_u16(headers, at, checksum);
     }

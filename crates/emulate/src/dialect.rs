@@ -1,11 +1,12 @@
-//! Fields that a law's ports read and write in the packets of a kernel that speaks the law: the TCP
-//! options of `bpf/laws/option.h`. JetMax's ports are those of `bpf/` here too.
+//! Fields that a law's ports read and write in real packets: the TCP options of
+//! `bpf/laws/option.h`, and the same in data packets of ACP. JetMax's ports are those of `bpf/` here
+//! too.
 
-use ratewire_laws::kernel::option_form::{self, OptionForm};
+use ratewire_laws::kernel::option_form::{self, FIXED, OptionForm};
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
 use ratewire_units::Bytes;
 
-use crate::packet;
+use crate::packet::{self, Carrier, Congestion};
 
 /// A law's own option.
 #[derive(Clone, Debug)]
@@ -57,12 +58,13 @@ impl Dialects {
         if self.0.is_empty() {
             return Some(Header::None);
         }
-        let Some(at) = packet::option(headers, ip) else { return Some(Header::None) };
+        let found = packet::congestion(headers, ip);
+        let Some(Congestion { at, carrier }) = found else { return Some(Header::None) };
         let option = &headers[at];
         let own = own.and_then(|own| self.0.get(own));
         let mut all = own.into_iter().chain(&self.0);
         match all.find(|dialect| dialect.form.is_of(option)) {
-            Some(dialect) => dialect.read(option, size),
+            Some(dialect) => dialect.read(option, carrier, size),
             None if OptionForm::ALL.iter().any(|form| form.is_of(option) && form.asks(option)) => {
                 None
             }
@@ -75,33 +77,38 @@ impl Dialects {
         if *header == Header::None {
             return;
         }
-        let Some(at) = packet::option(headers, ip) else { return };
+        let Some(Congestion { at, carrier }) = packet::congestion(headers, ip) else { return };
         let option = &mut headers[at];
         if !option_form::rewrite(header, option) {
-            self.write_encoded(header, total, option);
+            self.write_encoded(header, total, carrier, option);
         }
     }
 
     /// Writes a header that is its law's option.
-    fn write_encoded(&self, header: &Header, total: usize, option: &mut [u8]) {
+    fn write_encoded(&self, header: &Header, total: usize, carrier: Carrier, option: &mut [u8]) {
         let (mut bytes, size) = ([0; MAX_HEADER], Bytes::new(total as u64));
-        let mut fitting = self.0.iter().filter(|dialect| dialect.form.fits(option));
+        let mut fitting = self.0.iter().filter(|dialect| dialect.fits(option, carrier));
         // A law encodes no other law's header, even of one that shares its identifier.
         let own = fitting
             .find(|dialect| dialect.law.encode(header, size, &mut bytes) == dialect.form.len);
         if let Some(dialect) = own {
             let end = dialect.form.forward();
-            option[..end].copy_from_slice(&bytes[..end]);
+            option[FIXED..end].copy_from_slice(&bytes[FIXED..end]);
         }
     }
 }
 
 impl Dialect {
-    fn read(&self, option: &[u8], size: u32) -> Option<Header> {
+    /// Whether an option is this law's and has the form of packets with data.
+    fn fits(&self, option: &[u8], carrier: Carrier) -> bool {
+        self.form.is_of(option) && option.len() == carrier.length(&self.form)
+    }
+
+    fn read(&self, option: &[u8], carrier: Carrier, size: u32) -> Option<Header> {
         if !self.form.asks(option) {
             return Some(Header::None);
         }
-        if !self.form.fits(option) {
+        if !self.fits(option, carrier) {
             return None;
         }
         option_form::read(&self.law, option, Bytes::new(u64::from(size)))

@@ -13,8 +13,17 @@ fn law(name: &str) -> AnyLaw {
 /// The headers of a TCP packet with this option.
 fn headers(option: &[u8]) -> Vec<u8> {
     let mut headers = vec![0; IP + 20];
+    headers[9] = 6;
     headers.extend(option);
     headers
+}
+
+/// The clear bytes of a datagram of ACP with this congestion header.
+fn datagram(header: &[u8]) -> Vec<u8> {
+    let mut clear = vec![0; IP + 8 + 16];
+    clear[9] = 17;
+    clear.extend(header);
+    clear
 }
 
 /// Kind, length and identifier, and words: a rate of 1.6 MB/s, an RTT of 50 ms, and further ones.
@@ -97,4 +106,29 @@ fn a_header_is_written_into_its_own_laws_option_alone() {
         dialects.write(&granted, 1500, &mut packet, IP);
         assert_eq!(packet, other, "{}", law.info().name);
     }
+}
+
+/// ACP's congestion headers lack what TCP's options return.
+#[test]
+fn headers_in_datagrams_are_read_and_written() {
+    for name in ["xcp", "xcp@kernel"] {
+        let dialects = Dialects::of([law(name)].iter());
+        let read = |packet: &[u8]| dialects.read(None, packet, IP, 1500);
+        let packet = |change: u32| datagram(&option(0x5278, &[100_000, 50_000, change]));
+        let granted = read(&packet(90)).expect("it is read");
+        assert_ne!(granted, Header::None);
+        let mut written = packet(2000);
+        dialects.write(&granted, 1500, &mut written, IP);
+        assert_eq!(written, packet(90), "{name}");
+        assert_eq!(read(&datagram(&xcp()[IP + 20..])), None, "of TCP's length");
+        assert_eq!(read(&datagram(&option(0x5272, &[1, 2]))), None, "another law's");
+        assert_eq!(read(&datagram(&option(0xf989, &[1, 2]))), Some(Header::None));
+        assert_eq!(read(&headers(&option(0x5278, &[1, 2, 3]))), None, "of ACP's length in TCP");
+    }
+    let dialects = Dialects::of([law("jetmax@kernel")].iter());
+    let packet = |fair: u32| datagram(&option(0x526a, &[7 << 16, fair, 0, 5 << 16, 0, 1000]));
+    let told = dialects.read(None, &packet(90), IP, 1500).expect("it is read");
+    let mut written = packet(80);
+    dialects.write(&told, 1500, &mut written, IP);
+    assert_eq!(written, packet(90));
 }

@@ -1,12 +1,21 @@
 //! IP packets as bytes: the fields that the network reads.
 
 use std::net::Ipv4Addr;
+use std::ops::Range;
+
+use ratewire_laws::kernel::option_form::{self, OptionForm};
 
 /// Protocols with ports.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Kind of the TCP option with a congestion header, `bpf/laws/option.h`.
-const OPTION_KIND: u8 = 254;
+/// Bytes of a UDP header.
+const UDP_HEADER: usize = 8;
+/// First bytes of a data packet of ACP: `AC`, version 1, type 0.
+const ACP_DATA: [u8; 4] = [b'A', b'C', 1, 0];
+/// Bytes of a data packet of ACP before its congestion header.
+const ACP_HEADER: usize = 16;
+/// Longest congestion header that routers read in ACP.
+const ACP_MOST: usize = 28;
 
 /// Layout of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +26,8 @@ pub(crate) struct Shape {
     pub(crate) ip: usize,
     /// Bytes of all headers, TCP's or UDP's included.
     pub(crate) headers: usize,
+    /// Bytes that ports read and write: the headers, and what ACP has in clear behind them.
+    pub(crate) clear: usize,
     /// Network-layer bytes.
     pub(crate) total: usize,
 }
@@ -49,7 +60,7 @@ impl Shape {
         let protocol = bytes[9];
         let after = match protocol {
             TCP if !is_fragment => usize::from(bytes.get(ip + 12)? >> 4) * 4,
-            UDP if !is_fragment => 8,
+            UDP if !is_fragment => UDP_HEADER,
             _ => 0,
         };
         let least = if protocol == TCP && !is_fragment { 20 } else { 0 };
@@ -61,7 +72,12 @@ impl Shape {
             _ => [u16_at(bytes, ip)?, u16_at(bytes, ip + 2)?],
         };
         let stream = Stream { from: address(12), to: address(16), protocol, ports };
-        Some(Shape { stream, ip, headers: ip + after, total })
+        let headers = ip + after;
+        let clear = match (protocol, after) {
+            (UDP, UDP_HEADER) => headers + clear_of_acp(&bytes[ip..]).unwrap_or(0),
+            _ => headers,
+        };
+        Some(Shape { stream, ip, headers, clear, total })
     }
 
     /// Offset of the checksum in the header of TCP or UDP.
@@ -89,8 +105,47 @@ pub(crate) fn mark(bytes: &mut [u8]) {
     bytes[1] |= 3;
 }
 
+/// What carries a congestion header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Carrier {
+    /// An option of TCP.
+    Tcp,
+    /// A data packet of ACP.
+    Acp,
+}
+
+impl Carrier {
+    /// Length of a law's congestion header on packets with data.
+    pub(crate) fn length(self, form: &OptionForm) -> usize {
+        match self {
+            Carrier::Tcp => form.len,
+            Carrier::Acp => form.one_way,
+        }
+    }
+}
+
+/// A congestion header's place in a packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Congestion {
+    pub(crate) at: Range<usize>,
+    pub(crate) carrier: Carrier,
+}
+
+/// Finds a packet's congestion header; `clear` ends with what ports read, as [`Shape`] says.
+pub(crate) fn congestion(clear: &[u8], ip: usize) -> Option<Congestion> {
+    match clear[9] {
+        TCP => option(clear, ip).map(|at| Congestion { at, carrier: Carrier::Tcp }),
+        // Otherwise nothing of the payload is among the bytes.
+        UDP if clear.len() > ip + UDP_HEADER => {
+            let at = ip + UDP_HEADER + ACP_HEADER..clear.len();
+            Some(Congestion { at, carrier: Carrier::Acp })
+        }
+        _ => None,
+    }
+}
+
 /// Range of the TCP option with a congestion header; `headers` end with TCP's.
-pub(crate) fn option(headers: &[u8], ip: usize) -> Option<std::ops::Range<usize>> {
+fn option(headers: &[u8], ip: usize) -> Option<Range<usize>> {
     let mut at = ip + 20;
     while let Some(kind) = headers.get(at) {
         match kind {
@@ -101,7 +156,7 @@ pub(crate) fn option(headers: &[u8], ip: usize) -> Option<std::ops::Range<usize>
                 if len < 2 || at + len > headers.len() {
                     return None;
                 }
-                if *kind == OPTION_KIND && len >= 4 {
+                if *kind == option_form::KIND && len >= option_form::FIXED {
                     return Some(at..at + len);
                 }
                 at += len;
@@ -109,6 +164,21 @@ pub(crate) fn option(headers: &[u8], ip: usize) -> Option<std::ops::Range<usize>
         }
     }
     None
+}
+
+/// Bytes of a datagram's payload up to the end of a congestion header that routers read; `None` if
+/// the payload is no data packet of ACP with such a header.
+fn clear_of_acp(datagram: &[u8]) -> Option<usize> {
+    // The checksum covers this many bytes. A first fragment has fewer.
+    let covered = usize::from(u16_at(datagram, 4)?);
+    let payload = datagram.get(UDP_HEADER..covered)?;
+    let [kind, len] = *payload.get(ACP_HEADER..)?.first_chunk()?;
+    let len = usize::from(len);
+    let is_read = payload.starts_with(&ACP_DATA)
+        && kind == option_form::KIND
+        && (option_form::FIXED..=ACP_MOST).contains(&len)
+        && payload.len() >= ACP_HEADER + len;
+    is_read.then_some(ACP_HEADER + len)
 }
 
 /// Sum of 16-bit words for a checksum (RFC 1071), not folded.
@@ -143,10 +213,17 @@ pub(crate) fn pseudo_sum(bytes: &[u8], ip: usize, total: usize) -> u16 {
     fold(sum(&bytes[12..20]) + u64::from(bytes[9]) + (total - ip) as u64)
 }
 
-/// The checksum over `after`, from the one over `before` (RFC 1624, equation 3).
-pub(crate) fn updated(checksum: u16, before: &[u8], after: &[u8]) -> u16 {
+/// The checksum over `after`, from the one over `before` (RFC 1624, equation 3). UDP's of 0 says
+/// that there is none, and stays.
+pub(crate) fn updated(protocol: u8, checksum: u16, before: &[u8], after: &[u8]) -> u16 {
+    if protocol == UDP && checksum == 0 {
+        return 0;
+    }
     let folded = u64::from(!checksum) + u64::from(!fold(sum(before))) + sum(after);
-    !fold(folded)
+    match !fold(folded) {
+        0 if protocol == UDP => 0xffff,
+        updated => updated,
+    }
 }
 
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
@@ -155,4 +232,22 @@ pub(crate) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
 
 pub(crate) fn put_u16(bytes: &mut [u8], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_updated_checksum_is_udps_none_only_if_there_was_none() {
+        let (before, after) = ([0x12, 0x34, 0xff, 0], [0xfe, 1, 2, 3]);
+        assert_eq!(updated(UDP, 0, &before, &after), 0);
+        for checksum in 1..=0xffff {
+            let whole = u64::from(!checksum) + u64::from(!fold(sum(&before))) + sum(&after);
+            let udp = updated(UDP, checksum, &before, &after);
+            assert!(udp != 0 && fold(u64::from(udp) + whole) == 0xffff, "{checksum:#x}: {udp:#x}");
+            let tcp = updated(TCP, checksum, &before, &after);
+            assert_eq!(fold(u64::from(tcp) + whole), 0xffff, "{checksum:#x}: {tcp:#x}");
+        }
+    }
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use ratewire_emulate::fuzzing;
 
+
 /// A TCP packet or bundle from a device.
 #[derive(Clone, Debug)]
 struct Given {
@@ -43,6 +44,101 @@ fn given() -> impl Strategy<Value = Given> {
             sequence,
         },
     )
+}
+
+/// A datagram from a device that is ACP's, or nearly.
+#[derive(Clone, Debug)]
+struct Datagram {
+    choice: u8,
+    start: [u8; 4],
+    /// Kind, length and identifier, then fields.
+    congestion: Vec<u8>,
+    rest: Vec<u8>,
+    checksum: Checksum,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Checksum {
+    None,
+    Finished,
+    /// Its two bytes balance the datagram's last two, so that the sum is 0.
+    Zero,
+    Unfinished,
+}
+
+fn datagram() -> impl Strategy<Value = Datagram> {
+    let start = prop_oneof![
+        4 => Just(*b"AC\x01\x00"),
+        1 => prop::sample::select(vec![*b"AC\x02\x00", *b"AC\x01\x01", *b"AD\x01\x00"]),
+    ];
+    let identifier = prop::sample::select(vec![0x5278_u16, 0x5272, 0x526a, 0xf989]);
+    let kind = prop::sample::select(vec![254, 254, 254, 253, 0]);
+    let congestion = (kind, identifier, prop::collection::vec(any::<[u8; 4]>(), 0..=9), 0..9_u8)
+        .prop_map(|(kind, identifier, words, wrong)| {
+            let len = 4 + 4 * words.len() as u8 + if wrong > 6 { 4 * wrong } else { 0 };
+            let start = [kind, len].into_iter().chain(identifier.to_be_bytes());
+            start.chain(words.into_iter().flatten()).collect()
+        });
+    let rest = prop::collection::vec(any::<u8>(), 0..100);
+    let checksum = prop::sample::select(vec![
+        Checksum::None,
+        Checksum::Finished,
+        Checksum::Zero,
+        Checksum::Unfinished,
+    ]);
+    (any::<u8>(), start, congestion, rest, checksum).prop_map(
+        |(choice, start, congestion, rest, checksum)| Datagram {
+            choice,
+            start,
+            congestion,
+            rest,
+            checksum,
+        },
+    )
+}
+
+impl Datagram {
+    fn bytes(&self) -> Vec<u8> {
+        let mut udp = vec![0x12, 0x34, 0x56, 0x78, 0, 0, 0, 0];
+        udp.extend(self.start);
+        udp.extend([7; 12]);
+        udp.extend(&self.congestion);
+        udp.extend(&self.rest);
+        // Whole words, of which the last may balance the sum.
+        udp.resize(udp.len().next_multiple_of(2) + 2, 0);
+        let (length, total) = (udp.len() as u16, udp.len() as u16 + 20);
+        udp[4..6].copy_from_slice(&length.to_be_bytes());
+        let mut ip = vec![0x45, 2, 0, 0, 0, 1, 0x40, 0, 64, 17, 0, 0];
+        ip[2..4].copy_from_slice(&total.to_be_bytes());
+        ip.extend([198, 18, 0, 1, 198, 18, 0, 2]);
+        let pseudo = fold(sum(&ip[12..20]) + 17 + u64::from(length));
+        let whole = !fold(u64::from(pseudo) + sum(&udp));
+        let checksum = match self.checksum {
+            Checksum::None => 0,
+            Checksum::Finished => {
+                if whole == 0 {
+                    0xffff
+                } else {
+                    whole
+                }
+            }
+            Checksum::Zero => {
+                let last = udp.len() - 2;
+                udp[last..].copy_from_slice(&whole.to_be_bytes());
+                0xffff
+            }
+            Checksum::Unfinished => pseudo,
+        };
+        udp[6..8].copy_from_slice(&checksum.to_be_bytes());
+        let unfinished = matches!(self.checksum, Checksum::Unfinished);
+        let (start, offset) = if unfinished { (20_u16, 6_u16) } else { (0, 0) };
+        let mut bytes = vec![self.choice, u8::from(unfinished), 0, 0, 0, 0, 0];
+        bytes.extend(start.to_ne_bytes());
+        bytes.extend(offset.to_ne_bytes());
+        bytes.extend(ip);
+        bytes.extend(udp);
+        bytes
+    }
 }
 
 fn fold(mut sum: u64) -> u16 {
@@ -91,6 +187,12 @@ proptest! {
     #[test]
     fn real_packets_arrive_as_they_were(given in given()) {
         prop_assert!(fuzzing::packets(&given.bytes()));
+    }
+
+    /// What ports change is in the congestion header, and the checksum stays right.
+    #[test]
+    fn datagrams_of_acp_arrive_as_they_were(datagram in datagram()) {
+        prop_assert!(fuzzing::packets(&datagram.bytes()));
     }
 
     #[test]

@@ -387,15 +387,15 @@ impl<'a> World<'a> {
         let own = &self.setup.network.links[known.route.first.index()];
         let waits = own.driver.sockets != Sockets::Drop || own.pause.is_some();
         let generation = known.flow.unwrap_or(self.setup.flows.len() as u32 + number);
-        let (codepoint, shape) = (packet::ecn(bundle.headers()), bundle.shape);
+        let (codepoint, shape) = (packet::ecn(bundle.clear()), bundle.shape);
         let ecn = match codepoint {
             0b00 => Ecn::NotCapable,
             0b01 => Ecn::Scalable,
             _ => Ecn::Capable,
         };
         let mut headers = [0; HEADERS_MOST];
-        let headers = &mut headers[..shape.headers];
-        headers.copy_from_slice(bundle.headers());
+        let headers = &mut headers[..shape.clear];
+        headers.copy_from_slice(bundle.clear());
         let mut all = std::mem::take(&mut self.entering);
         self.bundles.take_in(bundle, number, &mut all);
         for entering in all.drain(..) {
@@ -408,10 +408,7 @@ impl<'a> World<'a> {
                 ecn,
                 class: known.class,
             };
-            let header = match shape.is_tcp() {
-                true => self.dialects.read(known.dialect, headers, shape.ip, entering.size),
-                false => Some(Header::None),
-            };
+            let header = self.dialects.read(known.dialect, headers, shape.ip, entering.size);
             self.fidelity.unread += u64::from(header.is_none());
             let header = header.unwrap_or_default();
             if !waits {

@@ -57,10 +57,6 @@ impl OptionForm {
     pub fn is_of(&self, option: &[u8]) -> bool {
         option.get(2..FIXED) == Some(&self.identifier.to_be_bytes()[..])
     }
-    /// Whether an option of this law has the form of packets with data.
-    pub fn fits(&self, option: &[u8]) -> bool {
-        self.is_of(option) && option.len() == self.len
-    }
     /// Whether an option of this law has fields for routers. On acknowledgements it has only what
     /// is returned, and on packets that open a connection only the identifier.
     pub fn asks(&self, option: &[u8]) -> bool {
