@@ -83,8 +83,14 @@ struct sk_buff {
 	struct net_device *dev;
 	unsigned char *head;
 	unsigned char *data;
+	/* Offset of the skb_shared_info from the head, on machines with 64-bit longs. */
+	unsigned int end;
 	__u16 network_header;
 	__u8 ip_summed : 2;
+};
+
+struct skb_shared_info {
+	unsigned int gso_type;
 };
 
 struct sock_common {
@@ -148,6 +154,11 @@ enum sk_pacing {
 	SK_PACING_NEEDED = 1,
 	SK_PACING_FQ = 2,
 };
+
+/* Kinds of a packet that is cut later: datagrams of UDP, and with it packets that have kept their
+ * own headers. */
+#define SKB_GSO_UDP_L4 (1 << 17)
+#define SKB_GSO_FRAGLIST (1 << 18)
 
 /* Limits of a sender: from here on its receiver's window, or its own buffer. */
 #define TCP_CHRONO_RWND_LIMITED 2

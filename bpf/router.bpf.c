@@ -201,8 +201,8 @@ static __always_inline void handle(struct slot *slot, const struct arrival *arri
 	}
 }
 
-/* Datagrams of ACP that a sender hands over as one packet (UDP_SEGMENT). Each has a congestion header
- * of its own. */
+/* Datagrams of ACP that a sender hands over as one packet (UDP_SEGMENT). Each has a congestion
+ * header of its own. */
 struct bundle {
 	struct __sk_buff *skb;
 	struct slot *slot;
@@ -241,7 +241,17 @@ static long pass_datagram(__u32 i, struct bundle *bundle)
 	return bundle->at >= bundle->end;
 }
 
-/* Each datagram's checksum is computed when the packet is cut. */
+/* Whether a packet that is cut later becomes datagrams whose headers and checksums are computed
+ * then. Those that a router has joined to forward them (rx-gro-list) have kept theirs, out of
+ * reach. */
+static __always_inline int is_bundle(const struct sk_buff *kernel)
+{
+	struct skb_shared_info *shared = (void *)(kernel->head + kernel->end);
+	unsigned int kind = BPF_CORE_READ(shared, gso_type);
+
+	return (kind & (SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST)) == SKB_GSO_UDP_L4;
+}
+
 static __always_inline void pass_bundle(struct __sk_buff *skb, struct slot *slot, const struct arrival *arrival,
 					__u32 payload)
 {
@@ -288,9 +298,7 @@ int ratewire_router(struct __sk_buff *skb)
 		bpf_skb_pull_data(skb, rw_min(MOST_HEADERS, skb->len));
 	find(skb, &found);
 	if (found.acp && skb->gso_size) {
-		/* Without an unfinished checksum, each datagram has one of its own, out of reach:
-		 * joined ones that are forwarded (rx-gro-list). */
-		if (is_unfinished(kernel)) {
+		if (is_bundle(kernel)) {
 			pass_bundle(skb, slot, &arrival, found.acp);
 			return TC_ACT_UNSPEC;
 		}

@@ -80,18 +80,15 @@ static __always_inline __u32 fold(__u64 sum)
 	return (sum >> 16) + (sum & 0xffff);
 }
 
-/* Whether the interface is to compute the checksum, so that it contains only the addresses yet. */
-static __always_inline int is_unfinished(const struct sk_buff *kernel)
-{
-	return BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL;
-}
-
 /* Adds the increase of the fields' words to the checksum. */
 static __always_inline void correct(const struct sk_buff *kernel, const struct found *found, __u64 more)
 {
 	__u16 check;
 
-	if (is_unfinished(kernel) || (found->is_udp && !*found->check))
+	/* If the interface is to compute the sum, it contains only the addresses yet. */
+	if (BPF_CORE_READ_BITFIELD(kernel, ip_summed) == CHECKSUM_PARTIAL)
+		return;
+	if (found->is_udp && !*found->check)
 		return;
 	more = fold(more);
 	/* The sum's words begin with the header: at an odd offset the bytes of each pair are

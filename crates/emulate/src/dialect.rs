@@ -1,6 +1,6 @@
 //! Fields that a law's ports read and write in real packets: the TCP options of
-//! `bpf/laws/option.h`, and the same in data packets of ACP. JetMax's ports are those of `bpf/` here
-//! too.
+//! `bpf/laws/option.h`, and the same in data packets of ACP. JetMax's ports are those of `bpf/`
+//! here too.
 
 use ratewire_laws::kernel::option_form::{self, FIXED, OptionForm};
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};

@@ -7,7 +7,6 @@ use std::path::Path;
 use proptest::prelude::*;
 use ratewire_emulate::fuzzing;
 
-
 /// A TCP packet or bundle from a device.
 #[derive(Clone, Debug)]
 struct Given {
