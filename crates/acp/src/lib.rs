@@ -39,6 +39,7 @@ pub mod channel;
 mod config;
 pub mod connection;
 mod endpoint;
+mod error;
 mod frame;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -50,6 +51,7 @@ pub mod wire;
 pub use channel::CloseReason;
 pub use config::Config;
 pub use connection::Metrics;
-pub use endpoint::{Connection, Endpoint, Error};
+pub use endpoint::{Connection, Endpoint};
+pub use error::Error;
 pub use frame::Frame;
 pub use keys::{Credentials, KeyPair};

@@ -87,6 +87,8 @@ enum Command {
     Scenario(commands::lists::ScenarioArgs),
     /// Group communication: check its configuration, chat in groups, load a daemon
     Groups(commands::groups::Args),
+    /// Spread one connection of a client over many servers, frame by frame
+    Switch(commands::switch::Args),
     /// Run laws in this machine's kernel, as a host or a router
     #[cfg(feature = "live")]
     Live(commands::live::Args),
@@ -123,6 +125,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => commands::lists::explain(&args),
         Command::Scenario(args) => commands::lists::scenario(&args),
         Command::Groups(args) => commands::groups::groups(&args),
+        Command::Switch(args) => commands::switch::switch(&args),
         #[cfg(feature = "live")]
         Command::Live(args) => commands::live::live(&args),
         Command::Doctor => commands::doctor::examine(),

@@ -6,6 +6,8 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod config;
+pub mod daemon;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hub;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ratewire_units::Time;
 
-use super::error::Error;
 use crate::channel::{Ends, Transmit};
 use crate::config::Config;
 use crate::connection::Connection;
+use crate::error::Error;
 use crate::handshakes::{Event, Handshakes, UNKNOWN_LAW, law};
 use crate::socket::Packets;
 use crate::wire::{ConnectionId, Initial, PacketType, packet_type};

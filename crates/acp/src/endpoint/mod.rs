@@ -1,7 +1,6 @@
 //! Endpoints: a UDP socket, and the connections over it.
 
 mod driver;
-mod error;
 mod hub;
 
 use std::collections::BTreeMap;
@@ -11,7 +10,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use driver::Driver;
-pub use error::Error;
 use hub::Hub;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
@@ -19,6 +17,7 @@ use tokio::time::Instant;
 use crate::channel::CloseReason;
 use crate::config::Config;
 use crate::connection::{Connection as Core, Metrics};
+use crate::error::Error;
 use crate::frame::Frame;
 use crate::wire::ConnectionId;
 

@@ -19,7 +19,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 
 use crate::channel::Ends;
 use crate::config::Config;
-use crate::endpoint::Error;
+use crate::error::Error;
 use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, ServerHandshake};
 use crate::wire::{ConnectionId, Initial, PacketType, Params, plain};
 

@@ -15,4 +15,5 @@ pub(crate) mod load;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;
+pub(crate) mod switch;
 pub(crate) mod users;

@@ -1,0 +1,37 @@
+//! `ratewire switch`: one connection of a client, spread over many servers.
+
+mod check;
+mod key;
+mod run;
+mod status;
+
+use clap::Subcommand;
+
+use crate::exit::Exit;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a switch between peers and the members of an ensemble
+    Run(run::Args),
+    /// Show a switch's members, peers and counters
+    Status(status::Args),
+    /// Check a switch.toml: list its mistakes, or say what the switch would do
+    Check(check::Args),
+    /// Make a key that the two ends of a connection share
+    Key(key::Args),
+}
+
+pub(crate) fn switch(args: &Args) -> Exit {
+    match &args.command {
+        Command::Run(args) => run::run(args),
+        Command::Status(args) => status::status(args),
+        Command::Check(args) => check::check(args),
+        Command::Key(args) => key::key(args),
+    }
+}

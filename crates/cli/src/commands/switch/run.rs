@@ -1,0 +1,41 @@
+//! `ratewire switch run`: runs a switch.
+
+use std::path::PathBuf;
+
+use ratewire_switch::config::Config;
+use ratewire_switch::daemon::{self, DaemonError};
+
+use crate::commands::daemon::{refuse, start_log, tell_ready, told_to_stop};
+use crate::exit::Exit;
+use crate::output::with_causes;
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The configuration
+    #[arg(long, value_name = "FILE", default_value = "switch.toml")]
+    config: PathBuf,
+    /// Write the log as JSON, one event a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Exit {
+    start_log(args.json);
+    let config = match Config::read(&args.config) {
+        Ok(config) => config,
+        Err(error) => return refuse(&error),
+    };
+    let stop = told_to_stop("the switch ends without waiting for its peers");
+    match daemon::run(config, stop, tell_ready) {
+        Ok(()) => Exit::Done,
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &DaemonError) -> Exit {
+    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
+    match error {
+        DaemonError::Key(_) | DaemonError::ModuleFile(..) | DaemonError::Module(..) => Exit::File,
+        _ => Exit::Unable,
+    }
+}

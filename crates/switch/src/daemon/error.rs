@@ -1,0 +1,82 @@
+//! What keeps a switch from running.
+
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use ratewire_acp as acp;
+use ratewire_wasm::LoadError;
+
+use crate::config::KeyError;
+
+/// What keeps a switch from running.
+#[derive(Debug)]
+pub enum DaemonError {
+    /// The asynchronous runtime cannot start.
+    Runtime(io::Error),
+    /// An address for peers or members cannot be used.
+    Listen(SocketAddr, acp::Error),
+    /// The address for the status cannot be used.
+    Status(SocketAddr, io::Error),
+    /// A key cannot be used.
+    Key(KeyError),
+    /// The routing module's file cannot be read.
+    ModuleFile(PathBuf, io::Error),
+    /// The routing module cannot be used.
+    Module(PathBuf, LoadError),
+    /// A socket has failed.
+    Socket(io::Error),
+}
+
+impl DaemonError {
+    /// What to do.
+    pub fn help(&self) -> String {
+        match self {
+            DaemonError::Runtime(_) => "raise the limit of open files".to_string(),
+            DaemonError::Listen(..) | DaemonError::Status(..) => {
+                "end the program that has the address (perhaps another switch), or write another \
+                 into the switch.toml"
+                    .to_string()
+            }
+            DaemonError::Key(error) => error.help().to_string(),
+            DaemonError::ModuleFile(..) => {
+                "name the file of a module with `module` in [wasm]".to_string()
+            }
+            DaemonError::Module(..) => {
+                "docs/reference/routing-abi.md says what a module exports".to_string()
+            }
+            DaemonError::Socket(_) => "start the switch again".to_string(),
+        }
+    }
+}
+
+/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
+/// [`DaemonError::help`].
+impl fmt::Display for DaemonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DaemonError::Runtime(_) => f.write_str("cannot start the asynchronous runtime"),
+            DaemonError::Listen(address, _) => write!(f, "cannot serve peers at {address}"),
+            DaemonError::Status(address, _) => write!(f, "cannot serve the status at {address}"),
+            DaemonError::Key(_) => f.write_str("cannot use a key"),
+            DaemonError::ModuleFile(path, _) => write!(f, "cannot read {}", path.display()),
+            DaemonError::Module(path, _) => write!(f, "cannot use {}", path.display()),
+            DaemonError::Socket(_) => f.write_str("a socket has failed"),
+        }
+    }
+}
+
+impl std::error::Error for DaemonError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            DaemonError::Runtime(source)
+            | DaemonError::Status(_, source)
+            | DaemonError::ModuleFile(_, source)
+            | DaemonError::Socket(source) => Some(source),
+            DaemonError::Listen(_, source) => Some(source),
+            DaemonError::Key(source) => Some(source),
+            DaemonError::Module(_, source) => Some(source),
+        }
+    }
+}
