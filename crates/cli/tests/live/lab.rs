@@ -135,8 +135,7 @@ impl Lab {
     }
 
     /// Runs three flows that take part until they fill this part of the link, and returns them with
-    /// the status. Trials with stolen CPU time are repeated: there senders are late for an empty
-    /// queue, and the link's timer is late for a full one.
+    /// the status.
     pub(crate) fn share(&self, law: &str, capacity: &str, part: f64) -> (Shared, Value) {
         let trial = || {
             self.attach_with(law, capacity);
@@ -145,14 +144,7 @@ impl Lab {
             self.live(&["detach"]);
             (shared, said)
         };
-        for _ in 1..TRIALS {
-            let before = Time::now();
-            let tried = trial();
-            if tried.0.utilisation > part || Time::now().stolen_since(&before) < STOLEN {
-                return tried;
-            }
-        }
-        trial()
+        repeated(trial, |(shared, _)| shared.utilisation > part)
     }
 
     /// Runs three flows for some seconds; gives the goodput of each, and the state of the link in
@@ -199,6 +191,19 @@ impl Lab {
             drops: self.queue().drops - drops,
         }
     }
+}
+
+/// Repeats a trial until it is good. Only trials with stolen CPU time are repeated: there senders
+/// are late for an empty queue, and the link's timer is late for a full one.
+pub(crate) fn repeated<T>(trial: impl Fn() -> T, is_good: impl Fn(&T) -> bool) -> T {
+    for _ in 1..TRIALS {
+        let before = Time::now();
+        let tried = trial();
+        if is_good(&tried) || Time::now().stolen_since(&before) < STOLEN {
+            return tried;
+        }
+    }
+    trial()
 }
 
 impl Drop for Lab {
