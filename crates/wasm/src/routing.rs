@@ -72,8 +72,8 @@ impl WasmRouting {
         self.restarts
     }
 
-    /// Present size of the module's memory; zero before the first frame, after a trap or an overrun,
-    /// and when the module is given up.
+    /// Present size of the module's memory; zero before the first frame, after a trap or an
+    /// overrun, and when the module is given up.
     pub fn memory(&self) -> Bytes {
         self.instance.as_ref().map_or(Bytes::ZERO, Instance::memory)
     }
