@@ -6,6 +6,7 @@
 //! | [`status`] | serves a daemon's state by HTTP, and fetches it |
 //! | [`metrics`] | writes the state as metrics for Prometheus |
 //! | [`table`] | writes the state as text for people |
+//! | [`socket`] | names and opens TCP ports and Unix sockets |
 //! | [`log`] | bounds what peers can make a daemon log |
 //!
 //! A daemon has its own keys, its own state and its own events. A [`Program`] tells these parts
@@ -17,6 +18,7 @@ pub mod config;
 pub mod log;
 pub mod metrics;
 mod program;
+pub mod socket;
 pub mod status;
 pub mod table;
 

@@ -1,11 +1,9 @@
 //! Daemons, and where they listen.
 
-use std::fmt;
 use std::net::{IpAddr, SocketAddr};
-use std::path::PathBuf;
-use std::str::FromStr;
 
 use ratewire_daemon::config::{At, Problem, Section};
+pub use ratewire_daemon::socket::Listen;
 use ratewire_overlay::MOST_NODES;
 
 /// Title of the tables.
@@ -15,8 +13,6 @@ pub(super) const KEYS: &[&str] = &["name", "address", "listen", "status"];
 
 /// Longest name of a daemon, in bytes: clients of Spread keep 32 bytes for `#client#daemon`.
 pub const LONGEST_NAME: usize = 19;
-/// Longest path of a Unix socket, in bytes.
-const LONGEST_SOCKET: usize = 107;
 /// Port on which clients of Spread look for a daemon.
 const PORT: u16 = 4803;
 /// Port of the status of a daemon without a file.
@@ -35,57 +31,19 @@ pub struct Daemon {
     pub status: Option<SocketAddr>,
 }
 
-/// An address for clients.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Listen {
-    /// A TCP port.
-    Tcp(SocketAddr),
-    /// A Unix socket, by its absolute path.
-    Unix(PathBuf),
-}
-
 impl Daemon {
     /// A daemon that listens where clients of Spread look for one, serves its status on port 4809
     /// of this host, and knows no others.
     pub fn local(name: &str) -> Daemon {
         let status = Some(SocketAddr::from(([127, 0, 0, 1], STATUS_PORT)));
-        Daemon { name: name.to_string(), address: None, listen: Listen::usual(), status }
+        Daemon { name: name.to_string(), address: None, listen: usual(), status }
     }
 }
 
-impl Listen {
-    /// Port 4803 of this host, and the socket that clients of Spread prefer to it.
-    fn usual() -> Vec<Listen> {
-        let port = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], PORT)));
-        vec![port, Listen::Unix(format!("/tmp/{PORT}").into())]
-    }
-}
-
-impl fmt::Display for Listen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Listen::Tcp(address) => address.fmt(f),
-            Listen::Unix(path) => write!(f, "unix:{}", path.display()),
-        }
-    }
-}
-
-impl FromStr for Listen {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Listen, String> {
-        let Some(path) = text.strip_prefix("unix:") else {
-            let address = text.parse().map_err(|_| "not an IP address and a port")?;
-            return Ok(Listen::Tcp(address));
-        };
-        if !path.starts_with('/') || path.contains('\0') {
-            return Err("the path of the socket is not absolute".to_string());
-        }
-        if path.len() > LONGEST_SOCKET {
-            return Err(format!("the path of the socket has more than {LONGEST_SOCKET} bytes"));
-        }
-        Ok(Listen::Unix(path.into()))
-    }
+/// Port 4803 of this host, and the socket that clients of Spread prefer to it.
+fn usual() -> Vec<Listen> {
+    let port = Listen::Tcp(SocketAddr::from(([127, 0, 0, 1], PORT)));
+    vec![port, Listen::Unix(format!("/tmp/{PORT}").into())]
 }
 
 /// Names that daemons may have, in words.
@@ -173,7 +131,7 @@ fn name(section: &Section<'_>) -> Option<String> {
 
 fn listen(section: &Section<'_>) -> Vec<Listen> {
     let allowed = "a list of addresses, for example [\"127.0.0.1:4803\", \"unix:/tmp/4803\"]";
-    let Some(texts) = section.texts("listen", allowed) else { return Listen::usual() };
+    let Some(texts) = section.texts("listen", allowed) else { return usual() };
     if texts.is_empty() {
         let message = "`listen` is empty: no client could connect";
         section.note(&section.place("listen"), message, format!("allowed: {allowed}"));

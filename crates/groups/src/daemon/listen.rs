@@ -1,14 +1,12 @@
 //! Sockets for clients, and how many connections they take.
 
-use std::fs;
 use std::io;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Duration;
 
+use ratewire_daemon::socket::UnixSocket;
 use ratewire_overlay::OverlayNodeId;
-use tokio::net::{TcpListener, UnixListener, UnixStream};
+use tokio::net::{TcpListener, UnixStream};
 use tokio::task::JoinSet;
 use tracing::info;
 
@@ -26,18 +24,6 @@ pub(super) struct Listeners {
     unix: Vec<UnixSocket>,
 }
 
-/// A Unix socket, whose file goes with it.
-struct UnixSocket {
-    listener: UnixListener,
-    path: PathBuf,
-}
-
-impl Drop for UnixSocket {
-    fn drop(&mut self) {
-        fs::remove_file(&self.path).ok();
-    }
-}
-
 impl Listeners {
     pub(super) async fn open(config: &Config, me: OverlayNodeId) -> Result<Listeners, DaemonError> {
         let mut open = Listeners { tcp: Vec::new(), unix: Vec::new() };
@@ -52,7 +38,7 @@ impl Listeners {
                     open.tcp.push(listener);
                 }
                 Listen::Unix(path) => {
-                    open.unix.push(unix(path).await.map_err(failed)?);
+                    open.unix.push(UnixSocket::bind(path).await.map_err(failed)?);
                     let address = path.display().to_string();
                     info!(target: "ratewire_groups", address, "clients served");
                 }
@@ -82,8 +68,8 @@ impl Listeners {
             tasks.spawn_local(async move {
                 accept(
                     &shared,
-                    || socket.listener.accept(),
-                    |(stream, _), shared| async move {
+                    || socket.accept(),
+                    |stream, shared| async move {
                         let from = process(&stream);
                         let (read, write) = stream.into_split();
                         client::serve(shared, from, read, write).await;
@@ -133,24 +119,4 @@ async fn accept<S, A, F>(
             }
         }
     }
-}
-
-/// Listens on a Unix socket. A file of a daemon that has died is replaced.
-async fn unix(path: &Path) -> io::Result<UnixSocket> {
-    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
-    if is_socket {
-        match UnixStream::connect(path).await {
-            Ok(_) => return Err(io::ErrorKind::AddrInUse.into()),
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
-                fs::remove_file(path)?;
-            }
-            // A daemon that is too busy to accept, or somebody else's.
-            Err(_) => return Err(io::ErrorKind::AddrInUse.into()),
-        }
-    }
-    let listener = UnixListener::bind(path)?;
-    let socket = UnixSocket { listener, path: path.to_path_buf() };
-    // Any user of this host may connect, as to the TCP port.
-    fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
-    Ok(socket)
 }

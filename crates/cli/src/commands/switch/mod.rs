@@ -1,7 +1,10 @@
 //! `ratewire switch`: one connection of a client, spread over many servers.
 
 mod check;
+mod gateway;
 mod key;
+mod member;
+mod programs;
 mod run;
 mod status;
 
@@ -23,6 +26,10 @@ enum Command {
     Status(status::Args),
     /// Check a switch.toml: list its mistakes, or say what the switch would do
     Check(check::Args),
+    /// Stand in front of unmodified clients: each request becomes a frame to a switch
+    Gateway(gateway::Args),
+    /// Stand in front of an unmodified server: frames from switches become requests to it
+    Member(member::Args),
     /// Make a key that the two ends of a connection share
     Key(key::Args),
 }
@@ -32,6 +39,8 @@ pub(crate) fn switch(args: &Args) -> Exit {
         Command::Run(args) => run::run(args),
         Command::Status(args) => status::status(args),
         Command::Check(args) => check::check(args),
+        Command::Gateway(args) => gateway::gateway(args),
+        Command::Member(args) => member::member(args),
         Command::Key(args) => key::key(args),
     }
 }

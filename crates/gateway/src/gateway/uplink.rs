@@ -1,0 +1,164 @@
+//! The connection with the switch, and the requests that wait for answers.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratewire_acp::{Connection, Endpoint, Frame};
+use ratewire_daemon::log::reason;
+use ratewire_framing::Expect;
+use tokio::sync::Notify;
+use tokio::time::Instant;
+use tracing::{info, warn};
+
+use super::GatewayConfig;
+use super::client::Client;
+use crate::frame::{AnswerFrame, RequestFrame};
+use crate::stream::OpenError;
+
+/// Time between attempts to connect.
+const RETRY: Duration = Duration::from_millis(500);
+/// 2^64 over the golden ratio: it spreads neighbouring numbers.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// A request that waits for its answer.
+struct Pending {
+    client: Rc<Client>,
+    place: u64,
+    expect: Expect,
+    since: Instant,
+}
+
+/// The connection with the switch.
+pub(super) struct Uplink {
+    endpoint: Endpoint,
+    switch: SocketAddr,
+    timeout: Duration,
+    connection: RefCell<Option<Rc<Connection>>>,
+    connected: Notify,
+    /// By the frame's number.
+    pending: RefCell<BTreeMap<u64, Pending>>,
+    next: Cell<u64>,
+}
+
+impl Uplink {
+    pub(super) fn open(config: &GatewayConfig) -> Result<Uplink, OpenError> {
+        let any: SocketAddr = match (config.switch.ip().is_loopback(), config.switch.is_ipv4()) {
+            (true, _) => SocketAddr::new(config.switch.ip(), 0),
+            (false, true) => SocketAddr::from(([0, 0, 0, 0], 0)),
+            (false, false) => SocketAddr::from(([0; 16], 0)),
+        };
+        Ok(Uplink {
+            endpoint: Endpoint::client(any, config.acp.clone()).map_err(OpenError::Acp)?,
+            switch: config.switch,
+            timeout: config.timeout,
+            connection: RefCell::default(),
+            connected: Notify::new(),
+            pending: RefCell::default(),
+            next: Cell::new(0),
+        })
+    }
+
+    /// A key that spreads requests without one.
+    pub(super) fn any_key(&self) -> u64 {
+        self.next.get().wrapping_mul(GOLDEN)
+    }
+
+    /// Sends a request; its answer takes the client's place.
+    pub(super) async fn ask(&self, client: &Rc<Client>, place: u64, request: RequestFrame) {
+        let (id, expect) = (self.next.get(), request.expect);
+        self.next.set(id + 1);
+        let since = Instant::now();
+        let pending = Pending { client: Rc::clone(client), place, expect, since };
+        self.pending.borrow_mut().insert(id, pending);
+        let frame = Frame::new(id, request.encode());
+        let sent = async {
+            let connection = self.connection().await;
+            connection.send(frame).await
+        };
+        let why = match tokio::time::timeout(self.timeout, sent).await {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => reason(&error),
+            Err(_) => "the switch takes no requests".to_string(),
+        };
+        self.settle(id, AnswerFrame::Failed(why.into()));
+    }
+
+    async fn connection(&self) -> Rc<Connection> {
+        loop {
+            let connected = self.connected.notified();
+            if let Some(connection) = self.connection.borrow().clone() {
+                return connection;
+            }
+            connected.await;
+        }
+    }
+
+    fn settle(&self, id: u64, answer: AnswerFrame) {
+        let pending = self.pending.borrow_mut().remove(&id);
+        // An answer that comes too late has no request any more.
+        if let Some(Pending { client, place, expect, .. }) = pending {
+            client.answer(place, expect, answer);
+        }
+    }
+
+    /// Connects with the switch again and again, and takes answers.
+    pub(super) async fn keep_connected(&self) {
+        loop {
+            match self.endpoint.connect(self.switch).await {
+                Ok(connection) => {
+                    info!(target: "ratewire_gateway", switch = self.switch.to_string(), "connected");
+                    let connection = Rc::new(connection);
+                    *self.connection.borrow_mut() = Some(Rc::clone(&connection));
+                    self.connected.notify_waiters();
+                    let why = self.receive(&connection).await;
+                    *self.connection.borrow_mut() = None;
+                    warn!(target: "ratewire_gateway", reason = why, "the switch is gone");
+                    let waiting: Vec<u64> = self.pending.borrow().keys().copied().collect();
+                    for id in waiting {
+                        self.settle(id, AnswerFrame::Failed("the switch is gone".into()));
+                    }
+                }
+                Err(error) => {
+                    let reason = reason(&error);
+                    warn!(target: "ratewire_gateway", reason, "cannot connect with the switch");
+                }
+            }
+            tokio::time::sleep(RETRY).await;
+        }
+    }
+
+    /// Takes answers until the connection ends; returns why it did.
+    async fn receive(&self, connection: &Connection) -> String {
+        loop {
+            match connection.receive().await {
+                Ok(Some(frame)) => {
+                    let answer = AnswerFrame::decode(&frame.data).unwrap_or_else(|| {
+                        AnswerFrame::Failed("the member's answer is not one of a member".into())
+                    });
+                    self.settle(frame.id, answer);
+                }
+                Ok(None) => return "the switch has ended the connection".to_string(),
+                Err(error) => return reason(&error),
+            }
+        }
+    }
+
+    /// Tells clients whose answers do not come in time.
+    pub(super) async fn keep_time(&self) {
+        loop {
+            tokio::time::sleep(self.timeout / 8).await;
+            let now = Instant::now();
+            let late: Vec<u64> = {
+                let pending = self.pending.borrow();
+                let late = pending.iter().take_while(|(_, p)| p.since + self.timeout <= now);
+                late.map(|(id, _)| *id).collect()
+            };
+            for id in late {
+                self.settle(id, AnswerFrame::Failed("no server has answered in time".into()));
+            }
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! Unmodified programs at the two ends of an Anypoint switch.
+//!
+//! ```text
+//! client ── TCP ──> gateway ── ACP ──> switch ── ACP ──> member ── TCP ──> server
+//! ```
+//!
+//! A [gateway] makes each request of its clients a frame, and gives them the answers in order. A
+//! [member] does the reverse in front of a server. What a request is, a
+//! [`Framing`](ratewire_framing::Framing) knows.
+//!
+//! A request reaches at least one member, unless its client is told that it has failed. It may reach
+//! a second one if the first dies. It is given to a server once by each member that it reaches.
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod frame;
+pub mod gateway;
+pub mod member;
+mod stream;
+
+pub use frame::{AnswerFrame, RequestFrame};
+pub use stream::OpenError;

@@ -1,0 +1,71 @@
+//! In front of a server: frames from a switch become requests to it.
+
+mod server;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratewire_acp::{Config, Endpoint};
+use ratewire_daemon::socket::Listen;
+use ratewire_framing::Framing;
+use server::serve;
+use tokio::task::JoinSet;
+use tracing::info;
+
+use crate::stream::OpenError;
+
+/// What a member is to do.
+#[derive(Clone, Debug)]
+pub struct MemberConfig {
+    /// What a request is.
+    pub framing: Framing,
+    /// Where switches connect to.
+    pub listen: SocketAddr,
+    /// The server.
+    pub server: Listen,
+    /// Settings of the connections with switches.
+    pub acp: Config,
+    /// Time for the server to accept a connection again, after which requests fail.
+    pub patience: Duration,
+    /// Longest answer in bytes.
+    pub longest: usize,
+}
+
+/// A member with an open address.
+pub struct Member {
+    config: Rc<MemberConfig>,
+    endpoint: Endpoint,
+}
+
+impl Member {
+    /// Opens the address for switches. Call it in a tokio runtime.
+    ///
+    /// # Errors
+    /// When the address is taken, or not of this host.
+    pub fn open(config: MemberConfig) -> Result<Member, OpenError> {
+        let endpoint = Endpoint::server(config.listen, config.acp.clone());
+        Ok(Member { endpoint: endpoint.map_err(OpenError::Acp)?, config: Rc::new(config) })
+    }
+
+    /// The address for switches.
+    pub fn address(&self) -> SocketAddr {
+        self.endpoint.address()
+    }
+
+    /// Serves switches until the future is dropped: each connection has one of its own with the
+    /// server.
+    ///
+    /// # Panics
+    /// Outside of a [`LocalSet`](tokio::task::LocalSet).
+    pub async fn run(self) {
+        let address = self.address().to_string();
+        info!(target: "ratewire_gateway", address, "switches served");
+        let mut connections = JoinSet::new();
+        while let Ok(connection) = self.endpoint.accept().await {
+            while connections.try_join_next().is_some() {}
+            let config = Rc::clone(&self.config);
+            connections.spawn_local(async move { serve(&config, connection).await });
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! A connection of a switch, and the one with the server for it.
+
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io;
+use std::time::Duration;
+
+use bytes::BytesMut;
+use ratewire_acp::{Connection, Frame};
+use ratewire_daemon::log::reason;
+use ratewire_framing::Answers;
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
+use tokio::sync::Notify;
+use tracing::warn;
+
+use super::MemberConfig;
+use crate::frame::{AnswerFrame, RequestFrame};
+use crate::stream::{Stream, connect};
+
+/// Requests that the server has not answered.
+const MOST: usize = 1024;
+/// Bytes to read and to write at a time.
+const BATCH: usize = 64 << 10;
+/// Time between attempts to connect with the server.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// What has ended a connection with the server.
+enum Ended {
+    /// The switch: there is nothing more to do.
+    Switch,
+    /// The server, and why.
+    Server(String),
+}
+
+/// Requests that the server has not answered.
+struct Asked {
+    answers: Answers,
+    /// Numbers of their frames.
+    ids: VecDeque<u64>,
+}
+
+/// Serves a connection of a switch until it ends.
+pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
+    // A request that has found the server gone.
+    let mut left = None;
+    loop {
+        let (ids, why) = match open(config).await {
+            Ok(stream) => {
+                let answers = Answers::new(config.framing, config.longest, MOST);
+                let asked = RefCell::new(Asked { answers, ids: VecDeque::new() });
+                let ended = pass(&connection, stream, &asked, &mut left).await;
+                match ended {
+                    Ended::Switch => break,
+                    Ended::Server(why) => (asked.into_inner().ids, why),
+                }
+            }
+            Err(error) => {
+                // One request fails for each attempt, so that switches learn of it.
+                let next = match left.take() {
+                    Some(frame) => Ok(Some(frame)),
+                    None => connection.receive().await,
+                };
+                let Ok(Some(frame)) = next else { break };
+                (VecDeque::from([frame.id]), reason(&error))
+            }
+        };
+        warn!(target: "ratewire_gateway", reason = why, failed = ids.len(), "the server is gone");
+        let failed = AnswerFrame::Failed(format!("the server is gone: {why}").into()).encode();
+        for id in ids {
+            if connection.send(Frame::new(id, failed.clone())).await.is_err() {
+                return;
+            }
+        }
+    }
+    _ = connection.close().await;
+}
+
+/// Connects with the server, for as long as it may take.
+async fn open(config: &MemberConfig) -> io::Result<Stream> {
+    let attempts = async {
+        loop {
+            match connect(&config.server).await {
+                Ok(stream) => return stream,
+                Err(_) => tokio::time::sleep(RETRY).await,
+            }
+        }
+    };
+    match tokio::time::timeout(config.patience, attempts).await {
+        Ok(stream) => Ok(stream),
+        Err(_) => connect(&config.server).await,
+    }
+}
+
+/// Passes requests and answers on until one of the ends is gone.
+async fn pass(
+    connection: &Connection,
+    stream: Stream,
+    asked: &RefCell<Asked>,
+    left: &mut Option<Frame>,
+) -> Ended {
+    let (read, write) = tokio::io::split(stream);
+    let room = Notify::new();
+    tokio::select! {
+        ended = requests(connection, write, asked, &room, left) => ended,
+        ended = answers(connection, read, asked, &room) => ended,
+    }
+}
+
+async fn requests(
+    connection: &Connection,
+    mut write: WriteHalf<Stream>,
+    asked: &RefCell<Asked>,
+    room: &Notify,
+    left: &mut Option<Frame>,
+) -> Ended {
+    let mut out = BytesMut::new();
+    loop {
+        // What can be had without waiting is written at once.
+        let next = match left.take() {
+            Some(frame) => Some(Ok(Some(frame))),
+            None => tokio::select! {
+                biased;
+                next = connection.receive() => Some(next),
+                () = std::future::ready(()), if !out.is_empty() => None,
+            },
+        };
+        let next = match next {
+            Some(next) => next,
+            None => {
+                if let Err(error) = write.write_all(&out.split()).await {
+                    return Ended::Server(reason(&error));
+                }
+                continue;
+            }
+        };
+        let Ok(Some(frame)) = next else {
+            if write.write_all(&out.split()).await.is_ok() {
+                // Answers to what was asked still go back.
+                while !asked.borrow().ids.is_empty() {
+                    room.notified().await;
+                }
+            }
+            return Ended::Switch;
+        };
+        let Some(request) = RequestFrame::decode(&frame.data) else {
+            let failed = AnswerFrame::Failed("the frame is not one of a gateway".into());
+            if connection.send(Frame::new(frame.id, failed.encode())).await.is_err() {
+                return Ended::Switch;
+            }
+            continue;
+        };
+        let noted = {
+            let mut asked = asked.borrow_mut();
+            let probe = asked.answers.expect(request.expect);
+            if probe.is_some() {
+                asked.ids.push_back(frame.id);
+            }
+            probe
+        };
+        let Some(probe) = noted else {
+            *left = Some(frame);
+            if let Err(error) = write.write_all(&out.split()).await {
+                return Ended::Server(reason(&error));
+            }
+            room.notified().await;
+            continue;
+        };
+        out.extend_from_slice(&request.bytes);
+        out.extend_from_slice(probe);
+        if out.len() >= BATCH
+            && let Err(error) = write.write_all(&out.split()).await
+        {
+            return Ended::Server(reason(&error));
+        }
+    }
+}
+
+async fn answers(
+    connection: &Connection,
+    mut read: ReadHalf<Stream>,
+    asked: &RefCell<Asked>,
+    room: &Notify,
+) -> Ended {
+    let mut buffer = BytesMut::new();
+    let mut is_over = false;
+    loop {
+        loop {
+            let next = {
+                let mut asked = asked.borrow_mut();
+                let next = match is_over {
+                    true => asked.answers.end(&mut buffer),
+                    false => asked.answers.next(&mut buffer),
+                };
+                next.map(|answer| answer.map(|answer| (asked.ids.pop_front(), answer)))
+            };
+            let (id, answer) = match next {
+                Ok(Some(next)) => next,
+                Ok(None) if is_over => {
+                    return Ended::Server("it has ended the connection".to_string());
+                }
+                Ok(None) => break,
+                Err(violation) => return Ended::Server(violation.to_string()),
+            };
+            room.notify_one();
+            let Some(id) = id else { continue };
+            let frame = AnswerFrame::Answer { bytes: answer.bytes, closes: answer.closes };
+            if connection.send(Frame::new(id, frame.encode())).await.is_err() {
+                return Ended::Switch;
+            }
+            if answer.closes {
+                return Ended::Server("it has ended the connection after an answer".to_string());
+            }
+        }
+        buffer.reserve(BATCH);
+        match read.read_buf(&mut buffer).await {
+            Ok(0) => is_over = true,
+            Ok(_) => {}
+            Err(error) => return Ended::Server(reason(&error)),
+        }
+    }
+}

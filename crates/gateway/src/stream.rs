@@ -1,0 +1,89 @@
+//! Streams of clients and servers, over TCP or Unix sockets.
+
+use std::fmt;
+use std::io;
+
+use ratewire_acp as acp;
+use ratewire_daemon::socket::{Listen, UnixSocket};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixStream};
+
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin {}
+impl<S: AsyncRead + AsyncWrite + Unpin> Duplex for S {}
+
+pub(crate) type Stream = Box<dyn Duplex>;
+
+/// What keeps a gateway or a member from running.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The address for clients cannot be used.
+    Listen(Listen, io::Error),
+    /// The ACP socket cannot be used.
+    Acp(acp::Error),
+}
+
+/// Displayed without its cause: see [`source`](std::error::Error::source).
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Listen(listen, _) => write!(f, "cannot serve clients at {listen}"),
+            OpenError::Acp(_) => f.write_str("cannot use ACP"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            OpenError::Listen(_, source) => Some(source),
+            OpenError::Acp(source) => Some(source),
+        }
+    }
+}
+
+/// An open address for clients.
+pub(crate) enum Listener {
+    Tcp(TcpListener),
+    Unix(UnixSocket),
+}
+
+impl Listener {
+    pub(crate) async fn open(listen: &Listen) -> Result<Listener, OpenError> {
+        let opened = match listen {
+            Listen::Tcp(address) => TcpListener::bind(address).await.map(Listener::Tcp),
+            Listen::Unix(path) => UnixSocket::bind(path).await.map(Listener::Unix),
+        };
+        opened.map_err(|error| OpenError::Listen(listen.clone(), error))
+    }
+
+    /// The address, with the port that the kernel has chosen.
+    pub(crate) fn address(&self, asked: &Listen) -> Listen {
+        match self {
+            Listener::Tcp(listener) => listener.local_addr().map_or(asked.clone(), Listen::Tcp),
+            Listener::Unix(_) => asked.clone(),
+        }
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<Stream> {
+        Ok(match self {
+            Listener::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                stream.set_nodelay(true)?;
+                Box::new(stream)
+            }
+            Listener::Unix(socket) => Box::new(socket.accept().await?),
+        })
+    }
+}
+
+/// Connects with a server.
+pub(crate) async fn connect(server: &Listen) -> io::Result<Stream> {
+    Ok(match server {
+        Listen::Tcp(address) => {
+            let stream = TcpStream::connect(address).await?;
+            stream.set_nodelay(true)?;
+            Box::new(stream)
+        }
+        Listen::Unix(path) => Box::new(UnixStream::connect(path).await?),
+    })
+}
