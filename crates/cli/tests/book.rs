@@ -152,6 +152,11 @@ fn scenarios_in_the_documentation_are_right() {
                     .unwrap_or_else(|e| panic!("{e}"));
                 continue;
             }
+            if block.contains("[[member]]") {
+                ratewire_switch::config::Config::parse(page, &block)
+                    .unwrap_or_else(|e| panic!("{e}"));
+                continue;
+            }
             match block.contains("[topology]") {
                 true => scenario = block,
                 false => scenario += &block,

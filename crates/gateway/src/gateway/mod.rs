@@ -1,17 +1,18 @@
 //! In front of clients: their requests become frames to a switch.
 
 mod client;
+mod serving;
 mod uplink;
 
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use client::serve;
 use ratewire_acp::Config;
 use ratewire_daemon::log::reason;
 use ratewire_daemon::socket::Listen;
 use ratewire_framing::Framing;
+use serving::serve;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 use uplink::Uplink;

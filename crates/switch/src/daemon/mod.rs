@@ -3,23 +3,25 @@
 //! | part | is |
 //! |---|---|
 //! | `routing` | routing modules, those in WebAssembly among them |
-//! | `status` | the state, for people and programs |
+//! | `model` | the state, as JSON, metrics and text |
+//! | `status` | the state of a running switch, by HTTP |
 
 mod error;
+mod model;
 mod routing;
 mod status;
 
 use std::future::Future;
-use std::io;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 pub use error::DaemonError;
+pub use model::{MemberStatus, ModuleStatus, Status, Totals};
 use ratewire_acp as acp;
 use ratewire_daemon::log::reason;
 use ratewire_daemon::status::Server;
 pub use ratewire_daemon::status::StatusError;
-pub use status::{MemberStatus, ModuleStatus, Status, Totals, fetch_status};
+pub use status::fetch_status;
 use tokio::task::LocalSet;
 use tracing::{info, warn};
 
@@ -136,10 +138,4 @@ fn seconds() -> f64 {
 
 fn length(duration: ratewire_units::Duration) -> Duration {
     Duration::from_nanos(duration.ps().div_ceil(1000))
-}
-
-/// Notes that a connection for the status was not handed over.
-fn not_accepted(error: &io::Error) {
-    let reason = reason(error);
-    warn!(target: "ratewire_switch", reason, "a connection for the status cannot be accepted");
 }

@@ -8,7 +8,7 @@ use ratewire_anypoint::routing::{RoundRobin, Routing};
 use ratewire_wasm::{Module, WasmRouting};
 
 use super::error::DaemonError;
-use super::status::ModuleStatus;
+use super::model::ModuleStatus;
 use crate::config::{Config, RoutingConfig};
 use crate::hub::NewRouting;
 

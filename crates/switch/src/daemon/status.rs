@@ -1,4 +1,4 @@
-//! The switch's state, for people and programs.
+//! The state of a running switch, by HTTP.
 
 use std::fmt;
 use std::io;
@@ -6,84 +6,21 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 
 use ratewire_daemon::Program;
-use ratewire_daemon::metrics::{Format, Metrics, Unit, text};
+use ratewire_daemon::log::reason;
+use ratewire_daemon::metrics::{Format, text};
 use ratewire_daemon::status::{Served, StatusError, fetch};
-use ratewire_daemon::table::{Column, facts, section, uptime};
-use ratewire_units::Bytes;
-use serde::{Deserialize, Serialize};
+use ratewire_daemon::table::uptime;
 
-use super::not_accepted;
+use super::model::{MemberStatus, Status, Totals, metrics};
 use super::routing::Modules;
+use tracing::warn;
+
 use crate::hub::Health;
 use crate::running::Running;
 
 /// What messages call the switch.
 pub(super) const PROGRAM: Program =
     Program { command: "ratewire switch", noun: "switch", file: "switch.toml" };
-
-/// State of a switch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Status {
-    /// Version of the program.
-    pub version: String,
-    /// When the switch was started, in seconds since 1970.
-    pub started_unix_s: f64,
-    /// Time since then.
-    pub uptime_s: f64,
-    /// Address for peers.
-    pub address: String,
-    /// Peers with a connection.
-    pub peers: u64,
-    /// What has passed since the start.
-    pub totals: Totals,
-    /// The members.
-    pub members: Vec<MemberStatus>,
-    /// The routing module in WebAssembly, if there is one.
-    pub module: Option<ModuleStatus>,
-}
-
-/// What has passed since the start.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Totals {
-    /// Frames from peers to members; those that were routed anew are counted again.
-    pub frames_in: u64,
-    /// Frames from members to peers.
-    pub frames_out: u64,
-}
-
-/// State of a member.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MemberStatus {
-    /// Its name.
-    pub name: String,
-    /// Its address.
-    pub address: String,
-    /// `up`, `down`, or `unknown` before it was asked for anything.
-    pub health: String,
-    /// Why it is down.
-    pub reason: Option<String>,
-    /// Peers' connections that it takes part in.
-    pub peers: u64,
-    /// Payload on its way to it.
-    pub outstanding_bytes: u64,
-    /// Times that it went down.
-    pub failures: u64,
-}
-
-/// State of a routing module in WebAssembly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ModuleStatus {
-    /// Calls that ended in a trap.
-    pub traps: u64,
-    /// Calls that took more than their fuel.
-    pub overruns: u64,
-    /// Answers that name no member that is up.
-    pub invalid: u64,
-    /// Times that it was started anew.
-    pub restarts: u64,
-    /// Whether it is not asked any more.
-    pub is_given_up: bool,
-}
 
 /// Reads the status of the switch whose `status` address this is. Waits up to 10 s.
 ///
@@ -153,78 +90,7 @@ impl Served for Shown {
     }
 
     fn not_accepted(&self, error: &io::Error) {
-        not_accepted(error);
-    }
-}
-
-fn metrics(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
-    out.build("The switch's version", &[("version", &status.version)])?;
-    let start = status.started_unix_s;
-    out.gauge("start_time", "Start of the switch since 1970", Some(Unit::Seconds), start)?;
-    out.gauge("uptime", "Time since the start", Some(Unit::Seconds), status.uptime_s)?;
-    out.gauge("peers", "Peers with a connection", None, status.peers)?;
-    let Totals { frames_in, frames_out } = status.totals;
-    out.counter("frames_in", "Frames from peers to members", None, frames_in)?;
-    out.counter("frames_out", "Frames from members to peers", None, frames_out)?;
-    let members =
-        || status.members.iter().map(|member| ([("member", member.name.as_str())], member));
-    let up = members().map(|(labels, member)| (labels, u64::from(member.health == "up")));
-    out.gauges("member_up", "Whether a member answers: 1 or 0", None, up)?;
-    let peers = members().map(|(labels, member)| (labels, member.peers));
-    out.gauges("member_peers", "Peers' connections that a member takes part in", None, peers)?;
-    let outstanding = members().map(|(labels, member)| (labels, member.outstanding_bytes));
-    let help = "Payload on its way to a member";
-    out.gauges("member_outstanding", help, Some(Unit::Bytes), outstanding)?;
-    let failures = members().map(|(labels, member)| (labels, member.failures));
-    out.counters("member_failures", "Times that a member went down", None, failures)?;
-    let Some(module) = &status.module else { return Ok(()) };
-    let faults =
-        [("trap", module.traps), ("overrun", module.overruns), ("invalid", module.invalid)];
-    let faults = faults.into_iter().map(|(kind, count)| ([("kind", kind)], count));
-    out.counters("module_faults", "Faults of the routing module", None, faults)?;
-    out.counter("module_restarts", "Starts of the module after faults", None, module.restarts)
-}
-
-const MEMBER: [Column; 7] = [
-    Column::text("member"),
-    Column::text("address"),
-    Column::text("state"),
-    Column::number("peers"),
-    Column::number("outstanding"),
-    Column::number("failures"),
-    Column::text("down because"),
-];
-
-impl Status {
-    /// The state as text in columns, in ASCII without control characters but for ends of lines.
-    pub fn table(&self) -> String {
-        let mut out = String::new();
-        let mut known = vec![
-            ("switch", format!("{} (ratewire {})", self.address, self.version)),
-            ("up", uptime(self.uptime_s)),
-            ("peers", self.peers.to_string()),
-            ("frames in", self.totals.frames_in.to_string()),
-            ("frames out", self.totals.frames_out.to_string()),
-        ];
-        if let Some(module) = &self.module {
-            let ModuleStatus { traps, overruns, invalid, .. } = module;
-            let state = if module.is_given_up { ", given up" } else { "" };
-            let faults = format!("{traps} traps, {overruns} overruns, {invalid} invalid{state}");
-            known.push(("module", faults));
-        }
-        facts(&mut out, known);
-        let row = |member: &MemberStatus| {
-            [
-                member.name.clone(),
-                member.address.clone(),
-                member.health.clone(),
-                member.peers.to_string(),
-                Bytes::new(member.outstanding_bytes).to_string(),
-                member.failures.to_string(),
-                member.reason.clone().unwrap_or_default(),
-            ]
-        };
-        section(&mut out, "member", &MEMBER, self.members.iter().map(row));
-        out
+        let reason = reason(error);
+        warn!(target: "ratewire_switch", reason, "a connection for the status cannot be accepted");
     }
 }

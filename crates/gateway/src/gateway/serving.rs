@@ -1,0 +1,105 @@
+//! The connection of a client.
+
+use std::io;
+use std::rc::Rc;
+
+use bytes::BytesMut;
+use ratewire_framing::{Request, Requests, Route};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
+
+use super::GatewayConfig;
+use super::client::Client;
+use super::uplink::Uplink;
+use crate::frame::RequestFrame;
+use crate::stream::Stream;
+
+/// Bytes to read at a time.
+const READ: usize = 64 << 10;
+
+/// Serves a client until its connection ends.
+pub(super) async fn serve(config: &GatewayConfig, uplink: Rc<Uplink>, stream: Stream) {
+    let (read, write) = tokio::io::split(stream);
+    let client = Rc::new(Client::new(config.framing));
+    // A client that goes away needs no answers; one that only sends no more does.
+    tokio::select! {
+        _ = write_all(&client, write) => {}
+        _ = read_all(config, &uplink, &client, read) => {}
+    }
+}
+
+/// Reads requests, and waits for the end of the connection after the last.
+async fn read_all(
+    config: &GatewayConfig,
+    uplink: &Rc<Uplink>,
+    client: &Rc<Client>,
+    mut read: ReadHalf<Stream>,
+) -> io::Result<()> {
+    let mut requests = Requests::new(config.framing, config.longest);
+    let mut buffer = BytesMut::new();
+    loop {
+        loop {
+            while client.reorder.borrow().is_full() {
+                client.room.notified().await;
+            }
+            match requests.next(&mut buffer) {
+                Ok(None) => break,
+                Ok(Some(request)) => {
+                    let closes = request.closes;
+                    let Some(place) = pass_on(uplink, client, request).await else { continue };
+                    if closes {
+                        client.close_after(place);
+                    }
+                }
+                Err(violation) => {
+                    if let Some(place) = client.reorder.borrow_mut().reserve() {
+                        client.fill(place, violation.answer, true);
+                    }
+                    return std::future::pending().await;
+                }
+            }
+        }
+        buffer.reserve(READ);
+        if read.read_buf(&mut buffer).await? == 0 {
+            let waiting = client.reorder.borrow().waiting() as u64;
+            match (client.left.get() + waiting).checked_sub(1) {
+                Some(last) if waiting > 0 => client.close_after(last),
+                _ => return Ok(()),
+            }
+            return std::future::pending().await;
+        }
+    }
+}
+
+async fn pass_on(uplink: &Rc<Uplink>, client: &Rc<Client>, request: Request) -> Option<u64> {
+    let place = client.reorder.borrow_mut().reserve()?;
+    match request.route {
+        Route::Local(bytes) => client.fill(place, bytes, false),
+        Route::Server { key, expect } => {
+            // Without a key, any member will do.
+            let key = key.unwrap_or_else(|| uplink.any_key());
+            let frame = RequestFrame { key, expect, bytes: request.bytes };
+            uplink.ask(client, place, frame).await;
+        }
+    }
+    Some(place)
+}
+
+/// Writes answers in the order of the requests.
+async fn write_all(client: &Client, mut write: WriteHalf<Stream>) -> io::Result<()> {
+    let mut answers = Vec::new();
+    let mut out = BytesMut::new();
+    loop {
+        let closes = client.take(&mut answers);
+        if answers.is_empty() && !closes {
+            client.answered.notified().await;
+            continue;
+        }
+        out.clear();
+        answers.drain(..).for_each(|answer| out.extend_from_slice(&answer));
+        client.room.notify_one();
+        write.write_all(&out).await?;
+        if closes {
+            return write.shutdown().await;
+        }
+    }
+}
