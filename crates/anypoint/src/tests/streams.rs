@@ -279,3 +279,43 @@ fn a_module_that_reads_sees_the_beginning_of_a_frame() {
     assert_eq!(send_of(&mut s, (10, 3010), (10, 1000), b"k"), [(of_key, 10)]);
     assert_eq!(send_of(&mut s, (10, 3010), (1010, 1000), b""), [(of_key, 1010)]);
 }
+
+#[test]
+fn the_peer_hears_of_a_frame_for_good_when_a_member_has_all_of_it() {
+    let mut s = switch(FlowControl::Strict, 2);
+    for offset in [0, 1000, 2000] {
+        send_of(&mut s, (0, 3000), (offset, 1000), b"");
+    }
+    let told = answer(&mut s, Side::Member(0), &ack(2, 5000, &[]));
+    // The window begins behind what the member has.
+    assert_eq!(told, [(Side::Peer, 0, 7000, vec![(0, 2)])]);
+    assert_eq!(s.acknowledged_below(Side::Peer), 0);
+    // The member fails: another gets the whole frame.
+    s.fail(Time::ZERO, 0, &mut Vec::new());
+    assert_eq!(send_of(&mut s, (0, 3000), (0, 1000), b""), [(1, 0)]);
+    send_of(&mut s, (0, 3000), (1000, 1000), b"");
+    send_of(&mut s, (0, 3000), (2000, 1000), b"");
+    let told = answer(&mut s, Side::Member(1), &ack(3, 5000, &[]));
+    assert_eq!(told, [(Side::Peer, 3, 5000, vec![])]);
+}
+
+#[test]
+fn what_waits_at_the_switch_is_told_and_taken_back() {
+    let routing = Box::new(KeyHash { offset: 0, len: 1 });
+    let mut s = switch_by(routing, FlowControl::Strict, 1);
+    assert!(!s.must_wait(0) && s.must_wait(10));
+    let mut out = Vec::new();
+    s.hold(Time::ZERO, 10, 20, &mut out);
+    let [Output::Ack(Side::Peer, told)] = out[..] else { panic!("{out:?}") };
+    assert_eq!(told.sack.iter(0).collect::<Vec<_>>(), [(10, 20)]);
+    assert_eq!(send_of(&mut s, (0, 10), (0, 10), b"k"), [(0, 0)]);
+    assert!(!s.must_wait(10));
+    s.release(10, 20);
+    assert_eq!(send_of(&mut s, (10, 20), (10, 10), b"k"), [(0, 10)]);
+    // Only the member's word counts now.
+    let mut told = ack(0, 5000, &[]);
+    told.cumulative = 10;
+    s.on_ack(Time::ZERO, Side::Member(0), &told, &mut out);
+    let Some(Output::Ack(Side::Peer, told)) = out.last() else { panic!("{out:?}") };
+    assert_eq!((told.cumulative, told.sack.iter(10).count()), (10, 0));
+}
