@@ -18,10 +18,10 @@
 //!   member.
 //! - **Failures.** Data that a failed member has not acknowledged loses its place and is routed
 //!   anew when the peer's transport sends it again. Acknowledged data is never sent again. If the
-//!   member has part of a frame of several packets, the rest goes to another member; of frames with
-//!   sizes of their own, which the peer hears of for good when a member has all, the whole does. Data that the
-//!   failed member sent and the peer did not get cannot be sent again: the switch has the peer skip
-//!   it.
+//!   member has part of a frame of several packets, the rest goes to another member; of frames
+//!   with sizes of their own, which the peer hears of for good when a member has all, the whole
+//!   does. Data that the failed member sent and the peer did not get cannot be sent again: the
+//!   switch has the peer skip it.
 //! - **Unfinished frames.** Data that is routed anew may come into a member's stream behind a frame
 //!   that the peer has not finished, and waits there for the rest. A peer that waits for an
 //!   acknowledgement before it sends the rest would wait for ever. So if the peer sends again data

@@ -341,7 +341,7 @@ impl Relay {
         from.heard.insert(start, end);
         from.newest = start;
     }
-    /// The other way round.
+    /// Takes back what [`Relay::hear`] has told.
     pub(crate) fn unhear(&mut self, source: usize, start: u64, end: u64) {
         let from = &mut self.sources[source];
         for (start, end) in from.acked.gaps(start, end) {

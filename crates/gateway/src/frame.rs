@@ -20,7 +20,7 @@ const REQUEST_HEADER: usize = 9;
 pub struct RequestFrame {
     /// Hash of the key.
     pub key: u64,
-    /// What is to be known of the answer.
+    /// How the end of the answer is found.
     pub expect: Expect,
     /// The request.
     pub bytes: Bytes,

@@ -8,8 +8,8 @@
 //! [member] does the reverse in front of a server. What a request is, a
 //! [`Framing`](ratewire_framing::Framing) knows.
 //!
-//! A request reaches at least one member, unless its client is told that it has failed. It may reach
-//! a second one if the first dies. It is given to a server once by each member that it reaches.
+//! A request reaches at least one member, unless its client is told that it has failed. It may
+//! reach a second one if the switch has given the first one up.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

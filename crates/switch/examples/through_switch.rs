@@ -1,7 +1,8 @@
 //! Moves frames from a client through a switch to servers on this machine, and prints goodput,
 //! frames a second, and the switch's processor time a packet.
 //!
-//! `cargo run --release -p ratewire-switch --example through_switch [BYTES] [FRAMES] [LAW] [SERVERS]`
+//! `cargo run --release -p ratewire-switch --example through_switch [BYTES] [FRAMES] [LAW]
+//! [SERVERS]`
 
 // A figure of real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stdout)]

@@ -100,11 +100,6 @@ impl Leg {
         self.acks.push_back(ack);
     }
 
-    /// Packets that found no room in the queue.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.queue.dropped()
-    }
-
     /// Why the connection with the neighbour is over.
     pub(crate) fn closed(&self) -> Option<&CloseReason> {
         self.closing.reason()

@@ -23,7 +23,6 @@ pub(crate) struct Queue {
     /// The packets' parts, one after the other.
     bytes: Vec<u8>,
     items: VecDeque<Item>,
-    dropped: u64,
 }
 
 /// The next packet.
@@ -39,7 +38,6 @@ impl Queue {
     /// Adds a packet with the parts that `put` appends.
     pub(crate) fn push(&mut self, header: Header, has_data: bool, put: impl FnOnce(&mut Vec<u8>)) {
         if self.items.len() == MOST {
-            self.dropped += 1;
             return;
         }
         let left = self.items.front().map_or(self.bytes.len(), |first| first.begin);
@@ -62,10 +60,6 @@ impl Queue {
         let parts = &self.bytes[item.begin..item.end];
         Some(Packet { header: item.header, has_data: item.has_data, parts })
     }
-
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
-    }
 }
 
 #[cfg(test)]
@@ -83,7 +77,7 @@ mod tests {
         assert_eq!(queue.pop(9).unwrap().parts, [5; 5]);
         assert!(queue.pop(9).is_none());
         (0..MOST + 2).for_each(|_| queue.push(Header::None, true, |parts| parts.push(1)));
-        assert_eq!((queue.items.len(), queue.dropped()), (MOST, 2));
+        assert_eq!(queue.items.len(), MOST);
     }
 
     #[test]

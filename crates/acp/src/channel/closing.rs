@@ -15,6 +15,8 @@ const VIOLATION: u64 = 1;
 const LINGER: Duration = Duration::from_secs(1);
 /// Copies of a reset that are sent.
 const RESETS: u32 = 3;
+/// Bytes of the words with a reset that are sent.
+const LONGEST_TEXT: usize = 200;
 /// Shortest time between two copies of what may be lost.
 const REPEAT: Duration = Duration::from_millis(20);
 
@@ -197,7 +199,8 @@ impl Closing {
                 Some(CloseReason::Violation(what)) => (VIOLATION, *what),
                 _ => (0, ""),
             };
-            Part::Reset { code, text: text.as_bytes() }.put(parts);
+            let text = &text.as_bytes()[..text.len().min(LONGEST_TEXT)];
+            Part::Reset { code, text }.put(parts);
         }
     }
 }

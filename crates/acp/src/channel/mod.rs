@@ -353,7 +353,7 @@ impl Channel {
     }
 
     /// Appends a packet that finds out whether the path carries packets of its size, if one is due.
-    /// None is before a round trip is known.
+    /// No packet is due before a round trip is known.
     pub fn poll_probe(&mut self, now: Time, srtt: Duration, out: &mut Vec<u8>) -> Option<Transmit> {
         let datagram = self.path.poll_probe(now, srtt)?;
         let mut parts = Vec::new();

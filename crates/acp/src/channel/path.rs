@@ -93,8 +93,8 @@ impl PathSize {
         }
     }
 
-    /// Does what is due; `timeouts` are the transport's so far. Returns whether the size has changed
-    /// because large packets no longer arrive.
+    /// Does what is due; `timeouts` are the transport's so far. Returns whether the size has
+    /// changed because large packets no longer arrive.
     pub(super) fn on_timer(&mut self, now: Time, timeouts: u64) -> bool {
         if let Some(probe) = self.probe.as_mut().filter(|probe| probe.until <= now) {
             (probe.is_due, probe.until) = (true, Time::NEVER);

@@ -1,8 +1,8 @@
 //! Handshakes of an endpoint, as client and as server, sans-IO. Time is that since the endpoint's
 //! start.
 //!
-//! A server keeps nothing for who has not the keys, and little for who has not shown that the
-//! handshake is its own and new: up to [`MOST_HALF_OPEN`] half-open connections for
+//! A server keeps nothing for clients without the keys, and little for clients that have not shown
+//! that the handshake is new: up to [`MOST_HALF_OPEN`] half-open connections for
 //! [`HANDSHAKE`], from [`HALF_OPEN`] on only for addresses that have returned a cookie.
 
 mod half_open;
@@ -46,7 +46,7 @@ pub enum Event {
     Abandoned(ConnectionId),
     /// A server has accepted this end's connection.
     Connected(Ends),
-    /// It has not: no answer has come.
+    /// No answer has come from a server.
     Unanswered(ConnectionId),
 }
 
@@ -58,6 +58,8 @@ struct Connecting {
     to: SocketAddr,
     next: Duration,
     wait: Duration,
+    /// When another cookie is taken: anybody on the path can send one.
+    cookie_from: Duration,
     until: Duration,
 }
 
@@ -148,8 +150,9 @@ impl Handshakes {
         let begun = ClientHandshake::begin(credentials, &self.params(id, law));
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
-        let cookie = Vec::new();
-        let connecting = Connecting { handshake, message, cookie, to, next, wait, until };
+        let (cookie, cookie_from) = (Vec::new(), now);
+        let connecting =
+            Connecting { handshake, message, cookie, to, next, wait, cookie_from, until };
         self.connecting.insert(id, connecting);
         self.deadlines.insert((now, id));
         Ok(id)
@@ -221,8 +224,10 @@ impl Handshakes {
         if let Some(connecting) = self.connecting.get_mut(&id)
             && connecting.to == from
             && cookie.len() <= 255
+            && now >= connecting.cookie_from
         {
             connecting.cookie = cookie.to_vec();
+            connecting.cookie_from = now + FIRST_WAIT;
             connecting.next = now;
             self.deadlines.insert((now, id));
         }
@@ -289,7 +294,7 @@ impl Handshakes {
             let initial = Initial { cookie: &connecting.cookie, message: &connecting.message };
             self.packets.push_back((connecting.to, initial.encode(id)));
             connecting.next = now + connecting.wait;
-            connecting.wait *= 2;
+            connecting.wait = (connecting.wait * 2).min(HANDSHAKE);
         }
         self.deadlines.insert((connecting.next.min(connecting.until), id));
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use ratewire_acp::{Connection, Frame};
+use ratewire_acp::{Connection, Error, Frame};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Answers;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -37,42 +37,68 @@ struct Asked {
     answers: Answers,
     /// Numbers of their frames.
     ids: VecDeque<u64>,
+    /// Requests that it has answered.
+    answered: u64,
 }
 
 /// Serves a connection of a switch until it ends.
 pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
     // A request that has found the server gone.
     let mut left = None;
+    let mut is_down = false;
     loop {
-        let (ids, why) = match open(config).await {
+        let opened = if is_down { connect(&config.server).await } else { open(config).await };
+        let (ids, why) = match opened {
             Ok(stream) => {
                 let answers = Answers::new(config.framing, config.longest, MOST);
-                let asked = RefCell::new(Asked { answers, ids: VecDeque::new() });
-                let ended = pass(&connection, stream, &asked, &mut left).await;
-                match ended {
+                let asked = RefCell::new(Asked { answers, ids: VecDeque::new(), answered: 0 });
+                let why = match pass(&connection, stream, &asked, &mut left).await {
                     Ended::Switch => break,
-                    Ended::Server(why) => (asked.into_inner().ids, why),
-                }
+                    Ended::Server(why) => why,
+                };
+                let asked = asked.into_inner();
+                // A server that accepts and closes at once is as good as none.
+                is_down = asked.answered == 0;
+                (asked.ids, why)
             }
             Err(error) => {
-                // One request fails for each attempt, so that switches learn of it.
-                let next = match left.take() {
-                    Some(frame) => Ok(Some(frame)),
-                    None => connection.receive().await,
-                };
-                let Ok(Some(frame)) = next else { break };
-                (VecDeque::from([frame.id]), reason(&error))
+                is_down = true;
+                let first = left.take().map(|frame| frame.id);
+                match waiting(&connection).await {
+                    Some(others) => (first.into_iter().chain(others).collect(), reason(&error)),
+                    None => break,
+                }
             }
         };
-        warn!(target: "ratewire_gateway", reason = why, failed = ids.len(), "the server is gone");
+        if !ids.is_empty() {
+            warn!(target: "ratewire_gateway", reason = why, failed = ids.len(), "the server is gone");
+        }
         let failed = AnswerFrame::Failed(format!("the server is gone: {why}").into()).encode();
         for id in ids {
             if connection.send(Frame::new(id, failed.clone())).await.is_err() {
                 return;
             }
         }
+        if is_down {
+            tokio::time::sleep(RETRY).await;
+        }
     }
     _ = connection.close().await;
+}
+
+/// Numbers of the frames that have come; `None` if the switch has ended the connection.
+async fn waiting(connection: &Connection) -> Option<Vec<u64>> {
+    let mut ids = Vec::new();
+    loop {
+        tokio::select! {
+            biased;
+            next = connection.receive() => match next {
+                Ok(Some(frame)) => ids.push(frame.id),
+                Ok(None) | Err(_) => return None,
+            },
+            () = std::future::ready(()) => return Some(ids),
+        }
+    }
 }
 
 /// Connects with the server, for as long as it may take.
@@ -191,7 +217,9 @@ async fn answers(
                     true => asked.answers.end(&mut buffer),
                     false => asked.answers.next(&mut buffer),
                 };
-                next.map(|answer| answer.map(|answer| (asked.ids.pop_front(), answer)))
+                let next = next.map(|answer| answer.map(|answer| (asked.ids.pop_front(), answer)));
+                asked.answered += u64::from(matches!(next, Ok(Some(_))));
+                next
             };
             let (id, answer) = match next {
                 Ok(Some(next)) => next,
@@ -201,12 +229,20 @@ async fn answers(
                 Ok(None) => break,
                 Err(violation) => return Ended::Server(violation.to_string()),
             };
-            room.notify_one();
             let Some(id) = id else { continue };
             let frame = AnswerFrame::Answer { bytes: answer.bytes, closes: answer.closes };
-            if connection.send(Frame::new(id, frame.encode())).await.is_err() {
+            let sent = match connection.send(Frame::new(id, frame.encode())).await {
+                Err(Error::TooLong { longest }) => {
+                    let why = format!("the answer is longer than the switch's {longest} bytes");
+                    let failed = AnswerFrame::Failed(why.into());
+                    connection.send(Frame::new(id, failed.encode())).await
+                }
+                sent => sent,
+            };
+            if sent.is_err() {
                 return Ended::Switch;
             }
+            room.notify_one();
             if answer.closes {
                 return Ended::Server("it has ended the connection after an answer".to_string());
             }

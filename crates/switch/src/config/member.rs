@@ -41,6 +41,11 @@ pub(super) fn read(root: &Section<'_>) -> Vec<At<MemberConfig>> {
             let message = format!("there are two members called {:?}", known.value.name);
             section.note(&section.place("name"), message, "give each a name of its own");
         }
+        if members.first().is_some_and(|m| m.value.address.is_ipv4() != member.address.is_ipv4()) {
+            let message = "some members have IPv4 addresses and some IPv6";
+            let help = "give all of them addresses of one kind: they are reached from one socket";
+            section.note(&section.place("address"), message, help);
+        }
         members.push(At { value: member, span: section.span() });
     }
     members

@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 pub use key::{KeyError, KeyFile};
 pub use member::MemberConfig;
 use ratewire_anypoint::{FlowControl, Transforms};
-use ratewire_daemon::config::{self, Section};
+use ratewire_daemon::config::{self, At, Section};
 pub use ratewire_daemon::config::{ConfigError, Problem};
 use ratewire_units::{Bytes, Duration};
 pub use routing::RoutingConfig;
@@ -116,11 +116,6 @@ impl Config {
     fn of(root: &Section<'_>, folder: &Path) -> Config {
         let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
         let listen = address(root, "listen").unwrap_or(local(4816));
-        let any = |listen: SocketAddr| match listen.ip().is_loopback() {
-            true => SocketAddr::new(listen.ip(), 0),
-            false if listen.is_ipv4() => SocketAddr::from(([0, 0, 0, 0], 0)),
-            false => SocketAddr::from(([0; 16], 0)),
-        };
         let file = |key| root.text(key, "the name of a file").map(|name| folder.join(name.value));
         let key = file("key");
         if key.is_none() && !root.has("key") {
@@ -131,9 +126,10 @@ impl Config {
             root.quantity(key, usual, Duration::from_millis(10)..=Duration::from_secs(3600))
         };
         let members = member::read(root);
+        let from = address(root, "from").unwrap_or_else(|| from(&members));
         Config {
             listen,
-            from: address(root, "from").unwrap_or(any(listen)),
+            from,
             member_key: file("member-key").unwrap_or_else(|| key.clone()),
             key,
             status: address(root, "status"),
@@ -161,6 +157,17 @@ fn limits(root: &Section<'_>) -> Limits {
     Limits {
         connections: table.count("connections", usual.connections, 1..=100_000),
         longest_frame: table.quantity("longest-frame", usual.longest_frame, frames),
+    }
+}
+
+/// An address that reaches the members: any of this host, if all of them are not on it.
+fn from(members: &[At<MemberConfig>]) -> SocketAddr {
+    let mut addresses = members.iter().map(|member| member.value.address);
+    let first = addresses.clone().next().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
+    match (addresses.all(|address| address.ip().is_loopback()), first.is_ipv4()) {
+        (true, _) => SocketAddr::new(first.ip(), 0),
+        (false, true) => SocketAddr::from(([0, 0, 0, 0], 0)),
+        (false, false) => SocketAddr::from(([0; 16], 0)),
     }
 }
 

@@ -12,7 +12,8 @@ use super::word;
 
 const HASH_KEYS: &[&str] = &["length", "offset"];
 const WASM_KEYS: &[&str] = &["module"];
-/// Bytes of a frame that the switch may look at: no packet is longer.
+/// Bytes of a frame that the switch may look at: every first packet has as many, or the whole
+/// frame.
 const MOST_BYTES: u32 = 1000;
 
 /// How frames are spread over the members.

@@ -90,7 +90,7 @@ fn mistakes_have_places_and_remedies() {
         (format!("key = \"k\"\n{member}weight = 0"), "`weight` cannot be 0"),
         (format!("key = \"k\"\nrouting = \"prefix\"\n{member}"), "no member has prefixes"),
         (format!("key = \"k\"\nrouting = \"wasm\"\n{member}"), "the module's file is not named"),
-        (format!("key = 3\n{member}"), "`key` cannot be 3"),
+        (format!("key = 3\n{member}"), "`key` cannot be the number 3"),
         (format!("key = \"k\"\nlisten = \"here\"\n{member}"), "`listen` cannot be \"here\""),
         ("key = \"k\"\n[[member]]\nname = \"a b\"\n".into(), "cannot be called \"a b\""),
         ("key = \"k\"\n[[member]]\nname = \"a\"\n".into(), "needs the key `address`"),

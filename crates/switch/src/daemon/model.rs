@@ -31,9 +31,9 @@ pub struct Status {
 /// What has passed since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Frames from peers to members; those that were routed anew are counted again.
+    /// First packets of frames from peers to members, repeated ones included.
     pub frames_in: u64,
-    /// Frames from members to peers.
+    /// First packets of frames from members to peers, repeated ones included.
     pub frames_out: u64,
 }
 

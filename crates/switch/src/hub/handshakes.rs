@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::handshakes::{Event, UNKNOWN_LAW, law};
+use ratewire_acp::handshakes::{Event, HANDSHAKE, UNKNOWN_LAW, law};
 use ratewire_acp::wire::ConnectionId;
 use ratewire_anypoint::Side;
 use ratewire_units::Time;
 
+use super::ensemble::RETRY;
 use super::{Hub, HubEvent, Numbers, Port, Seat, SessionId};
 use crate::session::Session;
 
@@ -23,10 +24,18 @@ impl Hub {
             Event::Connected(ends) => self.joined(now, ends),
             Event::Unanswered(id) => {
                 let Some((session, member)) = self.pending.remove(&id) else { return };
-                if let Some(seat) = session.and_then(|id| self.seats.get_mut(&id)) {
+                if let Some(id) = session
+                    && let Some(seat) = self.seats.get_mut(&id)
+                {
                     seat.pending[member] = None;
+                    self.retries.insert((now + RETRY, id, member));
+                    self.begin_if_whole(now, id);
                 }
-                self.miss(now, member, "it has not answered a handshake");
+                // A member that has been heard since may have refused this one connection.
+                let heard = self.ensemble[member].heard;
+                if heard.is_none_or(|heard| heard + HANDSHAKE <= now) {
+                    self.miss(now, member, "it has not answered a handshake");
+                }
             }
         }
     }
@@ -52,6 +61,7 @@ impl Hub {
     pub(super) fn welcome(&mut self, now: Duration, id: SessionId) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         self.events.push(HubEvent::PeerConnected(seat.session.peer()));
+        seat.is_welcome = true;
         seat.begins_at = Some(now + self.config.patience);
         for member in 0..self.ensemble.len() {
             if !self.ensemble[member].is_down() {
@@ -107,9 +117,10 @@ impl Hub {
     /// A member has accepted a connection.
     fn joined(&mut self, now: Duration, ends: Ends) {
         let Some((session, member)) = self.pending.remove(&ends.local) else { return };
-        // A connection that only asked is forgotten: the member never hears of it again.
+        // A connection that only asked, or comes too late, is forgotten: the member never hears of
+        // it again.
         if let Some(id) = session
-            && let Some(seat) = self.seats.get_mut(&id)
+            && let Some(seat) = self.seats.get_mut(&id).filter(|s| s.session.closed().is_none())
         {
             let numbers = Numbers { local: ends.local, remote: ends.params.connection };
             seat.pending[member] = None;

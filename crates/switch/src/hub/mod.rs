@@ -306,9 +306,23 @@ impl Hub {
     fn hear(&mut self, now: Duration, member: usize) {
         if self.ensemble[member].hear(now) {
             self.events.push(HubEvent::MemberUp(member));
+            self.give_up(member);
             let all: Vec<SessionId> = self.seats.keys().copied().collect();
             for session in all {
                 self.connect(now, session, member);
+            }
+        }
+    }
+
+    /// Gives up handshakes with a member, which were begun while it did not answer.
+    fn give_up(&mut self, member: usize) {
+        let of_member = self.pending.iter().filter(|(_, (_, k))| *k == member);
+        let stale: Vec<ConnectionId> = of_member.map(|(id, _)| *id).collect();
+        for id in stale {
+            self.of_members.give_up(id);
+            let session = self.pending.remove(&id).and_then(|(session, _)| session);
+            if let Some(seat) = session.and_then(|id| self.seats.get_mut(&id)) {
+                seat.pending[member] = None;
             }
         }
     }
@@ -383,8 +397,11 @@ impl Hub {
             self.of_members.give_up(connection);
             self.pending.remove(&connection);
         }
-        let reason = seat.session.closed().cloned().unwrap_or(CloseReason::Idle);
-        self.events.push(HubEvent::PeerGone(seat.session.peer(), reason));
+        // Who has not shown that it has the key was never there.
+        if seat.is_welcome {
+            let reason = seat.session.closed().cloned().unwrap_or(CloseReason::Idle);
+            self.events.push(HubEvent::PeerGone(seat.session.peer(), reason));
+        }
     }
 
     /// Takes no more peers.

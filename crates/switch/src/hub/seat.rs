@@ -33,6 +33,8 @@ pub(super) struct Seat {
     is_dirty: Vec<bool>,
     /// By member: a handshake that is not over.
     pub(super) pending: Vec<Option<ConnectionId>>,
+    /// Whether the peer has shown that it has the key.
+    pub(super) is_welcome: bool,
     /// When the session begins without the members that have not answered.
     pub(super) begins_at: Option<Duration>,
     /// The deadline in the index.
@@ -47,6 +49,7 @@ impl Seat {
             numbers: vec![None; members + 1],
             is_dirty: vec![false; members + 1],
             pending: vec![None; members],
+            is_welcome: false,
             begins_at: None,
             deadline: Duration::MAX,
         }

@@ -1,1 +1,156 @@
+//! Members that come, go and refuse, by datagrams.
 
+use ratewire_acp::handshakes::{Event, HANDSHAKE};
+use ratewire_acp::socket::Packets;
+use ratewire_acp::{Config, Credentials};
+use ratewire_anypoint::routing::RoundRobin;
+use ratewire_anypoint::{FlowControl, Transforms};
+
+use super::*;
+
+fn acp() -> Config {
+    Config::new(Credentials::Shared([7; 32]))
+}
+
+fn at(port: u16) -> SocketAddr {
+    SocketAddr::from(([10, 0, 0, 1], port))
+}
+
+fn hub(members: u16) -> Hub {
+    let member = |k| Member {
+        name: format!("m{k}"),
+        address: at(100 + k),
+        credentials: Credentials::Shared([7; 32]),
+    };
+    Hub::new(HubConfig {
+        peers: acp(),
+        session: SessionConfig {
+            acp: acp(),
+            flow_control: FlowControl::Strict,
+            transforms: Transforms::Refusals { shuffle: 0.1 },
+            silence: ratewire_units::Duration::from_secs(1),
+        },
+        members: (0..members).map(member).collect(),
+        routing: Box::new(|| Box::new(RoundRobin::default())),
+        patience: Duration::from_millis(500),
+    })
+    .expect("random numbers")
+}
+
+fn ms(ms: u64) -> Duration {
+    Duration::from_millis(ms)
+}
+
+/// Packets that leave a port now.
+fn sent(hub: &mut Hub, now: Duration, port: Port) -> Vec<(SocketAddr, Vec<u8>)> {
+    let mut packets = Vec::new();
+    let mut of_port = hub.port(port);
+    packets.extend(std::iter::from_fn(|| of_port.poll_packet()));
+    while let Some(key) = of_port.poll_dirty() {
+        let mut bytes = Vec::new();
+        while let Some(transmit) = of_port.poll_transmit(now, key, &mut bytes) {
+            packets.push((transmit.to, core::mem::take(&mut bytes)));
+        }
+        of_port.settle(key);
+    }
+    packets
+}
+
+/// A peer whose handshake is over and who has sent a packet.
+fn peer(hub: &mut Hub, now: Duration) {
+    let mut handshakes = Handshakes::new(&acp(), false).expect("random numbers");
+    handshakes.connect(now, at(9), &Credentials::Shared([7; 32]), "xcp").expect("keys");
+    assert!(handshakes.on_timer(now).is_none());
+    let (_, mut first) = handshakes.poll_packet().expect("a first packet");
+    hub.on_datagram(now, Port::Peers, at(1), &mut first, false);
+    let accepted = sent(hub, now, Port::Peers);
+    let (_, id, message) = packet_type(&accepted[0].1).expect("an answer");
+    let Some(Event::Connected(ends)) = handshakes.on_accept(at(9), id, message) else {
+        panic!("connected")
+    };
+    let law = acp().law;
+    let mut connection =
+        ratewire_acp::connection::Connection::new(ratewire_units::Time::ZERO, law, &acp(), ends);
+    let mut packet = Vec::new();
+    connection.poll_transmit(ratewire_units::Time::ZERO, &mut packet).expect("an opening");
+    hub.on_datagram(now, Port::Peers, at(1), &mut packet, false);
+}
+
+/// Has a member answer the first packets that the switch has sent to it.
+fn answer(hub: &mut Hub, now: Duration, member: u16, packets: &[(SocketAddr, Vec<u8>)]) {
+    let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+    for (_, packet) in packets.iter().filter(|(to, _)| *to == at(100 + member)) {
+        let Ok((PacketType::Initial, id, rest)) = packet_type(packet) else { continue };
+        let initial = Initial::read(rest, packet.len()).expect("a first packet");
+        handshakes.on_initial(now, at(8), id, &initial, true);
+    }
+    while let Some((_, mut packet)) = handshakes.poll_packet() {
+        hub.on_datagram(now, Port::Members, at(100 + member), &mut packet, false);
+    }
+}
+
+fn run(hub: &mut Hub, until: Duration) {
+    while let Some(at) = hub.deadline().filter(|at| *at <= until) {
+        hub.on_timer(at);
+        for port in [Port::Peers, Port::Members] {
+            sent(hub, at, port);
+        }
+    }
+}
+
+fn health(hub: &Hub) -> Vec<Health> {
+    hub.members().map(|member| member.health.clone()).collect()
+}
+
+#[test]
+fn a_session_begins_without_members_that_do_not_answer() {
+    let mut hub = hub(2);
+    peer(&mut hub, ms(0));
+    assert_eq!(hub.take_events(), [HubEvent::PeerConnected(at(1))]);
+    hub.on_timer(ms(0));
+    let asked = sent(&mut hub, ms(0), Port::Members);
+    answer(&mut hub, ms(1), 0, &asked);
+    assert_eq!(hub.take_events(), [HubEvent::MemberUp(0)]);
+    run(&mut hub, ms(499));
+    assert_eq!(health(&hub)[1], Health::Unknown);
+    run(&mut hub, ms(500));
+    assert!(matches!(health(&hub)[1], Health::Down { .. }));
+    assert_eq!(hub.members().map(|member| member.sessions).collect::<Vec<_>>(), [1, 0]);
+}
+
+#[test]
+fn a_member_that_has_come_back_stays_though_earlier_handshakes_end() {
+    let mut hub = hub(2);
+    peer(&mut hub, ms(0));
+    hub.on_timer(ms(0));
+    let asked = sent(&mut hub, ms(0), Port::Members);
+    answer(&mut hub, ms(1), 0, &asked);
+    // The other is asked every second, for a long time, and then answers the last question.
+    let mut now = ms(0);
+    let mut last = Vec::new();
+    while now < HANDSHAKE + ms(5000) {
+        now += ms(50);
+        hub.on_timer(now);
+        let asked = sent(&mut hub, now, Port::Members);
+        if asked.iter().any(|(to, _)| *to == at(101)) {
+            last = asked;
+        }
+        sent(&mut hub, now, Port::Peers);
+    }
+    hub.take_events();
+    answer(&mut hub, now, 1, &last);
+    assert_eq!(hub.take_events(), [HubEvent::MemberUp(1)]);
+    // Its session's handshake is answered, too.
+    hub.on_timer(now);
+    let asked = sent(&mut hub, now, Port::Members);
+    answer(&mut hub, now, 1, &asked);
+    assert_eq!(hub.members().map(|member| member.sessions).collect::<Vec<_>>()[1], 1);
+    run(&mut hub, now + ms(900));
+    assert_eq!(health(&hub)[1], Health::Up);
+    run(&mut hub, now + HANDSHAKE - ms(100));
+    let downs = hub.take_events().into_iter();
+    let downs = downs.filter(|event| {
+        *event == HubEvent::MemberDown(1, "it has not answered a handshake".into())
+    });
+    assert_eq!(downs.count(), 0);
+}

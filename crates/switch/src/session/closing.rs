@@ -3,8 +3,10 @@
 
 use ratewire_acp::channel::{CloseReason, Closing};
 use ratewire_anypoint::Side;
+use ratewire_units::Time;
 
 use super::Session;
+use crate::leg::Leg;
 
 /// Code of a reset of the members when the peer's connection has failed.
 const PEER_LOST: u64 = 3;
@@ -20,7 +22,7 @@ impl Session {
     }
 
     /// Tells sides that have sent their last that all has arrived, and passes that on.
-    pub(super) fn look_at_ends(&mut self) {
+    pub(super) fn look_at_ends(&mut self, now: Time) {
         if !self.has_ends || self.peer.closed().is_some() {
             return;
         }
@@ -33,15 +35,22 @@ impl Session {
                 self.changed.push(side);
             }
         }
-        if self.peer.closing.is_other_whole() {
+        let is_peer_whole = self.peer.closing.is_other_whole();
+        for k in 0..self.members.len() {
+            let leaves = |leg: &Leg| leg.closing.is_other_whole();
+            if !is_peer_whole && self.members[k].as_ref().is_some_and(leaves) {
+                // It would not work on what the peer still sends.
+                self.lose(now, k, CloseReason::Done);
+            }
+        }
+        if is_peer_whole {
             for k in 0..self.members.len() {
                 let end = self.switch.next_offset(Side::Member(k));
                 self.close(Side::Member(k), end);
             }
         }
-        let mut members = self.members.iter().flatten().peekable();
-        let any = members.peek().is_some();
-        if any && members.all(|leg| leg.closing.is_other_whole()) {
+        let mut members = self.members.iter().flatten();
+        if is_peer_whole && members.all(|leg| leg.closing.is_other_whole()) {
             let end = self.switch.next_offset(Side::Peer);
             self.close(Side::Peer, end);
         }

@@ -59,9 +59,9 @@ pub enum SessionEvent {
 /// Numbers of frames and packets of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SessionCounts {
-    /// Frames whose beginnings were sent to members, those that were routed anew counted again.
+    /// First packets of frames that were sent to members, repeated ones included.
     pub frames_in: u64,
-    /// Frames whose beginnings were sent to the peer.
+    /// First packets of frames that were sent to the peer, repeated ones included.
     pub frames_out: u64,
 }
 
@@ -166,14 +166,6 @@ impl Session {
     pub fn outstanding(&self, to: Side) -> Bytes {
         self.switch.outstanding(to)
     }
-    /// Packets that found no room in a queue.
-    pub fn dropped(&self) -> u64 {
-        self.legs().map(|(_, leg)| leg.dropped()).sum()
-    }
-    /// When something authentic last came from a side.
-    pub fn heard(&self, side: Side) -> Option<Time> {
-        self.leg(side).map(|leg| leg.channel.heard())
-    }
     /// Whether the neighbour proves with this token that it does not know its connection.
     pub fn is_proof(&self, side: Side, token: &[u8; 16]) -> bool {
         self.leg(side).is_some_and(|leg| leg.channel.is_proof(token))
@@ -249,7 +241,7 @@ impl Session {
             self.switch.fail(now, member, &mut self.outputs);
             self.pass_on(now, None);
         }
-        self.look_at_ends();
+        self.look_at_ends(now);
     }
 
     /// Ends the session at once, for the peer and all members.
@@ -309,7 +301,7 @@ impl Session {
                 self.take_part(now, side, &part, header, marked);
             }
         }
-        self.look_at_ends();
+        self.look_at_ends(now);
     }
 
     fn violates(&mut self, now: Time, side: Side, what: &'static str) {

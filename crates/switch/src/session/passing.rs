@@ -13,6 +13,9 @@ use super::{Content, Session};
 /// one is, and has sources of its own.
 const STRIDE: u64 = 1024;
 
+/// Bytes that a frame's number takes, at most.
+const FRAME_NUMBER: u64 = 8;
+
 /// A part with a place in a stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Passing<'a> {
@@ -49,6 +52,8 @@ impl Session {
                     self.give_held(now);
                 }
             }
+            // An empty range comes again until it is acknowledged.
+            Part::Empty { offset, .. } if side == Side::Peer && self.switch.must_wait(*offset) => {}
             Part::Empty { offset, length } => {
                 let segment = segment(SegmentKind::Data { again: true }, *offset, *length);
                 let bounds = Some((*offset, offset + length));
@@ -98,7 +103,7 @@ impl Session {
             payload: Bytes::new(data.bytes.len() as u64),
             header: *header,
         };
-        match passing(side, data) {
+        match passing(side, data, self.config.acp.longest_frame.get() + FRAME_NUMBER) {
             Ok((passing, frame)) => {
                 self.on_segment(now, side, &segment, frame, marked, Some(passing));
             }
@@ -173,7 +178,11 @@ impl Session {
 fn passing<'a>(
     side: Side,
     data: &DataPart<'a>,
+    longest: u64,
 ) -> Result<(Passing<'a>, FrameOf<'a>), &'static str> {
+    if data.frame > longest {
+        return Err("a frame is longer than the switch takes");
+    }
     let start = data.offset.checked_sub(data.within).ok_or("a frame begins before its stream")?;
     let end = start.checked_add(data.frame).ok_or("a frame has no end")?;
     if data.within + data.bytes.len() as u64 > data.frame {

@@ -28,7 +28,11 @@ pub(super) struct Held {
 impl Session {
     pub(super) fn hold(&mut self, now: Time, data: &DataPart<'_>, header: &Header, marked: bool) {
         let DataPart { offset, source, frame, within, bytes, again } = *data;
-        if self.held.len() == MOST || bytes.is_empty() {
+        let is_longer = |held: &Held| held.bytes.len() >= bytes.len();
+        if self.held.len() == MOST
+            || bytes.is_empty()
+            || self.held.get(&offset).is_some_and(is_longer)
+        {
             return;
         }
         let bytes = bytes.to_vec();
