@@ -29,14 +29,14 @@ fn address(side: Side) -> SocketAddr {
     SocketAddr::from(([10, 0, 0, secret(side, false)[0]], 1))
 }
 
-fn ends(side: Side) -> Ends {
+fn ends(side: Side, config: &Config) -> Ends {
     Ends {
         local: ConnectionId(1),
         params: Params {
             connection: ConnectionId(2),
             longest_frame: 1 << 20,
             idle_timeout_ms: 30_000,
-            law: "xcp".into(),
+            law: config.law_name.clone(),
             reset_token: [0; 16],
         },
         peer: address(side),
@@ -64,8 +64,9 @@ pub fn neighbours(data: &[u8]) -> u64 {
         silence: Duration::from_secs(1),
     };
     let law = config.acp.law.clone();
-    let mut session = Session::new(Time::ZERO, law, &config, MEMBERS, routing, ends(Side::Peer));
-    (0..MEMBERS).for_each(|k| session.join(Time::ZERO, k, ends(Side::Member(k))));
+    let mut session =
+        Session::new(Time::ZERO, law, &config, MEMBERS, routing, ends(Side::Peer, &config.acp));
+    (0..MEMBERS).for_each(|k| session.join(Time::ZERO, k, ends(Side::Member(k), &config.acp)));
     session.begin(Time::ZERO);
     let (mut now, mut numbers, mut taken, mut out) = (Time::ZERO, [0; 3], 0, Vec::new());
     while let [wait, side, length, rest @ ..] = data {

@@ -23,9 +23,10 @@ pub(super) struct Common {
     /// The key of the connection with the switch, made by `ratewire switch key`
     #[arg(long, value_name = "FILE", default_value = "switch.key")]
     key: PathBuf,
-    /// The law by which frames are sent: its name, and options as NAME=VALUE behind commas
-    #[arg(long, default_value = "xcp", value_parser = law)]
-    law: Law,
+    /// The law by which frames are sent, if not the usual one of ACP: its name, and options as
+    /// NAME=VALUE behind commas
+    #[arg(long, value_parser = law)]
+    law: Option<Law>,
     /// Longest request and answer
     #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
     pub(super) longest: Bytes,
@@ -47,11 +48,11 @@ impl Common {
             tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
             Exit::File
         })?;
-        Ok(Config {
-            law: self.law.law.clone(),
-            law_name: self.law.told.clone(),
-            ..Config::new(credentials)
-        })
+        let mut config = Config::new(credentials);
+        if let Some(Law { law, told }) = &self.law {
+            (config.law, config.law_name) = (law.clone(), told.clone());
+        }
+        Ok(config)
     }
 
     /// Runs a program until it is told to stop.
