@@ -5,10 +5,10 @@
 //! requests:
 //!
 //! ```text
-//! client ──> Requests ──┬──> member: request and probe ──> server
-//!    ^                  │                                    │
-//!    │                  └─ local answers ─┐                  │
-//!    └───── Reorder <─────────────────────┴─── Answers <─────┘
+//! client --> Requests --+--> member: request and probe --> server
+//!    ^                  |                                    |
+//!    |                  +- local answers -+                  |
+//!    +----- Reorder <---------------------+--- Answers <-----+
 //! ```
 //!
 //! - [`Requests`] cuts the stream of a client. Each [`Request`] says which server it may go to, or

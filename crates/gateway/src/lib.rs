@@ -1,7 +1,7 @@
 //! Unmodified programs at the two ends of an Anypoint switch.
 //!
 //! ```text
-//! client ── TCP ──> gateway ── ACP ──> switch ── ACP ──> member ── TCP ──> server
+//! client -- TCP --> gateway -- ACP --> switch -- ACP --> member -- TCP --> server
 //! ```
 //!
 //! A [gateway] makes each request of its clients a frame, and gives them the answers in order. A

@@ -17,3 +17,8 @@ mod running;
 pub mod session;
 
 pub use running::Running;
+
+/// A duration as clocks have it.
+fn length(duration: ratewire_units::Duration) -> std::time::Duration {
+    std::time::Duration::from_nanos(duration.ps().div_ceil(1000))
+}

@@ -13,7 +13,7 @@ mod status;
 
 use std::future::Future;
 use std::rc::Rc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use error::DaemonError;
 pub use model::{MemberStatus, ModuleStatus, Status, Totals};
@@ -27,6 +27,7 @@ use tracing::{info, warn};
 
 use crate::config::{Config, KeyFile};
 use crate::hub::{HubConfig, HubEvent, Member};
+use crate::length;
 use crate::running::Running;
 use crate::session::SessionConfig;
 use routing::Modules;
@@ -134,8 +135,4 @@ fn note(names: &[String], event: HubEvent) {
 fn seconds() -> f64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0.0, |since| since.as_secs_f64())
-}
-
-fn length(duration: ratewire_units::Duration) -> Duration {
-    Duration::from_nanos(duration.ps().div_ceil(1000))
 }

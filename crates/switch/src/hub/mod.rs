@@ -24,6 +24,7 @@ use ratewire_units::Bytes;
 pub use seat::SessionId;
 use seat::{Numbers, Seat};
 
+use crate::length;
 use crate::session::{SessionConfig, SessionCounts, SessionEvent};
 
 /// Makes the routing module of a new session.
@@ -419,8 +420,4 @@ impl Hub {
             self.look_after(now, id);
         }
     }
-}
-
-fn length(duration: ratewire_units::Duration) -> Duration {
-    Duration::from_nanos(duration.ps().div_ceil(1000))
 }
