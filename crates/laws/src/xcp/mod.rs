@@ -44,9 +44,11 @@
 //!   packet with an RTT beyond `max_interval` arrives, `Cp` is as for one flow: otherwise a flow of
 //!   one packet an RTT would never be given anything.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
-//! - After a loss the window is halved, positive feedback is refused until the loss is repaired,
-//!   and the sender then returns to XCP (`after_loss`); after a timeout it starts from one packet
-//!   and takes feedback at once. The draft names the choices and picks none.
+//! - After a loss the window is halved, feedback does not grow it beyond that until the loss is
+//!   repaired, and the sender then returns to XCP (`after_loss`); after a timeout it starts from one
+//!   packet and takes all feedback at once. The draft names the choices and picks none. Below the
+//!   halved window, feedback of both signs counts: shuffled traffic asks for as much as it gives.
+//! - What a repair leaves unused of the window does not age.
 //! - If a round trip takes less than half of the smoothed RTT, the window falls with the RTT, so
 //!   that the pace does not rise (with `pacing`). Otherwise, after a link has stood still for 5 s,
 //!   the draft's window for an RTT of seconds would be sent in one of 40 ms.

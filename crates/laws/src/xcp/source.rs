@@ -23,8 +23,8 @@ pub struct XcpSource {
     fallen_to: f64,
     round: Round,
     state: State,
-    /// Window at which growth without headers turns from doubling to linear, in network-layer
-    /// bytes.
+    /// The halved window after congestion, in network-layer bytes: a repair does not grow it beyond,
+    /// and growth without headers turns from doubling to linear there.
     ssthresh: f64,
     /// Last grant of the routers, B/s.
     reverse_feedback: f64,
@@ -61,9 +61,9 @@ struct Round {
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     Xcp,
-    /// A loss is being repaired: no increase.
+    /// A loss is being repaired.
     Repairing,
-    /// A mark was seen: no increase until the time given.
+    /// A mark was seen, which counts as a repair until the time given.
     Marked(Time),
     /// Reno for the rest of the connection.
     Reno,
@@ -104,6 +104,12 @@ impl XcpSource {
 
     fn is_limited(&self) -> bool {
         self.round.limited || self.round.last_limited
+    }
+
+    /// Notes whether application or receiver limit the sender. While a loss is repaired, the repair
+    /// does: what it leaves unused would age the window down to one packet.
+    fn note_limit(&mut self, limited: bool) {
+        self.round.limited |= limited && self.state != State::Repairing;
     }
 
     /// The reported rate as a window: bytes sent in an RTT. The RTT must be known.
@@ -172,8 +178,8 @@ impl XcpSource {
             self.state = State::Xcp;
         }
         self.reverse_feedback = feedback;
-        let allowed = if self.state == State::Xcp { feedback } else { feedback.min(0.0) };
-        self.window = (self.window + allowed * self.srtt).max(self.packet);
+        let most = if self.state == State::Xcp { f64::INFINITY } else { self.ssthresh };
+        self.window = (self.window + feedback * self.srtt).max(self.packet).min(most);
     }
 
     /// Lets the window fall with the RTT if it collapses, as after a link has stood still.
@@ -217,7 +223,7 @@ impl Source for XcpSource {
             self.round.start = sending.now;
         }
         self.advance_round(sending.now, sending.srtt);
-        self.round.limited |= sending.limited;
+        self.note_limit(sending.limited);
         self.round.sent += sending.packet.as_f64();
         let mut header = XcpHeader {
             protocol: 6,
@@ -245,7 +251,7 @@ impl Source for XcpSource {
     fn on_ack(&mut self, acked: &Acked, header: Option<&XcpHeader>) {
         self.take_rtt(acked);
         self.advance_round(acked.now, acked.srtt);
-        self.round.limited |= acked.limited;
+        self.note_limit(acked.limited);
         match header {
             _ if self.state == State::Reno => self.grow_as_reno(acked),
             Some(header) => self.apply_feedback(header.reverse_feedback.get(), acked.now),
@@ -297,9 +303,11 @@ impl Source for XcpSource {
         };
         let equation = match self.state {
             State::Xcp => "window += reverse_feedback * RTT, as routers have granted",
-            State::Repairing => "a loss is being repaired: the window was halved and does not grow",
+            State::Repairing => {
+                "a loss is being repaired: the window was halved and does not grow beyond that"
+            }
             State::Marked(_) => {
-                "a mark was seen: the window was halved and does not grow for an RTT"
+                "a mark was seen: the window was halved and does not grow beyond that for an RTT"
             }
             State::Reno => "a loss was seen: window as Reno has it for the rest of the connection",
         };

@@ -431,6 +431,46 @@ fn without_headers_a_sender_grows_as_reno_until_they_come_back() {
     near(window(&source), linear + 1e6 * acked(3.1).srtt.secs(), 1e-9);
 }
 
+/// A loss of a window of 100 packets, or a timeout of one.
+fn congested(signal: Signal) -> super::XcpSource {
+    let mut source = example_11(&[("aging", "0.5")]);
+    acknowledge(&mut source, 0.5, 100.0 * PACKET.as_f64() / 0.5, false);
+    let srtt = Duration::from_millis(500);
+    source.on_congestion(&Congestion { now: secs(2.0), signal, in_flight: PACKET * 100, srtt });
+    source
+}
+
+/// Feedback that takes as much as it gives, as of shuffled traffic, must not take the whole window
+/// of a sender that may not grow.
+#[test]
+fn a_repair_keeps_the_halved_window() {
+    for signal in [Signal::Loss, Signal::Mark] {
+        let mut source = congested(signal);
+        let halved = source.window();
+        acknowledge(&mut source, 2.1, 1e9, false);
+        assert_eq!(source.window(), halved, "{signal:?}");
+        acknowledge(&mut source, 2.2, -1e9, false);
+        assert_eq!(source.window(), PACKET, "{signal:?}");
+        acknowledge(&mut source, 2.3, 1e9, false);
+        assert_eq!(source.window(), halved, "{signal:?}");
+    }
+}
+
+/// The rest of a repair has nothing to send but what was lost.
+#[test]
+fn what_a_repair_leaves_unused_does_not_age() {
+    let mut repairing = congested(Signal::Loss);
+    let mut restarted = congested(Signal::Timeout);
+    acknowledge(&mut restarted, 2.1, 40.0 * PACKET.as_f64() / 0.5, false);
+    let before = [&repairing, &restarted].map(|source| source.window());
+    for now in [3.0, 4.0, 5.0] {
+        send(&mut repairing, now, 1, true);
+        send(&mut restarted, now, 1, true);
+    }
+    assert_eq!(repairing.window(), before[0]);
+    assert!(restarted.window() * 2 < before[1], "{:?}", restarted.window());
+}
+
 /// Capacity that a port measures, if it first assumes 1.25e6 B/s, after an interval of packets with
 /// this spacing and this many packets behind each.
 fn measured(spacing: f64, waiting: u32, packets: u32) -> f64 {
