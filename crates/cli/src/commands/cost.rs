@@ -35,7 +35,6 @@ const QUEUE: PortQueue = PortQueue { bytes: Bytes::new(4500), packets: 3 };
 const HEADERS: usize = 256;
 /// Packets of a batch: a fraction of a millisecond, and several control intervals of a law.
 const BATCH: u64 = 20_000;
-const ROUNDS: usize = 200;
 /// Width of the column of laws' names.
 const WIDTH: usize = 15;
 /// Packets of a run under callgrind, which is fifty times slower.
@@ -61,18 +60,18 @@ struct Cost {
 }
 
 /// Measures, and prints a table or JSON.
-pub(crate) fn show(as_json: bool) -> Exit {
-    let costs = measure();
+pub(crate) fn show(as_json: bool, rounds: u32) -> Exit {
+    let costs = measure(rounds);
     if as_json {
         return print(&(serde_json::to_string_pretty(&costs).unwrap_or_default() + "\n"));
     }
-    print(&table(&costs))
+    print(&table(&costs, rounds))
 }
 
-fn measure() -> Costs {
+fn measure(rounds: u32) -> Costs {
     let benches = list().iter().filter_map(|info| Some((info.name, Bench::new(info)?)));
     let mut benches: Vec<(&str, Bench)> = benches.collect();
-    let (times, multiplication_ns) = nanoseconds(&mut benches);
+    let (times, multiplication_ns) = nanoseconds(&mut benches, rounds);
     let mut counts = true;
     let laws = benches.iter().zip(times).map(|((law, bench), ns)| {
         let instructions = if counts { instructions(law) } else { None };
@@ -82,7 +81,7 @@ fn measure() -> Costs {
     Costs { laws: laws.collect(), multiplication_ns }
 }
 
-fn table(Costs { laws, multiplication_ns: step }: &Costs) -> String {
+fn table(Costs { laws, multiplication_ns: step }: &Costs, rounds: u32) -> String {
     let mut text = format!("{:WIDTH$}  ns/packet  median  instructions  the papers count\n", "law");
     for Cost { law, ns, instructions, operations } in laws {
         let shown = instructions.map_or("-".to_string(), |n| format!("{n:.0}"));
@@ -98,7 +97,7 @@ fn table(Costs { laws, multiplication_ns: step }: &Costs) -> String {
     }
     let _ = writeln!(
         text,
-        "\nMinimum and median of {ROUNDS} batches. A multiplication that depends on the one before took {:.2} and\n\
+        "\nMinimum and median of {rounds} batches. A multiplication that depends on the one before took {:.2} and\n\
          {:.2} ns in the same period; if another run differs in this, the clock or the load differed.",
         step.least, step.median
     );
@@ -137,7 +136,7 @@ impl Spread {
 }
 
 /// Times of a packet at each port, and of a multiplication measured in the same period.
-fn nanoseconds(benches: &mut [(&str, Bench)]) -> (Vec<Spread>, Spread) {
+fn nanoseconds(benches: &mut [(&str, Bench)], rounds: u32) -> (Vec<Spread>, Spread) {
     let time = |pass: &mut dyn FnMut()| {
         let start = Instant::now();
         pass();
@@ -145,7 +144,7 @@ fn nanoseconds(benches: &mut [(&str, Bench)]) -> (Vec<Spread>, Spread) {
     };
     let mut steps = Vec::new();
     let mut times = vec![(Vec::new(), Vec::new()); benches.len()];
-    for _ in 0..ROUNDS {
+    for _ in 0..rounds {
         steps.push(time(&mut || multiply(BATCH)));
         for ((_, bench), (with, without)) in benches.iter_mut().zip(&mut times) {
             with.push(time(&mut || bench.pass(BATCH)));
@@ -153,7 +152,7 @@ fn nanoseconds(benches: &mut [(&str, Bench)]) -> (Vec<Spread>, Spread) {
         }
     }
     let spreads = times.into_iter().map(|(with, without)| Spread::of(with, without, BATCH));
-    (spreads.collect(), Spread::of(steps, vec![0.0; ROUNDS], BATCH))
+    (spreads.collect(), Spread::of(steps, vec![0.0; rounds as usize], BATCH))
 }
 
 /// Multiplications that each depend on the one before.

@@ -19,6 +19,9 @@ pub(crate) struct LawsArgs {
     /// Measure what each law's port does for a packet
     #[arg(long)]
     cost: bool,
+    /// Batches of packets that are measured of each law
+    #[arg(long, requires = "cost", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    rounds: u32,
     /// Pass packets through the port of this law, while callgrind counts
     #[arg(long, hide = true)]
     cost_of: Option<String>,
@@ -102,7 +105,7 @@ pub(crate) fn laws(args: &LawsArgs) -> Exit {
         return cost::pass(law, args.by);
     }
     if args.cost {
-        return cost::show(args.json);
+        return cost::show(args.json, args.rounds);
     }
     let laws: Vec<Listed> = ratewire_laws::list().iter().map(|info| Listed::from(*info)).collect();
     show(&laws, args.json)

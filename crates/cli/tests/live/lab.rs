@@ -136,7 +136,12 @@ impl Lab {
 
     /// Runs three flows that take part until they fill this part of the link, and returns them with
     /// the status.
-    pub(crate) fn share(&self, law: &str, capacity: &str, part: f64) -> (Shared, Value) {
+    pub(crate) fn share(
+        &self,
+        law: &str,
+        capacity: &str,
+        is_good: impl Fn(&Shared) -> bool,
+    ) -> (Shared, Value) {
         let trial = || {
             self.attach_with(law, capacity);
             let shared = self.three_flows(None);
@@ -144,7 +149,7 @@ impl Lab {
             self.live(&["detach"]);
             (shared, said)
         };
-        repeated(trial, |(shared, _)| shared.utilisation > part)
+        repeated(trial, |(shared, _)| is_good(shared))
     }
 
     /// Runs three flows for some seconds; gives the goodput of each, and the state of the link in

@@ -1,6 +1,7 @@
 //! Datagrams from one socket to another, past a port: single ones, and many that a sender hands
 //! over as one packet (UDP_SEGMENT). The receiving kernel drops those with a wrong checksum.
 
+use std::io::ErrorKind;
 use std::net::{SocketAddr, UdpSocket};
 
 use nix::sys::socket::setsockopt;
@@ -43,7 +44,13 @@ impl Way {
     /// The next datagram, which must have arrived with a right checksum.
     fn receive(&self) -> Vec<u8> {
         let mut datagram = vec![0; 1 << 16];
-        let len = self.to.recv(&mut datagram).expect("it comes");
+        // A process that was stopped for a while is interrupted where a timeout is set.
+        let len = loop {
+            match self.to.recv(&mut datagram) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                came => break came.expect("it comes"),
+            }
+        };
         datagram.truncate(len);
         let Some(arriving) = &self.arriving else { return datagram };
         let frame = arriving.receive(|frame| frame.ends_with(&datagram));

@@ -1,9 +1,8 @@
 //! Help texts that really help, and names that can be used.
 
-mod common;
-
-use common::{dumbbell, flow, refused, scenario, setup};
 use ratewire_units::Duration;
+
+use crate::common::{dumbbell, flow, refused, scenario, setup};
 
 #[test]
 fn where_to_run_without_what_to_run_is_told() {
@@ -55,15 +54,17 @@ fn a_graph_that_says_nothing_of_its_links_is_told_where_to() {
         node(0),
         node(1)
     );
-    let said = common::shown(&common::parse_with(text, &[("g", &file)]).expect_err("no rate"));
+    let said = crate::common::shown(
+        &crate::common::parse_with(text, &[("g", &file)]).expect_err("no rate"),
+    );
     let table = "link = { rate = \"10 Mbit/s\", delay = \"20 ms\" }";
     assert_eq!(said.matches(&format!("for example {table}")).count(), 2, "{said}");
     let with = |table: &str| {
         let text = text.replace("[[flow]]", &format!("{table}\n[[flow]]"));
-        common::parse_with(&text, &[("g", &file)])
+        crate::common::parse_with(&text, &[("g", &file)])
     };
     assert!(with(table).is_ok(), "the remedy is one");
-    let said = common::shown(&with("link = {}").expect_err("no rate"));
+    let said = crate::common::shown(&with("link = {}").expect_err("no rate"));
     assert!(said.contains("for example rate = \"10 Mbit/s\"\n"), "{said}");
 }
 

@@ -1,10 +1,7 @@
 //! Scenarios and the setups that they become.
 
-mod common;
-
 use std::path::Path;
 
-use common::{dumbbell, flow, parse_with, scenario, setup, shown};
 use ratewire_laws::trust::Lie;
 use ratewire_net::spec::{
     AnyDiscipline, Change, Contention, Limit, LinkId, Loss, PoliceSpec, Reorder, Service,
@@ -14,6 +11,8 @@ use ratewire_scenario::Scenario;
 use ratewire_sim::setup::{Arrivals, EnsembleEdge, MemberEvent, ProgramSpec, Setup, Sizes};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::common::{dumbbell, flow, parse_with, scenario, setup, shown};
 
 fn file(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");

@@ -7,7 +7,7 @@ use ratewire_anypoint::routing::{Frame, Member, RoundRobin, Routing};
 use ratewire_units::{Bytes, Duration};
 use ratewire_wasm::{Faults, Module, WasmRouting};
 
-const SOURCE: &str = include_str!("../examples/urgent.c");
+const SOURCE: &str = include_str!("../../examples/urgent.c");
 
 /// How the reference builds the example, in the folder that holds it.
 const BUILD: &str =

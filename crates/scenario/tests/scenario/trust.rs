@@ -1,8 +1,6 @@
 //! Lies and policers without effect under the laws of a run.
 
-mod common;
-
-use common::{dumbbell, scenario, shown};
+use crate::common::{dumbbell, scenario, shown};
 
 #[test]
 fn lies_that_no_header_tells_and_idle_policers_are_warned_of() {

@@ -6,7 +6,7 @@ use ratewire_overlay::membership::Service;
 
 /// Who sent the bytes, and the bytes.
 fn recorded() -> Vec<(&'static str, Vec<u8>)> {
-    let lines = include_str!("data/spread-4.4.0-session.txt").lines();
+    let lines = include_str!("../data/spread-4.4.0-session.txt").lines();
     lines
         .filter(|line| !line.starts_with('#'))
         .map(|line| {

@@ -1,10 +1,9 @@
 //! Keys of links without effect, or with another effect than their value suggests, are reported.
 
-mod common;
-
-use common::{refused, setup, warned};
 use ratewire_net::spec::{DriverSpec, LinkSpec};
 use ratewire_units::Duration;
+
+use crate::common::{refused, setup, warned};
 
 /// A dumbbell of one pair with further properties of its bottleneck, and further lines.
 fn dumbbell(bottleneck: &str, more: &str) -> String {
@@ -114,8 +113,10 @@ fn what_the_file_of_a_graph_says_of_all_its_links_is_told() {
             "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n{link}\n\
              [[flow]]\nfrom = \"0\"\nto = \"2\"\n"
         );
-        let read = common::parse_with(&text, &[("g", file), ("t", "1\n")]);
-        common::shown(&read.unwrap_or_else(|all| panic!("{}", common::shown(&all))).warnings)
+        let read = crate::common::parse_with(&text, &[("g", file), ("t", "1\n")]);
+        crate::common::shown(
+            &read.unwrap_or_else(|all| panic!("{}", crate::common::shown(&all))).warnings,
+        )
     };
     let place = "<data key=\"x\">8</data><data key=\"y\">48</data>";
     for link in ["link = { delay = \"5 ms\" }", "link = { reverse = { delay = \"5 ms\" } }"] {

@@ -1,9 +1,8 @@
 //! `--set 'link.*.KEY=VALUE'` sets a property of all links.
 
-mod common;
-
-use common::{dumbbell, flow, scenario, shown};
 use ratewire_units::Rate;
+
+use crate::common::{dumbbell, flow, scenario, shown};
 
 /// All links change even where the file sets some of them, in one direction or both.
 #[test]
@@ -40,7 +39,7 @@ fn what_all_links_are_given_replaces_what_some_have() {
         let link = format!("[[link]]\nname = \"s1->r1\"\n{link}\n");
         let text = dumbbell(&format!("{}{link}", flow()));
         let (key, value) = set.split_once('=').unwrap();
-        let changed = common::parse_with(&text, &[("t", "1\n")])
+        let changed = crate::common::parse_with(&text, &[("t", "1\n")])
             .unwrap_or_else(|all| panic!("{}", shown(&all)))
             .with_overrides(&[(key.to_string(), value.to_string())]);
         let changed = changed.unwrap_or_else(|all| panic!("{}", shown(&all)));

@@ -1,8 +1,6 @@
 //! Keys without effect are reported.
 
-mod common;
-
-use common::{dumbbell, flow, refused, scenario, shown, warned};
+use crate::common::{dumbbell, flow, refused, scenario, shown, warned};
 
 const FLOW: &str = "[[flow]]\nfrom = \"a\"\nto = \"c\"\n";
 
@@ -231,7 +229,7 @@ fn a_law_whose_ports_are_not_on_the_way_is_told() {
 fn arrivals_from_a_file_are_looked_at_too() {
     let traffic = "[[traffic]]\nname = \"t\"\nlaw = \"rcp\"\narrivals = { file = \"a.txt\" }\n";
     let text = dumbbell(traffic);
-    let read = common::parse_with(&text, &[("a.txt", "0.5 s1 d1 1000\n0.6 s1 d1 1000\n")]);
+    let read = crate::common::parse_with(&text, &[("a.txt", "0.5 s1 d1 1000\n0.6 s1 d1 1000\n")]);
     let said = shown(&read.expect("a scenario").plan(Some("xcp"), None).expect("a plan").warnings);
     assert_eq!(said.matches("\"t\" uses rcp, but no port on its route").count(), 1, "{said}");
 }
@@ -326,7 +324,7 @@ fn an_overlay_is_read_to_its_last_group_whatever_is_wrong_before() {
     let errors = |kind: &str, nodes: &str, service: &str| {
         let text = star("", "").replace(FLOW, &groups(service));
         let text = text.replace("\"custom\"", kind).replace("NODES", nodes);
-        let told = common::parse(&text).err().unwrap_or_default();
+        let told = crate::common::parse(&text).err().unwrap_or_default();
         told.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect::<Vec<_>>()
     };
     let all = "[\"a\", \"b\", \"c\"]";

@@ -1,13 +1,12 @@
 //! The project's own scenarios are examples: every key in them has an effect.
 
-mod common;
-
 use std::path::{Path, PathBuf};
 
-use common::shown;
 use ratewire_scenario::{Scenario, Severity};
 use ratewire_sim::record::NoRecorder;
 use ratewire_units::Duration;
+
+use crate::common::shown;
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {

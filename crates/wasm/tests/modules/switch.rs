@@ -41,7 +41,7 @@ fn send(switch: &mut Switch, number: u64) -> Side {
 
 #[test]
 fn a_module_is_replaced_between_two_frames() {
-    let last = Module::load(include_bytes!("../examples/last.wat")).expect("a module");
+    let last = Module::load(include_bytes!("../../examples/last.wat")).expect("a module");
     // The first member with nothing outstanding.
     let idle = r#"(module
       (memory (export "memory") 1)

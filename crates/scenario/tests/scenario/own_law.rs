@@ -1,15 +1,15 @@
 //! A law outside the workspace's crates, by its name in scenarios.
 
-mod common;
-#[path = "../../laws/tests/external/toy.rs"]
+#[path = "../../../laws/tests/external/toy.rs"]
 mod toy;
 
 use std::io;
 
-use common::{dumbbell, shown};
 use ratewire_laws::LawSet;
 use ratewire_scenario::{Diagnostic, Finding, Loader, Scenario};
 use toy::Toy;
+
+use crate::common::{dumbbell, shown};
 
 fn parse(text: &str) -> Result<Scenario, Vec<Diagnostic>> {
     let mut laws = LawSet::default();

@@ -158,7 +158,7 @@ fn a_module_sees_the_frame_and_the_members() {
 
 #[test]
 fn frames_are_read_if_the_module_or_the_default_reads_them() {
-    let last = Module::load(include_bytes!("../examples/last.wat")).unwrap();
+    let last = Module::load(include_bytes!("../../examples/last.wat")).unwrap();
     let reads = |module: &Module, default: Box<dyn Routing + Send>| {
         WasmRouting::new(module.clone(), default).reads_content()
     };

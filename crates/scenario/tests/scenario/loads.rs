@@ -1,10 +1,9 @@
 //! Number of flows that make a load, and the link it refers to.
 
-mod common;
-
-use common::{dumbbell, scenario, setup};
 use ratewire_scenario::Load;
 use ratewire_sim::setup::Arrivals;
+
+use crate::common::{dumbbell, scenario, setup};
 
 #[test]
 fn load_is_of_a_link_with_headers() {

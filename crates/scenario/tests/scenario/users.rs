@@ -1,8 +1,6 @@
 //! Users that a scenario names for its programs.
 
-mod common;
-
-use common::{dumbbell, scenario, shown};
+use crate::common::{dumbbell, scenario, shown};
 
 #[test]
 fn users_are_held_against_what_is_allowed_with_their_lines() {

@@ -1,9 +1,8 @@
 //! Values at the ends of their ranges, and texts with very many errors.
 
-mod common;
-
-use common::{dumbbell, flow, parse_with, refused, scenario, setup, shown};
 use ratewire_sim::traffic::arrivals;
+
+use crate::common::{dumbbell, flow, parse_with, refused, scenario, setup, shown};
 
 fn two_pairs(more: &str) -> String {
     dumbbell(more).replace("\"dumbbell\"", "\"dumbbell\"\npairs = 2")

@@ -1,13 +1,12 @@
 //! Verdicts on runs that the tests make up sample by sample.
 
-mod common;
-
-use common::{dumbbell, parse_with, scenario, shown};
 use ratewire_net::spec::{LinkId, NodeId};
 use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, LinkSample, Recorder};
 use ratewire_units::{Bytes, Duration, Time};
+
+use crate::common::{dumbbell, parse_with, scenario, shown};
 
 const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,12 +1,11 @@
 //! Connections with many ends, from their text to the delivered data.
 
-mod common;
-
-use common::{scenario, shown};
 use ratewire_scenario::Scenario;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::NoRecorder;
 use ratewire_units::{Duration, Time};
+
+use crate::common::{scenario, shown};
 
 /// Two clusters of three hosts and two switches in a row: `c1 .. c3 - p - q - a1 .. a3`.
 fn clusters(law: &str, more: &str) -> Scenario {

@@ -1,10 +1,9 @@
 //! Hard cases, each with its result.
 
-mod common;
-
-use common::{dumbbell, flow, parse_with, refused, scenario, setup, shown, warned};
 use ratewire_net::spec::{Limit, Service};
 use ratewire_units::{Bytes, Duration, Rate};
+
+use crate::common::{dumbbell, flow, parse_with, refused, scenario, setup, shown, warned};
 
 #[test]
 fn zero_flows_run_and_measure_links_only() {

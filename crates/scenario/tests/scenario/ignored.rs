@@ -1,9 +1,8 @@
 //! Options that an emulated run does not read are reported with their line.
 
-mod common;
-
-use common::{dumbbell, flow, scenario, shown};
 use ratewire_laws::AnyLaw;
+
+use crate::common::{dumbbell, flow, scenario, shown};
 
 /// In these tests an emulated run reads `alpha` and nothing else.
 fn warnings(text: &str, law: &str) -> String {

@@ -1,8 +1,6 @@
 //! Keys of an ensemble's ends that are impossible or have no effect are reported.
 
-mod common;
-
-use common::{refused, warned};
+use crate::common::{refused, warned};
 
 /// An ensemble of two members around a hub, with further lines.
 fn ensemble(more: &str) -> String {

@@ -1,10 +1,9 @@
 //! Queue disciplines as scenarios write them.
 
-mod common;
-
-use common::{dumbbell, flow, refused, setup};
 use ratewire_net::queue::{AnyDiscipline, list};
 use ratewire_units::Bytes;
+
+use crate::common::{dumbbell, flow, refused, setup};
 
 fn with(discipline: &str) -> String {
     let delay = "delay = \"20 ms\"";

@@ -1,9 +1,8 @@
 //! Keys of flows, traffic and receivers without effect are reported.
 
-mod common;
-
-use common::{refused, scenario, shown, warned};
 use ratewire_scenario::{Diagnostic, Scenario};
+
+use crate::common::{refused, scenario, shown, warned};
 
 /// A dumbbell of one pair with further lines.
 fn dumbbell(more: &str) -> String {
@@ -203,7 +202,7 @@ fn traffic_that_never_starts_is_told() {
 /// Reads traffic whose arrivals are in a file with these lines.
 fn listed(file: &str, more: &str) -> Result<Scenario, Vec<Diagnostic>> {
     let traffic = format!("[[traffic]]\nname = \"t\"\narrivals = {{ file = \"a.txt\" }}\n{more}");
-    common::parse_with(&dumbbell(&traffic), &[("a.txt", file)])
+    crate::common::parse_with(&dumbbell(&traffic), &[("a.txt", file)])
 }
 
 #[test]
@@ -251,7 +250,7 @@ fn a_load_of_demands_is_of_all_of_them() {
              link = {{ rate = \"10 Mbit/s\" }}\n\
              [[traffic]]\nsizes = {{ fixed = \"1 KB\" }}\nload = {{ {load} }}\n{between}"
         );
-        common::parse_with(&text, &[("g", file)])
+        crate::common::parse_with(&text, &[("g", file)])
     };
     let between = "between = \"demands\"";
     let read = demands("demands = 0.5", between);

@@ -1,14 +1,13 @@
 //! Runs of scenarios: the engine accepts every scenario that was read.
 
-mod common;
-
 use std::path::Path;
 
-use common::{dumbbell, flow, scenario, setup, shown};
 use ratewire_net::pathfinder::Pathfinder;
 use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::record::NoRecorder;
 use ratewire_sim::setup::Arrivals;
+
+use crate::common::{dumbbell, flow, scenario, setup, shown};
 
 fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Finding> {
     let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
@@ -131,7 +130,7 @@ fn every_key_and_every_hard_case_runs() {
             flow()
         );
         // Nothing arrives, which is a measurement because the flow has started.
-        let verdicts = run(&common::scenario(&text), None);
+        let verdicts = run(&crate::common::scenario(&text), None);
         assert_eq!(verdicts[0].measured, Some(0.0), "{}", verdicts[0]);
     }
 }

@@ -1,8 +1,6 @@
 //! Expectations without a target, or that decide nothing, are reported.
 
-mod common;
-
-use common::{dumbbell, flow, refused, scenario, shown, warned};
+use crate::common::{dumbbell, flow, refused, scenario, shown, warned};
 
 #[test]
 fn expectations_that_decide_nothing_are_told() {
@@ -44,7 +42,7 @@ fn metrics_that_have_one_value_whatever_happens_are_told() {
     let expect = |(from, to): (&str, &str), more: &str| {
         let two = format!("{}start = \"4 s\"\n{}start = \"5 s\"\n", flow(), flow());
         let text = dumbbell(&format!("{two}[[expect]]\n{more}\n"));
-        let read = common::parse_with(&text.replace(from, to), &[("r.csv", "t\n10,1,1\n")]);
+        let read = crate::common::parse_with(&text.replace(from, to), &[("r.csv", "t\n10,1,1\n")]);
         read.map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
     };
     let bottleneck = "link = \"bottleneck\"";

@@ -1,0 +1,5 @@
+//! What experiments give out.
+
+mod completions;
+mod experiment;
+mod figures;

@@ -1,0 +1,28 @@
+//! Scenarios as text. One program: each would link everything that a scenario can name.
+
+mod common;
+
+mod all_links;
+mod broken;
+mod catalogue;
+mod disciplines;
+mod ensembles;
+mod evaluate;
+mod extremes;
+mod hard;
+mod ignored;
+mod law_options;
+mod loads;
+mod lowering;
+mod own_law;
+mod properties;
+mod remedies;
+mod runs;
+mod speed;
+mod trust;
+mod unread;
+mod users;
+mod vain;
+mod vain_ensembles;
+mod vain_links;
+mod vain_senders;
