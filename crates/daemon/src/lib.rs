@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`config`] | reads a TOML file, and reports all of its mistakes at once |
 //! | [`status`] | serves a daemon's state by HTTP, and fetches it |
+//! | [`control`] | takes commands by a Unix socket, and sends them |
 //! | [`metrics`] | writes the state as metrics for Prometheus |
 //! | [`table`] | writes the state as text for people |
 //! | [`socket`] | names and opens TCP ports and Unix sockets |
@@ -15,6 +16,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod config;
+pub mod control;
 pub mod log;
 pub mod metrics;
 mod program;

@@ -11,7 +11,7 @@ use std::str::FromStr;
 use tokio::net::{UnixListener, UnixStream};
 
 /// Longest path of a Unix socket that the kernel takes.
-const LONGEST_SOCKET: usize = 107;
+pub const LONGEST_SOCKET: usize = 107;
 
 /// Where a stream comes from or goes to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,11 +63,25 @@ impl Drop for UnixSocket {
 }
 
 impl UnixSocket {
-    /// Listens at a path. The file of a daemon that has died is replaced.
+    /// Listens at a path, for any user of this host as at a TCP port. The file of a daemon that has
+    /// died is replaced.
     ///
     /// # Errors
     /// If another process listens there, or the file cannot be made.
     pub async fn bind(path: &Path) -> io::Result<UnixSocket> {
+        UnixSocket::bind_with(path, 0o666).await
+    }
+
+    /// Listens at a path, for this process's user and root. The file of a daemon that has died is
+    /// replaced.
+    ///
+    /// # Errors
+    /// If another process listens there, or the file cannot be made.
+    pub async fn bind_private(path: &Path) -> io::Result<UnixSocket> {
+        UnixSocket::bind_with(path, 0o600).await
+    }
+
+    async fn bind_with(path: &Path, mode: u32) -> io::Result<UnixSocket> {
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
         if is_socket {
             match UnixStream::connect(path).await {
@@ -81,8 +95,7 @@ impl UnixSocket {
         }
         let listener = UnixListener::bind(path)?;
         let socket = UnixSocket { listener, path: path.to_path_buf() };
-        // Any user of this host may connect, as to the TCP port.
-        fs::set_permissions(path, fs::Permissions::from_mode(0o666))?;
+        fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
         Ok(socket)
     }
 
