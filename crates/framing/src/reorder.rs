@@ -74,6 +74,11 @@ impl Reorder {
         self.places.len() >= self.most || (self.held > 0 && self.held >= self.most_held)
     }
 
+    /// Bytes of answers that are held.
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
     /// Number of requests that have a place.
     pub fn waiting(&self) -> usize {
         self.places.len()

@@ -38,7 +38,7 @@ async fn read_all(
     let mut buffer = BytesMut::new();
     loop {
         loop {
-            while client.reorder.borrow().is_full() {
+            while client.is_full() {
                 client.room.notified().await;
             }
             match requests.next(&mut buffer) {
