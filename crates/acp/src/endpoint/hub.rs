@@ -132,7 +132,7 @@ impl Hub {
 
     fn accept(&mut self, now: Duration, ends: Ends) {
         let (id, name) = (ends.local, ends.params.law.clone());
-        let law = law(&name);
+        let law = law(&name).ok();
         let used = law.clone().unwrap_or_else(|| self.config.law.clone());
         let mut connection = Connection::new(Time::ZERO, used, &self.config, ends);
         if law.is_none() {

@@ -44,7 +44,7 @@ impl Hub {
         let id = SessionId(self.next_session);
         self.next_session += 1;
         let (local, remote, name) = (ends.local, ends.params.connection, ends.params.law.clone());
-        let known = law(&name);
+        let known = law(&name).ok();
         let used = known.clone().unwrap_or_else(|| self.config.peers.law.clone());
         let (members, routing) = (self.ensemble.len(), (self.config.routing)());
         let settings = &self.config.session;

@@ -106,12 +106,9 @@ fn framing(name: &str) -> Result<Framing, String> {
 }
 
 fn law(text: &str) -> Result<Law, String> {
-    let mut words = text.split(',');
-    let name = words.next().unwrap_or_default();
-    let options: Option<Vec<(&str, &str)>> = words.map(|word| word.split_once('=')).collect();
-    let options = options.ok_or("an option of a law is NAME=VALUE")?;
-    let law = AnyLaw::new(name, &options).map_err(|error| error.to_string())?;
-    Ok(Law { law, told: text.replace(',', " ") })
+    let told = text.replace(',', " ");
+    let law = ratewire_acp::handshakes::law(&told).map_err(|error| error.to_string())?;
+    Ok(Law { law, told })
 }
 
 #[cfg(test)]
