@@ -81,6 +81,7 @@ fn switch(members: &[SocketAddr]) -> SocketAddr {
             silence: ratewire_units::Duration::from_secs(1),
         },
         members: members.collect(),
+        spare: 0,
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
         patience: Duration::from_millis(500),
     };

@@ -64,6 +64,7 @@ fn main() -> Result<(), Failed> {
             silence: ratewire_units::Duration::from_secs(1),
         },
         members: members.collect(),
+        spare: 0,
         routing: Box::new(|| Box::new(RoundRobin::default())),
         patience: Duration::from_millis(500),
     };

@@ -13,10 +13,12 @@ pub mod fuzzing;
 pub mod hub;
 mod leg;
 mod queue;
+pub mod registration;
+mod routing;
 mod running;
 pub mod session;
 
-pub use running::Running;
+pub use running::{OpenError, Running};
 
 /// A duration as clocks have it.
 fn length(duration: ratewire_units::Duration) -> std::time::Duration {

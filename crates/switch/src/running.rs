@@ -1,6 +1,7 @@
 //! A switch that runs: sockets around the sans-IO [`Hub`].
 
 use std::cell::RefCell;
+use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -9,12 +10,45 @@ use std::time::Duration;
 use ratewire_acp::Error;
 use ratewire_acp::socket::Socket;
 use ratewire_timer::Timer;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::hub::{Hub, HubConfig, HubEvent, Port};
 
 /// Time for the last packets of sessions that are ended.
 const FAREWELL: Duration = Duration::from_millis(100);
+
+/// What keeps a switch from opening its sockets.
+#[derive(Debug)]
+pub enum OpenError {
+    /// The address of a port cannot be bound.
+    Bind(Port, SocketAddr, Error),
+    /// The kernel gives no random numbers, or no timer.
+    Start(Error),
+}
+
+/// Displayed without its cause: see [`source`](std::error::Error::source).
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::Bind(Port::Peers, address, _) => {
+                write!(f, "cannot serve peers at {address}")
+            }
+            OpenError::Bind(Port::Members, address, _) => {
+                write!(f, "cannot send to members from {address}")
+            }
+            OpenError::Start(_) => f.write_str("cannot start the switch"),
+        }
+    }
+}
+
+impl std::error::Error for OpenError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            OpenError::Bind(.., source) | OpenError::Start(source) => Some(source),
+        }
+    }
+}
 
 /// A switch with open sockets.
 pub struct Running {
@@ -23,6 +57,8 @@ pub struct Running {
     address: SocketAddr,
     sockets: RefCell<[Socket; 2]>,
     timer: Timer,
+    /// Wakes the switch when its hub was changed from outside.
+    changed: Notify,
 }
 
 impl Running {
@@ -35,17 +71,22 @@ impl Running {
         listen: SocketAddr,
         outside: SocketAddr,
         config: HubConfig,
-    ) -> Result<Running, Error> {
-        let bind = |address| UdpSocket::bind(address).map_err(Error::Socket);
-        let (peers, members) = (bind(listen)?, bind(outside)?);
-        let address = peers.local_addr().map_err(Error::Socket)?;
-        let socket = |socket| Socket::new(socket).map_err(Error::Socket);
+    ) -> Result<Running, OpenError> {
+        let bind = |port, address| {
+            let bound = UdpSocket::bind(address)
+                .and_then(|socket| Ok((socket.local_addr()?, Socket::new(socket)?)));
+            bound.map_err(|error| OpenError::Bind(port, address, Error::Socket(error)))
+        };
+        let (address, peers) = bind(Port::Peers, listen)?;
+        let (_, members) = bind(Port::Members, outside)?;
+        let timer = Timer::new().map_err(|error| OpenError::Start(Error::Socket(error)))?;
         Ok(Running {
-            hub: RefCell::new(Hub::new(config)?),
+            hub: RefCell::new(Hub::new(config).map_err(OpenError::Start)?),
             start: Instant::now(),
             address,
-            sockets: RefCell::new([socket(peers)?, socket(members)?]),
-            timer: Timer::new().map_err(Error::Socket)?,
+            sockets: RefCell::new([peers, members]),
+            timer,
+            changed: Notify::new(),
         })
     }
 
@@ -62,6 +103,13 @@ impl Running {
     /// Reads something of the switch.
     pub fn look<T>(&self, look: impl FnOnce(&Hub) -> T) -> T {
         look(&self.hub.borrow())
+    }
+
+    /// Changes something of the switch, at its present time.
+    pub fn change<T>(&self, change: impl FnOnce(&mut Hub, Duration) -> T) -> T {
+        let result = change(&mut self.hub.borrow_mut(), self.now());
+        self.changed.notify_one();
+        result
     }
 
     /// Passes packets on until `stop` completes; `note` gets what happens. Then no new peers are
@@ -117,6 +165,7 @@ impl Running {
         tokio::select! {
             ready = sockets[0].ready() => ready,
             ready = sockets[1].ready() => ready,
+            () = self.changed.notified() => Ok(()),
             () = self.timer.wait(wait) => Ok(()),
         }
     }

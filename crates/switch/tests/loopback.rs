@@ -40,6 +40,7 @@ fn hub(members: &[SocketAddr]) -> HubConfig {
             silence: ratewire_units::Duration::from_millis(500),
         },
         members: members.iter().enumerate().map(member).collect(),
+        spare: 0,
         routing: Box::new(|| Box::new(RoundRobin::default())),
         patience: Duration::from_millis(500),
     }

@@ -12,15 +12,27 @@ pub struct KeyHash {
     pub len: usize,
 }
 
-impl Routing for KeyHash {
-    fn route(&mut self, frame: &Frame<'_>, members: &[Member]) -> Option<usize> {
+impl KeyHash {
+    /// The member of a frame's key, where a place has a number that its keys follow.
+    pub fn choose(
+        &self,
+        frame: &Frame<'_>,
+        members: &[Member],
+        number: impl Fn(usize) -> u64,
+    ) -> Option<usize> {
         let start = self.offset.min(frame.content.len());
         let end = self.offset.saturating_add(self.len).min(frame.content.len());
         let key = frame.content[start..end]
             .iter()
             .fold(FNV_BASIS, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(FNV_PRIME));
         let up = (0..members.len()).filter(|k| members[*k].is_up);
-        up.max_by_key(|k| mix(key ^ (*k as u64).wrapping_mul(GOLDEN)))
+        up.max_by_key(|k| mix(key ^ number(*k).wrapping_mul(GOLDEN)))
+    }
+}
+
+impl Routing for KeyHash {
+    fn route(&mut self, frame: &Frame<'_>, members: &[Member]) -> Option<usize> {
+        self.choose(frame, members, |k| k as u64)
     }
     fn reads_content(&self) -> bool {
         true

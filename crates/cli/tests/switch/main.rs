@@ -3,6 +3,7 @@
 //! The tests that need Debian's redis-server skip without it; with `RATEWIRE_REQUIRE_TOOLS=1` they
 //! fail instead.
 
+mod commands;
 #[path = "../common/mod.rs"]
 #[expect(dead_code, reason = "no scenario is needed")]
 mod common;

@@ -34,10 +34,16 @@ impl Process {
         lines.find(|line| line.contains(what)).expect("the process logs it before it ends")
     }
 
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill").args(["-s", signal, &id]).status();
+        assert!(sent.expect("kill").success());
+    }
+
     /// Tells it to end; returns its exit code.
     pub(crate) fn end(&mut self) -> Option<i32> {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").arg(id).status().expect("kill").success());
+        self.signal("TERM");
         self.child.wait().expect("an end").code()
     }
 }

@@ -1,6 +1,7 @@
 //! `[[member]]`: the servers behind the switch.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 
 use ratewire_daemon::config::{At, Section};
 
@@ -11,6 +12,8 @@ const KEYS: &[&str] = &["address", "name", "prefixes", "weight"];
 const MOST: usize = 256;
 /// Longest name.
 const LONGEST_NAME: usize = 64;
+/// Weights of members.
+const WEIGHTS: RangeInclusive<f64> = 0.001..=1000.0;
 
 /// A member of the ensemble.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,8 +30,9 @@ pub struct MemberConfig {
 
 pub(super) fn read(root: &Section<'_>) -> Vec<At<MemberConfig>> {
     let sections = root.tables("[[member]]", KEYS);
-    if sections.is_empty() {
-        root.missing("member", "write a [[member]] for each server");
+    if sections.is_empty() && !root.has("register") {
+        let help = "write a [[member]] for each server, or let them register with [register]";
+        root.missing("member", help);
     }
     if let Some(section) = sections.get(MOST) {
         let message = format!("there are more than {MOST} members");
@@ -51,6 +55,16 @@ pub(super) fn read(root: &Section<'_>) -> Vec<At<MemberConfig>> {
     members
 }
 
+/// Whether a member may be called so.
+pub(crate) fn is_name(name: &str) -> bool {
+    (1..=LONGEST_NAME).contains(&name.len()) && name.chars().all(|c| c.is_ascii_graphic())
+}
+
+/// Whether a member may have this weight.
+pub(crate) fn is_weight(weight: f64) -> bool {
+    WEIGHTS.contains(&weight)
+}
+
 fn member(section: &Section<'_>) -> Option<MemberConfig> {
     let name = section.text("name", "a name");
     if !section.has("name") {
@@ -61,8 +75,7 @@ fn member(section: &Section<'_>) -> Option<MemberConfig> {
     }
     let address = address(section, "address");
     let name = name.filter(|name| {
-        let is_good = (1..=LONGEST_NAME).contains(&name.value.len())
-            && name.value.chars().all(|c| c.is_ascii_graphic());
+        let is_good = is_name(name.value);
         if !is_good {
             let message = format!("a member cannot be called {:?}", name.value);
             let help = format!("use up to {LONGEST_NAME} visible characters of ASCII");
@@ -71,7 +84,7 @@ fn member(section: &Section<'_>) -> Option<MemberConfig> {
         is_good
     });
     let prefixes = section.texts("prefixes", "a list of texts").unwrap_or_default();
-    let weight = section.number("weight", 1.0, 0.001..=1000.0);
+    let weight = section.number("weight", 1.0, WEIGHTS);
     Some(MemberConfig {
         name: name?.value.to_string(),
         address: address?,

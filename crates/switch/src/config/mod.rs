@@ -4,29 +4,42 @@
 //! |---|---|
 //! | `member` | `[[member]]` |
 //! | `routing` | `routing`, `[hash]`, `[wasm]` |
+//! | `register` | `[register]` |
+//! | `probe` | `[probe]` |
 //! | `key` | files of keys |
+//! | `token` | tokens of members that register |
 //!
 //! All mistakes of a file are reported at once ([`ConfigError`]).
 
 mod key;
 mod member;
+mod probe;
+mod register;
 mod routing;
 #[cfg(test)]
 mod tests;
+mod token;
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 pub use key::{KeyError, KeyFile};
 pub use member::MemberConfig;
+pub(crate) use member::{is_name, is_weight};
+pub use probe::ProbeConfig;
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_daemon::config::{self, At, Section};
 pub use ratewire_daemon::config::{ConfigError, Problem};
+use ratewire_daemon::socket::LONGEST_SOCKET;
 use ratewire_units::{Bytes, Duration};
+pub use register::RegisterConfig;
 pub use routing::RoutingConfig;
+pub(crate) use token::TokenCheck;
+pub use token::{Token, TokenError, TokenSource};
 
 /// Keys outside of tables, and the tables.
 const KEYS: &[&str] = &[
+    "control",
     "drain",
     "flow-control",
     "from",
@@ -37,6 +50,8 @@ const KEYS: &[&str] = &[
     "member",
     "member-key",
     "patience",
+    "probe",
+    "register",
     "routing",
     "silence",
     "status",
@@ -61,6 +76,8 @@ pub struct Config {
     pub member_key: PathBuf,
     /// Where the switch tells its status by HTTP.
     pub status: Option<SocketAddr>,
+    /// Path of the Unix socket at which the switch takes commands.
+    pub control: Option<PathBuf>,
     /// How frames are spread.
     pub routing: RoutingConfig,
     /// Treatment of receivers' windows.
@@ -77,6 +94,10 @@ pub struct Config {
     pub limits: Limits,
     /// The members.
     pub members: Vec<MemberConfig>,
+    /// How members register themselves.
+    pub register: Option<RegisterConfig>,
+    /// Questions to members, which they must answer to be up.
+    pub probe: Option<ProbeConfig>,
 }
 
 /// What a switch grants its peers.
@@ -126,13 +147,16 @@ impl Config {
             root.quantity(key, usual, Duration::from_millis(10)..=Duration::from_secs(3600))
         };
         let members = member::read(root);
-        let from = address(root, "from").unwrap_or_else(|| from(&members));
+        let register = register::read(root, folder);
+        let at = register.as_ref().map(|register| register.listen);
+        let from = address(root, "from").unwrap_or_else(|| from(&members, at));
         Config {
             listen,
             from,
             member_key: file("member-key").unwrap_or_else(|| key.clone()),
             key,
             status: address(root, "status"),
+            control: control(root, folder),
             routing: routing::read(root, folder, &members),
             flow_control: word(root, "flow-control", &FLOW_CONTROL).unwrap_or(FlowControl::Strict),
             transforms: word(root, "transforms", &TRANSFORMS).unwrap_or(TRANSFORMS[0].1),
@@ -141,6 +165,8 @@ impl Config {
             drain: time("drain", Duration::from_secs(10)),
             limits: limits(root),
             members: members.into_iter().map(|member| member.value).collect(),
+            register,
+            probe: probe::read(root),
         }
     }
 }
@@ -160,9 +186,21 @@ fn limits(root: &Section<'_>) -> Limits {
     }
 }
 
-/// An address that reaches the members: any of this host, if all of them are not on it.
-fn from(members: &[At<MemberConfig>]) -> SocketAddr {
-    let mut addresses = members.iter().map(|member| member.value.address);
+/// The path of the socket for commands.
+fn control(root: &Section<'_>, folder: &Path) -> Option<PathBuf> {
+    let found = root.text("control", "the path of a Unix socket")?;
+    let path = folder.join(found.value);
+    if path.as_os_str().len() > LONGEST_SOCKET {
+        let message = format!("the path of the socket has more than {LONGEST_SOCKET} bytes");
+        root.note(&found.span, message, "name a shorter one, as in /run/ratewire-switch/control");
+    }
+    Some(path)
+}
+
+/// An address that reaches the members: any of this host, if all of them are not on it. Members
+/// that register are where the address for that is.
+fn from(members: &[At<MemberConfig>], register: Option<SocketAddr>) -> SocketAddr {
+    let mut addresses = members.iter().map(|member| member.value.address).chain(register);
     let first = addresses.clone().next().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
     match (addresses.all(|address| address.ip().is_loopback()), first.is_ipv4()) {
         (true, _) => SocketAddr::new(first.ip(), 0),

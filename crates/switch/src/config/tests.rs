@@ -7,6 +7,7 @@ listen = "0.0.0.0:4816"
 key = "peers.key"
 member-key = "members.key"
 status = "127.0.0.1:4817"
+control = "switch.sock"
 routing = "hash"
 flow-control = "soft"
 transforms = "paper"
@@ -21,6 +22,21 @@ length = 4
 [limits]
 connections = 50
 longest-frame = "1 MB"
+
+[register]
+listen = "0.0.0.0:4818"
+token = "token"
+ensemble = "shards"
+members = 8
+lease = "3 s"
+
+[probe]
+frame = "PING"
+answer-hex = "00 2b"
+interval = "500 ms"
+deadline = "200 ms"
+failures = 2
+successes = 1
 
 [[member]]
 name = "a"
@@ -52,6 +68,7 @@ fn every_key_is_read() {
         key: "etc/peers.key".into(),
         member_key: "etc/members.key".into(),
         status: Some(SocketAddr::from(([127, 0, 0, 1], 4817))),
+        control: Some("etc/switch.sock".into()),
         routing: RoutingConfig::Hash { offset: 2, length: 4 },
         flow_control: FlowControl::Soft,
         transforms: Transforms::Paper,
@@ -60,6 +77,21 @@ fn every_key_is_read() {
         drain: Duration::from_secs(30),
         limits: Limits { connections: 50, longest_frame: Bytes::new(1_000_000) },
         members: vec![member("a", 2, 1.0, &[]), member("b", 3, 2.5, &["x"])],
+        register: Some(RegisterConfig {
+            listen: SocketAddr::from(([0, 0, 0, 0], 4818)),
+            token: TokenSource::File("etc/token".into()),
+            ensemble: "shards".into(),
+            members: 8,
+            lease: Duration::from_secs(3),
+        }),
+        probe: Some(ProbeConfig {
+            frame: b"PING".to_vec(),
+            answer: b"\0+".to_vec(),
+            interval: Duration::from_millis(500),
+            deadline: Duration::from_millis(200),
+            failures: 2,
+            successes: 1,
+        }),
     };
     assert_eq!(config, expected);
 }
@@ -71,6 +103,17 @@ fn a_short_file_is_for_this_host() {
     assert_eq!(config.from, SocketAddr::from(([127, 0, 0, 1], 0)));
     assert_eq!((config.member_key, config.status), ("etc/k".into(), None));
     assert_eq!(config.routing, RoutingConfig::RoundRobin);
+}
+
+#[test]
+fn members_that_register_need_no_others() {
+    let config = parse("key = \"k\"\n[register]\ntoken-env = \"T\"").unwrap();
+    let register = config.register.unwrap();
+    assert_eq!(register.token, TokenSource::Environment("T".into()));
+    assert_eq!((register.members, &*register.ensemble), (16, "default"));
+    assert!(config.from.ip().is_loopback());
+    let open = "key = \"k\"\n[register]\ntoken = \"t\"\nlisten = \"10.0.0.1:4818\"";
+    assert!(parse(open).unwrap().from.ip().is_unspecified());
 }
 
 #[test]
@@ -92,11 +135,38 @@ fn mistakes_have_places_and_remedies() {
         (format!("key = \"k\"\nrouting = \"wasm\"\n{member}"), "the module's file is not named"),
         (format!("key = 3\n{member}"), "`key` cannot be the number 3"),
         (format!("key = \"k\"\nlisten = \"here\"\n{member}"), "`listen` cannot be \"here\""),
+        ("key = \"k\"\n[register]\n".into(), "[register] needs the key `token`"),
+        (
+            "key = \"k\"\n[register]\ntoken = \"t\"\ntoken-env = \"T\"".into(),
+            "both say where the token is",
+        ),
+        (format!("key = \"k\"\n[probe]\n{member}"), "[probe] needs the key `frame`"),
+        (format!("key = \"k\"\n[probe]\nframe-hex = \"abc\"\n{member}"), "`frame-hex` cannot be"),
+        (
+            format!("key = \"k\"\n[probe]\nframe = \"a\"\nframe-hex = \"61\"\n{member}"),
+            "`frame` and `frame-hex` say the same",
+        ),
+        (format!("key = \"k\"\ncontrol = \"{}\"\n{member}", "x".repeat(200)), "107 bytes"),
         ("key = \"k\"\n[[member]]\nname = \"a b\"\n".into(), "cannot be called \"a b\""),
         ("key = \"k\"\n[[member]]\nname = \"a\"\n".into(), "needs the key `address`"),
     ];
     for (text, expected) in wrong {
         let error = parse(&text).expect_err(&text);
         assert!(error.contains(expected), "{expected:?} is not in\n{error}");
+    }
+}
+
+/// Every key stands in the reference.
+#[test]
+fn the_reference_has_every_key() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/reference/switch-toml.md")).unwrap();
+    for line in FULL.lines().filter(|line| !line.is_empty()) {
+        let key = line.split(" = ").next().unwrap_or_default();
+        let quoted = match key.starts_with('[') {
+            true => key.trim_matches(['[', ']']).to_string(),
+            false => format!("`{key}`"),
+        };
+        assert!(page.contains(&quoted), "{key}");
     }
 }

@@ -1,107 +1,171 @@
-//! The switch as a daemon: its configuration, log and status around a [`Running`] switch.
+//! The switch as a daemon: its configuration, log, status and commands around a [`Running`] switch.
 //!
 //! | part | is |
 //! |---|---|
 //! | `routing` | routing modules, those in WebAssembly among them |
+//! | `probing` | questions to members, which they must answer to be up |
 //! | `model` | the state, as JSON, metrics and text |
 //! | `status` | the state of a running switch, by HTTP |
+//! | `commands` | commands to a running switch, by a Unix socket |
+//! | `events` | the log |
 
+mod commands;
 mod error;
+mod events;
 mod model;
+mod probing;
 mod routing;
 mod status;
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use commands::{Command, send};
 pub use error::DaemonError;
-pub use model::{MemberStatus, ModuleStatus, Status, Totals};
-use ratewire_acp as acp;
-use ratewire_daemon::log::reason;
+pub use model::{MemberStatus, ModuleStatus, RegistrationStatus, Status, Totals};
+use ratewire_acp::{self as acp, Credentials};
+pub use ratewire_daemon::control::ControlError;
+use ratewire_daemon::control::ControlServer;
 use ratewire_daemon::status::Server;
 pub use ratewire_daemon::status::StatusError;
 pub use status::fetch_status;
-use tokio::task::LocalSet;
-use tracing::{info, warn};
+use tokio::task::{JoinSet, LocalSet};
+use tracing::info;
 
 use crate::config::{Config, KeyFile};
-use crate::hub::{HubConfig, HubEvent, Member};
+use crate::hub::{HubConfig, Member};
 use crate::length;
+use crate::registration::Registry;
 use crate::running::Running;
 use crate::session::SessionConfig;
+use commands::Commands;
+use probing::Prober;
 use routing::Modules;
 use status::{PROGRAM, Shown};
 
 /// Runs a switch until `stop` completes and its peers are gone, or the time to drain is over.
-/// `ready` is called when peers can connect.
+/// `ready` is called when peers can connect. The routing module's file is read again whenever
+/// `reload` completes.
 ///
 /// # Errors
 /// If a file cannot be used, or an address is taken or not of this host.
 pub fn run(
     config: Config,
     stop: impl Future<Output = ()>,
+    reload: impl AsyncFnMut(),
     ready: impl FnOnce(),
 ) -> Result<(), DaemonError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(DaemonError::Runtime)?;
-    LocalSet::new().block_on(&runtime, serve(config, stop, ready))
+    LocalSet::new().block_on(&runtime, serve(config, stop, reload, ready))
 }
 
 async fn serve(
     config: Config,
     stop: impl Future<Output = ()>,
+    mut reload: impl AsyncFnMut(),
     ready: impl FnOnce(),
 ) -> Result<(), DaemonError> {
-    let modules = Modules::load(&config)?;
-    let hub = hub(&config, &modules)?;
-    let running = Running::open(config.listen, config.from, hub);
-    let running = Rc::new(running.map_err(|error| DaemonError::Listen(config.listen, error))?);
-    let status = match config.status {
-        Some(address) => {
-            let server = Server::bind(address).await;
-            Some(server.map_err(|error| DaemonError::Status(address, error))?)
+    let spare = config.register.as_ref().map_or(0, |register| register.members as usize);
+    let modules = Rc::new(Modules::load(&config, spare)?);
+    let reloads = async {
+        loop {
+            reload().await;
+            // What has come of it is in the log.
+            modules.reload().await.ok();
         }
-        None => None,
     };
+    let mut reloads = pin!(reloads);
+    // From here on, a signal to reload is awaited and does not end the process.
+    poll_fn(|context| Poll::Ready(_ = reloads.as_mut().poll(context))).await;
+    let credentials = KeyFile::read(&config.member_key).map_err(DaemonError::Key)?;
+    let hub = hub(&config, &modules, &credentials, spare)?;
+    let running = Rc::new(Running::open(config.listen, config.from, hub)?);
     let version = env!("CARGO_PKG_VERSION");
     let address = running.address().to_string();
     info!(target: "ratewire_switch", address, version, "switch ready");
-    if let Some(server) = status {
+    let mut tasks = JoinSet::new();
+    let registry = match &config.register {
+        Some(register) => {
+            let token = register.token.read().map_err(DaemonError::Token)?;
+            let (running, roster) = (Rc::clone(&running), Arc::clone(&modules.roster));
+            let registry =
+                Registry::open(&config, register, &token, credentials.clone(), running, roster)?;
+            let address = registry.address().to_string();
+            info!(target: "ratewire_switch", address, "members register");
+            tasks.spawn_local(Rc::clone(&registry).serve());
+            Some(registry)
+        }
+        None => None,
+    };
+    if let Some(probe) = &config.probe {
+        let settings = acp::Config::new(credentials);
+        let prober = Prober::open(probe, config.from, settings, Rc::clone(&running));
+        let prober = prober.map_err(|error| DaemonError::From(config.from, error))?;
+        for place in 0..config.members.len() + spare {
+            tasks.spawn_local(Rc::clone(&prober).watch(place));
+        }
+    }
+    if let Some(path) = &config.control {
+        let server = ControlServer::bind(path).await;
+        let server = server.map_err(|error| DaemonError::Control(path.clone(), error))?;
+        let (running, modules) = (Rc::clone(&running), Rc::clone(&modules));
+        tasks.spawn_local(server.serve(Rc::new(Commands { running, modules })));
+        info!(target: "ratewire_switch", path = path.display().to_string(), "commands taken");
+    }
+    if let Some(address) = config.status {
+        let server = Server::bind(address).await;
+        let server = server.map_err(|error| DaemonError::Status(address, error))?;
         let address = server.address().to_string();
         info!(target: "ratewire_switch", address, "status served");
-        let shown = Rc::new(Shown::new(Rc::clone(&running), modules, seconds()));
-        tokio::task::spawn_local(server.serve(&PROGRAM, shown));
+        let shown = Shown::new(Rc::clone(&running), Rc::clone(&modules), registry, seconds());
+        tasks.spawn_local(server.serve(&PROGRAM, Rc::new(shown)));
     }
     ready();
-    let names: Vec<String> = config.members.iter().map(|member| member.name.clone()).collect();
     let stop = async {
-        stop.await;
+        tokio::select! {
+            () = stop => {}
+            () = reloads => {}
+        }
         info!(target: "ratewire_switch", "switch stops, and waits for its peers to end");
     };
-    let done = running.run(stop, length(config.drain), |event| note(&names, event)).await;
+    let noting = |event| running.look(|hub| events::note(hub, event));
+    let done = running.run(stop, length(config.drain), noting).await;
     info!(target: "ratewire_switch", "switch has ended");
     done.map_err(DaemonError::Socket)
 }
 
-/// What the sans-IO part is told.
-fn hub(config: &Config, modules: &Modules) -> Result<HubConfig, DaemonError> {
-    let credentials = KeyFile::read(&config.member_key).map_err(DaemonError::Key)?;
-    let of_acp = |credentials| acp::Config {
+/// Settings of ACP.
+fn settings(config: &Config, credentials: Credentials) -> acp::Config {
+    acp::Config {
         longest_frame: config.limits.longest_frame,
         connections: config.limits.connections as usize,
         ..acp::Config::new(credentials)
-    };
+    }
+}
+
+/// What the sans-IO part is told.
+fn hub(
+    config: &Config,
+    modules: &Modules,
+    credentials: &Credentials,
+    spare: usize,
+) -> Result<HubConfig, DaemonError> {
     let members = config.members.iter().map(|member| Member {
         name: member.name.clone(),
         address: member.address,
         credentials: credentials.clone(),
     });
     Ok(HubConfig {
-        peers: of_acp(KeyFile::read(&config.key).map_err(DaemonError::Key)?),
+        peers: settings(config, KeyFile::read(&config.key).map_err(DaemonError::Key)?),
         members: members.collect(),
+        spare,
         session: SessionConfig {
-            acp: of_acp(credentials),
+            acp: settings(config, credentials.clone()),
             flow_control: config.flow_control,
             transforms: config.transforms,
             silence: config.silence,
@@ -109,25 +173,6 @@ fn hub(config: &Config, modules: &Modules) -> Result<HubConfig, DaemonError> {
         routing: modules.maker(config),
         patience: length(config.patience),
     })
-}
-
-fn note(names: &[String], event: HubEvent) {
-    match event {
-        HubEvent::PeerConnected(address) => {
-            let peer = address.to_string();
-            info!(target: "ratewire_switch", peer, "peer connected");
-        }
-        HubEvent::PeerGone(address, why) => {
-            let (peer, reason) = (address.to_string(), reason(&why));
-            info!(target: "ratewire_switch", peer, reason, "peer gone");
-        }
-        HubEvent::MemberUp(k) => {
-            info!(target: "ratewire_switch", member = names[k], "member up");
-        }
-        HubEvent::MemberDown(k, reason) => {
-            warn!(target: "ratewire_switch", member = names[k], reason, "member down");
-        }
-    }
 }
 
 /// Seconds since 1970.

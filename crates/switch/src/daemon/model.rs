@@ -24,6 +24,8 @@ pub struct Status {
     pub totals: Totals,
     /// The members.
     pub members: Vec<MemberStatus>,
+    /// Members that register themselves, if they may.
+    pub registration: Option<RegistrationStatus>,
     /// The routing module in WebAssembly, if there is one.
     pub module: Option<ModuleStatus>,
 }
@@ -44,8 +46,11 @@ pub struct MemberStatus {
     pub name: String,
     /// Its address.
     pub address: String,
-    /// `up`, `down`, or `unknown` before it was asked for anything.
+    /// `up`, `down`, `unknown` before it was asked for anything, or `draining` and then `drained`
+    /// if it gets no new frames.
     pub health: String,
+    /// Whether it has registered itself.
+    pub is_registered: bool,
     /// Why it is down.
     pub reason: Option<String>,
     /// Peers' connections that it takes part in.
@@ -54,6 +59,21 @@ pub struct MemberStatus {
     pub outstanding_bytes: u64,
     /// Times that it went down.
     pub failures: u64,
+}
+
+/// State of members that register themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RegistrationStatus {
+    /// Where they register.
+    pub address: String,
+    /// Members that are registered.
+    pub members: u64,
+    /// Places for them.
+    pub places: u64,
+    /// Registrations that were refused.
+    pub refused: u64,
+    /// The member that was refused last, and why.
+    pub last_refusal: Option<String>,
 }
 
 /// State of a routing module in WebAssembly.
@@ -69,6 +89,10 @@ pub struct ModuleStatus {
     pub restarts: u64,
     /// Whether it is not asked any more.
     pub is_given_up: bool,
+    /// Times that its file was read again.
+    pub reloads: u64,
+    /// Times that its file could not be used, and the module before went on.
+    pub refused_reloads: u64,
 }
 
 pub(super) fn metrics(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
@@ -91,12 +115,26 @@ pub(super) fn metrics(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     out.gauges("member_outstanding", help, Some(Unit::Bytes), outstanding)?;
     let failures = members().map(|(labels, member)| (labels, member.failures));
     out.counters("member_failures", "Times that a member went down", None, failures)?;
+    let draining = members().map(|(labels, member)| {
+        let is_draining = ["draining", "drained"].contains(&member.health.as_str());
+        (labels, u64::from(is_draining))
+    });
+    let help = "Whether a member gets no new frames: 1 or 0";
+    out.gauges("member_draining", help, None, draining)?;
+    if let Some(registration) = &status.registration {
+        let RegistrationStatus { members, refused, .. } = registration;
+        out.gauge("registered", "Members that are registered", None, *members)?;
+        out.counter("registrations_refused", "Registrations refused", None, *refused)?;
+    }
     let Some(module) = &status.module else { return Ok(()) };
     let faults =
         [("trap", module.traps), ("overrun", module.overruns), ("invalid", module.invalid)];
     let faults = faults.into_iter().map(|(kind, count)| ([("kind", kind)], count));
     out.counters("module_faults", "Faults of the routing module", None, faults)?;
-    out.counter("module_restarts", "Starts of the module after faults", None, module.restarts)
+    out.counter("module_restarts", "Starts of the module after faults", None, module.restarts)?;
+    let reloads = [("done", module.reloads), ("refused", module.refused_reloads)];
+    let reloads = reloads.into_iter().map(|(result, count)| ([("result", result)], count));
+    out.counters("module_reloads", "Times that the module's file was read again", None, reloads)
 }
 
 const MEMBER: [Column; 7] = [
@@ -120,6 +158,13 @@ impl Status {
             ("frames in", self.totals.frames_in.to_string()),
             ("frames out", self.totals.frames_out.to_string()),
         ];
+        if let Some(registration) = &self.registration {
+            let RegistrationStatus { address, members, places, refused, .. } = registration;
+            let last = registration.last_refusal.iter().map(|why| format!("; last {why}"));
+            let last: String = last.collect();
+            let counts = format!("{members} of {places} at {address}, {refused} refused{last}");
+            known.push(("registered", counts));
+        }
         if let Some(module) = &self.module {
             let ModuleStatus { traps, overruns, invalid, .. } = module;
             let state = if module.is_given_up { ", given up" } else { "" };

@@ -11,11 +11,12 @@ use ratewire_daemon::metrics::{Format, text};
 use ratewire_daemon::status::{Served, StatusError, fetch};
 use ratewire_daemon::table::uptime;
 
-use super::model::{MemberStatus, Status, Totals, metrics};
+use super::model::{MemberStatus, RegistrationStatus, Status, Totals, metrics};
 use super::routing::Modules;
 use tracing::warn;
 
-use crate::hub::Health;
+use crate::hub::{Duty, Health};
+use crate::registration::Registry;
 use crate::running::Running;
 
 /// What messages call the switch.
@@ -36,13 +37,19 @@ pub fn fetch_status(address: SocketAddr) -> Result<Status, StatusError> {
 /// A running switch that shows its state.
 pub(super) struct Shown {
     running: Rc<Running>,
-    modules: Modules,
+    modules: Rc<Modules>,
+    registry: Option<Rc<Registry>>,
     started: f64,
 }
 
 impl Shown {
-    pub(super) fn new(running: Rc<Running>, modules: Modules, started: f64) -> Shown {
-        Shown { running, modules, started }
+    pub(super) fn new(
+        running: Rc<Running>,
+        modules: Rc<Modules>,
+        registry: Option<Rc<Registry>>,
+        started: f64,
+    ) -> Shown {
+        Shown { running, modules, registry, started }
     }
 }
 
@@ -62,7 +69,13 @@ impl Served for Shown {
                         ("down", Some(format!("{reason}, {ago} ago")))
                     }
                 };
+                let health = match state.duty {
+                    Duty::Serving => health,
+                    Duty::Draining => "draining",
+                    Duty::Drained => "drained",
+                };
                 MemberStatus {
+                    is_registered: state.is_spare,
                     name: state.member.name.clone(),
                     address: state.member.address.to_string(),
                     health: health.to_string(),
@@ -80,6 +93,13 @@ impl Served for Shown {
                 peers: hub.sessions() as u64,
                 totals: Totals { frames_in: counts.frames_in, frames_out: counts.frames_out },
                 members: hub.members().map(member).collect(),
+                registration: self.registry.as_ref().map(|registry| RegistrationStatus {
+                    address: registry.address().to_string(),
+                    members: registry.registered() as u64,
+                    places: registry.places() as u64,
+                    refused: registry.refused(),
+                    last_refusal: registry.last_refusal(),
+                }),
                 module: self.modules.status(),
             }
         })

@@ -35,10 +35,25 @@ pub enum Health {
     },
 }
 
-/// A member and its health.
+/// What the switch may give to a member.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duty {
+    /// It takes frames.
+    Serving,
+    /// It finishes what it has, and gets nothing new.
+    Draining,
+    /// It has finished.
+    Drained,
+}
+
+/// A place of the ensemble, its member and the member's health.
 #[derive(Debug)]
 pub(super) struct Seen {
-    pub(super) member: Member,
+    /// `None` while nobody has registered for the place.
+    pub(super) member: Option<Member>,
+    pub(super) duty: Duty,
+    /// Whether the member does not answer probes as it should. No other sign of life counts then.
+    pub(super) is_distrusted: bool,
     pub(super) health: Health,
     /// When something authentic last came from it, in any session.
     pub(super) heard: Option<Duration>,
@@ -49,8 +64,21 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    pub(super) fn new(member: Member) -> Seen {
-        Seen { member, health: Health::Unknown, heard: None, retry: None, failures: 0 }
+    pub(super) fn new(member: Option<Member>) -> Seen {
+        Seen {
+            member,
+            duty: Duty::Serving,
+            is_distrusted: false,
+            health: Health::Unknown,
+            heard: None,
+            retry: None,
+            failures: 0,
+        }
+    }
+
+    /// Whether sessions may connect with the member.
+    pub(super) fn takes_sessions(&self) -> bool {
+        self.member.is_some() && self.duty == Duty::Serving && !self.is_distrusted
     }
 
     pub(super) fn is_down(&self) -> bool {
@@ -60,6 +88,9 @@ impl Seen {
     /// Notes a sign of life. Returns whether the member was not up.
     pub(super) fn hear(&mut self, now: Duration) -> bool {
         self.heard = Some(now);
+        if self.member.is_none() || self.is_distrusted {
+            return false;
+        }
         self.retry = None;
         let before = core::mem::replace(&mut self.health, Health::Up);
         before != Health::Up
@@ -67,7 +98,7 @@ impl Seen {
 
     /// Notes that the member does not answer. Returns whether that is new.
     pub(super) fn miss(&mut self, now: Duration, reason: &str) -> bool {
-        if self.is_down() {
+        if self.member.is_none() || self.is_down() {
             return false;
         }
         self.failures += 1;

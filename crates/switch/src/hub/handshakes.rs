@@ -76,7 +76,8 @@ impl Hub {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         let is_wanted = seat.begins_at.is_some() || seat.session.has_begun();
         let lacks = !seat.session.has(member) && seat.pending[member].is_none();
-        if !is_wanted || !lacks || seat.session.closed().is_some() {
+        let takes = self.ensemble[member].takes_sessions();
+        if !takes || !is_wanted || !lacks || seat.session.closed().is_some() {
             return;
         }
         let law = seat.session.law_name();
@@ -100,7 +101,7 @@ impl Hub {
         law: &str,
         session: Option<SessionId>,
     ) -> Option<ConnectionId> {
-        let known = &self.ensemble[member].member;
+        let known = self.ensemble[member].member.as_ref()?;
         let begun = self.of_members.connect(now, known.address, &known.credentials, law);
         match begun {
             Ok(connection) => {
@@ -120,6 +121,7 @@ impl Hub {
         // A connection that only asked, or comes too late, is forgotten: the member never hears of
         // it again.
         if let Some(id) = session
+            && self.ensemble[member].takes_sessions()
             && let Some(seat) = self.seats.get_mut(&id).filter(|s| s.session.closed().is_none())
         {
             let numbers = Numbers { local: ends.local, remote: ends.params.connection };
@@ -133,7 +135,7 @@ impl Hub {
         self.hear(now, member);
     }
 
-    fn begin_if_whole(&mut self, now: Duration, id: SessionId) {
+    pub(super) fn begin_if_whole(&mut self, now: Duration, id: SessionId) {
         let is_waited_for = |seat: &Seat| seat.pending.iter().any(Option::is_some);
         if self.seats.get(&id).is_some_and(|seat| !is_waited_for(seat)) {
             self.begin(now, id);

@@ -1,5 +1,6 @@
 //! All sessions of a switch, sans-IO. Time is that since the switch's start.
 
+mod changes;
 mod ensemble;
 mod handshakes;
 mod ports;
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-pub use ensemble::{Health, Member};
+pub use ensemble::{Duty, Health, Member};
 use ensemble::{RETRY, Seen};
 pub use ports::{Port, PortOf};
 use ratewire_acp::channel::CloseReason;
@@ -38,6 +39,8 @@ pub struct HubConfig {
     pub session: SessionConfig,
     /// The members.
     pub members: Vec<Member>,
+    /// Places for members that come while the switch runs.
+    pub spare: usize,
     /// The routing module.
     pub routing: NewRouting,
     /// Time for members to answer before a session begins without them.
@@ -55,15 +58,21 @@ pub enum HubEvent {
     MemberUp(usize),
     /// A member does not answer any more.
     MemberDown(usize, String),
+    /// A member that was drained has no session any more.
+    MemberDrained(usize),
 }
 
 /// What a switch knows of a member.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MemberState<'a> {
+    /// Whether it came while the switch ran.
+    pub is_spare: bool,
     /// The member.
     pub member: &'a Member,
     /// Its health.
     pub health: &'a Health,
+    /// Whether it gets new frames.
+    pub duty: Duty,
     /// Sessions that it is connected in.
     pub sessions: usize,
     /// Payload on its way to it.
@@ -110,7 +119,14 @@ impl Hub {
     /// When the kernel gives no random numbers.
     pub fn new(config: HubConfig) -> Result<Hub, Error> {
         Ok(Hub {
-            ensemble: config.members.iter().cloned().map(Seen::new).collect(),
+            ensemble: config
+                .members
+                .iter()
+                .cloned()
+                .map(Some)
+                .chain(core::iter::repeat_n(None, config.spare))
+                .map(Seen::new)
+                .collect(),
             of_peers: Handshakes::new(&config.peers, true)?,
             of_members: Handshakes::new(&config.session.acp, false)?,
             config,
@@ -138,15 +154,17 @@ impl Hub {
     }
     /// The members.
     pub fn members(&self) -> impl Iterator<Item = MemberState<'_>> {
-        self.ensemble.iter().enumerate().map(|(k, seen)| {
-            let with = || self.seats.values().filter(move |seat| seat.session.has(k));
-            MemberState {
-                member: &seen.member,
+        self.ensemble.iter().enumerate().filter_map(|(place, seen)| {
+            let with = || self.seats.values().filter(move |seat| seat.session.has(place));
+            Some(MemberState {
+                is_spare: place >= self.config.members.len(),
+                member: seen.member.as_ref()?,
                 health: &seen.health,
+                duty: seen.duty,
                 sessions: with().count(),
-                outstanding: with().map(|s| s.session.outstanding(Side::Member(k))).sum(),
+                outstanding: with().map(|s| s.session.outstanding(Side::Member(place))).sum(),
                 failures: seen.failures,
-            }
+            })
         })
     }
     /// What has happened since the last call.
@@ -248,6 +266,7 @@ impl Hub {
             match event {
                 SessionEvent::Lost { member, reason } => {
                     self.unregister(id, Side::Member(member));
+                    self.note_if_drained(member);
                     let again = match reason {
                         CloseReason::Forgotten => now,
                         _ => now + RETRY,
@@ -256,6 +275,7 @@ impl Hub {
                 }
                 SessionEvent::Silent(k) => {
                     self.unregister(id, Side::Member(k));
+                    self.note_if_drained(k);
                     let silence = length(self.config.session.silence);
                     let heard = self.ensemble[k].heard;
                     if heard.is_none_or(|heard| heard + silence <= now) {
@@ -334,14 +354,7 @@ impl Hub {
             return;
         }
         self.events.push(HubEvent::MemberDown(member, reason.to_string()));
-        let all: Vec<SessionId> = self.seats.keys().copied().collect();
-        for id in all {
-            let Some(seat) = self.seats.get_mut(&id) else { continue };
-            let time = seat.time(now);
-            seat.session.fail(time, member);
-            self.unregister(id, Side::Member(member));
-            self.look_after(now, id);
-        }
+        self.drop_from_sessions(now, member);
     }
 
     /// When to call [`Hub::on_timer`].
@@ -397,6 +410,9 @@ impl Hub {
         for connection in seat.pending.into_iter().flatten() {
             self.of_members.give_up(connection);
             self.pending.remove(&connection);
+        }
+        for member in 0..self.ensemble.len() {
+            self.note_if_drained(member);
         }
         // Who has not shown that it has the key was never there.
         if seat.is_welcome {

@@ -17,6 +17,10 @@ fn at(port: u16) -> SocketAddr {
 }
 
 fn hub(members: u16) -> Hub {
+    with_spare(members, 0)
+}
+
+fn with_spare(members: u16, spare: usize) -> Hub {
     let member = |k| Member {
         name: format!("m{k}"),
         address: at(100 + k),
@@ -31,6 +35,7 @@ fn hub(members: u16) -> Hub {
             silence: ratewire_units::Duration::from_secs(1),
         },
         members: (0..members).map(member).collect(),
+        spare,
         routing: Box::new(|| Box::new(RoundRobin::default())),
         patience: Duration::from_millis(500),
     })
@@ -153,4 +158,82 @@ fn a_member_that_has_come_back_stays_though_earlier_handshakes_end() {
         *event == HubEvent::MemberDown(1, "it has not answered a handshake".into())
     });
     assert_eq!(downs.count(), 0);
+}
+
+/// A hub with a peer and two members that have answered.
+fn running() -> Hub {
+    let mut hub = with_spare(2, 1);
+    peer(&mut hub, ms(0));
+    hub.on_timer(ms(0));
+    let asked = sent(&mut hub, ms(0), Port::Members);
+    (0..2).for_each(|k| answer(&mut hub, ms(1), k, &asked));
+    hub.take_events();
+    hub
+}
+
+fn sessions(hub: &Hub) -> Vec<usize> {
+    hub.members().map(|member| member.sessions).collect()
+}
+
+#[test]
+fn a_member_that_comes_later_joins_all_sessions_and_leaves_them_when_it_goes() {
+    let mut hub = running();
+    let member =
+        Member { name: "late".into(), address: at(102), credentials: Credentials::Shared([7; 32]) };
+    assert_eq!((sessions(&hub), hub.place("late")), (vec![1, 1], None));
+    hub.enlist(ms(2), 2, member.clone());
+    hub.on_timer(ms(2));
+    let asked = sent(&mut hub, ms(2), Port::Members);
+    answer(&mut hub, ms(3), 2, &asked);
+    assert_eq!(hub.take_events(), [HubEvent::MemberUp(2)]);
+    assert_eq!((sessions(&hub), hub.place("late")), (vec![1, 1, 1], Some(2)));
+    // The same member again keeps its sessions; one with another address gets new ones.
+    hub.enlist(ms(4), 2, member.clone());
+    assert_eq!(sessions(&hub), [1, 1, 1]);
+    hub.enlist(ms(5), 2, Member { address: at(103), ..member });
+    assert_eq!(sessions(&hub), [1, 1, 0]);
+    hub.on_timer(ms(5));
+    let asked = sent(&mut hub, ms(5), Port::Members);
+    answer(&mut hub, ms(6), 3, &asked);
+    assert_eq!(sessions(&hub), [1, 1, 1]);
+    hub.dismiss(ms(7), 2);
+    assert_eq!((sessions(&hub), hub.place("late")), (vec![1, 1], None));
+}
+
+#[test]
+fn a_drained_member_gets_no_new_sessions_until_it_is_undrained() {
+    let mut hub = running();
+    assert!(hub.drain(ms(2), 1) && !hub.drain(ms(2), 1));
+    assert_eq!(hub.duty(1), Duty::Draining, "its session lasts until it has ended its stream");
+    // It dies before that.
+    hub.miss(ms(3), 1, "it is gone");
+    assert_eq!(hub.duty(1), Duty::Drained);
+    let down = HubEvent::MemberDown(1, "it is gone".into());
+    assert_eq!(hub.take_events(), [down, HubEvent::MemberDrained(1)]);
+    hub.hear(ms(4), 1);
+    run(&mut hub, ms(200));
+    assert_eq!((sessions(&hub), hub.duty(1)), (vec![1, 0], Duty::Drained));
+    assert!(hub.undrain(ms(200), 1) && !hub.undrain(ms(200), 1));
+    hub.on_timer(ms(200));
+    let asked = sent(&mut hub, ms(200), Port::Members);
+    answer(&mut hub, ms(201), 1, &asked);
+    assert_eq!((sessions(&hub), hub.duty(1)), (vec![1, 1], Duty::Serving));
+}
+
+#[test]
+fn a_member_that_fails_its_probes_is_down_whatever_else_it_answers() {
+    let mut hub = running();
+    hub.distrust(ms(2), 1, "probes failed");
+    assert!(matches!(health(&hub)[1], Health::Down { .. }));
+    hub.hear(ms(3), 1);
+    run(&mut hub, ms(200));
+    assert!(matches!(health(&hub)[1], Health::Down { .. }));
+    assert_eq!(sessions(&hub), [1, 0]);
+    hub.take_events();
+    hub.trust(ms(200), 1);
+    assert_eq!(hub.take_events(), [HubEvent::MemberUp(1)]);
+    hub.on_timer(ms(200));
+    let asked = sent(&mut hub, ms(200), Port::Members);
+    answer(&mut hub, ms(201), 1, &asked);
+    assert_eq!((sessions(&hub), health(&hub)[1].clone()), (vec![1, 1], Health::Up));
 }

@@ -38,7 +38,8 @@ impl Session {
         let is_peer_whole = self.peer.closing.is_other_whole();
         for k in 0..self.members.len() {
             let leaves = |leg: &Leg| leg.closing.is_other_whole();
-            if !is_peer_whole && self.members[k].as_ref().is_some_and(leaves) {
+            let has_left = self.members[k].as_ref().is_some_and(leaves);
+            if has_left && !is_peer_whole && !self.is_draining(k) {
                 // It would not work on what the peer still sends.
                 self.lose(now, k, CloseReason::Done);
             }
@@ -56,7 +57,7 @@ impl Session {
         }
     }
 
-    fn close(&mut self, side: Side, end: u64) {
+    pub(super) fn close(&mut self, side: Side, end: u64) {
         if let Some(leg) = self.leg_mut(side)
             && leg.closing.may_write()
         {

@@ -4,6 +4,8 @@
 //! opened, changed by [`ratewire_anypoint::Switch`], sealed for its next neighbour and sent on.
 
 mod closing;
+mod draining;
+mod gate;
 mod passing;
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::leg::{self, Content, Leg};
+use gate::Gates;
 use waiting::Held;
 
 /// Packets of a peer that wait for the members' handshakes, at most.
@@ -88,6 +91,7 @@ struct Early {
 pub struct Session {
     config: SessionConfig,
     switch: Switch,
+    gates: Gates,
     peer: Leg,
     /// `None` while a member is down.
     members: Vec<Option<Leg>>,
@@ -127,9 +131,11 @@ impl Session {
             transforms: config.transforms,
             idle_expiry: IDLE_EXPIRY,
         };
+        let gates = Gates::new(members);
         Session {
             config: config.clone(),
-            switch: Switch::new(core, routing),
+            switch: Switch::new(core, gates.guard(routing)),
+            gates,
             peer: Leg::new(channel),
             members: (0..members).map(|_| None).collect(),
             early: Some(Vec::new()),
@@ -212,6 +218,7 @@ impl Session {
         let law = self.peer.channel.law().clone();
         let channel = Channel::new(now, law, &self.config.acp, ends);
         self.members[member] = Some(Leg::new(channel));
+        self.gates.set(member, false);
         if self.has_begun() {
             self.switch.recover(member);
         }
@@ -348,6 +355,7 @@ impl Session {
                 self.fail(now, k);
             }
         }
+        self.look_at_drained(now);
         self.changed_all();
     }
 

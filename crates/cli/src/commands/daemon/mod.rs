@@ -11,5 +11,5 @@ mod running;
 mod status;
 
 pub(crate) use config::refuse;
-pub(crate) use running::{start_log, tell_ready, told_to_stop};
+pub(crate) use running::{Hangups, start_log, tell_ready, told_to_stop};
 pub(crate) use status::{Form, address, show};

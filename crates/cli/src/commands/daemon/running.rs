@@ -2,7 +2,7 @@
 
 use std::io;
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Writes events to standard error from now on: as text, or as JSON with one event a line.
 pub(crate) fn start_log(json: bool) {
@@ -34,5 +34,25 @@ pub(crate) async fn told_to_stop(consequence: &str) {
     if let Err(error) = stopped.await {
         tell!("warning: signals cannot be caught, so {consequence}: {error}");
         std::future::pending().await
+    }
+}
+
+/// SIGHUP, again and again.
+#[derive(Default)]
+pub(crate) struct Hangups(Option<Signal>);
+
+impl Hangups {
+    /// Waits for the next SIGHUP.
+    pub(crate) async fn next(&mut self) {
+        if self.0.is_none() {
+            match signal(SignalKind::hangup()) {
+                Ok(signal) => self.0 = Some(signal),
+                Err(error) => _ = tell!("warning: SIGHUP cannot be caught: {error}"),
+            }
+        }
+        match &mut self.0 {
+            Some(signal) => _ = signal.recv().await,
+            None => std::future::pending().await,
+        }
     }
 }

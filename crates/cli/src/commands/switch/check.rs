@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use ratewire_switch::config::{Config, KeyFile, RoutingConfig};
+use ratewire_switch::config::{Config, KeyFile, RegisterConfig, RoutingConfig, TokenSource};
 
 use crate::commands::daemon::refuse;
 use crate::exit::Exit;
@@ -25,6 +25,13 @@ pub(super) fn check(args: &Args) -> Exit {
     let mut files = vec![&config.key, &config.member_key];
     files.dedup();
     for error in files.into_iter().filter_map(|file| KeyFile::read(file).err()) {
+        tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+        exit = Exit::Wrong;
+    }
+    // The environment of the switch may be another one than that of this command.
+    let token = config.register.as_ref().map(|register| &register.token);
+    let token = token.filter(|token| matches!(token, TokenSource::File(_)));
+    if let Some(Err(error)) = token.map(TokenSource::read) {
         tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
         exit = Exit::Wrong;
     }
@@ -58,6 +65,14 @@ fn described(config: &Config) -> String {
         }
         text.push('\n');
     }
+    if let Some(register) = &config.register {
+        let RegisterConfig { listen, members, ensemble, .. } = register;
+        _ = writeln!(text, "up to {members} members of {ensemble:?} register at {listen}");
+    }
+    if let Some(probe) = &config.probe {
+        let (bytes, interval) = (probe.frame.len(), probe.interval);
+        _ = writeln!(text, "members are sent a probe of {bytes} bytes every {interval}");
+    }
     ratewire_units::text::legible_lines(&text)
 }
 
@@ -70,12 +85,15 @@ mod tests {
     fn each_member_has_a_line() {
         let text = "key = \"k\"\nstatus = \"127.0.0.1:4817\"\nrouting = \"weighted\"\n\
                     [[member]]\nname = \"a\"\naddress = \"10.0.0.2:4816\"\nweight = 2\n\
-                    [[member]]\nname = \"b\"\naddress = \"10.0.0.3:4816\"\n";
+                    [[member]]\nname = \"b\"\naddress = \"10.0.0.3:4816\"\n\
+                    [register]\ntoken = \"t\"\n[probe]\nframe = \"ping\"\n";
         let config = Config::parse(Path::new("switch.toml"), text).expect("no mistakes");
         assert_eq!(
             described(&config),
             "peers at 127.0.0.1:4816; status at 127.0.0.1:4817; frames go by weight\n\
-             a: 10.0.0.2:4816; weight 2\nb: 10.0.0.3:4816; weight 1\n"
+             a: 10.0.0.2:4816; weight 2\nb: 10.0.0.3:4816; weight 1\n\
+             up to 16 members of \"default\" register at 127.0.0.1:4818\n\
+             members are sent a probe of 4 bytes every 1 s\n"
         );
     }
 }

@@ -41,5 +41,13 @@ pub(super) fn gateway(args: &Args) -> Exit {
         clients: args.clients.max(1) as usize,
         longest: args.common.longest.get() as usize,
     };
-    args.common.run(async || Ok(Gateway::open(config).await?.run()))
+    args.common.run(async |stop| {
+        let gateway = Gateway::open(config).await?;
+        Ok(async {
+            tokio::select! {
+                () = gateway.run() => {}
+                () = stop => {}
+            }
+        })
+    })
 }

@@ -3,10 +3,12 @@
 use std::net::SocketAddr;
 
 use ratewire_daemon::socket::Listen;
+use ratewire_gateway::OpenError;
 use ratewire_gateway::member::{Member, MemberConfig};
 use ratewire_units::Duration;
 
-use super::programs::{Common, time};
+use super::programs::{Common, Stop, time};
+use super::register::{RegisterArgs, Registering};
 use crate::exit::Exit;
 
 #[derive(clap::Args)]
@@ -20,6 +22,8 @@ pub(crate) struct Args {
     /// Time for the server to come back, after which requests get an error
     #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = time)]
     patience: Duration,
+    #[command(flatten)]
+    register: RegisterArgs,
     #[command(flatten)]
     common: Common,
 }
@@ -37,5 +41,22 @@ pub(super) fn member(args: &Args) -> Exit {
         patience: std::time::Duration::from_nanos(args.patience.ps() / 1000),
         longest: args.common.longest.get() as usize,
     };
-    args.common.run(async || Ok(Member::open(config)?.run()))
+    let registering = match args.register.read(&config.acp) {
+        Ok(registering) => registering,
+        Err(exit) => return exit,
+    };
+    args.common.run(async |stop| {
+        let member = Member::open(config)?;
+        let registering = registering.open(member.address()).map_err(OpenError::Acp)?;
+        Ok(serve(member, registering, stop))
+    })
+}
+
+/// Serves switches until the program is told to stop and the switches where it is registered have
+/// finished with it.
+async fn serve(member: Member, registering: Registering, stop: Stop) {
+    tokio::select! {
+        () = member.run() => {}
+        () = registering.run(stop) => {}
+    }
 }

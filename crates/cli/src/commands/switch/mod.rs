@@ -1,10 +1,12 @@
 //! `ratewire switch`: one connection of a client, spread over many servers.
 
 mod check;
+mod control;
 mod gateway;
 mod key;
 mod member;
 mod programs;
+mod register;
 mod run;
 mod status;
 
@@ -24,12 +26,18 @@ enum Command {
     Run(run::Args),
     /// Show a switch's members, peers and counters
     Status(status::Args),
+    /// Give a member of a running switch no new frames; its sessions close when it has finished
+    Drain(control::MemberArgs),
+    /// Give a member that was drained new frames again
+    Undrain(control::MemberArgs),
+    /// Have a running switch read its routing module's file again, as on SIGHUP
+    Reload(control::Args),
     /// Check a switch.toml: list its mistakes, or say what the switch would do
     Check(check::Args),
     /// Stand in front of unmodified clients: each request becomes a frame to a switch
     Gateway(gateway::Args),
     /// Stand in front of an unmodified server: frames from switches become requests to it
-    Member(member::Args),
+    Member(Box<member::Args>),
     /// Make a key that the two ends of a connection share
     Key(key::Args),
 }
@@ -38,6 +46,9 @@ pub(crate) fn switch(args: &Args) -> Exit {
     match &args.command {
         Command::Run(args) => run::run(args),
         Command::Status(args) => status::status(args),
+        Command::Drain(args) => control::drain(args),
+        Command::Undrain(args) => control::undrain(args),
+        Command::Reload(args) => control::reload(args),
         Command::Check(args) => check::check(args),
         Command::Gateway(args) => gateway::gateway(args),
         Command::Member(args) => member::member(args),

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::path::PathBuf;
+use std::pin::Pin;
 
 use ratewire_acp::Config;
 use ratewire_framing::Framing;
@@ -35,6 +36,9 @@ pub(super) struct Common {
     json: bool,
 }
 
+/// Completes when the program is told to stop.
+pub(super) type Stop = Pin<Box<dyn Future<Output = ()>>>;
+
 #[derive(Clone)]
 struct Law {
     law: AnyLaw,
@@ -55,10 +59,10 @@ impl Common {
         Ok(config)
     }
 
-    /// Runs a program until it is told to stop.
+    /// Opens a program and runs it to its end; `open` gets the signal to stop.
     pub(super) fn run<F: Future<Output = ()>>(
         &self,
-        open: impl AsyncFnOnce() -> Result<F, OpenError>,
+        open: impl AsyncFnOnce(Stop) -> Result<F, OpenError>,
     ) -> Exit {
         start_log(self.json);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -70,7 +74,8 @@ impl Common {
             }
         };
         tokio::task::LocalSet::new().block_on(&runtime, async {
-            let running = match open().await {
+            let stop = Box::pin(told_to_stop("the program ends at once"));
+            let running = match open(stop).await {
                 Ok(running) => running,
                 Err(error) => {
                     let help = "end the program that has the address, or name another";
@@ -79,10 +84,7 @@ impl Common {
                 }
             };
             tell_ready();
-            tokio::select! {
-                () = running => {}
-                () = told_to_stop("the program ends at once") => {}
-            }
+            running.await;
             Exit::Done
         })
     }

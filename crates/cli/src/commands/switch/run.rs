@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use ratewire_switch::config::Config;
 use ratewire_switch::daemon::{self, DaemonError};
 
-use crate::commands::daemon::{refuse, start_log, tell_ready, told_to_stop};
+use crate::commands::daemon::{Hangups, refuse, start_log, tell_ready, told_to_stop};
 use crate::exit::Exit;
 use crate::output::with_causes;
 
@@ -26,7 +26,8 @@ pub(super) fn run(args: &Args) -> Exit {
         Err(error) => return refuse(&error),
     };
     let stop = told_to_stop("the switch ends without waiting for its peers");
-    match daemon::run(config, stop, tell_ready) {
+    let mut hangups = Hangups::default();
+    match daemon::run(config, stop, async || hangups.next().await, tell_ready) {
         Ok(()) => Exit::Done,
         Err(error) => fail(&error),
     }
@@ -35,7 +36,10 @@ pub(super) fn run(args: &Args) -> Exit {
 fn fail(error: &DaemonError) -> Exit {
     tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
     match error {
-        DaemonError::Key(_) | DaemonError::ModuleFile(..) | DaemonError::Module(..) => Exit::File,
+        DaemonError::Key(_)
+        | DaemonError::Token(_)
+        | DaemonError::ModuleFile(..)
+        | DaemonError::Module(..) => Exit::File,
         _ => Exit::Unable,
     }
 }

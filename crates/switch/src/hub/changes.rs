@@ -1,0 +1,117 @@
+//! Changes of the ensemble while the switch runs: members that come and go, are drained, or fail
+//! their probes.
+
+use std::time::Duration;
+
+use ratewire_anypoint::Side;
+
+use super::ensemble::Seen;
+use super::seat::Seat;
+use super::{Duty, Hub, HubEvent, Member, SessionId};
+
+impl Hub {
+    /// Puts a member into a place that was spare, or replaces the one there. All sessions connect
+    /// with it; those that have connections with the same member keep them.
+    pub fn enlist(&mut self, now: Duration, place: usize, member: Member) {
+        if self.ensemble[place].member.as_ref() == Some(&member) {
+            self.undrain(now, place);
+            return;
+        }
+        self.dismiss(now, place);
+        self.ensemble[place] = Seen::new(Some(member));
+        self.offer(now, place);
+    }
+
+    /// Empties a place. What its member has not acknowledged goes to others when peers send it
+    /// again.
+    pub fn dismiss(&mut self, now: Duration, place: usize) {
+        self.ensemble[place] = Seen::new(None);
+        self.give_up(place);
+        self.drop_from_sessions(now, place);
+    }
+
+    /// Gives a member no new frames. Its sessions close when what it has is finished. Returns
+    /// whether that is new.
+    pub fn drain(&mut self, now: Duration, place: usize) -> bool {
+        if self.ensemble[place].duty != Duty::Serving {
+            return false;
+        }
+        self.ensemble[place].duty = Duty::Draining;
+        self.give_up(place);
+        let all: Vec<SessionId> = self.seats.keys().copied().collect();
+        for id in all {
+            if let Some(seat) = self.seats.get_mut(&id) {
+                seat.session.drain(place);
+            }
+            self.begin_if_whole(now, id);
+            self.look_after(now, id);
+        }
+        self.note_if_drained(place);
+        true
+    }
+
+    /// Gives a member new frames again. Returns whether that is new.
+    pub fn undrain(&mut self, now: Duration, place: usize) -> bool {
+        let was = core::mem::replace(&mut self.ensemble[place].duty, Duty::Serving);
+        self.offer(now, place);
+        was != Duty::Serving
+    }
+
+    /// The place of a member.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        let is_it = |seen: &Seen| seen.member.as_ref().is_some_and(|member| member.name == name);
+        self.ensemble.iter().position(is_it)
+    }
+    /// The member in a place.
+    pub fn member(&self, place: usize) -> Option<&Member> {
+        self.ensemble[place].member.as_ref()
+    }
+    /// Whether the member in a place gets new frames.
+    pub fn duty(&self, place: usize) -> Duty {
+        self.ensemble[place].duty
+    }
+
+    /// Takes a member for down, whatever it answers, until [`Hub::trust`].
+    pub fn distrust(&mut self, now: Duration, place: usize, reason: &str) {
+        self.ensemble[place].is_distrusted = true;
+        self.miss(now, place, reason);
+        self.ensemble[place].retry = None;
+        self.give_up(place);
+    }
+
+    /// Takes a member for up again.
+    pub fn trust(&mut self, now: Duration, place: usize) {
+        self.ensemble[place].is_distrusted = false;
+        self.hear(now, place);
+    }
+
+    /// Connects all sessions with a member.
+    fn offer(&mut self, now: Duration, place: usize) {
+        let all: Vec<SessionId> = self.seats.keys().copied().collect();
+        for id in all {
+            self.connect(now, id, place);
+        }
+    }
+
+    /// Has all sessions go on without a member.
+    pub(super) fn drop_from_sessions(&mut self, now: Duration, place: usize) {
+        let all: Vec<SessionId> = self.seats.keys().copied().collect();
+        for id in all {
+            let Some(seat) = self.seats.get_mut(&id) else { continue };
+            let time = seat.time(now);
+            seat.session.fail(time, place);
+            self.unregister(id, Side::Member(place));
+            self.look_after(now, id);
+        }
+        self.note_if_drained(place);
+    }
+
+    /// Notes that a member which is drained has no session any more.
+    pub(super) fn note_if_drained(&mut self, place: usize) {
+        let has_it = |seat: &Seat| seat.session.has(place);
+        if self.ensemble[place].duty == Duty::Draining && !self.seats.values().any(has_it) {
+            self.ensemble[place].duty = Duty::Drained;
+            self.events.push(HubEvent::MemberDrained(place));
+        }
+    }
+}
