@@ -8,9 +8,11 @@
 //! | `probe` | `[probe]` |
 //! | `key` | files of keys |
 //! | `token` | tokens of members that register |
+//! | [`fuzzing`] | properties of any text |
 //!
 //! All mistakes of a file are reported at once ([`ConfigError`]).
 
+pub mod fuzzing;
 mod key;
 mod member;
 mod probe;

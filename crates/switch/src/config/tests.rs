@@ -1,5 +1,7 @@
 //! Files, right and wrong.
 
+use proptest::prelude::*;
+
 use super::*;
 
 const FULL: &str = r#"
@@ -168,5 +170,40 @@ fn the_reference_has_every_key() {
             false => format!("`{key}`"),
         };
         assert!(page.contains(&quoted), "{key}");
+    }
+}
+
+/// Every input in `fuzz/corpus/switch_config` at the root.
+#[test]
+fn the_corpus_of_configurations() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/switch_config");
+    let (mut used, mut refused) = (0, 0);
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        println!("{}", path.display());
+        match fuzzing::config(&std::fs::read(path).unwrap()) {
+            true => used += 1,
+            false => refused += 1,
+        }
+    }
+    assert!(used >= 5 && refused >= 8, "{used} used and {refused} refused");
+}
+
+/// A file as a user may write it, with some lines of others in between.
+fn any_file() -> impl Strategy<Value = String> {
+    let lines: Vec<String> = FULL.lines().map(str::to_string).collect();
+    let line = prop_oneof![8 => proptest::sample::select(lines), 1 => any::<String>()];
+    proptest::collection::vec(line, 0..40).prop_map(|lines| lines.join("\n"))
+}
+
+proptest! {
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        fuzzing::config(text.as_bytes());
+    }
+
+    #[test]
+    fn any_lines_are_read_or_refused(text in any_file()) {
+        fuzzing::config(text.as_bytes());
     }
 }
