@@ -7,6 +7,7 @@ mod commands;
 #[path = "../common/mod.rs"]
 #[expect(dead_code, reason = "no scenario is needed")]
 mod common;
+mod faults;
 mod processes;
 
 use std::process::Command;
