@@ -1,19 +1,23 @@
-//! `ratewire switch`: unmodified Redis behind a gateway, a switch and members, as processes.
+//! `ratewire switch`: unmodified Redis and memcached behind a gateway, a switch and members, as
+//! processes.
 //!
-//! The tests that need Debian's redis-server skip without it; with `RATEWIRE_REQUIRE_TOOLS=1` they
-//! fail instead.
+//! The tests that need Debian's redis-server or memcached skip without it; with
+//! `RATEWIRE_REQUIRE_TOOLS=1` they fail instead.
 
 mod commands;
 #[path = "../common/mod.rs"]
 #[expect(dead_code, reason = "no scenario is needed")]
 mod common;
+mod deaths;
 mod faults;
 mod processes;
+mod shards;
 
 use std::process::Command;
 
 use common::{err, folder, out, ratewire, write};
-use processes::{Process, Shards, port};
+use processes::{Process, port};
+use shards::{Kind, Shards};
 
 #[test]
 fn a_file_is_checked() {
@@ -60,16 +64,6 @@ fn a_switch_tells_its_status_and_ends_when_told() {
     assert_eq!(gone.status.code(), Some(5));
 }
 
-fn has_redis() -> bool {
-    let found = Command::new("redis-server").arg("--version").output().is_ok();
-    let required = std::env::var("RATEWIRE_REQUIRE_TOOLS").is_ok_and(|v| v == "1");
-    assert!(found || !required, "RATEWIRE_REQUIRE_TOOLS=1, but redis-server is not installed");
-    if !found {
-        println!("skipped: redis-server is not installed (make tools)");
-    }
-    found
-}
-
 /// Sets keys through the gateway, and returns the answers.
 fn set(port: u16, keys: std::ops::Range<u32>) -> Vec<String> {
     processes::redis(port, keys.map(|i| format!("set key{i} {i}")))
@@ -77,11 +71,11 @@ fn set(port: u16, keys: std::ops::Range<u32>) -> Vec<String> {
 
 #[test]
 fn keys_are_spread_over_servers_and_come_back() {
-    if !has_redis() {
+    if !Kind::Redis.is_there() {
         return;
     }
     let folder = folder("switch-redis");
-    let shards = Shards::start(&folder, 3);
+    let shards = Shards::start(Kind::Redis, &folder, 3);
     let answers = set(shards.gateway, 0..300);
     assert_eq!(answers, vec!["OK"; 300]);
     let got = processes::redis(shards.gateway, (0..300).map(|i| format!("get key{i}")));
@@ -91,6 +85,10 @@ fn keys_are_spread_over_servers_and_come_back() {
     assert!(sizes.iter().all(|size| (50..150).contains(size)), "{sizes:?}");
     let refused = processes::redis(shards.gateway, ["mget key1 key2".to_string()]);
     assert!(refused[0].starts_with("CROSSSLOT"), "{refused:?}");
+    let port = shards.gateway.to_string();
+    let load = ["-p", &port, "-t", "set,get", "-n", "2000", "-P", "16", "-q"];
+    let load = Command::new("redis-benchmark").args(load).output().expect("redis-benchmark runs");
+    assert!(load.status.success() && out(&load).contains("GET: "), "{load:?}");
 }
 
 fn size(port: u16) -> u32 {
@@ -99,11 +97,11 @@ fn size(port: u16) -> u32 {
 
 #[test]
 fn a_members_death_moves_its_keys_and_loses_no_request() {
-    if !has_redis() {
+    if !Kind::Redis.is_there() {
         return;
     }
     let folder = folder("switch-redis-death");
-    let mut shards = Shards::start(&folder, 3);
+    let mut shards = Shards::start(Kind::Redis, &folder, 3);
     assert_eq!(set(shards.gateway, 0..100), vec!["OK"; 100]);
     shards.kill_member(1);
     // Requests that go to the dead member wait until it counts as silent, and then go elsewhere.
@@ -111,7 +109,7 @@ fn a_members_death_moves_its_keys_and_loses_no_request() {
     let member = shards.member(1);
     assert_eq!(member["health"], "down");
     assert!(member["reason"].as_str().is_some_and(|why| why.contains("unanswered")), "{member}");
-    shards.start_member(&folder, 1);
+    shards.start_member(1);
     while shards.member(1)["health"] != "up" {
         std::thread::yield_now();
     }
@@ -121,7 +119,7 @@ fn a_members_death_moves_its_keys_and_loses_no_request() {
 
 #[test]
 fn a_gateway_without_a_switch_says_so_to_its_clients() {
-    if !has_redis() {
+    if !Kind::Redis.is_there() {
         return;
     }
     let folder = folder("switch-none");
