@@ -18,5 +18,5 @@ pub mod gateway;
 pub mod member;
 mod stream;
 
-pub use frame::{AnswerFrame, RequestFrame};
+pub use frame::{Answer, AnswersFrame, RequestFrame, read_answers};
 pub use stream::OpenError;

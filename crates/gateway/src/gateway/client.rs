@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ratewire_framing::{Expect, Framing, Reorder};
 use tokio::sync::Notify;
 
-use crate::frame::AnswerFrame;
+use crate::frame::Answer;
 
 /// Requests of a client that wait for answers, and bytes of answers that wait for those before
 /// them.
@@ -55,9 +55,9 @@ impl Client {
     }
 
     /// Puts an answer in its place.
-    pub(super) fn answer(&self, place: u64, expect: Expect, answer: AnswerFrame) {
+    pub(super) fn answer(&self, place: u64, expect: Expect, answer: Answer) {
         let (bytes, closes) = match answer {
-            AnswerFrame::Answer { bytes, closes } => {
+            Answer::Bytes { bytes, closes } => {
                 self.longest.set(self.longest.get().max(bytes.len()));
                 // The first answer leaves at once, and lets others leave.
                 let waits = place > self.left.get();
@@ -66,7 +66,7 @@ impl Client {
                     false => (bytes, closes),
                 }
             }
-            AnswerFrame::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
+            Answer::Failed(why) => self.failure(expect, &String::from_utf8_lossy(&why)),
         };
         self.fill(place, bytes, closes);
     }
@@ -122,7 +122,7 @@ mod tests {
     }
 
     fn answer(client: &Client, place: u64, bytes: &Bytes) {
-        let answer = AnswerFrame::Answer { bytes: bytes.clone(), closes: false };
+        let answer = Answer::Bytes { bytes: bytes.clone(), closes: false };
         client.answer(place, Expect::from_code(0), answer);
     }
 

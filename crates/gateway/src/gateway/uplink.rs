@@ -15,7 +15,7 @@ use tracing::{info, warn};
 
 use super::GatewayConfig;
 use super::client::Client;
-use crate::frame::{AnswerFrame, RequestFrame};
+use crate::frame::{Answer, RequestFrame, read_answers};
 use crate::stream::OpenError;
 
 /// Time between attempts to connect.
@@ -83,7 +83,7 @@ impl Uplink {
             Ok(Err(error)) => reason(&error),
             Err(_) => "the switch takes no requests".to_string(),
         };
-        self.settle(id, AnswerFrame::Failed(why.into()));
+        self.settle(id, Answer::Failed(why.into()));
     }
 
     async fn connection(&self) -> Rc<Connection> {
@@ -96,7 +96,7 @@ impl Uplink {
         }
     }
 
-    fn settle(&self, id: u64, answer: AnswerFrame) {
+    fn settle(&self, id: u64, answer: Answer) {
         let pending = self.pending.borrow_mut().remove(&id);
         // An answer that comes too late has no request any more.
         if let Some(Pending { client, place, expect, .. }) = pending {
@@ -118,7 +118,7 @@ impl Uplink {
                     warn!(target: "ratewire_gateway", reason = why, "the switch is gone");
                     let waiting: Vec<u64> = self.pending.borrow().keys().copied().collect();
                     for id in waiting {
-                        self.settle(id, AnswerFrame::Failed("the switch is gone".into()));
+                        self.settle(id, Answer::Failed("the switch is gone".into()));
                     }
                 }
                 Err(error) => {
@@ -134,12 +134,15 @@ impl Uplink {
     async fn receive(&self, connection: &Connection) -> String {
         loop {
             match connection.receive().await {
-                Ok(Some(frame)) => {
-                    let answer = AnswerFrame::decode(&frame.data).unwrap_or_else(|| {
-                        AnswerFrame::Failed("the member's answer is not one of a member".into())
-                    });
-                    self.settle(frame.id, answer);
-                }
+                Ok(Some(frame)) => match read_answers(frame.data) {
+                    Some(answers) => {
+                        answers.into_iter().for_each(|(id, answer)| self.settle(id, answer));
+                    }
+                    None => {
+                        let why = "the member's answer is not one of a member";
+                        self.settle(frame.id, Answer::Failed(why.into()));
+                    }
+                },
                 Ok(None) => return "the switch has ended the connection".to_string(),
                 Err(error) => return reason(&error),
             }
@@ -157,7 +160,7 @@ impl Uplink {
                 late.map(|(id, _)| *id).collect()
             };
             for id in late {
-                self.settle(id, AnswerFrame::Failed("no server has answered in time".into()));
+                self.settle(id, Answer::Failed("no server has answered in time".into()));
             }
         }
     }

@@ -1,5 +1,6 @@
 //! In front of a server: frames from a switch become requests to it.
 
+mod sending;
 mod server;
 
 use std::net::SocketAddr;

@@ -6,7 +6,7 @@ use std::io;
 use std::time::Duration;
 
 use bytes::BytesMut;
-use ratewire_acp::{Connection, Error, Frame};
+use ratewire_acp::{Connection, Frame};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Answers;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
@@ -14,7 +14,8 @@ use tokio::sync::Notify;
 use tracing::warn;
 
 use super::MemberConfig;
-use crate::frame::{AnswerFrame, RequestFrame};
+use super::sending::Answering;
+use crate::frame::{Answer, RequestFrame};
 use crate::stream::{Stream, connect};
 
 /// Requests that the server has not answered.
@@ -73,11 +74,15 @@ pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
         if !ids.is_empty() {
             warn!(target: "ratewire_gateway", reason = why, failed = ids.len(), "the server is gone");
         }
-        let failed = AnswerFrame::Failed(format!("the server is gone: {why}").into()).encode();
+        let mut failed = Answering::new(&connection);
         for id in ids {
-            if connection.send(Frame::new(id, failed.clone())).await.is_err() {
+            let why = format!("the server is gone: {why}");
+            if failed.add(id, Answer::Failed(why.into())).await.is_err() {
                 return;
             }
+        }
+        if failed.flush().await.is_err() {
+            return;
         }
         if is_down {
             tokio::time::sleep(RETRY).await;
@@ -169,8 +174,10 @@ async fn requests(
             return Ended::Switch;
         };
         let Some(request) = RequestFrame::decode(&frame.data) else {
-            let failed = AnswerFrame::Failed("the frame is not one of a gateway".into());
-            if connection.send(Frame::new(frame.id, failed.encode())).await.is_err() {
+            let mut failed = Answering::new(connection);
+            let why = "the frame is not one of a gateway";
+            let added = failed.add(frame.id, Answer::Failed(why.into())).await;
+            if added.is_err() || failed.flush().await.is_err() {
                 return Ended::Switch;
             }
             continue;
@@ -209,8 +216,9 @@ async fn answers(
 ) -> Ended {
     let mut buffer = BytesMut::new();
     let mut is_over = false;
+    let mut answering = Answering::new(connection);
     loop {
-        loop {
+        let ended = loop {
             let next = {
                 let mut asked = asked.borrow_mut();
                 let next = match is_over {
@@ -223,29 +231,25 @@ async fn answers(
             };
             let (id, answer) = match next {
                 Ok(Some(next)) => next,
-                Ok(None) if is_over => {
-                    return Ended::Server("it has ended the connection".to_string());
-                }
-                Ok(None) => break,
-                Err(violation) => return Ended::Server(violation.to_string()),
+                Ok(None) if is_over => break Some("it has ended the connection".to_string()),
+                Ok(None) => break None,
+                Err(violation) => break Some(violation.to_string()),
             };
             let Some(id) = id else { continue };
-            let frame = AnswerFrame::Answer { bytes: answer.bytes, closes: answer.closes };
-            let sent = match connection.send(Frame::new(id, frame.encode())).await {
-                Err(Error::TooLong { longest }) => {
-                    let why = format!("the answer is longer than the switch's {longest} bytes");
-                    let failed = AnswerFrame::Failed(why.into());
-                    connection.send(Frame::new(id, failed.encode())).await
-                }
-                sent => sent,
-            };
-            if sent.is_err() {
+            let (bytes, closes) = (answer.bytes, answer.closes);
+            if answering.add(id, Answer::Bytes { bytes, closes }).await.is_err() {
                 return Ended::Switch;
             }
             room.notify_one();
-            if answer.closes {
-                return Ended::Server("it has ended the connection after an answer".to_string());
+            if closes {
+                break Some("it has ended the connection after an answer".to_string());
             }
+        };
+        if answering.flush().await.is_err() {
+            return Ended::Switch;
+        }
+        if let Some(why) = ended {
+            return Ended::Server(why);
         }
         buffer.reserve(BATCH);
         match read.read_buf(&mut buffer).await {
