@@ -209,3 +209,32 @@ fn programs_without_a_runtime_wait() {
     server.close();
     assert!(matches!(server.accept(), Err(Error::Shut)));
 }
+
+/// What is acknowledged when a connection ends is not sent again, everything else is.
+#[tokio::test]
+async fn a_connection_is_resumed_with_what_is_not_acknowledged() {
+    const FRAMES: u64 = 100;
+    let narrow = Config { receive_buffer: Bytes::new(64 << 10), ..config() };
+    let server = Endpoint::server(any(), narrow).unwrap();
+    let client = Endpoint::client(any(), config()).unwrap();
+    let ended = client.connect(server.address()).await.unwrap();
+    let first = server.accept().await.unwrap();
+    for id in 0..FRAMES {
+        ended.send(Frame::new(id, vec![id as u8; 10_000])).await.unwrap();
+    }
+    assert_eq!(first.receive().await.unwrap().expect("a frame").id, 0);
+    first.reset(1, "gone").unwrap();
+    assert!(matches!(ended.receive().await, Err(Error::Closed(_))));
+    let missing: Vec<u64> = ended.unacknowledged().unwrap().iter().map(|f| f.id).collect();
+    assert!(missing.len() > 50 && missing.len() < FRAMES as usize, "{missing:?}");
+    let resumed = client.resume(&ended, server.address()).await.unwrap();
+    resumed.finish().unwrap();
+    let second = server.accept().await.unwrap();
+    let mut came = Vec::new();
+    while let Some(frame) = second.receive().await.unwrap() {
+        assert_eq!(frame.data, vec![frame.id as u8; 10_000]);
+        came.push(frame.id);
+    }
+    assert_eq!(came, missing);
+    assert_eq!(came, (FRAMES - came.len() as u64..FRAMES).collect::<Vec<u64>>());
+}

@@ -66,7 +66,8 @@ fn member(server: SocketAddr) -> SocketAddr {
     address
 }
 
-fn switch(members: &[SocketAddr]) -> SocketAddr {
+/// A switch. It dies with the handle.
+fn switch(listen: SocketAddr, members: &[SocketAddr]) -> (SocketAddr, JoinHandle<()>) {
     let members = members.iter().enumerate().map(|(k, address)| hub::Member {
         name: format!("m{k}"),
         address: *address,
@@ -85,13 +86,13 @@ fn switch(members: &[SocketAddr]) -> SocketAddr {
         routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
         patience: Duration::from_millis(500),
     };
-    let running = Rc::new(Running::open(local(), local(), config).expect("a switch"));
+    let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));
     let address = running.address();
-    spawn_local(async move {
+    let serving = spawn_local(async move {
         let run = running.run(std::future::pending(), Duration::ZERO, |_| {});
         run.await.expect("sockets");
     });
-    address
+    (address, serving)
 }
 
 async fn gateway(listen: Listen, switch: SocketAddr) -> Listen {
@@ -128,7 +129,7 @@ async fn clients_get_the_answers_of_all_servers_in_order() {
     in_time(async {
         let (one, _one) = server("one", local()).await;
         let (two, _two) = server("two", local()).await;
-        let switch = switch(&[member(one), member(two)]);
+        let (switch, _) = switch(local(), &[member(one), member(two)]);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("gateway");
         let address = tcp(&gateway(Listen::Tcp(local()), switch).await);
@@ -175,7 +176,7 @@ async fn talk(number: u64, mut stream: impl tokio::io::AsyncRead + AsyncWriteExt
 async fn a_server_that_ends_costs_the_requests_that_it_had() {
     in_time(async {
         let (address, serving) = server("one", local()).await;
-        let switch = switch(&[member(address)]);
+        let (switch, _) = switch(local(), &[member(address)]);
         let gateway = tcp(&gateway(Listen::Tcp(local()), switch).await);
         assert_eq!(ask(gateway, "a").await.as_deref(), Some("one a"));
         serving.abort();
@@ -188,6 +189,26 @@ async fn a_server_that_ends_costs_the_requests_that_it_had() {
             answer = ask(gateway, "c").await;
         }
         assert_eq!(answer.as_deref(), Some("again c"));
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_request_that_a_dead_switch_has_not_passed_on_goes_to_the_next() {
+    in_time(async {
+        let (address, _serving) = server("one", local()).await;
+        let members = [member(address)];
+        let (address, serving) = switch(local(), &members);
+        let gateway = tcp(&gateway(Listen::Tcp(local()), address).await);
+        assert_eq!(ask(gateway, "a").await.as_deref(), Some("one a"));
+        serving.abort();
+        _ = serving.await;
+        let restarted = async {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            switch(address, &members)
+        };
+        let (answer, _) = tokio::join!(ask(gateway, "b"), restarted);
+        assert_eq!(answer.as_deref(), Some("one b"));
     })
     .await;
 }

@@ -160,6 +160,10 @@ impl Connection {
         self.out.write(frame);
         Ok(())
     }
+    /// Frames that were written and of which the other end has not acknowledged all, in order.
+    pub fn unacknowledged(&self) -> Vec<Frame> {
+        self.out.unacknowledged()
+    }
     /// The next frame.
     pub fn read(&mut self) -> Option<Frame> {
         self.inc.read()

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use bytes::Bytes;
 use ratewire_transport::Sender;
 use ratewire_units::Bytes as Size;
 
@@ -16,12 +15,12 @@ struct Kept {
     start: u64,
     /// Its number, as bytes.
     head: Vec<u8>,
-    data: Bytes,
+    frame: Frame,
 }
 
 impl Kept {
     fn len(&self) -> u64 {
-        (self.head.len() + self.data.len()) as u64
+        (self.head.len() + self.frame.data.len()) as u64
     }
 }
 
@@ -62,7 +61,7 @@ impl Outgoing {
     pub(super) fn write(&mut self, frame: Frame) {
         let mut head = Vec::new();
         varint::put(&mut head, frame.id);
-        let kept = Kept { start: self.end, head, data: frame.data };
+        let kept = Kept { start: self.end, head, frame };
         self.end += kept.len();
         self.sender.write_frame(Size::new(kept.len()));
         self.frames.push_back(kept);
@@ -79,13 +78,18 @@ impl Outgoing {
         self.frames.len() < before
     }
 
+    /// Frames of which the other end has not acknowledged all, in order.
+    pub(super) fn unacknowledged(&self) -> Vec<Frame> {
+        self.frames.iter().map(|kept| kept.frame.clone()).collect()
+    }
+
     /// Appends bytes of the stream that lie within a frame.
     pub(super) fn copy(&self, offset: u64, length: u64, out: &mut Vec<u8>) {
         let Some(kept) = self.at(offset) else { return };
         let within = (offset - kept.start) as usize;
         let (end, head) = (within + length as usize, kept.head.len());
         out.extend(&kept.head[within.min(head)..end.min(head)]);
-        out.extend(&kept.data[within.max(head) - head..end.max(head) - head]);
+        out.extend(&kept.frame.data[within.max(head) - head..end.max(head) - head]);
     }
 
     /// The place in its frame of the byte at an offset.

@@ -166,6 +166,20 @@ impl Endpoint {
         Ok(Connection::new(&self.shared, id))
     }
 
+    /// Connects anew in place of a connection that has ended, as when the other end was restarted,
+    /// and sends its [unacknowledged](Connection::unacknowledged) frames again, in order.
+    ///
+    /// # Errors
+    /// As [`Endpoint::connect`] and [`Connection::send`].
+    pub async fn resume(&self, ended: &Connection, to: SocketAddr) -> Result<Connection, Error> {
+        let frames = ended.unacknowledged()?;
+        let connection = self.connect(to).await?;
+        for frame in frames {
+            connection.send(frame).await?;
+        }
+        Ok(connection)
+    }
+
     /// The next connection of a client.
     ///
     /// # Errors
@@ -342,6 +356,15 @@ impl Connection {
     /// When the endpoint has ended.
     pub fn reset(&self, code: u64, text: &str) -> Result<(), Error> {
         self.with(|core| core.reset(code, text))
+    }
+
+    /// Frames that were sent and of which the other end has not acknowledged all, in order. After
+    /// the end of the connection, the other end may nevertheless have some of them.
+    ///
+    /// # Errors
+    /// When the endpoint has ended.
+    pub fn unacknowledged(&self) -> Result<Vec<Frame>, Error> {
+        self.look(Core::unacknowledged)
     }
 
     /// Counters and state.

@@ -1,12 +1,12 @@
 //! The connection with the switch, and the requests that wait for answers.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ratewire_acp::{Connection, Endpoint, Frame};
+use ratewire_acp::{Connection, Endpoint, Error, Frame};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Expect;
 use tokio::sync::Notify;
@@ -29,6 +29,8 @@ struct Pending {
     place: u64,
     expect: Expect,
     since: Instant,
+    /// Whether the transport has it.
+    is_sent: bool,
 }
 
 /// The connection with the switch.
@@ -71,19 +73,32 @@ impl Uplink {
         let (id, expect) = (self.next.get(), request.expect);
         self.next.set(id + 1);
         let since = Instant::now();
-        let pending = Pending { client: Rc::clone(client), place, expect, since };
+        let pending = Pending { client: Rc::clone(client), place, expect, since, is_sent: false };
         self.pending.borrow_mut().insert(id, pending);
         let frame = Frame::new(id, request.encode());
-        let sent = async {
-            let connection = self.connection().await;
-            connection.send(frame).await
-        };
-        let why = match tokio::time::timeout(self.timeout, sent).await {
-            Ok(Ok(())) => return,
+        let why = match tokio::time::timeout(self.timeout, self.send(frame)).await {
+            Ok(Ok(())) => {
+                if let Some(pending) = self.pending.borrow_mut().get_mut(&id) {
+                    pending.is_sent = true;
+                }
+                return;
+            }
             Ok(Err(error)) => reason(&error),
             Err(_) => "the switch takes no requests".to_string(),
         };
         self.settle(id, Answer::Failed(why.into()));
+    }
+
+    /// Sends a frame, by another connection if the one at hand ends meanwhile.
+    async fn send(&self, frame: Frame) -> Result<(), Error> {
+        loop {
+            let connection = self.connection().await;
+            match connection.send(frame.clone()).await {
+                // It is replaced as soon as its last answers are taken.
+                Err(Error::Closed(_)) => tokio::task::yield_now().await,
+                result => return result,
+            }
+        }
     }
 
     async fn connection(&self) -> Rc<Connection> {
@@ -104,11 +119,18 @@ impl Uplink {
         }
     }
 
-    /// Connects with the switch again and again, and takes answers.
+    /// Connects with the switch again and again, and takes answers. Requests that a switch which is
+    /// gone has not acknowledged go to the next.
     pub(super) async fn keep_connected(&self) {
+        let mut ended: Option<Rc<Connection>> = None;
         loop {
-            match self.endpoint.connect(self.switch).await {
+            let connected = match &ended {
+                None => self.endpoint.connect(self.switch).await,
+                Some(ended) => self.endpoint.resume(ended, self.switch).await,
+            };
+            match connected {
                 Ok(connection) => {
+                    drop(ended.take());
                     info!(target: "ratewire_gateway", switch = self.switch.to_string(), "connected");
                     let connection = Rc::new(connection);
                     *self.connection.borrow_mut() = Some(Rc::clone(&connection));
@@ -116,10 +138,8 @@ impl Uplink {
                     let why = self.receive(&connection).await;
                     *self.connection.borrow_mut() = None;
                     warn!(target: "ratewire_gateway", reason = why, "the switch is gone");
-                    let waiting: Vec<u64> = self.pending.borrow().keys().copied().collect();
-                    for id in waiting {
-                        self.settle(id, Answer::Failed("the switch is gone".into()));
-                    }
+                    self.settle_acknowledged(&connection);
+                    ended = Some(connection);
                 }
                 Err(error) => {
                     let reason = reason(&error);
@@ -127,6 +147,21 @@ impl Uplink {
                 }
             }
             tokio::time::sleep(RETRY).await;
+        }
+    }
+
+    /// Tells clients of requests that a switch which is gone has acknowledged: their answers are
+    /// lost, and to send them again could do them twice.
+    fn settle_acknowledged(&self, ended: &Connection) {
+        let again = ended.unacknowledged().unwrap_or_default();
+        let again: BTreeSet<u64> = again.iter().map(|frame| frame.id).collect();
+        let lost: Vec<u64> = {
+            let pending = self.pending.borrow();
+            let sent = pending.iter().filter(|(_, pending)| pending.is_sent);
+            sent.map(|(id, _)| *id).filter(|id| !again.contains(id)).collect()
+        };
+        for id in lost {
+            self.settle(id, Answer::Failed("the switch is gone".into()));
         }
     }
 
