@@ -214,9 +214,9 @@ fn programs_without_a_runtime_wait() {
 #[tokio::test]
 async fn a_connection_is_resumed_with_what_is_not_acknowledged() {
     const FRAMES: u64 = 100;
-    let narrow = Config { receive_buffer: Bytes::new(64 << 10), ..config() };
+    let narrow = Config { receive_buffer: Bytes::new(64 << 10), ..with_law("cubic") };
     let server = Endpoint::server(any(), narrow).unwrap();
-    let client = Endpoint::client(any(), config()).unwrap();
+    let client = Endpoint::client(any(), with_law("cubic")).unwrap();
     let ended = client.connect(server.address()).await.unwrap();
     let first = server.accept().await.unwrap();
     for id in 0..FRAMES {

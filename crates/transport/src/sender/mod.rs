@@ -55,6 +55,8 @@ pub struct Sender {
     limited: bool,
     tail_loss_probe: bool,
     mss: u32,
+    /// Payload for which the receiver says that it has room again.
+    first_mss: u32,
     opening: Opening,
     headers: u64,
     frame: u64,
@@ -156,6 +158,7 @@ impl Sender {
             opening: if config.handshake { Opening::ToSend } else { Opening::Done },
             writing: Writing::new(&app.writer, Bytes::new(frame), now),
             mss,
+            first_mss: mss,
             headers: headers.get(),
             frame,
             tail_loss_probe: config.tail_loss_probe,
@@ -214,7 +217,7 @@ impl Sender {
         }
     }
     /// Changes the payload of full packets, as the path's largest packet has become known. The law
-    /// keeps the size that it began with.
+    /// and the receiver keep the size that they began with.
     pub fn set_payload(&mut self, payload: Bytes) {
         self.mss = payload.get().clamp(1, 65_535) as u32;
     }
@@ -339,7 +342,11 @@ impl Sender {
     #[inline]
     fn next_payload(&mut self, now: Time) -> Option<u32> {
         let available = self.writing.written().saturating_sub(self.next);
-        let payload = u64::from(self.mss).min(self.frame_left).min(available);
+        let mut payload = u64::from(self.mss).min(self.frame_left).min(available);
+        let room = self.allowed.saturating_sub(self.next);
+        if payload > room && room >= u64::from(self.first_mss) {
+            payload = room;
+        }
         if payload == 0 || self.next.saturating_add(payload) > self.allowed {
             self.limited |= self.has_room(self.mss);
             if payload > 0 && self.timer == Time::NEVER {

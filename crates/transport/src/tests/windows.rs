@@ -28,6 +28,19 @@ fn a_fixed_window_limits_what_is_outstanding() {
     assert!(pipe.sent().all(|(_, s, _)| s.payload == packets(1)));
 }
 
+/// The receiver tells of room for packets of the first size. A sender of larger ones must use it.
+#[test]
+fn packets_that_have_grown_are_cut_at_the_window() {
+    let config = fixed_window(packets(5));
+    let app = App { frame: Some(packets(20)), ..App::sized(packets(20)) };
+    let mut pipe = Pipe::new(&fixed(50), &config, &app);
+    pipe.sender.set_payload(packets(4));
+    pipe.run();
+    assert_eq!(pipe.now, Time::ZERO + RTT * 4);
+    let payloads: Vec<u64> = pipe.sent().map(|(_, s, _)| s.payload.get() / MSS).collect();
+    assert_eq!(payloads, [4, 1, 4, 1, 4, 1, 4, 1]);
+}
+
 #[test]
 fn a_window_smaller_than_a_packet_lets_one_pass() {
     for size in [0, 1, 700, MSS] {
