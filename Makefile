@@ -31,7 +31,8 @@ help:
 	@echo "make docs    the book, into target/book/html (installs mdBook into target/tools)"
 	@echo "make run     the first scenario, into out/three-flows"
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
-	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), and nats-server"
+	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), nats-server,"
+	@echo "             quinn, HAProxy and nutcracker"
 	@echo "make fuzz    every fuzz target for a minute (cargo install cargo-fuzz)"
 
 build:
@@ -113,9 +114,12 @@ bench:
 	$(CARGO) build --release -p ratewire-sim --example workload
 	python3 bench/peers.py target/release/examples/workload
 	$(CARGO) bench -p ratewire-sim --bench engine
-	@$(call install,nats-server)
+	@$(call install,nats-server haproxy nutcracker redis-server)
 	$(CARGO) build --release --bin ratewire
 	python3 bench/groups.py target/release/ratewire
+	$(CARGO) bench -p ratewire-anypoint --bench switch
+	$(CARGO) build --release -p ratewire-acp -p ratewire-switch -p ratewire-gateway --examples
+	python3 bench/switch.py target/release
 	@if [ "$$(id -u)" = 0 ]; then \
 		$(call install,$(LIVE_PACKAGES) iperf3 iproute2); \
 		$(CARGO) bench -p ratewire-live; \
