@@ -27,8 +27,6 @@ type Failed = Box<dyn std::error::Error>;
 
 const KEYS: u64 = 10_000;
 const VALUE: usize = 64;
-/// Bytes of an answer: `$64`, a value and two line ends.
-const ANSWER: usize = 5 + VALUE + 2;
 /// Time after the last request for answers to come.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// Requests of the start that do not count.
@@ -147,30 +145,29 @@ async fn read_all(asked: Rc<Asked>, mut read: OwnedReadHalf, answers: Rc<Answers
     while matches!(read.read_buf(&mut buffer).await, Ok(count) if count > 0) {
         let now = Instant::now();
         let mut taken = 0;
-        while let Some(length) = length(&buffer[taken..]) {
-            let is_value = length == ANSWER;
+        while let Some((length, is_error)) = answer(&buffer[taken..]) {
             taken += length;
             let Some(due) = asked.due.borrow_mut().pop_front() else { return };
             if due < answers.counts_from {
                 continue;
             }
-            if is_value {
+            if is_error {
+                answers.failed.set(answers.failed.get() + 1);
+            } else {
                 // Three digits hold any time.
                 _ = times.borrow_mut().record((now - due).as_nanos() as u64);
-            } else {
-                answers.failed.set(answers.failed.get() + 1);
             }
         }
         buffer.drain(..taken);
     }
 }
 
-/// Length of the answer at the beginning, if it is whole: a value, or an error's line.
-fn length(bytes: &[u8]) -> Option<usize> {
-    match bytes.first()? {
-        b'$' => (bytes.len() >= ANSWER).then_some(ANSWER),
-        _ => bytes.windows(2).position(|two| two == b"\r\n").map(|at| at + 2),
-    }
+/// Length of the answer at the beginning, if it is whole, and whether it is an error. A server
+/// without the key answers with a line.
+fn answer(bytes: &[u8]) -> Option<(usize, bool)> {
+    let line = bytes.windows(2).position(|two| two == b"\r\n")? + 2;
+    let value = if bytes.starts_with(b"$64") { VALUE + 2 } else { 0 };
+    (bytes.len() >= line + value).then_some((line + value, bytes[0] == b'-'))
 }
 
 async fn set_keys(address: &str) -> Result<(), Failed> {
