@@ -29,7 +29,7 @@ struct Pending {
     place: u64,
     expect: Expect,
     since: Instant,
-    /// Whether the transport has it.
+    /// Whether it has left. Until then, [`Uplink::ask`] keeps its time.
     is_sent: bool,
 }
 
@@ -192,7 +192,7 @@ impl Uplink {
             let late: Vec<u64> = {
                 let pending = self.pending.borrow();
                 let late = pending.iter().take_while(|(_, p)| p.since + self.timeout <= now);
-                late.map(|(id, _)| *id).collect()
+                late.filter(|(_, p)| p.is_sent).map(|(id, _)| *id).collect()
             };
             for id in late {
                 self.settle(id, Answer::Failed("no server has answered in time".into()));
