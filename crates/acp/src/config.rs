@@ -24,6 +24,9 @@ pub struct Config {
     pub receive_buffer: Bytes,
     /// Bytes that were written and are not acknowledged yet, of each connection.
     pub send_buffer: Bytes,
+    /// Bytes that were written and never sent, of each connection, as `TCP_NOTSENT_LOWAT` has it:
+    /// a sender that stops writing sends no more than these.
+    pub unsent_buffer: Bytes,
     /// Longest frame to receive.
     pub longest_frame: Bytes,
     /// Largest UDP payload that is tried on a path.
@@ -51,6 +54,7 @@ impl Config {
             line_rate: Rate::from_mbps(10_000),
             receive_buffer: Bytes::new(4 << 20),
             send_buffer: Bytes::new(4 << 20),
+            unsent_buffer: Bytes::new(4 << 20),
             longest_frame: Bytes::new(16 << 20),
             largest_datagram: Bytes::new(1452),
             delayed_ack: Some(Duration::from_millis(1)),

@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{control, needed, of_flow};
 use crate::laws::Laws;
-use crate::{Error, Shell, arriving, names, overlay};
+use crate::{Error, Shell, acp, arriving, names, overlay};
 
 /// Maximum number of flows of a run: each has a port of its own, below those that kernels give to
 /// programs.
@@ -65,10 +65,7 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     if let Some(spec) = &setup.overlay {
         overlay::check(setup, spec)?;
     }
-    if !setup.ensembles.junctions.is_empty() {
-        return no("[[ensemble]]s");
-    }
-    Ok(())
+    acp::check(setup)
 }
 
 /// Hosts of a setup without arriving traffic: ends of flows, hosts with programs, and with a shell
@@ -94,11 +91,11 @@ pub(crate) fn check_names(setup: &Setup, shell: Option<Shell>) -> Result<(), Err
     hosts.iter().try_for_each(|node| names::check(&setup.network.nodes[node.index()].name))
 }
 
-/// Flows that programs make, and links of an overlay, which daemons make.
+/// Flows that programs make, links of an overlay, which daemons make, and flows of ACP.
 pub(crate) fn flows_of_programs(setup: &Setup) -> BTreeSet<usize> {
     let of_programs = setup.programs.iter().filter_map(|program| program.flow);
     let links = setup.overlay.iter().flat_map(|overlay| &overlay.links);
-    of_programs.chain(links.map(|link| link.flow)).collect()
+    of_programs.chain(links.map(|link| link.flow)).chain(acp::flows(setup)).collect()
 }
 
 /// Checks that the flows of a setup without arriving traffic can be emulated.

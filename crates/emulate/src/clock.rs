@@ -2,18 +2,29 @@
 
 use std::time::{Duration as Span, Instant};
 
+use nix::sys::time::TimeValLike;
+use nix::time::{ClockId, clock_gettime};
 use ratewire_units::{Duration, Time};
 
 /// The clock of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
     zero: Instant,
+    zero_ns: u64,
 }
 
 impl Clock {
     /// A clock whose time zero is now.
     pub(crate) fn start() -> Clock {
-        Clock { zero: Instant::now() }
+        let zero = Instant::now();
+        let now = clock_gettime(ClockId::CLOCK_MONOTONIC).map_or(0, |now| now.num_nanoseconds());
+        let since = zero.elapsed().as_nanos() as u64;
+        Clock { zero, zero_ns: (now as u64).saturating_sub(since) }
+    }
+
+    /// Time zero by `CLOCK_MONOTONIC`, for other processes, in nanoseconds.
+    pub(crate) fn zero_ns(&self) -> u64 {
+        self.zero_ns
     }
 
     pub(crate) fn now(&self) -> Time {

@@ -1,10 +1,12 @@
 //! The kernel's congestion control that sends under a law.
 
+use std::collections::BTreeSet;
+
 use ratewire_laws::AnyLaw;
 use ratewire_sim::setup::{FlowSpec, Setup};
 
-use crate::Shell;
 use crate::check::flows_of_programs;
+use crate::{Shell, acp};
 
 /// A congestion control of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,8 @@ pub(crate) fn needed(setup: &Setup, shell: Option<Shell>) -> Vec<CongestionContr
     let of_programs = flows_of_programs(setup);
     let has_programs = shell.is_some() || !setup.programs.is_empty();
     let flows = setup.flows.iter().enumerate().filter(|_| !is_alone);
+    let of_acp: BTreeSet<usize> = acp::flows(setup).collect();
+    let flows = flows.filter(|(i, _)| !of_acp.contains(i));
     let of_flows = flows.filter_map(|(i, flow)| {
         of_flow(setup, flow).filter(|control| control.live.is_some() || !of_programs.contains(&i))
     });

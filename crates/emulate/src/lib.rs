@@ -13,16 +13,19 @@
 //!
 //! **Flows** of a scenario are TCP connections under the kernel's congestion control of that name,
 //! with the writes and reads that the scenario says; or programs
-//! ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)).
+//! ([`ProgramSpec`](ratewire_sim::setup::ProgramSpec)). Edges of ensembles are connections of ACP
+//! between processes (`acp`).
 
 // They panic if the reader has gone away.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod acp;
 mod agenda;
 mod arriving;
 mod bundle;
 mod check;
 mod clock;
+mod commands;
 mod control;
 mod default_control;
 mod device;
@@ -44,6 +47,7 @@ mod options;
 mod overlay;
 mod packet;
 mod private;
+mod processes;
 mod program;
 mod readiness;
 mod seen;
@@ -60,5 +64,6 @@ pub use fidelity::{Fidelity, LATE, MOST_LATE};
 pub use group::holder;
 pub use options::ignores;
 pub use private::hides_working_directory;
+pub use processes::{has_processes, switches_and_ends};
 pub use stage::{Emulated, EmulationOptions, ProgramEnd, Shell, run};
 pub use user::Users;

@@ -2,11 +2,20 @@
 
 use ratewire_laws::AnyLaw;
 
+use ratewire_sim::setup::Setup;
+
+use crate::acp;
 use crate::control::control;
 
-/// Whether an option of a law does nothing. The kernel's senders have no options, only ports do;
-/// JetMax's ports are the kernel's and have none either.
-pub fn ignores(law: &AnyLaw, option: &str) -> bool {
+/// Whether an option of a setup's law of this number does nothing. Ends of ACP have all options.
+pub fn ignores(setup: &Setup, law: usize, option: &str) -> bool {
+    let of_acp = acp::flows(setup).any(|flow| setup.flows[flow].law == law);
+    !of_acp && kernels_ignore(&setup.laws[law], option)
+}
+
+/// Whether an option of a law does nothing under kernels. Their senders have no options, only ports
+/// do; JetMax's ports are the kernel's and have none either.
+fn kernels_ignore(law: &AnyLaw, option: &str) -> bool {
     let mut all = law.info().options.iter();
     let is_read = match law {
         AnyLaw::Jetmax(_) => false,
@@ -37,14 +46,14 @@ mod tests {
         for info in list() {
             let law = AnyLaw::new(info.name, &[]).unwrap();
             if control(&law).is_none() {
-                assert!(info.options.iter().all(|option| !ignores(&law, option.name)));
+                assert!(info.options.iter().all(|option| !kernels_ignore(&law, option.name)));
                 continue;
             }
             for option in info.options {
                 let changes =
                     fuzzing::makes_a_difference(&law, option, |options| port(info.name, options));
                 let what = (info.name, option.name);
-                assert_eq!(ignores(&law, option.name), !changes, "{what:?}");
+                assert_eq!(kernels_ignore(&law, option.name), !changes, "{what:?}");
             }
         }
     }

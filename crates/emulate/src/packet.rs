@@ -41,6 +41,12 @@ pub(crate) struct Stream {
     pub(crate) ports: [u16; 2],
 }
 
+impl Stream {
+    pub(crate) fn is_tcp(&self) -> bool {
+        self.protocol == TCP
+    }
+}
+
 impl Shape {
     /// Layout of a whole IPv4 packet; `None` if it is none.
     pub(crate) fn of(bytes: &[u8]) -> Option<Shape> {
@@ -91,7 +97,7 @@ impl Shape {
     }
 
     pub(crate) fn is_tcp(&self) -> bool {
-        self.stream.protocol == TCP && self.headers > self.ip
+        self.stream.is_tcp() && self.headers > self.ip
     }
 }
 

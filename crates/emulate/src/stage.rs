@@ -19,7 +19,9 @@ use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
 use ratewire_units::{Bytes, Duration, Time};
 
+use crate::acp::Acp;
 use crate::clock::Clock;
+use crate::commands::{self, Launch};
 use crate::control::{CongestionControl, control, of_flow};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
@@ -27,11 +29,11 @@ use crate::flow::{FlowSockets, Flows};
 use crate::handoff::Handoff;
 use crate::host::{self, Host};
 use crate::laws::Laws;
-use crate::overlay::{self, Launch, Overlay};
+use crate::overlay::Overlay;
 use crate::program::{Program, Role};
 use crate::user::Users;
 use crate::world::World;
-use crate::{Error, arriving, check, names, sys};
+use crate::{Error, acp, arriving, check, names, sys};
 
 /// Length of a run without an end of its own.
 pub(crate) const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
@@ -129,6 +131,10 @@ pub fn run<R: Recorder>(
         Some(spec) if !is_alone => Some(start_overlay(setup, spec, &laws, &hosts, options)?),
         _ => None,
     };
+    let acp = match acp::is_used(setup) && !is_alone {
+        true => Some(Acp::start(setup, &hosts, launch(options, None)?)?),
+        false => None,
+    };
     let programs = Mutex::new(Vec::new());
     for spec in setup.programs.iter().filter(|spec| spec.start.is_none()) {
         start_program(setup, &laws, &hosts, spec, options, &programs)?;
@@ -137,7 +143,8 @@ pub fn run<R: Recorder>(
         thread::sleep(HEAD_START);
     }
     let clock = Clock::start();
-    let flows = Flows::start(ends, &setup.flows, clock)?;
+    let of_acp = acp.as_ref().map(Acp::flows).unwrap_or_default();
+    let flows = Flows::start(ends, &of_acp, &setup.flows, clock)?;
     let handoff = Handoff::new(setup);
     let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
     let reporter = handoff.reporter();
@@ -148,7 +155,12 @@ pub fn run<R: Recorder>(
     let over = &AtomicBool::new(false);
     let mut shell = options.shell.map(|at| open_shell(setup, &laws, &hosts, at)).transpose()?;
     let mut seen = None;
+    let mut failed = Vec::new();
+    if let Some(acp) = &acp {
+        acp.begin(clock)?;
+    }
     let finished = thread::scope(|scope| {
+        let of_acp = acp.as_ref().map(|acp| scope.spawn(move || acp.follow(clock, over)));
         let followed = overlay.as_ref();
         let followed = followed.map(|overlay| scope.spawn(move || overlay.follow(clock, over)));
         let starter =
@@ -161,18 +173,21 @@ pub fn run<R: Recorder>(
         drop(over);
         let started = starter.join().unwrap_or(Ok(()));
         let followed = followed.map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
+        let of_acp = of_acp.map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
         let finished = finished.unwrap_or_else(|panic| resume_unwind(panic))?;
         // The recorder may break after the network has finished.
         if let ControlFlow::Break(now) = listened {
             return Err(stopped(now));
         }
         seen = followed.transpose()?;
+        failed.extend(of_acp.transpose()?.into_iter().flatten());
         started.map(|()| finished)
     });
-    let failed = setup.flows.iter().zip(flows.all());
-    let failed = failed
-        .filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?.to_string())));
-    let mut failed: Vec<(String, String)> = failed.collect();
+    let of_flows = setup.flows.iter().zip(flows.all());
+    failed.extend(
+        of_flows
+            .filter_map(|(spec, flow)| Some((spec.name.clone(), flow.as_ref()?.failed()?.into()))),
+    );
     flows.end()?;
     let mut programs = programs.into_inner().unwrap_or_default();
     let mut failed_programs = 0;
@@ -204,15 +219,20 @@ fn start_overlay<'a>(
     options: &'a EmulationOptions,
 ) -> Result<Overlay<'a>, Error> {
     let group = group(setup, laws, spec.links.first().map(|link| link.flow));
-    let launch = Launch {
-        command: overlay::command()?,
-        user: options.users.get(None)?,
-        logs: options.logs.clone(),
-        group: group.map(Path::to_path_buf),
-    };
+    let launch = launch(options, group)?;
     let overlay = Overlay::start(setup, spec, hosts, launch)?;
     overlay.link_up(setup, hosts)?;
     Ok(overlay)
+}
+
+/// How processes of the command are started.
+fn launch<'a>(options: &'a EmulationOptions, group: Option<&Path>) -> Result<Launch<'a>, Error> {
+    Ok(Launch {
+        command: commands::command()?,
+        user: options.users.get(None)?,
+        logs: options.logs.clone(),
+        group: group.map(Path::to_path_buf),
+    })
 }
 
 /// The error of a run that its recorder has stopped.
@@ -296,12 +316,22 @@ fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::
         node,
         name: setup.network.nodes[node.index()].name.clone(),
         address: host::address(n),
-        mtu: own.iter().map(|flow| flow.transport.packet).max().unwrap_or(Bytes::new(1500)),
+        mtu: mtu(setup, own),
         window: windows.max().unwrap_or(Bytes::new(1 << 26)).min(Bytes::new(1 << 26)),
         ecn: own.iter().any(|flow| flow.transport.ecn || flow.transport.l4s),
         control: control.map(|control| control.name),
         control_by_route,
     }
+}
+
+/// Largest packet of a host: of ACP, what ends try.
+fn mtu(setup: &Setup, own: &[&FlowSpec]) -> Bytes {
+    let usual = Bytes::new(1500);
+    let packets = own.iter().map(|flow| flow.transport.packet);
+    let largest = packets.max().unwrap_or(usual);
+    let names: Vec<&str> = acp::flows(setup).map(|n| setup.flows[n].name.as_str()).collect();
+    let of_acp = own.iter().any(|flow| names.contains(&flow.name.as_str()));
+    if of_acp { largest.max(usual) } else { largest }
 }
 
 /// Maximum number of open files of a run: two a flow of ours, four a host and a program, and some

@@ -197,8 +197,7 @@ impl<'a> Job<'a> {
 
     fn options(&self, shell: Option<Shell>) -> EmulationOptions {
         let setup = &self.plan.setup;
-        let has_processes = !setup.programs.is_empty() || setup.overlay.is_some();
-        let logs = self.folder.as_ref().filter(|_| has_processes);
+        let logs = self.folder.as_ref().filter(|_| ratewire_emulate::has_processes(setup));
         let logs = logs.map(|folder| folder.join(PROGRAMS));
         EmulationOptions { logs, shell, users: self.users.cloned().unwrap_or_default() }
     }

@@ -157,6 +157,15 @@ impl LawBook {
         self.laws.make(base, &all)
     }
 
+    /// What another program is told of the law: `name key=value ...`.
+    pub fn told(&self, name: &str, extra: &[(String, String)]) -> String {
+        let (base, all) = self.given(name, extra);
+        let last: BTreeMap<&str, &str> = all.into_iter().collect();
+        let options =
+            last.into_iter().map(|(key, value)| format!(" {key}={}", without_blanks(value)));
+        base.to_string() + &options.collect::<String>()
+    }
+
     /// The base law of `name` and all options given to it, with `extra` from the place of use.
     /// Later options override earlier ones.
     fn given<'a>(&'a self, name: &'a str, extra: &'a [(String, String)]) -> (&'a str, Given<'a>) {
@@ -273,6 +282,11 @@ impl LawBook {
         }
         LawUse { name, options }
     }
+}
+
+/// A value as one word.
+fn without_blanks(value: &str) -> String {
+    value.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 /// Names of variants, even where they are written as a list.

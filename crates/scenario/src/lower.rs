@@ -123,6 +123,7 @@ fn read(root: &Section<'_>) -> Parts {
         duration,
         seed,
         laws: Vec::new(),
+        told_laws: Vec::new(),
         network: finished.network,
         paths: given_paths(&net),
         flows,

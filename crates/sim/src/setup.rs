@@ -29,6 +29,9 @@ pub struct Setup {
     pub seed: u64,
     /// Laws that flows and ports refer to by index.
     pub laws: Vec<AnyLaw>,
+    /// Name and options of each law as another program is told: `name key=value ...`; empty if no
+    /// program is to be told.
+    pub told_laws: Vec<String>,
     /// Nodes and links.
     pub network: NetworkSpec,
     /// Paths that replace the shortest: nodes from source to destination.
@@ -73,6 +76,7 @@ impl Default for Setup {
             duration: Duration::from_secs(10),
             seed: 1,
             laws: Vec::new(),
+            told_laws: Vec::new(),
             network: NetworkSpec::default(),
             paths: Vec::new(),
             flows: Vec::new(),

@@ -8,6 +8,7 @@
 
 pub mod config;
 pub mod daemon;
+pub mod endpoint;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hub;

@@ -33,6 +33,8 @@ const FRAME_NUMBER: u64 = 8;
 pub struct Metrics {
     /// Frames written.
     pub frames_sent: u64,
+    /// Frames of which the other end has acknowledged every byte.
+    pub frames_acknowledged: u64,
     /// Frames that have arrived whole.
     pub frames_received: u64,
     /// Frames that were dropped because a member behind a switch failed in the middle of them.
@@ -43,8 +45,12 @@ pub struct Metrics {
     pub packets_received: u64,
     /// Packets that were dropped: not authentic, or come twice.
     pub packets_refused: u64,
+    /// Packets with data that found no room in the receive buffer.
+    pub packets_without_room: u64,
     /// Bytes of frames sent a second time or more.
     pub retransmitted: Size,
+    /// Packets with data sent a second time or more.
+    pub packets_retransmitted: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
     /// Smoothed round-trip time; zero while unknown.
@@ -69,6 +75,7 @@ pub struct Connection {
     held: Option<Segment>,
     closing: Closing,
     send_buffer: u64,
+    unsent_buffer: Size,
     /// Parts in preparation.
     scratch: Vec<u8>,
 }
@@ -91,6 +98,7 @@ impl Connection {
             held: None,
             closing: Closing::default(),
             send_buffer: config.send_buffer.get(),
+            unsent_buffer: config.unsent_buffer,
             scratch: Vec::new(),
         }
     }
@@ -127,10 +135,13 @@ impl Connection {
             packets_sent: packets.sent,
             packets_received: packets.received,
             packets_refused: packets.refused,
+            packets_without_room: self.inc.receiver.refused(),
             frames_sent: self.out.frames_sent(),
+            frames_acknowledged: self.out.frames_acknowledged(),
             frames_received: self.inc.frames_received(),
             frames_broken: self.inc.frames_broken(),
             retransmitted: sender.stats().retransmitted,
+            packets_retransmitted: sender.stats().retransmitted_packets,
             timeouts: sender.stats().timeouts,
             srtt: sender.rtt().srtt(),
             in_flight: sender.in_flight(),
@@ -144,9 +155,11 @@ impl Connection {
     pub fn is_finished(&self) -> bool {
         !self.closing.may_write()
     }
-    /// Whether the send buffer has room.
+    /// Whether the send buffer has room, and few enough bytes of it wait for their first packet.
     pub fn is_writable(&self) -> bool {
-        self.out.buffered() < self.send_buffer && self.closing.may_write()
+        self.out.buffered() < self.send_buffer
+            && self.out.sender.unsent() < self.unsent_buffer
+            && self.closing.may_write()
     }
     /// Writes a frame. It may exceed the send buffer, if that has any room.
     ///

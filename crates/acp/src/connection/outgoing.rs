@@ -53,6 +53,10 @@ impl Outgoing {
     pub(super) fn frames_sent(&self) -> u64 {
         self.frames_sent
     }
+    /// Frames that are acknowledged whole.
+    pub(super) fn frames_acknowledged(&self) -> u64 {
+        self.frames_sent - self.frames.len() as u64
+    }
     /// Length of the stream so far.
     pub(super) fn end(&self) -> u64 {
         self.end

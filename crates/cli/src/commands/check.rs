@@ -1,15 +1,20 @@
 //! `ratewire check`: runs scenarios and checks them against their expectations.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ratewire::papers::PAPER;
-use ratewire::{Error, Job, Run, World, without_repeats};
+use ratewire::{Error, Job, Run, World, ignored, remedies, without_repeats};
+use ratewire_emulate::Users;
 use ratewire_report::{Basis, CheckedExpectation, table};
 use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
 use serde::Serialize;
 
 use super::load::why_not;
+use super::users::{UserArgs, hold};
+use crate::arguments::worlds;
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
 use crate::output::{complain, missing, print};
@@ -21,6 +26,11 @@ pub(crate) struct Args {
     /// Scenario files, or folders with `.toml` files at any depth
     #[arg(required = true)]
     paths: Vec<PathBuf>,
+    /// Worlds to run in: simulate, emulate or both. Emulated runs take real time and need root
+    #[arg(long, value_delimiter = ',', value_parser = worlds(), default_value = "simulate")]
+    world: Vec<World>,
+    #[command(flatten)]
+    users: UserArgs,
     /// Only read the scenarios, and list all their errors
     #[arg(long, conflicts_with = "json")]
     syntax: bool,
@@ -59,7 +69,14 @@ pub(crate) fn check(args: &Args) -> Exit {
         Err(exit) => return exit,
     };
     let (scenarios, exit) = load_all(&files);
-    let jobs: Vec<Option<Vec<Job<'_>>>> = scenarios.iter().map(jobs).collect();
+    let worlds = without_repeats(args.world.clone());
+    let users = match worlds.contains(&World::Emulate).then(|| args.users.users()).transpose() {
+        Ok(users) => users,
+        Err(exit) => return exit,
+    };
+    let (users, unable) = (users.as_ref(), Cell::new(Exit::Done));
+    let jobs_of = |scenario| jobs(scenario, &worlds, users, &unable);
+    let jobs: Vec<Option<Vec<Job<'_>>>> = scenarios.iter().map(jobs_of).collect();
     if args.syntax {
         let wrong = files.len() - jobs.iter().flatten().count();
         let s = if files.len() == 1 { "" } else { "s" };
@@ -68,34 +85,71 @@ pub(crate) fn check(args: &Args) -> Exit {
     }
     match jobs.into_iter().collect::<Option<Vec<_>>>() {
         Some(jobs) if exit == Exit::Done => {
-            report(&jobs.into_iter().flatten().collect::<Vec<_>>(), args)
+            let jobs: Vec<Job<'_>> = jobs.into_iter().flatten().collect();
+            Exit::of([report(&jobs, args), unable.get()])
         }
         _ => exit.max(Exit::Wrong),
     }
 }
 
 /// The runs of a scenario under each of its laws; prints warnings. `None` if one cannot be planned.
-fn jobs(scenario: &Scenario) -> Option<Vec<Job<'_>>> {
+/// Sets `unable` where a law cannot be emulated.
+fn jobs<'a>(
+    scenario: &'a Scenario,
+    worlds: &[World],
+    users: Option<&'a Users>,
+    unable: &Cell<Exit>,
+) -> Option<Vec<Job<'a>>> {
+    if users.is_some_and(|users| hold(scenario, users).is_err()) {
+        return None;
+    }
     let mut said = scenario.unheld();
-    let plan = |law: String| match scenario.plan(Some(&law), None) {
-        Ok(plan) => {
-            said.extend(plan.warnings.iter().cloned());
-            said.extend(scenario.vain_when_simulated(&plan));
-            Some(Job::new(scenario, plan, World::Simulate))
+    let mut plans = Vec::new();
+    for law in scenario.laws() {
+        match scenario.plan(Some(&law), None) {
+            Ok(plan) => plans.push(Some(plan)),
+            Err(wrong) => {
+                said.extend(wrong);
+                plans.push(None);
+            }
         }
-        Err(wrong) => {
-            said.extend(wrong);
-            None
+    }
+    let mut all = Vec::new();
+    for (plan, world) in plans.iter().flatten().flat_map(|p| worlds.iter().map(move |w| (p, *w))) {
+        said.extend(plan.warnings.iter().cloned());
+        if world == World::Emulate {
+            let setup = &plan.setup;
+            let able = ratewire_emulate::check(setup)
+                .and_then(|()| ratewire_emulate::check_kernel(setup, None));
+            if let Err(why) = able {
+                tell!("{}: {} is not emulated: {why}", scenario.file, plan.law);
+                unable.set(Exit::Unable);
+                continue;
+            }
+            said.extend(ignored(scenario, plan));
+        } else {
+            said.extend(scenario.vain_when_simulated(plan));
         }
-    };
-    let plans: Vec<_> = scenario.laws().into_iter().map(plan).collect();
+        let job = Job::new(scenario, plan.clone(), world);
+        all.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
+    }
     complain(&without_repeats(said));
-    plans.into_iter().collect()
+    plans.iter().all(Option::is_some).then_some(all)
 }
 
 /// Runs the jobs and prints the results, scenario by scenario.
 fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
-    let keep = |_: &Job<'_>, run: Run| run.expectations().to_vec();
+    let is_late = AtomicBool::new(false);
+    let keep = |job: &Job<'_>, run: Run| {
+        if let Some(fidelity) = run.summary().fidelity.as_ref().filter(|fidelity| !fidelity.holds) {
+            is_late.store(true, Relaxed);
+            tell!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
+            for remedy in remedies(fidelity) {
+                tell!("  help: {remedy}");
+            }
+        }
+        run.expectations().to_vec()
+    };
     let done = watch::all(jobs, !args.quiet && !args.json, keep);
     let (checked, failures) = by_scenario(jobs, done);
     let text = if args.json {
@@ -109,7 +163,8 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
         exit => exit,
     };
     let missing = failures.iter().map(|(job, failure)| missing(job, failure));
-    Exit::of(missing.chain([printed]))
+    let late = is_late.load(Relaxed).then_some(Exit::Late);
+    Exit::of(missing.chain([printed]).chain(late))
 }
 
 /// Groups results by scenario, and separates the runs that failed, so that they do not hide the
@@ -147,7 +202,7 @@ fn tables(checked: &[Checked], is_all: bool) -> String {
     }
     for one in checked {
         for e in one.expectations.iter().filter(|e| !e.passed) {
-            let (file, law) = (&one.scenario, &e.law);
+            let (file, law) = (&one.scenario, e.run(&[]));
             let fail = format!("FAIL  {file}, {law}: {}: {}, not {}", e.claim, e.measured, e.bound);
             text += &(legible(&fail) + "\n");
         }
@@ -250,6 +305,8 @@ mod tests {
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let files = ["three-flows.toml", "link-down.toml"].map(|name| scenarios.join(name));
         let (scenarios, _) = load_all(&files);
+        let unable = Cell::new(Exit::Done);
+        let jobs = |scenario| jobs(scenario, &[World::Simulate], None, &unable);
         let all: Vec<Job<'_>> = scenarios.iter().filter_map(jobs).flatten().collect();
         let fails_after = |done: usize| {
             let result =

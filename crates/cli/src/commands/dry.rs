@@ -65,6 +65,8 @@ fn programs(setup: &Setup, users: &Users) -> String {
             "The overlay: {nodes} group daemons and their clients, `ratewire groups`, as {user}.\n"
         )
     });
+    let daemons = daemons.into_iter().chain(ends(setup, users)).collect::<Vec<_>>();
+    let daemons = (!daemons.is_empty()).then(|| daemons.concat());
     if setup.programs.is_empty() {
         return daemons.unwrap_or_else(|| "The scenario runs no programs.\n".to_string());
     }
@@ -90,6 +92,17 @@ fn programs(setup: &Setup, users: &Users) -> String {
         "{daemons}Programs, each given to `sh` in the working directory:\n\n{}\n{files}\n",
         table(&rows)
     )
+}
+
+/// What connections of ACP would start.
+fn ends(setup: &Setup, users: &Users) -> Option<String> {
+    let (switches, ends) = ratewire_emulate::switches_and_ends(setup);
+    let user = users.name(None).unwrap_or_default();
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "es" });
+    (ends > 0).then(|| {
+        let (switches, s) = (count(switches, "switch"), if ends == 1 { "" } else { "s" });
+        format!("Connections of ACP: {switches} and {ends} end{s}, `ratewire switch`, as {user}.\n")
+    })
 }
 
 /// Rows of cells, with columns as wide as their widest cell.

@@ -6,6 +6,7 @@
 // Real programs need real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod ensembles;
 mod lab;
 mod limits;
 mod many;

@@ -7,12 +7,11 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 
-use ratewire_units::{Duration, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
-use super::{Flow, FlowStatus};
+use super::{Flow, SenderInfo};
 use crate::Error;
 use crate::clock::Clock;
-use crate::sys::{self, TcpInfo};
 
 /// The kernel's answers at a sample.
 #[derive(Debug, Default)]
@@ -26,7 +25,9 @@ pub(crate) struct Answers {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
     /// `None` before the flow has a connection.
-    pub(crate) info: Option<TcpInfo>,
+    pub(crate) info: Option<SenderInfo>,
+    /// Payload that has arrived, if the flow's ends know it and the network does not.
+    pub(crate) arrived: Option<Bytes>,
     /// Whether the flow had completed when the kernel was asked.
     pub(crate) is_last: bool,
 }
@@ -37,7 +38,7 @@ impl Answers {
         let ask = |flow: &Option<Flow>| {
             let mut answer = Answer::default();
             if let Some(flow) = flow {
-                answer.ask(&flow.status, true);
+                answer.ask(flow, true);
             }
             answer
         };
@@ -83,8 +84,7 @@ impl Asking {
     ) -> Result<Asking, Error> {
         let tray = Arc::new(Mutex::new(Tray::default()));
         let over = Arc::new(AtomicBool::new(false));
-        let status = flows.iter().map(|flow| flow.as_ref().map(|flow| flow.status.clone()));
-        let flows: Vec<Option<Arc<FlowStatus>>> = status.collect();
+        let flows: Vec<Option<Flow>> = flows.to_vec();
         let (own, own_tray) = (over.clone(), tray.clone());
         let asker = move || {
             let mut all = vec![Answer::default(); flows.len()];
@@ -99,9 +99,9 @@ impl Asking {
                 if own.load(Relaxed) {
                     return;
                 }
-                for (n, (status, answer)) in flows.iter().zip(&mut all).enumerate() {
-                    if let Some(status) = status {
-                        answer.ask(status, n < sampled);
+                for (n, (flow, answer)) in flows.iter().zip(&mut all).enumerate() {
+                    if let Some(flow) = flow {
+                        answer.ask(flow, n < sampled);
                     }
                 }
                 room.at = at;
@@ -138,13 +138,13 @@ impl Drop for Asking {
 
 impl Answer {
     /// Asks about a flow, unless it was asked after its completion.
-    fn ask(&mut self, status: &FlowStatus, is_sampled: bool) {
-        let has_completed = status.completed.load(Relaxed) > 0;
+    fn ask(&mut self, flow: &Flow, is_sampled: bool) {
+        let has_completed = flow.completed().is_some();
         if self.is_last || !(is_sampled || has_completed) {
             return;
         }
-        let info = status.sender.get().and_then(|stream| sys::tcp_info(stream).ok());
-        self.info = info.or(self.info);
+        self.info = flow.info().or(self.info);
+        self.arrived = flow.is_acp().then(|| flow.delivered());
         self.is_last = has_completed;
     }
 }

@@ -3,8 +3,10 @@
 mod asking;
 mod reactor;
 mod receiving;
+mod sender_info;
 mod sending;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
@@ -21,11 +23,13 @@ use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 pub(crate) use self::asking::{Answer, Answers, Asking};
 use self::reactor::{Desk, Reactor};
 use self::receiving::Receiving;
+pub(crate) use self::sender_info::SenderInfo;
 use self::sending::Sending;
 use crate::Error;
+use crate::acp::AcpFlow;
 use crate::clock::Clock;
 use crate::host::Host;
-use crate::sys::{self, TcpInfo};
+use crate::sys;
 
 /// Most bytes written or read before other flows have their turn.
 const CHUNK: usize = 1 << 16;
@@ -55,14 +59,17 @@ pub(crate) struct Flows {
 }
 
 /// A flow in operation.
-#[derive(Debug)]
-pub(crate) struct Flow {
-    status: Arc<FlowStatus>,
+#[derive(Clone, Debug)]
+pub(crate) enum Flow {
+    /// A connection of kernels.
+    Kernel(Arc<FlowStatus>),
+    /// A part of a connection of ACP.
+    Acp(Arc<AcpFlow>),
 }
 
 /// Reports of a flow's two applications.
 #[derive(Debug, Default)]
-struct FlowStatus {
+pub(crate) struct FlowStatus {
     /// Payload that the receiving application has read.
     read: AtomicU64,
     /// Start of the sender; zero before.
@@ -153,6 +160,7 @@ impl Flows {
     /// Lets the ends of each flow do what the scenario says, from its start on.
     pub(crate) fn start(
         ends: Vec<Option<FlowSockets>>,
+        acp: &BTreeMap<usize, Arc<AcpFlow>>,
         specs: &[FlowSpec],
         clock: Clock,
     ) -> Result<Flows, Error> {
@@ -166,9 +174,9 @@ impl Flows {
         let over = Arc::new(AtomicBool::new(false));
         let mut reactor = Reactor::new(clock, &end, over.clone()).map_err(cannot)?;
         let mut all = Vec::with_capacity(specs.len());
-        for (ends, spec) in ends.into_iter().zip(specs) {
+        for (n, (ends, spec)) in ends.into_iter().zip(specs).enumerate() {
             let Some(FlowSockets { sender, listener, to }) = ends else {
-                all.push(None);
+                all.push(acp.get(&n).map(|flow| Flow::Acp(Arc::clone(flow))));
                 continue;
             };
             let status = Arc::new(FlowStatus::default());
@@ -177,7 +185,7 @@ impl Flows {
             let sending = Sending::new(status.clone(), sender, to, spec, frame);
             let receiving = Receiving::new(status.clone(), listener, spec, frame);
             reactor.add(sending, receiving).map_err(cannot)?;
-            all.push(Some(Flow { status }));
+            all.push(Some(Flow::Kernel(status)));
         }
         let thread = thread::Builder::new().name("flows".into()).spawn(move || reactor.run());
         Ok(Flows { all, thread: Some(thread.map_err(cannot)?), end, over })
@@ -198,8 +206,12 @@ impl Flows {
         self.over.store(true, SeqCst);
         self.end.write(1)?;
         let ran = thread.join().map_err(|_| io::Error::other("their thread panicked"));
-        for flow in self.all.iter().flatten() {
-            let streams = [flow.status.sender.get(), flow.status.receiver.get()];
+        let statuses = self.all.iter().flatten().filter_map(|flow| match flow {
+            Flow::Kernel(status) => Some(status),
+            Flow::Acp(_) => None,
+        });
+        for status in statuses {
+            let streams = [status.sender.get(), status.receiver.get()];
             for stream in streams.into_iter().flatten() {
                 // Unsent data is not waited for: it would keep the host's namespace alive.
                 let _ = SockRef::from(stream).set_linger(Some(std::time::Duration::ZERO));
@@ -217,31 +229,64 @@ impl Drop for Flows {
 }
 
 impl Flow {
-    /// Payload that the receiving host has got in order.
+    /// Whether the flow is a part of a connection of ACP, whose ends know what has arrived.
+    pub(crate) fn is_acp(&self) -> bool {
+        matches!(self, Flow::Acp(_))
+    }
+
+    /// Payload that the receiving host has got: of kernels, in order.
     pub(crate) fn delivered(&self) -> Bytes {
-        let read = Bytes::new(self.status.read.load(Relaxed));
+        let status = match self {
+            Flow::Kernel(status) => status,
+            Flow::Acp(flow) => return flow.delivered(),
+        };
+        let read = Bytes::new(status.read.load(Relaxed));
         if self.completed().is_some() {
             return read;
         }
-        let receiver = self.status.receiver.get().and_then(|stream| sys::tcp_info(stream).ok());
+        let receiver = status.receiver.get().and_then(|stream| sys::tcp_info(stream).ok());
         receiver.map_or(read, |info| Bytes::new(info.bytes_received).max(read))
     }
 
-    /// The sending kernel's facts; `None` before there is a connection.
-    pub(crate) fn info(&self) -> Option<TcpInfo> {
-        self.status.sender.get().and_then(|stream| sys::tcp_info(stream).ok())
+    /// The sender's facts; `None` before there is a connection, and of a switch.
+    pub(crate) fn info(&self) -> Option<SenderInfo> {
+        match self {
+            Flow::Kernel(status) => {
+                let stream = status.sender.get()?;
+                sys::tcp_info(stream).ok().map(|info| SenderInfo::of_kernel(&info))
+            }
+            Flow::Acp(flow) => flow.sender().map(|figures| SenderInfo::of_acp(&figures)),
+        }
     }
 
     pub(crate) fn started(&self) -> Option<Time> {
-        instant(&self.status.started)
+        match self {
+            Flow::Kernel(status) => instant(&status.started),
+            Flow::Acp(flow) => flow.started(),
+        }
     }
     pub(crate) fn completed(&self) -> Option<Time> {
-        instant(&self.status.completed)
+        match self {
+            Flow::Kernel(status) => instant(&status.completed),
+            Flow::Acp(flow) => flow.completed(),
+        }
+    }
+
+    /// Packets that found no room in the receive buffer.
+    pub(crate) fn refused(&self) -> u64 {
+        match self {
+            Flow::Kernel(_) => 0,
+            Flow::Acp(flow) => flow.refused(),
+        }
     }
 
     /// Why the flow failed, if it did.
     pub(crate) fn failed(&self) -> Option<&str> {
-        self.status.failed.get().map(String::as_str)
+        match self {
+            Flow::Kernel(status) => status.failed.get().map(String::as_str),
+            // The process that failed is told.
+            Flow::Acp(_) => None,
+        }
     }
 }
 

@@ -22,7 +22,6 @@ mod ready;
 mod watch;
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,14 +37,13 @@ use ratewire_units::{Duration, Time};
 
 use crate::Error;
 use crate::clock::Clock;
+use crate::commands::Launch;
 use crate::host::Host;
-use crate::user::User;
 
 use agenda::{Agenda, Due};
 use clients::Run;
 pub(crate) use config::check;
 use processes::Processes;
-pub(crate) use processes::command;
 pub(crate) use watch::Sample;
 use watch::Watch;
 
@@ -71,18 +69,6 @@ pub(crate) struct Seen {
     pub(crate) outcome: OverlayOutcome,
     /// Daemons and clients that ended although they should not, and why.
     pub(crate) failed: Vec<(String, String)>,
-}
-
-/// How the processes of an overlay are started.
-pub(crate) struct Launch<'a> {
-    /// The `ratewire` command.
-    pub(crate) command: PathBuf,
-    /// User of the processes.
-    pub(crate) user: &'a User,
-    /// Folder of their outputs.
-    pub(crate) logs: Option<PathBuf>,
-    /// Control group of their sockets.
-    pub(crate) group: Option<PathBuf>,
 }
 
 impl<'a> Overlay<'a> {

@@ -12,7 +12,7 @@ use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, LinkSample, Progress, Recorder,
 };
-use ratewire_sim::setup::Setup;
+use ratewire_sim::setup::{Ensembles, Setup};
 use ratewire_units::Time;
 
 use super::Overlay;
@@ -38,6 +38,7 @@ impl Overlay<'_> {
             sample_interval: None,
             changes: Vec::new(),
             overlay: None,
+            ensembles: Ensembles::default(),
             duration: FOR_EVER,
             ..setup.clone()
         };

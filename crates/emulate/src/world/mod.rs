@@ -17,6 +17,7 @@ use ratewire_sim::routes::RouteTable;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
 
+use crate::acp::{self, AtPort};
 use crate::agenda::Agenda;
 use crate::bundle::{Bundle, Bundles, Entering, HEADERS_MOST, Leaving};
 use crate::clock::Clock;
@@ -79,6 +80,8 @@ pub(crate) struct World<'a> {
     /// Flows of programs by the nodes of their ends; between the same two, the first in the
     /// scenario.
     of_programs: BTreeMap<(NodeId, NodeId), u32>,
+    /// Connections of ACP by port.
+    acp: BTreeMap<u16, AtPort>,
     sides: Vec<Side>,
     readiness: Readiness,
     /// Hosts with something to read at the last check.
@@ -154,6 +157,7 @@ impl<'a> World<'a> {
             streams: Vec::new(),
             passed: Vec::new(),
             of_programs: streams::of_programs(setup, flows),
+            acp: acp::by_port(setup),
             sides: hosts.iter().map(|_| Side::default()).collect(),
             readiness,
             ready: Vec::new(),

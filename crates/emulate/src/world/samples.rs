@@ -3,14 +3,13 @@
 use ratewire_net::spec::LinkId;
 use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome};
 use ratewire_sim::record::{ArrivingSample, FlowCompleted, FlowId, FlowSample, LinkSample};
-use ratewire_units::{Bytes, Duration, Throughput, Time};
+use ratewire_units::{Bytes, Duration, Time};
 
 use super::World;
 use crate::Error;
 use crate::fidelity::Fidelity;
-use crate::flow::{Answer, Answers, Asking, Flow};
+use crate::flow::{Answer, Answers, Asking, Flow, SenderInfo};
 use crate::handoff::Call;
-use crate::sys::TcpInfo;
 
 /// A flow's state between samples.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,6 +30,8 @@ pub(super) struct FlowCounts {
     rtt_sum: f64,
     rtt_count: u64,
     rtt_max: Duration,
+    /// Smallest sample, for senders that keep none; zero before the first.
+    rtt_min: Duration,
 }
 
 impl FlowCounts {
@@ -89,6 +90,9 @@ impl World<'_> {
     fn report(&mut self, n: usize, at: Time, interval: Duration) {
         let answer = self.answers.of(n);
         self.report_start_and_end(n, at, &answer);
+        if let Some(arrived) = answer.arrived {
+            self.counts[n].due = self.counts[n].due.max(arrived);
+        }
         let count = &self.counts[n];
         if (n as u32) < self.setup.sampled_flows && count.started && !count.settled {
             let sample = self.flow_sample(n, at, interval, &answer);
@@ -111,7 +115,7 @@ impl World<'_> {
         }
         let mut arrived = Bytes::ZERO;
         for (n, count) in self.counts[..self.reported_flows].iter_mut().enumerate() {
-            count.due = count.arrived;
+            count.due = count.due.max(count.arrived);
             if n as u32 >= self.setup.sampled_flows {
                 arrived += count.newly_arrived();
             }
@@ -163,7 +167,6 @@ impl World<'_> {
         let route = self.routes.get(&mut self.network, spec.from, spec.to, n as u64);
         let headers = spec.transport.headers;
         let mss = spec.transport.packet.saturating_sub(headers);
-        let info = answer.info.unwrap_or_default();
         let completed = FlowCompleted {
             flow,
             law: spec.law,
@@ -173,7 +176,7 @@ impl World<'_> {
             took: completed.since(started),
             ideal: route
                 .map_or(Duration::ZERO, |route| route.ideal(size, mss, headers) + route.delay * 2),
-            retransmitted: Bytes::new(info.bytes_retrans),
+            retransmitted: answer.info.map_or(Bytes::ZERO, |info| info.retransmitted),
         };
         self.reporter.report(Call::FlowCompleted(completed));
     }
@@ -187,29 +190,28 @@ impl World<'_> {
     ) -> FlowSample {
         // Not for a program's flow, whose sockets nobody else can ask, nor before a flow has one.
         let known = answer.info;
-        let info = known.unwrap_or_default();
-        let retransmitted = self.retransmitted(n, &info).0;
+        let retransmitted = self.retransmitted(n, known.as_ref()).0;
         let count = &mut self.counts[n];
-        let srtt = Duration::from_micros(u64::from(info.rtt));
+        let srtt = known.map_or(Duration::ZERO, |info| info.rtt);
         if !srtt.is_zero() {
+            let smaller = if count.rtt_count == 0 { srtt } else { count.rtt_min.min(srtt) };
+            count.rtt_min = smaller;
             count.rtt_sum += srtt.secs();
             count.rtt_count += 1;
             count.rtt_max = count.rtt_max.max(srtt);
         }
-        let packets = |count: u32| Bytes::new(u64::from(count) * u64::from(info.snd_mss));
         let sample = FlowSample {
             at,
             interval,
             flow: FlowId(n as u32),
             delivered: count.newly_arrived(),
             retransmitted: retransmitted.saturating_sub(count.sampled_retransmitted),
-            window: known.map_or(Bytes::MAX, |info| packets(info.snd_cwnd)),
-            in_flight: known.map(|info| packets(info.unacked)),
-            receive_window: known.map_or(Bytes::MAX, |info| Bytes::new(u64::from(info.snd_wnd))),
+            window: known.map_or(Bytes::MAX, |info| info.window),
+            in_flight: known.map(|info| info.in_flight),
+            receive_window: known.map_or(Bytes::MAX, |info| info.receive_window),
             srtt,
             rtt: srtt,
-            pacing: (info.pacing_rate != u64::MAX && info.pacing_rate > 0)
-                .then(|| Throughput::new(info.pacing_rate as f64)),
+            pacing: known.and_then(|info| info.pacing),
         };
         count.sampled_retransmitted = count.sampled_retransmitted.max(retransmitted);
         sample
@@ -217,9 +219,10 @@ impl World<'_> {
 
     /// Payload and packets that a flow has sent again: the kernel's count, or for a program's flow,
     /// whose sockets are not ours, the network's.
-    fn retransmitted(&self, n: usize, info: &TcpInfo) -> (Bytes, u64) {
+    fn retransmitted(&self, n: usize, info: Option<&SenderInfo>) -> (Bytes, u64) {
         match &self.flows[n] {
-            Some(_) => (Bytes::new(info.bytes_retrans), u64::from(info.total_retrans)),
+            Some(_) => info
+                .map_or((Bytes::ZERO, 0), |info| (info.retransmitted, info.retransmitted_packets)),
             None => (self.counts[n].sent_again, self.counts[n].packets_sent_again),
         }
     }
@@ -268,9 +271,10 @@ impl World<'_> {
     fn flow_outcome(&self, n: usize) -> FlowOutcome {
         let (spec, count) = (&self.setup.flows[n], &self.counts[n]);
         let own = self.flows[n].as_ref();
-        let info = own.and_then(Flow::info).unwrap_or_default();
+        let info = own.and_then(Flow::info);
         let known = count.rtt_count > 0;
-        let (retransmitted, retransmitted_packets) = self.retransmitted(n, &info);
+        let (retransmitted, retransmitted_packets) = self.retransmitted(n, info.as_ref());
+        let min_rtt = info.and_then(|info| info.min_rtt).unwrap_or(count.rtt_min);
         FlowOutcome {
             flow: FlowId(n as u32),
             name: spec.name.clone(),
@@ -283,9 +287,9 @@ impl World<'_> {
             delivered: own.map_or(count.arrived, Flow::delivered),
             retransmitted,
             retransmitted_packets,
-            timeouts: 0,
-            refused: 0,
-            min_rtt: known.then(|| Duration::from_micros(u64::from(info.min_rtt))),
+            timeouts: info.map_or(0, |info| info.timeouts),
+            refused: own.map_or(0, Flow::refused),
+            min_rtt: known.then_some(min_rtt),
             max_rtt: known.then_some(count.rtt_max),
             mean_rtt: known
                 .then(|| Duration::from_secs_f64(count.rtt_sum / count.rtt_count as f64)),

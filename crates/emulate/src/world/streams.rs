@@ -34,7 +34,7 @@ pub(super) struct Passed {
 impl World<'_> {
     /// Notes a packet of a stream that enters.
     pub(super) fn note_sent(&mut self, number: u32, kept: u32) {
-        let Some(flow) = self.streams[number as usize].flow else { return };
+        let Some(flow) = self.counted(number) else { return };
         let segment = self.bundles.segment(kept);
         let again = segment.payload - self.passed[number as usize].sent.fresh(&segment);
         self.counts[flow as usize].sent_again += Bytes::new(again);
@@ -43,11 +43,21 @@ impl World<'_> {
 
     /// Notes a packet that has reached its host.
     pub(super) fn note_arrived(&mut self, number: u32, kept: u32) {
-        let Some(flow) = self.streams[number as usize].flow else { return };
+        if self.streams[number as usize].flow.is_none() {
+            return;
+        }
         let segment = self.bundles.segment(kept);
         self.data_packets += u64::from(segment.payload > 0);
+        let Some(flow) = self.counted(number) else { return };
         let fresh = self.passed[number as usize].arrived.fresh(&segment);
         self.counts[flow as usize].arrived += Bytes::new(fresh);
+    }
+
+    /// The flow of a stream, if the network counts its data. Of ACP they are sealed.
+    fn counted(&self, number: u32) -> Option<u32> {
+        let flow = self.streams[number as usize].flow?;
+        let is_acp = self.flows[flow as usize].as_ref().is_some_and(Flow::is_acp);
+        (!is_acp).then_some(flow)
     }
 
     /// Number of a stream from a host; `None` if it leads to no host.
@@ -77,6 +87,13 @@ impl World<'_> {
     /// The flow whose data a stream carries: by its port, or a program's flow between the same
     /// hosts.
     fn flow_of(&self, (from, to): (NodeId, NodeId), stream: &Stream) -> Option<u32> {
+        let [source, destination] = stream.ports;
+        for (port, direction, nodes) in [(destination, 0, [from, to]), (source, 1, [to, from])] {
+            let known = self.acp.get(&port).filter(|_| !stream.is_tcp());
+            if let Some(known) = known.filter(|known| known.nodes == nodes) {
+                return known.flows[direction];
+            }
+        }
         let own = flow::at_port(stream.ports[1]).filter(|n| {
             let spec = self.setup.flows.get(*n);
             spec.is_some_and(|spec| (spec.from, spec.to) == (from, to)) && self.flows[*n].is_some()

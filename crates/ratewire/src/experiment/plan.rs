@@ -181,7 +181,8 @@ fn can_emulate(plan: &Plan, kernel: Kernel) -> Result<(), ratewire_emulate::Erro
 
 /// Warnings about options and expectations that an emulated run of `plan` cannot use.
 pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
-    let mut ignored = scenario.ignored_options(plan, ratewire_emulate::ignores);
+    let mut ignored = scenario
+        .ignored_options(plan, |law, option| ratewire_emulate::ignores(&plan.setup, law, option));
     ignored.extend(scenario.unmeasured_when_emulated(&plan.law));
     ignored
 }

@@ -71,7 +71,8 @@ pub(super) const TABLES: &[TableInfo] = &[
         "ensemble",
         "[[ensemble]]",
         "A connection between a peer and an ensemble, which a switch makes look like one host (Anypoint). \
-         The switch spreads frames from the peer over the members, and merges the members' data.",
+         The switch spreads frames from the peer over the members, and merges the members' data. \
+         In the emulated world the peer, the switch and the members are processes, which speak ACP.",
         "[[ensemble]]\nname    = \"kv\"\npeer    = \"client\"\nswitch  = \"switch\"\n\
          members = [\"a*\"]\nrouting = { hash = { len = 8 } }",
     ),

@@ -5,6 +5,15 @@ use ratewire_net::random::{stream, unit};
 
 use super::spec::Keys;
 
+impl Keys {
+    /// First bytes of the first frames that a peer sends through the switch of this number, as
+    /// many as asked for.
+    pub fn first_bytes(self, junction: u64, seed: u64, frames: u64) -> Vec<[u8; 8]> {
+        let source = KeySource::new(self, junction, seed);
+        (0..frames).map(|frame| source.content(frame)).collect()
+    }
+}
+
 /// Draws keys.
 #[derive(Clone, Debug)]
 pub(super) struct KeySource {

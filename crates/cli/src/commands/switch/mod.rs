@@ -2,6 +2,7 @@
 
 mod check;
 mod control;
+mod endpoint;
 mod gateway;
 mod key;
 mod member;
@@ -38,6 +39,8 @@ enum Command {
     Gateway(gateway::Args),
     /// Stand in front of an unmodified server: frames from switches become requests to it
     Member(Box<member::Args>),
+    /// Be a peer or a member for measurements: write frames without meaning, and read at a speed
+    Endpoint(endpoint::Args),
     /// Make a key that the two ends of a connection share
     Key(key::Args),
 }
@@ -52,6 +55,7 @@ pub(crate) fn switch(args: &Args) -> Exit {
         Command::Check(args) => check::check(args),
         Command::Gateway(args) => gateway::gateway(args),
         Command::Member(args) => member::member(args),
+        Command::Endpoint(args) => endpoint::endpoint(args),
         Command::Key(args) => key::key(args),
     }
 }

@@ -40,9 +40,9 @@ pub(super) struct Common {
 pub(super) type Stop = Pin<Box<dyn Future<Output = ()>>>;
 
 #[derive(Clone)]
-struct Law {
-    law: AnyLaw,
-    told: String,
+pub(super) struct Law {
+    pub(super) law: AnyLaw,
+    pub(super) told: String,
 }
 
 impl Common {
@@ -107,7 +107,8 @@ fn framing(name: &str) -> Result<Framing, String> {
     Framing::named(name)
 }
 
-fn law(text: &str) -> Result<Law, String> {
+/// A law with its options.
+pub(super) fn law(text: &str) -> Result<Law, String> {
     let told = text.replace(',', " ");
     let law = ratewire_acp::handshakes::law(&told).map_err(|error| error.to_string())?;
     Ok(Law { law, told })

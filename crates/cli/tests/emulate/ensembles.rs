@@ -1,0 +1,104 @@
+//! Ensembles: peers, switches and members as processes.
+
+use serde_json::Value;
+
+use crate::lab::{Lab, number, ratewire};
+
+/// A peer, a switch and members behind a transit link of 4 Mbit/s.
+const STAR: &str = r#"
+duration = "3 s"
+law      = "xcp"
+topology = { kind = "custom" }
+node = [
+  { name = "peer" }, { name = "switch", host = false },
+  { name = "a1" }, { name = "a2" }, { name = "a3" }, { name = "a4" },
+]
+link = [
+  { between = ["peer", "switch"], name = "transit", rate = "4 Mbit/s", delay = "5 ms" },
+  { between = ["switch", "a1"], rate = "20 Mbit/s", delay = "1 ms" },
+  { between = ["switch", "a2"], rate = "20 Mbit/s", delay = "1 ms" },
+  { between = ["switch", "a3"], rate = "20 Mbit/s", delay = "1 ms" },
+  { between = ["switch", "a4"], rate = "20 Mbit/s", delay = "1 ms" },
+]
+
+[[ensemble]]
+name   = "kv"
+peer   = "peer"
+switch = "switch"
+frame  = "1024 B"
+"#;
+
+fn delivered(run: &Value, flow: &str) -> f64 {
+    let flows = run["flows"].as_array().expect("flows");
+    let flow = flows.iter().find(|known| known["name"] == flow).expect("a flow of this name");
+    number(&flow["delivered_bytes"])
+}
+
+/// A member that takes 10 ms for a frame holds the others back, on any machine: frames go round,
+/// and its buffer is small.
+#[test]
+fn a_slow_member_sets_the_pace_in_both_worlds() {
+    let Some(lab) = Lab::build("ensemble") else { return };
+    let members = r#"
+        direction = "inbound"
+        members   = ["a1", "a2", "a3", { node = "a4", receive_window = "8 KiB", reader = { per_frame = "10 ms" } }]
+    "#;
+    let runs = lab.run(&format!("{STAR}{members}"), &["--world", "simulate,emulate"]);
+    let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
+    println!("{}\n{}", simulated["flows"], emulated["flows"]);
+    let frames = |run, flow| delivered(run, flow) / 1024.0;
+    // 100 frames a second, from when the connection is there.
+    let slow = frames(emulated, "kv.a4");
+    assert!((240.0..=308.0).contains(&slow), "{slow}");
+    for run in [simulated, emulated] {
+        let slow = frames(run, "kv.a4");
+        for member in ["kv.a1", "kv.a2", "kv.a3"] {
+            // What waits in the slow one's buffer and on its way has gone to the others too.
+            let ahead = frames(run, member) - slow;
+            assert!((-2.0..40.0).contains(&ahead), "{member}: {ahead} frames ahead");
+        }
+    }
+    assert!(lab.log("acp-1-switch.txt").contains("switch ready"));
+}
+
+/// The first member is a switch of its own, and a host fails and comes back.
+#[test]
+fn switches_in_a_row_carry_what_members_send_while_one_fails() {
+    let Some(lab) = Lab::build("ensemble-cascade") else { return };
+    let members = r#"
+        direction = "outbound"
+        members   = [{ switch = "a1", members = ["a2", { node = "a3", fails = ["1 s .. 1.5 s"] }] }, "a4"]
+    "#;
+    let links = r#"link = [
+      { between = ["a1", "a2"], rate = "20 Mbit/s", delay = "1 ms" },
+      { between = ["a1", "a3"], rate = "20 Mbit/s", delay = "1 ms" },"#;
+    let text = STAR
+        .replace("link = [", links)
+        .replace("{ name = \"a1\" }", "{ name = \"a1\", host = false }");
+    let runs = lab.run(&format!("{text}{members}"), &["--world", "emulate"]);
+    println!("{}", runs[0]["flows"]);
+    let of = |flow| delivered(&runs[0], flow);
+    let sum = of("kv.a1.a2.out") + of("kv.a1.a3.out") + of("kv.a4.out");
+    let peer = of("kv.out");
+    assert!(peer > 0.5 * 4e6 * 3.0 / 8.0, "the transit link is in use: {peer}");
+    assert!((0.9..1.1).contains(&(peer / sum)), "{peer} of {sum}");
+    assert!(of("kv.a1.a3.out") > 0.0 && of("kv.a1.a3.out") < of("kv.a1.a2.out"));
+    assert!(lab.log("acp-*-a1.txt").contains("member down"));
+}
+
+#[test]
+fn what_switches_cannot_do_is_refused_with_a_remedy() {
+    let Some(lab) = Lab::build("ensemble-refused") else { return };
+    for (rest, words) in [
+        ("shuffle = 0.3", "a switch has only the default of `shuffle`"),
+        ("app = { on_off = { burst = \"8 KB\", pause = \"1 ms\" } }", "write no bursts"),
+    ] {
+        let path = lab.scenario(&format!("{STAR}members = [\"a*\"]\n{rest}\n"));
+        let mut command = ratewire();
+        command.arg("run").arg(path).args(["--world", "emulate", "--no-files"]);
+        let done = command.output().expect("it starts");
+        let said = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(5), "{said}");
+        assert!(said.contains(words) && said.contains("or simulate this scenario"), "{said}");
+    }
+}
