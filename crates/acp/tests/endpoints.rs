@@ -59,6 +59,24 @@ async fn frames_go_there_and_back_under_any_law() {
     }
 }
 
+/// The client's own buffer says nothing of the server's.
+#[tokio::test]
+async fn a_small_receive_buffer_is_not_overrun() {
+    let small = Config { receive_buffer: Bytes::new(8 << 10), ..config() };
+    let server = Endpoint::server(any(), small).unwrap();
+    let client = Endpoint::client(any(), config()).unwrap();
+    let connection = client.connect(server.address()).await.unwrap();
+    for id in 0..100u64 {
+        connection.send(Frame::new(id, vec![1; 1024])).await.unwrap();
+    }
+    let accepted = server.accept().await.unwrap();
+    for id in 0..100u64 {
+        assert_eq!(accepted.receive().await.unwrap().expect("a frame").id, id);
+    }
+    assert_eq!(accepted.metrics().unwrap().packets_without_room, 0);
+    assert_eq!(connection.metrics().unwrap().retransmitted, Bytes::ZERO);
+}
+
 #[tokio::test]
 async fn a_large_frame_arrives_whole() {
     let server = echo(config());

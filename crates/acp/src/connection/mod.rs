@@ -15,7 +15,7 @@ use std::net::SocketAddr;
 use incoming::Incoming;
 use outgoing::Outgoing;
 use ratewire_laws::{AnyLaw, FlowContext};
-use ratewire_transport::{App, Receiver, Segment, Sender};
+use ratewire_transport::{App, ReceiveWindow, Receiver, Segment, Sender, TransportConfig};
 use ratewire_units::{Bytes as Size, Duration, Time};
 
 use crate::channel::{Channel, CloseReason, Closing, Ends};
@@ -89,7 +89,10 @@ impl Connection {
         let mss = packet - headers;
         let flow = FlowContext { mss, packet, line_rate: config.line_rate, back_pressured: false };
         let app = App::called();
-        let sender = Sender::new(now, law.source(&flow), &transport, headers, &app);
+        // The other end's window comes with its answer to the open.
+        let closed = ReceiveWindow::Fixed(Size::ZERO);
+        let first = TransportConfig { receive_window: closed, ..transport.clone() };
+        let sender = Sender::new(now, law.source(&flow), &first, headers, &app);
         let receiver = Receiver::new(law.sink(&flow), &transport, mss, &app);
         Connection {
             channel: Channel::new(now, law, config, ends),

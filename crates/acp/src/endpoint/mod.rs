@@ -282,6 +282,11 @@ impl Connection {
         }
         let mut frame = Some(frame);
         self.until(|| {
+            // A touched connection wakes its users: one that waits here must not touch it.
+            let may_end = |core: &Core| core.is_writable() || core.is_finished();
+            if !self.look(|core| may_end(core) || core.closed().is_some())? {
+                return Ok(None);
+            }
             let Some(next) = frame.take() else { return Ok(Some(())) };
             let (written, closed) = self.with(|core| {
                 let written = core.write(next);
