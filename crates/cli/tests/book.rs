@@ -138,7 +138,8 @@ fn scenarios_in_the_documentation_are_right() {
     let mut count = 0;
     for page in pages().iter().filter(|page| *page != generated) {
         let text = read(page);
-        let (mut scenario, mut groups) = (HELLO.to_string(), String::new());
+        let (mut scenario, mut groups, mut switch) =
+            (HELLO.to_string(), String::new(), String::new());
         for (_, block) in parts(&text).1.into_iter().filter(|(kind, _)| *kind == "toml") {
             // Of a paper, and of the manifest of a program.
             if block.contains("[[figure]]") || block.contains("[dependencies]") {
@@ -152,8 +153,9 @@ fn scenarios_in_the_documentation_are_right() {
                     .unwrap_or_else(|e| panic!("{e}"));
                 continue;
             }
-            if block.contains("[[member]]") {
-                ratewire_switch::config::Config::parse(page, &block)
+            if block.contains("[[member]]") || !switch.is_empty() {
+                switch += &block;
+                ratewire_switch::config::Config::parse(page, &switch)
                     .unwrap_or_else(|e| panic!("{e}"));
                 continue;
             }

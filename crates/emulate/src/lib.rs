@@ -46,6 +46,7 @@ mod names;
 mod options;
 mod overlay;
 mod packet;
+mod ports;
 mod private;
 mod processes;
 mod program;

@@ -315,12 +315,12 @@ mod tests {
             laws: all.iter().map(|instructions| cost(*instructions)).collect(),
             multiplication_ns: ns(),
         };
-        let text = table(&costs(&[Some(40.4), None]));
+        let text = table(&costs(&[Some(40.4), None]), 2);
         assert!(text.contains("            40  3 additions\n"), "{text}");
         assert!(
             text.contains("             -  3 additions\n") && text.contains("valgrind"),
             "{text}"
         );
-        assert!(!table(&costs(&[Some(40.4)])).contains("valgrind"));
+        assert!(!table(&costs(&[Some(40.4)]), 2).contains("valgrind"));
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use crate::common::{err, folder, out, ratewire, write};
 use crate::processes::{self, Process, port};
+use crate::shards::Kind;
 
 /// A switch with the address where members register, and that of its status.
 fn start(folder: &Path, more: &str) -> (Process, String, String) {
@@ -75,6 +76,35 @@ fn commands_reach_a_switch_that_has_a_socket_for_them() {
     assert_eq!(switch.end(), Some(0));
     let gone = ratewire(&folder, &["switch", "drain", "a"]);
     assert!(err(&gone).contains("no switch takes commands at"), "{}", err(&gone));
+}
+
+/// The probe of the documentation finds a server that hangs behind a member that does not.
+#[test]
+fn a_server_that_hangs_is_down_until_it_goes_on() {
+    if !Kind::Redis.is_there() {
+        return;
+    }
+    let folder = folder("switch-probe");
+    let (listen, server) = (port(), port());
+    let redis = Kind::Redis.start(&folder, server);
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/switch-redis.md");
+    let page = std::fs::read_to_string(page).expect("a page");
+    let probe = page.split("```toml\n").find(|block| block.starts_with("[probe]"));
+    let probe = probe.and_then(|block| block.split("```").next()).expect("a probe");
+    let more = format!(
+        "{probe}interval = \"50 ms\"\n[[member]]\nname = \"a\"\naddress = \"127.0.0.1:{listen}\"\n"
+    );
+    let args = format!(
+        "switch member --framing resp --listen 127.0.0.1:{listen} --server 127.0.0.1:{server}"
+    );
+    let (mut switch, _, _) = start(&folder, &more);
+    let mut member = Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
+    switch.logged("member up");
+    redis.signal("STOP");
+    assert!(switch.logged("member down").contains("3 probes failed: no answer has come within"));
+    redis.signal("CONT");
+    switch.logged("member up");
+    assert_eq!((member.end(), switch.end()), (Some(0), Some(0)));
 }
 
 #[test]

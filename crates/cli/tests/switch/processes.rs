@@ -13,6 +13,12 @@ pub(crate) fn port() -> u16 {
     listener.local_addr().expect("an address").port()
 }
 
+/// Sends a process a signal.
+pub(crate) fn send(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+}
+
 /// A command that runs.
 pub(crate) struct Process {
     child: Child,
@@ -36,9 +42,7 @@ impl Process {
 
     /// Sends it a signal.
     pub(crate) fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
-        let sent = Command::new("kill").args(["-s", signal, &id]).status();
-        assert!(sent.expect("kill").success());
+        send(&self.child, signal);
     }
 
     /// Kills it, as by `kill -9`.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use super::common::{out, ratewire, write};
-use super::processes::{Process, address, port};
+use super::processes::{Process, address, port, send};
 
 /// Which servers.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Kind {
         found
     }
 
-    fn start(self, folder: &Path, port: u16) -> Server {
+    pub(crate) fn start(self, folder: &Path, port: u16) -> Server {
         let mut command = Command::new(self.program());
         let text = port.to_string();
         match self {
@@ -62,7 +62,15 @@ impl Kind {
     }
 }
 
-struct Server(Child);
+/// A server that runs.
+pub(crate) struct Server(Child);
+
+impl Server {
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        send(&self.0, signal);
+    }
+}
 
 impl Drop for Server {
     fn drop(&mut self) {

@@ -7,7 +7,7 @@ use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{EnsembleEdge, FlowSpec, JunctionSpec, Setup};
 use ratewire_units::Rate;
 
-use crate::flow::port;
+use crate::ports::port;
 
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -29,6 +29,7 @@ use crate::Error;
 use crate::acp::AcpFlow;
 use crate::clock::Clock;
 use crate::host::Host;
+use crate::ports::port;
 use crate::sys;
 
 /// Most bytes written or read before other flows have their turn.
@@ -36,8 +37,6 @@ const CHUNK: usize = 1 << 16;
 /// Limit for a flow that is to stop, for one write and for data that waits to be sent, so that
 /// little is left when it stops.
 const SMALL_CHUNK: usize = 1 << 14;
-/// The port of the first flow.
-const FIRST_PORT: u16 = 10_000;
 /// A larger receive window is left to the kernel.
 const LARGEST_FIXED: Bytes = Bytes::new(1 << 30);
 
@@ -92,16 +91,6 @@ enum Then {
     At(Time),
     /// Nothing: the application has finished.
     Over,
-}
-
-/// Port on which the n-th flow's receiver listens; `None` if there are no more.
-pub(crate) fn port(flow: usize) -> Option<u16> {
-    u16::try_from(flow).ok()?.checked_add(FIRST_PORT)
-}
-
-/// The flow whose receiver listens on a port.
-pub(crate) fn at_port(port: u16) -> Option<usize> {
-    port.checked_sub(FIRST_PORT).map(usize::from)
 }
 
 impl FlowSockets {

@@ -8,8 +8,9 @@ use ratewire_sim::setup::Setup;
 use ratewire_units::Bytes;
 
 use super::World;
-use crate::flow::{self, Flow};
+use crate::flow::Flow;
 use crate::packet::Stream;
+use crate::ports::at_port;
 use crate::seen::Seen;
 
 /// A stream of packets between two hosts.
@@ -94,7 +95,7 @@ impl World<'_> {
                 return known.flows[direction];
             }
         }
-        let own = flow::at_port(stream.ports[1]).filter(|n| {
+        let own = at_port(stream.ports[1]).filter(|n| {
             let spec = self.setup.flows.get(*n);
             spec.is_some_and(|spec| (spec.from, spec.to) == (from, to)) && self.flows[*n].is_some()
         });

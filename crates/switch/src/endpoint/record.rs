@@ -1,7 +1,7 @@
 //! The file in which an end tells its figures, for a process that samples many ends at once.
 //!
-//! The file holds numbers of 64 bits: time zero, which the observer writes; then the figures between
-//! two copies of a serial number. A reader that finds two different copies reads again.
+//! The file holds numbers of 64 bits: time zero, which the observer writes; then the figures
+//! between two copies of a serial number. A reader that finds two different copies reads again.
 
 use std::fs::File;
 use std::io;

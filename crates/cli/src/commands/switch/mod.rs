@@ -36,11 +36,11 @@ enum Command {
     /// Check a switch.toml: list its mistakes, or say what the switch would do
     Check(check::Args),
     /// Stand in front of unmodified clients: each request becomes a frame to a switch
-    Gateway(gateway::Args),
+    Gateway(Box<gateway::Args>),
     /// Stand in front of an unmodified server: frames from switches become requests to it
     Member(Box<member::Args>),
     /// Be a peer or a member for measurements: write frames without meaning, and read at a speed
-    Endpoint(endpoint::Args),
+    Endpoint(Box<endpoint::Args>),
     /// Make a key that the two ends of a connection share
     Key(key::Args),
 }
