@@ -1,14 +1,12 @@
 //! Options that an emulated run does not read are reported with their line.
 
-use ratewire_laws::AnyLaw;
-
 use crate::common::{dumbbell, flow, scenario, shown};
 
 /// In these tests an emulated run reads `alpha` and nothing else.
 fn warnings(text: &str, law: &str) -> String {
     let scenario = scenario(text);
     let plan = scenario.plan(Some(law), None).unwrap();
-    shown(&scenario.ignored_options(&plan, |_: &AnyLaw, option: &str| option != "alpha"))
+    shown(&scenario.ignored_options(&plan, |_, option| option != "alpha"))
 }
 
 #[test]
