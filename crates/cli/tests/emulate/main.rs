@@ -153,8 +153,8 @@ law  = "rcp"
     let run = &runs[0];
     assert_eq!(number(&run["fidelity"]["unread_headers"]), 0.0, "{}", run["fidelity"]);
     assert_eq!(number(&run["fidelity"]["plain_connections"]), 0.0, "{}", run["fidelity"]);
-    // Without feedback each flow would send 100 Mbit/s into 20, which fills a queue in 0.1 s. A host
-    // that the machine does not let run does not.
+    // Without feedback each flow would send 100 Mbit/s into 20, which fills a queue in 0.1 s. A
+    // host that the machine does not let run does not.
     assert_eq!(drops(run), 0.0, "{}", run["links"]);
     for name in ["of-xcp", "of-rcp"] {
         let utilisation = number(&link(run, name)["utilisation"]);

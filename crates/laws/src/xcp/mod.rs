@@ -45,9 +45,10 @@
 //!   one packet an RTT would never be given anything.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
 //! - After a loss the window is halved, feedback does not grow it beyond that until the loss is
-//!   repaired, and the sender then returns to XCP (`after_loss`); after a timeout it starts from one
-//!   packet and takes all feedback at once. The draft names the choices and picks none. Below the
-//!   halved window, feedback of both signs counts: shuffled traffic asks for as much as it gives.
+//!   repaired, and the sender then returns to XCP (`after_loss`); after a timeout it starts from
+//!   one packet and takes all feedback at once. The draft names the choices and picks none. Below
+//!   the halved window, feedback of both signs counts: shuffled traffic asks for as much as it
+//!   gives.
 //! - What a repair leaves unused of the window does not age.
 //! - If a round trip takes less than half of the smoothed RTT, the window falls with the RTT, so
 //!   that the pace does not rise (with `pacing`). Otherwise, after a link has stood still for 5 s,

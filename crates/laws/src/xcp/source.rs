@@ -23,8 +23,8 @@ pub struct XcpSource {
     fallen_to: f64,
     round: Round,
     state: State,
-    /// The halved window after congestion, in network-layer bytes: a repair does not grow it beyond,
-    /// and growth without headers turns from doubling to linear there.
+    /// The halved window after congestion, in network-layer bytes: a repair does not grow it
+    /// beyond, and growth without headers turns from doubling to linear there.
     ssthresh: f64,
     /// Last grant of the routers, B/s.
     reverse_feedback: f64,
