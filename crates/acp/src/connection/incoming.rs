@@ -207,7 +207,7 @@ impl Incoming {
             self.frames_broken += 1;
             return Ok(());
         }
-        partial.bytes.extend(bytes);
+        partial.bytes.extend_from_slice(&bytes);
         if partial.bytes.len() as u64 == frame
             && let Some(whole) = self.partial.remove(&source)
         {
