@@ -23,13 +23,18 @@ const RETRY: Duration = Duration::from_millis(500);
 /// 2^64 over the golden ratio: it spreads neighbouring numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// Why a request fails that no connection takes in time.
+const UNSENT: &str = "the switch takes no requests";
+/// Why a request fails that has no answer in time.
+const UNANSWERED: &str = "no server has answered in time";
+
 /// A request that waits for its answer.
 struct Pending {
     client: Rc<Client>,
     place: u64,
     expect: Expect,
     since: Instant,
-    /// Whether it has left. Until then, [`Uplink::ask`] keeps its time.
+    /// Whether a connection has taken the request.
     is_sent: bool,
 }
 
@@ -84,7 +89,7 @@ impl Uplink {
                 return;
             }
             Ok(Err(error)) => reason(&error),
-            Err(_) => "the switch takes no requests".to_string(),
+            Err(_) => UNSENT.to_string(),
         };
         self.settle(id, Answer::Failed(why.into()));
     }
@@ -189,13 +194,13 @@ impl Uplink {
         loop {
             tokio::time::sleep(self.timeout / 8).await;
             let now = Instant::now();
-            let late: Vec<u64> = {
+            let late: Vec<(u64, &str)> = {
                 let pending = self.pending.borrow();
                 let late = pending.iter().take_while(|(_, p)| p.since + self.timeout <= now);
-                late.filter(|(_, p)| p.is_sent).map(|(id, _)| *id).collect()
+                late.map(|(id, p)| (*id, if p.is_sent { UNANSWERED } else { UNSENT })).collect()
             };
-            for id in late {
-                self.settle(id, Answer::Failed("no server has answered in time".into()));
+            for (id, why) in late {
+                self.settle(id, Answer::Failed(why.into()));
             }
         }
     }
