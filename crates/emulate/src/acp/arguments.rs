@@ -152,8 +152,8 @@ mod tests {
             member.ends_with("--receive-buffer 268435456 B --per-frame 1000000 ns"),
             "{member}"
         );
-        // 1480 bytes less 88 around, and 16 of XCP's header.
-        assert!(member.contains("--frame 1376 B"), "{member}");
+        // 1000 bytes less 88 around, and 16 of XCP's header.
+        assert!(member.contains("--frame 896 B"), "{member}");
     }
 
     #[test]

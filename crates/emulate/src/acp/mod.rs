@@ -180,14 +180,14 @@ mod tests {
         let mut setup = setup();
         let first = setup.ensembles.junctions[0].members[0];
         let node = setup.flows[first.inbound.unwrap() as usize].to;
-        let others = setup.flows[0].from;
-        let member = |setup: &mut Setup| {
+        let member = |setup: &mut Setup, to: NodeId| {
             let id = setup.flows.len() as u32;
             let name = format!("inner-{id}");
-            setup.flows.push(FlowSpec { name, from: node, to: others, ..setup.flows[1].clone() });
+            setup.flows.push(FlowSpec { name, from: node, to, ..setup.flows[1].clone() });
             EnsembleEdge { inbound: Some(id), outbound: None }
         };
-        let members = vec![member(&mut setup), member(&mut setup)];
+        // The sources of the dumbbell.
+        let members = [2, 4].map(|to| member(&mut setup, NodeId(to))).to_vec();
         let outer = setup.ensembles.junctions[0].clone();
         setup.ensembles.junctions.push(JunctionSpec { node, peer: first, members, ..outer });
         setup
