@@ -12,6 +12,8 @@ use crate::config::ProbeConfig;
 use crate::length;
 use crate::running::Running;
 
+/// Number of a probe's frame: answers may repeat it, and can then be compared.
+const QUESTION: u64 = 0;
 /// Code of a reset after a question without a right answer.
 const NO_ANSWER: u64 = 0;
 
@@ -67,7 +69,7 @@ impl Prober {
         let mut pace = interval(length(self.config.interval));
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut known, mut streak, mut connection) = (None, Streak::default(), None);
-        for number in 0.. {
+        loop {
             pace.tick().await;
             let address = self.address(place);
             if address != known {
@@ -75,7 +77,7 @@ impl Prober {
             }
             let Some(address) = address else { continue };
             let deadline = length(self.config.deadline);
-            let asked = timeout(deadline, self.ask(address, number, &mut connection)).await;
+            let asked = timeout(deadline, self.ask(address, &mut connection)).await;
             let answer = asked.unwrap_or_else(|_| Err(late(deadline)));
             if answer.is_err()
                 && let Some(failed) = connection.take()
@@ -106,7 +108,6 @@ impl Prober {
     async fn ask(
         &self,
         address: SocketAddr,
-        number: u64,
         connection: &mut Option<Connection>,
     ) -> Result<(), String> {
         let connection = match connection {
@@ -116,10 +117,10 @@ impl Prober {
                 connection.insert(connected.map_err(|error| reason(&error))?)
             }
         };
-        let frame = Frame::new(number, self.config.frame.clone());
+        let frame = Frame::new(QUESTION, self.config.frame.clone());
         connection.send(frame).await.map_err(|error| reason(&error))?;
         match connection.receive().await {
-            Ok(Some(frame)) if frame.id != number => {
+            Ok(Some(frame)) if frame.id != QUESTION => {
                 Err("the answer is not to the question".to_string())
             }
             Ok(Some(frame)) if frame.data.starts_with(&self.config.answer) => Ok(()),
