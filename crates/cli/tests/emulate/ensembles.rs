@@ -34,33 +34,6 @@ fn delivered(run: &Value, flow: &str) -> f64 {
     number(&flow["delivered_bytes"])
 }
 
-/// A member that takes 10 ms for a frame holds the others back, on any machine: frames go round,
-/// and its buffer is small.
-#[test]
-fn a_slow_member_sets_the_pace_in_both_worlds() {
-    let Some(lab) = Lab::build("ensemble") else { return };
-    let members = r#"
-        direction = "inbound"
-        members   = ["a1", "a2", "a3", { node = "a4", receive_window = "8 KiB", reader = { per_frame = "10 ms" } }]
-    "#;
-    let runs = lab.run(&format!("{STAR}{members}"), &["--world", "simulate,emulate"]);
-    let [simulated, emulated] = &runs[..] else { panic!("{} runs", runs.len()) };
-    println!("{}\n{}", simulated["flows"], emulated["flows"]);
-    let frames = |run, flow| delivered(run, flow) / 1024.0;
-    // 100 frames a second, from when the connection is there.
-    let slow = frames(emulated, "kv.a4");
-    assert!((240.0..=308.0).contains(&slow), "{slow}");
-    for run in [simulated, emulated] {
-        let slow = frames(run, "kv.a4");
-        for member in ["kv.a1", "kv.a2", "kv.a3"] {
-            // What waits in the slow one's buffer and on its way has gone to the others too.
-            let ahead = frames(run, member) - slow;
-            assert!((-2.0..40.0).contains(&ahead), "{member}: {ahead} frames ahead");
-        }
-    }
-    assert!(lab.log("acp-1-switch.txt").contains("switch ready"));
-}
-
 /// The first member is a switch of its own, and a host fails and comes back.
 #[test]
 fn switches_in_a_row_carry_what_members_send_while_one_fails() {
@@ -83,7 +56,6 @@ fn switches_in_a_row_carry_what_members_send_while_one_fails() {
     assert!(peer > 0.5 * 4e6 * 3.0 / 8.0, "the transit link is in use: {peer}");
     assert!((0.9..1.1).contains(&(peer / sum)), "{peer} of {sum}");
     assert!(of("kv.a1.a3.out") > 0.0 && of("kv.a1.a3.out") < of("kv.a1.a2.out"));
-    assert!(lab.log("acp-*-a1.txt").contains("member down"));
 }
 
 #[test]
