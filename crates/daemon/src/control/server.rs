@@ -76,6 +76,6 @@ async fn answer<C: Controlled>(daemon: &C, stream: UnixStream) {
         Ok(done) => line(&format!("{DONE}{done}")),
         Err(why) => line(&format!("{REFUSED}{why}")),
     };
-    // Whoever goes away does not hear what has become of the command.
+    // A client that goes away does not hear how its command ended.
     timeout(PATIENCE, write.write_all(answer.as_bytes())).await.ok();
 }
