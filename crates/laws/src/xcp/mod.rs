@@ -67,6 +67,8 @@ mod sink;
 mod soft;
 mod source;
 #[cfg(test)]
+mod source_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod thesis_tests;
