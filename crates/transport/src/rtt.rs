@@ -82,6 +82,10 @@ impl RttEstimator {
     pub fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
     }
+    /// Ends the doubling without a sample.
+    pub fn end_backing_off(&mut self) {
+        self.backoff = 0;
+    }
 }
 
 #[cfg(test)]

@@ -32,6 +32,8 @@ struct Watch {
     /// Bytes that may be in use. Above the limit after a run has ended, because its freed memory is
     /// reused.
     ceiling: u64,
+    /// Bytes above which the command exits at once, because the machine has no more.
+    most: u64,
     used: u64,
     /// Active runs, by the number that listeners get.
     runs: BTreeMap<usize, Active>,
@@ -88,10 +90,9 @@ fn size(text: &str) -> Result<Bytes, String> {
 #[expect(clippy::disallowed_methods, reason = "memory is watched by the clock")]
 fn watch(limit: Option<Bytes>) {
     let used = available::in_use().unwrap_or(0);
-    let limit =
-        limit.map_or_else(|| available::share().map(|share| share + used), |l| Some(l.get()));
-    let Some(limit) = limit else { return };
-    if WATCH.set(Mutex::new(Watch::new(limit))).is_err() {
+    let share = available::share().map(|share| share + used);
+    let Some(limit) = limit.map(Bytes::get).or(share) else { return };
+    if WATCH.set(Mutex::new(Watch::new(limit, share.unwrap_or(limit)))).is_err() {
         return;
     }
     std::thread::spawn(|| {
@@ -179,8 +180,20 @@ impl Listener for Watchman {
 }
 
 impl Watch {
-    fn new(limit: u64) -> Watch {
-        Watch { limit, ceiling: limit, used: 0, runs: BTreeMap::new(), chosen: None, overdue: 0 }
+    /// A watch with a limit. The quarter that the machine's `share` or the limit leaves is for runs
+    /// that have to end: what a run has grown by when it is asked may be more than a quarter of a
+    /// small limit.
+    fn new(limit: u64, share: u64) -> Watch {
+        let most = limit.max(share);
+        Watch {
+            limit,
+            ceiling: limit,
+            most: most + most / 4,
+            used: 0,
+            runs: BTreeMap::new(),
+            chosen: None,
+            overdue: 0,
+        }
     }
 
     fn begin(&mut self, run: usize, name: String) {
@@ -213,7 +226,7 @@ impl Watch {
             self.chosen = runs.max_by_key(|(_, held)| *held).map(|(at, _)| at);
         }
         self.overdue += 1;
-        if self.overdue <= PATIENCE && used - self.limit < self.limit / 4 {
+        if self.overdue <= PATIENCE && used < self.most {
             return MemoryAction::Wait;
         }
         let chosen = self.chosen.and_then(|at| self.runs.get(&at));
@@ -237,7 +250,7 @@ mod tests {
 
     #[test]
     fn the_run_that_holds_most_ends_and_what_it_leaves_is_used_again() {
-        let mut watch = Watch::new(1000);
+        let mut watch = Watch::new(1000, 500);
         let (small, large) = (0, 1);
         begin(&mut watch, small, "a", 3);
         begin(&mut watch, large, "b", 5);
@@ -255,13 +268,16 @@ mod tests {
 
     #[test]
     fn what_does_not_end_in_time_ends_the_command() {
-        let mut watch = Watch::new(1000);
+        let mut watch = Watch::new(1000, 1000);
         assert_eq!(
             watch.look(1300),
             MemoryAction::End("outside of any run".into()),
             "far too much"
         );
-        let mut watch = Watch::new(1000);
+        let mut watch = Watch::new(1000, 2000);
+        assert_eq!(watch.look(2499), MemoryAction::Wait, "the machine has enough");
+        assert_eq!(watch.look(2500), MemoryAction::End("outside of any run".into()));
+        let mut watch = Watch::new(1000, 1000);
         begin(&mut watch, 0, "a", 3);
         for _ in 0..PATIENCE {
             assert_eq!(watch.look(1100), MemoryAction::Wait);

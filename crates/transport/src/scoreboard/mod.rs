@@ -78,17 +78,30 @@ pub(crate) struct Covered {
     pub beyond_hole: bool,
     /// A copy sent later than this cannot be the acknowledged one.
     copy_sent_by: Time,
+    /// When the newest copy left that is taken to have arrived.
+    copy: Option<Time>,
 }
 
 impl Covered {
     /// For an acknowledgement that arrives now, on a path that takes at least `min_rtt`.
     pub(crate) fn new(now: Time, min_rtt: Duration) -> Covered {
         let copy_sent_by = now - min_rtt;
-        Covered { bytes: 0, newest: None, again: false, beyond_hole: false, copy_sent_by }
+        Covered {
+            bytes: 0,
+            newest: None,
+            again: false,
+            beyond_hole: false,
+            copy_sent_by,
+            copy: None,
+        }
     }
     /// When the newest packet was sent, unless that is ambiguous (Karn).
     pub(crate) fn timed(&self) -> Option<Time> {
         self.newest.filter(|_| !self.again)
+    }
+    /// Whether a copy that left after `time` is taken to have arrived.
+    pub(crate) fn has_copy_after(&self, time: Time) -> bool {
+        self.copy > Some(time)
     }
 }
 
@@ -212,6 +225,9 @@ impl Scoreboard {
         // Too early for the copy: the packet sent before has arrived (RFC 8985, 6.2, step 2).
         if !sent.again || sent.sent_at() <= covered.copy_sent_by {
             self.newest_arrival = self.newest_arrival.max(sent.sent_at());
+            if sent.again {
+                covered.copy = covered.copy.max(Some(sent.sent_at()));
+            }
         }
     }
 

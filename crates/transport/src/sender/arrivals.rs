@@ -36,6 +36,9 @@ impl Sender {
         if let Some(rtt) = rtt {
             self.take_rtt(rtt);
         }
+        if covered.bytes > 0 {
+            self.end_backing_off(now, &covered);
+        }
         if self.tail_probed.is_some() {
             self.judge_tail_probe(now, ack, advanced);
         }
@@ -95,6 +98,19 @@ impl Sender {
         self.rtt.sample(rtt);
         self.stats.rtt_samples += 1;
         self.stats.rtt_sum_ns += rtt.ps() / 1000;
+    }
+
+    /// Ends the backing off once the path answers again, without a sample: where no packet was sent
+    /// only once, there is none for as long as the repair lasts. An arrival after a timeout may be
+    /// of the packet that was thought lost, and the timeout too short (Karn). Of a copy that left
+    /// after the first arrival, and was answered no sooner than the path allows, this is not so:
+    /// the other delayed packets would have followed the first at once.
+    fn end_backing_off(&mut self, now: Time, covered: &Covered) {
+        match self.answered {
+            None => self.answered = Some(now),
+            Some(answered) if covered.has_copy_after(answered) => self.rtt.end_backing_off(),
+            Some(_) => {}
+        }
     }
 
     /// Applies a pace that has risen at once, not after a long wait that the old pace set.

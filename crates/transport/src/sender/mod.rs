@@ -46,6 +46,8 @@ pub struct Sender {
     /// known whether the probe or the original has arrived.
     tail_probed: Option<u64>,
     phase: Phase,
+    /// When data was first acknowledged since the last timeout.
+    answered: Option<Time>,
     /// Whether packets sent since the repair began were lost too.
     lost_beyond: bool,
     /// Whether the first retransmission of a recovery is due, which waits for no window (RFC 6675,
@@ -152,6 +154,7 @@ impl Sender {
             window_probes: 0,
             tail_probed: None,
             phase: Phase::Open,
+            answered: None,
             lost_beyond: false,
             urgent: false,
             limited: false,

@@ -36,6 +36,22 @@ fn a_sample_ends_the_backing_off() {
 }
 
 #[test]
+fn a_copy_that_is_answered_ends_the_backing_off() {
+    let config = TransportConfig { tail_loss_probe: false, ..config() };
+    // The last round is lost, its first packet four times more, and a copy after that.
+    let lost = (20..30).chain(30..34).chain([36]);
+    let mut pipe = Pipe::new(&newreno(), &config, &App::sized(packets(30))).losing(lost);
+    pipe.run_while(|pipe| pipe.sender.stats().timeouts < 5);
+    let base = pipe.sender.rtt().rto() / 32;
+    pipe.run_while(|pipe| pipe.receiver.delivered() < packets(22));
+    assert_eq!(pipe.sender.rtt().rto(), base * 32, "the first answer may be to the first copy");
+    let samples = pipe.sender.stats().rtt_samples;
+    pipe.run();
+    assert_eq!(pipe.sender.stats().rtt_samples, samples);
+    assert_eq!(pipe.sender.rtt().rto(), base);
+}
+
+#[test]
 fn the_timer_starts_anew_with_what_arrives() {
     let config = TransportConfig { tail_loss_probe: false, ..config() };
     let mut pipe = Pipe::new(&fixed(4), &config, &App::sized(packets(40))).losing([36, 37, 38, 39]);
