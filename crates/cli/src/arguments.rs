@@ -18,6 +18,11 @@ pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
     PossibleValuesParser::new(values).try_map(|name| name.parse::<World>())
 }
 
+/// The words of the command line, as `run.json` notes them.
+pub(crate) fn command_line() -> Vec<String> {
+    std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect()
+}
+
 /// Parses one name of a list; spaces after commas are allowed.
 pub(crate) fn listed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_string())

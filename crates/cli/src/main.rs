@@ -23,6 +23,7 @@ mod documented;
 mod exit;
 mod memory;
 mod output;
+mod place;
 mod progress;
 mod terminal;
 mod watch;

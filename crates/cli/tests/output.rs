@@ -96,7 +96,7 @@ fn a_file_that_cannot_be_written_fails_the_run() {
         let says = format!("cannot write o/.unfinished/xcp-seed-1/{name}: ");
         assert!(err(&done).contains(&says), "{}", err(&done));
         assert_eq!(std::fs::read(folder.join("o/report.html")).expect("the earlier page"), page);
-        assert_eq!(files().count(), 3 + options.len() / 2, "and its samples");
+        assert_eq!(files().count(), 5 + options.len() / 2, "and its samples");
     }
 }
 
@@ -235,8 +235,16 @@ fn what_others_put_into_a_run_stays_and_what_is_ours_goes() {
     run("xcp");
     write(&folder, "o/xcp-seed-1/plot.png", "mine");
     run("xcp");
-    let own = ["completions.parquet", "flows.parquet", "links.parquet", "packets.pcapng"];
-    assert_eq!(names("o/xcp-seed-1"), [&own[..], &["plot.png"]].concat());
+    let own = [
+        "completions.parquet",
+        "flows.parquet",
+        "links.parquet",
+        "packets.pcapng",
+        "plot.png",
+        "run.json",
+        "scenario.toml",
+    ];
+    assert_eq!(names("o/xcp-seed-1"), own);
     run("rcp");
     assert_eq!(names("o/xcp-seed-1"), ["plot.png"]);
     assert_eq!(names("o"), ["rcp-seed-1", "report.html", "summary.json", "xcp-seed-1"]);

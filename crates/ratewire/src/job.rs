@@ -1,10 +1,10 @@
 //! One run of a scenario under one law, and many runs on all cores.
 
 use std::borrow::Cow;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ratewire_emulate::{EmulationOptions, Shell, Users};
-use ratewire_report::{LoadInfo, World};
+use ratewire_report::{LoadInfo, RunInfo, World};
 use ratewire_scenario::{Load, Plan, Scenario};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, Recorder,
@@ -14,10 +14,10 @@ use ratewire_units::{Bytes, Duration};
 use rayon::prelude::*;
 
 use crate::capture::PacketFile;
-use crate::folder::ours::PROGRAMS;
+use crate::folder::ours::{PROGRAMS, RUN_FILE, SCENARIO_FILE};
 use crate::listen::{Listener, Running, name_of_run};
 use crate::observe::{Files, Labels, Place, describe, estimate, explain, watch};
-use crate::{Error, Run, emulated, question};
+use crate::{Error, Provenance, Run, emulated, question};
 
 /// A planned run: one scenario under one law, from one seed, in one world.
 #[derive(Clone, Debug)]
@@ -31,6 +31,8 @@ pub struct Job<'a> {
     pub(crate) keeps_samples: bool,
     /// Users that programs may run as.
     pub(crate) users: Option<&'a Users>,
+    /// Command line that asked for the run; empty if a program did.
+    pub(crate) command: &'a [String],
 }
 
 impl<'a> Job<'a> {
@@ -38,7 +40,8 @@ impl<'a> Job<'a> {
     /// samples.
     pub fn new(scenario: &'a Scenario, plan: Plan, world: World) -> Job<'a> {
         let plan = if world == World::Emulate { plan.emulated() } else { plan };
-        Job { scenario, plan, world, folder: None, keeps_samples: false, users: None }
+        let (folder, keeps_samples, users, command) = (None, false, None, &[][..]);
+        Job { scenario, plan, world, folder, keeps_samples, users, command }
     }
 
     /// Allows programs to run as `users`, if the scenario names them.
@@ -59,6 +62,11 @@ impl<'a> Job<'a> {
     /// The run's world.
     pub fn world(&self) -> World {
         self.world
+    }
+
+    /// What makes the run.
+    pub fn provenance(&self) -> Provenance {
+        Provenance::of(self.scenario, &self.plan.law, self.plan.setup.seed, self.world)
     }
 
     /// Duration in the run's own time.
@@ -108,11 +116,15 @@ impl<'a> Job<'a> {
         let setup = &self.plan.setup;
         let is_alone = shell.is_some_and(|shell| shell.is_alone);
         let told = if is_alone { Cow::Owned(without_flows(setup)) } else { Cow::Borrowed(setup) };
-        let labels = self.labels();
+        // What makes the run is only needed where samples are kept.
+        let keeps = self.folder.is_some() || self.keeps_samples;
+        let made = keeps.then(|| self.provenance());
+        let labels = self.labels(made.as_ref());
         let info = describe(self.world, &told, &labels);
         let running = Running { index, info: &info };
         listener.begins(&running);
-        let done = self.run_as(running, listener, &told, &labels, shell);
+        let placed = made.as_ref().map_or(Ok(()), |made| self.write_provenance(made));
+        let done = placed.and_then(|()| self.run_as(running, listener, &told, &labels, shell));
         listener.ends(&running);
         done
     }
@@ -128,7 +140,7 @@ impl<'a> Job<'a> {
         shell: Option<Shell>,
     ) -> Result<Run, Error> {
         let setup = &self.plan.setup;
-        let files = self.files()?;
+        let files = self.files(running.info)?;
         let evaluator = self.scenario.evaluator(&self.plan);
         let evaluator = match self.world {
             World::Emulate => evaluator.emulated(),
@@ -158,13 +170,15 @@ impl<'a> Job<'a> {
         Ok(Run::new(watched.run, verdicts, why, left, watched.held))
     }
 
-    fn labels(&self) -> Labels {
+    fn labels(&self, made: Option<&Provenance>) -> Labels {
         Labels {
             scenario: self.scenario.name.clone(),
             law: self.plan.law.clone(),
             laws: self.plan.law_names.clone(),
             bottleneck: self.scenario.bottleneck,
             slowest: self.scenario.slowest.clone(),
+            values: self.scenario.values(),
+            made_by: made.map(Provenance::metadata).unwrap_or_default(),
             loads: self.loads(),
         }
     }
@@ -180,13 +194,25 @@ impl<'a> Job<'a> {
         self.scenario.loads.iter().map(|load| load.as_ref().map(info)).collect()
     }
 
-    fn files(&self) -> Result<Option<Files>, Error> {
+    /// Writes what makes the run into its folder, if it has one.
+    fn write_provenance(&self, made: &Provenance) -> Result<(), Error> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
+        let run = made.run_file(&self.scenario.file, self.command);
+        for (name, text) in [(RUN_FILE, run), (SCENARIO_FILE, made.scenario_file())] {
+            let path = folder.join(name);
+            std::fs::write(&path, text).map_err(|e| Error::write(&path, e))?;
+        }
+        Ok(())
+    }
+
+    fn files(&self, info: &RunInfo) -> Result<Option<Files>, Error> {
         let place = match &self.folder {
-            Some(folder) => Place::Folder(make_folder(folder)?),
+            Some(folder) => Place::Folder(folder),
             None if self.keeps_samples => Place::Memory,
             None => return Ok(None),
         };
-        Files::create(place, &self.plan.setup).map(Some)
+        Files::create(place, &self.plan.setup, info).map(Some)
     }
 
     fn capture(&self) -> Result<Option<PacketFile<'_>>, Error> {
@@ -225,11 +251,6 @@ pub fn run_all<T: Send>(
         done.get_or_insert_with(|| run(index));
     }
     done.into_iter().flatten().collect()
-}
-
-fn make_folder(folder: &Path) -> Result<&Path, Error> {
-    std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-    Ok(folder)
 }
 
 /// The setup that results of a shell alone describe.

@@ -69,6 +69,7 @@ mod job;
 mod listen;
 mod observe;
 pub mod papers;
+mod provenance;
 mod question;
 mod results;
 
@@ -81,6 +82,7 @@ pub use experiment::without_repeats;
 pub use experiment::{Experiment, Planned, ignored};
 pub use job::{Job, run_all};
 pub use listen::{Cancel, Cancelled, Listener, Progress, Running, StopReason, Warning};
+pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use results::{Failed, OfLaw, Results, Run, Samples};
 

@@ -23,6 +23,10 @@ pub struct RunInfo {
     pub duration: Duration,
     /// The version of Ratewire that made the run.
     pub version: String,
+    /// Values set in place of the scenario's own: pairs of a key's path and a value.
+    pub values: Vec<(String, String)>,
+    /// The experiment that the run belongs to, for the metadata of tables; may be empty.
+    pub made_by: String,
     /// Time between two samples of the same flow or link; zero when it is not constant.
     pub sampling: Duration,
     /// Where packets went.

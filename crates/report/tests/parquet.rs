@@ -8,7 +8,7 @@ use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Encoding, Type};
-use ratewire_report::parquet::{ROW_GROUP, Row, Table, When};
+use ratewire_report::parquet::{MADE_BY, ROW_GROUP, Row, Table, When, copy};
 use ratewire_report::{
     ConnectionRow, FlowInfo, FlowRow, GroupRow, LinkInfo, LinkRow, NodeInfo, OverlayInfo, RunInfo,
     SenderRow, Topology, TrafficInfo, Transfer,
@@ -42,7 +42,7 @@ fn info() -> RunInfo {
 }
 
 fn flows_file() -> Vec<u8> {
-    let mut writer = Table::new(Vec::new()).unwrap();
+    let mut writer = Table::new(Vec::new(), &info()).unwrap();
     for i in 0..ROWS {
         let sample = FlowRow {
             at: Time::ZERO + Duration::from_millis(10 * i),
@@ -71,7 +71,7 @@ fn links_file() -> Vec<u8> {
 }
 
 fn file<R: Row<Begins = When>>(samples: &[R]) -> Vec<u8> {
-    let mut table = Table::new(Vec::new()).unwrap();
+    let mut table = Table::new(Vec::new(), &info()).unwrap();
     samples.iter().for_each(|sample| table.write(&info(), WHEN, sample).unwrap());
     table.finish().unwrap()
 }
@@ -126,7 +126,7 @@ fn completions_file() -> Vec<u8> {
         ..listed
     };
     let unfinished = Transfer { flow: 18, took: None, ..arrived };
-    let mut table = Table::new(Vec::new()).unwrap();
+    let mut table = Table::new(Vec::new(), &info()).unwrap();
     for transfer in [listed, arrived, unfinished] {
         table.write(&info(), (), &transfer).unwrap();
     }
@@ -179,6 +179,42 @@ fn links_read_back() {
     assert_eq!(column("queue_packets_max").as_primitive::<UInt32Type>().value(0), 9);
     assert_eq!(column("drops_packets").as_primitive::<UInt64Type>().value(0), 3);
     assert_eq!(column("paused").as_primitive::<Float64Type>().value(0), 0.25);
+}
+
+/// A value set in place of the scenario's own has a column, and the metadata have the experiment.
+#[test]
+fn values_that_were_set_and_the_experiment_read_back() {
+    let pair = |key: &str, value: &str| (key.to_string(), value.to_string());
+    let of = |rate: &str| {
+        let values = vec![pair("bottleneck.rate", rate), pair("seed", "7"), pair("link", "[]")];
+        let made_by = format!("{{ \"rate\": \"{rate}\" }}\n");
+        let info = RunInfo { values, made_by, ..info() };
+        let mut table = Table::new(Vec::new(), &info).unwrap();
+        table.write(&info, WHEN, &LinkRow::default()).unwrap();
+        table.finish().unwrap()
+    };
+    let names = |batch: &RecordBatch| -> Vec<String> {
+        batch.schema().fields().iter().map(|field| field.name().clone()).collect()
+    };
+    let made_by = |file: &[u8]| {
+        let file = bytes::Bytes::copy_from_slice(file);
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let pairs = reader.metadata().file_metadata().key_value_metadata().cloned();
+        let own = pairs.unwrap().into_iter().find(|pair| pair.key == MADE_BY);
+        own.unwrap().value.unwrap()
+    };
+    let (slow, fast) = (of("1M"), of("2M"));
+    assert_eq!(made_by(&slow), "{ \"rate\": \"1M\" }");
+    let batches = [read(slow.clone()).1, read(fast).1].concat();
+    assert_eq!(names(&batches[0])[3..8], ["law", "seed", "bottleneck.rate", "set.link", "link"]);
+    let column = batches[1]["bottleneck.rate"].as_dictionary::<UInt32Type>();
+    assert_eq!(column.values().as_string::<i32>().value(column.keys().value(0) as usize), "2M");
+    // A copy of one table is the table; one of several says what made each.
+    let one = copy::<LinkRow, _>(&batches[..1], &[made_by(&slow)], Vec::new()).unwrap();
+    assert_eq!(one, slow);
+    let both = copy::<LinkRow, _>(&batches, &["{}".into(), "{ }\n".into()], Vec::new()).unwrap();
+    assert_eq!(made_by(&both), "[{},\n{ }]");
+    assert_eq!(read(both).1[0].num_rows(), 2);
 }
 
 #[test]

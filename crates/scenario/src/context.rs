@@ -26,6 +26,8 @@ pub(crate) struct Context<'a> {
     /// Laws that the scenario may name.
     pub laws: &'a LawSet,
     read_file: ReadFile<'a>,
+    /// Texts of files that were read before, which the scenario may not name any more.
+    known: BTreeMap<String, Arc<str>>,
     files: RefCell<BTreeMap<String, Arc<str>>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     errors: Cell<usize>,
@@ -50,13 +52,14 @@ impl<'a> Context<'a> {
         sources: &'a [Source],
         laws: &'a LawSet,
         read_file: ReadFile<'a>,
-        files: BTreeMap<String, Arc<str>>,
+        known: BTreeMap<String, Arc<str>>,
     ) -> Context<'a> {
         Context {
             sources,
             laws,
             read_file,
-            files: RefCell::new(files),
+            known,
+            files: RefCell::default(),
             diagnostics: RefCell::default(),
             errors: Cell::new(0),
             noted: RefCell::default(),
@@ -202,9 +205,9 @@ impl<'a> Context<'a> {
         if let Some(text) = self.files.borrow().get(name) {
             return Some(text.clone());
         }
-        match (self.read_file)(name) {
+        let known = self.known.get(name).cloned();
+        match known.map_or_else(|| (self.read_file)(name).map(Into::into), Ok) {
             Ok(text) => {
-                let text: Arc<str> = text.into();
                 self.files.borrow_mut().insert(name.to_string(), text.clone());
                 Some(text)
             }

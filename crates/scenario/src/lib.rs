@@ -31,6 +31,7 @@ mod builder;
 mod context;
 mod diagnostic;
 mod document;
+mod effective;
 mod ensemble;
 pub mod expect;
 #[doc(hidden)]

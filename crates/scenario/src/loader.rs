@@ -116,6 +116,7 @@ impl Loader<'_> {
                 files,
                 folder: None,
                 overrides: values.to_vec(),
+                document: Arc::new(root),
             }),
             _ if values.is_empty() => Err(diagnostics),
             _ => {

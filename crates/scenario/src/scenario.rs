@@ -11,6 +11,7 @@ use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration};
 
 use crate::diagnostic::{Diagnostic, Severity, nearest};
+use crate::document::{Item, Value};
 use crate::expect::{Evaluator, Expectation};
 use crate::ignored::GivenOption;
 use crate::laws::LawBook;
@@ -18,7 +19,7 @@ use crate::loader::{IN_TREE, Loader, read_file};
 use crate::traffic::Load;
 use crate::users::NamedUser;
 use crate::uses::Uses;
-use crate::{ensemble, missing_ports, readers, requirements, trust};
+use crate::{effective, ensemble, missing_ports, overrides, readers, requirements, trust};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -57,6 +58,8 @@ pub struct Scenario {
     pub(crate) files: BTreeMap<String, Arc<str>>,
     pub(crate) folder: Option<PathBuf>,
     pub(crate) overrides: Vec<(String, String)>,
+    /// The document with the overrides applied.
+    pub(crate) document: Arc<Item>,
 }
 
 /// A run, and the names of its laws.
@@ -169,6 +172,31 @@ impl Scenario {
         let mut scenario = Loader { laws }.read(file, text, overrides, &read_file, files)?;
         scenario.folder.clone_from(&self.folder);
         Ok(scenario)
+    }
+
+    /// Values set in place of the scenario's own: pairs of a path and a value.
+    ///
+    /// Of values for one path only the last is listed, because it replaces the others.
+    pub fn values(&self) -> Vec<(String, String)> {
+        let paths: Vec<_> =
+            self.overrides.iter().map(|(path, _)| overrides::whole_path(path)).collect();
+        let is_last = |at: &usize| !paths[at + 1..].contains(&paths[*at]);
+        (0..paths.len()).filter(is_last).map(|at| self.overrides[at].clone()).collect()
+    }
+
+    /// Files that the scenario names: each name as the scenario has it, and the file's text.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.files.iter().map(|(name, text)| (name.as_str(), text.as_ref()))
+    }
+
+    /// The scenario that a run takes, as TOML: with values set, and one law and seed.
+    ///
+    /// Read from the scenario's folder, the text gives an equal [`Setup`]. Comments are not kept.
+    pub fn effective(&self, law: &str, seed: u64) -> String {
+        let mut root = Item::clone(&self.document);
+        effective::put(&mut root, "seed", Value::Integer(seed.into()));
+        effective::put(&mut root, "law", Value::Text(law.to_string()));
+        effective::text(&root)
     }
 
     /// Whether any link is paused while its far end has no room.

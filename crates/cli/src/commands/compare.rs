@@ -3,16 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use ratewire::folder::{COMPARISON, OutputFolder};
-use ratewire::{Error, Job, without_repeats};
+use ratewire::{Error, ExperimentRecord, Job, without_repeats};
 use ratewire_report::{Comparison, Page, Run, Summary, html, table};
 use ratewire_scenario::{Diagnostic, Scenario};
+use serde::Serialize;
 
 use super::load::load;
-use super::run::default_folder;
 use crate::arguments::{listed, whole_number};
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
 use crate::output::{complain, fail, missing, print};
+use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;
 
@@ -38,7 +39,8 @@ pub(crate) struct Args {
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Folder for comparison.html and comparison.json [default: out/NAME-OF-THE-SCENARIO]
+    /// Folder for comparison.html and comparison.json [default: out/NAME-OF-THE-SCENARIO,
+    /// or a folder beside it if that has a comparison of another experiment]
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Write no files
@@ -76,6 +78,7 @@ pub(crate) fn compare(args: &Args) -> Exit {
     let seed = experiment.scenario().seed;
     let seeds = (0..args.seeds).map(|offset| seed.wrapping_add(offset));
     let experiment = experiment.laws(laws).seeds(seeds).without_samples();
+    let record = experiment.record();
     let scenario = experiment.scenario();
     let planned = match experiment.plan() {
         Ok(planned) => planned,
@@ -91,15 +94,16 @@ pub(crate) fn compare(args: &Args) -> Exit {
     if !has_chance {
         jobs.retain(|job| job.plan().setup.seed == seed);
     }
-    let out = (!args.no_files)
-        .then(|| args.out.clone().unwrap_or_else(|| default_folder(&args.scenario)));
+    let place = (!args.no_files).then(|| {
+        Place::choose(args.out.as_deref(), name_of(&args.scenario), COMPARISON, &record.digest)
+    });
+    let out = place.as_ref().map(|place| place.folder.as_path());
     // The folder is opened before the runs, so that nobody waits for results that cannot be
     // written.
-    let output =
-        match out.as_deref().map(|out| OutputFolder::open(out, COMPARISON, &[])).transpose() {
-            Ok(output) => output,
-            Err(failure) => return fail(&failure),
-        };
+    let output = match out.map(|out| OutputFolder::open(out, COMPARISON, &[])).transpose() {
+        Ok(output) => output,
+        Err(failure) => return fail(&failure),
+    };
     let keep = |_: &Job<'_>, run: ratewire::Run| -> Kept {
         let is_first = run.seed() == seed;
         (run.summary().clone(), is_first.then(|| run.into_report()))
@@ -109,20 +113,36 @@ pub(crate) fn compare(args: &Args) -> Exit {
     let told = if whole.is_empty() {
         Exit::Done
     } else {
-        tell(scenario, whole, has_chance, output.as_ref().zip(out.as_deref()), args)
+        let compared = Compared { scenario, record: &record, has_chance };
+        tell(&compared, whole, output.as_ref().zip(place.as_ref()), args)
     };
     let missing = failures.iter().map(|(job, failure)| missing(job, failure));
     Exit::of(missing.chain([told]))
 }
 
+/// What was compared.
+struct Compared<'a> {
+    scenario: &'a Scenario,
+    record: &'a ExperimentRecord,
+    has_chance: bool,
+}
+
+/// The schema of `comparison.json`, whose first key is `generator`.
+#[derive(Serialize)]
+struct ComparisonFile<'a> {
+    experiment: &'a ExperimentRecord,
+    #[serde(flatten)]
+    comparison: &'a Comparison,
+}
+
 /// Writes and prints the comparison.
 fn tell(
-    scenario: &Scenario,
+    compared: &Compared<'_>,
     laws: Vec<OfLaw<Kept>>,
-    has_chance: bool,
-    out: Option<(&OutputFolder, &Path)>,
+    out: Option<(&OutputFolder, &Place)>,
     args: &Args,
 ) -> Exit {
+    let Compared { scenario, record, has_chance } = *compared;
     let mut runs = Vec::new();
     let mut summaries = Vec::new();
     for (law, done) in laws {
@@ -131,15 +151,17 @@ fn tell(
         runs.extend(drawn.into_iter().flatten());
     }
     let comparison = Comparison::of(&summaries, has_chance);
-    let json = ratewire_report::json(&comparison);
-    if let Some((output, _)) = out {
+    let file = ComparisonFile { experiment: record, comparison: &comparison };
+    let json = ratewire_report::json(&file);
+    if let Some((output, place)) = out {
         let page = Page { scenario_text: Some(scenario.source_text.clone()), ..Page::new(runs) };
         let html = html::render_comparison(&comparison, &page);
         if let Err(failure) = output.put_in_place(&[], [html, json.clone()]) {
             return fail(&failure);
         }
+        place.note_latest();
     }
-    if args.json { print(&json) } else { show(&comparison, out.map(|(_, out)| out)) }
+    if args.json { print(&json) } else { show(&comparison, out.map(|(_, place)| &*place.folder)) }
 }
 
 /// The requested laws.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use ratewire::folder::REPORT;
 use ratewire::{Error, Experiment, Planned, Results, World, remedies, without_repeats};
 use ratewire_report::table;
 use ratewire_units::text::legible_lines;
@@ -10,10 +11,11 @@ use ratewire_units::text::legible_lines;
 use super::dry;
 use super::load::load;
 use super::users::{UserArgs, warn_of_hidden_files};
-use crate::arguments::{listed, whole_number, worlds};
+use crate::arguments::{command_line, listed, whole_number, worlds};
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
 use crate::output::{complain, fail, print};
+use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;
 
@@ -33,7 +35,8 @@ pub(crate) struct Args {
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Folder for the report and the data [default: out/NAME-OF-THE-SCENARIO]
+    /// Folder for the report and the data [default: out/NAME-OF-THE-SCENARIO, or a folder
+    /// beside it if that has results of another experiment]
     #[arg(long, short)]
     out: Option<PathBuf>,
     /// Write no files
@@ -67,6 +70,14 @@ pub(crate) fn run(args: &Args) -> Exit {
 
 fn carry_out(args: &Args) -> Result<Exit, Exit> {
     let experiment = experiment(args)?;
+    let place = (!args.no_files).then(|| {
+        let (out, digest) = (args.out.as_deref(), experiment.digest());
+        Place::choose(out, name_of(&args.scenario), REPORT, &digest)
+    });
+    let experiment = match &place {
+        Some(place) => experiment.folder(&place.folder),
+        None => experiment,
+    };
     let scenario = experiment.scenario();
     let mut warnings = scenario.warnings.clone();
     let chooses_law = |set: &String| set.split('=').next().is_some_and(|path| path.trim() == "law");
@@ -96,9 +107,9 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
         tell!("ratewire: nothing is left to run");
         return Err(Exit::Unable);
     }
-    let out = folder(args);
+    let out = place.as_ref().map(|place| place.folder.as_path());
     if args.dry_run {
-        let printed = dry::runs(&planned.jobs, out.as_deref(), experiment.users());
+        let printed = dry::runs(&planned.jobs, out, experiment.users());
         return Ok(Exit::of([printed, held.err().unwrap_or(Exit::Done)]));
     }
     let show_progress = !args.quiet && !args.json;
@@ -108,7 +119,10 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
         Err(Error::Incomplete(results)) => *results,
         Err(error) => return Err(fail(&error)),
     };
-    Ok(tell(&results, planned.jobs.len(), out.as_deref(), args))
+    if let Some(place) = place.as_ref().filter(|_| results.is_written()) {
+        place.note_latest();
+    }
+    Ok(tell(&results, planned.jobs.len(), out, args))
 }
 
 /// The experiment that the command line describes.
@@ -119,7 +133,8 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
     let mut experiment = load(&args.scenario, &args.set, &taken)?
         .worlds(args.world.iter().copied())
         .capture(&args.capture)
-        .without_samples();
+        .without_samples()
+        .command(command_line());
     if !args.law.is_empty() {
         experiment = experiment.laws(&args.law);
     }
@@ -129,20 +144,7 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
     if let Some(question) = &args.why {
         experiment = experiment.why(question);
     }
-    if let Some(out) = folder(args) {
-        experiment = experiment.folder(out);
-    }
     args.users.apply(experiment)
-}
-
-/// Folder of the results, unless `--no-files` is given.
-fn folder(args: &Args) -> Option<PathBuf> {
-    let own = || args.out.clone().unwrap_or_else(|| default_folder(&args.scenario));
-    (!args.no_files).then(own)
-}
-
-pub(crate) fn default_folder(scenario: &Path) -> PathBuf {
-    Path::new("out").join(scenario.file_stem().unwrap_or_default())
 }
 
 /// Warns of laws that are left out, and of seeds that change nothing.

@@ -12,6 +12,7 @@ use ratewire_scenario::{Loader, Scenario};
 pub use plan::{Planned, ignored};
 
 use crate::listen::Listener;
+use crate::provenance::{ExperimentRecord, Provenance};
 use crate::{Error, Results};
 
 /// A scenario with chosen laws, seeds, values and worlds; running it gives [`Results`].
@@ -45,6 +46,7 @@ pub struct Experiment {
     why: Option<String>,
     users: Users,
     keeps_samples: bool,
+    command: Vec<String>,
 }
 
 impl Experiment {
@@ -106,6 +108,7 @@ impl Experiment {
             why: None,
             users: Users::default(),
             keeps_samples: true,
+            command: Vec::new(),
         }
     }
 
@@ -161,9 +164,15 @@ impl Experiment {
     /// run.
     ///
     /// The folder and its parents are created if they are missing. Results replace earlier ones
-    /// there, all or none.
+    /// there, all or none; [`own_folder`](crate::folder::own_folder) finds a folder without results
+    /// of other experiments.
     pub fn folder(self, folder: impl Into<PathBuf>) -> Experiment {
         Experiment { folder: Some(folder.into()), ..self }
+    }
+
+    /// Command line that asks for the experiment, for `run.json` in the folder of each run.
+    pub fn command<W: Into<String>>(self, words: impl IntoIterator<Item = W>) -> Experiment {
+        Experiment { command: words.into_iter().map(Into::into).collect(), ..self }
     }
 
     /// Captures packets of these links in `packets.pcapng` in the folder of each run.
@@ -195,6 +204,25 @@ impl Experiment {
     /// XCP).
     pub fn without_samples(self) -> Experiment {
         Experiment { keeps_samples: false, ..self }
+    }
+
+    /// SHA-256 of all that determines the runs, in hexadecimal digits.
+    ///
+    /// Equal experiments have equal digests, whatever their files are called and whichever version
+    /// of Ratewire runs them. Laws of a program count by name.
+    pub fn digest(&self) -> String {
+        self.record().digest
+    }
+
+    /// What makes the results: the digest, values that were set, and digests of files.
+    pub fn record(&self) -> ExperimentRecord {
+        let mut runs = Vec::new();
+        for (law, world) in self.laws.iter().flat_map(|l| self.worlds.iter().map(move |w| (l, *w)))
+        {
+            let digest = |seed: &u64| Provenance::of(&self.scenario, law, *seed, world).digest;
+            runs.extend(self.seeds.iter().map(digest));
+        }
+        ExperimentRecord::of(&self.scenario, runs.iter().map(String::as_str))
     }
 
     /// The scenario.

@@ -111,7 +111,8 @@ impl<'a> Planned<'a> {
         let folder = experiment.folder.as_deref();
         let folder = folder.map(|folder| made_in(folder, &name, seed, others));
         let job = Job::new(scenario, plan, world).with_users(&experiment.users);
-        self.jobs.push(Job { folder, keeps_samples: experiment.keeps_samples, ..job });
+        let (keeps_samples, command) = (experiment.keeps_samples, &experiment.command[..]);
+        self.jobs.push(Job { folder, keeps_samples, command, ..job });
         Ok(())
     }
 
@@ -136,6 +137,7 @@ impl<'a> Planned<'a> {
             runs: Vec::new(),
             failures: Vec::new(),
             unwritten: None,
+            experiment: experiment.record(),
             scenario_text: experiment.scenario.source_text.clone(),
             description: experiment.scenario.description.clone(),
             left_out: left_out.clone(),
@@ -153,7 +155,7 @@ impl<'a> Planned<'a> {
         // Results of finished runs are written even if other runs failed.
         if let Some(output) = output.filter(|_| !results.runs.is_empty()) {
             let page: Page = results.page();
-            let pages = [html::render(&page), summary_json(&page)];
+            let pages = [html::render(&page), summary_json(&results.experiment, &page)];
             results.unwritten = output.put_in_place(&whole, pages).err();
         }
         if results.is_complete() { Ok(results) } else { Err(Error::Incomplete(Box::new(results))) }

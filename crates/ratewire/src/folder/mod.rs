@@ -1,6 +1,7 @@
 //! Writes results into a folder in one step: they are made aside and put in place together at the
 //! end. A run that is stopped or fails leaves earlier results unchanged.
 
+mod choose;
 pub(crate) mod ours;
 mod replace;
 
@@ -9,6 +10,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
+pub use choose::{LATEST, holds_another, own_folder, point_latest};
 use replace::{JOURNAL, NEW, Replacement, System};
 
 /// Subfolder for incomplete results, which a query over `FOLDER/*/flows.parquet` does not find.

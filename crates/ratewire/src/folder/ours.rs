@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ratewire_report::{JSON_HEAD, html};
 
+use crate::provenance::EFFECTIVE_HEAD;
+
 /// Folder for the output of an emulated run's programs.
 pub(crate) const PROGRAMS: &str = "programs";
 
@@ -16,8 +18,15 @@ const PAGES: [[&str; 2]; 2] = [super::REPORT, super::COMPARISON];
 pub(super) const NO_RUN: &str =
     "what is there is no earlier run's; move it, or choose another path";
 
+/// File in a run's folder with what made the run.
+pub(crate) const RUN_FILE: &str = "run.json";
+/// File in a run's folder with the scenario as the run took it.
+pub(crate) const SCENARIO_FILE: &str = "scenario.toml";
+
 /// Files in a run's folder.
-const FILES: [&str; 7] = [
+const FILES: [&str; 9] = [
+    RUN_FILE,
+    SCENARIO_FILE,
     "flows.parquet",
     "links.parquet",
     "completions.parquet",
@@ -89,11 +98,13 @@ pub(super) fn is_run(folder: &Path) -> bool {
     is_name_of_run(name_of(folder)) && is_of_run(&samples)
 }
 
-/// Whether a file in a run's folder is Ratewire's: it has such a name, and the right first bytes or
-/// no content.
+/// Whether a file in a run's folder is Ratewire's: it has such a name, and begins with the right
+/// bytes as far as it goes.
 pub(super) fn is_of_run(path: &Path) -> bool {
     let starts: &[u8] = match name_of(path) {
         name if !FILES.contains(&name) => return false,
+        RUN_FILE => JSON_HEAD.as_bytes(),
+        SCENARIO_FILE => EFFECTIVE_HEAD.as_bytes(),
         name if name.ends_with(".pcapng") => &PCAPNG,
         _ => PARQUET,
     };
@@ -101,8 +112,10 @@ pub(super) fn is_of_run(path: &Path) -> bool {
         return false;
     }
     let mut head = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(4).read_to_end(&mut head));
-    read.is_ok() && (head.is_empty() || head == starts)
+    let length = starts.len() as u64;
+    let read = File::open(path).and_then(|file| file.take(length).read_to_end(&mut head));
+    // A process may have been killed while it wrote the first bytes.
+    read.is_ok() && starts.starts_with(&head)
 }
 
 /// Whether a file in the folder [`PROGRAMS`] is Ratewire's: `N-HOST.txt`.

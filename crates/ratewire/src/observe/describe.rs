@@ -23,6 +23,10 @@ pub struct Labels {
     pub bottleneck: Option<LinkId>,
     /// Links to show where not all can be shown.
     pub slowest: Vec<LinkId>,
+    /// Values set in place of the scenario's own.
+    pub values: Vec<(String, String)>,
+    /// The experiment, for the metadata of tables; empty if no table is kept.
+    pub made_by: String,
     /// Requested load of each class of arriving traffic, if it has one.
     pub loads: Vec<Option<LoadInfo>>,
 }
@@ -76,6 +80,8 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         world,
         duration: setup.duration,
         version: env!("CARGO_PKG_VERSION").to_string(),
+        values: labels.values.clone(),
+        made_by: labels.made_by.clone(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
         topology: Topology { nodes, links: links.collect() },
         flows: flows.collect(),

@@ -87,12 +87,13 @@ impl Files {
     ///
     /// # Errors
     /// An error if a file cannot be created.
-    pub(crate) fn create(place: Place<'_>, setup: &Setup) -> Result<Files, Error> {
-        let overlay = setup.overlay.as_ref().map(|_| OverlayFiles::create(place)).transpose()?;
+    pub(crate) fn create(place: Place<'_>, setup: &Setup, info: &RunInfo) -> Result<Files, Error> {
+        let overlay = setup.overlay.as_ref().map(|_| OverlayFiles::create(place, info));
+        let overlay = overlay.transpose()?;
         Ok(Files {
-            flows: Output::create(place, "flows.parquet")?,
-            links: Output::create(place, "links.parquet")?,
-            completions: Output::create(place, "completions.parquet")?,
+            flows: Output::create(place, "flows.parquet", info)?,
+            links: Output::create(place, "links.parquet", info)?,
+            completions: Output::create(place, "completions.parquet", info)?,
             overlay,
         })
     }
@@ -129,11 +130,11 @@ impl Files {
 }
 
 impl OverlayFiles {
-    fn create(place: Place<'_>) -> Result<OverlayFiles, Error> {
+    fn create(place: Place<'_>, info: &RunInfo) -> Result<OverlayFiles, Error> {
         Ok(OverlayFiles {
-            groups: Output::create(place, "groups.parquet")?,
-            connections: Output::create(place, "connections.parquet")?,
-            senders: Output::create(place, "senders.parquet")?,
+            groups: Output::create(place, "groups.parquet", info)?,
+            connections: Output::create(place, "connections.parquet", info)?,
+            senders: Output::create(place, "senders.parquet", info)?,
         })
     }
 
@@ -145,7 +146,7 @@ impl OverlayFiles {
 }
 
 impl<R: Row> Output<R> {
-    fn create(place: Place<'_>, name: &str) -> Result<Output<R>, Error> {
+    fn create(place: Place<'_>, name: &str, info: &RunInfo) -> Result<Output<R>, Error> {
         let (path, sink) = match place {
             Place::Folder(folder) => {
                 let path = folder.join(name);
@@ -154,7 +155,7 @@ impl<R: Row> Output<R> {
             }
             Place::Memory => (PathBuf::from(name), Sink::Memory(Vec::new())),
         };
-        let table = Table::new(sink).map_err(|e| failure(&path, e))?;
+        let table = Table::new(sink, info).map_err(|e| failure(&path, e))?;
         Ok(Output { path, table })
     }
 

@@ -14,6 +14,7 @@ use serde::Serialize;
 pub use run::Run;
 pub use samples::Samples;
 
+use crate::provenance::ExperimentRecord;
 use crate::{Error, folder};
 
 /// Results of an experiment: its runs, in the order of laws, worlds and seeds.
@@ -34,6 +35,7 @@ pub struct Results {
     pub(crate) runs: Vec<Run>,
     pub(crate) failures: Vec<Failed>,
     pub(crate) unwritten: Option<Error>,
+    pub(crate) experiment: ExperimentRecord,
     pub(crate) scenario_text: String,
     pub(crate) description: Option<String>,
     pub(crate) left_out: Vec<LeftOut>,
@@ -51,6 +53,7 @@ pub struct Failed {
 /// The schema of `summary.json`, whose first key is `generator`.
 #[derive(Serialize)]
 struct SummaryFile<'a> {
+    experiment: &'a ExperimentRecord,
     runs: Vec<&'a Summary>,
     /// Links whose utilisation and queue the summary names.
     verdict_links: Vec<String>,
@@ -81,6 +84,11 @@ impl Results {
     /// [`Error::Incomplete`].
     pub fn failures(&self) -> &[Failed] {
         &self.failures
+    }
+
+    /// Whether the experiment's folder has these results.
+    pub fn is_written(&self) -> bool {
+        !self.runs.is_empty() && self.unwritten.is_none()
     }
 
     /// Why the experiment's folder could not be written, if so.
@@ -147,7 +155,7 @@ impl Results {
 
     /// Figures of all runs and the expectations, as in `summary.json`.
     pub fn json(&self) -> String {
-        summary_json(&self.page())
+        summary_json(&self.experiment, &self.page())
     }
 
     /// Figures of all runs as tables, in the width of the terminal.
@@ -173,8 +181,9 @@ impl Results {
 }
 
 /// The text of `summary.json` for a page's runs.
-pub(crate) fn summary_json(page: &Page) -> String {
+pub(crate) fn summary_json(experiment: &ExperimentRecord, page: &Page) -> String {
     ratewire_report::json(&SummaryFile {
+        experiment,
         runs: page.runs.iter().map(|run| &run.summary).collect(),
         verdict_links: ratewire_report::verdict_links(&page.runs),
         expectations: &page.expectations,

@@ -8,15 +8,17 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
-use ratewire_report::parquet::{Row, copy};
+use parquet::file::metadata::ParquetMetaDataReader;
+use ratewire_report::parquet::{MADE_BY, Row, copy};
 
 use crate::Error;
 use crate::observe::Stored;
 
 /// Samples of one kind, of one run or several, a row each.
 ///
-/// Column names contain units; `world`, `law` and `seed` name the run in every row. Empty if
-/// samples were not kept ([`Experiment::without_samples`](crate::Experiment::without_samples)).
+/// Column names contain units; `world`, `law` and `seed` name the run in every row, and so does
+/// each value that was set, in a column of its key's name. Empty if samples were not kept
+/// ([`Experiment::without_samples`](crate::Experiment::without_samples)).
 #[derive(Clone, Debug)]
 pub struct Samples<R> {
     tables: Vec<Stored>,
@@ -83,21 +85,43 @@ impl<R: Row> Samples<R> {
     pub fn write_parquet(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
         let batches = self.batches()?;
+        let made_by = self.made_by()?;
         let file = File::create(path).map_err(|e| Error::write(path, e))?;
-        let mut out = copy::<R, _>(&batches, BufWriter::new(file))
+        let mut out = copy::<R, _>(&batches, &made_by, BufWriter::new(file))
             .map_err(|e| Error::write(path, io::Error::other(e)))?;
         out.flush().map_err(|e| Error::write(path, e))
+    }
+}
+
+impl<R> Samples<R> {
+    /// What made the runs, one text a table.
+    fn made_by(&self) -> Result<Vec<String>, Error> {
+        let of = |table| made_by(table).map_err(|e| cannot_read(table, e));
+        self.tables.iter().map(of).collect()
     }
 }
 
 fn reader(table: &Stored) -> Result<ParquetRecordBatchReader, ParquetError> {
     match table {
         Stored::Memory(bytes) => ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?.build(),
-        Stored::File(path) => {
-            let file = File::open(path).map_err(|e| ParquetError::External(Box::new(e)))?;
-            ParquetRecordBatchReaderBuilder::try_new(file)?.build()
-        }
+        Stored::File(path) => ParquetRecordBatchReaderBuilder::try_new(open(path)?)?.build(),
     }
+}
+
+/// What made the run of a table, as the table's metadata say.
+fn made_by(table: &Stored) -> Result<String, ParquetError> {
+    let read = ParquetMetaDataReader::new();
+    let metadata = match table {
+        Stored::Memory(bytes) => read.parse_and_finish(bytes)?,
+        Stored::File(path) => read.parse_and_finish(&open(path)?)?,
+    };
+    let pairs = metadata.file_metadata().key_value_metadata();
+    let own = pairs.into_iter().flatten().find(|pair| pair.key == MADE_BY);
+    Ok(own.and_then(|pair| pair.value.clone()).unwrap_or_default())
+}
+
+fn open(path: &Path) -> Result<File, ParquetError> {
+    File::open(path).map_err(|e| ParquetError::External(Box::new(e)))
 }
 
 fn cannot_read(table: &Stored, e: ParquetError) -> Error {

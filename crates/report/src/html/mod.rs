@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use crate::figure::plural;
 use crate::plots::Plot;
-use crate::{CheckedExpectation, LeftOut, Run};
+use crate::{CheckedExpectation, LeftOut, Run, RunInfo};
 pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
@@ -176,6 +176,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
         ("Flows", flows(&page.runs)),
         ("World", name(&crate::headline::worlds(&page.runs))),
         (if seeds.len() == 1 { "Seed" } else { "Seeds" }, shown.join(", ")),
+        ("Set", set(info)),
         ("Ratewire", name(&info.version)),
     ];
     let failed = page.expectations.iter().filter(|e| !e.passed).count();
@@ -199,6 +200,12 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
         .arriving()
         .map_or_else(String::new, |text| format!("<p class=\"note\">{}</p>", escape(&text)));
     headed(title, &(verdict + &untrue), facts, &(description + &arriving))
+}
+
+/// Values set in place of the scenario's own, as a command line has them.
+fn set(info: &RunInfo) -> String {
+    let all = info.values.iter().map(|(key, value)| format!("{key}={value}"));
+    escape(&crate::figure::clip(&all.collect::<Vec<_>>().join(", "), 1000))
 }
 
 /// The number of listed flows and of arrived flows, which differs between seeds.

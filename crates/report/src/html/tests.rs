@@ -106,6 +106,18 @@ fn nothing_at_all_is_a_page() {
 }
 
 #[test]
+fn values_that_were_set_are_told() {
+    let with = |values: &[(&str, &str)]| {
+        let values = values.iter().map(|(key, value)| (key.to_string(), value.to_string()));
+        let info = RunInfo { values: values.collect(), ..info("xcp", 1, 1) };
+        rendered(&Page::new(vec![run(info, 3, 1.0)]))
+    };
+    let told = with(&[("bottleneck.rate", "10M"), ("name", EVIL)]);
+    assert!(told.contains("<dt>Set</dt><dd>bottleneck.rate=10M, name=&lt;script"));
+    assert!(!with(&[]).contains("<dt>Set</dt>"));
+}
+
+#[test]
 fn a_few_changes_are_marked_and_many_are_not() {
     let with = |count: u64| {
         let change = |i| ChangeInfo {

@@ -30,6 +30,19 @@ pub(super) fn run<R>() -> [Column<R>; 3] {
     ]
 }
 
+/// A column for each value set in place of the scenario's own, called by its key.
+///
+/// Law and seed have columns already. Another key with the name of a column is called `set.KEY`.
+pub(super) fn values<R>(values: &[(String, String)], own: &[String]) -> Vec<Column<R>> {
+    let others = values.iter().filter(|(key, _)| !["law", "seed"].contains(&key.as_str()));
+    let column = |(key, value): &(String, String)| {
+        let name = if own.contains(key) { format!("set.{key}") } else { key.clone() };
+        let cells = Cells::Constant(StringDictionaryBuilder::new(), value.clone());
+        Column { name: name.into(), cells, is_varied: false }
+    };
+    others.map(column).collect()
+}
+
 /// Null are: a window without limit, values that only a program's sockets know, a round-trip time
 /// before the first measurement, and a pace that the law does not ask for.
 impl Row for FlowRow {

@@ -8,6 +8,7 @@
 
 mod columns;
 
+use std::borrow::Cow;
 use std::io::Write;
 use std::sync::Arc;
 
@@ -18,6 +19,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 use parquet::schema::types::ColumnPath;
 use ratewire_units::{Duration, Time};
@@ -73,9 +75,12 @@ pub struct When {
     pub interval: Duration,
 }
 
+/// Key of the metadata that say what made the rows: the experiment's JSON, or a list of several.
+pub const MADE_BY: &str = "ratewire";
+
 /// A column: its name, its cells so far, and how to read a cell from a row.
 pub struct Column<R> {
-    name: &'static str,
+    name: Cow<'static, str>,
     cells: Cells<R>,
     /// Whether values hardly repeat, so that a dictionary would be in vain.
     is_varied: bool,
@@ -88,6 +93,8 @@ enum Cells<R> {
     CountOrNull(UInt64Builder, fn(&R) -> Option<u64>),
     Small(UInt32Builder, fn(&R, &RunInfo) -> u32),
     Name(StringDictionaryBuilder<UInt32Type>, for<'a> fn(&'a R, &'a RunInfo) -> &'a str),
+    /// One text in every row.
+    Constant(StringDictionaryBuilder<UInt32Type>, String),
 }
 
 /// Writes a file of one kind of rows, over all runs.
@@ -102,14 +109,22 @@ pub struct Table<R: Row, W: Write + Send> {
 }
 
 impl<R: Row, W: Write + Send> Table<R, W> {
-    /// Starts the file on `out`.
+    /// Starts the file on `out`, for rows of the run `info`.
+    ///
+    /// Each value of [`RunInfo::values`] has a column after law and seed, and
+    /// [`RunInfo::made_by`] is in the metadata.
     ///
     /// # Errors
     /// When the start of the file cannot be written.
-    pub fn new(out: W) -> Result<Table<R, W>, Error> {
+    pub fn new(out: W, info: &RunInfo) -> Result<Table<R, W>, Error> {
         let (mut begins, columns) = (R::Begins::columns(), R::columns());
         begins.extend(columns::run());
-        let (schema, properties) = layout(&begins, &columns)?;
+        let own = begins.iter().map(Column::name).chain(columns.iter().map(Column::name));
+        let values = columns::values(&info.values, &own.collect::<Vec<_>>());
+        begins.extend(values);
+        let fields = begins.iter().map(Column::field).chain(columns.iter().map(Column::field));
+        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let properties = properties(&columns, std::slice::from_ref(&info.made_by))?;
         let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
         Ok(Table { writer, schema, begins, columns, rows: 0 })
     }
@@ -150,33 +165,47 @@ impl<R: Row, W: Write + Send> Table<R, W> {
     }
 }
 
-/// Writes batches of rows that a [`Table`] of the same kind wrote into one file on `out`.
+/// Writes batches of rows that [`Table`]s of the same kind wrote into one file on `out`.
+///
+/// `made_by` says what made each table's run. All runs had values set for the same keys.
 ///
 /// # Errors
 /// When rows cannot be written, or are of another kind.
-pub fn copy<R: Row, W: Write + Send>(batches: &[RecordBatch], out: W) -> Result<W, Error> {
-    let table = Table::<R, W>::new(out)?;
-    let mut writer = table.writer;
+pub fn copy<R: Row, W: Write + Send>(
+    batches: &[RecordBatch],
+    made_by: &[String],
+    out: W,
+) -> Result<W, Error> {
+    let Some(first) = batches.first() else {
+        return Table::<R, W>::new(out, &RunInfo::default())?.finish();
+    };
+    // The schema of a batch that was read has the file's metadata in it.
+    let schema = Arc::new(Schema::new(first.schema().fields().clone()));
+    let properties = properties(&R::columns(), made_by)?;
+    let mut writer = ArrowWriter::try_new(out, schema, Some(properties))?;
     for batch in batches {
         writer.write(batch)?;
     }
     Ok(writer.into_inner()?)
 }
 
-/// The schema of a file with these columns, and how it is encoded.
-fn layout<B, R>(
-    begins: &[Column<B>],
-    columns: &[Column<R>],
-) -> Result<(SchemaRef, WriterProperties), Error> {
-    let own = columns.iter().map(Column::field);
-    let fields: Vec<Field> = begins.iter().map(Column::field).chain(own).collect();
+/// How a file with these columns of its own is encoded, and what its metadata say.
+fn properties<R>(columns: &[Column<R>], made_by: &[String]) -> Result<WriterProperties, Error> {
+    let known = made_by.iter().map(|text| text.trim_end()).filter(|text| !text.is_empty());
+    let made_by = match known.collect::<Vec<_>>()[..] {
+        [] => None,
+        [one] => Some(one.to_string()),
+        ref several => Some(format!("[{}]", several.join(",\n"))),
+    };
+    let pair = |text| vec![KeyValue::new(MADE_BY.to_string(), Some(text))];
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_max_row_group_row_count(Some(ROW_GROUP))
         // The library's version in the file would change its bytes with every update.
-        .set_created_by("ratewire".to_string());
+        .set_created_by("ratewire".to_string())
+        .set_key_value_metadata(made_by.map(pair));
     for column in columns.iter().filter(|column| column.is_varied) {
-        let path = ColumnPath::from(column.name);
+        let path = ColumnPath::from(column.name.as_ref());
         // DuckDB before 2.0 reads byte-stream split of floating-point columns only.
         let encoding = match column.cells {
             Cells::Float(..) | Cells::FloatOrNull(..) => Encoding::BYTE_STREAM_SPLIT,
@@ -186,12 +215,16 @@ fn layout<B, R>(
             .set_column_dictionary_enabled(path.clone(), false)
             .set_column_encoding(path, encoding);
     }
-    Ok((Arc::new(Schema::new(fields)), properties.build()))
+    Ok(properties.build())
 }
 
 impl<R> Column<R> {
     fn new(name: &'static str, cells: Cells<R>) -> Column<R> {
-        Column { name, cells, is_varied: false }
+        Column { name: name.into(), cells, is_varied: false }
+    }
+
+    fn name(&self) -> String {
+        self.name.to_string()
     }
 
     fn field(&self) -> Field {
@@ -201,12 +234,12 @@ impl<R> Column<R> {
             Cells::Count(..) => (DataType::UInt64, false),
             Cells::CountOrNull(..) => (DataType::UInt64, true),
             Cells::Small(..) => (DataType::UInt32, false),
-            Cells::Name(..) => {
+            Cells::Name(..) | Cells::Constant(..) => {
                 let [number, name] = [DataType::UInt32, DataType::Utf8].map(Box::new);
                 (DataType::Dictionary(number, name), false)
             }
         };
-        Field::new(self.name, kind, nullable)
+        Field::new(self.name.as_ref(), kind, nullable)
     }
 }
 
@@ -221,6 +254,9 @@ impl<R> Cells<R> {
             Cells::Name(cells, of) => {
                 cells.append(of(row, info))?;
             }
+            Cells::Constant(cells, text) => {
+                cells.append(text.as_str())?;
+            }
         }
         Ok(())
     }
@@ -231,7 +267,7 @@ impl<R> Cells<R> {
             Cells::Float(cells, _) | Cells::FloatOrNull(cells, _) => Arc::new(cells.finish()),
             Cells::Count(cells, _) | Cells::CountOrNull(cells, _) => Arc::new(cells.finish()),
             Cells::Small(cells, _) => Arc::new(cells.finish()),
-            Cells::Name(cells, _) => Arc::new(cells.finish()),
+            Cells::Name(cells, _) | Cells::Constant(cells, _) => Arc::new(cells.finish()),
         }
     }
 }

@@ -41,6 +41,23 @@ fn our_own_scenarios_are_read_to_the_last_key() {
     assert!(warned.is_empty(), "{}", warned.join("\n"));
 }
 
+#[test]
+fn the_effective_text_of_a_scenario_gives_the_same_setup() {
+    for path in shipped() {
+        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let folder = path.parent().unwrap();
+        let read = |name: &str| std::fs::read_to_string(folder.join(name));
+        let law = &scenario.laws()[0];
+        let text = scenario.effective(law, 7);
+        let again = Scenario::parse("effective.toml", &text, &read)
+            .unwrap_or_else(|all| panic!("{}: {}", path.display(), shown(&all)));
+        assert_eq!((again.laws(), again.seed), (vec![law.clone()], 7));
+        assert_eq!(again.expectations.len(), scenario.expectations.len());
+        let own = format!("{:?}", scenario.setup(Some(law), Some(7)).unwrap());
+        assert!(own == format!("{:?}", again.setup(None, None).unwrap()), "{}", path.display());
+    }
+}
+
 /// Scenarios that claim no chance run alike from every seed.
 #[test]
 fn the_seed_matters_to_none_of_our_scenarios_without_chance() {

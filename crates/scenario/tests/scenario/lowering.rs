@@ -209,6 +209,20 @@ fn flows_by_pattern_and_number() {
 }
 
 #[test]
+fn the_effective_text_has_the_values_that_were_set() {
+    let set = |values: &[(&str, &str)]| {
+        let all: Vec<_> = values.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        scenario(&dumbbell(flow())).with_overrides(&all).unwrap()
+    };
+    let changed = set(&[("bottleneck.rate", "1M"), ("topology.bottleneck.rate", "100M")]);
+    assert_eq!(changed.values(), [("topology.bottleneck.rate".into(), "100M".into())]);
+    let text = changed.effective("cubic", 3);
+    assert!(text.contains("rate = \"100 Mbit/s\"") && !text.contains("xcp"), "{text}");
+    assert_eq!(text, set(&[("bottleneck.rate", "100M"), ("seed", "9")]).effective("cubic", 3));
+    assert_ne!(text, set(&[("bottleneck.rate", "101M")]).effective("cubic", 3));
+}
+
+#[test]
 fn overrides_are_checked_like_the_file() {
     let scenario = scenario(&dumbbell(flow()));
     let set =
@@ -254,7 +268,13 @@ fn overrides_are_checked_like_the_file() {
 fn files_are_kept_for_overrides() {
     let text = dumbbell(flow()).replace("rate = \"10 Mbit/s\"", "trace = \"x\"");
     let scenario = parse_with(&text, &[("x", "1\n")]).unwrap();
-    assert!(scenario.with_overrides(&[("seed".into(), "3".into())]).is_ok());
+    let files = |key: &str, value: &str| -> Vec<(String, String)> {
+        let changed = scenario.with_overrides(&[(key.into(), value.into())]).unwrap();
+        changed.files().map(|(name, text)| (name.into(), text.into())).collect()
+    };
+    assert_eq!(files("seed", "3"), [("x".to_string(), "1\n".to_string())]);
+    // Only files that the scenario still names are its files.
+    assert_eq!(files("bottleneck", "{ rate = '1 Mbit/s', delay = '1 ms' }"), []);
 }
 
 #[test]

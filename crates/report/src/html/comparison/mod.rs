@@ -7,7 +7,7 @@ use super::data::{Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::text::{capital, escape, name};
 use super::{
-    Page, STYLE, charts, data, drawn, end, foot, head, headed, small_enough, table, toolbar,
+    Page, STYLE, charts, data, drawn, end, foot, head, headed, set, small_enough, table, toolbar,
 };
 use crate::compare::{About, Comparison, FigureUnit, LawMetric, Metric, Standing};
 use crate::figure::plural;
@@ -43,6 +43,7 @@ fn document(
         ("Seeds", comparison.seeds_text().replace("seeds ", "").replace("seed ", "")),
         ("Duration", escape(&duration.to_string())),
         ("World", comparison.world.to_string()),
+        ("Set", page.runs.first().map_or_else(String::new, |run| set(&run.info))),
         ("Ratewire", name(&comparison.version)),
     ];
     let mut out = head(&title, STYLE) + &headed(&title, "", facts, "") + &toolbar(groups, choice);
