@@ -21,6 +21,8 @@ pub(crate) enum Exit {
     Late = 6,
     /// A run used too much memory.
     Memory = 7,
+    /// Ctrl-C ended the runs: 128 and the signal's number, as shells report it.
+    Interrupted = 130,
 }
 
 impl Exit {

@@ -21,6 +21,7 @@ mod commands;
 #[cfg(test)]
 mod documented;
 mod exit;
+mod interrupt;
 mod memory;
 mod output;
 mod place;
@@ -60,6 +61,7 @@ Exit codes:
   6  an emulated run is not reliable: packets were late or lost,
      or flows failed; a message says which
   7  a run was ended because it used too much memory
+  130  Ctrl-C ended the runs; results are partial
 
 ratewire shell ends with the exit code of the shell.";
 

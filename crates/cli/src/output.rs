@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use ratewire::{Error, Job};
+use ratewire::{Error, Interrupted, Job};
 use ratewire_scenario::Diagnostic;
 
 use crate::exit::Exit;
@@ -61,6 +61,7 @@ fn exit_of(error: &Error) -> Exit {
         Error::Run(_) => Exit::Failed,
         Error::Unable { .. } | Error::Nothing(_) => Exit::Unable,
         Error::Stopped { source, .. } if source.is::<OutOfMemory>() => Exit::Memory,
+        Error::Stopped { source, .. } if source.is::<Interrupted>() => Exit::Interrupted,
         Error::Stopped { .. } => Exit::Failed,
         Error::Write { .. } | Error::Refused { .. } | Error::Read { .. } => Exit::File,
         _ => Exit::Wrong,

@@ -3,7 +3,7 @@
 mod common;
 
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use common::{HELLO, err, folder, out, ratewire, write};
 
@@ -134,6 +134,33 @@ fn a_run_that_is_stopped_leaves_an_earlier_one_as_it_was() {
     assert_eq!(run("rcp").status.code(), Some(0));
     assert_eq!(names(), ["rcp-seed-1", "report.html", "summary.json"]);
     assert_ne!(page(), earlier);
+}
+
+#[test]
+fn ctrl_c_keeps_what_there_is_and_says_so() {
+    let folder = folder("interrupted");
+    write(&folder, "hello.toml", HELLO);
+    let mut long = Command::new(env!("CARGO_BIN_EXE_ratewire"));
+    long.args(["run", "hello.toml", "--out", "o", "--quiet", "--set", "duration=1 h"]);
+    long.args(["--set", "record.interval=1ms"]).current_dir(&folder);
+    let mut long = long.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    // A group of rows is on disk: the run is on its way.
+    let samples = folder.join("o/.unfinished/xcp-seed-1/links.parquet");
+    while !std::fs::metadata(&samples).is_ok_and(|file| file.len() > 1000) {
+        assert!(long.try_wait().expect("the run").is_none(), "it ended before it wrote a file");
+        std::thread::yield_now();
+    }
+    let pid = nix::unistd::Pid::from_raw(long.id().try_into().expect("a number"));
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    let done = long.wait_with_output().expect("it ends");
+    assert_eq!(done.status.code(), Some(130), "{}", err(&done));
+    let said = err(&done);
+    assert!(said.contains("ratewire: interrupted; results so far are kept"), "{said}");
+    assert!(said.contains("the results of xcp, seed 1 are partial: "), "{said}");
+    assert!(said.contains(" of 3600 s"), "{said}");
+    assert!(out(&done).contains("Report: o/report.html"), "{}", out(&done));
+    let page = std::fs::read_to_string(folder.join("o/report.html")).expect("a page");
+    assert!(page.contains("xcp: partial, ") && folder.join("o/xcp-seed-1/run.json").is_file());
 }
 
 /// Names of several laws give one plain folder name; the output folder may be called like that of

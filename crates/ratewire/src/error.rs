@@ -58,7 +58,8 @@ pub enum Error {
     Run(#[from] RunError),
     /// A [`Listener`](crate::Listener) ended a run.
     ///
-    /// The run's samples are dropped; other runs are not affected.
+    /// The run's samples are dropped; other runs are not affected. A simulated run that was
+    /// [`Interrupted`](crate::Interrupted) after its first sample has results instead.
     #[error("stopped at {} of its time: {source}", at.since(Time::ZERO))]
     Stopped {
         /// The run's own time at its end.

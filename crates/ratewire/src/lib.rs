@@ -19,7 +19,9 @@
 //! | make a network, flows and expectations in code | [`scenario::Scenario::builder`] |
 //! | read figures and expectations, write the page | [`Results`], [`Run`] |
 //! | read samples over time as Arrow batches or Parquet | [`Samples`] |
-//! | follow progress and samples during runs, and end runs | [`Listener`], [`Cancel`] |
+//! | follow progress and samples during runs | [`Listener`] |
+//! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
+//! | vary values over a grid, and go on after a stop | [`Sweep`] |
 //! | add a law of your own | [`Experiment::register`], [`laws`] |
 //! | run many experiments together, and keep chosen data of each | [`Job`], [`run_all`] |
 //! | run the figures of papers again | [`papers`] |
@@ -81,7 +83,9 @@ pub use error::unknown;
 pub use experiment::without_repeats;
 pub use experiment::{Experiment, Planned, ignored};
 pub use job::{Job, run_all};
-pub use listen::{Cancel, Cancelled, Listener, Progress, Running, StopReason, Warning};
+pub use listen::{
+    Cancel, Cancelled, Interrupt, Interrupted, Listener, Progress, Running, StopReason, Warning,
+};
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use results::{Failed, OfLaw, Results, Run, Samples};

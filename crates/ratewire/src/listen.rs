@@ -82,6 +82,9 @@ pub trait Listener: Sync {
     /// A run has reached `progress`; a break ends the run with
     /// [`Error::Stopped`](crate::Error::Stopped).
     ///
+    /// A break for the reason [`Interrupted`] ends a simulated run at its next sample and keeps its
+    /// results so far: [`Run::is_partial`](crate::Run::is_partial).
+    ///
     /// Called at the start of a run, at each sampling instant of a simulated run, and about every
     /// 65,536 events.
     fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<StopReason> {
@@ -176,6 +179,40 @@ impl Listener for Cancel {
             ControlFlow::Break(Box::new(Cancelled))
         } else {
             ControlFlow::Continue(())
+        }
+    }
+}
+
+/// Interrupts runs from outside, and keeps what they have measured: a listener whose clones share
+/// one switch.
+///
+/// A simulated run ends at its next sample, and its results are partial. A run that has not begun,
+/// or is emulated, has no results.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+/// Reason of a run that an [`Interrupt`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it was interrupted")]
+pub struct Interrupted;
+
+impl Interrupt {
+    /// Interrupts all current runs, and keeps others from starting; callable from any thread.
+    pub fn interrupt(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether [`Interrupt::interrupt`] was called.
+    pub fn is_interrupted(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+impl Listener for Interrupt {
+    fn reached(&self, _run: &Running<'_>, _progress: &Progress) -> ControlFlow<StopReason> {
+        match self.is_interrupted() {
+            true => ControlFlow::Break(Box::new(Interrupted)),
+            false => ControlFlow::Continue(()),
         }
     }
 }

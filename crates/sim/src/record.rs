@@ -39,8 +39,8 @@ pub trait Recorder {
     fn frame(&mut self, _seen: &CapturedFrame) {}
     /// A followed packet was acknowledged or lost.
     fn followed(&mut self, _followed: &Followed) {}
-    /// Progress of the run; a break ends the run with
-    /// [`RunError::Stopped`](crate::RunError::Stopped).
+    /// Progress of the run; a break ends the run, at a sampling instant with the outcome so far,
+    /// else with [`RunError::Stopped`](crate::RunError::Stopped).
     ///
     /// Called at each sampling instant, and about every 65,536 events.
     fn progress(&mut self, _progress: &Progress) -> ControlFlow<()> {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use ratewire::folder::REPORT;
-use ratewire::{Error, Experiment, Planned, Results, World, remedies, without_repeats};
+use ratewire::{Error, Experiment, Failed, Planned, Results, World, remedies, without_repeats};
 use ratewire_report::table;
 use ratewire_units::text::legible_lines;
 
@@ -13,6 +13,7 @@ use super::load::load;
 use super::users::{UserArgs, warn_of_hidden_files};
 use crate::arguments::{command_line, listed, whole_number, worlds};
 use crate::exit::Exit;
+use crate::interrupt::on_ctrl_c;
 use crate::memory::MemoryArgs;
 use crate::output::{complain, fail, print};
 use crate::place::{Place, name_of};
@@ -113,7 +114,9 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
         return Ok(Exit::of([printed, held.err().unwrap_or(Exit::Done)]));
     }
     let show_progress = !args.quiet && !args.json;
-    let results = watch::over(&planned.jobs, show_progress, |listener| planned.run(listener));
+    let interrupt = on_ctrl_c();
+    let results =
+        watch::over(&planned.jobs, show_progress, |listener| planned.run(&(listener, &interrupt)));
     let results = match results {
         Ok(results) => results,
         Err(Error::Incomplete(results)) => *results,
@@ -165,7 +168,13 @@ fn tell(results: &Results, asked: usize, out: Option<&Path>, args: &Args) -> Exi
     if !results.runs().is_empty() {
         exits.push(tell_of_runs(results, out, args));
     }
-    for failed in results.failures() {
+    let (interrupted, failures): (Vec<_>, Vec<_>) =
+        results.failures().iter().partition(|failed| failed.is_interrupted());
+    if results.is_partial() {
+        tell_of_parts(results, &interrupted);
+        exits.push(Exit::Interrupted);
+    }
+    for failed in failures {
         if asked > 1 {
             tell!("ratewire: the run of {} is missing:", failed.run);
         }
@@ -181,6 +190,26 @@ fn tell(results: &Results, asked: usize, out: Option<&Path>, args: &Args) -> Exi
         exits.push(Exit::Late);
     }
     Exit::of(exits)
+}
+
+/// Tells which results of an interrupted command are partial, and which are missing.
+fn tell_of_parts(results: &Results, missing: &[&Failed]) {
+    for run in results.runs() {
+        if let Some(part) = run.summary().partial() {
+            tell!("ratewire: the results of {} are partial: {part}", run.name());
+        }
+    }
+    let names: Vec<&str> = missing.iter().map(|failed| failed.run.as_str()).collect();
+    match names[..] {
+        [] => {}
+        [first] => _ = tell!("ratewire: the run of {first} is missing: it was interrupted"),
+        [first, ref rest @ ..] => {
+            tell!(
+                "ratewire: {} runs are missing, from {first} on: they were interrupted",
+                rest.len() + 1
+            );
+        }
+    }
 }
 
 fn tell_of_runs(results: &Results, out: Option<&Path>, args: &Args) -> Exit {

@@ -156,7 +156,11 @@ impl<'a> Planned<'a> {
         if let Some(output) = output.filter(|_| !results.runs.is_empty()) {
             let page: Page = results.page();
             let pages = [html::render(&page), summary_json(&results.experiment, &page)];
-            results.unwritten = output.put_in_place(&whole, pages).err();
+            results.unwritten = match results.is_partial() {
+                true => output.put_partial(&whole, pages),
+                false => output.put_in_place(&whole, pages),
+            }
+            .err();
         }
         if results.is_complete() { Ok(results) } else { Err(Error::Incomplete(Box::new(results))) }
     }

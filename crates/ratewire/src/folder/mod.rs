@@ -81,10 +81,7 @@ impl OutputFolder {
     /// mix the two.
     pub fn put_in_place(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Error> {
         let aside = self.aside();
-        for (name, text) in self.pages.iter().zip(pages) {
-            let page = aside.join(name);
-            fs::write(&page, text).map_err(|e| Error::write(&page, e))?;
-        }
+        self.write_pages(pages)?;
         let names = runs.iter().filter_map(|run| run.file_name()?.to_str());
         // Pages come last, so that where pages are, the runs are too.
         let new: Vec<&str> = names.chain(self.pages).collect();
@@ -105,6 +102,31 @@ impl OutputFolder {
         // Files of failed runs are kept for inspection.
         let _ = fs::remove_dir(aside);
         Ok(())
+    }
+
+    /// As [`OutputFolder::put_in_place`] for the results of an experiment that was interrupted.
+    ///
+    /// Earlier results are more than a part, and stay. The partial ones are then kept in the
+    /// folder for incomplete results until the next run.
+    ///
+    /// # Errors
+    /// Also [`Error::Refused`] if there are earlier results.
+    pub fn put_partial(&self, runs: &[&Path], pages: [String; 2]) -> Result<(), Error> {
+        if !self.pages.iter().any(|page| self.folder.join(page).exists()) {
+            return self.put_in_place(runs, pages);
+        }
+        self.write_pages(pages)?;
+        let why = "earlier results are there, which partial ones do not replace; the partial ones are in \
+                   `.unfinished` there until the next run";
+        Err(Error::refused(&self.folder, why))
+    }
+
+    /// Writes pages into the folder for incomplete results.
+    fn write_pages(&self, pages: [String; 2]) -> Result<(), Error> {
+        self.pages.iter().zip(pages).try_for_each(|(name, text)| {
+            let page = self.aside().join(name);
+            fs::write(&page, text).map_err(|e| Error::write(&page, e))
+        })
     }
 
     /// Names of earlier runs that no new run has.

@@ -118,6 +118,18 @@ impl Files {
         sample.senders.iter().try_for_each(|sender| files.senders.write(info, when, sender))
     }
 
+    /// Notes in all tables that they are of a part of the run: `12 s of 30 s`.
+    pub(crate) fn note_partial(&mut self, part: &str) {
+        self.flows.table.note_partial(part);
+        self.links.table.note_partial(part);
+        self.completions.table.note_partial(part);
+        if let Some(files) = &mut self.overlay {
+            files.groups.table.note_partial(part);
+            files.connections.table.note_partial(part);
+            files.senders.table.note_partial(part);
+        }
+    }
+
     pub(crate) fn finish(self) -> Result<KeptTables, Error> {
         let held = KeptTables {
             flows: self.flows.finish()?,

@@ -22,9 +22,10 @@ pub(crate) use why::explain;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
+use ratewire_units::Time;
 
 use crate::Error;
-use crate::listen::{Listener, Running};
+use crate::listen::{Interrupted, Listener, Running};
 
 /// Results of an observed run.
 pub(crate) struct Watched {
@@ -49,13 +50,21 @@ pub(crate) fn watch(
 ) -> Result<Watched, Error> {
     let mut observer = Observer::new(setup, labels, running, listener, files, also);
     let carried_out = observer.begin().and_then(|()| carry_out(&mut observer));
-    if let Some((at, source)) = observer.stopped {
+    let is_interrupted = match &observer.stopped {
+        Some((_, source)) => source.is::<Interrupted>() && carried_out.is_ok(),
+        None => false,
+    };
+    if !is_interrupted && let Some((at, source)) = observer.stopped {
         return Err(Error::Stopped { at, source });
     }
     let outcome = carried_out?;
     let seen = observer.finish(&outcome)?;
-    let info = running.info.clone();
-    let summary = summarise::summarise(setup, &info, &outcome, &seen);
+    let mut info = running.info.clone();
+    if is_interrupted {
+        info.duration = outcome.ended.since(Time::ZERO);
+    }
+    let mut summary = summarise::summarise(setup, &info, &outcome, &seen);
+    summary.planned_duration_s = is_interrupted.then(|| setup.duration.secs());
     let run = ratewire_report::Run { info, summary, collected: seen.collected };
     Ok(Watched { run, outcome, held: seen.held })
 }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use ratewire_net::CapturedFrame;
-use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo};
+use ratewire_report::{Collected, Collector, Completion, Histogram, RunInfo, World};
 use ratewire_sim::RunError;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::{
@@ -12,7 +12,7 @@ use ratewire_sim::record::{
 };
 use ratewire_sim::setup::Setup;
 use ratewire_transport::Writer;
-use ratewire_units::{Bytes, Throughput, Time};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::Labels;
 use super::files::{Files, KeptTables};
@@ -21,7 +21,7 @@ use super::shares::{Shared, Shares};
 use super::transfers::Transfers;
 use super::why;
 use crate::Error;
-use crate::listen::{Listener, Running, StopReason};
+use crate::listen::{Interrupted, Listener, Running, StopReason};
 
 /// Observations beyond the engine's own counters.
 pub(crate) struct Seen {
@@ -62,6 +62,8 @@ pub(crate) struct Observer<'a> {
     prices: Prices,
     transfers: Transfers,
     arrived: u64,
+    /// Time of the last sample.
+    sampled: Time,
 }
 
 impl<'a> Observer<'a> {
@@ -101,6 +103,7 @@ impl<'a> Observer<'a> {
             prices: Prices::default(),
             transfers: Transfers::default(),
             arrived: 0,
+            sampled: Time::ZERO,
         }
     }
 
@@ -121,6 +124,10 @@ impl<'a> Observer<'a> {
         for transfer in std::mem::take(&mut self.transfers).rest(outcome) {
             unfinished += 1;
             self.write(|files, info| files.completion(info, &transfer));
+        }
+        if outcome.ended < Time::ZERO + self.setup.duration && self.stopped.is_some() {
+            let part = partial(outcome.ended, self.setup.duration);
+            self.files.iter_mut().for_each(|files| files.note_partial(&part));
         }
         let finished = self.files.take().map(Files::finish).transpose();
         match (self.failed, finished) {
@@ -149,6 +156,11 @@ impl<'a> Observer<'a> {
     }
 }
 
+/// How much of a run there is: `12 s of 30 s`.
+fn partial(ended: Time, planned: Duration) -> String {
+    format!("{} of {planned}", ended.since(Time::ZERO))
+}
+
 impl Recorder for Observer<'_> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.also.flow_started(started);
@@ -158,6 +170,7 @@ impl Recorder for Observer<'_> {
 
     fn flow_sample(&mut self, sample: &FlowSample) {
         self.also.flow_sample(sample);
+        self.sampled = sample.at;
         self.shares.reach(sample.at);
         self.shares.deliver(sample.flow.0, sample.delivered);
         let index = sample.flow.0 as usize;
@@ -185,12 +198,14 @@ impl Recorder for Observer<'_> {
 
     fn arriving_sample(&mut self, sample: &ArrivingSample) {
         self.also.arriving_sample(sample);
+        self.sampled = sample.at;
         let goodput = Throughput::over(sample.delivered, sample.interval);
         self.collector.add(sample.at, sample.interval, goodput);
     }
 
     fn link_sample(&mut self, sample: &LinkSample) {
         self.also.link_sample(sample);
+        self.sampled = sample.at;
         self.shares.reach(sample.at);
         if let Some((packets, bytes)) = self.queues.get_mut(sample.link.index()) {
             packets.add(f64::from(sample.queue_packets));
@@ -255,8 +270,15 @@ impl Recorder for Observer<'_> {
 
     fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
         if let ControlFlow::Break(reason) = self.listener.reached(&self.running, progress) {
-            self.stopped = Some((progress.now, reason));
-            return ControlFlow::Break(());
+            // An interrupted run goes on to its next sample, where it has an outcome.
+            let waits = reason.is::<Interrupted>()
+                && self.running.info.world == World::Simulate
+                && progress.now > Time::ZERO
+                && progress.now != self.sampled;
+            if !waits {
+                self.stopped = Some((progress.now, reason));
+                return ControlFlow::Break(());
+            }
         }
         self.also.progress(progress)
     }

@@ -15,7 +15,7 @@ pub use run::Run;
 pub use samples::Samples;
 
 use crate::provenance::ExperimentRecord;
-use crate::{Error, folder};
+use crate::{Error, Interrupted, folder};
 
 /// Results of an experiment: its runs, in the order of laws, worlds and seeds.
 ///
@@ -48,6 +48,13 @@ pub struct Failed {
     pub run: String,
     /// Why the run failed.
     pub error: Error,
+}
+
+impl Failed {
+    /// Whether the run was interrupted before it had results.
+    pub fn is_interrupted(&self) -> bool {
+        matches!(&self.error, Error::Stopped { source, .. } if source.is::<Interrupted>())
+    }
 }
 
 /// The schema of `summary.json`, whose first key is `generator`.
@@ -86,7 +93,12 @@ impl Results {
         &self.failures
     }
 
-    /// Whether the experiment's folder has these results.
+    /// Whether runs were interrupted: some results are partial, or missing.
+    pub fn is_partial(&self) -> bool {
+        self.runs.iter().any(Run::is_partial) || self.failures.iter().any(Failed::is_interrupted)
+    }
+
+    /// Whether there are results, and the experiment's folder, if it has one, has them.
     pub fn is_written(&self) -> bool {
         !self.runs.is_empty() && self.unwritten.is_none()
     }
@@ -169,14 +181,21 @@ impl Results {
             |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
         let left =
             |left: &LeftOut| format!("{} did not run in {}: {}", left.law, left.world, left.why);
-        let failures = self.failures.iter().map(failed);
+        let partial = |run: &Run| {
+            let part = run.summary().partial()?;
+            Some(format!("the run of {} was interrupted after {part}", run.name()))
+        };
+        let failures = self.failures.iter().map(failed).chain(self.runs.iter().filter_map(partial));
         let left_out = self.left_out.iter().map(left);
         let unwritten = self.unwritten.iter().map(ToString::to_string);
         failures.chain(left_out).chain(unwritten).collect::<Vec<_>>().join("\n")
     }
 
     pub(crate) fn is_complete(&self) -> bool {
-        self.failures.is_empty() && self.left_out.is_empty() && self.unwritten.is_none()
+        !self.is_partial()
+            && self.failures.is_empty()
+            && self.left_out.is_empty()
+            && self.unwritten.is_none()
     }
 }
 

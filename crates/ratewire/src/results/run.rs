@@ -8,6 +8,7 @@ use ratewire_report::{
 use ratewire_scenario::{Basis, Finding};
 
 use super::{Samples, names};
+use crate::listen::name_of_run;
 use crate::observe::{KeptTables, Stored};
 use crate::{Error, World};
 
@@ -42,6 +43,11 @@ impl Run {
     /// Law of the run, as requested.
     pub fn law(&self) -> &str {
         &self.report.info.law
+    }
+
+    /// Name among the runs of the scenario: `xcp, seed 1`.
+    pub fn name(&self) -> String {
+        name_of_run(self.law(), self.world(), self.seed())
     }
 
     /// Seed of all random streams.
@@ -102,9 +108,17 @@ impl Run {
         &self.expectations
     }
 
-    /// Whether every expectation holds, and an emulated run was reliable.
+    /// Whether the run was interrupted before its end.
+    ///
+    /// Its figures are of the time until then, and its expectations are not checked.
+    pub fn is_partial(&self) -> bool {
+        self.summary().planned_duration_s.is_some()
+    }
+
+    /// Whether every expectation holds, the run came to its end, and an emulated run was reliable.
     pub fn holds(&self) -> bool {
-        let is_true = self.summary().fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
+        let is_true = !self.is_partial()
+            && self.summary().fidelity.as_ref().is_none_or(|fidelity| fidelity.holds);
         is_true && self.expectations.iter().all(|expectation| expectation.passed)
     }
 

@@ -5,9 +5,9 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ratewire::report::{FlowRow, LinkRow};
-use ratewire::units::Time;
+use ratewire::units::{Duration, Time};
 use ratewire::{
-    Cancel, Cancelled, Error, Experiment, Listener, Progress, Running, StopReason, World,
+    Cancel, Cancelled, Error, Experiment, Interrupt, Listener, Progress, Running, StopReason, World,
 };
 
 const TEXT: &str = r#"
@@ -227,4 +227,85 @@ fn a_short_run_can_be_ended_by_its_own_time() {
     let Err(Error::Incomplete(results)) = experiment().run_with(&HalfWay) else { panic!("it ran") };
     let Error::Stopped { at, .. } = results.failures()[0].error else { panic!("stopped") };
     assert_eq!(at, Time::from_secs(1));
+}
+
+/// Interrupts a run at a time.
+struct At(Interrupt, Time);
+
+impl Listener for At {
+    fn reached(&self, run: &Running<'_>, progress: &Progress) -> ControlFlow<StopReason> {
+        if progress.now >= self.1 {
+            self.0.interrupt();
+        }
+        self.0.reached(run, progress)
+    }
+}
+
+#[test]
+fn an_interrupted_run_keeps_what_it_has_measured_and_says_so() {
+    let listener = At(Interrupt::default(), Time::from_secs(1));
+    let every = |duration: &str| {
+        let set = experiment().set("record.interval", "10 ms").unwrap();
+        set.set("duration", duration).unwrap()
+    };
+    let failed = every("2 s").run_with(&listener).unwrap_err();
+    assert_eq!(failed.to_string(), "the run of xcp, seed 1 was interrupted after 1 s of 2 s");
+    let Error::Incomplete(results) = failed else { panic!("{failed}") };
+    let [run] = results.runs() else { panic!("one run") };
+    assert!(run.is_partial() && !run.holds() && run.expectations().is_empty());
+    assert_eq!((run.summary().duration_s, run.summary().planned_duration_s), (1.0, Some(2.0)));
+    let rows: usize = run.link_samples().batches().unwrap().iter().map(|b| b.num_rows()).sum();
+    assert_eq!(rows, 100 * run.info().topology.links.len());
+    let whole = every("1 s").run().unwrap();
+    let (part, whole) = (run.flow("s1->d1").unwrap(), whole.runs()[0].flow("s1->d1").unwrap());
+    // The last instant of the whole run has events that the interrupted run has not.
+    assert!(whole.delivered_bytes - part.delivered_bytes < 3000, "{part:?} {whole:?}");
+    assert!(results.json().contains("\"planned_duration_s\": 2.0"));
+    assert!(!every("1 s").run().unwrap().json().contains("planned_duration_s"));
+}
+
+/// An outcome can be made at any sample: packets and messages are conserved.
+#[test]
+fn runs_of_all_kinds_can_be_interrupted() {
+    for file in ["three-flows", "mice-and-elephant", "market-data", "grid-bulk-transfer"] {
+        let path = format!("{}/../../scenarios/{file}.toml", env!("CARGO_MANIFEST_DIR"));
+        let experiment = Experiment::load_with(path, &[("duration".into(), "2 s".into())]).unwrap();
+        let law = experiment.scenario().laws()[0].clone();
+        for at in [1, 700, 1500] {
+            let listener = At(Interrupt::default(), Time::ZERO + Duration::from_millis(at));
+            let failed = experiment.clone().laws([&law]).run_with(&listener).unwrap_err();
+            let Error::Incomplete(results) = failed else { panic!("{file}: {failed}") };
+            assert!(results.runs().iter().all(|run| run.is_partial()), "{file}");
+            assert_eq!((results.runs().len(), results.failures().len()), (1, 0), "{file}");
+        }
+    }
+}
+
+#[test]
+fn partial_results_do_not_replace_earlier_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("o");
+    let interrupted = || {
+        let listener = At(Interrupt::default(), Time::from_secs(1));
+        match experiment().folder(&out).run_with(&listener).unwrap_err() {
+            Error::Incomplete(results) => results,
+            failed => panic!("{failed}"),
+        }
+    };
+    let read = |path: &str| std::fs::read_to_string(out.join(path)).unwrap();
+    assert!(interrupted().is_written());
+    assert!(read("report.html").contains("xcp: partial, 1 s of 2 s"));
+    experiment().folder(&out).run().unwrap();
+    let whole = read("summary.json");
+    let results = interrupted();
+    let why = results.unwritten().expect("earlier results").to_string();
+    assert!(why.contains("earlier results are there, which partial ones do not replace"), "{why}");
+    assert_eq!(read("summary.json"), whole);
+    assert!(read(".unfinished/summary.json").contains("planned_duration_s"));
+
+    let interrupt = Interrupt::default();
+    interrupt.interrupt();
+    let Err(Error::Incomplete(results)) = experiment().run_with(&interrupt) else { panic!("ran") };
+    assert!(results.runs().is_empty() && results.is_partial());
+    assert!(results.failures()[0].is_interrupted());
 }

@@ -192,6 +192,11 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
     let untrue: String = untrue
         .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: not to be relied on</p>"))
         .collect();
+    let parts = page.runs.iter().zip(&labels).filter_map(|(run, label)| {
+        let part = run.summary.partial()?;
+        Some(format!("<p class=\"pill fail\">✗ {label}: partial, {}</p>", escape(&part)))
+    });
+    let untrue = untrue + &parts.collect::<String>();
     let description = page.description.as_deref().map_or_else(String::new, |text| {
         format!("<p class=\"note\">{}</p>", escape(&crate::figure::clip(text, 1000)))
     });

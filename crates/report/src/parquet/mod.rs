@@ -78,6 +78,9 @@ pub struct When {
 /// Key of the metadata that say what made the rows: the experiment's JSON, or a list of several.
 pub const MADE_BY: &str = "ratewire";
 
+/// Key of the metadata of a table whose run was interrupted: `12 s of 30 s`.
+pub const PARTIAL: &str = "ratewire.partial";
+
 /// A column: its name, its cells so far, and how to read a cell from a row.
 pub struct Column<R> {
     name: Cow<'static, str>,
@@ -142,6 +145,12 @@ impl<R: Row, W: Write + Send> Table<R, W> {
         }
         self.rows += 1;
         if self.rows >= BATCH { self.write_batch() } else { Ok(()) }
+    }
+
+    /// Notes in the metadata that the rows are of a part of the run: `12 s of 30 s`.
+    pub fn note_partial(&mut self, part: &str) {
+        let pair = KeyValue::new(PARTIAL.to_string(), Some(part.to_string()));
+        self.writer.append_key_value_metadata(pair);
     }
 
     /// Writes the remaining rows and the end of the file, and returns `out`.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_units::Duration;
 use serde::{Deserialize, Serialize};
 
 use crate::figure::{bytes, plural};
@@ -30,6 +31,9 @@ pub struct Summary {
     pub version: String,
     /// Length of the run, seconds.
     pub duration_s: f64,
+    /// Length that the run was to have, seconds, if it was interrupted: its figures are partial.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub planned_duration_s: Option<f64>,
     /// Jain's index of the rates at which payload of long flows arrived, in order or not, while all
     /// of them ran: 1 when all are equal, 1/n when one has everything. Rates are divided by weights
     /// where a law has an option for weights. `None` with fewer than two long flows.
@@ -314,6 +318,12 @@ impl Summary {
             links: links.collect(),
             ..Summary::default()
         }
+    }
+
+    /// How much of an interrupted run there is, `12 s of 30 s`; `None` if it came to its end.
+    pub fn partial(&self) -> Option<String> {
+        let planned = Duration::from_secs_f64(self.planned_duration_s?);
+        Some(format!("{} of {planned}", Duration::from_secs_f64(self.duration_s)))
     }
 
     /// The text of `summary.json`, ending in a newline.

@@ -79,18 +79,22 @@ pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunEr
 /// Runs a setup to its end with the given means of speed.
 ///
 /// The outcome does not depend on them, except for the order of events at one instant, and the
-/// number of events.
+/// number of events. A recorder that ends the run at a sampling instant gets the outcome so far:
+/// [`Outcome::ended`] is then before the end of the setup.
 ///
 /// # Errors
-/// An error if a flow has no route, if a law breaks a rule of its traits, or if packets are not
-/// conserved.
+/// An error if a flow has no route, if a law breaks a rule of its traits, if packets are not
+/// conserved, or if the recorder ends the run between two samples.
 pub fn run_with(
     setup: &Setup,
     recorder: &mut impl Recorder,
     speed: Speed,
 ) -> Result<Outcome, RunError> {
     let mut simulation = Simulation::new(setup, recorder, speed)?;
-    simulation.run()?;
+    match simulation.run() {
+        Err(RunError::Stopped(at)) if simulation.can_end(at) => simulation.end = at,
+        ran => ran?,
+    }
     simulation.finish()
 }
 
@@ -310,6 +314,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         }
         self.now = self.end;
         Ok(())
+    }
+
+    /// Whether an outcome can be made now: hosts and network have reached the time of a sample.
+    fn can_end(&self, at: Time) -> bool {
+        at > Time::ZERO && at == self.last_sample && at == self.now
     }
 
     /// Reports the progress of the run, unless a law has broken a rule of its traits.
