@@ -25,6 +25,8 @@ pub enum FigureUnit {
     Seconds,
     /// A ratio of times.
     Ratio,
+    /// Bits per second.
+    Rate,
 }
 
 /// Which of two values is better.

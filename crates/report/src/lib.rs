@@ -42,6 +42,7 @@ mod recorded;
 mod run;
 mod series;
 mod summary;
+mod sweep;
 pub mod table;
 mod thinned;
 mod world;
@@ -69,4 +70,5 @@ pub use summary::{
     FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,
     Summary, TrafficSummary,
 };
+pub use sweep::{MeasuredRun, Sweep, SweepAxis, SweepCell, SweepFigure, SweepRun, SweepValue};
 pub use world::{UnknownWorld, World};

@@ -12,13 +12,35 @@ use crate::{Headline, SizeSummary, Summary};
 type Value = Box<dyn Fn(&Summary) -> Option<f64>>;
 
 /// A figure, and how it is read off a summary.
-pub(super) struct Measured {
+pub(crate) struct Measured {
     pub(super) name: String,
     pub(super) title: String,
     pub(super) about: About,
     pub(super) unit: FigureUnit,
     pub(super) better: Better,
     pub(super) value: Value,
+}
+
+/// The figures that any of the summaries of one network has.
+pub(crate) fn measured(all: &[&Summary]) -> Vec<Measured> {
+    figures(all, &crate::headline::bottlenecks(all))
+}
+
+impl Measured {
+    /// What programs and people call the figure.
+    pub(crate) fn names(&self) -> (String, String) {
+        (self.name.clone(), self.title.clone())
+    }
+
+    /// Unit of the values, and what the figure belongs to.
+    pub(crate) fn kind(&self) -> (FigureUnit, About) {
+        (self.unit, self.about)
+    }
+
+    /// The value of a run; `None` where there was nothing to measure.
+    pub(crate) fn value(&self, summary: &Summary) -> Option<f64> {
+        (self.value)(summary).filter(|value| value.is_finite())
+    }
 }
 
 /// The figures that any of the summaries has.

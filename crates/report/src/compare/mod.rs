@@ -12,6 +12,7 @@ use serde::Serialize;
 
 pub use crate::figures::{Better, FigureUnit};
 use crate::{Summary, World};
+pub(crate) use figures::{Measured, measured};
 pub(crate) use show::shown;
 
 /// A comparison of laws.
@@ -69,6 +70,8 @@ pub enum About {
     Sizes,
     /// How soon flows shared fairly after a change.
     Changes,
+    /// Flows together; only sweeps have such figures.
+    Flows,
 }
 
 /// A metric under one law.
@@ -179,8 +182,7 @@ impl Comparison {
 impl figures::Measured {
     fn under(&self, laws: &[(String, Vec<Summary>)], has_chance: bool) -> Metric {
         let of_law = |(law, summaries): &(String, Vec<Summary>)| {
-            let of = |summary| (self.value)(summary).filter(|value| value.is_finite());
-            let values: Vec<Option<f64>> = summaries.iter().map(of).collect();
+            let values: Vec<Option<f64>> = summaries.iter().map(|s| self.value(s)).collect();
             let estimate = whole(&values).and_then(|values| Estimate::of(&values));
             LawMetric {
                 law: law.clone(),

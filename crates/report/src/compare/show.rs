@@ -1,7 +1,7 @@
 //! Values with their margins, as people read them.
 
 use super::FigureUnit;
-use crate::figure::{count, index, mean, percent, seconds};
+use crate::figure::{count, index, mean, percent, rate, seconds};
 
 /// A value with its margin: `99.12 ± 0.13 %`. The margin has two digits and is rounded up, so no
 /// interval looks narrower than it is; the value has as many decimals. Without a margin the text is
@@ -16,6 +16,12 @@ pub(crate) fn shown(unit: FigureUnit, value: f64, margin: Option<f64>) -> String
         FigureUnit::Share => (1e2, " %", 2),
         FigureUnit::Index => (1.0, "", 4),
         FigureUnit::Packets | FigureUnit::Count | FigureUnit::Ratio => (1.0, "", 2),
+        FigureUnit::Rate => match value.max(margin) {
+            bps if bps >= 1e9 => (1e-9, " Gbit/s", 3),
+            bps if bps >= 1e6 => (1e-6, " Mbit/s", 3),
+            bps if bps >= 1e3 => (1e-3, " kbit/s", 3),
+            _ => (1.0, " bit/s", 0),
+        },
         FigureUnit::Seconds => match value.max(margin) {
             s if s >= 1.0 => (1.0, " s", 3),
             s if s >= 1e-3 => (1e3, " ms", 2),
@@ -39,6 +45,7 @@ fn plain(unit: FigureUnit, value: f64) -> String {
         FigureUnit::Share => percent(value),
         FigureUnit::Index => index(Some(value)),
         FigureUnit::Seconds => seconds(Some(value)),
+        FigureUnit::Rate => rate(value),
         _ if value == libm::floor(value) => count(value as u64),
         FigureUnit::Packets | FigureUnit::Count | FigureUnit::Ratio => mean(value),
     }
@@ -62,6 +69,9 @@ mod tests {
             (FigureUnit::Seconds, 42e-6, 3e-6, "42.0 ± 3.0 µs"),
             (FigureUnit::Seconds, -0.354, 0.012, "−354 ± 12 ms"),
             (FigureUnit::Ratio, 0.0, 2.0, "0.0 ± 2.0"),
+            (FigureUnit::Rate, 9.612e6, 31e3, "9.612 ± 0.031 Mbit/s"),
+            (FigureUnit::Rate, 999e6, 1.2e9, "1.0 ± 1.2 Gbit/s"),
+            (FigureUnit::Rate, 12.0, 3.0, "12 ± 3 bit/s"),
         ];
         for (unit, value, margin, text) in cases {
             assert_eq!(shown(unit, value, Some(margin)), text);

@@ -7,6 +7,7 @@
 //! row group is written every [`ROW_GROUP`] rows; memory does not grow with the run.
 
 mod columns;
+mod sweep;
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -20,11 +21,12 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::schema::types::ColumnPath;
 use ratewire_units::{Duration, Time};
 
 use crate::RunInfo;
+pub use sweep::write_sweep;
 
 /// Rows a row group holds.
 pub const ROW_GROUP: usize = 65_536;
@@ -198,8 +200,8 @@ pub fn copy<R: Row, W: Write + Send>(
     Ok(writer.into_inner()?)
 }
 
-/// How a file with these columns of its own is encoded, and what its metadata say.
-fn properties<R>(columns: &[Column<R>], made_by: &[String]) -> Result<WriterProperties, Error> {
+/// How every file is written, and what its metadata say of the runs' origin.
+fn written_by(made_by: &[String]) -> Result<WriterPropertiesBuilder, Error> {
     let known = made_by.iter().map(|text| text.trim_end()).filter(|text| !text.is_empty());
     let made_by = match known.collect::<Vec<_>>()[..] {
         [] => None,
@@ -207,12 +209,17 @@ fn properties<R>(columns: &[Column<R>], made_by: &[String]) -> Result<WriterProp
         ref several => Some(format!("[{}]", several.join(",\n"))),
     };
     let pair = |text| vec![KeyValue::new(MADE_BY.to_string(), Some(text))];
-    let mut properties = WriterProperties::builder()
+    Ok(WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?))
         .set_max_row_group_row_count(Some(ROW_GROUP))
         // The library's version in the file would change its bytes with every update.
         .set_created_by("ratewire".to_string())
-        .set_key_value_metadata(made_by.map(pair));
+        .set_key_value_metadata(made_by.map(pair)))
+}
+
+/// How a file with these columns of its own is written.
+fn properties<R>(columns: &[Column<R>], made_by: &[String]) -> Result<WriterProperties, Error> {
+    let mut properties = written_by(made_by)?;
     for column in columns.iter().filter(|column| column.is_varied) {
         let path = ColumnPath::from(column.name.as_ref());
         // DuckDB before 2.0 reads byte-stream split of floating-point columns only.

@@ -3,6 +3,7 @@
 mod comparison;
 mod grid;
 mod overlay;
+mod sweep;
 mod wrap;
 
 use crate::figure::{clip, count, held, mean, percent, plural, rate, seconds};
@@ -11,6 +12,7 @@ use crate::headline::{bottleneck_label_of, labels};
 use crate::{Basis, CheckedExpectation, Headline, Run, Verdict};
 pub use comparison::comparison;
 use grid::{Align, Column, Grid};
+pub use sweep::sweep;
 pub use wrap::wrap;
 
 /// How to print.

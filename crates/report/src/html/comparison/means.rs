@@ -58,7 +58,11 @@ fn card(figure: &Metric, groups: &Groups) -> String {
     let unit = match figure.unit {
         FigureUnit::Packets => "packets, ",
         FigureUnit::Ratio => "times as long, ",
-        FigureUnit::Share | FigureUnit::Index | FigureUnit::Count | FigureUnit::Seconds => "",
+        FigureUnit::Share
+        | FigureUnit::Index
+        | FigureUnit::Count
+        | FigureUnit::Seconds
+        | FigureUnit::Rate => "",
     };
     let title = escape(&clip(&figure.title, 60));
     let title = if figure.about == About::Run { capital(&title) } else { title };

@@ -142,7 +142,7 @@ fn long_title(figure: &Metric) -> String {
         About::Run if figure.unit == FigureUnit::Packets => {
             format!("{} (packets)", capital(&figure.title))
         }
-        About::Run => capital(&figure.title),
+        About::Run | About::Flows => capital(&figure.title),
         About::Sizes => format!("Slowdown, {}", figure.title),
         About::Changes => format!("Fair after: {}", figure.title),
     }

@@ -1,0 +1,211 @@
+//! A sweep: figures of runs over a grid of values.
+//!
+//! An axis is a key of the scenario with the values that it takes. A point of the grid has one
+//! value of each axis, and a run for each law and seed.
+
+mod own;
+
+use std::collections::BTreeMap;
+
+use ratewire_statistics::Estimate;
+use serde::Serialize;
+
+use crate::Summary;
+use crate::compare::{About, FigureUnit, Measured, measured};
+use own::{OWN, OwnFigure};
+
+/// The figures of a sweep's runs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Sweep {
+    /// The scenario's name.
+    pub scenario: String,
+    /// The version of Ratewire that made the runs.
+    pub version: String,
+    /// What was varied, in order.
+    pub axes: Vec<SweepAxis>,
+    /// The laws, in order.
+    pub laws: Vec<String>,
+    /// The seeds of each law at each point.
+    pub seeds: Vec<u64>,
+    /// What was measured.
+    pub figures: Vec<SweepFigure>,
+    /// Number of runs without results: the sweep was interrupted, or they failed.
+    pub missing_runs: usize,
+    /// The runs that have results, in the order of points, laws and seeds.
+    pub runs: Vec<SweepRun>,
+}
+
+/// A key of the scenario, and the values that it takes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SweepAxis {
+    /// Path of the key: `bottleneck.rate`.
+    pub key: String,
+    /// Unit of the values' numbers; empty for plain numbers, and if values are no quantities.
+    pub unit: String,
+    /// The values, in the order in which they were given.
+    pub values: Vec<SweepValue>,
+}
+
+/// A value of an axis.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SweepValue {
+    /// The value, as it was given.
+    pub text: String,
+    /// The value in the axis's unit; `None` if the axis's values are no quantities of one unit.
+    pub number: Option<f64>,
+}
+
+/// A figure of every run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SweepFigure {
+    /// What programs call the figure.
+    pub name: String,
+    /// What people call the figure.
+    pub title: String,
+    /// Unit of the values.
+    pub unit: FigureUnit,
+    /// What the figure belongs to.
+    pub about: About,
+}
+
+/// A run of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct SweepRun {
+    /// By axis: the value, by index.
+    pub point: Vec<usize>,
+    /// The law, by index.
+    pub law: usize,
+    /// The seed of all random streams.
+    pub seed: u64,
+    /// By figure: the value; `None` where there was nothing to measure.
+    pub values: Vec<Option<f64>>,
+}
+
+/// The place of a run in a sweep, and its figures.
+#[derive(Clone, Debug)]
+pub struct MeasuredRun {
+    /// By axis: the value, by index.
+    pub point: Vec<usize>,
+    /// The law, by index.
+    pub law: usize,
+    /// Figures of the run.
+    pub summary: Summary,
+}
+
+/// The figures under one law at one point of the grid, over the seeds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SweepCell {
+    /// By axis: the value, by index.
+    pub point: Vec<usize>,
+    /// The law, by index.
+    pub law: usize,
+    /// Number of seeds that have results.
+    pub seeds: usize,
+    /// By figure: mean and 95 % interval over the seeds. `None` if a seed has no value: a mean over
+    /// the others would flatter the law.
+    pub estimates: Vec<Option<Estimate>>,
+}
+
+impl SweepFigure {
+    fn of(figure: &Measured) -> SweepFigure {
+        let ((name, title), (unit, about)) = (figure.names(), figure.kind());
+        // Titles stand alone in the page's list.
+        let title = match about {
+            About::Run | About::Flows => title,
+            About::Sizes => format!("slowdown, {title}"),
+            About::Changes => format!("fair after: {title}"),
+        };
+        SweepFigure { name, title, unit, about }
+    }
+}
+
+impl Sweep {
+    /// The figures of `runs`, which are in the order of points, laws and seeds.
+    pub fn of(
+        axes: Vec<SweepAxis>,
+        laws: Vec<String>,
+        seeds: Vec<u64>,
+        runs: &[MeasuredRun],
+    ) -> Sweep {
+        let first = runs.first().map(|run| &run.summary);
+        let mut sweep = Sweep {
+            scenario: first.map(|summary| summary.scenario.clone()).unwrap_or_default(),
+            version: first.map(|summary| summary.version.clone()).unwrap_or_default(),
+            axes,
+            laws,
+            seeds,
+            ..Sweep::default()
+        };
+        for of_point in runs.chunk_by(|a, b| a.point == b.point) {
+            sweep.add(of_point);
+        }
+        for run in &mut sweep.runs {
+            run.values.resize(sweep.figures.len(), None);
+        }
+        let points: usize = sweep.axes.iter().map(|axis| axis.values.len()).product();
+        let all = points * sweep.laws.len() * sweep.seeds.len();
+        sweep.missing_runs = all.saturating_sub(runs.len());
+        sweep
+    }
+
+    /// Adds the runs of one point. Points may differ in their links, so each has its bottlenecks.
+    fn add(&mut self, of_point: &[MeasuredRun]) {
+        let all: Vec<&Summary> = of_point.iter().map(|run| &run.summary).collect();
+        let list = measured(&all);
+        let places: Vec<usize> =
+            list.iter().map(|figure| self.place(SweepFigure::of(figure))).collect();
+        let own = OWN.iter().filter(|own| all.iter().any(|summary| (own.value)(summary).is_some()));
+        let own: Vec<(&OwnFigure, usize)> =
+            own.map(|own| (own, self.place(own.figure()))).collect();
+        for run in of_point {
+            let mut values = vec![None; self.figures.len()];
+            for (figure, place) in list.iter().zip(&places) {
+                values[*place] = figure.value(&run.summary);
+            }
+            for (own, place) in &own {
+                values[*place] = (own.value)(&run.summary).filter(|value| value.is_finite());
+            }
+            let (point, law, seed) = (run.point.clone(), run.law, run.summary.seed);
+            self.runs.push(SweepRun { point, law, seed, values });
+        }
+    }
+
+    /// Index of a figure, which is added if it is new.
+    fn place(&mut self, figure: SweepFigure) -> usize {
+        let known = self.figures.iter().position(|known| known.name == figure.name);
+        known.unwrap_or_else(|| {
+            self.figures.push(figure);
+            self.figures.len() - 1
+        })
+    }
+
+    /// The figures over the seeds, one cell a point and law, in the order of points and laws.
+    pub fn cells(&self) -> Vec<SweepCell> {
+        let mut of: BTreeMap<(&[usize], usize), Vec<&SweepRun>> = BTreeMap::new();
+        for run in &self.runs {
+            of.entry((&run.point, run.law)).or_default().push(run);
+        }
+        let cell = |((point, law), runs): ((&[usize], usize), Vec<&SweepRun>)| {
+            let estimate = |figure: usize| {
+                let values: Option<Vec<f64>> = runs.iter().map(|run| run.values[figure]).collect();
+                values.and_then(|values| Estimate::of(&values))
+            };
+            SweepCell {
+                point: point.to_vec(),
+                law,
+                seeds: runs.len(),
+                estimates: (0..self.figures.len()).map(estimate).collect(),
+            }
+        };
+        of.into_iter().map(cell).collect()
+    }
+
+    /// The seeds as people read them: `seed 1`, `seeds 1, 2, 5`.
+    pub(crate) fn seeds_text(&self) -> String {
+        let all: Vec<String> = self.seeds.iter().map(u64::to_string).collect();
+        format!("seed{} {}", if all.len() == 1 { "" } else { "s" }, all.join(", "))
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,120 @@
+//! Figures that sweeps have beside those by which laws are compared.
+
+use super::SweepFigure;
+use crate::Summary;
+use crate::compare::{About, FigureUnit};
+
+/// A figure, and how it is read off a summary.
+pub(super) struct OwnFigure {
+    name: &'static str,
+    title: &'static str,
+    unit: FigureUnit,
+    pub(super) value: fn(&Summary) -> Option<f64>,
+}
+
+impl OwnFigure {
+    pub(super) fn figure(&self) -> SweepFigure {
+        let (name, title) = (self.name.to_string(), self.title.to_string());
+        SweepFigure { name, title, unit: self.unit, about: About::Flows }
+    }
+}
+
+/// The figures, in the order of the page. To add one, add an entry, and a row to
+/// `docs/reference/files.md`.
+pub(super) const OWN: [OwnFigure; 8] = [
+    OwnFigure {
+        name: "goodput_bps",
+        title: "goodput of listed flows",
+        unit: FigureUnit::Rate,
+        value: goodput_bps,
+    },
+    OwnFigure {
+        name: "jain_index",
+        title: "Jain’s index",
+        unit: FigureUnit::Index,
+        value: |summary| summary.jain_index,
+    },
+    OwnFigure {
+        name: "rtt_mean_s",
+        title: "mean RTT",
+        unit: FigureUnit::Seconds,
+        value: rtt_mean_s,
+    },
+    OwnFigure {
+        name: "retransmitted_packets",
+        title: "packets sent again",
+        unit: FigureUnit::Count,
+        value: |summary| {
+            let sum: u64 = summary.flows.iter().map(|flow| flow.retransmitted_packets).sum();
+            (!summary.flows.is_empty()).then_some(sum as f64)
+        },
+    },
+    OwnFigure {
+        name: "marks_packets",
+        title: "marks",
+        unit: FigureUnit::Count,
+        value: |summary| Some(summary.links.iter().map(|link| link.marks).sum::<u64>() as f64),
+    },
+    OwnFigure {
+        name: "completion_mean_s",
+        title: "mean completion time",
+        unit: FigureUnit::Seconds,
+        value: |summary| summary.completions.as_ref().map(|all| all.mean_s),
+    },
+    OwnFigure {
+        name: "completion_median_s",
+        title: "median completion time",
+        unit: FigureUnit::Seconds,
+        value: |summary| summary.completions.as_ref().map(|all| all.median_s),
+    },
+    OwnFigure {
+        name: "completion_p99_s",
+        title: "completion time, 99 %",
+        unit: FigureUnit::Seconds,
+        value: |summary| summary.completions.as_ref().map(|all| all.p99_s),
+    },
+];
+
+/// Data that listed flows delivered to hosts over the run.
+///
+/// A flow's share is of that total, which counts data that a switch forwards once.
+fn goodput_bps(summary: &Summary) -> Option<f64> {
+    let some = summary.flows.iter().find(|flow| flow.share > 0.0);
+    let total = some.map_or(0.0, |flow| flow.delivered_bytes as f64 / flow.share);
+    let is_known = !summary.flows.is_empty() && summary.duration_s > 0.0;
+    is_known.then(|| total * 8.0 / summary.duration_s)
+}
+
+/// Mean over the listed flows of each one's mean round-trip time.
+fn rtt_mean_s(summary: &Summary) -> Option<f64> {
+    let means: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.rtt_mean_s).collect();
+    (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::FlowSummary;
+
+    #[test]
+    fn goodput_is_that_of_all_listed_flows_and_counts_data_once() {
+        let flow = |delivered_bytes, share, rtt_mean_s| FlowSummary {
+            delivered_bytes,
+            share,
+            rtt_mean_s,
+            ..FlowSummary::default()
+        };
+        // The third flow goes on to a switch: its data are those of the first two.
+        let flows = vec![
+            flow(0, 0.0, Some(0.2)),
+            flow(3_000, 0.75, Some(0.1)),
+            flow(1_000, 0.25, None),
+            flow(4_000, 1.0, Some(0.3)),
+        ];
+        let summary = Summary { flows, duration_s: 2.0, ..Summary::default() };
+        assert_eq!(goodput_bps(&summary), Some(16_000.0));
+        assert!(rtt_mean_s(&summary).is_some_and(|mean| (mean - 0.2).abs() < 1e-12));
+        let none = Summary { duration_s: 2.0, ..Summary::default() };
+        assert_eq!((goodput_bps(&none), rtt_mean_s(&none)), (None, None));
+    }
+}

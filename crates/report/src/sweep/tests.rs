@@ -1,0 +1,72 @@
+//! Sweeps of made-up runs.
+
+use super::*;
+use crate::LinkSummary;
+
+fn value(text: &str, number: Option<f64>) -> SweepValue {
+    SweepValue { text: text.into(), number }
+}
+
+fn summary(law: &str, seed: u64, utilisation: f64) -> Summary {
+    let link = LinkSummary { bottleneck: true, utilisation, ..LinkSummary::default() };
+    Summary { law: law.into(), seed, links: vec![link], ..Summary::default() }
+}
+
+/// Two rates and two disciplines under two laws, from two seeds; the last run is missing.
+pub(crate) fn sample() -> Sweep {
+    let rates = vec![value("1M", Some(1e6)), value("10 Mbit/s", Some(1e7))];
+    let queues = vec![value("red", None), value("pie", None)];
+    let axes = vec![
+        SweepAxis { key: "bottleneck.rate".into(), unit: "bit/s".into(), values: rates },
+        SweepAxis { key: "bottleneck.discipline".into(), unit: String::new(), values: queues },
+    ];
+    let mut runs = Vec::new();
+    for point in [[0, 0], [0, 1], [1, 0], [1, 1]] {
+        for (law, name) in ["xcp", "cubic"].into_iter().enumerate() {
+            for seed in [1, 2] {
+                let utilisation = 0.5 + 0.1 * law as f64 + 0.01 * (seed as f64 - 1.0);
+                let summary = summary(name, seed, utilisation);
+                runs.push(MeasuredRun { point: point.to_vec(), law, summary });
+            }
+        }
+    }
+    runs.pop();
+    Sweep::of(axes, vec!["xcp".into(), "cubic".into()], vec![1, 2], &runs)
+}
+
+fn figure(sweep: &Sweep, name: &str) -> usize {
+    sweep.figures.iter().position(|figure| figure.name == name).expect(name)
+}
+
+#[test]
+fn figures_are_estimated_over_the_seeds_of_each_point_and_law() {
+    let sweep = sample();
+    assert_eq!((sweep.runs.len(), sweep.missing_runs), (15, 1));
+    let cells = sweep.cells();
+    assert_eq!(cells.len(), 8);
+    let utilisation = figure(&sweep, "utilisation");
+    let estimate = |cell: &SweepCell| cell.estimates[utilisation].expect("an estimate");
+    assert_eq!((cells[1].point.as_slice(), cells[1].law), (&[0, 0][..], 1));
+    let whole = estimate(&cells[1]);
+    assert!((whole.mean - 0.605).abs() < 1e-12 && whole.margin.is_some_and(|m| m > 0.01));
+    // The cell of the missing run has one seed, and no interval.
+    assert_eq!((cells[7].seeds, estimate(&cells[7]).margin), (1, None));
+    assert!((estimate(&cells[7]).mean - 0.6).abs() < 1e-12);
+}
+
+/// Whether flows complete, and how many changes there are, depends on the point.
+#[test]
+fn points_may_have_figures_of_their_own() {
+    let run = |at: usize, rtt_max_s: Option<f64>| MeasuredRun {
+        point: vec![at],
+        law: 0,
+        summary: Summary { rtt_max_s, ..summary("xcp", 1, 0.5) },
+    };
+    let axis = SweepAxis { values: vec![value("a", None), value("b", None)], ..Default::default() };
+    let runs = [run(0, None), run(1, Some(0.25))];
+    let sweep = Sweep::of(vec![axis], vec!["xcp".into()], vec![1], &runs);
+    let at = figure(&sweep, "rtt_max_s");
+    let values: Vec<Option<f64>> = sweep.runs.iter().map(|run| run.values[at]).collect();
+    assert_eq!(values, [None, Some(0.25)]);
+    assert_eq!(sweep.cells()[0].estimates[at], None);
+}
