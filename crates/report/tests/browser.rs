@@ -9,8 +9,8 @@ use std::process::Command;
 use ratewire_report::Plot;
 use ratewire_report::html::papers::{self, FigureSection, Panel, PaperSection};
 use ratewire_report::{
-    Answer, Collector, Comparison, FlowInfo, FlowRow, LinkInfo, LinkRow, NodeInfo, Page, Run,
-    RunInfo, Summary, Topology, html,
+    Answer, Collector, Comparison, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary, MeasuredRun,
+    NodeInfo, Page, Run, RunInfo, Summary, Sweep, SweepAxis, SweepValue, Topology, html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -234,5 +234,53 @@ fn a_moving_mean_does_not_see_what_comes() {
     let (_, title) = dom.split_once("<title>").expect("a title");
     let wanted = "2.995 s, f0, 0 kbit/s; 3.005 s, f0, 0.8 kbit/s; 3.105 s, f0, 7.2 kbit/s</title>";
     assert!(title.starts_with(wanted), "{}", &title[..120]);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The page of a sweep draws what is chosen: any figure over any parameter, and both ways up.
+#[test]
+fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
+    const CHOOSE: &str = "<script>addEventListener('load', () => { \
+        const choose = (box, at, value) => { \
+          const select = document.querySelectorAll('#' + box + ' select')[at]; \
+          select.value = value; select.dispatchEvent(new Event('change')); }; \
+        const drawn = (box) => document.querySelector('#' + box + ' svg').getAttribute('aria-label'); \
+        const count = (what) => document.querySelectorAll(what).length; \
+        const before = drawn('lines'); \
+        choose('lines', 1, 1); choose('map', 1, 1); choose('map', 2, 1); \
+        document.title = [before, drawn('lines'), count('#lines circle'), count('#lines .interval'), \
+          drawn('map'), count('#map .tile')].join('; '); })</script></body>";
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("ratewire-sweep-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let axis = |key: &str, values: &[(&str, Option<f64>)]| SweepAxis {
+        key: key.into(),
+        values: values
+            .iter()
+            .map(|(text, n)| SweepValue { text: text.to_string(), number: *n })
+            .collect(),
+        ..SweepAxis::default()
+    };
+    let rates = axis("rate", &[("1M", Some(1e6)), ("10M", Some(1e7)), ("100M", Some(1e8))]);
+    let axes = vec![rates, axis("queue", &[("red", None), ("pie", None)])];
+    let mut runs = Vec::new();
+    for (rate, queue, law) in (0..12).map(|n| (n / 4, n / 2 % 2, n % 2)) {
+        for seed in 1..=2 {
+            let utilisation = 0.5 + 0.01 * seed as f64;
+            let link = LinkSummary { bottleneck: true, utilisation, ..LinkSummary::default() };
+            let summary = Summary { seed, links: vec![link], ..Summary::default() };
+            runs.push(MeasuredRun { point: vec![rate, queue], law, summary });
+        }
+    }
+    let sweep = Sweep::of(axes, vec!["xcp".into(), "cubic".into()], vec![1, 2], &runs);
+    let page = html::render_sweep(&sweep, &[], "").replace("</body>", CHOOSE);
+    let dom = dom(&chromium, &folder, &page);
+    let (_, title) = dom.split_once("<title>").expect("a title");
+    let wanted = "utilisation against rate; utilisation against queue; 4; 4; \
+                  utilisation under cubic, by queue and rate; 6</title>";
+    assert!(title.starts_with(wanted), "{}", &title[..160]);
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -17,6 +17,7 @@ mod overlay;
 pub mod papers;
 mod plane;
 mod sweep;
+mod swept;
 mod table;
 mod tables;
 mod text;
@@ -31,6 +32,7 @@ use crate::{CheckedExpectation, LeftOut, Run, RunInfo};
 pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
+pub use swept::render_sweep;
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");

@@ -50,8 +50,12 @@ pub(super) fn json_sentence(text: &str) -> String {
 }
 
 fn json_text(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    json_value(&serde_json::Value::from(text))
+}
+
+/// A JSON value that may stand inside a `<script>` element.
+pub(super) fn json_value(value: &serde_json::Value) -> String {
+    value.to_string().replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 
 /// Appends `value` as a JSON number of at most four significant digits, `null` if it is not finite.

@@ -1,0 +1,183 @@
+//! The page of a sweep: any figure against any swept parameter, a line a law, heat maps of two
+//! parameters, and all figures as a table.
+
+use super::groups::HUES;
+use super::table::table;
+use super::text::{escape, json_value, name};
+use super::{STYLE, drawn, head, headed};
+use crate::Sweep;
+use crate::compare::{About, shown};
+use crate::figure::{NONE, count, plural};
+
+const SCRIPT: &str = include_str!("../../assets/sweep.js");
+const OWN_STYLE: &str = include_str!("../../assets/sweep.css");
+
+/// Most rows of the page's table; the Parquet file has every run.
+const ROWS: usize = 1000;
+
+/// The page of a sweep as one HTML document. `set` are values that were set at every point.
+pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str) -> String {
+    let title = match sweep.scenario.as_str() {
+        "" => "Ratewire sweep".to_string(),
+        own => name(own),
+    };
+    let laws: Vec<String> = sweep.laws.iter().map(|law| name(law)).collect();
+    let over = sweep
+        .axes
+        .iter()
+        .map(|axis| format!("{} ({})", name(&axis.key), plural(axis.values.len(), "value")));
+    let set = set.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>();
+    let facts = vec![
+        (if laws.len() == 1 { "Law" } else { "Laws" }, laws.join(", ")),
+        ("Swept", over.collect::<Vec<_>>().join(", ")),
+        (
+            "Seeds",
+            escape(sweep.seeds_text().trim_start_matches("seeds ").trim_start_matches("seed ")),
+        ),
+        ("Runs", count(sweep.runs.len() as u64)),
+        ("Set", escape(&crate::figure::clip(&set.join(", "), 1000))),
+        ("Ratewire", name(&sweep.version)),
+    ];
+    let missing = match sweep.missing_runs {
+        0 => String::new(),
+        n => format!("<p class=\"pill fail\">✗ partial: {} without results</p>", plural(n, "run")),
+    };
+    let mut out = head(&title, &format!("{STYLE}{OWN_STYLE}{}", hidden_laws(sweep)));
+    out += &headed(&title, &missing, facts, "");
+    if sweep.runs.is_empty() {
+        return out + "<main><p class=\"note\">Nothing ran.</p></main>\n</body>\n</html>\n";
+    }
+    out += &legend(sweep);
+    out += "<main>\n<section aria-labelledby=\"h-lines\"><h2 id=\"h-lines\">Against a parameter</h2>\n\
+            <p class=\"note\">A point is the mean over the seeds, its bar the 95 % interval of the mean \
+            (Student’s t). A point without a bar has one seed, or the same value from every seed.</p>\n\
+            <figure id=\"lines\"></figure></section>\n";
+    if sweep.axes.iter().filter(|axis| axis.values.len() > 1).count() > 1 {
+        out += "<section aria-labelledby=\"h-map\"><h2 id=\"h-map\">Over two parameters</h2>\n\
+                <figure id=\"map\"></figure></section>\n";
+    }
+    out += &all_figures(sweep);
+    out += &format!(
+        "<footer><details><summary>The scenario</summary><pre><code>{}</code></pre></details>\n\
+         <p class=\"note\">Made by Ratewire. <code>sweep.parquet</code> has every run, a row each.</p></footer>\n\
+         </main>\n",
+        escape(scenario_text)
+    );
+    out += &drawn(&data(sweep));
+    out + &format!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
+}
+
+/// Rules that hide the lines of laws whose boxes are not checked.
+fn hidden_laws(sweep: &Sweep) -> String {
+    let rule = |law| format!(".without{law} .law[data-law=\"{law}\"] {{ display: none; }}\n");
+    (0..sweep.laws.len()).map(rule).collect()
+}
+
+/// One box a law, which shows and hides the law's line.
+fn legend(sweep: &Sweep) -> String {
+    let boxes = sweep.laws.iter().enumerate().map(|(at, law)| {
+        format!(
+            "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{at}\">\
+             <i class=\"chip dash{}\"></i>{}</label>",
+            at % HUES,
+            (at / HUES).min(3),
+            name(law)
+        )
+    });
+    let boxes: String = boxes.collect();
+    format!(
+        "<nav class=\"bar-top\" aria-label=\"Laws\"><div class=\"legend\">{boxes}</div></nav>\n"
+    )
+}
+
+/// Every cell of the grid with the figures of runs as a whole.
+fn all_figures(sweep: &Sweep) -> String {
+    let figures: Vec<usize> =
+        (0..sweep.figures.len()).filter(|at| sweep.figures[*at].about == About::Run).collect();
+    let keys = sweep.axes.iter().map(|axis| axis.key.as_str());
+    let titles = figures.iter().map(|at| sweep.figures[*at].title.as_str());
+    let head: Vec<&str> = keys.chain(["Law"]).chain(titles).collect();
+    let cells = sweep.cells();
+    let rows = cells.iter().take(ROWS).map(|cell| {
+        let values =
+            sweep.axes.iter().zip(&cell.point).map(|(axis, at)| axis.values[*at].text.clone());
+        let figure = |at: &usize| match &cell.estimates[*at] {
+            Some(estimate) => shown(sweep.figures[*at].unit, estimate.mean, estimate.margin),
+            None => NONE.to_string(),
+        };
+        let law = sweep.laws[cell.law].clone();
+        values.chain([law]).chain(figures.iter().map(figure)).collect()
+    });
+    let mut out =
+        String::from("<section aria-labelledby=\"h-all\"><h2 id=\"h-all\">All figures</h2>\n")
+            + &table("Figures by point and law", &head, rows);
+    if cells.len() > ROWS {
+        let rest = count((cells.len() - ROWS) as u64);
+        out +=
+            &format!("<p class=\"note\">… and {rest} more, in <code>sweep.parquet</code>.</p>\n");
+    }
+    out + "</section>\n"
+}
+
+/// What the script draws: means and margins by figure, for each cell of the grid.
+fn data(sweep: &Sweep) -> String {
+    let cells = sweep.cells();
+    let cells = cells.iter().map(|cell| {
+        let values = cell.estimates.iter().map(|e| e.map(|e| (e.mean, e.margin)));
+        serde_json::json!([cell.point, cell.law, cell.seeds, values.collect::<Vec<_>>()])
+    });
+    json_value(&serde_json::json!({
+        "axes": sweep.axes,
+        "laws": sweep.laws,
+        "seeds": sweep.seeds,
+        "figures": sweep.figures,
+        "cells": cells.collect::<Vec<_>>(),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::tests::sample;
+
+    fn data_of(html: &str) -> serde_json::Value {
+        let (_, data) = html.split_once("id=\"data\">").expect("data");
+        serde_json::from_str(data.split("</script>").next().expect("an end")).expect("JSON")
+    }
+
+    #[test]
+    fn the_page_has_every_cell_of_the_grid_and_says_what_is_missing() {
+        let html = render_sweep(&sample(), &[("duration".into(), "5 s".into())], "law = 'xcp'");
+        assert!(html.contains("<dt>Set</dt><dd>duration=5 s</dd>"), "{html}");
+        assert!(html.contains("✗ partial: 1 run without results"));
+        assert!(html.contains("bottleneck.rate (2 values), bottleneck.discipline (2 values)"));
+        assert!(html.contains("id=\"map\"") && html.contains("50.5 ± 6.4 %"));
+        let data = data_of(&html);
+        assert_eq!(data["cells"].as_array().map(Vec::len), Some(8));
+        assert_eq!(data["axes"][0]["values"][1]["number"], 1e7);
+        assert_eq!(data["cells"][7][2], 1);
+        let nothing = render_sweep(&Sweep::default(), &[], "");
+        assert!(nothing.contains("Nothing ran") && crate::html::is_ours(&nothing));
+    }
+
+    #[test]
+    fn names_cannot_leave_their_place() {
+        let mut sweep = sample();
+        let evil = "</script><script>alert(1)</script>";
+        sweep.axes[1].values[0].text = evil.into();
+        sweep.axes[0].key = evil.into();
+        sweep.laws[0] = evil.into();
+        let html = render_sweep(&sweep, &[(evil.into(), evil.into())], evil);
+        assert!(!html.contains("<script>alert"));
+        assert_eq!(data_of(&html)["laws"][0], evil);
+    }
+
+    #[test]
+    fn one_parameter_has_no_heat_map() {
+        let mut sweep = sample();
+        sweep.axes.pop();
+        sweep.runs.retain(|run| run.point[1] == 0);
+        sweep.runs.iter_mut().for_each(|run| run.point.truncate(1));
+        assert!(!render_sweep(&sweep, &[], "").contains("id=\"map\""));
+    }
+}
