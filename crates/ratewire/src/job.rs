@@ -107,7 +107,8 @@ impl<'a> Job<'a> {
         self.carry_out(0, listener, Some(shell))
     }
 
-    fn carry_out(
+    /// Runs as number `index` of the runs that run together, with a shell if there is one.
+    pub(crate) fn carry_out(
         &self,
         index: usize,
         listener: &dyn Listener,

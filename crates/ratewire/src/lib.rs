@@ -74,6 +74,7 @@ pub mod papers;
 mod provenance;
 mod question;
 mod results;
+mod sweep;
 
 pub use emulated::remedies;
 pub use error::Error;
@@ -89,6 +90,7 @@ pub use listen::{
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use results::{Failed, OfLaw, Results, Run, Samples};
+pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values};
 
 pub use arrow_array;
 pub use ratewire_laws as laws;

@@ -225,6 +225,11 @@ impl Experiment {
         ExperimentRecord::of(&self.scenario, runs.iter().map(String::as_str))
     }
 
+    /// Laws, seeds and worlds.
+    pub(crate) fn chosen(&self) -> (&[String], &[u64], &[World]) {
+        (&self.laws, &self.seeds, &self.worlds)
+    }
+
     /// The scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario

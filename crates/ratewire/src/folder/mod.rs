@@ -21,7 +21,11 @@ pub const REPORT: [&str; 2] = ["report.html", "summary.json"];
 /// Pages that `ratewire compare` writes.
 pub const COMPARISON: [&str; 2] = ["comparison.html", "comparison.json"];
 
+/// Pages that `ratewire sweep` writes.
+pub const SWEEP: [&str; 2] = ["sweep.html", "sweep.json"];
+
 /// A results folder, locked while it is being filled.
+#[derive(Debug)]
 pub struct OutputFolder {
     folder: PathBuf,
     pages: [&'static str; 2],

@@ -12,7 +12,7 @@ use crate::provenance::EFFECTIVE_HEAD;
 pub(crate) const PROGRAMS: &str = "programs";
 
 /// Pages of all commands.
-const PAGES: [[&str; 2]; 2] = [super::REPORT, super::COMPARISON];
+const PAGES: [[&str; 2]; 3] = [super::REPORT, super::COMPARISON, super::SWEEP];
 
 /// Why a run may not be written over something else.
 pub(super) const NO_RUN: &str =

@@ -3,3 +3,4 @@
 mod completions;
 mod experiment;
 mod figures;
+mod sweep;

@@ -1,0 +1,204 @@
+//! Runs the points of a sweep, and writes its results.
+
+use std::path::{Path, PathBuf};
+
+use ratewire_report::parquet::write_sweep;
+use ratewire_report::{MeasuredRun, Summary, World, html, table};
+use ratewire_units::{Duration, Time};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::store::{Store, write_table};
+use super::{Place, PlannedSweep};
+use crate::folder::{OutputFolder, SWEEP};
+use crate::listen::{Interrupted, Listener};
+use crate::provenance::ExperimentRecord;
+use crate::results::Failed;
+use crate::{Error, Job};
+
+/// Name of a sweep's table.
+const TABLE: &str = "sweep.parquet";
+
+/// A sweep whose folder is open: runs that were finished before are known.
+#[derive(Debug)]
+pub struct ReadySweep<'a> {
+    planned: &'a PlannedSweep<'a>,
+    output: Option<Output>,
+    /// By run: figures, if it was finished before.
+    known: Vec<Option<Summary>>,
+    /// Runs to be carried out, by index.
+    pending: Vec<usize>,
+}
+
+/// The folder of a sweep.
+#[derive(Debug)]
+struct Output {
+    path: PathBuf,
+    folder: OutputFolder,
+    store: Store,
+}
+
+/// Figures of a sweep's runs.
+#[derive(Debug)]
+pub struct SweepResults {
+    sweep: ratewire_report::Sweep,
+    record: ExperimentRecord,
+    failures: Vec<Failed>,
+    unwritten: Option<Error>,
+}
+
+/// The schema of `sweep.json`, whose first key is `generator`.
+#[derive(Serialize)]
+struct SweepFile<'a> {
+    experiment: &'a ExperimentRecord,
+    #[serde(flatten)]
+    sweep: &'a ratewire_report::Sweep,
+}
+
+impl<'a> PlannedSweep<'a> {
+    /// Opens the sweep's folder, if it has one, and finds the runs that were finished before.
+    ///
+    /// # Errors
+    /// An error if the folder cannot be written, or another process writes there.
+    pub fn open(&'a self) -> Result<ReadySweep<'a>, Error> {
+        self.open_in(self.sweep.folder.as_deref())
+    }
+
+    /// As [`PlannedSweep::open`], with a folder that may depend on [`PlannedSweep::digest`].
+    ///
+    /// # Errors
+    /// As [`PlannedSweep::open`].
+    pub fn open_in(&'a self, folder: Option<&Path>) -> Result<ReadySweep<'a>, Error> {
+        let open = |path: &Path| -> Result<Output, Error> {
+            let folder = OutputFolder::open(path, SWEEP, &[])?;
+            Ok(Output { path: path.to_path_buf(), folder, store: Store::open(path)? })
+        };
+        let output = folder.map(open).transpose()?;
+        let store = output.as_ref().map(|output| &output.store);
+        let known = |place: &Place| store?.get(&place.digest);
+        let known: Vec<Option<Summary>> = self.runs.par_iter().map(known).collect();
+        let pending = (0..known.len()).filter(|index| known[*index].is_none()).collect();
+        Ok(ReadySweep { planned: self, output, known, pending })
+    }
+}
+
+impl ReadySweep<'_> {
+    /// World and duration of each run that is still to be carried out.
+    ///
+    /// Listeners get the run's index in this list.
+    pub fn pending(&self) -> Vec<(World, Duration)> {
+        let duration = |index: &usize| {
+            let place = &self.planned.runs[*index];
+            self.planned.points[place.point].scenario.duration
+        };
+        self.pending.iter().map(|index| (World::Simulate, duration(index))).collect()
+    }
+
+    /// Carries out the runs on all cores with a listener, and writes the sweep's folder.
+    ///
+    /// A run is kept when it is finished; a listener that ends the others loses none of it.
+    pub fn run(mut self, listener: &dyn Listener) -> SweepResults {
+        let one = |(number, index): (usize, &usize)| self.carry_out(number, *index, listener);
+        let done: Vec<Result<Summary, Error>> =
+            self.pending.par_iter().enumerate().map(one).collect();
+        let mut failures = Vec::new();
+        for (index, done) in self.pending.iter().zip(done) {
+            match done {
+                Ok(summary) => self.known[*index] = Some(summary),
+                Err(error) => failures.push(Failed { run: self.planned.name(*index), error }),
+            }
+        }
+        let (laws, seeds, _) = self.planned.sweep.experiment.chosen();
+        let mut runs = Vec::new();
+        for (place, summary) in self.planned.runs.iter().zip(std::mem::take(&mut self.known)) {
+            let point = self.planned.points[place.point].at.clone();
+            runs.extend(summary.map(|summary| MeasuredRun { point, law: place.law, summary }));
+        }
+        let axes = self.planned.sweep.axes();
+        let sweep = ratewire_report::Sweep::of(axes, laws.to_vec(), seeds.to_vec(), &runs);
+        let record = self.planned.record();
+        let mut results = SweepResults { sweep, record, failures, unwritten: None };
+        results.unwritten = self.write(&results).err();
+        results
+    }
+
+    /// Carries out a run, and keeps its figures.
+    fn carry_out(
+        &self,
+        number: usize,
+        index: usize,
+        listener: &dyn Listener,
+    ) -> Result<Summary, Error> {
+        let place = &self.planned.runs[index];
+        let scenario = &self.planned.points[place.point].scenario;
+        let (laws, ..) = self.planned.sweep.experiment.chosen();
+        let plan = scenario.plan(Some(&laws[place.law]), Some(place.seed));
+        let job = Job::new(scenario, plan.map_err(Error::Scenario)?, World::Simulate);
+        let run = job.carry_out(number, listener, None)?;
+        let summary = run.into_report().summary;
+        if summary.planned_duration_s.is_some() {
+            // A part of a run cannot stand beside whole runs.
+            let at = Time::ZERO + Duration::from_secs_f64(summary.duration_s);
+            return Err(Error::Stopped { at, source: Box::new(Interrupted) });
+        }
+        if let Some(output) = &self.output {
+            output.store.put(&place.digest, &summary)?;
+        }
+        Ok(summary)
+    }
+
+    fn write(&self, results: &SweepResults) -> Result<(), Error> {
+        let Some(output) = &self.output else { return Ok(()) };
+        let made_by = self.planned.metadata(&results.record);
+        results.write_parquet_as(&output.path.join(TABLE), &made_by)?;
+        let scenario = self.planned.sweep.experiment.scenario();
+        let page = html::render_sweep(&results.sweep, &scenario.values(), &scenario.source_text);
+        output.folder.put_in_place(&[], [page, results.json()])
+    }
+}
+
+impl PlannedSweep<'_> {
+    /// Name of a run: `bottleneck.rate=10M, xcp, seed 1`.
+    fn name(&self, index: usize) -> String {
+        let place = &self.runs[index];
+        let at = &self.points[place.point].at;
+        let axes = self.sweep.axes.iter().zip(at);
+        let values: Vec<String> =
+            axes.map(|((key, values), at)| format!("{key}={}", values[*at])).collect();
+        let (laws, ..) = self.sweep.experiment.chosen();
+        format!("{}, {}, seed {}", values.join(", "), laws[place.law], place.seed)
+    }
+}
+
+impl SweepResults {
+    /// Figures of the runs that finished.
+    pub fn sweep(&self) -> &ratewire_report::Sweep {
+        &self.sweep
+    }
+
+    /// Runs that failed, or were interrupted.
+    pub fn failures(&self) -> &[Failed] {
+        &self.failures
+    }
+
+    /// Why the sweep's folder could not be written, if so.
+    pub fn unwritten(&self) -> Option<&Error> {
+        self.unwritten.as_ref()
+    }
+
+    /// Figures as a table, in the width of the terminal.
+    pub fn table(&self) -> String {
+        table::sweep(&self.sweep, &table::TableOptions::default())
+    }
+
+    /// Figures of every run, as in `sweep.json`.
+    pub fn json(&self) -> String {
+        ratewire_report::json(&SweepFile { experiment: &self.record, sweep: &self.sweep })
+    }
+
+    fn write_parquet_as(&self, path: &Path, made_by: &str) -> Result<(), Error> {
+        let bytes = write_sweep(&self.sweep, made_by, Vec::new());
+        let bytes = bytes.map_err(|e| Error::write(path, std::io::Error::other(e)))?;
+        write_table(path, &bytes)
+    }
+}
