@@ -74,6 +74,8 @@ enum Command {
     /// Compare laws over several seeds: means, confidence intervals, and which differences are
     /// noise
     Compare(commands::compare::Args),
+    /// Run a scenario over a grid of values: any key, laws and seeds; goes on after a stop
+    Sweep(commands::sweep::Args),
     /// Run scenarios and check them against their expectations
     Check(commands::check::Args),
     /// Run the figures of papers, and check them against the papers' claims
@@ -120,6 +122,7 @@ fn main() -> ExitCode {
         Command::Run(args) => commands::run::run(&args),
         Command::Shell(args) => return commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
+        Command::Sweep(args) => commands::sweep::sweep(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Laws(args) => commands::lists::laws(&args),

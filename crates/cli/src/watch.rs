@@ -1,6 +1,7 @@
 //! Runs jobs with a progress bar, warnings and the memory watch.
 
-use ratewire::{Error, Job, Listener, Run, Running, Warning, run_all};
+use ratewire::{Error, Job, Listener, Run, Running, Warning, World, run_all};
+use ratewire_units::Duration;
 
 use crate::memory::{self, Watchman};
 use crate::progress::Progress;
@@ -23,7 +24,16 @@ pub(crate) fn over<T>(
 ) -> T {
     memory::warn(jobs);
     let runs: Vec<_> = jobs.iter().map(|job| (job.world(), job.duration())).collect();
-    let progress = Progress::new(show_progress, &runs);
+    over_runs(&runs, show_progress, work)
+}
+
+/// As [`over`], for runs of these worlds and durations.
+pub(crate) fn over_runs<T>(
+    runs: &[(World, Duration)],
+    show_progress: bool,
+    work: impl FnOnce(&dyn Listener) -> T,
+) -> T {
+    let progress = Progress::new(show_progress, runs);
     let done = work(&(&progress, (Watchman, Teller)));
     progress.finish();
     done

@@ -15,5 +15,6 @@ pub(crate) mod load;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;
+pub(crate) mod sweep;
 pub(crate) mod switch;
 pub(crate) mod users;

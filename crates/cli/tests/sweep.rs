@@ -1,0 +1,69 @@
+//! `ratewire sweep` as users see it.
+
+mod common;
+
+use common::{HELLO, err, folder, out, ratewire, write};
+use serde_json::{Value, json};
+
+#[test]
+fn a_sweep_prints_one_table_and_leaves_one_page_and_one_data_set() {
+    let folder = folder("sweep");
+    write(&folder, "hello.toml", HELLO);
+    let sweep = |more: &[&str]| {
+        let args = ["sweep", "hello.toml", "--set", "bottleneck.rate=4M..16M:log3", "--quiet"];
+        let more = [&["--set", "duration=1s", "--law", "xcp,cubic"], more].concat();
+        let done = ratewire(&folder, &[&args[..], &more].concat());
+        assert_eq!(done.status.code(), Some(0), "{}", err(&done));
+        (out(&done), err(&done))
+    };
+    let queues = ["--set", "bottleneck.queue=0.5bdp,2bdp"];
+    let (told, said) = sweep(&queues);
+    assert!(told.contains("6 points, 2 laws, seed 1: 12 runs"), "{told}");
+    assert!(
+        told.contains("Report: out/hello-sweep/sweep.html\nTable: out/hello-sweep/sweep.parquet")
+    );
+    let lines = told.lines().filter(|line| line.contains("bdp"));
+    assert_eq!(lines.count(), 12, "{told}");
+    assert_eq!(said, "");
+    let own = folder.join("out/hello-sweep");
+    for file in ["sweep.html", "sweep.json", "sweep.parquet"] {
+        assert!(own.join(file).metadata().is_ok_and(|file| file.len() > 500), "{file}");
+    }
+    let json: Value = serde_json::from_slice(&std::fs::read(own.join("sweep.json")).expect("JSON"))
+        .expect("JSON");
+    assert_eq!(json["experiment"]["set"], json!([{ "key": "duration", "value": "1s" }]));
+    assert_eq!(json["axes"][1]["unit"], "bdp");
+    assert_eq!(json["runs"].as_array().map(Vec::len), Some(12));
+    assert_eq!(
+        std::fs::read_link(folder.join("out/latest")).expect("a link").to_str(),
+        Some("hello-sweep")
+    );
+
+    // The same sweep runs nothing, and another has a folder of its own.
+    let (again, said) = sweep(&queues);
+    assert_eq!(again, told);
+    assert_eq!(said, "ratewire: 12 of 12 runs were finished before and are kept\n");
+    let (other, said) = sweep(&["--seed", "1..2"]);
+    assert!(other.contains("3 points, 2 laws, seeds 1, 2: 12 runs"), "{other}");
+    assert!(other.contains("Report: out/hello-sweep-") && said.is_empty(), "{other}{said}");
+    assert_eq!(std::fs::read_dir(own.join("runs")).expect("runs").count(), 12);
+}
+
+#[test]
+fn mistakes_in_values_name_the_option() {
+    let folder = folder("sweep-wrong");
+    write(&folder, "hello.toml", HELLO);
+    for (args, says) in [
+        (&["--set", "bottleneck.rate=1M..2M:log"][..], "--set bottleneck.rate=1M..2M:log: "),
+        (&["--set", "bottleneck.rate=1M"], "--set: nothing is swept"),
+        (&["--set", "bottleneck.rat=1M,2M"], " --> --set:1:1\n"),
+        (&["--set", "law=xcp,cubic"], "laws and seeds are swept by --law"),
+        (&["--set", "pairs=1,2", "--seed", "1..x"], "allowed: whole numbers"),
+        (&["--set", "pairs=1,2", "--law", "xpc"], "no law or variant is called \"xpc\""),
+    ] {
+        let done = ratewire(&folder, &[&["sweep", "hello.toml", "--no-files"], args].concat());
+        assert_eq!(done.status.code(), Some(2), "{args:?}: {}", err(&done));
+        assert!(err(&done).contains(says), "{args:?}: {}", err(&done));
+    }
+    assert!(!folder.join("out").exists());
+}
