@@ -99,6 +99,7 @@ package:
 test: tools lint package
 	$(CARGO) $(TESTS) --no-run
 	chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
+	trap "kill $$check" INT TERM; \
 	$(TESTENV) $(CARGO) $(TESTS); tests=$$?; \
 	wait $$check; checked=$$?; cat target/check.txt; exit $$((tests + checked))
 
