@@ -12,6 +12,11 @@ static MACHINE: Mutex<()> = Mutex::new(());
 
 /// Exit code of a run with late packets, which a busy machine may cause.
 pub(crate) const LATE: i32 = 6;
+/// Share of late packets up to which figures are compared. A machine whose processors others use
+/// has been seen to make half of all packets late.
+const MOST_LATE: f64 = 0.1;
+/// Times that a scenario is run for packets that are on time.
+const TRIALS: usize = 2;
 
 pub(crate) struct Lab {
     pub(crate) folder: PathBuf,
@@ -39,8 +44,14 @@ impl Lab {
         path
     }
 
-    /// Runs a scenario, and returns its runs.
+    /// Runs a scenario, again if the machine is busy, and returns its runs.
     pub(crate) fn run(&self, text: &str, args: &[&str]) -> Vec<Value> {
+        let once = || self.run_once(text, args);
+        let on_time = |runs: &Vec<Value>| runs.iter().all(is_on_time);
+        (1..TRIALS).map(|_| once()).find(on_time).unwrap_or_else(once)
+    }
+
+    fn run_once(&self, text: &str, args: &[&str]) -> Vec<Value> {
         let path = self.scenario(text);
         let done = ratewire()
             .arg("run")
@@ -111,6 +122,18 @@ pub(crate) fn link<'a>(run: &'a Value, name: &str) -> &'a Value {
 
 pub(crate) fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+/// Whether a run's figures can be compared: they follow from its scenario, and not from a busy
+/// machine. One that says so itself has kept its promise.
+pub(crate) fn is_on_time(run: &Value) -> bool {
+    let fidelity = &run["fidelity"];
+    let late = fidelity["late_share"].as_f64().unwrap_or(0.0);
+    if late > MOST_LATE {
+        assert_eq!(fidelity["holds"], false, "{fidelity}");
+        println!("{:.0} % of the packets were late: figures are not compared", 100.0 * late);
+    }
+    late <= MOST_LATE
 }
 
 pub(crate) fn drops(run: &Value) -> f64 {

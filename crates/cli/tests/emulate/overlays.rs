@@ -8,7 +8,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use serde_json::Value;
 
-use crate::lab::{Lab, number};
+use crate::lab::{Lab, is_on_time, number};
 
 /// A ring of three nodes. One group has a bound of its own; the other fills the link from a to b.
 const RING: &str = r#"
@@ -76,7 +76,7 @@ fn an_overlay_is_one_of_group_daemons() {
     let quotes =
         |world| over(&delivered(&lab, &format!("newreno-{world}-seed-1"), "quotes"), 5..10) as f64;
     let ratio = quotes("emulate") / quotes("simulate");
-    assert!((0.93..1.07).contains(&ratio), "{ratio}");
+    assert!((0.93..1.07).contains(&ratio) || !is_on_time(emulated), "{ratio}");
     // Prices hold the other senders to what their link carries.
     let bulk = of(emulated, "bulk", "sent_bps");
     assert!((1.2e6..2.3e6).contains(&bulk), "{bulk}");
