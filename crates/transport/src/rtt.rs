@@ -17,6 +17,8 @@ pub struct RttEstimator {
     max: Duration,
     min_rto: Duration,
     backoff: u32,
+    /// Whether the only sample is that of the opening.
+    is_of_opening: bool,
 }
 
 impl RttEstimator {
@@ -30,6 +32,7 @@ impl RttEstimator {
             max: Duration::ZERO,
             min_rto,
             backoff: 0,
+            is_of_opening: false,
         }
     }
 
@@ -38,7 +41,8 @@ impl RttEstimator {
     #[inline]
     pub fn sample(&mut self, rtt: Duration) {
         let rtt = rtt.max(Duration::from_ps(1));
-        if self.srtt.is_zero() {
+        let is_first = core::mem::take(&mut self.is_of_opening);
+        if self.srtt.is_zero() || (is_first && rtt * 2 < self.srtt) {
             self.srtt = rtt;
             self.variation = rtt / 2;
         } else {
@@ -50,6 +54,14 @@ impl RttEstimator {
         self.min = self.min.min(rtt);
         self.max = self.max.max(rtt);
         self.backoff = 0;
+    }
+
+    /// Adds the first sample, of the packet that opens the connection. Its answer may have waited
+    /// for more than the path: a switch asks its members first. So a sample of less than half of it
+    /// takes its place.
+    pub fn sample_opening(&mut self, rtt: Duration) {
+        self.sample(rtt);
+        self.is_of_opening = true;
     }
 
     /// Smoothed RTT; zero while unknown.
@@ -108,6 +120,24 @@ mod tests {
         e.sample(ms(110));
         assert!(e.rto() < ms(340), "a sample ends the backing off");
         assert_eq!((e.min(), e.max()), (Some(ms(100)), Some(ms(180))));
+    }
+
+    #[test]
+    fn an_answer_to_an_opening_that_has_waited_is_forgotten() {
+        let ms = Duration::from_millis;
+        let opened = || {
+            let mut e = RttEstimator::new(ms(200));
+            e.sample_opening(ms(100));
+            e
+        };
+        let mut e = opened();
+        e.sample(ms(49));
+        assert_eq!((e.srtt(), e.rto()), (ms(49), ms(200)));
+        e.sample(ms(9));
+        assert_eq!(e.srtt(), ms(44), "only the first sample does so");
+        let mut e = opened();
+        e.sample(ms(52));
+        assert_eq!(e.srtt(), ms(94));
     }
 
     #[test]

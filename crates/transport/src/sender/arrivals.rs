@@ -84,7 +84,8 @@ impl Sender {
             _ => None,
         };
         if let Some(rtt) = rtt {
-            self.take_rtt(rtt);
+            self.rtt.sample_opening(rtt);
+            self.count_rtt(rtt);
         }
         self.source.on_opened(now, rtt, &ack.header);
         self.opening = Opening::Done;
@@ -96,6 +97,10 @@ impl Sender {
     #[inline]
     fn take_rtt(&mut self, rtt: Duration) {
         self.rtt.sample(rtt);
+        self.count_rtt(rtt);
+    }
+
+    fn count_rtt(&mut self, rtt: Duration) {
         self.stats.rtt_samples += 1;
         self.stats.rtt_sum_ns += rtt.ps() / 1000;
     }
