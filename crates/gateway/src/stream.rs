@@ -2,11 +2,15 @@
 
 use std::fmt;
 use std::io;
+use std::net::SocketAddr;
 
 use ratewire_acp as acp;
 use ratewire_daemon::socket::{Listen, UnixSocket};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixStream};
+
+/// Connections that the kernel keeps until they are accepted.
+const BACKLOG: u32 = 1024;
 
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Unpin> Duplex for S {}
@@ -41,6 +45,15 @@ impl std::error::Error for OpenError {
     }
 }
 
+/// Listens at an address. Clients whose hosts have died do not keep their places.
+fn listen_tcp(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    socket.set_reuseaddr(true)?;
+    socket.set_keepalive(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 /// An open address for clients.
 pub(crate) enum Listener {
     Tcp(TcpListener),
@@ -50,7 +63,7 @@ pub(crate) enum Listener {
 impl Listener {
     pub(crate) async fn open(listen: &Listen) -> Result<Listener, OpenError> {
         let opened = match listen {
-            Listen::Tcp(address) => TcpListener::bind(address).await.map(Listener::Tcp),
+            Listen::Tcp(address) => listen_tcp(*address).map(Listener::Tcp),
             Listen::Unix(path) => UnixSocket::bind(path).await.map(Listener::Unix),
         };
         opened.map_err(|error| OpenError::Listen(listen.clone(), error))

@@ -1,7 +1,7 @@
 //! The connection with the switch, and the requests that wait for answers.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -127,24 +127,26 @@ impl Uplink {
     /// Connects with the switch again and again, and takes answers. Requests that a switch which is
     /// gone has not acknowledged go to the next.
     pub(super) async fn keep_connected(&self) {
-        let mut ended: Option<Rc<Connection>> = None;
+        let mut again: VecDeque<Frame> = VecDeque::new();
         loop {
-            let connected = match &ended {
-                None => self.endpoint.connect(self.switch).await,
-                Some(ended) => self.endpoint.resume(ended, self.switch).await,
-            };
-            match connected {
+            match self.endpoint.connect(self.switch).await {
                 Ok(connection) => {
-                    drop(ended.take());
                     info!(target: "ratewire_gateway", switch = self.switch.to_string(), "connected");
                     let connection = Rc::new(connection);
-                    *self.connection.borrow_mut() = Some(Rc::clone(&connection));
-                    self.connected.notify_waiters();
-                    let why = self.receive(&connection).await;
+                    let why = match self.send_again(&connection, &mut again).await {
+                        Ok(()) => {
+                            *self.connection.borrow_mut() = Some(Rc::clone(&connection));
+                            self.connected.notify_waiters();
+                            self.receive(&connection).await
+                        }
+                        Err(error) => reason(&error),
+                    };
                     *self.connection.borrow_mut() = None;
                     warn!(target: "ratewire_gateway", reason = why, "the switch is gone");
-                    self.settle_acknowledged(&connection);
-                    ended = Some(connection);
+                    let mut left = VecDeque::from(connection.unacknowledged().unwrap_or_default());
+                    left.append(&mut again);
+                    again = left;
+                    self.settle_acknowledged(&again);
                 }
                 Err(error) => {
                     let reason = reason(&error);
@@ -155,10 +157,32 @@ impl Uplink {
         }
     }
 
+    /// Sends what a switch that is gone has not acknowledged; what could not be sent stays in
+    /// `again`. A client that was told of a failure may have asked again since: its request is
+    /// dropped.
+    async fn send_again(
+        &self,
+        connection: &Connection,
+        again: &mut VecDeque<Frame>,
+    ) -> Result<(), Error> {
+        while let Some(frame) = again.front() {
+            let is_awaited = self.pending.borrow().contains_key(&frame.id);
+            if is_awaited {
+                match connection.send(frame.clone()).await {
+                    Err(error @ Error::TooLong { .. }) => {
+                        self.settle(frame.id, Answer::Failed(reason(&error).into()));
+                    }
+                    sent => sent?,
+                }
+            }
+            again.pop_front();
+        }
+        Ok(())
+    }
+
     /// Tells clients of requests that a switch which is gone has acknowledged: their answers are
-    /// lost, and to send them again could do them twice.
-    fn settle_acknowledged(&self, ended: &Connection) {
-        let again = ended.unacknowledged().unwrap_or_default();
+    /// lost, and to send them `again` could do them twice.
+    fn settle_acknowledged(&self, again: &VecDeque<Frame>) {
         let again: BTreeSet<u64> = again.iter().map(|frame| frame.id).collect();
         let lost: Vec<u64> = {
             let pending = self.pending.borrow();

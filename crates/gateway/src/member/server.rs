@@ -40,6 +40,8 @@ struct Asked {
     ids: VecDeque<u64>,
     /// Requests that it has answered.
     answered: u64,
+    /// Numbers of requests whose answers have not left.
+    leaving: Vec<u64>,
 }
 
 /// Serves a connection of a switch until it ends.
@@ -48,11 +50,16 @@ pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
     let mut left = None;
     let mut is_down = false;
     loop {
-        let opened = if is_down { connect(&config.server).await } else { open(config).await };
+        let opened = open(config, is_down).await;
         let (ids, why) = match opened {
             Ok(stream) => {
                 let answers = Answers::new(config.framing, config.longest, MOST);
-                let asked = RefCell::new(Asked { answers, ids: VecDeque::new(), answered: 0 });
+                let asked = RefCell::new(Asked {
+                    answers,
+                    ids: VecDeque::new(),
+                    answered: 0,
+                    leaving: Vec::new(),
+                });
                 let why = match pass(&connection, stream, &asked, &mut left).await {
                     Ended::Switch => break,
                     Ended::Server(why) => why,
@@ -60,7 +67,8 @@ pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
                 let asked = asked.into_inner();
                 // A server that accepts and closes at once is as good as none.
                 is_down = asked.answered == 0;
-                (asked.ids, why)
+                let ids: Vec<u64> = asked.leaving.into_iter().chain(asked.ids).collect();
+                (ids, why)
             }
             Err(error) => {
                 is_down = true;
@@ -106,20 +114,20 @@ async fn waiting(connection: &Connection) -> Option<Vec<u64>> {
     }
 }
 
-/// Connects with the server, for as long as it may take.
-async fn open(config: &MemberConfig) -> io::Result<Stream> {
+/// Connects with the server, for as long as it may take; a server that is down is asked once.
+async fn open(config: &MemberConfig, is_down: bool) -> io::Result<Stream> {
+    let mut last = io::Error::from(io::ErrorKind::TimedOut);
     let attempts = async {
         loop {
             match connect(&config.server).await {
-                Ok(stream) => return stream,
-                Err(_) => tokio::time::sleep(RETRY).await,
+                Err(error) if !is_down => last = error,
+                tried => return tried,
             }
+            tokio::time::sleep(RETRY).await;
         }
     };
-    match tokio::time::timeout(config.patience, attempts).await {
-        Ok(stream) => Ok(stream),
-        Err(_) => connect(&config.server).await,
-    }
+    let tried = tokio::time::timeout(config.patience, attempts).await;
+    tried.unwrap_or(Err(last))
 }
 
 /// Passes requests and answers on until one of the ends is gone.
@@ -165,11 +173,16 @@ async fn requests(
             }
         };
         let Ok(Some(frame)) = next else {
-            if write.write_all(&out.split()).await.is_ok() {
-                // Answers to what was asked still go back.
-                while !asked.borrow().ids.is_empty() {
-                    room.notified().await;
-                }
+            if let Err(error) = write.write_all(&out.split()).await {
+                return Ended::Server(reason(&error));
+            }
+            // Answers to what was asked still go back.
+            let is_busy = || {
+                let asked = asked.borrow();
+                !asked.ids.is_empty() || !asked.leaving.is_empty()
+            };
+            while is_busy() {
+                room.notified().await;
             }
             return Ended::Switch;
         };
@@ -236,6 +249,7 @@ async fn answers(
                 Err(violation) => break Some(violation.to_string()),
             };
             let Some(id) = id else { continue };
+            asked.borrow_mut().leaving.push(id);
             let (bytes, closes) = (answer.bytes, answer.closes);
             if answering.add(id, Answer::Bytes { bytes, closes }).await.is_err() {
                 return Ended::Switch;
@@ -248,6 +262,8 @@ async fn answers(
         if answering.flush().await.is_err() {
             return Ended::Switch;
         }
+        asked.borrow_mut().leaving.clear();
+        room.notify_one();
         if let Some(why) = ended {
             return Ended::Server(why);
         }
