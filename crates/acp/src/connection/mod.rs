@@ -114,6 +114,14 @@ impl Connection {
     pub fn peer(&self) -> SocketAddr {
         self.channel.peer()
     }
+    /// Whether an authentic packet has come.
+    pub fn has_heard(&self) -> bool {
+        self.channel.counts().received > 0
+    }
+    /// The connection's number at the other end.
+    pub fn remote(&self) -> ConnectionId {
+        self.channel.params().connection
+    }
     /// Longest frame that the other end takes, in bytes.
     pub fn longest_frame(&self) -> Size {
         Size::new(self.channel.params().longest_frame)

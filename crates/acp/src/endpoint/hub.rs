@@ -44,6 +44,8 @@ pub(super) struct Hub {
     config: Config,
     handshakes: Handshakes,
     slots: BTreeMap<ConnectionId, Slot>,
+    /// Connections by the number that the other end has given them.
+    remotes: BTreeSet<(ConnectionId, ConnectionId)>,
     deadlines: BTreeSet<(Duration, ConnectionId)>,
     dirty: VecDeque<ConnectionId>,
     accepted: VecDeque<ConnectionId>,
@@ -58,6 +60,7 @@ impl Hub {
             handshakes: Handshakes::new(&config, accepts)?,
             config,
             slots: BTreeMap::new(),
+            remotes: BTreeSet::new(),
             deadlines: BTreeSet::new(),
             dirty: VecDeque::new(),
             accepted: VecDeque::new(),
@@ -106,7 +109,7 @@ impl Hub {
             PacketType::Accept => self.handshakes.on_accept(from, id, rest),
             PacketType::Unknown => {
                 if let Ok(proof) = rest.try_into() {
-                    self.on_unknown(from, &proof);
+                    self.on_unknown(from, id, &proof);
                 }
                 None
             }
@@ -154,23 +157,29 @@ impl Hub {
         };
         let time = slot.time(now);
         slot.connection.on_datagram(time, from, datagram, marked);
-        if slot.connection.metrics().packets_received > 0 && self.handshakes.confirm(id) {
+        if slot.connection.has_heard() && self.handshakes.confirm(id) {
             self.accepted.push_back(id);
         }
         self.touch(id);
     }
 
-    fn on_unknown(&mut self, from: SocketAddr, proof: &[u8; 16]) {
+    /// Handles a proof that the other end does not know the connection that it had given a number.
+    fn on_unknown(&mut self, from: SocketAddr, remote: ConnectionId, proof: &[u8; 16]) {
         let is_it = |slot: &Slot| slot.connection.peer() == from && slot.connection.is_proof(proof);
-        let found = self.slots.iter_mut().find(|(_, slot)| is_it(slot));
-        if let Some((id, slot)) = found {
+        let numbered =
+            self.remotes.range((remote, ConnectionId(0))..=(remote, ConnectionId(u64::MAX)));
+        let found =
+            numbered.map(|(_, local)| *local).find(|id| self.slots.get(id).is_some_and(is_it));
+        if let Some(id) = found
+            && let Some(slot) = self.slots.get_mut(&id)
+        {
             slot.connection.forgotten();
-            let id = *id;
             self.touch(id);
         }
     }
 
     fn insert(&mut self, now: Duration, id: ConnectionId, connection: Connection, is_held: bool) {
+        self.remotes.insert((connection.remote(), id));
         let slot = Slot { connection, zero: now, deadline: now, is_dirty: false, is_held };
         self.slots.insert(id, slot);
         self.touch(id);
@@ -253,6 +262,7 @@ impl Hub {
     fn remove(&mut self, id: ConnectionId) {
         if let Some(slot) = self.slots.remove(&id) {
             self.deadlines.remove(&(slot.deadline, id));
+            self.remotes.remove(&(slot.connection.remote(), id));
         }
     }
 }

@@ -170,7 +170,8 @@ impl Endpoint {
     /// and sends its [unacknowledged](Connection::unacknowledged) frames again, in order.
     ///
     /// # Errors
-    /// As [`Endpoint::connect`] and [`Connection::send`].
+    /// As [`Endpoint::connect`] and [`Connection::send`]. Frames that were sent before the error may
+    /// arrive, and a second `resume` sends them again.
     pub async fn resume(&self, ended: &Connection, to: SocketAddr) -> Result<Connection, Error> {
         let frames = ended.unacknowledged()?;
         let connection = self.connect(to).await?;
@@ -216,7 +217,12 @@ struct Abandoned<'a> {
 impl Drop for Abandoned<'_> {
     fn drop(&mut self) {
         lock(&self.shared.connecting).remove(&self.id);
-        self.shared.hub().give_up(self.id);
+        let mut hub = self.shared.hub();
+        hub.give_up(self.id);
+        // The handshake may have ended since the last look.
+        hub.let_go(self.id);
+        drop(hub);
+        self.shared.wake.notify_one();
     }
 }
 

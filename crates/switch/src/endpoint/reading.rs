@@ -4,7 +4,7 @@ use std::task::Poll;
 
 use ratewire_timer::Timer;
 use ratewire_transport::Reader;
-use ratewire_units::{Bytes, Time};
+use ratewire_units::Bytes;
 
 use super::{EndpointError, Served, per_frame};
 
@@ -15,7 +15,7 @@ impl Served {
     /// process is called: the server's speed does not depend on the machine's.
     pub(super) async fn read(&self, reader: Reader) -> Result<(), EndpointError> {
         let timer = Timer::new()?;
-        let mut free = Time::ZERO;
+        let mut free = self.clock.now();
         loop {
             let mut receiving = core::pin::pin!(self.connection.receive());
             let at_once =
@@ -28,7 +28,9 @@ impl Served {
             let Some(frame) = frame else { break };
             self.read.set(self.read.get() + Bytes::new(frame.data.len() as u64));
             let time = per_frame(reader, begins);
-            if !time.is_zero() {
+            if time.is_zero() {
+                free = self.clock.now();
+            } else {
                 free = begins.max(free) + time;
                 self.clock.wait_until(&timer, free).await;
             }

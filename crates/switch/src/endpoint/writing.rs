@@ -46,7 +46,9 @@ impl Served {
             }
             self.written.set(self.written.get() + size);
             (left, count) = (left.saturating_sub(size), count + 1);
-            next = if every.is_zero() { self.clock.now() } else { next + every };
+            // Frames that fell due in an idle time are not written after it.
+            next =
+                if every.is_zero() { self.clock.now() } else { after(next, &config.idle) + every };
         }
         self.connection.finish()?;
         self.has_finished.set(true);
@@ -56,7 +58,11 @@ impl Served {
 
 /// When a frame that is due at `next` is written.
 fn begin(next: Time, now: Time, idle: &[(Time, Time)]) -> Time {
-    let at = next.max(now);
+    after(next.max(now), idle)
+}
+
+/// The time itself, or the end of the idle time that it is in.
+fn after(at: Time, idle: &[(Time, Time)]) -> Time {
     let during = idle.iter().find(|(from, to)| (*from..*to).contains(&at));
     during.map_or(at, |(_, to)| *to)
 }

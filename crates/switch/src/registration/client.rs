@@ -166,13 +166,19 @@ async fn renew(connection: &Connection, pause: Duration) -> String {
 async fn finish(connection: &Connection, pause: Duration) -> bool {
     let mut message = Message::Leave;
     while connection.send(encode(&message)).await.is_ok() {
-        match timeout(pause, receive(connection)).await {
+        let heard = async {
+            loop {
+                match receive(connection).await {
+                    Ok(Reply::Registered { .. }) => {}
+                    other => return other,
+                }
+            }
+        };
+        match timeout(pause, heard).await {
             Ok(Ok(Reply::Drained)) => return true,
-            Ok(Ok(Reply::Registered { .. })) => sleep(pause).await,
-            Ok(Ok(Reply::Refused { .. }) | Err(_)) => return false,
-            Err(_) => {}
+            Ok(_) => return false,
+            Err(_) => message = Message::Renew,
         }
-        message = Message::Renew;
     }
     false
 }

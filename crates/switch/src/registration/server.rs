@@ -24,6 +24,8 @@ use crate::running::Running;
 const OTHERS: usize = 64;
 /// Time between looks at whether a member that leaves has finished.
 const LOOK: Duration = Duration::from_millis(20);
+/// Time for a connection to say who it is, at most.
+const FIRST: Duration = Duration::from_secs(5);
 /// Time for a member to take the last reply.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -112,7 +114,7 @@ impl Registry {
 
     /// Serves a connection until it or its registration ends.
     async fn attend(&self, connection: Connection) {
-        let first = match timeout(self.lease, connection.receive()).await {
+        let first = match timeout(FIRST.min(self.lease), connection.receive()).await {
             Ok(Ok(Some(frame))) => decode(&frame),
             _ => return,
         };

@@ -101,6 +101,8 @@ pub struct Session {
     has_ends: bool,
     /// By offset in the peer's stream: data that waits for data before it.
     held: BTreeMap<u64, Held>,
+    /// Bytes in `held`.
+    held_bytes: usize,
     counts: SessionCounts,
     events: Vec<SessionEvent>,
     /// Sides that may have packets to send.
@@ -141,6 +143,7 @@ impl Session {
             early: Some(Vec::new()),
             has_ends: false,
             held: BTreeMap::new(),
+            held_bytes: 0,
             counts: SessionCounts::default(),
             events: Vec::new(),
             changed: Vec::new(),

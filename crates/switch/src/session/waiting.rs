@@ -12,6 +12,8 @@ use super::Session;
 
 /// Packets that wait at most; later ones are dropped, and come again.
 const MOST: usize = 1024;
+/// Bytes that wait at most: datagrams may be larger than most are.
+const MOST_BYTES: usize = 2 << 20;
 
 /// A packet's data.
 #[derive(Debug)]
@@ -28,13 +30,13 @@ pub(super) struct Held {
 impl Session {
     pub(super) fn hold(&mut self, now: Time, data: &DataPart<'_>, header: &Header, marked: bool) {
         let DataPart { offset, source, frame, within, bytes, again } = *data;
-        let is_longer = |held: &Held| held.bytes.len() >= bytes.len();
-        if self.held.len() == MOST
-            || bytes.is_empty()
-            || self.held.get(&offset).is_some_and(is_longer)
-        {
+        let known = self.held.get(&offset).map_or(0, |held| held.bytes.len());
+        let is_full = known == 0 && self.held.len() == MOST;
+        let sum = self.held_bytes - known + bytes.len();
+        if known >= bytes.len() || is_full || sum > MOST_BYTES {
             return;
         }
+        self.held_bytes = sum;
         let bytes = bytes.to_vec();
         let end = offset.saturating_add(bytes.len() as u64);
         let held = Held { header: *header, marked, source, frame, within, again, bytes };
@@ -49,6 +51,7 @@ impl Session {
             && !self.switch.must_wait(*first.key())
         {
             let (offset, held) = first.remove_entry();
+            self.held_bytes -= held.bytes.len();
             let Held { header, marked, source, frame, within, again, bytes } = held;
             self.switch.release(offset, offset + bytes.len() as u64);
             let data = DataPart { offset, source, frame, within, bytes: &bytes, again };
