@@ -154,7 +154,7 @@ mod tests {
             successes: 2,
         };
         let mut streak = Streak::default();
-        let verdicts: String = "r..r...r.rr..."
+        let verdicts: String = "r..r...r.rr...."
             .chars()
             .map(|answer| match streak.note(answer == 'r', &config) {
                 Verdict::Up => 'U',
@@ -162,6 +162,6 @@ mod tests {
                 Verdict::Undecided => ' ',
             })
             .collect();
-        assert_eq!(verdicts, "      D   U  D");
+        assert_eq!(verdicts, "      D   U  DD");
     }
 }

@@ -92,10 +92,13 @@ fn a_server_that_was_restarted_says_so() {
     let closed = |client: &Hub| {
         client.slots.values().next().and_then(|slot| slot.connection.closed().cloned())
     };
-    // Another's proof ends nothing, and neither does this one from elsewhere.
+    // Another's proof ends nothing, and neither does this one for another number or from elsewhere.
     let mut false_proof = unknown.clone();
     false_proof[0][20] ^= 1;
     give(&mut client, 1, false_proof);
+    let mut of_another = unknown.clone();
+    of_another[0][11] ^= 1;
+    give(&mut client, 1, of_another);
     give(&mut client, 2, unknown.clone());
     assert_eq!(closed(&client), None);
     give(&mut client, 1, unknown);
