@@ -98,7 +98,7 @@ package:
 # Tests of networks mostly wait: the check of all scenarios takes the time that they leave of the processors.
 test: tools lint package
 	$(CARGO) $(TESTS) --no-run
-	chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
+	nice -n 19 chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
 	trap "kill $$check" INT TERM; \
 	$(TESTENV) $(CARGO) $(TESTS); tests=$$?; \
 	wait $$check; checked=$$?; cat target/check.txt; exit $$((tests + checked))

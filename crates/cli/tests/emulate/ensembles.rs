@@ -34,6 +34,32 @@ fn delivered(run: &Value, flow: &str) -> f64 {
     number(&flow["delivered_bytes"])
 }
 
+/// A member that takes 20 ms for a frame holds the others back, on any machine: frames go round,
+/// and its buffer is small.
+#[test]
+fn a_slow_member_sets_the_pace_in_both_worlds() {
+    let Some(lab) = Lab::build("ensemble-slow") else { return };
+    let members = r#"
+        direction = "inbound"
+        members   = ["a1", "a2", "a3", { node = "a4", receive_window = "16 KiB", reader = { per_frame = "20 ms" } }]
+    "#;
+    let runs = lab.run(&format!("{STAR}{members}"), &["--world", "simulate,emulate"]);
+    for run in &runs {
+        println!("{}", run["flows"]);
+        let frames = |flow| delivered(run, flow) / 1024.0;
+        // 50 frames a second, and those in its buffer. The handshakes take some of the time.
+        let slow = frames("kv.a4");
+        assert!(slow <= 3.0 * 50.0 + 16.0, "{slow}");
+        assert!(slow > 100.0 || !is_on_time(run), "{slow}");
+        for member in ["kv.a1", "kv.a2", "kv.a3"] {
+            // What is on its way to the slow one has gone to the others too.
+            let ahead = frames(member) - slow;
+            assert!((-17.0..40.0).contains(&ahead), "{member}: {ahead} frames ahead");
+        }
+    }
+    assert!(lab.log("acp-1-switch.txt").contains("switch ready"));
+}
+
 /// The first member is a switch of its own, and a host fails and comes back.
 #[test]
 fn switches_in_a_row_carry_what_members_send_while_one_fails() {
