@@ -170,8 +170,8 @@ impl Endpoint {
     /// and sends its [unacknowledged](Connection::unacknowledged) frames again, in order.
     ///
     /// # Errors
-    /// As [`Endpoint::connect`] and [`Connection::send`]. Frames that were sent before the error may
-    /// arrive, and a second `resume` sends them again.
+    /// As [`Endpoint::connect`] and [`Connection::send`]. Frames that were sent before the error
+    /// may arrive, and a second `resume` sends them again.
     pub async fn resume(&self, ended: &Connection, to: SocketAddr) -> Result<Connection, Error> {
         let frames = ended.unacknowledged()?;
         let connection = self.connect(to).await?;

@@ -40,7 +40,7 @@ impl Streak {
         };
         match (self.right, self.wrong) {
             (right, _) if right == config.successes => Verdict::Up,
-            // Said again and again: a member that registers anew at its address is trusted at first.
+            // Said each time: a member that registers anew at its address is trusted at first.
             (_, wrong) if wrong >= config.failures => Verdict::Down,
             _ => Verdict::Undecided,
         }
