@@ -95,10 +95,12 @@ fn swept(args: &Args) -> Result<Sweep, Exit> {
     let (mut single, mut varied) = (Vec::new(), Vec::new());
     for set in &args.set {
         match set.split_once('=') {
-            Some((key, values)) if expand_values(values).map_or(true, |all| all.len() > 1) => {
-                varied.push((key.trim(), values.trim()));
-            }
-            _ => single.push(set.clone()),
+            Some((key, values)) => match expand_values(values) {
+                // One value, also of a range such as 5..5.
+                Ok(all) if all.len() == 1 => single.push(format!("{}={}", key.trim(), all[0])),
+                _ => varied.push((key.trim(), values.trim())),
+            },
+            None => single.push(set.clone()),
         }
     }
     let given =

@@ -149,11 +149,25 @@ impl ReadySweep<'_> {
 
     fn write(&self, results: &SweepResults) -> Result<(), Error> {
         let Some(output) = &self.output else { return Ok(()) };
+        if results.sweep.missing_runs > 0 && output.has_whole_sweep() {
+            let why = "it has the results of a whole sweep, which a part does not replace; finished \
+                       runs are kept: the same command goes on";
+            return Err(Error::refused(&output.path, why));
+        }
         let made_by = self.planned.metadata(&results.record);
         results.write_parquet_as(&output.path.join(TABLE), &made_by)?;
         let scenario = self.planned.sweep.experiment.scenario();
         let page = html::render_sweep(&results.sweep, &scenario.values(), &scenario.source_text);
         output.folder.put_in_place(&[], [page, results.json()])
+    }
+}
+
+impl Output {
+    /// Whether the folder has the results of a sweep without missing runs.
+    fn has_whole_sweep(&self) -> bool {
+        let text = std::fs::read(self.path.join(SWEEP[1])).unwrap_or_default();
+        let read = serde_json::from_slice::<serde_json::Value>(&text);
+        read.is_ok_and(|sweep| sweep["missing_runs"] == 0)
     }
 }
 
