@@ -112,7 +112,9 @@ fn cut_links_are_gone_round() {
     lab.run(&format!("{faults}{RING}"), &["--world", "emulate"]);
     let bulk = delivered(&lab, "newreno-seed-1", "bulk");
     // The cut is a second after the beginning, and senders need time to start.
-    let cut = (0..3).find(|second| over(&bulk, *second..second + 1) == 0).expect("no way");
+    let cut = (0..3)
+        .find(|second| over(&bulk, *second..second + 1) == 0)
+        .expect("a second without messages");
     let silent = cut..cut + 4;
     assert_eq!(over(&bulk, silent), 0, "it is the shortest way until its silence has lasted 5 s");
     assert!(over(&bulk, 8..10) > 200, "then c is on the way");

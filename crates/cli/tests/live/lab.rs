@@ -23,8 +23,8 @@ pub(crate) const LINK: f64 = 100e6;
 /// A little less than the link's rate, so that the queue can drain.
 pub(crate) const SHARED_OUT: &str = "98mbit";
 
-/// Share of CPU time taken by others below which a trial says something about a law.
-const TAKEN: f64 = 0.02;
+/// Share of stolen CPU time below which a trial says something about a law.
+const STOLEN: f64 = 0.02;
 /// Number of trials on a machine with too little CPU time.
 const TRIALS: usize = 6;
 
@@ -198,13 +198,13 @@ impl Lab {
     }
 }
 
-/// Repeats a trial until it is good. Only trials during which others took CPU time are repeated:
-/// there senders are late for an empty queue, and the link's timer is late for a full one.
+/// Repeats a trial until it is good. Only trials with stolen CPU time are repeated: there senders
+/// are late for an empty queue, and the link's timer is late for a full one.
 pub(crate) fn repeated<T>(trial: impl Fn() -> T, is_good: impl Fn(&T) -> bool) -> T {
     for _ in 1..TRIALS {
         let before = Time::now();
         let tried = trial();
-        if is_good(&tried) || Time::now().taken_since(&before) < TAKEN {
+        if is_good(&tried) || Time::now().stolen_since(&before) < STOLEN {
             return tried;
         }
     }
@@ -230,22 +230,21 @@ impl Drop for Lab {
 /// CPU time of all processors since boot, in ticks.
 struct Time {
     all: u64,
-    /// Of other machines, or of programs of low priority.
-    taken: u64,
+    stolen: u64,
 }
 
 impl Time {
     fn now() -> Time {
         let stat = std::fs::read_to_string("/proc/stat").expect("/proc");
-        // Columns: user, of low priority, system, idle, waiting, interrupts, soft interrupts,
-        // stolen; guests are part of the first.
+        // Columns: user, nice, system, idle, waiting, interrupts, soft interrupts, stolen; guests
+        // are part of the first.
         let ticks = stat.lines().next().expect("a line of all processors").split_whitespace();
         let ticks: Vec<u64> = ticks.skip(1).take(8).map(|n| n.parse().expect("ticks")).collect();
-        Time { all: ticks.iter().sum(), taken: ticks[1] + ticks[7] }
+        Time { all: ticks.iter().sum(), stolen: ticks[7] }
     }
 
-    fn taken_since(&self, before: &Time) -> f64 {
-        (self.taken - before.taken) as f64 / (self.all - before.all) as f64
+    fn stolen_since(&self, before: &Time) -> f64 {
+        (self.stolen - before.stolen) as f64 / (self.all - before.all) as f64
     }
 }
 

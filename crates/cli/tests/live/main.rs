@@ -97,7 +97,7 @@ fn a_capacity_may_be_measured() {
     let Some(lab) = Lab::build("measured") else { return };
     let fills = |shared: &Shared| shared.utilisation > 0.95;
     let mut trials = (0..4).map(|_| lab.share("rcp", "measured", fills));
-    // Other programs of the same priority also keep senders from running, and are not counted.
+    // Other programs also keep senders from running, which does not count as stolen time.
     let (shared, said) =
         trials.find(|(shared, _)| fills(shared)).expect("four trials, and in one the link is full");
     let seen = format!("{shared:?}\n{said}");

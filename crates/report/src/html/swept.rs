@@ -6,8 +6,8 @@ use super::table::table;
 use super::text::{escape, json_value, name};
 use super::{STYLE, drawn, head, headed};
 use crate::Sweep;
-use crate::compare::{About, shown};
-use crate::figure::{NONE, count, plural};
+use crate::compare::About;
+use crate::figure::{count, plural};
 
 const SCRIPT: &str = include_str!("../../assets/sweep.js");
 const OWN_STYLE: &str = include_str!("../../assets/sweep.css");
@@ -98,16 +98,7 @@ fn all_figures(sweep: &Sweep) -> String {
     let titles = figures.iter().map(|at| sweep.figures[*at].title.as_str());
     let head: Vec<&str> = keys.chain(["Law"]).chain(titles).collect();
     let cells = sweep.cells();
-    let rows = cells.iter().take(ROWS).map(|cell| {
-        let values =
-            sweep.axes.iter().zip(&cell.point).map(|(axis, at)| axis.values[*at].text.clone());
-        let figure = |at: &usize| match &cell.estimates[*at] {
-            Some(estimate) => shown(sweep.figures[*at].unit, estimate.mean, estimate.margin),
-            None => NONE.to_string(),
-        };
-        let law = sweep.laws[cell.law].clone();
-        values.chain([law]).chain(figures.iter().map(figure)).collect()
-    });
+    let rows = cells.iter().take(ROWS).map(|cell| sweep.row(cell, &figures));
     let mut out =
         String::from("<section aria-labelledby=\"h-all\"><h2 id=\"h-all\">All figures</h2>\n")
             + &table("Figures by point and law", &head, rows);

@@ -11,7 +11,8 @@ use ratewire_statistics::Estimate;
 use serde::Serialize;
 
 use crate::Summary;
-use crate::compare::{About, FigureUnit, Measured, measured};
+use crate::compare::{About, FigureUnit, Measured, measured, shown};
+use crate::figure::NONE;
 use own::{OWN, OwnFigure};
 
 /// The figures of a sweep's runs.
@@ -177,6 +178,18 @@ impl Sweep {
             self.figures.push(figure);
             self.figures.len() - 1
         })
+    }
+
+    /// A cell as texts: the value of each axis, the law, and these figures.
+    pub(crate) fn row(&self, cell: &SweepCell, figures: &[usize]) -> Vec<String> {
+        let values =
+            self.axes.iter().zip(&cell.point).map(|(axis, at)| axis.values[*at].text.clone());
+        let figure = |at: &usize| match &cell.estimates[*at] {
+            Some(estimate) => shown(self.figures[*at].unit, estimate.mean, estimate.margin),
+            None => NONE.to_string(),
+        };
+        let law = self.laws[cell.law].clone();
+        values.chain([law]).chain(figures.iter().map(figure)).collect()
     }
 
     /// The figures over the seeds, one cell a point and law, in the order of points and laws.

@@ -3,8 +3,8 @@
 use super::grid::{Align, Column, Grid};
 use super::{TableOptions, bold, dim, wrap};
 use crate::Sweep;
-use crate::compare::{About, shown};
-use crate::figure::{NONE, clip, count, plural};
+use crate::compare::About;
+use crate::figure::{clip, count, plural};
 
 /// Most lines that are printed; the Parquet file has every run.
 const LINES: usize = 200;
@@ -30,14 +30,7 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
     let mut grid = Grid::new(keys.chain([law]).chain(of_figures).collect());
     let cells = sweep.cells();
     for cell in cells.iter().take(LINES) {
-        let values =
-            sweep.axes.iter().zip(&cell.point).map(|(axis, at)| axis.values[*at].text.clone());
-        let figure = |at: &usize| match &cell.estimates[*at] {
-            Some(estimate) => shown(sweep.figures[*at].unit, estimate.mean, estimate.margin),
-            None => NONE.to_string(),
-        };
-        let law = sweep.laws[cell.law].clone();
-        grid.row(values.chain([law]).chain(figures.iter().map(figure)).collect());
+        grid.row(sweep.row(cell, &figures));
     }
     let title = if sweep.scenario.is_empty() { "(no name)" } else { &sweep.scenario };
     let mut out = format!("{}\n", bold(&clip(title, 200), options));
