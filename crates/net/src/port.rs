@@ -7,8 +7,8 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use crate::link::Link;
 use crate::packet::Ecn;
 use crate::prefetch::prefetch_bytes;
-use crate::random::stream;
-use crate::spec::{LinkId, LinkSpec};
+use crate::random::{draw, stream};
+use crate::spec::{LinkId, LinkSpec, PortClocks};
 
 /// How often in a row a port's timer may fail to advance.
 const MOST_STALLS: u32 = 10_000;
@@ -20,7 +20,7 @@ const LONG_STALL: Duration = Duration::from_millis(1);
 /// All ports of a network.
 #[derive(Debug)]
 pub(crate) struct Ports {
-    all: Vec<AnyPort>,
+    all: Vec<PortInPhase>,
     /// The law of each port.
     laws: Vec<usize>,
     /// The link of each port.
@@ -31,6 +31,38 @@ pub(crate) struct Ports {
     stalled: Option<(LinkId, Time)>,
     /// With `wire = "exact"`: the laws, which encode and decode each header at each port.
     exact: Option<Vec<AnyLaw>>,
+}
+
+/// A port whose clock is ahead of the run's.
+#[derive(Debug)]
+struct PortInPhase {
+    port: AnyPort,
+    /// Time since the port was switched on when the run starts.
+    phase: Duration,
+}
+
+impl PortInPhase {
+    /// The port's own time.
+    #[inline]
+    fn clock(&self, now: Time) -> Time {
+        now + self.phase
+    }
+
+    /// Time of the port's next timer, by the run's clock.
+    fn next_timer(&self) -> Time {
+        match self.port.next_timer() {
+            Time::NEVER => Time::NEVER,
+            at => Time::from_ps(at.ps().saturating_sub(self.phase.ps())),
+        }
+    }
+}
+
+/// A random time below the port's first control interval; zero for a port without timers.
+fn random_phase(port: &AnyPort, link: LinkId, seed: u64) -> Duration {
+    match port.next_timer() {
+        Time::NEVER => Duration::ZERO,
+        first => first.since(Time::ZERO).scale(draw(seed, "port phase", u64::from(link.0))),
+    }
 }
 
 impl Ports {
@@ -51,17 +83,23 @@ impl Ports {
         id: LinkId,
         spec: &LinkSpec,
         laws: &[AnyLaw],
+        clocks: PortClocks,
         seed: u64,
         link: &mut Link,
     ) -> bool {
-        let draw = stream(seed, "port", u64::from(id.0)).next_u64();
-        let context = spec.context(id, Draw::new(draw));
+        let number = stream(seed, "port", u64::from(id.0)).next_u64();
+        let context = spec.context(id, Draw::new(number));
         let port = spec.law.and_then(|law| Some((law, laws[law].port(&context)?)));
         let Some((law, port)) = port else { return false };
         self.laws.push(law);
         self.links.push(id);
         self.stalls.push(0);
         link.port = self.all.len() as u32;
+        let phase = match clocks {
+            PortClocks::Equal => Duration::ZERO,
+            PortClocks::Random => random_phase(&port, id, seed),
+        };
+        let port = PortInPhase { port, phase };
         link.port_timer = port.next_timer();
         self.all.push(port);
         true
@@ -84,9 +122,10 @@ impl Ports {
         header: &mut Header,
     ) -> Ecn {
         let queue = link.port_queue();
-        let port = &mut self.all[link.port as usize];
-        port.on_arrival(now, size, header, queue);
-        if ecn.may_be_marked() && port.mark(now, size, queue) {
+        let at = &mut self.all[link.port as usize];
+        let clock = at.clock(now);
+        at.port.on_arrival(clock, size, header, queue);
+        if ecn.may_be_marked() && at.port.mark(clock, size, queue) {
             return Ports::note_mark(link);
         }
         ecn
@@ -102,7 +141,8 @@ impl Ports {
         header: &mut Header,
     ) {
         let queue = link.port_queue();
-        self.all[link.port as usize].on_departure(now, size, header, queue);
+        let at = &mut self.all[link.port as usize];
+        at.port.on_departure(at.clock(now), size, header, queue);
         self.quantise(link, size, header);
     }
 
@@ -116,8 +156,8 @@ impl Ports {
         ecn: Ecn,
         header: &mut Header,
     ) -> Ecn {
-        let port = &mut self.all[link.port as usize];
-        let is_marked = port.on_passage(now, size, header, ecn.may_be_marked());
+        let at = &mut self.all[link.port as usize];
+        let is_marked = at.port.on_passage(at.clock(now), size, header, ecn.may_be_marked());
         self.quantise(link, size, header);
         if is_marked { Ports::note_mark(link) } else { ecn }
     }
@@ -141,9 +181,9 @@ impl Ports {
     /// Handles the due timer of a link's port.
     pub(crate) fn on_timer(&mut self, link: &mut Link) {
         let queue = link.port_queue();
-        let port = &mut self.all[link.port as usize];
-        port.on_timer(link.port_timer, queue);
-        let next = port.next_timer();
+        let at = &mut self.all[link.port as usize];
+        at.port.on_timer(at.clock(link.port_timer), queue);
+        let next = at.next_timer();
         if next >= link.port_timer + STALL {
             link.port_timer = next;
             self.stalls[link.port as usize] = 0;
@@ -173,22 +213,22 @@ impl Ports {
     /// Handles a change of a link's rate, if the link has a port.
     pub(crate) fn on_rate_change(&mut self, now: Time, link: &mut Link, rate: Rate) {
         if link.has_port() {
-            let port = &mut self.all[link.port as usize];
-            port.on_rate_change(now, rate);
-            link.port_timer = port.next_timer();
+            let at = &mut self.all[link.port as usize];
+            at.port.on_rate_change(at.clock(now), rate);
+            link.port_timer = at.next_timer();
         }
     }
 
     /// The reason that a link's port gives for the last departure; `None` without a port.
     pub(crate) fn reason(&self, link: &Link) -> Option<Reason> {
-        self.all.get(link.port as usize).map(|port| port.reason())
+        self.all.get(link.port as usize).map(|at| at.port.reason())
     }
 
     /// Prefetches the port of a link, if it has one.
     #[inline]
     pub(crate) fn prefetch(&self, link: &Link) {
         if link.has_port() {
-            prefetch_bytes(&self.all[link.port as usize], 0..size_of::<AnyPort>());
+            prefetch_bytes(&self.all[link.port as usize], 0..size_of::<PortInPhase>());
         }
     }
 }

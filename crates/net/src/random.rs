@@ -1,6 +1,6 @@
 //! Named, portable random streams: one per purpose, so that adding one does not shift the others.
 
-use rand_core::SeedableRng;
+use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// Random stream number `index` for this purpose, in a run with this seed.
@@ -22,10 +22,14 @@ pub fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
+/// A number in [0, 1) for this purpose: the only one of its stream.
+pub fn draw(seed: u64, purpose: &str, index: u64) -> f64 {
+    unit(stream(seed, purpose, index).next_u64())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_core::Rng;
 
     #[test]
     fn streams_are_pinned_and_distinct() {

@@ -54,6 +54,19 @@ pub struct NetworkSpec {
     pub links: Vec<LinkSpec>,
     /// Half-duplex media shared by links.
     pub mediums: Vec<MediumSpec>,
+    /// When the control intervals of ports begin.
+    pub port_clocks: PortClocks,
+}
+
+/// When the control intervals of ports begin.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PortClocks {
+    /// All with the run.
+    #[default]
+    Equal,
+    /// Each at a random time within its first interval, as those of routers that were switched on
+    /// before the run.
+    Random,
 }
 
 /// A host or router.

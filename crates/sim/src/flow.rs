@@ -10,6 +10,7 @@ use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use crate::jitter::FlowJitter;
 use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
@@ -55,6 +56,7 @@ pub(crate) struct Flow {
     pub(crate) fed: Option<EdgeId>,
     /// Dishonesty of its hosts, if any.
     lie: Option<Box<Lie>>,
+    jitter: FlowJitter,
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
     /// Payload that a switch at its far end has forwarded and knows to have arrived.
@@ -80,6 +82,7 @@ pub(crate) struct Start<'a> {
     /// Rate of the sender's own link.
     pub(crate) line_rate: Rate,
     pub(crate) lie: Option<Lie>,
+    pub(crate) jitter: FlowJitter,
     /// The sender's own link.
     pub(crate) own_link: spec::LinkId,
     /// The receiver's own link.
@@ -104,7 +107,7 @@ fn ecn(config: &TransportConfig, law: &AnyLaw) -> Ecn {
 }
 
 impl Flow {
-    pub(crate) fn new(start: &Start<'_>) -> Flow {
+    pub(crate) fn new(start: Start<'_>) -> Flow {
         let law = &start.laws[start.law];
         let config = start.transport;
         let headers = config.headers + law.header_len();
@@ -143,6 +146,7 @@ impl Flow {
             passed: Bytes::ZERO,
             grew: start.now,
             lie: start.lie.map(Box::new),
+            jitter: start.jitter,
             sampled_delivered: Bytes::ZERO,
             sampled_retransmitted: Bytes::ZERO,
         }
@@ -168,7 +172,7 @@ impl Flow {
     /// Prepares a packet of the sender, and returns its address. With exact headers, encodes and
     /// decodes the packet's header.
     #[inline]
-    pub(crate) fn out(&self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
+    pub(crate) fn out(&mut self, slot: u32, segment: &mut Segment, setup: &Setup) -> Address {
         let size = match segment.kind {
             SegmentKind::Open if segment.header == Header::None => self.open_size,
             SegmentKind::Open => self.ack_size,
@@ -182,7 +186,9 @@ impl Flow {
             segment.header = law.quantise(segment.header, Bytes::new(u64::from(size)));
         }
         let (generation, class) = (self.id.0, self.class);
-        Address { route: self.forward, size, flow: slot, generation, ecn: self.ecn, class }
+        let (route, ecn, processing) =
+            (self.forward, self.ecn, self.jitter.draw(self.sender.pacing().is_some()));
+        Address { route, size, flow: slot, generation, ecn, class, processing }
     }
 
     /// Prepares a packet of the receiver, and returns its address. With exact headers, encodes and
@@ -199,7 +205,8 @@ impl Flow {
             ack.header = law.quantise(ack.header, Bytes::new(u64::from(size)));
         }
         let (generation, class) = (self.id.0, self.class);
-        Address { route: self.reverse, size, flow: slot, generation, ecn: Ecn::NotCapable, class }
+        let (route, ecn, processing) = (self.reverse, Ecn::NotCapable, Duration::ZERO);
+        Address { route, size, flow: slot, generation, ecn, class, processing }
     }
 
     /// Processes an acknowledgement at the sender.

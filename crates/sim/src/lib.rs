@@ -12,6 +12,7 @@ mod engine;
 mod ensemble;
 mod error;
 mod flow;
+mod jitter;
 pub mod outcome;
 pub mod overlay;
 pub mod record;

@@ -27,6 +27,11 @@ pub struct RouteInfo {
 }
 
 impl RouteInfo {
+    /// Time that the slowest link takes for a packet of this size; zero if a link sends nothing.
+    pub(crate) fn packet_time(&self, size: Bytes) -> Duration {
+        self.slowest.map_or(Duration::ZERO, |slowest| slowest.of(size + self.overhead))
+    }
+
     /// Time for `payload` alone: one propagation delay, and its packets at the slowest link.
     pub fn ideal(&self, payload: Bytes, mss: Bytes, headers: Bytes) -> Duration {
         let packets = payload.get().div_ceil(mss.get().max(1)).max(1);

@@ -9,7 +9,7 @@ use ratewire_laws::trust::Lie;
 use ratewire_laws::{AnyLaw, Draw};
 use ratewire_net::spec::{
     Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
-    Sockets,
+    PortClocks, Sockets,
 };
 use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Bytes, Duration, Time};
@@ -17,6 +17,7 @@ use ratewire_units::{Bytes, Duration, Time};
 pub use crate::ensemble::spec::{
     EnsembleEdge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way,
 };
+use crate::jitter;
 use crate::overlay::spec::OverlaySpec;
 use crate::record::FlowId;
 
@@ -67,6 +68,8 @@ pub struct Setup {
     pub overlay: Option<Arc<OverlaySpec>>,
     /// Programs for worlds whose hosts can run some; the simulator ignores them.
     pub programs: Vec<ProgramSpec>,
+    /// Whether the seed decided when some flows start.
+    pub has_random_starts: bool,
 }
 
 /// A run of ten seconds with seed 1: an empty network, nothing sampled, captured or followed.
@@ -93,6 +96,7 @@ impl Default for Setup {
             follow: Follow::default(),
             overlay: None,
             programs: Vec::new(),
+            has_random_starts: false,
         }
     }
 }
@@ -131,6 +135,8 @@ impl Setup {
     pub fn has_chance(&self) -> bool {
         let network = &self.network;
         self.traffic.iter().any(TrafficSpec::has_chance)
+            || self.has_random_starts
+            || jitter::links(self).next().is_some()
             || self.overlay.as_ref().is_some_and(|overlay| overlay.params.randomise)
             || network.links.iter().any(link_has_chance)
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
@@ -138,15 +144,17 @@ impl Setup {
             || self.a_port_draws()
     }
 
-    /// Whether the port of any link uses its random number. Laws do not declare this: each port is
-    /// made as in the run.
+    /// Whether the port of any link uses its random number, or has a timer and a random clock. Laws
+    /// do not declare this: each port is made as in the run.
     fn a_port_draws(&self) -> bool {
         let is_used = Cell::new(false);
+        let has_random_clock = self.network.port_clocks == PortClocks::Random;
         let mut links = self.network.links.iter().zip((0..).map(LinkId));
         links.any(|(link, id)| {
             let law = link.law.map(|law| &self.laws[law]);
-            law.map(|law| law.port(&link.context(id, Draw::noted(0, &is_used))));
-            is_used.get()
+            let port = law.and_then(|law| law.port(&link.context(id, Draw::noted(0, &is_used))));
+            let has_timer = port.is_some_and(|port| port.next_timer() != Time::NEVER);
+            is_used.get() || has_random_clock && has_timer
         })
     }
 

@@ -28,6 +28,25 @@ pub struct TransportConfig {
     pub l4s: bool,
     /// Priority class of its packets and their acknowledgements, 0 to 7.
     pub class: u8,
+    /// Random time that a modelled host takes to process each packet of the sender.
+    pub jitter: Jitter,
+}
+
+/// Random time that a modelled host takes to process each packet of a sender, from zero to this.
+///
+/// It breaks phase effects (Floyd and Jacobson 1991). Real hosts have their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Jitter {
+    /// The time that the slowest link of the flow's path takes to send a full packet; none while
+    /// the sender has a pace.
+    PacketTime,
+    /// A time, also for paced packets; zero for none.
+    UpTo(Duration),
+}
+
+impl Jitter {
+    /// No jitter: hosts take no time.
+    pub const NONE: Jitter = Jitter::UpTo(Duration::ZERO);
 }
 
 /// Data that a receiver allows its sender to have outstanding: at least one full packet, whatever
@@ -94,6 +113,7 @@ impl Default for TransportConfig {
             ecn: false,
             l4s: false,
             class: 0,
+            jitter: Jitter::NONE,
         }
     }
 }

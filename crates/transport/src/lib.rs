@@ -43,7 +43,7 @@ mod tests;
 mod writing;
 
 pub use app::{App, PauseAfter, Reader, Writer};
-pub use config::{ReceiveWindow, TransportConfig};
+pub use config::{Jitter, ReceiveWindow, TransportConfig};
 pub use receiver::{Receiver, Reply};
 pub use rtt::RttEstimator;
 pub use segment::{Ack, SackBlocks, Segment, SegmentKind};

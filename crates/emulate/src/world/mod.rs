@@ -411,6 +411,7 @@ impl<'a> World<'a> {
                 generation,
                 ecn,
                 class: known.class,
+                processing: Duration::ZERO,
             };
             let header = self.dialects.read(known.dialect, headers, shape.ip, entering.size);
             self.fidelity.unread += u64::from(header.is_none());

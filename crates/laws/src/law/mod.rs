@@ -103,6 +103,8 @@ pub struct Properties {
     pub leaves_it_to_queues: bool,
     /// Whether senders slow down when the network cannot carry what they send.
     pub reacts: bool,
+    /// Whether senders are regular until a packet is lost, so that only losses tell flows apart.
+    pub goes_by_losses: bool,
 }
 
 impl Default for Properties {
@@ -113,6 +115,7 @@ impl Default for Properties {
             marks_above: None,
             leaves_it_to_queues: false,
             reacts: true,
+            goes_by_losses: false,
         }
     }
 }

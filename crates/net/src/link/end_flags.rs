@@ -1,7 +1,8 @@
 //! Properties of the two ends of a link.
 
-/// Whether the ends are hosts that lag behind the network (see [`crate::speed::lag`]), and whether
-/// routes end at the far end.
+/// Whether the ends are hosts that lag behind the network (see [`crate::speed::lag`]), whether
+/// routes end at the far end, and whether the host at the start takes time to process packets (see
+/// [`Network::let_host_process`](crate::Network::let_host_process)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EndFlags(u8);
 
@@ -9,16 +10,18 @@ impl EndFlags {
     const LEAF_AT_START: u8 = 1;
     const LEAF_AT_END: u8 = 2;
     const ROUTE: u8 = 4;
+    const PROCESSING: u8 = 8;
+    const IN_ADVANCE: u8 = 16;
 
     /// These flags, with hosts that lag at these ends.
     pub(crate) fn with_leaves(self, start: bool, end: bool) -> EndFlags {
         let start = if start { EndFlags::LEAF_AT_START } else { 0 };
         EndFlags(self.0 | start | if end { EndFlags::LEAF_AT_END } else { 0 })
     }
-    /// These flags, without the end of a route.
+    /// Of these flags, those of hosts that lag.
     #[inline]
     pub(crate) fn leaves(self) -> EndFlags {
-        EndFlags(self.0 & !EndFlags::ROUTE)
+        EndFlags(self.0 & (EndFlags::LEAF_AT_START | EndFlags::LEAF_AT_END))
     }
     /// These flags, without a host that lags at the far end.
     pub(crate) fn without_leaf_at_end(self) -> EndFlags {
@@ -29,6 +32,21 @@ impl EndFlags {
         EndFlags(self.0 | EndFlags::ROUTE)
     }
 
+    /// These flags, with a host at the start that takes time to process packets, and may put them
+    /// on the link in advance.
+    pub(crate) fn with_processing(self, in_advance: bool) -> EndFlags {
+        let in_advance = if in_advance { EndFlags::IN_ADVANCE } else { 0 };
+        EndFlags(self.0 | EndFlags::PROCESSING | in_advance)
+    }
+
+    #[inline]
+    pub(crate) fn has_processing(self) -> bool {
+        self.0 & EndFlags::PROCESSING != 0
+    }
+    #[inline]
+    pub(crate) fn is_in_advance(self) -> bool {
+        self.0 & EndFlags::IN_ADVANCE != 0
+    }
     #[inline]
     pub(crate) fn start_at_leaf(self) -> bool {
         self.0 & EndFlags::LEAF_AT_START != 0
@@ -59,6 +77,12 @@ mod tests {
             let fewer = all.without_leaf_at_end();
             assert_eq!((fewer.start_at_leaf(), fewer.end_at_leaf()), (start, false));
             assert!(fewer.end_route());
+            for in_advance in [false, true] {
+                let slow = all.with_processing(in_advance);
+                assert!(slow.has_processing() && !all.has_processing());
+                assert_eq!(slow.is_in_advance(), in_advance);
+                assert_eq!((slow.leaves(), slow.end_route()), (leaves, true));
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ mod follow;
 pub(crate) mod network;
 mod passage;
 pub mod pathfinder;
+mod processing;
 mod rare_passage;
 pub(crate) mod sending;
 mod switch;

@@ -6,6 +6,7 @@ use ratewire_laws::AnyLaw;
 use ratewire_transport::Ack;
 use ratewire_units::Time;
 
+use super::processing::Processing;
 use super::trail::Tracer;
 use crate::fabric::{Deadlock, Fabric};
 use crate::link::{Link, Links, Observation};
@@ -33,6 +34,7 @@ pub struct Network {
     pub(super) ports: Ports,
     pub(super) routes: RouteStore,
     pub(super) fabric: Fabric,
+    pub(super) processing: Processing,
     pub(super) tracer: Tracer,
     pub(super) news: News,
     /// Packets that policers corrected or dropped, by flow. They are kept here, because policers
@@ -43,13 +45,14 @@ pub struct Network {
 impl Network {
     /// A network as specified, with empty queues.
     pub fn new(spec: &NetworkSpec, laws: &[AnyLaw], exact_wire: bool, seed: u64) -> Network {
+        let clocks = spec.port_clocks;
         let mut links = Vec::with_capacity(spec.links.len());
         let mut mediums = Mediums::new(&spec.mediums, seed);
         let mut ports = Ports::new(exact_wire.then(|| laws.to_vec()));
         for (i, spec) in spec.links.iter().enumerate() {
             let id = LinkId(i as u32);
             let mut link = Link::new(spec, i as u64, seed);
-            let has_port = ports.add(id, spec, laws, seed, &mut link);
+            let has_port = ports.add(id, spec, laws, clocks, seed, &mut link);
             if has_port
                 && let (Some(law), Some(police)) = (spec.law, &spec.police)
                 && let Some(extra) = link.extra.as_mut()
@@ -71,6 +74,7 @@ impl Network {
             ports,
             routes: RouteStore::default(),
             fabric,
+            processing: Processing::default(),
             tracer: Tracer::default(),
             news: News::default(),
             clamps: BTreeMap::new(),

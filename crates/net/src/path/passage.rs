@@ -106,8 +106,9 @@ impl Network {
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let starts_at_leaf = self.links[id.index()].ends.start_at_leaf();
-        if starts_at_leaf
+        let link = &self.links[id.index()];
+        let has_bursts = link.ends.start_at_leaf() && link.delay_line != DelayLine::NONE;
+        if has_bursts
             && let Some(start) = self.lines.send_early(&mut self.links, now, id, &label, scheduler)
         {
             if self.tracer.follows(&label) {

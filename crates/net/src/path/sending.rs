@@ -2,7 +2,7 @@
 
 use ratewire_laws::Header;
 use ratewire_transport::{Ack, Segment};
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use super::network::Network;
 use crate::packet::{ContentId, Ecn, Fate, Label};
@@ -24,6 +24,9 @@ pub struct Address {
     pub ecn: Ecn,
     /// Priority class, 0 to 7.
     pub class: u8,
+    /// Time that the host takes to process the packet before it sends it; only hosts named to
+    /// [`Network::let_host_process`] take any.
+    pub processing: Duration,
 }
 
 impl Network {
@@ -152,6 +155,17 @@ impl Network {
             ecn: address.ecn,
             fate: Fate::Arrives,
         };
+        if let Some(first) = self.routes.next(&label)
+            && self.links[first.index()].ends.has_processing()
+        {
+            return self.process(now, first, address.processing, label, scheduler);
+        }
+        self.set_out(now, label, scheduler);
+    }
+
+    /// Puts a packet on the first link of its route.
+    #[inline]
+    pub(super) fn set_out(&mut self, now: Time, label: Label, scheduler: &mut impl Scheduler) {
         let arrived = self.forward(now, label, scheduler);
         debug_assert!(arrived.is_none(), "a route has at least one link");
     }

@@ -53,7 +53,10 @@ impl DelayLines {
     /// Lets links share delay lines from now on.
     pub(crate) fn begin(&self, links: &mut Links) {
         links.reserve_lines(DELAY_LINES);
-        let plain = links.iter_mut().filter(|link| !link.is_rare());
+        // A host that takes different times to process its packets sends them in no delay line's
+        // order.
+        let suits = |link: &&mut Link| !link.is_rare() && !link.ends.has_processing();
+        let plain = links.iter_mut().filter(suits);
         plain.for_each(|link| link.delay_line = DelayLine::UNKNOWN);
     }
 

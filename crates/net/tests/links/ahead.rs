@@ -4,7 +4,7 @@ use ratewire_laws::Header;
 use ratewire_net::spec::LinkId;
 use ratewire_net::{Address, Ecn, FlowEnd, Scheduler};
 use ratewire_transport::{Ack, ReceiveWindow, SackBlocks};
-use ratewire_units::Time;
+use ratewire_units::{Duration, Time};
 
 use crate::bench::{Bench, link, ms};
 
@@ -13,6 +13,7 @@ struct IgnoresEvents;
 
 impl Scheduler for IgnoresEvents {
     fn schedule(&mut self, _: Time, _: LinkId) {}
+    fn schedule_release(&mut self, _: Time, _: LinkId) {}
 }
 
 fn links() -> Bench {
@@ -42,8 +43,15 @@ fn a_train_of_acknowledgements_at_its_sender_shows_the_flow() {
         let mut network = links().network;
         let route: Vec<LinkId> = route.iter().copied().map(LinkId).collect();
         let route = network.add_route(&route);
-        let address =
-            Address { route, size: 40, flow: 7, generation: 7, ecn: Ecn::NotCapable, class: 0 };
+        let address = Address {
+            route,
+            size: 40,
+            flow: 7,
+            generation: 7,
+            ecn: Ecn::NotCapable,
+            class: 0,
+            processing: Duration::ZERO,
+        };
         let (window, sack) = (ReceiveWindow::UNLIMITED, SackBlocks::default());
         let header = Header::None;
         let ack = Ack { opens: false, cumulative: 1, window, sack, marked: false, header };

@@ -37,6 +37,7 @@ pub fn spec(links: Vec<LinkSpec>, contention: Contention) -> NetworkSpec {
         nodes: Vec::new(),
         links,
         mediums: vec![MediumSpec { name: "medium".into(), contention }],
+        port_clocks: PortClocks::Equal,
     }
 }
 
@@ -54,6 +55,7 @@ enum Action {
     Send { address: Address },
     Change(LinkId, Change),
     Event(LinkId),
+    Release(LinkId),
 }
 
 #[derive(Default)]
@@ -72,6 +74,9 @@ impl Agenda {
 impl Scheduler for Agenda {
     fn schedule(&mut self, at: Time, link: LinkId) {
         self.add(at, Action::Event(link));
+    }
+    fn schedule_release(&mut self, at: Time, link: LinkId) {
+        self.add(at, Action::Release(link));
     }
 }
 
@@ -133,7 +138,9 @@ impl Bench {
 
     fn put(&mut self, at: Time, route: usize, size: u32, ecn: Ecn, class: u8) {
         let (flow, generation) = (self.sent, route as u32);
-        let address = Address { route: self.routes[route], size, flow, generation, ecn, class };
+        let processing = Duration::ZERO;
+        let route = self.routes[route];
+        let address = Address { route, size, flow, generation, ecn, class, processing };
         self.sent += 1;
         self.agenda.add(at, Action::Send { address });
     }
@@ -168,6 +175,7 @@ impl Bench {
                 Action::Change(link, change) => {
                     self.network.change(at, link, &change, &mut self.agenda);
                 }
+                Action::Release(link) => self.network.release(at, link, &mut self.agenda),
                 Action::Event(link) => {
                     self.delayed += u32::from(self.network.look_ahead().is_delay_line(link));
                     if let Some(label) = self.network.on_event(at, link, &mut self.agenda) {

@@ -21,6 +21,7 @@ impl Scheduler for Noted {
     fn schedule(&mut self, at: Time, link: LinkId) {
         self.0.push((at, link));
     }
+    fn schedule_release(&mut self, _: Time, _: LinkId) {}
 }
 
 fn lagging() -> Network {
@@ -40,7 +41,15 @@ fn segment() -> Segment {
 /// Sends a packet over one link; returns the events that this schedules.
 fn send_sized(network: &mut Network, now: Time, link: LinkId, size: u32) -> Vec<(Time, LinkId)> {
     let route = network.add_route(&[link]);
-    let address = Address { route, size, flow: 0, generation: 0, ecn: Ecn::NotCapable, class: 0 };
+    let address = Address {
+        route,
+        size,
+        flow: 0,
+        generation: 0,
+        ecn: Ecn::NotCapable,
+        class: 0,
+        processing: Duration::ZERO,
+    };
     let mut noted = Noted::default();
     network.send(now, &address, &segment(), &mut noted);
     noted.0
@@ -237,8 +246,15 @@ fn links_whose_first_packets_take_equally_long_may_differ_in_those_behind() {
 fn a_followed_packet_shows_the_backlog_before_it_and_when_it_left() {
     let mut network = lagging();
     let route = network.add_route(&[OF_A_HOST]);
-    let address =
-        Address { route, size: 100, flow: 0, generation: 0, ecn: Ecn::NotCapable, class: 0 };
+    let address = Address {
+        route,
+        size: 100,
+        flow: 0,
+        generation: 0,
+        ecn: Ecn::NotCapable,
+        class: 0,
+        processing: Duration::ZERO,
+    };
     let mut hop_of_third_at = |first, at| {
         let mut noted = Noted::default();
         (0..2).for_each(|_| network.send(first, &address, &segment(), &mut noted));

@@ -8,6 +8,7 @@ use super::samples::is_wrong;
 use super::{OtherEvent, Simulation};
 use crate::SetupError;
 use crate::flow::{Flow, FlowTable, Start};
+use crate::jitter::FlowJitter;
 use crate::outcome::FlowOutcome;
 use crate::record::{FlowCompleted, FlowId, FlowStarted, Recorder};
 use crate::setup::FlowSpec;
@@ -57,7 +58,7 @@ impl<R: Recorder> Simulation<'_, R> {
         let forward = self.routes.get(&mut self.network, spec.from, spec.to, u64::from(id.0))?;
         let reverse = self.routes.get(&mut self.network, spec.to, spec.from, u64::from(id.0))?;
         let own = &self.setup.network.links[forward.first.index()];
-        let mut flow = Flow::new(&Start {
+        let mut flow = Flow::new(Start {
             now: self.now,
             id,
             law: spec.law,
@@ -68,6 +69,7 @@ impl<R: Recorder> Simulation<'_, R> {
             reverse: reverse.id,
             line_rate: forward.line_rate,
             lie: spec.lie,
+            jitter: FlowJitter::new(self.setup, &spec.transport, &forward, id.0),
             own_link: forward.first,
             back_link: reverse.first,
             paused: own.pause.is_some(),

@@ -18,6 +18,7 @@ use crate::SetupError;
 use crate::ensemble::Junctions;
 use crate::error::RunError;
 use crate::flow::FlowTable;
+use crate::jitter;
 use crate::outcome::{FlowOutcome, Outcome, PacketCounts};
 use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample, PacketSeen, Progress, Recorder};
@@ -39,6 +40,8 @@ const INDEX: u32 = (1 << KIND_SHIFT) - 1;
 const LINK: u32 = 0;
 const FLOW_TIMER: u32 = 1 << KIND_SHIFT;
 const OTHER: u32 = 2 << KIND_SHIFT;
+/// A host has processed a packet, and puts it on this link.
+const RELEASE: u32 = 3 << KIND_SHIFT;
 
 /// Events at one instant above which the simulation is stuck in a loop.
 const MOST_AT_ONCE: u64 = 1 << 26;
@@ -50,6 +53,10 @@ impl Scheduler for Wheel {
     #[inline]
     fn schedule(&mut self, at: Time, link: LinkId) {
         self.push_in_any_order(at, LINK | link.0);
+    }
+
+    fn schedule_release(&mut self, at: Time, link: LinkId) {
+        self.push_in_any_order(at, RELEASE | link.0);
     }
 }
 
@@ -168,8 +175,9 @@ impl<'a, R: Recorder> Simulation<'a, R> {
         speed: Speed,
     ) -> Result<Simulation<'a, R>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
-        let foresight = Foresight::new(setup, speed, &mut network);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
+        jitter::begin(setup, speed, &mut network, &routes);
+        let foresight = Foresight::new(setup, speed, &mut network);
         let turns = Turns::new(setup, speed, &mut network, &routes);
         let mut wheel = Wheel::default();
         if turns.is_some() {
@@ -258,10 +266,11 @@ impl<'a, R: Recorder> Simulation<'a, R> {
     }
 
     fn schedule_sample(&mut self) {
-        let Some(interval) = self.setup.sample_interval.filter(|i| !i.is_zero()) else { return };
-        let at = self.now + interval;
         // `finish` takes the last sample, after all events of the last instant.
-        if at < self.end {
+        let interval = self.setup.sample_interval.filter(|i| !i.is_zero());
+        let next = interval.map(|interval| self.now + interval).filter(|at| *at < self.end);
+        self.network.set_observed_at(next.unwrap_or(self.end));
+        if let Some(at) = next {
             self.later(at, OtherEvent::Sample);
         }
     }
@@ -304,6 +313,7 @@ impl<'a, R: Recorder> Simulation<'a, R> {
                     }
                 }
                 FLOW_TIMER => self.flow_timer(index),
+                RELEASE => self.network.release(at, LinkId(index), &mut self.wheel),
                 _ => self.other_event_at(index)?,
             }
             if self.events.is_multiple_of(PROGRESS_EVERY) {

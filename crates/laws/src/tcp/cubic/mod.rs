@@ -46,7 +46,7 @@ pub use source::CubicSource;
 
 use super::common::{self, Common};
 use crate::law::{
-    FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises,
+    FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises, Properties,
 };
 use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 
@@ -118,6 +118,9 @@ impl Law for Cubic {
 
     fn source(&self, flow: &FlowContext) -> CubicSource {
         CubicSource::new(self, flow)
+    }
+    fn properties(&self) -> Properties {
+        Properties { goes_by_losses: true, ..Properties::default() }
     }
     fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
         Some(self)

@@ -46,7 +46,7 @@ pub use source::NewRenoSource;
 
 use super::common::{self, Common};
 use crate::law::{
-    FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises,
+    FlowContext, Invariants, Law, LawInfo, Named, NoHeader, NoPort, NoSink, Promises, Properties,
 };
 use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 
@@ -102,6 +102,9 @@ impl Law for NewReno {
 
     fn source(&self, flow: &FlowContext) -> NewRenoSource {
         NewRenoSource::new(self, flow)
+    }
+    fn properties(&self) -> Properties {
+        Properties { goes_by_losses: true, ..Properties::default() }
     }
     fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
         Some(self)

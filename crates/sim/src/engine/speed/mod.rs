@@ -4,11 +4,14 @@
 //! - Links whose packets take equally long share delay lines, each with one event
 //!   ([`Network::use_delay_lines`]).
 //! - Hosts lag behind the network, and both work in turns ([`turns`]).
+//! - Hosts put packets on their own links in advance, before their processing is over
+//!   ([`Network::let_host_process`]).
 //! - Data that coming events will need are fetched into the caches ([`foresight`]).
 //!
 //! [`Speed`] says which of these a run uses. All constants are in [`tuning`].
 //!
 //! [`Network::use_delay_lines`]: ratewire_net::Network::use_delay_lines
+//! [`Network::let_host_process`]: ratewire_net::Network::let_host_process
 
 pub(super) mod foresight;
 pub(crate) mod tuning;
@@ -24,6 +27,7 @@ pub struct Speed {
     pub(super) delay_lines: bool,
     pub(super) host_lag: HostLagging,
     pub(super) look_ahead: bool,
+    pub(crate) sends_in_advance: bool,
 }
 
 /// Hosts that lag behind the network.
@@ -40,12 +44,22 @@ pub(super) enum HostLagging {
 impl Speed {
     /// All means, each where it pays.
     pub const fn full() -> Speed {
-        Speed { delay_lines: true, host_lag: HostLagging::WhereMany, look_ahead: true }
+        Speed {
+            delay_lines: true,
+            host_lag: HostLagging::WhereMany,
+            look_ahead: true,
+            sends_in_advance: true,
+        }
     }
 
     /// No means: every link has its own events, and hosts and links act in the order of time.
     pub const fn off() -> Speed {
-        Speed { delay_lines: false, host_lag: HostLagging::Never, look_ahead: false }
+        Speed {
+            delay_lines: false,
+            host_lag: HostLagging::Never,
+            look_ahead: false,
+            sends_in_advance: false,
+        }
     }
 
     /// These means, without hosts that lag.

@@ -19,7 +19,7 @@ use super::tuning::{
     AGENDA_LEAD, EVENTS_WORTH_A_TURN, FEW_FLOWS, FEW_LINKS, MOST_EVENTS_A_TURN, TURNS_OF_A_TRIAL,
 };
 use super::{HostLagging, Speed};
-use crate::engine::{FLOW_TIMER, INDEX, LINK, PROGRESS_EVERY, Simulation, pairs};
+use crate::engine::{FLOW_TIMER, INDEX, LINK, PROGRESS_EVERY, RELEASE, Simulation, pairs};
 use crate::error::RunError;
 use crate::record::Recorder;
 use crate::routes::RouteTable;
@@ -216,11 +216,16 @@ impl<R: Recorder> Simulation<'_, R> {
         let looks_ahead = self.foresight.is_on();
         while let Some((at, what)) = self.wheel.pop_before(limit) {
             let index = what & INDEX;
+            let link = LinkId(index);
+            if what & !INDEX == RELEASE {
+                self.advance(at)?;
+                self.network.release(at, link, &mut self.wheel);
+                continue;
+            }
             if what & !INDEX != LINK {
                 return Ok((at, Some(index)));
             }
             self.advance(at)?;
-            let link = LinkId(index);
             if looks_ahead {
                 look_at_link(link, self.network.look_ahead());
             }
