@@ -46,6 +46,7 @@ mod network;
 mod overlay;
 mod overrides;
 mod pause;
+mod phases;
 mod readers;
 mod record;
 mod reference;

@@ -110,6 +110,7 @@ impl Loader<'_> {
                 laws: parts.laws,
                 book: parts.book,
                 uses: parts.uses,
+                starts: parts.starts,
                 options,
                 users,
                 template: parts.template,

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_net::spec::{Change, LinkId, NodeId};
+use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId, PortClocks};
 use ratewire_sim::setup::{FlowSpec, Follow, Setup, TrafficSpec};
-use ratewire_transport::TransportConfig;
+use ratewire_transport::{Jitter, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
@@ -41,9 +41,14 @@ fn read(root: &Section<'_>) -> Parts {
     let exact_wire = root.word_or("wire") == "exact";
     let book = LawBook::read(root);
     let laws = laws(root, &book);
-    let transport = root.section("transport").map_or_else(TransportConfig::default, |section| {
-        transport::read(&section, &TransportConfig::default())
-    });
+    let port_clocks = match root.word_or("port_clocks") {
+        "equal" => PortClocks::Equal,
+        _ => PortClocks::Random,
+    };
+    let usual = TransportConfig { jitter: Jitter::PacketTime, ..TransportConfig::default() };
+    let transport = root
+        .section("transport")
+        .map_or_else(|| usual.clone(), |section| transport::read(&section, &usual));
     let mut net = Net::default();
     let reading = Reading { laws: &book, packet: transport.packet };
     let before = context.errors();
@@ -71,6 +76,7 @@ fn read(root: &Section<'_>) -> Parts {
         uses: Uses::default(),
         transport: &transport,
         duration: end,
+        starts: Vec::new(),
         programs: Vec::new(),
         names: BTreeMap::new(),
         arrows: BTreeMap::new(),
@@ -82,7 +88,7 @@ fn read(root: &Section<'_>) -> Parts {
     let ensembles = ensemble::read(root, &mut senders, &mut flows);
     let incomplete = net.is_guess || context.errors() > before;
     let mut programs = programs::read(root, &senders);
-    let Senders { mut routes, mut uses, programs: of_flows, .. } = senders;
+    let Senders { mut routes, mut uses, programs: of_flows, starts, .. } = senders;
     programs.extend(of_flows);
     let trips = RoundTrips::new(&net, &mut routes, pairs(&flows, &traffic));
     warn_of_short_run(root, &trips, end);
@@ -124,7 +130,7 @@ fn read(root: &Section<'_>) -> Parts {
         seed,
         laws: Vec::new(),
         told_laws: Vec::new(),
-        network: finished.network,
+        network: NetworkSpec { port_clocks, ..finished.network },
         paths: given_paths(&net),
         flows,
         weights: Vec::new(),
@@ -140,6 +146,7 @@ fn read(root: &Section<'_>) -> Parts {
         follow: Follow { in_turn: true, asked: None },
         overlay,
         programs,
+        has_random_starts: false,
     };
     Parts {
         name: name.unwrap_or_else(|| context.stem()),
@@ -153,6 +160,7 @@ fn read(root: &Section<'_>) -> Parts {
         laws,
         book,
         uses,
+        starts,
         template,
     }
 }

@@ -144,7 +144,7 @@ fn may_mark(link: &LinkSpec, made: &[Made]) -> bool {
 }
 
 /// Whether packets that leave a node wait in the buffers of its inputs, and not in a queue.
-fn waits_in_buffers(network: &NetworkSpec, node: NodeId) -> bool {
+pub(crate) fn waits_in_buffers(network: &NetworkSpec, node: NodeId) -> bool {
     let mut inputs = network.links.iter().filter(|link| link.to == node).peekable();
     let is_host = network.nodes[node.index()].is_host;
     !is_host && inputs.peek().is_some() && inputs.all(|link| link.pause.is_some())

@@ -17,9 +17,10 @@ use crate::ignored::GivenOption;
 use crate::laws::LawBook;
 use crate::loader::{IN_TREE, Loader, read_file};
 use crate::traffic::Load;
+use crate::traffic::starts::{self, RandomStart};
 use crate::users::NamedUser;
 use crate::uses::Uses;
-use crate::{effective, ensemble, missing_ports, overrides, readers, requirements, trust};
+use crate::{effective, ensemble, missing_ports, overrides, phases, readers, requirements, trust};
 
 /// A scenario that was read and checked.
 #[derive(Clone, Debug)]
@@ -53,7 +54,9 @@ pub struct Scenario {
     pub(crate) options: Vec<GivenOption>,
     /// Users named for programs.
     pub(crate) users: Vec<NamedUser>,
-    /// The run without its laws.
+    /// Flows that start at a random time.
+    pub(crate) starts: Vec<RandomStart>,
+    /// The run without its laws, in which such flows start as early as they may.
     pub(crate) template: Setup,
     pub(crate) files: BTreeMap<String, Arc<str>>,
     pub(crate) folder: Option<PathBuf>,
@@ -96,6 +99,7 @@ pub(crate) struct Parts {
     pub laws: Vec<String>,
     pub book: LawBook,
     pub uses: Uses,
+    pub starts: Vec<RandomStart>,
     pub template: Setup,
 }
 
@@ -263,6 +267,7 @@ impl Scenario {
             .map_err(|e| refuse(format!("options of {law}: {e}"), None))?;
         let mut setup = self.template.clone();
         setup.seed = seed.unwrap_or(self.seed);
+        starts::draw(&self.starts, &mut setup);
         if let Some((message, help)) = ensemble::refuse(&setup, &made, self.book.laws()) {
             return Err(refuse(message, Some(help)));
         }
@@ -307,6 +312,7 @@ impl Scenario {
             missing_ports::silent(file, setup),
             readers::check(file, setup),
             requirements::unhindered(file, setup),
+            phases::check(file, setup),
         ];
         all.into_iter().flatten().collect()
     }

@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use ratewire_laws::options::parse_size;
-use ratewire_transport::{ReceiveWindow, TransportConfig};
-use ratewire_units::Bytes;
+use ratewire_transport::{Jitter, ReceiveWindow, TransportConfig};
+use ratewire_units::{Bytes, Duration};
 
 use crate::context::Context;
 use crate::document::Value;
@@ -67,6 +67,9 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
             },
         }
     }
+    if let Some(jitter) = jitter(section) {
+        config.jitter = jitter;
+    }
     if let Some(window) = receive_window(section, payload(&config)) {
         config.receive_window = window;
     }
@@ -87,6 +90,27 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     }
     section.finish();
     config
+}
+
+/// Longest `jitter`. With more, a packet could be late for every timer of its sender.
+const LONGEST_JITTER: Duration = Duration::from_secs(1);
+
+fn jitter(section: &Section<'_>) -> Option<Jitter> {
+    let text = section.text("jitter")?;
+    let error = match text.value {
+        "none" => return Some(Jitter::NONE),
+        "packet-time" => return Some(Jitter::PacketTime),
+        other => match other.parse::<Duration>() {
+            Ok(time) if time <= LONGEST_JITTER => return Some(Jitter::UpTo(time)),
+            Ok(time) => format!("`jitter` cannot be {time}"),
+            Err(e) => format!("`jitter`: {e}"),
+        },
+    };
+    section
+        .context
+        .error(text.span, error)
+        .help("allowed: a time up to 1 s such as \"100 us\", \"packet-time\" or \"none\"");
+    None
 }
 
 /// Whether a window holds a full packet; notes an error otherwise.

@@ -25,6 +25,7 @@ pub(super) const KEYS: &[Key] = &[
     key("", "seed", KeyKind::Count(0, u64::MAX), "1", "Seed of all random streams; equal seeds give equal results, byte for byte.", "7"),
     key("", "law", KeyKind::Other("a law's or variant's name, or a list of them"), REQUIRED, "Law of every flow and router that has none of its own. A list gives one run for each law. `--law a,b,c` overrides it.", "\"xcp\""),
     key("", "wire", KeyKind::Word(&["decoded", "exact"]), "decoded", "\"exact\" encodes and decodes congestion headers at each hop, which adds their rounding.", "\"exact\""),
+    key("", "port_clocks", KeyKind::Word(&["random", "equal"]), "random", "When the control intervals of ports begin: \"random\": each at a random time of its first interval, as in routers that were switched on before the run; \"equal\": all with the run.", "\"equal\""),
     key("", "topology", KeyKind::Table("topology"), REQUIRED, "Nodes and links.", "{ kind = \"dumbbell\", ... }"),
     key("", "node", KeyKind::Tables("node"), "(none)", "Further nodes.", "[[node]]"),
     key("", "link", KeyKind::Tables("link"), "(none)", "Further links, and changes to those of the topology.", "[[link]]"),

@@ -118,6 +118,34 @@ impl<'a> Section<'a> {
         self.time(name).map_or_else(default, |at| at.value)
     }
 
+    /// The time or range of times `name`: the first and the last allowed time.
+    pub fn times(&self, name: &'static str) -> Option<At<(Duration, Duration)>> {
+        let text = self.text(name)?;
+        let one = |text: &str| {
+            text.trim().parse::<Duration>().map_err(|why| {
+                let meant = unit_meant(text.trim(), quantity::TIME_UNITS);
+                (why.to_string(), meant)
+            })
+        };
+        let parsed = match text.value.split_once("..") {
+            None => one(text.value).map(|at| (at, at)),
+            Some((first, last)) => one(first).and_then(|first| one(last).map(|last| (first, last))),
+        };
+        let item = self.item(name)?;
+        match parsed {
+            Ok((first, last)) if first > last => {
+                self.complain(name, item, &format!("a range from {first} to {last} is empty"))
+                    .help("write the earlier time first");
+                None
+            }
+            Ok(value) => Some(At { value, span: text.span }),
+            Err((why, meant)) => {
+                let _ = self.complain(name, item, &why).nearest(meant);
+                None
+            }
+        }
+    }
+
     /// The size `name`, or its default.
     pub fn size_or(&self, name: &'static str) -> Size {
         let default = || {

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::document::Value;
 use crate::section::Section;
+use crate::traffic::starts::RandomStart;
 use crate::transport;
 
 /// Most listed flows.
@@ -30,7 +31,8 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     let context = section.context;
     let (from, to) = (section.text("from"), section.text("to"));
     let name = section.name("a flow");
-    let start = section.time_or("start");
+    let range = section.times("start");
+    let (first, last) = range.map_or((Duration::ZERO, Duration::ZERO), |at| at.value);
     let stop = section.time("stop");
     let count = section.count_or("count") as usize;
     let stagger = section.time_or("stagger");
@@ -42,13 +44,11 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     let app = app(section, &config, senders.duration);
     let lie = lie(section);
     if let Some(stop) = stop
-        && stop.value <= start
+        && stop.value <= last
     {
+        let may = if first < last { "may start" } else { "starts" };
         context
-            .error(
-                stop.span,
-                format!("a flow that starts at {start} cannot stop at {}", stop.value),
-            )
+            .error(stop.span, format!("a flow that {may} at {last} cannot stop at {}", stop.value))
             .help("`stop` must be later than `start`");
     }
     let (Some(from), Some(to)) = (from, to) else { return };
@@ -80,12 +80,19 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
             };
             senders.take_name(context, &name, section.span);
             let later = stagger * number;
-            let start = Time::ZERO + start + later;
-            if start >= Time::ZERO + senders.duration {
+            let start = Time::ZERO + first + later;
+            if last + later >= senders.duration {
+                let never = first + later >= senders.duration;
+                let never = if never { "never starts" } else { "may not start" };
                 context
-                    .warning(section.span, format!("the flow {name:?} never starts"))
+                    .warning(section.span, format!("the flow {name:?} {never}"))
                     .of_end()
                     .help(format!("the run ends at {}", senders.duration));
+            }
+            if first < last {
+                senders
+                    .starts
+                    .push(RandomStart { flow: flows.len(), most: last.saturating_sub(first) });
             }
             let flow = FlowSpec {
                 name,

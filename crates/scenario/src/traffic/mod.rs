@@ -6,6 +6,7 @@ mod listed;
 mod load;
 pub(crate) mod programs;
 mod sizes;
+pub(crate) mod starts;
 
 pub use load::Load;
 
@@ -22,6 +23,7 @@ use crate::network::routes::Routes;
 use crate::network::{Net, matches};
 use crate::section::At;
 use crate::uses::Uses;
+use starts::RandomStart;
 
 /// State needed to read flows and traffic.
 pub(crate) struct Senders<'a> {
@@ -33,6 +35,8 @@ pub(crate) struct Senders<'a> {
     pub uses: Uses,
     pub transport: &'a TransportConfig,
     pub duration: Duration,
+    /// Flows that start at a random time.
+    pub starts: Vec<RandomStart>,
     /// Programs that send the data of flows.
     pub programs: Vec<ProgramSpec>,
     /// Names that flows and classes of traffic have taken.

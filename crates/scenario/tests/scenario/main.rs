@@ -5,6 +5,7 @@ mod common;
 mod all_links;
 mod broken;
 mod catalogue;
+mod chance;
 mod disciplines;
 mod ensembles;
 mod evaluate;
