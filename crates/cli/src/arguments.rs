@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use ratewire::World;
+use ratewire::{World, expand_values};
 
 /// Parser of the worlds' names.
 pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
@@ -35,3 +35,18 @@ pub(crate) fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u
         format!("allowed: whole numbers from {} to {}", allowed.start(), allowed.end())
     })
 }
+
+/// Seeds, in order: `1..5` or `1,2,3`.
+#[derive(Clone, Debug)]
+pub(crate) struct Seeds(pub(crate) Vec<u64>);
+
+/// Parses seeds.
+pub(crate) fn seeds(text: &str) -> Result<Seeds, String> {
+    let all = expand_values(text)?;
+    let seed = |text: &String| whole_number(text, 0..=u64::MAX);
+    all.iter().map(seed).collect::<Result<_, _>>().map(Seeds)
+}
+
+/// Warning about several seeds for runs in which nothing is random.
+pub(crate) const VAIN_SEEDS: &str = "warning: nothing is random in these simulated runs: every seed gives the same results\n  \
+     help: `jitter` in [transport], a range as `start`, or arriving traffic makes seeds differ";

@@ -5,7 +5,7 @@ mod common;
 use std::path::Path;
 use std::process::Command;
 
-use common::{HELLO, err, folder, out, ratewire, write};
+use common::{HELLO, err, folder, out, ratewire, without_chance, write};
 
 #[test]
 fn a_run_prints_tables_and_leaves_its_files() {
@@ -211,7 +211,7 @@ fn what_a_comparison_says_of_a_law_does_not_depend_on_the_others() {
 #[test]
 fn without_chance_one_run_a_law_is_enough_and_it_says_so() {
     let folder = folder("compare-exact");
-    compare_files(&folder);
+    write(&folder, "hello.toml", &without_chance(HELLO));
     let done = ratewire(&folder, &["compare", "hello.toml", "--laws", "xcp,newreno"]);
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
     let text = out(&done);
@@ -265,16 +265,40 @@ fn help_fits_a_narrow_terminal() {
 #[test]
 fn seeds_that_change_nothing_are_told() {
     let folder = folder("seeds");
-    write(&folder, "hello.toml", HELLO);
+    write(&folder, "hello.toml", &without_chance(HELLO));
     let told = |more: &[&str]| {
         let done = ratewire(&folder, &[&["run", "hello.toml", "--no-files"], more].concat());
         assert_eq!(done.status.code(), Some(0), "{}", err(&done));
         err(&done).contains("nothing is random in these simulated runs")
     };
     assert!(told(&["--seed", "1,2"]));
+    assert!(told(&["--seed", "1..2"]));
+    assert!(!told(&["--seed", "1..2", "--set", "transport.jitter=packet-time"]));
+    assert!(!told(&["--seed", "1..2", "--set", "flow.1.start=0s..10ms"]));
+    assert!(!told(&["--seed", "1..2", "--set", "port_clocks=random"]));
     assert!(!told(&["--seed", "2"]));
     let loss = "link.bottleneck.loss={ random = 0.001 }";
     assert!(!told(&["--seed", "1,2", "--set", loss]));
+}
+
+/// Flows of unlimited data, without arrivals or losses.
+#[test]
+fn bulk_flows_differ_between_seeds_and_not_between_runs() {
+    let folder = folder("bulk");
+    write(&folder, "hello.toml", HELLO);
+    let flows = |law: &str, seed: &str| {
+        let args = ["run", "hello.toml", "--json", "--no-files", "--law", law, "--seed", seed];
+        let done = ratewire(&folder, &args);
+        let run: serde_json::Value = serde_json::from_str(&out(&done)).expect("JSON");
+        run["runs"][0]["flows"].clone()
+    };
+    for law in ["newreno", "cubic", "xcp"] {
+        assert_eq!(flows(law, "1"), flows(law, "1"), "{law}");
+        assert_ne!(flows(law, "1"), flows(law, "2"), "{law}");
+    }
+    let value = compared(&folder, &["hello.toml", "--laws", "newreno,cubic", "--seeds", "2"]);
+    let jain = figure(&value, "jain_over_time");
+    assert!(jain["laws"][0]["margin"].as_f64().is_some_and(|margin| margin > 0.0), "{jain}");
 }
 
 /// The reader closes at once, as in `ratewire ... 2>&1 | head -0`.

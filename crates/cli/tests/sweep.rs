@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{HELLO, err, folder, out, ratewire, write};
+use common::{HELLO, err, folder, out, ratewire, without_chance, write};
 use serde_json::{Value, json};
 
 #[test]
@@ -47,6 +47,22 @@ fn a_sweep_prints_one_table_and_leaves_one_page_and_one_data_set() {
     assert!(other.contains("3 points, 2 laws, seeds 1, 2: 12 runs"), "{other}");
     assert!(other.contains("Report: out/hello-sweep-") && said.is_empty(), "{other}{said}");
     assert_eq!(std::fs::read_dir(own.join("runs")).expect("runs").count(), 12);
+}
+
+#[test]
+fn seeds_that_change_nothing_at_any_point_are_told() {
+    let folder = folder("sweep-seeds");
+    write(&folder, "hello.toml", &without_chance(HELLO));
+    let said = |values: &str| {
+        let args = ["sweep", "hello.toml", "--no-files", "--quiet", "--seed", "1..2", "--set"];
+        err(&ratewire(&folder, &[&args[..], &[values]].concat()))
+    };
+    assert_eq!(
+        said("bottleneck.delay=1ms,2ms"),
+        "warning: nothing is random in these simulated runs: every seed gives the same results\n  \
+         help: `jitter` in [transport], a range as `start`, or arriving traffic makes seeds differ\n"
+    );
+    assert_eq!(said("transport.jitter=none,packet-time"), "");
 }
 
 #[test]

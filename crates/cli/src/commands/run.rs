@@ -11,7 +11,7 @@ use ratewire_units::text::legible_lines;
 use super::dry;
 use super::load::load;
 use super::users::{UserArgs, warn_of_hidden_files};
-use crate::arguments::{command_line, listed, whole_number, worlds};
+use crate::arguments::{Seeds, VAIN_SEEDS, command_line, listed, seeds, worlds};
 use crate::exit::Exit;
 use crate::interrupt::on_ctrl_c;
 use crate::memory::MemoryArgs;
@@ -30,9 +30,9 @@ pub(crate) struct Args {
     /// Worlds to run in: virtual time, or this machine's kernel over a modelled network (as root)
     #[arg(long, value_delimiter = ',', value_parser = worlds(), default_value = "simulate")]
     world: Vec<World>,
-    /// Seeds for each law, in place of the scenario's own: 1,2,3
-    #[arg(long, value_delimiter = ',', value_parser = |text: &str| whole_number(text, 0..=u64::MAX))]
-    seed: Vec<u64>,
+    /// Seeds for each law, in place of the scenario's own: 1..5 or 1,2,3
+    #[arg(long, value_parser = seeds)]
+    seed: Option<Seeds>,
     /// Change a value of the scenario: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
@@ -131,7 +131,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
 /// The experiment that the command line describes.
 fn experiment(args: &Args) -> Result<Experiment, Exit> {
     let given =
-        [(!args.law.is_empty(), ("law", "--law")), (!args.seed.is_empty(), ("seed", "--seed"))];
+        [(!args.law.is_empty(), ("law", "--law")), (args.seed.is_some(), ("seed", "--seed"))];
     let taken: Vec<_> = given.into_iter().filter_map(|(is, taken)| is.then_some(taken)).collect();
     let mut experiment = load(&args.scenario, &args.set, &taken)?
         .worlds(args.world.iter().copied())
@@ -141,8 +141,8 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
     if !args.law.is_empty() {
         experiment = experiment.laws(&args.law);
     }
-    if !args.seed.is_empty() {
-        experiment = experiment.seeds(args.seed.iter().copied());
+    if let Some(Seeds(seeds)) = &args.seed {
+        experiment = experiment.seeds(seeds.iter().copied());
     }
     if let Some(question) = &args.why {
         experiment = experiment.why(question);
@@ -156,9 +156,7 @@ fn tell_of(planned: &Planned<'_>) {
         tell!("warning: {} is not {}d: {}", left.law, left.world, left.why);
     }
     if planned.is_repetition {
-        tell!(
-            "warning: nothing is random in these simulated runs: every seed gives the same results"
-        );
+        tell!("{VAIN_SEEDS}");
     }
 }
 

@@ -7,7 +7,7 @@ use ratewire::{Experiment, Sweep, SweepResults, expand_values};
 use ratewire_report::table;
 
 use super::load::load;
-use crate::arguments::{listed, whole_number};
+use crate::arguments::{Seeds, VAIN_SEEDS, listed, seeds};
 use crate::exit::Exit;
 use crate::interrupt::on_ctrl_c;
 use crate::memory::MemoryArgs;
@@ -48,16 +48,6 @@ pub(crate) struct Args {
     memory: MemoryArgs,
 }
 
-/// Seeds, in order.
-#[derive(Clone, Debug)]
-struct Seeds(Vec<u64>);
-
-fn seeds(text: &str) -> Result<Seeds, String> {
-    let all = expand_values(text)?;
-    let seed = |text: &String| whole_number(text, 0..=u64::MAX);
-    all.iter().map(seed).collect::<Result<_, _>>().map(Seeds)
-}
-
 pub(crate) fn sweep(args: &Args) -> Exit {
     args.memory.watch();
     carry_out(args).unwrap_or_else(|exit| exit)
@@ -68,6 +58,9 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     let sweep = swept(args)?;
     let planned = sweep.plan().map_err(failed)?;
     complain(&planned.warnings);
+    if planned.is_repetition {
+        tell!("{VAIN_SEEDS}");
+    }
     let digest = planned.digest();
     let place = (!args.no_files).then(|| {
         let name = format!("{}-sweep", name_of(&args.scenario).display());

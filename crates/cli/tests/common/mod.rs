@@ -23,6 +23,11 @@ during = "1 s .. 2 s"
 min    = 0.9
 "#;
 
+/// A scenario in which nothing is random.
+pub(crate) fn without_chance(scenario: &str) -> String {
+    format!("port_clocks = \"equal\"\n{scenario}\n[transport]\njitter = \"none\"\n")
+}
+
 /// A separate folder for each test.
 pub(crate) fn folder(test: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);

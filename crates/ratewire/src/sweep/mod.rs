@@ -54,6 +54,8 @@ pub struct PlannedSweep<'a> {
     runs: Vec<Place>,
     /// Warnings about the first point of the grid.
     pub warnings: Vec<Diagnostic>,
+    /// Whether several seeds were requested that give equal results at every point.
+    pub is_repetition: bool,
 }
 
 /// A point of the grid.
@@ -160,11 +162,13 @@ impl Sweep {
         let points: Vec<Point> =
             grid.into_par_iter().map(|at| self.point(at)).collect::<Result<_, Error>>()?;
         let mut warnings = Vec::new();
+        let mut is_repetition = seeds.len() > 1;
         for law in laws {
             // A law's options may depend on the point.
             for (index, point) in points.iter().enumerate() {
                 let plan = point.scenario.plan(Some(law), seeds.first().copied());
                 let plan = plan.map_err(Error::Scenario)?;
+                is_repetition = is_repetition && !plan.setup.has_chance();
                 if index == 0 {
                     warnings.extend(point.scenario.warnings.iter().cloned().chain(plan.warnings));
                 }
@@ -183,7 +187,8 @@ impl Sweep {
         let runs = places.into_par_iter().map(place).collect();
         // Results of expectations are not shown, so their windows do not matter.
         warnings.retain(|warning: &Diagnostic| !warning.is_of_end);
-        Ok(PlannedSweep { sweep: self, points, runs, warnings: without_repeats(warnings) })
+        let warnings = without_repeats(warnings);
+        Ok(PlannedSweep { sweep: self, points, runs, warnings, is_repetition })
     }
 
     /// Runs the sweep on all cores.
