@@ -88,7 +88,7 @@ fn keys_and_first_timers_that_are_drawn_are_chance() {
     };
     assert!(has_chance("scenarios/sharded-key-value.toml"));
     assert!(has_chance("papers/ns2-reference/three-joins-10mbit.toml"));
-    assert!(!has_chance("scenarios/three-flows.toml"));
+    assert!(!has_chance("papers/explicit-cc-evaluation/maxmin-own-upstream-2.toml"));
 }
 
 /// Everything else is read, and errors that only follow from the missing network are not reported.
