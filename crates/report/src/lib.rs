@@ -26,6 +26,7 @@ mod collected;
 pub mod compare;
 mod completed;
 mod distribution;
+pub mod draw;
 mod expectation;
 mod fidelity;
 mod figure;

@@ -10,7 +10,7 @@ const NAME: usize = 80;
 const SENTENCE: usize = 240;
 
 /// `text` escaped for HTML, in content and in quoted attributes.
-pub(super) fn escape(text: &str) -> String {
+pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -28,7 +28,7 @@ pub(super) fn escape(text: &str) -> String {
 }
 
 /// `text` with a capital first letter.
-pub(super) fn capital(text: &str) -> String {
+pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|c| c.to_uppercase().to_string());
     first.unwrap_or_default() + letters.as_str()

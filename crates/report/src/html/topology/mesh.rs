@@ -20,7 +20,9 @@ pub(super) fn on_map(graph: &Graph) -> Placed {
     let latitude = known().map(|(_, y)| y).sum::<f64>() / count;
     let stretch = if degrees { libm::cos(latitude.to_radians()).max(0.2) } else { 1.0 };
     let at = graph.nodes.iter().map(|n| n.at.map(|(x, y)| (x * stretch, -y))).collect();
-    fit(graph, at)
+    // A host lies at its router, so that it needs no coordinates.
+    let guessed = graph.nodes.iter().map(|node| !node.host && node.at.is_none()).collect();
+    Placed { guessed, ..fit(graph, at) }
 }
 
 /// Nodes at distances on paper that follow their distances in hops (stress majorisation).
@@ -124,6 +126,7 @@ fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
     Placed {
         side: vec![Side::Right; at.len()],
         upright: vec![false; at.len()],
+        guessed: vec![false; at.len()],
         at: at.into_iter().map(|(x, y)| (x - left, y - top)).collect(),
         width: right - left,
         height: bottom - top,
