@@ -85,12 +85,16 @@ fn mistakes_are_told_with_place_and_remedy() {
         (
             &["out/hello", "qeue", "-o", "a.svg"][..],
             2,
-            format!("ratewire: {page}: no figure is called \"qeue\"; did you mean \"queue\"? known: "),
+            format!(
+                "ratewire: {page}: no figure is called \"qeue\"; did you mean \"queue\"? known: "
+            ),
         ),
         (
             &["out/hello", "queue/bottlenek", "-o", "a.svg"],
             2,
-            format!("{page}: no figure is called \"queue/bottlenek\"; did you mean \"queue/bottleneck\"?"),
+            format!(
+                "{page}: no figure is called \"queue/bottlenek\"; did you mean \"queue/bottleneck\"?"
+            ),
         ),
         (
             &["out/hello", "queue", "-o", "a.bmp"],
@@ -98,7 +102,11 @@ fn mistakes_are_told_with_place_and_remedy() {
             "a.bmp: no figure has the extension \"bmp\"; allowed: svg, pdf, png, csv".into(),
         ),
         (&["out/hello", "queue"], 2, "--out <FILE>".into()),
-        (&["out", "queue", "-o", "a.svg"], 3, "cannot read out: no results are there; name a".into()),
+        (
+            &["out", "queue", "-o", "a.svg"],
+            3,
+            "cannot read out: no results are there; name a".into(),
+        ),
         (&["none"], 3, "cannot read none: No such file".into()),
         (&["hello.toml"], 3, "cannot read hello.toml: no page of this version".into()),
         (&["out/hello", "queue", "-o", "hello.toml/a.svg"], 3, "it is a file, not a folder".into()),
@@ -109,5 +117,9 @@ fn mistakes_are_told_with_place_and_remedy() {
     }
     std::fs::create_dir(folder.join("a.svg")).expect("a folder");
     let done = ratewire(&folder, &["plot", "out/hello", "queue", "-o", "a.svg"]);
-    assert!(err(&done).contains("cannot write a.svg: it is a folder; name a file"), "{}", err(&done));
+    assert!(
+        err(&done).contains("cannot write a.svg: it is a folder; name a file"),
+        "{}",
+        err(&done)
+    );
 }

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use ratewire_report::draw::{self, Figure, Format, Listed, Panels, Style};
 
+use crate::Error;
 use crate::error::unknown;
 use crate::folder::{COMPARISON, REPORT, SWEEP, write_whole};
-use crate::Error;
 
 /// Pages of results, in the order in which a folder is searched.
 const PAGES: [&str; 3] = [REPORT[0], COMPARISON[0], SWEEP[0]];
@@ -66,8 +66,8 @@ impl Figures {
         &self.place
     }
 
-    /// The figures, in the order of the page. Of plots of links, those of the first link are listed;
-    /// [`Figures::parts`] has the others.
+    /// The figures, in the order of the page. Of plots of links, those of the first link are
+    /// listed; [`Figures::parts`] has the others.
     pub fn list(&self) -> Vec<Listed> {
         self.of_page.list()
     }

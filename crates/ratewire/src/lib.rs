@@ -102,7 +102,8 @@ pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;
 pub use ratewire_units as units;
 
-/// Compiles the program of the book.
+/// Compiles the programs of the book.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/how-to/use-the-library.md")]
+#[doc = include_str!("../../../docs/how-to/draw-a-figure.md")]
 struct Book;

@@ -72,7 +72,7 @@ function linearTicks({ low, high }, wanted) {
 
 function logTicks({ low, high }, wanted) {
   const [first, last] = [decade(low), decade(high)];
-  const steps = last - first < 3 ? [1, 2, 5] : [1];
+  const steps = high / low < 200 ? [1, 2, 5] : [1];
   const stride = Math.max(1, Math.ceil((last - first) / wanted));
   const ticks = [];
   for (let power = first; power <= last; power++) {
@@ -133,7 +133,7 @@ function layoutOf(figure, width, font) {
     const [column, rowNumber] = [panel % columns, Math.floor(panel / columns)];
     return [left + column * (plane[0] + 1.6 * font), top + title + rowNumber * (row + 0.4 * font)];
   });
-  const height = top + rows * row + (rows - 1) * 0.4 * font + 1.8 * font;
+  const height = top + rows * row + (rows - 1) * 0.4 * font + 1.4 * font;
   return { width, height, legend, planes, plane, columns, xTicks, yTicks, upright };
 }
 

@@ -159,30 +159,6 @@ function panel(root, data) {
     zoomed.busy = false;
     charts.push(chart);
   }
-  // A marker here and there, by which lines are told apart without their colours.
-  function drawMarkers(u, lines) {
-    const { ctx, bbox } = u;
-    const size = 3.2 * devicePixelRatio;
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
-    lines.forEach((line, number) => {
-      if (line.band) return;
-      const [xs, ys] = [u.data[0], u.data[number + 1]];
-      const [low, high] = u.series[0].idxs;
-      const there = [];
-      for (let i = low; i <= high; i++) if (ys[i] != null) there.push(i);
-      ctx.fillStyle = line.stroke;
-      for (const place of markPlaces(there.length, number, lines.length)) {
-        const [x, y] = [u.valToPos(xs[there[place]], "x", true), u.valToPos(ys[there[place]], "y", true)];
-        ctx.beginPath();
-        for (const [dx, dy] of MARKS[line.mark % MARKS.length]) ctx.lineTo(x + dx * size, y + dy * size);
-        ctx.fill();
-      }
-    });
-    ctx.restore();
-  }
   // Behind a queue: when its link was paused by its far end, the darker the longer.
   function shadePauses(u, quantity, lines) {
     const { left, top, width, height } = u.bbox;

@@ -36,7 +36,9 @@ function timedFigure(data, plot, link, panels, isOn) {
     (panels === "auto" ? many && lines.length <= 12 && plot.of === "flow" : panels === "each" && lines.length > 1);
   const [unit, size] = unitOfTime(data.end);
   const lawOf = (line) => (data.mode === "flows" ? "" : data.groups[line.g]?.name ?? "");
-  const nameOf = (line) => (lawOf(line) + " " + (line.name ?? "")).trim() ||
+  // All flows of a law are what the law stands for.
+  const ownName = (line) => (plot.of === "all" && lawOf(line) ? "" : line.name ?? "");
+  const nameOf = (line) => (lawOf(line) + " " + ownName(line)).trim() ||
     (data.mode === "flows" && data.groups.length ? data.groups[0].name : "all laws");
   // A law keeps its colour and marker in all figures; flows have their own where laws need none.
   const look = (line, nth) => {
@@ -54,7 +56,7 @@ function timedFigure(data, plot, link, panels, isOn) {
       const [first, ...stored] = line[drawn.key];
       const values = drawn.mean ? movingMean(stored, data.smooth) : stored;
       all.get(title).series.push({
-        name: byLaw && line.name ? line.name : nameOf(line), part: drawn.name, g: line.g, ...look(line, nth),
+        name: byLaw && ownName(line) ? line.name : nameOf(line), part: drawn.name, g: line.g, ...look(line, nth),
         kind: drawn.band ? "band" : plot.shape.steps ? "steps" : "line",
         points: values.map((value, k) => [((first + k + 0.5) * line.dt) / size, value]), margins: [],
         line, first, values,
@@ -73,4 +75,29 @@ function timedFigure(data, plot, link, panels, isOn) {
     marks: data.changes.map((time) => time / size), apart_by: byLaw ? "law" : byFlow ? "flow" : "",
     panels: [...all.values()],
   };
+}
+
+// A marker here and there, by which lines are told apart without their colours.
+function drawMarkers(u, lines) {
+  const { ctx, bbox } = u;
+  const size = 3.2 * devicePixelRatio;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  lines.forEach((line, number) => {
+    if (line.band) return;
+    const [xs, ys] = [u.data[0], u.data[number + 1]];
+    const [low, high] = u.series[0].idxs;
+    const there = [];
+    for (let i = low; i <= high; i++) if (ys[i] != null) there.push(i);
+    ctx.fillStyle = line.stroke;
+    for (const place of markPlaces(there.length, number, lines.length)) {
+      const [x, y] = [u.valToPos(xs[there[place]], "x", true), u.valToPos(ys[there[place]], "y", true)];
+      ctx.beginPath();
+      for (const [dx, dy] of MARKS[line.mark % MARKS.length]) ctx.lineTo(x + dx * size, y + dy * size);
+      ctx.fill();
+    }
+  });
+  ctx.restore();
 }

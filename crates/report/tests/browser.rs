@@ -10,8 +10,9 @@ use ratewire_report::Plot;
 use ratewire_report::draw::{Columns, Figures, Panels, Style};
 use ratewire_report::html::papers::{self, FigureSection, Panel, PaperSection};
 use ratewire_report::{
-    Answer, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary, MeasuredRun,
-    NodeInfo, Page, Run, RunInfo, Summary, Sweep, SweepAxis, SweepValue, Topology, html,
+    Answer, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary,
+    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, Sweep, SweepAxis, SweepValue, Topology,
+    html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 

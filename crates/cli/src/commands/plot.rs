@@ -74,7 +74,8 @@ fn list(figures: &Figures) -> String {
         text += &format!("  {name:names$}  {:units$}  {title}\n", one.unit);
     }
     let parts = all.iter().map(|one| (one, figures.parts(&one.name)));
-    if let Some((one, parts)) = parts.filter(|(_, parts)| parts.len() > 1).max_by_key(|p| p.1.len()) {
+    if let Some((one, parts)) = parts.filter(|(_, parts)| parts.len() > 1).max_by_key(|p| p.1.len())
+    {
         let shown: Vec<String> = parts.iter().take(MOST_PARTS).map(|part| legible(part)).collect();
         let more = match parts.len() - shown.len() {
             0 => String::new(),

@@ -181,8 +181,9 @@ pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
     write_whole(path, text.as_bytes())
 }
 
-/// Writes a file in one step, with missing folders, in the place of any earlier file; if this fails,
-/// the earlier file is unchanged.
+/// Writes a file in one step, with missing folders, in the place of any earlier file.
+///
+/// If this fails, the earlier file is unchanged.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if path.is_dir() {
         return Err(Error::refused(path, "it is a folder; name a file"));

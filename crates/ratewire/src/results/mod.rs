@@ -175,10 +175,12 @@ impl Results {
     ///
     /// ```
     /// # let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
-    /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
+    /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n\
+    /// #   [[flow]]\nfrom = 's1'\nto = 'd1'\n";
     /// use ratewire::Style;
     ///
-    /// let results = ratewire::Experiment::parse("hello.toml", text)?.laws(["xcp", "cubic"]).run()?;
+    /// let experiment = ratewire::Experiment::parse("hello.toml", text)?;
+    /// let results = experiment.laws(["xcp", "cubic"]).run()?;
     /// let figure = results.plot("queue")?;
     /// assert_eq!(figure.y.label(), "Queue (packets)");
     /// let style = Style { serif: true, ..Style::default() };

@@ -52,7 +52,8 @@ impl FigureAxis {
 
     fn log_ticks(&self, wanted: f64) -> Vec<Tick> {
         let (first, last) = (decade(self.low), decade(self.high));
-        let steps: &[f64] = if last - first < 3 { &[1.0, 2.0, 5.0] } else { &[1.0] };
+        let is_short = self.high / self.low < 200.0;
+        let steps: &[f64] = if is_short { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let stride = (libm::ceil(f64::from(last - first) / wanted) as i32).max(1);
         let mut ticks = Vec::new();
         for power in (first..=last).filter(|power| steps.len() > 1 || power % stride == 0) {

@@ -6,7 +6,11 @@ use super::Figure;
 fn number(value: f64) -> String {
     let short: f64 = format!("{value:.7e}").parse().unwrap_or(value);
     let size = short.abs();
-    if size > 0.0 && !(1e-6..1e21).contains(&size) { format!("{short:e}") } else { short.to_string() }
+    if size > 0.0 && !(1e-6..1e21).contains(&size) {
+        format!("{short:e}")
+    } else {
+        short.to_string()
+    }
 }
 
 /// A cell, in quotes where needed. A spreadsheet takes no cell for a formula.

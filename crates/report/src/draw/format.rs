@@ -19,12 +19,8 @@ pub enum Format {
 
 impl Format {
     /// All formats with their extensions.
-    const ALL: [(Format, &str); 4] = [
-        (Format::Svg, "svg"),
-        (Format::Pdf, "pdf"),
-        (Format::Png, "png"),
-        (Format::Csv, "csv"),
-    ];
+    const ALL: [(Format, &str); 4] =
+        [(Format::Svg, "svg"), (Format::Pdf, "pdf"), (Format::Png, "png"), (Format::Csv, "csv")];
 
     /// The format that the extension of `path` names.
     ///

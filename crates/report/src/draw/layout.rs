@@ -73,7 +73,7 @@ impl<'a> Layout<'a> {
         };
         Layout {
             width,
-            height: top + rows as f64 * row + (rows - 1) as f64 * 0.4 * font + 1.8 * font,
+            height: top + rows as f64 * row + (rows - 1) as f64 * 0.4 * font + 1.4 * font,
             legend,
             planes: (0..figure.panels.len()).map(place).collect(),
             plane,

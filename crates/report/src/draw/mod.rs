@@ -32,8 +32,8 @@ mod images;
 mod layout;
 mod marks;
 mod read;
-mod swept;
 mod svg;
+mod swept;
 mod timed;
 
 use serde::{Deserialize, Serialize};
@@ -41,8 +41,8 @@ use serde::{Deserialize, Serialize};
 pub use format::Format;
 pub(crate) use marks::MARKS;
 pub use read::{Error, Figures, Listed, Panels};
-pub(crate) use swept::{fitting, fitting_symbol};
 pub use svg::{Columns, Style};
+pub(crate) use swept::{fitting, fitting_symbol};
 
 /// Colours of laws, and of flows where they have colours of their own; the same in the page's
 /// style.
@@ -163,7 +163,14 @@ impl FigureAxis {
         let (low, high) =
             known.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
         let (low, high) = if high > 0.0 { (low / 1.15, high * 1.15) } else { (0.1, 10.0) };
-        FigureAxis { title: title.into(), unit: unit.into(), low, high, log: true, ..Self::default() }
+        FigureAxis {
+            title: title.into(),
+            unit: unit.into(),
+            low,
+            high,
+            log: true,
+            ..Self::default()
+        }
     }
 
     /// An axis of names.

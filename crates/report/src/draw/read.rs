@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
+use super::Figure;
 use super::swept::Swept;
 use super::timed::{PlotData, Timed};
-use super::Figure;
 use crate::{Page, Sweep, html};
 
 /// Start of the element with a page's data, and of one with a figure that is drawn as it is.
@@ -102,8 +102,8 @@ impl Figures {
         Figures::read(&html::render_sweep(sweep, &[], "")).unwrap_or_default()
     }
 
-    /// The figures, in the order of the page. Of plots of links, those of the first link are listed;
-    /// [`Figures::parts`] has the others.
+    /// The figures, in the order of the page. Of plots of links, those of the first link are
+    /// listed; [`Figures::parts`] has the others.
     pub fn list(&self) -> Vec<Listed> {
         let timed = self.timed.iter().flat_map(|timed| {
             timed.plots().map(|plot| Listed {
@@ -124,9 +124,10 @@ impl Figures {
     /// What can follow a name and a slash: links, of plots of links; swept keys, of a sweep's
     /// figures. Empty for other figures.
     pub fn parts(&self, name: &str) -> Vec<String> {
-        let timed = self.timed.iter().filter(|timed| {
-            timed.plots().any(|plot| plot.name == name && timed.is_of_link(plot))
-        });
+        let timed = self
+            .timed
+            .iter()
+            .filter(|timed| timed.plots().any(|plot| plot.name == name && timed.is_of_link(plot)));
         let links = timed.flat_map(Timed::links).map(String::from);
         let swept = self.swept.iter().filter(|swept| swept.place(name).is_some());
         links.chain(swept.flat_map(Swept::keys)).collect()

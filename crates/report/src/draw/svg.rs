@@ -211,7 +211,8 @@ impl Pen<'_> {
                 self.band(series, &points, &lower)
             }
             SeriesKind::Dots => {
-                let path: String = there.iter().map(|(x, y)| format!("M{}h0", at(*x, *y))).collect();
+                let path: String =
+                    there.iter().map(|(x, y)| format!("M{}h0", at(*x, *y))).collect();
                 format!(
                     "<path d=\"{path}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" \
                      stroke-linecap=\"round\" stroke-opacity=\"0.5\"/>\n",
@@ -224,9 +225,7 @@ impl Pen<'_> {
                     + &self.intervals(corner, series)
                     + &markers(&mut there.into_iter())
             }
-            SeriesKind::Marks => {
-                self.intervals(corner, series) + &markers(&mut there.into_iter())
-            }
+            SeriesKind::Marks => self.intervals(corner, series) + &markers(&mut there.into_iter()),
         }
     }
 

@@ -70,8 +70,7 @@ pub(crate) fn fitting_symbol(symbol: &'static str, most: f64) -> (&'static str, 
     }
 }
 
-const RATES: &[(&str, f64)] =
-    &[("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)];
+const RATES: &[(&str, f64)] = &[("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)];
 
 /// The largest unit that the value has at least one of, else the smallest.
 fn fit(units: &[(&'static str, f64)], most: f64) -> (&'static str, f64) {
@@ -178,10 +177,12 @@ impl Swept {
         let is_named = !x.names.is_empty();
         // Laws at one name stand beside each other.
         let middle = (self.laws.len() as f64 - 1.0) / 2.0;
-        let shift = if is_named { (law as f64 - middle) * 0.6 / self.laws.len() as f64 } else { 0.0 };
+        let shift =
+            if is_named { (law as f64 - middle) * 0.6 / self.laws.len() as f64 } else { 0.0 };
         let mut points: Vec<(f64, f64, Option<f64>)> = Vec::new();
         for cell in cells {
-            let (Some(place), Some(Some((mean, margin)))) = (cell.0.get(across), cell.3.get(figure))
+            let (Some(place), Some(Some((mean, margin)))) =
+                (cell.0.get(across), cell.3.get(figure))
             else {
                 continue;
             };
@@ -221,8 +222,7 @@ impl Swept {
             other => (other, 1.0),
         };
         let gaps = || sorted.windows(2).map(|pair| pair[1] - pair[0]);
-        let grows =
-            gaps().fold(0.0, f64::max) > GROWS * gaps().fold(f64::INFINITY, f64::min);
+        let grows = gaps().fold(0.0, f64::max) > GROWS * gaps().fold(f64::INFINITY, f64::min);
         let log = low > 0.0 && (grows || high / low >= WIDE);
         let (low, high) = (low / size, high / size);
         let (low, high) = if log {
@@ -232,7 +232,14 @@ impl Swept {
             let free = ((high - low) * FREE).max(f64::MIN_POSITIVE);
             (low - free, high + free)
         };
-        let x = FigureAxis { title: key.clone(), unit: unit.into(), low, high, log, ..FigureAxis::default() };
+        let x = FigureAxis {
+            title: key.clone(),
+            unit: unit.into(),
+            low,
+            high,
+            log,
+            ..FigureAxis::default()
+        };
         (x, numbers.into_iter().map(|number| number / size).collect())
     }
 }

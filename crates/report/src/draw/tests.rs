@@ -30,7 +30,15 @@ fn run(law: &str, flows: u32) -> Run {
         for flow in 0..flows {
             let goodput = Throughput::new(1e5 * (tick + u64::from(flow)) as f64);
             let (cwnd, srtt) = (Bytes::new(3000), Duration::from_millis(20 + tick));
-            collector.flow(&FlowRow { at, interval, flow, goodput, cwnd, srtt, ..FlowRow::default() });
+            collector.flow(&FlowRow {
+                at,
+                interval,
+                flow,
+                goodput,
+                cwnd,
+                srtt,
+                ..FlowRow::default()
+            });
         }
         for link in 0..2 {
             let (queue_packets_mean, queue_packets_max) = (tick as f64 / 3.0, tick as u32);

@@ -172,8 +172,11 @@ impl Timed {
     }
 
     /// Name of a line where nothing else tells it.
-    fn name(&self, line: &Line) -> String {
-        let full = [self.law(line), &line.name].join(" ").trim().to_string();
+    fn name(&self, plot: &PlotData, line: &Line) -> String {
+        let law = self.law(line);
+        // All flows of a law are what the law stands for.
+        let own = if plot.of == Source::All && !law.is_empty() { "" } else { &line.name };
+        let full = [law, own].join(" ").trim().to_string();
         if !full.is_empty() {
             return full;
         }
@@ -199,9 +202,7 @@ impl Timed {
             };
         let by_flow = laws.len() <= 1
             && match panels {
-                Panels::Auto => {
-                    many && lines.len() <= MOST_FLOWS && plot.of == Source::Flow
-                }
+                Panels::Auto => many && lines.len() <= MOST_FLOWS && plot.of == Source::Flow,
                 Panels::One => false,
                 Panels::Each => lines.len() > 1,
             };
@@ -212,16 +213,16 @@ impl Timed {
             let title = if by_law {
                 self.law(line).to_string()
             } else if by_flow {
-                self.name(line)
+                self.name(plot, line)
             } else {
                 String::new()
             };
             let series = plot.draws.iter().filter_map(|drawn| {
                 let points = self.points(line, drawn, size)?;
                 Some(FigureSeries {
-                    name: match by_law && !line.name.is_empty() {
+                    name: match by_law && plot.of != Source::All && !line.name.is_empty() {
                         true => line.name.clone(),
-                        false => self.name(line),
+                        false => self.name(plot, line),
                     },
                     part: drawn.name.clone(),
                     kind: match (drawn.band, plot.shape.steps) {
@@ -275,7 +276,12 @@ impl Timed {
     }
 
     /// The points of a drawn series, in the middles of their intervals.
-    fn points(&self, line: &Line, drawn: &DrawnSeries, unit: f64) -> Option<Vec<(f64, Option<f64>)>> {
+    fn points(
+        &self,
+        line: &Line,
+        drawn: &DrawnSeries,
+        unit: f64,
+    ) -> Option<Vec<(f64, Option<f64>)>> {
         let (first, mut values) = line.values(&drawn.key)?;
         if drawn.mean {
             values = moving_mean(&values, self.smooth);

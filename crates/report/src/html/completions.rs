@@ -61,9 +61,8 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
         .collect();
     let label = said.join("; ");
     let scattered = (shown.len() <= SCATTERED_LAWS).then(|| against_size(&shown, groups.mode));
-    let scattered = scattered.map(|figure| {
-        drawn::figure(&figure, &format!("Completion time against size. {label}"))
-    });
+    let scattered = scattered
+        .map(|figure| drawn::figure(&figure, &format!("Completion time against size. {label}")));
     let distribution = distribution(&shown, groups.mode);
     let distribution = drawn::figure(&distribution, &format!("Part of flows done. {label}"));
     format!(
@@ -84,7 +83,12 @@ struct Shown<'a> {
 }
 
 impl Shown<'_> {
-    fn series(&self, mode: Mode, kind: SeriesKind, points: Vec<(f64, Option<f64>)>) -> FigureSeries {
+    fn series(
+        &self,
+        mode: Mode,
+        kind: SeriesKind,
+        points: Vec<(f64, Option<f64>)>,
+    ) -> FigureSeries {
         let is_alone = mode == Mode::Flows;
         FigureSeries {
             name: self.group.name.clone(),
@@ -100,7 +104,10 @@ impl Shown<'_> {
 }
 
 /// The unit in which the middle of a logarithmic axis is near one, and its size.
-fn fitting(units: &[(&'static str, f64)], values: impl Iterator<Item = f64>) -> (&'static str, f64) {
+fn fitting(
+    units: &[(&'static str, f64)],
+    values: impl Iterator<Item = f64>,
+) -> (&'static str, f64) {
     let (low, high) =
         values.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
     let middle = libm::sqrt(low * high);
@@ -118,7 +125,8 @@ fn times<'a>(shown: &'a [Shown<'_>]) -> impl Iterator<Item = f64> + 'a {
 /// Dots for the flows of each law, in a panel a law.
 fn against_size(shown: &[Shown<'_>], mode: Mode) -> Figure {
     let sizes = || shown.iter().flat_map(|shown| shown.points).map(|point| point.0);
-    let ((x_unit, byte), (y_unit, second)) = (fitting(&SIZES, sizes()), fitting(&TIMES, times(shown)));
+    let ((x_unit, byte), (y_unit, second)) =
+        (fitting(&SIZES, sizes()), fitting(&TIMES, times(shown)));
     let panels = shown.iter().map(|shown| {
         let step = shown.points.len().div_ceil(SCATTERED);
         let points = shown.points.iter().step_by(step.max(1));
@@ -191,7 +199,9 @@ fn what_is_shown(runs: &[Run], groups: &Groups, points: &[Vec<Point>]) -> String
             count(total)
         )
     };
-    let mut text = which + &against_size_told(points) + " Time runs from the application’s request to the last byte delivered in order.";
+    let mut text = which
+        + &against_size_told(points)
+        + " Time runs from the application’s request to the last byte delivered in order.";
     if runs.iter().any(|run| unfinished(run) > 0) {
         let all: Vec<String> = match runs {
             [run] => vec![count(unfinished(run))],

@@ -8,10 +8,10 @@
 mod cards;
 mod changes;
 mod charts;
-mod drawn;
 mod comparison;
 mod completions;
 mod data;
+mod drawn;
 mod foot;
 mod groups;
 mod overlay;

@@ -65,7 +65,13 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usi
     for line in &sweep.lines {
         let (hue, dash, mark) = look(&line.law);
         let kind = SeriesKind::Joined;
-        all.push(FigureSeries { hue: hue as i64, dash, mark, kind, ..series(&line.law, &line.points) });
+        all.push(FigureSeries {
+            hue: hue as i64,
+            dash,
+            mark,
+            kind,
+            ..series(&line.law, &line.points)
+        });
         let value = |(x, y): (f64, f64)| {
             format!("{} {unit} at {}", coordinate(y / size, 3), coordinate(x, 6))
         };

@@ -1,10 +1,10 @@
 //! The page of a sweep: any figure against any swept parameter, a line a law, heat maps of two
 //! parameters, and all figures as a table.
 
+use super::drawn::swatch;
 use super::groups::HUES;
 use super::table::table;
 use super::text::{escape, json_value, name};
-use super::drawn::swatch;
 use super::{PAPER, STYLE, data_element, head, headed};
 use crate::Sweep;
 use crate::compare::About;

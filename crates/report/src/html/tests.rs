@@ -224,8 +224,10 @@ fn names_cannot_break_out_anywhere() {
         ..Page::default()
     };
     let html = rendered(&page);
-    // Three scripts: data, uPlot and the page's own.
-    assert_eq!(html.matches("<script").count(), 3);
+    // Three scripts: data, uPlot and the page's own; and the data of each figure.
+    let figures = html.matches("<script type=\"application/json\" class=\"figure\">").count();
+    assert_eq!(html.matches("<script").count(), 3 + figures);
+    assert_eq!(figures, html.matches("<figure class=\"means\">").count());
     assert!(html.contains("✗ 1 of 1 claim failed"));
     assert_eq!(
         data(&html)["groups"][0]["name"].as_str().unwrap(),

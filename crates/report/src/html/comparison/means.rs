@@ -80,9 +80,7 @@ fn card(figure: &Metric, groups: &Groups) -> String {
 
 /// A metric as a figure: laws side by side, each with its interval.
 fn for_paper(metric: &Metric, scale: &Scale, groups: &Groups) -> Figure {
-    let ends = || {
-        metric.laws.iter().filter_map(|law| Some((law.mean?, law.margin.unwrap_or(0.0))))
-    };
+    let ends = || metric.laws.iter().filter_map(|law| Some((law.mean?, law.margin.unwrap_or(0.0))));
     let most = ends().map(|(mean, margin)| mean + margin).fold(0.0, f64::max);
     let (unit, size) = fitting(metric.unit, most);
     let title = long_title(metric).trim_end_matches(" (packets)").to_string();

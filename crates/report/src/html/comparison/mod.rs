@@ -8,7 +8,8 @@ use super::drawn::swatch;
 use super::groups::{Groups, Mode};
 use super::text::{capital, escape, name};
 use super::{
-    Page, STYLE, charts, data, data_element, end, foot, head, headed, set, small_enough, table, toolbar,
+    Page, STYLE, charts, data, data_element, end, foot, head, headed, set, small_enough, table,
+    toolbar,
 };
 use crate::compare::{About, Comparison, FigureUnit, LawMetric, Metric, Standing};
 use crate::figure::plural;
@@ -132,7 +133,8 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
 
 /// A law with its colour, for the verdict.
 fn named(law: &LawMetric, place: usize, groups: &Groups) -> String {
-    let swatch = groups.list.get(place).map_or_else(String::new, |group| swatch(group.dash, group.mark));
+    let swatch =
+        groups.list.get(place).map_or_else(String::new, |group| swatch(group.dash, group.mark));
     let (tag, law) = (tag(groups, place), name(&law.law));
     format!("<span {tag}>{swatch}{law}</span> ")
 }

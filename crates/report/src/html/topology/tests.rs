@@ -121,8 +121,7 @@ fn places_without_coordinates_are_marked() {
     assert!(!page.contains("guessed") && !page.contains("no coordinates"));
     let mut net = Net::default();
     let nodes = [Some((0.0, 0.0)), Some((4.0, 0.0)), None];
-    let nodes: Vec<u32> =
-        nodes.into_iter().map(|at| net.node("n", NodeKind::Router, at)).collect();
+    let nodes: Vec<u32> = nodes.into_iter().map(|at| net.node("n", NodeKind::Router, at)).collect();
     net.duplex(nodes[0], nodes[1]);
     net.duplex(nodes[1], nodes[2]);
     let page = topology(&[net.run()]);

@@ -1,7 +1,9 @@
 //! What the senders of each group of an overlay send.
 
 use super::captions;
-use crate::plots::{Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "groups",

@@ -1,7 +1,9 @@
 //! Data of each flow in flight.
 
 use super::captions;
-use crate::plots::{Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 use ratewire_units::Bytes;
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {

@@ -1,7 +1,9 @@
 //! The pace that each flow's law asks for.
 
 use super::captions;
-use crate::plots::{Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "pace",

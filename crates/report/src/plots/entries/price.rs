@@ -1,7 +1,9 @@
 //! Price of a message over each connection of an overlay.
 
 use super::captions;
-use crate::plots::{Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay};
+use crate::plots::{
+    Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "price",

@@ -2,7 +2,9 @@
 
 use super::captions;
 use super::window::limit;
-use crate::plots::{Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "receive-window",

@@ -1,7 +1,9 @@
 //! Smoothed round-trip time of each flow.
 
 use super::captions;
-use crate::plots::{Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "round-trip",

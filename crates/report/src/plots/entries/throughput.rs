@@ -2,7 +2,9 @@
 
 use super::captions;
 use crate::FlowRow;
-use crate::plots::{Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows, key};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows, key,
+};
 
 /// Mean goodput, bits per second.
 pub(super) const GOODPUT: Recorded<FlowRow> =

@@ -1,7 +1,9 @@
 //! Part of the time a link was sending.
 
 use super::captions;
-use crate::plots::{Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_links, key};
+use crate::plots::{
+    Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_links, key,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "utilisation",

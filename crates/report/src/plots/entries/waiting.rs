@@ -1,7 +1,9 @@
 //! Messages waiting for each connection of an overlay.
 
 use super::captions;
-use crate::plots::{Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay, key};
+use crate::plots::{
+    Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay, key,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "waiting",
