@@ -256,7 +256,7 @@ function panel(root, data) {
       const areLaws = entries.every((one) => one.g >= 0 && one.name === data.groups[one.g].name);
       if (!areLaws && entries.length <= 40) legendBelow(below, entries);
     }
-    drawStatic(isOn);
+    if (root === document.body) drawStatic(isOn);
     // For tests: only a script that got this far says how many plots there are.
     page.dataset.plots = +(page.dataset.plots || 0) + charts.length - drawn;
     drawn = charts.length;
@@ -377,8 +377,8 @@ function drawStatic(isOn = () => true) {
 (() => {
   const read = (node) => JSON.parse(node.textContent);
   const whole = document.getElementById("data");
-  drawStatic();
   if (whole) return panel(document.body, read(whole));
+  drawStatic();
   let waiting = [...document.querySelectorAll(".panel")];
   const open = (wanted) => {
     const opened = waiting.filter(wanted);

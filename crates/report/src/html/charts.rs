@@ -25,7 +25,7 @@ pub(super) fn plots(
     let mut out = format!(
         "<section aria-labelledby=\"h-time\"><h2 id=\"h-time\">{heading}</h2>\n\
          <p class=\"note screen\">Drag across a plot to zoom into a time, double-click to zoom out.</p>\n\
-         <noscript><p class=\"note\">These plots need JavaScript; the tables below do not.</p></noscript>\n",
+         <noscript><p class=\"note\">Plots need JavaScript; the tables do not.</p></noscript>\n",
     );
     if flows == 0 && choice.links.is_empty() {
         return out + "<p class=\"note\">The run has no samples.</p></section>\n";
