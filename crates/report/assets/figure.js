@@ -208,6 +208,24 @@ function drawFigure(figure, style) {
     }
     return `<path d="${out}" fill="${colour(series)}" fill-opacity="0.2"/>\n`;
   };
+  const tiles = (corner, series) => {
+    const values = figure.panels.flatMap((panel) => panel.series).flatMap((one) => one.values).filter((v) => v != null);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const [wide, tall] = [layout.plane[0] / figure.x.names.length, layout.plane[1] / figure.y.names.length];
+    return series.points.map(([x, y], i) => {
+      const value = series.values[i];
+      if (value == null) return "";
+      const shade = low === high ? 0.5 : (value - low) / (high - low);
+      const [left, top] = place(corner, x - 0.5, y + 0.5);
+      const tile = `<rect x="${short(left)}" y="${short(top)}" width="${short(wide)}" height="${short(tall)}" ` +
+        `fill="${colour(series)}" fill-opacity="${short(0.08 + 0.84 * shade)}"`;
+      const told = series.told?.[i];
+      const label = String(+value.toPrecision(3));
+      return (told ? `${tile}><title>${escapeXml(told)}</title></rect>\n` : tile + "/>\n") +
+        (textWidth(label) * font < wide && 1.2 * font < tall
+          ? text(left + wide / 2, top + tall / 2 + 0.35 * font, "middle", label) : "");
+    }).join("");
+  };
   const drawSeries = (corner, all, number) => {
     const series = all[number];
     const points = placesOf(corner, series);
@@ -218,6 +236,7 @@ function drawFigure(figure, style) {
       case "dots":
         return `<path d="${there.map(([x, y]) => `M${at(x, y)}h0`).join("")}" fill="none" stroke="${colour(series)}" ` +
           `stroke-width="${short(0.24 * font)}" stroke-linecap="round" stroke-opacity="0.5"/>\n`;
+      case "tiles": return tiles(corner, series);
       case "joined": return stroke(series, path(points, false)) + intervals(corner, series) + markers(there);
       case "marks": return intervals(corner, series) + markers(there);
       default:
@@ -285,15 +304,18 @@ function figureCsv(figure) {
   const head = ["series", axisLabel(figure.x), axisLabel(figure.y)].map(csvCell);
   if (figure.apart_by) head.unshift(csvCell(figure.apart_by));
   if (hasMargins) head.push(csvCell("± " + axisLabel(figure.y)));
+  if (figure.shade) head.push(csvCell(figure.shade));
   const rows = [head];
   for (const panel of figure.panels) {
     for (const series of panel.series) {
       series.points.forEach(([x, y], i) => {
         // Laws at one name of an axis stand beside each other.
         const name = figure.x.names[Math.max(0, Math.round(x))];
-        const row = [csvCell(seriesLabel(series)), name == null ? number(x) : csvCell(name), number(y)];
+        const other = y == null ? null : figure.y.names[Math.max(0, y)];
+        const row = [seriesLabel(series), name ?? number(x), other ?? number(y)].map(csvCell);
         if (figure.apart_by) row.unshift(csvCell(panel.title));
         if (hasMargins) row.push(number(series.margins[i]));
+        if (figure.shade) row.push(number(series.values[i]));
         rows.push(row);
       });
     }

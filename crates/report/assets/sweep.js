@@ -5,8 +5,6 @@ const on = laws.map(() => true);
 // The parameters with the most values are the first to draw against.
 const order = axes.map((_, i) => i).sort((a, b) => axes[b].values.length - axes[a].values.length || a - b);
 const usualAxis = order[0];
-const NS = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [760, 380, 96, 16, 12, 50];
 
 // The cell of a law at a point of the grid.
 const known = new Map(cells.map(([point, law, seeds, values]) => [law + ":" + point.join(), { seeds, values }]));
@@ -28,14 +26,6 @@ function show(value, unit) {
 }
 const tell = ([mean, margin], unit) => show(mean, unit) + (margin == null ? "" : " ± " + show(margin, unit));
 
-function element(name, attributes, text, parent) {
-  const made = document.createElementNS(NS, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text != null) made.textContent = text;
-  parent?.append(made);
-  return made;
-}
-
 // A labelled choice among names.
 function choice(parent, label, names, chosen, changed) {
   const box = parent.appendChild(document.createElement("label"));
@@ -56,12 +46,15 @@ const fit = (units, most) => units.find(([, size]) => most >= size) ?? units.at(
 const fitting = (unit, most) =>
   unit in UNITS ? fit(UNITS[unit], most) : { share: ["%", 0.01], packets: ["packets", 1], ratio: ["times", 1] }[unit] ?? ["", 1];
 
+const axisOfNames = (title, names) => ({ title, unit: "", low: -0.5, high: names.length - 0.5, log: false, names });
+const mostOf = (figure) => Math.max(0, ...cells.map((cell) => cell[3][figure]?.[0] ?? 0));
+
 // A swept axis, and the place of each of its values: numbers on a line, other values side by side.
 function axisOf({ key, unit, values }) {
   const numbers = values.map((value) => value.number);
   if (numbers.length < 2 || numbers.some((n) => n == null)) {
     const names = values.map((value) => value.text);
-    return [{ title: key, unit: "", low: -0.5, high: names.length - 0.5, log: false, names }, values.map((_, i) => i)];
+    return [axisOfNames(key, names), values.map((_, i) => i)];
   }
   const sorted = numbers.toSorted((a, b) => a - b);
   const ends = [sorted[0], sorted.at(-1)];
@@ -79,7 +72,7 @@ function axisOf({ key, unit, values }) {
 function sweptFigure({ figure, x, point }) {
   const { name, title, unit } = figures[figure];
   const { key, values } = axes[x];
-  const [unitName, size] = fitting(unit, Math.max(0, ...cells.map((cell) => cell[3][figure]?.[0] ?? 0)));
+  const [unitName, size] = fitting(unit, mostOf(figure));
   const [across, places] = axisOf(axes[x]);
   const isNamed = across.names.length > 0;
   const order = values.map((_, i) => i).sort((a, b) => places[a] - places[b]);
@@ -96,13 +89,13 @@ function sweptFigure({ figure, x, point }) {
     return {
       name: law, part: "", g: number, hue: number % PALETTE.length, dash: Math.floor(number / PALETTE.length) % 4, mark: number,
       kind: isNamed ? "marks" : "joined", points: there.map(([i, [mean]]) => [places[i] + shift, mean / size]),
-      margins: margins.some((margin) => margin != null) ? margins : [], told,
+      margins: margins.some((margin) => margin != null) ? margins : [], values: [], told,
     };
   });
   const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, y], i) => y + (one.margins[i] ?? 0))));
   const held = axes.map((axis, i) => (i === x ? "" : `${axis.key} ${axis.values[point[i]].text}`)).filter(Boolean);
   return {
-    name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "),
+    name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "), shade: "",
     x: across, y: { title: capital(title), unit: unitName, low: 0, high: most > 0 ? most * 1.06 : 1, log: false, names: [] },
     marks: [], apart_by: axes.length > 1 ? axes.filter((_, i) => i !== x).map((axis) => axis.key).join(", ") : "",
     panels: [{ title: held.join(", "), series: series.filter((one) => on[one.g] && one.points.length) }],
@@ -119,36 +112,55 @@ function others(parent, state, taken, redraw) {
   });
 }
 
-function frame(box, title) {
-  const svg = element("svg", { class: "plane", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, null, box);
-  svg.setAttribute("aria-label", title);
-  return svg;
-}
-
 let shownLines = null;
 function drawLines(state) {
   const redraw = (change) => drawLines({ ...state, ...change });
   const { figure, x } = state;
   shownLines = () => drawLines(state);
-  const element = document.getElementById("lines");
-  const [caption, box] = ["figcaption", ".plot"].map((part) => element.querySelector(part));
   const tools = document.createElement("div");
   tools.className = "tools";
   choice(tools, "Figure", figures.map((f) => f.title), figure, (value) => redraw({ figure: value }));
   if (axes.length > 1) choice(tools, "against", axes.map((a) => a.key), x, (value) => redraw({ x: value }));
   others(tools, state, [x], redraw);
-  caption.replaceChildren(tools);
-  const drawn = sweptFigure(state);
-  box.setAttribute("aria-label", drawn.title);
-  drawOnPage(box, drawn);
-  const plain = (series) => ({ ...series, told: undefined });
-  offerSaving(element, () => ({ ...drawn, panels: drawn.panels.map((panel) => ({ ...panel, series: panel.series.map(plain) })) }));
+  place("lines", tools, sweptFigure(state));
 }
 
+// Draws a figure below its tools, with buttons that save it without what only the page says.
+function place(id, tools, figure) {
+  const element = document.getElementById(id);
+  const [caption, box] = ["figcaption", ".plot"].map((part) => element.querySelector(part));
+  caption.replaceChildren(tools);
+  box.setAttribute("aria-label", figure.title);
+  drawOnPage(box, figure);
+  const plain = (series) => ({ ...series, told: undefined });
+  offerSaving(element, () => ({ ...figure, panels: figure.panels.map((panel) => ({ ...panel, series: panel.series.map(plain) })) }));
+}
+
+// A measured value over two parameters under a law, as `ratewire plot` draws it.
+function mapFigure({ figure, x, y, law, point }) {
+  const { name, title, unit } = figures[figure];
+  const [across, up] = [axes[x], axes[y]];
+  const [unitName, size] = fitting(unit, mostOf(figure));
+  const points = up.values.flatMap((_, j) => across.values.map((_, i) => [i, j]));
+  const found = points.map(([i, j]) => valueAt(law, point.with(x, i).with(y, j), figure));
+  const told = points.map(([i, j], k) =>
+    `${across.key} ${across.values[i].text}, ${up.key} ${up.values[j].text}: ${found[k] ? tell(found[k], unit) : "no value"}`);
+  const names = (axis) => axisOfNames(axis.key, axis.values.map((value) => value.text));
+  return {
+    name: "map/" + name, title: `${capital(title)} under ${laws[law]} by ${across.key} and ${up.key}`, detail: "",
+    shade: axisLabel({ title: capital(title), unit: unitName }), x: names(across), y: names(up), marks: [], apart_by: "law",
+    panels: [{ title: laws[law], series: [{
+      name: laws[law], part: "", g: law, hue: 1, dash: 0, mark: 0, kind: "tiles", points, margins: [],
+      values: found.map((value) => (value ? value[0] / size : null)), told,
+    }] }],
+  };
+}
+
+let shownMap = null;
 function drawMap(state) {
   const redraw = (change) => drawMap({ ...state, ...change });
-  const { figure, x, y, law, point } = state;
-  const box = document.getElementById("map");
+  const { figure, x, y, law } = state;
+  shownMap = () => drawMap(state);
   const tools = document.createElement("div");
   tools.className = "tools";
   const keys = axes.map((a) => a.key);
@@ -158,41 +170,7 @@ function drawMap(state) {
   choice(tools, "across", keys, x, (value) => redraw(value === y ? { x: y, y: x } : { x: value }));
   choice(tools, "up", keys, y, (value) => redraw(value === x ? { x: y, y: x } : { y: value }));
   others(tools, state, [x, y], redraw);
-  box.replaceChildren(tools);
-  const { title, unit } = figures[figure];
-  const [across, up] = [axes[x], axes[y]];
-  const at = (i, j) => valueAt(law, point.with(x, i).with(y, j), figure);
-  const all = across.values.flatMap((_, i) => up.values.map((_, j) => at(i, j))).filter(Boolean).map(([mean]) => mean);
-  const [low, high] = [Math.min(...all), Math.max(...all)];
-  const [w, h] = [(WIDTH - LEFT - RIGHT) / across.values.length, (HEIGHT - TOP - BOTTOM) / up.values.length];
-  const svg = frame(box, `${title} under ${laws[law]}, by ${across.key} and ${up.key}`);
-  up.values.forEach((value, j) => {
-    const top = HEIGHT - BOTTOM - (j + 1) * h;
-    element("text", { x: LEFT - 7, y: top + h / 2, dy: ".33em", "text-anchor": "end" }, value.text, svg);
-    across.values.forEach((other, i) => {
-      const found = at(i, j);
-      const part = found && (high === low ? 0.5 : (found[0] - low) / (high - low));
-      const fill = found ? `color-mix(in srgb, var(--hue1) ${Math.round(8 + 84 * part)}%, var(--panel))` : "none";
-      const place = { x: LEFT + i * w, y: top, width: w - 1, height: h - 1 };
-      const tile = element("rect", { ...place, class: "tile", style: `fill: ${fill}` }, null, svg);
-      const text = found ? tell(found, unit) : "no value";
-      element("title", {}, `${across.key} ${other.text}, ${up.key} ${value.text}: ${text}`, tile);
-      const short = found ? show(found[0], unit) : "–";
-      const middle = { x: LEFT + (i + 0.5) * w, y: top + h / 2, dy: ".33em", "text-anchor": "middle" };
-      if (short.length * 7.2 < w && h > 14) element("text", { ...middle, class: "title" }, short, svg);
-    });
-  });
-  let end = -Infinity;
-  across.values.forEach((value, i) => {
-    const [middle, half] = [LEFT + (i + 0.5) * w, value.text.length * 3.6];
-    if (middle - half < end) return;
-    end = middle + half + 8;
-    element("text", { x: middle, y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, value.text, svg);
-  });
-  const middle = (LEFT + WIDTH - RIGHT) / 2;
-  element("text", { class: "title", x: middle, y: HEIGHT - 8, "text-anchor": "middle" }, across.key, svg);
-  const turned = `translate(13 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)`;
-  element("text", { class: "title", transform: turned, "text-anchor": "middle" }, up.key, svg);
+  place("map", tools, mapFigure(state));
 }
 
 document.querySelectorAll("[data-toggle]").forEach((box) => {
@@ -204,6 +182,7 @@ if (figures.length) {
   drawLines({ figure: 0, x: usualAxis, point });
   if (document.getElementById("map")) drawMap({ figure: 0, x: order[0], y: order[1], law: 0, point });
 }
-addEventListener("resize", () => shownLines?.());
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => shownLines?.());
+const redrawAll = () => { shownLines?.(); shownMap?.(); };
+addEventListener("resize", redrawAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 document.documentElement.dataset.drawn = document.querySelectorAll("svg").length;

@@ -69,7 +69,7 @@ function timedFigure(data, plot, link, panels, isOn) {
   const of = plot.of === "link" ? " of " + data.links[link].name : "";
   return {
     name: plot.name + (plot.of === "link" && link > 0 ? "/" + data.links[link].name : ""),
-    title: plot.title + of, detail: plot.detail,
+    title: plot.title + of, detail: plot.detail, shade: "",
     x: { title: "Time", unit, low: 0, high: (data.end > 0 ? data.end : 1) / size, log: false, names: [] },
     y: { title: plot.quantity, unit: plot.unit, low: 0, high: plot.shape.top ?? (most > 0 ? most * 1.06 : 1), log: false, names: [] },
     marks: data.changes.map((time) => time / size), apart_by: byLaw ? "law" : byFlow ? "flow" : "",

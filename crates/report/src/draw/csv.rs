@@ -31,6 +31,7 @@ impl Figure {
         head.extend((!self.apart_by.is_empty()).then(|| cell(&self.apart_by)));
         head.extend(["series".to_string(), cell(&self.x.label()), cell(&self.y.label())]);
         head.extend(has_margins.then(|| cell(&format!("± {}", self.y.label()))));
+        head.extend((!self.shade.is_empty()).then(|| cell(&self.shade)));
         let mut out = head.join(",") + "\n";
         for panel in &self.panels {
             for series in &panel.series {
@@ -41,9 +42,16 @@ impl Figure {
                     // Laws at one name of an axis stand beside each other.
                     let named = self.x.names.get(libm::round(*x).max(0.0) as usize);
                     row.push(named.map_or_else(|| number(*x), |name| cell(name)));
-                    row.push(y.map_or_else(String::new, number));
+                    row.push(match y.map(|y| (y, self.y.names.get(y.max(0.0) as usize))) {
+                        Some((_, Some(name))) => cell(name),
+                        Some((y, None)) => number(y),
+                        None => String::new(),
+                    });
                     let margin = series.margins.get(i).copied().flatten();
                     row.extend(has_margins.then(|| margin.map_or_else(String::new, number)));
+                    let value = series.values.get(i).copied().flatten();
+                    let is_tile = !self.shade.is_empty();
+                    row.extend(is_tile.then(|| value.map_or_else(String::new, number)));
                     out += &(row.join(",") + "\n");
                 }
             }

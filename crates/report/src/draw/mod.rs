@@ -64,6 +64,8 @@ pub struct Figure {
     pub x: FigureAxis,
     /// The vertical axis of every panel.
     pub y: FigureAxis,
+    /// What the shades of tiles stand for, with the unit; empty without tiles.
+    pub shade: String,
     /// Places on the horizontal axis that have a dashed line.
     pub marks: Vec<f64>,
     /// What panels are told apart by: `law`, `flow`, a key of the scenario; empty for one panel.
@@ -119,6 +121,8 @@ pub struct FigureSeries {
     pub points: Vec<(f64, Option<f64>)>,
     /// By point: half the width of its interval. Empty if no point has one.
     pub margins: Vec<Option<f64>>,
+    /// By tile: its value. Empty for other series.
+    pub values: Vec<Option<f64>>,
 }
 
 /// How the points of a series are drawn.
@@ -138,6 +142,8 @@ pub enum SeriesKind {
     Joined,
     /// A marker each.
     Marks,
+    /// A rectangle each, the darker the larger its value; both axes have names.
+    Tiles,
 }
 
 impl FigureAxis {
@@ -188,6 +194,14 @@ impl FigureSeries {
 }
 
 impl Figure {
+    /// The smallest and the largest value of tiles.
+    pub(crate) fn shades(&self) -> (f64, f64) {
+        let all = self.panels.iter().flat_map(|panel| &panel.series);
+        let values = all.flat_map(|series| series.values.iter().flatten());
+        values
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), v| (low.min(*v), high.max(*v)))
+    }
+
     /// Series that a legend names: each name once, in order of appearance.
     pub(crate) fn legend(&self) -> Vec<&FigureSeries> {
         let mut named: Vec<&FigureSeries> = Vec::new();

@@ -11,6 +11,9 @@ use crate::{Page, Sweep, html};
 const DATA: &str = "<script type=\"application/json\" id=\"data\">";
 const FIGURE: &str = "<script type=\"application/json\" class=\"figure\">";
 
+/// Start of the names of heat maps; the measured value follows.
+pub(super) const MAP: &str = "map/";
+
 /// Why there is no figure, or no file of one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -139,6 +142,10 @@ impl Figures {
     /// # Errors
     /// [`Error::Unknown`] if there is none.
     pub fn figure(&self, name: &str, panels: Panels) -> Result<Figure, Error> {
+        if let Some(map) = self.swept.as_ref().and_then(|swept| swept.map(name.strip_prefix(MAP)?))
+        {
+            return Ok(map);
+        }
         if let Some(drawn) = self.drawn.iter().find(|figure| figure.name == name) {
             return Ok(drawn.clone());
         }

@@ -1,6 +1,6 @@
 //! A figure as SVG, without furniture of the page. The page's script draws the same.
 
-use super::layout::Layout;
+use super::layout::{Layout, text_width};
 use super::marks::{MARKS, places};
 use super::{Figure, FigureSeries, PALETTE, SeriesKind};
 use crate::html::escape;
@@ -53,6 +53,11 @@ impl Style {
 fn short(value: f64) -> String {
     let rounded = libm::floor(value * 100.0 + 0.5) / 100.0;
     if rounded == 0.0 { "0".into() } else { rounded.to_string() }
+}
+
+/// A number with three significant digits.
+fn brief(value: f64) -> String {
+    format!("{value:.2e}").parse::<f64>().unwrap_or(value).to_string()
 }
 
 fn at(x: f64, y: f64) -> String {
@@ -225,6 +230,7 @@ impl Pen<'_> {
                     + &self.intervals(corner, series)
                     + &markers(&mut there.into_iter())
             }
+            SeriesKind::Tiles => self.tiles(corner, series),
             SeriesKind::Marks => self.intervals(corner, series) + &markers(&mut there.into_iter()),
         }
     }
@@ -250,6 +256,35 @@ impl Pen<'_> {
             }
         }
         format!("<path d=\"{path}\" fill=\"{}\" fill-opacity=\"0.2\"/>\n", colour(series))
+    }
+
+    /// Rectangles, with their values where those have room.
+    fn tiles(&self, corner: (f64, f64), series: &FigureSeries) -> String {
+        let (figure, font) = (self.figure, self.font);
+        let (low, high) = figure.shades();
+        let wide = self.layout.plane.0 / figure.x.names.len().max(1) as f64;
+        let tall = self.layout.plane.1 / figure.y.names.len().max(1) as f64;
+        let mut out = String::new();
+        for ((x, y), value) in series.points.iter().zip(&series.values) {
+            let (Some(y), Some(value)) = (y, value) else { continue };
+            let part = if low == high { 0.5 } else { (value - low) / (high - low) };
+            let (left, top) = self.place(corner, x - 0.5, y + 0.5);
+            out += &format!(
+                "<rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{}\"/>\n",
+                short(left),
+                short(top),
+                short(wide),
+                short(tall),
+                colour(series),
+                short(0.08 + 0.84 * part)
+            );
+            let label = brief(*value);
+            if text_width(&label) * font < wide && 1.2 * font < tall {
+                out +=
+                    &self.text(left + wide / 2.0, top + tall / 2.0 + 0.35 * font, "middle", &label);
+            }
+        }
+        out
     }
 
     /// The bars of intervals.

@@ -1,9 +1,11 @@
 //! Figures of a sweep: a measured value against a swept key, a line a law.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::read::MAP;
 use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, PALETTE, SeriesKind};
 use crate::compare::FigureUnit;
 
@@ -80,10 +82,73 @@ fn fit(units: &[(&'static str, f64)], most: f64) -> (&'static str, f64) {
 
 impl Swept {
     pub(super) fn list(&self) -> impl Iterator<Item = Listed> {
-        self.figures.iter().enumerate().map(|(place, measure)| Listed {
+        let maps = self.two_axes().into_iter().flat_map(|[x, y]| {
+            self.figures.iter().enumerate().map(move |(place, measure)| Listed {
+                name: format!("{MAP}{}", measure.name),
+                title: format!(
+                    "{} by {} and {}",
+                    measure.title, self.axes[x].key, self.axes[y].key
+                ),
+                unit: fitting(measure.unit, self.most(place)).0.into(),
+            })
+        });
+        let lines = self.figures.iter().enumerate().map(|(place, measure)| Listed {
             name: measure.name.clone(),
             title: format!("{} against {}", measure.title, self.axes[self.usual()].key),
             unit: fitting(measure.unit, self.most(place)).0.into(),
+        });
+        lines.chain(maps)
+    }
+
+    /// The two axes with the most values; `None` if fewer than two have several.
+    fn two_axes(&self) -> Option<[usize; 2]> {
+        let mut order: Vec<usize> =
+            (0..self.axes.len()).filter(|axis| self.axes[*axis].values.len() > 1).collect();
+        order.sort_by_key(|axis| Reverse(self.axes[*axis].values.len()));
+        Some([*order.first()?, *order.get(1)?])
+    }
+
+    /// The heat map of a figure over the two axes with the most values, a panel a law; other keys
+    /// have their first values. `None` without two axes or such a figure.
+    pub(super) fn map(&self, name: &str) -> Option<Figure> {
+        let (place, [x, y]) = (self.place(name)?, self.two_axes()?);
+        let measure = &self.figures[place];
+        let (unit, size) = fitting(measure.unit, self.most(place));
+        let is_shown = |cell: &&Cell| {
+            let others = cell.0.iter().enumerate().filter(|(axis, _)| ![x, y].contains(axis));
+            others.into_iter().all(|(_, value)| *value == 0)
+        };
+        let panels = self.laws.iter().enumerate().map(|(law, name)| {
+            let mut cells: Vec<&Cell> =
+                self.cells.iter().filter(|cell| cell.1 == law).filter(is_shown).collect();
+            cells.sort_by_key(|cell| (cell.0[y], cell.0[x]));
+            let value = |cell: &&Cell| Some((*cell.3.get(place)?)?.0 / size);
+            let series = FigureSeries {
+                name: name.clone(),
+                g: law as i64,
+                hue: 1,
+                kind: SeriesKind::Tiles,
+                points: cells.iter().map(|c| (c.0[x] as f64, Some(c.0[y] as f64))).collect(),
+                values: cells.iter().map(value).collect(),
+                ..FigureSeries::default()
+            };
+            FigurePanel { title: name.clone(), series: vec![series] }
+        });
+        let axis = |axis: usize| {
+            let values = self.axes[axis].values.iter().map(|value| value.text.clone());
+            FigureAxis::of_names(&self.axes[axis].key, values.collect())
+        };
+        let title = crate::html::capital(&measure.title);
+        Some(Figure {
+            name: format!("{MAP}{}", measure.name),
+            title: format!("{title} by {} and {}", self.axes[x].key, self.axes[y].key),
+            detail: String::new(),
+            shade: FigureAxis { title, unit: unit.into(), ..FigureAxis::default() }.label(),
+            x: axis(x),
+            y: axis(y),
+            marks: Vec::new(),
+            apart_by: "law".into(),
+            panels: panels.collect(),
         })
     }
 
@@ -150,6 +215,7 @@ impl Swept {
             detail: String::new(),
             x,
             y,
+            shade: String::new(),
             marks: Vec::new(),
             apart_by: apart_by.join(", "),
             panels,

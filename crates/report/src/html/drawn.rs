@@ -35,7 +35,7 @@ fn shorten(series: &mut FigureSeries) {
         short(x);
         y.iter_mut().for_each(short);
     }
-    series.margins.iter_mut().flatten().for_each(short);
+    series.margins.iter_mut().chain(&mut series.values).flatten().for_each(short);
 }
 
 /// A line of a legend with its marker, in the colour of the element around it.

@@ -84,6 +84,7 @@ pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usi
         detail: String::new(),
         x,
         y: FigureAxis::from_zero(&title, unit, points().map(|point| point.1 / size)),
+        shade: String::new(),
         marks: Vec::new(),
         apart_by: String::new(),
         panels: vec![FigurePanel { title: String::new(), series: all }],

@@ -62,7 +62,7 @@ pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str
             <figure id=\"lines\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
     if sweep.axes.iter().filter(|axis| axis.values.len() > 1).count() > 1 {
         out += "<section aria-labelledby=\"h-map\"><h2 id=\"h-map\">Over two parameters</h2>\n\
-                <figure id=\"map\"></figure></section>\n";
+                <figure id=\"map\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
     }
     out += &all_figures(sweep);
     out += &format!(
