@@ -72,7 +72,8 @@ fn comparisons_and_sweeps_have_figures() {
     let head = "bottleneck.queue,series,bottleneck.rate (Mbit/s),Queue mean (packets)\n";
     assert!(told.starts_with(head) && told.lines().count() == 7, "{told}");
     let told = csv("out/hello-sweep", "map/queue_packets_mean");
-    let head = "law,series,bottleneck.rate,bottleneck.queue,Queue mean (packets)\nxcp,xcp,4M,0.5bdp,";
+    let head =
+        "law,series,bottleneck.rate,bottleneck.queue,Queue mean (packets)\nxcp,xcp,4M,0.5bdp,";
     assert!(told.starts_with(head) && told.lines().count() == 7, "{told}");
     let told = csv("out/hello-sweep", "queue_packets_mean/bottleneck.queue");
     assert!(told.starts_with("bottleneck.rate,series,bottleneck.queue (bdp),"), "{told}");
