@@ -82,7 +82,7 @@ fn fit(units: &[(&'static str, f64)], most: f64) -> (&'static str, f64) {
 
 impl Swept {
     pub(super) fn list(&self) -> impl Iterator<Item = Listed> {
-        let maps = self.two_axes().into_iter().flat_map(|[x, y]| {
+        let maps = self.two_axes().into_iter().flat_map(move |[x, y]| {
             self.figures.iter().enumerate().map(move |(place, measure)| Listed {
                 name: format!("{MAP}{}", measure.name),
                 title: format!(
