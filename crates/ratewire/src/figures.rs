@@ -26,8 +26,9 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub(crate) fn new(place: PathBuf, of_page: draw::Figures) -> Figures {
-        Figures { place, of_page }
+    /// The figures of a page of results in memory; none if nothing ran.
+    pub(crate) fn of_page(place: PathBuf, html: &str) -> Figures {
+        Figures { place, of_page: draw::Figures::read(html).unwrap_or_default() }
     }
 
     /// The figures of a folder of results, or of a page such as `report.html`.

@@ -35,6 +35,7 @@ mod generated;
 mod headline;
 mod histogram;
 pub mod html;
+mod markup;
 mod model;
 #[cfg(feature = "parquet")]
 pub mod parquet;

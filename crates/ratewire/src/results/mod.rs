@@ -6,7 +6,7 @@ mod samples;
 
 use std::path::Path;
 
-use ratewire_report::draw::{self, Figure, Panels};
+use ratewire_report::draw::{Figure, Panels};
 use ratewire_report::{
     CheckedExpectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
 };
@@ -168,7 +168,7 @@ impl Results {
 
     /// The figures of the page, to be drawn for a paper.
     pub fn figures(&self) -> Figures {
-        Figures::new("results".into(), draw::Figures::of(&self.page()))
+        Figures::of_page("results".into(), &html::render(&self.page()))
     }
 
     /// A figure of the page by its name: `throughput`, `queue`, `queue/LINK`.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ratewire_report::draw::{self, Figure, Panels};
+use ratewire_report::draw::{Figure, Panels};
 use ratewire_report::parquet::write_sweep;
 use ratewire_report::{MeasuredRun, Summary, World, html, table};
 use ratewire_units::{Duration, Time};
@@ -203,7 +203,7 @@ impl SweepResults {
 
     /// The figures of the page, to be drawn for a paper.
     pub fn figures(&self) -> Figures {
-        Figures::new("results".into(), draw::Figures::of_sweep(&self.sweep))
+        Figures::of_page("results".into(), &html::render_sweep(&self.sweep, &[], ""))
     }
 
     /// A figure of the page by its name: `utilisation`, against the key with the most values, or

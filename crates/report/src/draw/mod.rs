@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use ratewire_report::draw::{Figures, Format, Panels, Style};
-//! use ratewire_report::{Collector, FlowInfo, FlowRow, Page, Run, RunInfo, Summary};
+//! use ratewire_report::{Collector, FlowInfo, FlowRow, Page, Run, RunInfo, Summary, html};
 //! use ratewire_units::{Duration, Throughput, Time};
 //!
 //! let flows = vec![FlowInfo { name: "a".into(), law: "xcp".into(), ..FlowInfo::default() }];
@@ -16,7 +16,8 @@
 //! let goodput = Throughput::new(1e6);
 //! collector.flow(&FlowRow { at, interval: duration, goodput, ..FlowRow::default() });
 //! let (summary, collected) = (Summary::of(&info), collector.finish());
-//! let figures = Figures::of(&Page::new(vec![Run { info, summary, collected }]));
+//! let page = html::render(&Page::new(vec![Run { info, summary, collected }]));
+//! let figures = Figures::read(&page)?;
 //! let figure = figures.figure("throughput", Panels::Auto)?;
 //! assert_eq!(figure.y.label(), "Throughput (Mbit/s)");
 //! assert!(figure.svg(&Style::default()).contains("Throughput (Mbit/s)"));
@@ -32,6 +33,7 @@ mod images;
 mod layout;
 mod marks;
 mod read;
+mod request;
 mod svg;
 mod swept;
 mod timed;
@@ -40,7 +42,8 @@ use serde::{Deserialize, Serialize};
 
 pub use format::Format;
 pub(crate) use marks::MARKS;
-pub use read::{Error, Figures, Listed, Panels};
+pub use read::Figures;
+pub use request::{Error, Listed, Panels};
 pub use svg::{Columns, Style};
 pub(crate) use swept::{fitting, fitting_symbol};
 

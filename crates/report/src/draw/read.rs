@@ -3,62 +3,13 @@
 use serde::Deserialize;
 
 use super::Figure;
+use super::request::{Error, Listed, MAP, Panels};
 use super::swept::Swept;
 use super::timed::{PlotData, Timed};
-use crate::{Page, Sweep, html};
 
 /// Start of the element with a page's data, and of one with a figure that is drawn as it is.
 const DATA: &str = "<script type=\"application/json\" id=\"data\">";
 const FIGURE: &str = "<script type=\"application/json\" class=\"figure\">";
-
-/// Start of the names of heat maps; the measured value follows.
-pub(super) const MAP: &str = "map/";
-
-/// Why there is no figure, or no file of one.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The text is no page of results, or a page of a version that kept no figures.
-    #[error("no page of this version of Ratewire, so it holds no figures; run the scenario again")]
-    NoPage,
-    /// No figure has this name.
-    #[error("no figure is called {name:?}; known: {}", known.join(", "))]
-    Unknown {
-        /// The name.
-        name: String,
-        /// Names that figures have.
-        known: Vec<String>,
-    },
-    /// A file cannot have this extension.
-    #[error("no figure has the extension {0:?}; allowed: svg, pdf, png, csv")]
-    Format(String),
-    /// A PDF or PNG cannot be made.
-    #[error("cannot draw the figure: {0}")]
-    Image(String),
-}
-
-/// Whether a figure has several panels.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Panels {
-    /// A panel a law, or a flow, if a single panel would hold more than three lines.
-    #[default]
-    Auto,
-    /// One panel.
-    One,
-    /// A panel a law; of a single law a panel a flow.
-    Each,
-}
-
-/// A figure that there is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// The name by which [`Figures::figure`] finds the figure.
-    pub name: String,
-    /// Title of the figure, with what tells it from others.
-    pub title: String,
-    /// Unit of the vertical axis; empty for plain numbers.
-    pub unit: String,
-}
 
 /// The figures of a page.
 #[derive(Debug, Default)]
@@ -69,7 +20,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The figures of a page that [`html`] wrote.
+    /// The figures of a page that [`html`](crate::html) wrote.
     ///
     /// # Errors
     /// [`Error::NoPage`] if the text is none.
@@ -77,12 +28,10 @@ impl Figures {
         fn after<T: for<'a> Deserialize<'a>>(text: &str) -> Option<T> {
             serde_json::from_str(text.split("</script>").next()?).ok()
         }
-        if !html::is_ours(html) {
-            return Err(Error::NoPage);
-        }
         let drawn = html.split(FIGURE).skip(1).map(after).collect::<Option<Vec<Figure>>>();
         let mut figures = Figures { drawn: drawn.ok_or(Error::NoPage)?, ..Figures::default() };
-        if let Some((_, data)) = html.split_once(DATA) {
+        let data = html.split_once(DATA).filter(|_| html.starts_with("<!doctype html>"));
+        if let Some((_, data)) = data {
             let value: serde_json::Value = after(data).ok_or(Error::NoPage)?;
             let is_sweep = value.get("cells").is_some();
             let wrong = |_| Error::NoPage;
@@ -92,17 +41,8 @@ impl Figures {
                 figures.timed = Some(serde_json::from_value(value).map_err(wrong)?);
             }
         }
-        Ok(figures)
-    }
-
-    /// The figures of the page of runs.
-    pub fn of(page: &Page) -> Figures {
-        Figures::read(&html::render(page)).unwrap_or_default()
-    }
-
-    /// The figures of the page of a sweep.
-    pub fn of_sweep(sweep: &Sweep) -> Figures {
-        Figures::read(&html::render_sweep(sweep, &[], "")).unwrap_or_default()
+        let is_empty = figures.timed.is_none() && figures.swept.is_none();
+        if is_empty && figures.drawn.is_empty() { Err(Error::NoPage) } else { Ok(figures) }
     }
 
     /// The figures, in the order of the page. Of plots of links, those of the first link are

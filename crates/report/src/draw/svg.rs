@@ -3,7 +3,7 @@
 use super::layout::{Layout, text_width};
 use super::marks::{MARKS, places};
 use super::{Figure, FigureSeries, PALETTE, SeriesKind};
-use crate::html::escape;
+use crate::markup::escape;
 
 /// Colours of text and axes, and of lines behind the series.
 const INK: &str = "#000000";

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::read::MAP;
+use super::request::MAP;
 use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Listed, PALETTE, SeriesKind};
 use crate::compare::FigureUnit;
+use crate::markup::capital;
 
 /// Ratio of the ends from which an axis of numbers is logarithmic, and of neighbouring steps.
 const WIDE: f64 = 20.0;
@@ -138,7 +139,7 @@ impl Swept {
             let values = self.axes[axis].values.iter().map(|value| value.text.clone());
             FigureAxis::of_names(&self.axes[axis].key, values.collect())
         };
-        let title = crate::html::capital(&measure.title);
+        let title = capital(&measure.title);
         Some(Figure {
             name: format!("{MAP}{}", measure.name),
             title: format!("{title} by {} and {}", self.axes[x].key, self.axes[y].key),
@@ -202,7 +203,7 @@ impl Swept {
             let margins = margins.chain(std::iter::repeat(0.0));
             series.points.iter().zip(margins).filter_map(|((_, y), margin)| Some((*y)? + margin))
         });
-        let y = FigureAxis::from_zero(&crate::html::capital(&measure.title), unit, ends);
+        let y = FigureAxis::from_zero(&capital(&measure.title), unit, ends);
         let several = self.axes.iter().enumerate().filter(|(axis, _)| *axis != across);
         let apart_by: Vec<&str> = several.map(|(_, axis)| axis.key.as_str()).collect();
         let key = &self.axes[across].key;
@@ -211,7 +212,7 @@ impl Swept {
                 Some(_) => format!("{}/{key}", measure.name),
                 None => measure.name.clone(),
             },
-            title: format!("{} against {key}", crate::html::capital(&measure.title)),
+            title: format!("{} against {key}", capital(&measure.title)),
             detail: String::new(),
             x,
             y,

@@ -65,7 +65,8 @@ fn run(law: &str, flows: u32) -> Run {
 }
 
 fn figures(laws: &[&str], flows: u32) -> Figures {
-    Figures::of(&Page::new(laws.iter().map(|law| run(law, flows)).collect()))
+    let page = Page::new(laws.iter().map(|law| run(law, flows)).collect());
+    Figures::read(&crate::html::render(&page)).expect("a page")
 }
 
 #[test]

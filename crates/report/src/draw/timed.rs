@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{Figure, FigureAxis, FigurePanel, FigureSeries, Panels, SeriesKind};
+use super::request::Panels;
+use super::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind};
 
 /// Most flows that have a panel each.
 const MOST_FLOWS: usize = 12;

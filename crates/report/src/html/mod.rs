@@ -33,8 +33,7 @@ pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
 pub use swept::render_sweep;
-use text::name;
-pub(crate) use text::{capital, escape};
+use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");
 const SCRIPT: &str = concat!(
