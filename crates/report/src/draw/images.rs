@@ -9,8 +9,8 @@ use super::{Error, Figure, Style};
 
 const SANS: &[u8] = include_bytes!("../../fonts/LiberationSans-Regular.ttf");
 const SERIF: &[u8] = include_bytes!("../../fonts/LiberationSerif-Regular.ttf");
-/// Names of the two fonts, which the SVG also names.
-pub(super) const FAMILIES: [&str; 2] = ["Liberation Sans", "Liberation Serif"];
+/// Names of the two fonts.
+const FAMILIES: [&str; 2] = ["Liberation Sans", "Liberation Serif"];
 
 /// Points in an inch.
 const INCH: f32 = 72.0;
