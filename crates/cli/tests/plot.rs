@@ -103,7 +103,7 @@ fn mistakes_are_told_with_place_and_remedy() {
         (
             &["out/hello", "queue", "-o", "a.bmp"],
             2,
-            "a.bmp: no figure has the extension \"bmp\"; allowed: svg, pdf, png, csv".into(),
+            "'a.bmp' for '--out <FILE>': no figure has the extension \"bmp\"; allowed: svg, pdf, png, csv".into(),
         ),
         (&["out/hello", "queue"], 2, "--out <FILE>".into()),
         (

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use ratewire::{Columns, Figures, Panels, Style};
+use ratewire_report::draw;
 use ratewire_units::text::legible;
 
 use crate::exit::Exit;
@@ -21,7 +22,7 @@ pub(crate) struct Args {
     figure: Option<String>,
     /// File to write: its extension (svg, pdf, png or csv) chooses the format. May be given several
     /// times. An earlier file is replaced
-    #[arg(long, short, value_name = "FILE", requires = "figure")]
+    #[arg(long, short, value_name = "FILE", requires = "figure", value_parser = file)]
     out: Vec<PathBuf>,
     /// Width in columns of an IEEE paper: 1 is 3.5 inches, 2 is 7.16 inches
     #[arg(long, value_name = "N", default_value = "1", value_parser = ["1", "2"])]
@@ -42,11 +43,17 @@ enum PanelsArg {
     Each,
 }
 
-pub(crate) fn plot(args: &Args) -> Exit {
-    draw(args).unwrap_or_else(|wrong| fail(&wrong))
+/// A file whose extension names a format: all are checked before the first is written.
+fn file(text: &str) -> Result<PathBuf, draw::Error> {
+    let path = PathBuf::from(text);
+    draw::Format::of(&path).map(|_| path)
 }
 
-fn draw(args: &Args) -> Result<Exit, ratewire::Error> {
+pub(crate) fn plot(args: &Args) -> Exit {
+    carry_out(args).unwrap_or_else(|wrong| fail(&wrong))
+}
+
+fn carry_out(args: &Args) -> Result<Exit, ratewire::Error> {
     let figures = Figures::load(&args.results)?;
     let Some(name) = &args.figure else { return Ok(print(&list(&figures))) };
     let panels = match args.panels {
