@@ -27,7 +27,8 @@ function pngOf(svg, style) {
       pen.fillStyle = "#ffffff";
       pen.fillRect(0, 0, canvas.width, canvas.height);
       pen.drawImage(picture, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error("no picture"))), "image/png");
+      const bytes = Uint8Array.from(atob(canvas.toDataURL("image/png").split(",")[1]), (c) => c.charCodeAt(0));
+      done(new Blob([bytes], { type: "image/png" }));
     };
     picture.onerror = failed;
     picture.src = "data:image/svg+xml," + encodeURIComponent(svg);
