@@ -165,7 +165,7 @@ impl Pen<'_> {
         for (value, label) in &layout.y_ticks {
             let (_, y) = self.place(corner, figure.x.low, *value);
             grid += &format!("M{}H{}", at(left, y), short(right));
-            if number % layout.columns == 0 {
+            if number.is_multiple_of(layout.columns) {
                 labels += &self.text(left - 0.4 * font, y + 0.35 * font, "end", label);
             }
         }
