@@ -220,7 +220,7 @@ function drawFigure(figure, style) {
       const tile = `<rect x="${short(left)}" y="${short(top)}" width="${short(wide)}" height="${short(tall)}" ` +
         `fill="${colour(series)}" fill-opacity="${short(0.08 + 0.84 * shade)}"`;
       const told = series.told?.[i];
-      const label = String(+value.toPrecision(3));
+      const label = String(+value.toPrecision(4));
       return (told ? `${tile}><title>${escapeXml(told)}</title></rect>\n` : tile + "/>\n") +
         (textWidth(label) * font < wide && 1.2 * font < tall
           ? text(left + wide / 2, top + tall / 2 + 0.35 * font, "middle", label) : "");

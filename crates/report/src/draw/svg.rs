@@ -55,9 +55,9 @@ fn short(value: f64) -> String {
     if rounded == 0.0 { "0".into() } else { rounded.to_string() }
 }
 
-/// A number with three significant digits.
+/// A number with four significant digits.
 fn brief(value: f64) -> String {
-    format!("{value:.2e}").parse::<f64>().unwrap_or(value).to_string()
+    format!("{value:.3e}").parse::<f64>().unwrap_or(value).to_string()
 }
 
 fn at(x: f64, y: f64) -> String {
