@@ -245,7 +245,8 @@ fn a_moving_mean_does_not_see_what_comes() {
 fn buttons_save_the_figures_of_the_page() {
     const PRESS: &str = "<script>addEventListener('load', () => setTimeout(async () => { \
         const data = JSON.parse(document.getElementById('data').textContent); \
-        const figures = data.plots.map((plot) => timedFigure(data, plot, 0, 'auto', () => true)); \
+        const plots = data.plots.filter((plot) => plot.name !== 'sampled' || data.smooth > 1); \
+        const figures = plots.map((plot) => timedFigure(data, plot, 0, 'auto', () => true)); \
         for (const script of document.querySelectorAll('script.figure')) figures.push(JSON.parse(script.textContent)); \
         const drawn = figures.filter(Boolean).map((figure) => [figure.name, \
           drawFigure(figure, paperStyle(1, false)), drawFigure(figure, paperStyle(2, true)), figureCsv(figure)]); \
