@@ -116,8 +116,8 @@ impl Swept {
         let measure = &self.figures[place];
         let (unit, size) = fitting(measure.unit, self.most(place));
         let is_shown = |cell: &&Cell| {
-            let others = cell.0.iter().enumerate().filter(|(axis, _)| ![x, y].contains(axis));
-            others.into_iter().all(|(_, value)| *value == 0)
+            let mut others = cell.0.iter().enumerate().filter(|(axis, _)| ![x, y].contains(axis));
+            others.all(|(_, value)| *value == 0)
         };
         let panels = self.laws.iter().enumerate().map(|(law, name)| {
             let mut cells: Vec<&Cell> =

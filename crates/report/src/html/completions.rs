@@ -44,7 +44,8 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
     if points.iter().all(Vec::is_empty) {
         return String::new();
     }
-    let shown: Vec<Shown> = (groups.list.iter().enumerate().zip(points.iter().zip(&parts)))
+    let of_laws = groups.list.iter().enumerate().zip(points.iter().zip(&parts));
+    let shown: Vec<Shown> = of_laws
         .filter(|(_, (points, _))| !points.is_empty())
         .map(|((g, group), (points, part))| Shown { g, group, points, part: *part })
         .collect();
