@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire_report::draw::{Figure, Panels};
 use ratewire_report::parquet::write_sweep;
 use ratewire_report::{MeasuredRun, Summary, World, html, table};
 use ratewire_units::{Duration, Time};
@@ -14,7 +15,7 @@ use crate::folder::{OutputFolder, SWEEP, write_page};
 use crate::listen::{Interrupted, Listener};
 use crate::provenance::ExperimentRecord;
 use crate::results::Failed;
-use crate::{Error, Job};
+use crate::{Error, Figures, Job};
 
 /// Name of a sweep's table.
 const TABLE: &str = "sweep.parquet";
@@ -227,6 +228,20 @@ impl SweepResults {
     /// Why the sweep's folder could not be written, if so.
     pub fn unwritten(&self) -> Option<&Error> {
         self.unwritten.as_ref()
+    }
+
+    /// The figures of the page, to be drawn for a paper.
+    pub fn figures(&self) -> Figures {
+        Figures::of_page("results".into(), &html::render_sweep(&self.sweep, &[], ""))
+    }
+
+    /// A figure of the page by its name: `utilisation`, against the key with the most values, or
+    /// `utilisation/KEY`, against that key.
+    ///
+    /// # Errors
+    /// [`Error::Figure`] if no figure has this name.
+    pub fn plot(&self, figure: &str) -> Result<Figure, Error> {
+        self.figures().figure(figure, Panels::Auto)
     }
 
     /// Figures as a table, in the width of the terminal.
