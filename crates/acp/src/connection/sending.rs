@@ -75,6 +75,6 @@ impl Connection {
         }
         let offset = self.out.put(segment.offset..end, again, room, parts);
         let payload = Size::new(end - offset);
-        (offset < end).then(|| Segment { offset, payload, ..*segment })
+        (offset < end).then_some(Segment { offset, payload, ..*segment })
     }
 }
