@@ -202,8 +202,8 @@ macro_rules! dispatch {
                     _ => {}
                 }
             }
-            /// See [`Divisible::part`](crate::junction::Divisible::part); a header of another law is
-            /// left as it is.
+            /// See [`Divisible::part`](crate::junction::Divisible::part); a header of another law
+            /// is left as it is.
             pub fn part(&self, header: &mut Header, share: f64) {
                 match (self, header) {
                     $((AnyLaw::$variant(law), Header::$variant(h)) => {
