@@ -307,6 +307,24 @@ fn a_reset_is_told_to_the_other_end() {
 }
 
 #[test]
+fn an_end_that_let_go_after_all_had_arrived_has_closed() {
+    for writes in [false, true] {
+        let mut pair = Pair::new("cubic", CLEAN, |_| {});
+        frames(&[10; 3]).into_iter().for_each(|frame| pair.ends[0].write(frame).unwrap());
+        pair.ends[1].close();
+        while pair.step(Time::from_secs(1)) {}
+        assert!(pair.ends[0].is_at_end() && pair.ends[0].closed().is_none());
+        if writes {
+            pair.ends[0].write(Frame::new(9, "nobody has this")).unwrap();
+        }
+        pair.ends[0].close();
+        pair.ends[0].forgotten();
+        let expected = if writes { CloseReason::Forgotten } else { CloseReason::Done };
+        assert_eq!(pair.ends[0].closed(), Some(&expected));
+    }
+}
+
+#[test]
 fn frames_that_are_too_long_are_refused_on_both_sides() {
     let mut pair = Pair::new("cubic", CLEAN, |config| config.longest_frame = Size::new(5000));
     while pair.step(Time::from_millis(100)) {}

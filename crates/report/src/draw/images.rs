@@ -1,4 +1,5 @@
-//! PDF and PNG of a figure, made of its SVG with a font of our own: the same bytes on any machine.
+//! PDF and PNG of a figure, made of its SVG with a font of our own: they look the same on any
+//! machine. A PNG has the same bytes; the order of a PDF's resources varies.
 
 use std::sync::{Arc, OnceLock};
 
