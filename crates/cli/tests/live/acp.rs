@@ -149,7 +149,7 @@ impl Goodputs {
         let connection = Connection::open(lab, law);
         let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
         sleep(Duration::from_millis(500));
-        let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 6 -O 2");
+        let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 10 -O 2");
         sleep(Duration::from_secs(2));
         let (began, before) = (Instant::now(), connection.received());
         let done = client.wait_with_output().expect("iperf3 ends");
