@@ -34,6 +34,7 @@ help:
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
 	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), nats-server,"
 	@echo "             quinn, HAProxy and nutcracker"
+	@echo "make package whether every crate could be published, before a release"
 	@echo "make fuzz    every fuzz target for a minute (cargo install cargo-fuzz)"
 
 build:
@@ -92,7 +93,7 @@ lint:
 	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet --features ratewire-cli/live
 
-# Whether every crate could be published; nothing is uploaded.
+# Whether every crate could be published, for a release; nothing is uploaded.
 package:
 	$(CARGO) package --workspace --no-verify --allow-dirty --quiet
 
@@ -100,13 +101,13 @@ package:
 # Tests of networks mostly wait: the check of all scenarios takes the time that they leave of the processors. Live kernels
 # would fill no link then: their tests come after it, as the program that was built with all others (cargo would build
 # their crates again for this program alone).
-test: tools lint package
+test: tools lint
 	$(TEST) --no-run 2>&1 | tee target/programs.txt
 	nice -n 19 chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
 	trap "kill $$check" INT TERM; \
 	$(TEST) $(BUT_LIVE) || failed=1; \
-	wait $$check || failed=1; cat target/check.txt; \
 	$(TEST) --doc || failed=1; \
+	wait $$check || failed=1; cat target/check.txt; \
 	live=$$(sed -n 's|.*tests/live/main.rs (\(.*\))|\1|p' target/programs.txt); \
 	(cd crates/cli && $(TESTENV) "$(CURDIR)/$$live") || failed=1; \
 	exit $${failed:-0}

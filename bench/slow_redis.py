@@ -3,6 +3,7 @@
 
 Usage: bench/slow_redis.py PORT SECONDS
 """
+import contextlib
 import selectors
 import socket
 import sys
@@ -44,7 +45,10 @@ def main():
                 selector.register(client, selectors.EVENT_READ)
                 left[client] = b""
                 continue
-            data = client.recv(65536)
+            try:
+                data = client.recv(65536)
+            except ConnectionError:
+                data = b""
             if not data:
                 selector.unregister(client)
                 client.close()
@@ -54,7 +58,8 @@ def main():
                 is_get = words[0].upper() == b"GET"
                 if is_get:
                     time.sleep(service)
-                client.sendall(VALUE if is_get else b"+OK\r\n")
+                with contextlib.suppress(ConnectionError):
+                    client.sendall(VALUE if is_get else b"+OK\r\n")
 
 
 main()

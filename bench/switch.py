@@ -17,7 +17,6 @@ import contextlib
 import json
 import pathlib
 import re
-import shutil
 import socket
 import statistics
 import subprocess
@@ -25,6 +24,7 @@ import sys
 import tempfile
 import time
 
+PARTS = ["frames", "redis", "slow", "memory"]
 PROXIES, OTHERS = "0", "1"
 SIZES = ((16 << 10, 20_000), (64, 300_000))
 MEMBERS = 4
@@ -138,7 +138,7 @@ def ratewire(command, folder, servers):
         yield port
 
 
-def frames(release, rounds):
+def frames(release, folder, rounds):
     """Goodput and frames a second, median of rounds in turn."""
     examples = release / "examples"
 
@@ -153,7 +153,7 @@ def frames(release, rounds):
             for name, way in ways.items():
                 found.setdefault((name, size), []).append(moved(way(size, count)))
             (server,) = ports(1)
-            with haproxy(pathlib.Path(tempfile.gettempdir()), [server]) as port:
+            with haproxy(folder, [server]) as port:
                 way = (examples / "throughput_tcp", size, count, f"127.0.0.1:{server}", f"127.0.0.1:{port}")
                 found.setdefault(("TCP, HAProxy", size), []).append(moved(way))
     print(f"\nframes, median of {rounds}; ratios to quinn's\n{'':26}{'16 KiB, Mbit/s':>22}{'64 B, frames/s':>22}{'switch, ns a packet':>24}")
@@ -279,22 +279,22 @@ def memory(release, folder, has_all):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("release", type=pathlib.Path)
-    parser.add_argument("parts", nargs="*", default=["frames", "redis", "slow", "memory"])
+    parser.add_argument("parts", nargs="*", choices=PARTS)
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--all", action="store_true")
     given = parser.parse_args()
-    release = given.release.resolve()
-    folder = pathlib.Path(tempfile.mkdtemp())
-    if "frames" in given.parts:
-        frames(release, given.rounds)
-    if "redis" in given.parts:
-        redis(release, folder, given.seconds)
-    if "slow" in given.parts:
-        slow(release, folder, given.seconds)
-    if "memory" in given.parts:
-        memory(release, folder, given.all)
-    shutil.rmtree(folder, ignore_errors=True)
+    release, parts = given.release.resolve(), given.parts or PARTS
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        if "frames" in parts:
+            frames(release, folder, given.rounds)
+        if "redis" in parts:
+            redis(release, folder, given.seconds)
+        if "slow" in parts:
+            slow(release, folder, given.seconds)
+        if "memory" in parts:
+            memory(release, folder, given.all)
 
 
 main()

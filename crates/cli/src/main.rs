@@ -76,6 +76,8 @@ enum Command {
     Compare(commands::compare::Args),
     /// Run a scenario over a grid of values: any key, laws and seeds; goes on after a stop
     Sweep(commands::sweep::Args),
+    /// Draw a figure of results for a paper, or list the figures that there are
+    Plot(commands::plot::Args),
     /// Run scenarios and check them against their expectations
     Check(commands::check::Args),
     /// Run the figures of papers, and check them against the papers' claims
@@ -123,6 +125,7 @@ fn main() -> ExitCode {
         Command::Shell(args) => return commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Sweep(args) => commands::sweep::sweep(&args),
+        Command::Plot(args) => commands::plot::plot(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),
         Command::Laws(args) => commands::lists::laws(&args),

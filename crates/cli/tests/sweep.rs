@@ -43,6 +43,7 @@ fn a_sweep_prints_one_table_and_leaves_one_page_and_one_data_set() {
     let (again, said) = sweep(&queues);
     assert_eq!(again, told);
     assert_eq!(said, "ratewire: 12 of 12 runs were finished before and are kept\n");
+    assert_eq!(sweep(&[&queues[..], &["--anew"]].concat()), (told, String::new()));
     let (other, said) = sweep(&["--seed", "1..2"]);
     assert!(other.contains("3 points, 2 laws, seeds 1, 2: 12 runs"), "{other}");
     assert!(other.contains("Report: out/hello-sweep-") && said.is_empty(), "{other}{said}");

@@ -95,6 +95,9 @@ pub enum Error {
         /// The reason.
         source: io::Error,
     },
+    /// There is no such figure, or it cannot be drawn. Nothing was written.
+    #[error("{0}")]
+    Figure(String),
     /// A folder of papers has errors, or lacks the paper or figure. Nothing was run.
     #[error("{0}")]
     Papers(String),

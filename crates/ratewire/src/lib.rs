@@ -19,6 +19,7 @@
 //! | make a network, flows and expectations in code | [`scenario::Scenario::builder`] |
 //! | read figures and expectations, write the page | [`Results`], [`Run`] |
 //! | read samples over time as Arrow batches or Parquet | [`Samples`] |
+//! | draw a figure for a paper: SVG, PDF, PNG, CSV | [`Results::plot`], [`Figures`] |
 //! | follow progress and samples during runs | [`Listener`] |
 //! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
 //! | vary values over a grid, and go on after a stop | [`Sweep`] |
@@ -66,6 +67,7 @@ mod capture;
 mod emulated;
 mod error;
 mod experiment;
+mod figures;
 pub mod folder;
 mod job;
 mod listen;
@@ -83,12 +85,14 @@ pub use error::unknown;
 #[doc(hidden)]
 pub use experiment::without_repeats;
 pub use experiment::{Experiment, Planned, ignored};
+pub use figures::Figures;
 pub use job::{Job, run_all};
 pub use listen::{
     Cancel, Cancelled, Interrupt, Interrupted, Listener, Progress, Running, StopReason, Warning,
 };
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
+pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
 pub use results::{Failed, OfLaw, Results, Run, Samples};
 pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values};
 
@@ -98,7 +102,8 @@ pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;
 pub use ratewire_units as units;
 
-/// Compiles the program of the book.
+/// Compiles the programs of the book.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/how-to/use-the-library.md")]
+#[doc = include_str!("../../../docs/how-to/draw-a-figure.md")]
 struct Book;

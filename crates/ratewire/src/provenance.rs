@@ -84,12 +84,9 @@ pub(crate) const EFFECTIVE_HEAD: &str = "# The scenario of one run, written by R
 
 impl Provenance {
     pub(crate) fn of(scenario: &Scenario, law: &str, seed: u64, world: World) -> Provenance {
-        let effective = scenario.effective(law, seed);
-        let files = files(scenario);
-        let digests = files.iter().map(|file| (&file.name, &file.sha256)).collect::<Vec<_>>();
-        let whole = (&effective, digests, world);
+        let (effective, files) = (scenario.effective(law, seed), files(scenario));
         Provenance {
-            digest: sha256(&serde_json::to_vec(&whole).unwrap_or_default()),
+            digest: digest(&effective, &files, world),
             scenario: scenario.name.clone(),
             law: law.to_string(),
             seed,
@@ -145,11 +142,18 @@ impl ExperimentRecord {
     }
 }
 
+/// [`Provenance::digest`] of a run of a scenario with these files.
+pub(crate) fn digest(effective: &str, files: &[FileDigest], world: World) -> String {
+    let files: Vec<_> = files.iter().map(|file| (&file.name, &file.sha256)).collect();
+    sha256(&serde_json::to_vec(&(effective, files, world)).unwrap_or_default())
+}
+
 fn set(scenario: &Scenario) -> Vec<SetValue> {
     scenario.values().into_iter().map(|(key, value)| SetValue { key, value }).collect()
 }
 
-fn files(scenario: &Scenario) -> Vec<FileDigest> {
+/// Digests of the files that a scenario names.
+pub(crate) fn files(scenario: &Scenario) -> Vec<FileDigest> {
     let digest = |(name, text): (&str, &str)| FileDigest {
         name: name.to_string(),
         sha256: sha256(text.as_bytes()),

@@ -4,7 +4,7 @@ function panel(root, data) {
   const find = (selector) => root.querySelector(selector);
   const all = (selector) => root.querySelectorAll(selector);
   const on = data.groups.map(() => true);
-  const state = { side: data.apart, link: 0, zoom: null, printing: false };
+  const state = { panels: "auto", link: 0, zoom: null, printing: false };
   const page = document.documentElement;
   let charts = [];
 
@@ -12,31 +12,7 @@ function panel(root, data) {
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   // The style writes every colour with six digits.
   const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  // t from -1 (towards the text's colour) to 1 (towards the background's).
-  const tint = (hex, t) => {
-    const to = rgb(style(t > 0 ? "--panel" : "--ink"));
-    const part = Math.abs(t);
-    return "rgb(" + rgb(hex).map((c, i) => Math.round(c + (to[i] - c) * part)).join(",") + ")";
-  };
-  const DASHES = [null, [8, 4], [2, 3], [10, 3, 2, 3]];
-  const groupColour = (g) => style(g < 0 ? "--neutral" : "--hue" + data.groups[g].hue);
-  const groupDash = (g) => (g < 0 ? null : DASHES[Math.min(data.groups[g].dash, 3)]);
-
-  // Each flow's place among those of its group gives its lightness, or its hue where flows have hues.
-  const members = data.groups.map(() => 0);
-  for (const flow of data.flows) flow.nth = members[flow.g]++;
-  function flowStroke(flow) {
-    if (data.mode === "flows" || data.apart) {
-      const lap = Math.floor(flow.nth / 8);
-      const colour = style("--hue" + (flow.nth % 8));
-      return { stroke: lap < 4 ? colour : tint(colour, 0.4), dash: DASHES[lap % 4] };
-    }
-    const n = members[flow.g];
-    const colour = groupColour(flow.g);
-    // Not all the way to either end: the lightest must show, the darkest must still have a hue.
-    const t = n < 2 ? 0 : -0.42 + (0.76 * flow.nth) / (n - 1);
-    return { stroke: tint(colour, t), shade: t, dash: groupDash(flow.g) };
-  }
+  const strokeOf = (series) => style(series.hue < 0 ? "--neutral" : "--hue" + (series.hue % PALETTE.length));
 
   // ---- data ----------------------------------------------------------------------------------
   // A stored series is [index of its first point, points...]; the times are the middles.
@@ -66,42 +42,25 @@ function panel(root, data) {
     return out;
   }
 
-  // Of the points up to each, so that nothing shows before it has happened.
-  const movingMean = ([first, ...values]) => [first, ...values.map((value, k) => {
-    if (value == null) return null;
-    const known = values.slice(Math.max(0, k + 1 - data.smooth), k + 1).filter((v) => v != null);
-    return known.reduce((a, b) => a + b) / known.length;
-  })];
-  for (const one of [...data.flows, ...data.overlay]) {
-    if (one.goodput) one.mean = movingMean(one.goodput);
-    if (one.sent) one.mean = movingMean(one.sent);
-  }
-  const flowLines = (key) => data.flows.filter((f) => f[key]).map((f) => ({
-    g: f.g, dt: f.dt, v: f[key], name: f.name, why: f.why, done: f.done, ...flowStroke(f),
-    // For as long as a moving mean is of: what sends rarely is not silent in between.
-    delivered: (key === "mean" || key === "goodput") && f.mean, width: data.flows.length > 30 ? 1 : 1.6,
-  }));
-  function linkLines(key) {
-    const link = data.links[state.link];
-    return (link ? link.runs : []).filter((r) => r[key]).map((r) => ({
-      g: r.g, dt: r.dt, v: r[key], name: "", stroke: groupColour(r.g), dash: groupDash(r.g), width: 1.8,
-    }));
-  }
+  const plots = new Map(data.plots.map((one) => [one.key, one]));
+  const isOn = (g) => on[g];
+  const figureOf = (key, shown = isOn) => timedFigure(data, plots.get(key), state.link, state.panels, shown);
 
-  // Groups and connections of an overlay, each kind with colours of its own.
-  function overlayLines(key) {
-    const places = data.groups.map(() => 0);
-    return data.overlay.filter((o) => o[key]).map((o) => {
-      const nth = data.mode === "flows" || o.g < 0 ? places[0]++ : places[o.g]++;
-      const stroke = style("--hue" + (nth % 8));
-      return { g: o.g, dt: o.dt, v: o[key], name: o.name, stroke, dash: DASHES[Math.floor(nth / 8) % 4], width: 1.6 };
-    });
+  // A series as a plot draws it.
+  function lineOf(plot, series, many) {
+    const { line, g, kind } = series;
+    const law = g >= 0 && data.mode !== "flows" ? data.groups[g].name : "";
+    const isFull = !law || series.name.startsWith(law);
+    const isGoodput = ["throughput", "sampled"].includes(plot.name);
+    return {
+      g, dt: line.dt, v: [series.first, ...series.values], stroke: strokeOf(series),
+      label: [isFull ? "" : law, seriesLabel(series)].filter(Boolean).join(" "),
+      dash: DASHES[series.dash % 4].map((one) => one * 1.6), mark: series.mark, band: kind === "band", steps: kind === "steps",
+      // For as long as a moving mean is of: what sends rarely is not silent in between.
+      delivered: isGoodput && [line.goodput[0], ...movingMean(line.goodput.slice(1), data.smooth)],
+      why: line.why, done: line.done, width: kind === "band" ? 0.6 : many ? 1.2 : 1.7,
+    };
   }
-
-  // What each chart draws, its unit, and what to say when there is nothing.
-  const QUANTITIES = {
-    // PLOTS
-  };
 
   // ---- one plot ------------------------------------------------------------------------------
   const number = (v) => {
@@ -110,7 +69,7 @@ function panel(root, data) {
     return size >= 1000 ? Math.round(v).toLocaleString("en-US") : String(+v.toPrecision(size >= 100 ? 4 : 3));
   };
   // Times: as many digits as tell one step from the next, in a unit that fits the run.
-  const [unitName, unitSize] = [["s", 1], ["ms", 1e-3], ["µs", 1e-6]].find(([, size]) => data.end >= size) || ["ns", 1e-9];
+  const [unitName, unitSize] = unitOfTime(data.end);
   const clock = (time, step) => {
     const inUnits = step / unitSize;
     let digits = 0;
@@ -119,10 +78,7 @@ function panel(root, data) {
     return (time / unitSize).toLocaleString("en-US", most);
   };
   const instant = (time, step) => clock(time, step) + " " + unitName;
-  const label = (line) => {
-    const law = line.g >= 0 && data.mode !== "flows" ? data.groups[line.g].name : "";
-    return [law, line.name].filter(Boolean).join(" ") || "all laws";
-  };
+  const label = (line) => line.label;
   const span = (text, parent, tag) => {
     const node = document.createElement(tag || "span");
     node.textContent = text;
@@ -151,25 +107,27 @@ function panel(root, data) {
     reset.disabled = true;
   }
 
-  function plot(parent, quantity, lines, width, height, top) {
+  function plot(parent, figure, quantity, panel, width, height) {
     const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
     const soft = style("--soft");
     const grid = { stroke: style("--grid"), width: 1 };
     const ticks = { stroke: style("--line"), width: 1, size: 4 };
+    const titled = { labelFont: font, labelSize: 18, labelGap: 0, stroke: soft, grid, ticks, font, gap: 4 };
+    const lines = panel.series.map((one) => lineOf(quantity, one, panel.series.length > 24));
     const bands = [];
     const series = [{}];
     lines.forEach((line, i) => {
       if (line.band) bands.push({ series: [i + 1, i + 2], fill: fade(line.stroke, 0.16) });
       series.push({
-        label: label(line), stroke: line.faint ? fade(line.stroke, 0.45) : line.stroke,
-        width: line.width, dash: line.dash || undefined, spanGaps: false,
+        label: label(line), stroke: line.band ? fade(line.stroke, 0.45) : line.stroke,
+        width: line.width, dash: line.dash.length ? line.dash : undefined, spanGaps: false,
         points: { size: 5, show: (u, s) => onlyPoints(u, s) },
-        paths: quantity.stepped ? uPlot.paths.stepped({ align: 0 }) : undefined,
+        paths: line.steps ? uPlot.paths.stepped({ align: 0 }) : undefined,
       });
     });
     const widest = (values) => Math.max(...values.map((v) => String(v).length));
     const u = new uPlot({
-      width, height, series, bands, legend: { show: false }, padding: [8, 28, 0, 0],
+      width, height, series, bands, legend: { show: false }, padding: [8, 16, 0, 0],
       focus: { alpha: 1 },
       cursor: {
         // Its own double-click would zoom to the first and last point, not to the whole run.
@@ -179,17 +137,20 @@ function panel(root, data) {
       },
       scales: {
         x: { time: false, range: (u, low, high) => (high > low ? [low, high] : [0, end]) },
-        y: { range: (u, low, high) => [0, top || (high > 0 ? high * 1.06 : 1)] },
+        y: { range: () => [figure.y.low, figure.y.high] },
       },
       axes: [
-        { stroke: soft, grid, ticks, font, size: 28, space: 60, gap: 4,
-          values: (u, splits, axis, space, step) => splits.map((v, i) => (i < splits.length - 1 ? clock : instant)(v, step)) },
-        { stroke: soft, grid, ticks, font, gap: 4, space: 30,
+        { ...titled, label: axisLabel(figure.x), size: 24, space: 60,
+          values: (u, splits, axis, space, step) => splits.map((v) => clock(v, step)) },
+        { ...titled, label: axisLabel(figure.y), space: 30,
           values: (u, splits) => splits.map(number),
-          size: (u, values) => (values ? Math.max(44, 16 + 7.8 * widest(values)) : 44) },
+          size: (u, values) => (values ? Math.max(34, 12 + 7.2 * widest(values)) : 34) },
       ],
-      hooks: { setScale: [zoomed], drawClear: [(u) => quantity.paused && shadePauses(u, lines)], drawAxes: [markChanges] },
-      plugins: [tooltip(lines, quantity.unit, parent.closest("figure").querySelector(".why"))],
+      hooks: {
+        setScale: [zoomed], drawClear: [(u) => quantity.shape.shaded && shadePauses(u, quantity, lines)], drawAxes: [markChanges],
+        draw: [(u) => lines.length > 1 && lines.length <= 24 && drawMarkers(u, lines)],
+      },
+      plugins: [tooltip(lines, figure.y.unit, parent.closest("figure").querySelector(".why"))],
     }, table(lines), parent);
     const chart = { u, lines, quantity };
     zoomed.busy = true;
@@ -199,11 +160,14 @@ function panel(root, data) {
     charts.push(chart);
   }
   // Behind a queue: when its link was paused by its far end, the darker the longer.
-  function shadePauses(u, lines) {
+  function shadePauses(u, quantity, lines) {
     const { left, top, width, height } = u.bbox;
     const x = (time) => Math.min(left + width, Math.max(left, u.valToPos(time, "x", true)));
-    for (const { g, dt, v, stroke } of linkLines("paused")) {
-      if (!lines.some((line) => line.g === g)) continue;
+    for (const [, line] of timedLines(data, { ...quantity, draws: [{ key: quantity.shape.shaded }] }, state.link)) {
+      const { g, dt, [quantity.shape.shaded]: v } = line;
+      const drawn = lines.find((one) => one.g === g);
+      if (!drawn) continue;
+      const { stroke } = drawn;
       const [first, ...shares] = v;
       shares.forEach((share, i) => {
         if (!share) return;
@@ -241,66 +205,73 @@ function panel(root, data) {
   }
 
   // ---- all plots -----------------------------------------------------------------------------
+  // Each figure beside another, or as wide as the page: no place of the grid stays empty.
+  function arrange(shown) {
+    let open = null;
+    shown.forEach(([element, figure], place) => {
+      const isWide = place === 0 || (figure && figure.panels.length > 1);
+      element.classList.toggle("wide", isWide);
+      if (isWide && open) open.classList.add("wide");
+      open = isWide || open ? null : element;
+    });
+    if (open) open.classList.add("wide");
+  }
   let drawn = 0;
   function build() {
     for (const chart of charts) chart.u.destroy();
     charts = [];
-    for (const figure of all("figure.chart")) {
-      const quantity = QUANTITIES[figure.dataset.key];
-      const box = figure.querySelector(".plot");
-      figure.querySelector(".unit").textContent = quantity.unit;
+    const shown = [...all("figure.chart")].map((element) => [element, figureOf(element.dataset.key)]);
+    arrange(shown);
+    for (const [element, figure] of shown) {
+      const quantity = plots.get(element.dataset.key);
+      const [box, below] = [".plot", ".below"].map((part) => element.querySelector(part));
       box.replaceChildren();
-      const lines = quantity.lines().filter((l) => l.g < 0 || on[l.g]);
-      const why = figure.querySelector(".why");
-      if (why) why.hidden = !lines.some((l) => l.why);
-      if (!lines.length) {
+      below.replaceChildren();
+      const why = element.querySelector(".why");
+      if (why) why.hidden = !figure || !figure.panels.some((panel) => panel.series.some((one) => one.line.why));
+      element.querySelector(".save").hidden = !figure;
+      if (!figure) {
         span(on.some(Boolean) ? quantity.none : "Every law is switched off.", box, "p").className = "none";
         continue;
       }
-      const width = state.printing ? 312 : Math.max(240, box.clientWidth);
-      const laws = [...new Set(lines.map((l) => l.g))];
-      if (state.side && laws.length > 1) {
-        // The same scale in every panel, or they could not be compared.
-        const values = lines.flatMap((l) => l.v.slice(1));
-        const top = quantity.top || values.reduce((m, v) => (v > m ? v : m), 0) * 1.06 || 1;
-        for (const g of laws) {
+      const isWide = element.classList.contains("wide");
+      const width = state.printing ? (isWide ? 650 : 312) : Math.max(240, box.clientWidth);
+      const { panels } = figure;
+      if (panels.length > 1) {
+        const most = Math.max(1, Math.floor(width / (state.printing ? 200 : 290)));
+        const rows = Math.ceil(panels.length / Math.min(most, panels.length));
+        const columns = Math.ceil(panels.length / rows);
+        box.style.setProperty("--columns", columns);
+        for (const panel of panels) {
           const cell = span("", box, "div");
-          const title = span("", cell, "h4");
-          title.className = "hue" + data.groups[g].hue;
-          // Where flows have colours of their own, the law's would be taken for one of theirs.
-          if (!data.apart) span("", title, "i").className = "chip";
-          title.append(data.groups[g].name);
-          const each = state.printing ? width : Math.max(240, cell.clientWidth);
-          plot(cell, quantity, lines.filter((l) => l.g === g), each, data.apart ? 180 : 132, top);
+          span(panel.title, cell, "h4");
+          plot(cell, figure, quantity, panel, Math.floor((width - 10 * (columns - 1)) / columns), columns === 1 ? 180 : 200);
         }
       } else {
-        plot(box, quantity, lines, width, 210, quantity.top);
+        box.style.setProperty("--columns", 1);
+        plot(box, figure, quantity, panels[0], width, isWide ? 310 : 250);
       }
-      if (figure === find("figure.of-flows") || figure.matches(".of-overlay")) chips(box, lines);
+      const entries = legendOf(figure);
+      // Laws have their legend above all plots.
+      const areLaws = entries.every((one) => one.g >= 0 && one.name === data.groups[one.g].name);
+      if (!areLaws && entries.length <= 40) legendBelow(below, entries);
     }
+    if (root === document.body) drawStatic(isOn);
     // For tests: only a script that got this far says how many plots there are.
     page.dataset.plots = +(page.dataset.plots || 0) + charts.length - drawn;
     drawn = charts.length;
   }
-  // Names of flows where there are few: each has a colour of its own, or a shade of its law's.
-  function chips(box, lines) {
-    const shades = data.mode === "runs" && !data.apart && lines[0].shade != null;
-    if (data.mode === "mixed") return;
-    // Laws that are drawn apart have the same flows in the same colours.
-    lines = lines.filter((line) => line.g === lines[0].g);
-    if (lines.length > (shades ? 8 : 16) || (shades && lines.length < 2) || lines[0].name === "all flows") return;
-    const list = document.createElement("div");
-    list.className = "flows";
-    for (const line of lines) {
-      const item = document.createElement("span");
-      const chip = span("", item, "i");
-      chip.className = "chip";
-      chip.style.borderTopColor = shades ? tint(style("--neutral"), line.shade) : line.stroke;
-      if (line.dash && !shades) chip.style.borderTopStyle = "dashed";
-      item.append(line.name);
-      list.append(item);
-    }
-    box.append(list);
+  // The figure as it is shown, with the times that are zoomed into.
+  function shownFigure(element) {
+    const figure = figureOf(element.dataset.key);
+    if (!figure || !state.zoom) return figure;
+    const [low, high] = state.zoom.map((time) => time / unitSize);
+    const within = (series) => {
+      const points = series.points.filter(([x]) => x >= low && x <= high);
+      return { ...series, points };
+    };
+    const panels = figure.panels.map((panel) => ({ ...panel, series: panel.series.map(within) }));
+    return { ...figure, x: { ...figure.x, low, high }, panels };
   }
 
   function filter() {
@@ -313,7 +284,7 @@ function panel(root, data) {
     state.link = index;
     const name = data.links[index] ? data.links[index].name : "";
     for (const title of all("figure.of-link h3")) {
-      title.firstChild.textContent = title.dataset.text + (name ? " of " + name + " " : " ");
+      title.firstChild.textContent = title.dataset.text + (name ? " of " + name : "");
     }
   }
 
@@ -324,6 +295,7 @@ function panel(root, data) {
   for (const figure of all("figure.chart")) {
     const title = figure.querySelector("h3");
     title.dataset.text = title.firstChild.textContent.trim();
+    offerSaving(figure, () => shownFigure(figure));
     const select = figure.querySelector("select");
     if (!select) continue;
     // Offer only what there is; where there is nothing at all, the first says so.
@@ -335,9 +307,10 @@ function panel(root, data) {
     select.addEventListener("change", () => { figure.dataset.key = select.value; build(); });
   }
   function anything(key) {
-    if (key === "drops" || key === "marks") return data.links.some((l) => l.runs.some((r) => r[key]));
-    if (key === "sampled" && data.smooth === 1) return false;
-    return QUANTITIES[key].lines().length > 0;
+    const plot = plots.get(key);
+    if (plot.name === "sampled" && data.smooth === 1) return false;
+    const links = plot.of === "link" ? data.links.keys() : [0];
+    return [...links].some((link) => timedLines(data, plot, link).length);
   }
   const link = find(".choose-link");
   if (link) {
@@ -351,7 +324,7 @@ function panel(root, data) {
     }
   }
   const layout = find(".layout");
-  if (layout) layout.addEventListener("change", () => { state.side = layout.value === "side"; build(); });
+  if (layout) layout.addEventListener("change", () => { state.panels = layout.value; build(); });
   const law = find("#net-law");
   if (law) law.addEventListener("change", () => {
     for (const path of all(".link[data-u]")) {
@@ -382,11 +355,30 @@ function panel(root, data) {
   build();
 }
 
+// Figures that are no plots over time, with the laws that are shown.
+function drawStatic(isOn = () => true) {
+  for (const script of document.querySelectorAll("script.figure")) {
+    const element = script.closest("figure");
+    const whole = JSON.parse(script.textContent);
+    const panels = whole.panels
+      .map((panel) => ({ ...panel, series: panel.series.filter((one) => one.g < 0 || isOn(one.g)) }))
+      .filter((panel) => panel.series.length);
+    element.figure = panels.length ? { ...whole, panels } : null;
+    if (!element.querySelector(".save")) offerSaving(element, () => element.figure);
+    element.querySelector(".save").hidden = !element.figure;
+    const box = element.querySelector(".plot");
+    if (!box) continue;
+    if (element.figure) drawOnPage(box, element.figure);
+    else box.textContent = "Every law is switched off.";
+  }
+}
+
 // A page of one scenario is one panel. One of many draws each when it comes near the window.
 (() => {
   const read = (node) => JSON.parse(node.textContent);
   const whole = document.getElementById("data");
   if (whole) return panel(document.body, read(whole));
+  drawStatic();
   let waiting = [...document.querySelectorAll(".panel")];
   const open = (wanted) => {
     const opened = waiting.filter(wanted);

@@ -1,10 +1,10 @@
 // Draws the page of a sweep: any figure against any swept parameter, and heat maps of two.
-"use strict";
-
 const data = JSON.parse(document.getElementById("data").textContent);
 const { axes, laws, figures, cells } = data;
-const NS = "http://www.w3.org/2000/svg";
-const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [760, 380, 96, 16, 12, 50];
+const on = laws.map(() => true);
+// The parameters with the most values are the first to draw against.
+const order = axes.map((_, i) => i).sort((a, b) => axes[b].values.length - axes[a].values.length || a - b);
+const usualAxis = order[0];
 
 // The cell of a law at a point of the grid.
 const known = new Map(cells.map(([point, law, seeds, values]) => [law + ":" + point.join(), { seeds, values }]));
@@ -24,15 +24,7 @@ function show(value, unit) {
   const [size, name] = sizes.find(([size]) => Math.abs(value) >= size) ?? sizes.at(-1);
   return digits(value / size) + " " + name;
 }
-const told = ([mean, margin], unit) => show(mean, unit) + (margin == null ? "" : " ± " + show(margin, unit));
-
-function element(name, attributes, text, parent) {
-  const made = document.createElementNS(NS, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text != null) made.textContent = text;
-  parent?.append(made);
-  return made;
-}
+const tell = ([mean, margin], unit) => show(mean, unit) + (margin == null ? "" : " ± " + show(margin, unit));
 
 // A labelled choice among names.
 function choice(parent, label, names, chosen, changed) {
@@ -45,29 +37,71 @@ function choice(parent, label, names, chosen, changed) {
   return box;
 }
 
-// Places values on an axis: numbers on a line, linear or logarithmic, and other values side by side.
-function scale(axis) {
-  const numbers = axis.values.map((value) => value.number);
+// Units that fit a value, the largest first.
+const UNITS = {
+  seconds: [["s", 1], ["ms", 1e-3], ["µs", 1e-6]],
+  rate: [["Gbit/s", 1e9], ["Mbit/s", 1e6], ["kbit/s", 1e3], ["bit/s", 1]],
+};
+const fit = (units, most) => units.find(([, size]) => most >= size) ?? units.at(-1);
+const fitting = (unit, most) =>
+  unit in UNITS ? fit(UNITS[unit], most) : { share: ["%", 0.01], packets: ["packets", 1], ratio: ["times", 1] }[unit] ?? ["", 1];
+
+const axisOfNames = (title, names) => ({ title, unit: "", low: -0.5, high: names.length - 0.5, log: false, names });
+const mostOf = (figure) => Math.max(0, ...cells.map((cell) => cell[3][figure]?.[0] ?? 0));
+
+// A swept axis, and the place of each of its values: numbers on a line, other values side by side.
+function axisOf({ key, unit, values }) {
+  const numbers = values.map((value) => value.number);
   if (numbers.length < 2 || numbers.some((n) => n == null)) {
-    return { at: (index) => (index + 0.5) / axis.values.length, isLine: false };
+    const names = values.map((value) => value.text);
+    return [axisOfNames(key, names), values.map((_, i) => i)];
   }
   const sorted = numbers.toSorted((a, b) => a - b);
-  const [low, high] = [sorted[0], sorted.at(-1)];
+  const ends = [sorted[0], sorted.at(-1)];
+  const [name, size] = unit === "bit/s" ? fit(UNITS.rate, ends[1]) : unit === "s" ? fit(UNITS.seconds, ends[1]) : [unit, 1];
   // Values whose steps grow were chosen by their ratios.
   const gaps = sorted.slice(1).map((n, i) => n - sorted[i]);
-  const grows = Math.max(...gaps) > 2.5 * Math.min(...gaps);
-  const isLog = low > 0 && (grows || high / low >= 20);
-  const to = isLog ? Math.log : (n) => n;
-  const part = (n) => (high === low ? 0.5 : (to(n) - to(low)) / (to(high) - to(low)));
-  return { at: (index) => 0.03 + 0.94 * part(numbers[index]), isLine: true };
+  const log = ends[0] > 0 && (Math.max(...gaps) > 2.5 * Math.min(...gaps) || ends[1] / ends[0] >= 20);
+  const [low, high] = ends.map((end) => end / size);
+  const free = log ? Math.exp(Math.log(high / low) * 0.03) : Math.max((high - low) * 0.03, Number.MIN_VALUE);
+  const range = log ? { low: low / free, high: high * free } : { low: low - free, high: high + free };
+  return [{ title: key, unit: name, ...range, log, names: [] }, numbers.map((number) => number / size)];
 }
 
-// Steps of 1, 2 or 5 from 0 to at least `high`.
-function steps(high) {
-  const decade = 10 ** Math.floor(Math.log10(high / 4));
-  const step = [1, 2, 2.5, 5, 10].map((s) => s * decade).find((s) => high / s <= 5.5) ?? high;
-  return Array.from({ length: Math.floor(high / step) + 1 }, (_, i) => i * step);
+// A measured value against a parameter, a line a law, as `ratewire plot` draws it.
+function sweptFigure({ figure, x, point }) {
+  const { name, title, unit } = figures[figure];
+  const { key, values } = axes[x];
+  const [unitName, size] = fitting(unit, mostOf(figure));
+  const [across, places] = axisOf(axes[x]);
+  const isNamed = across.names.length > 0;
+  const order = values.map((_, i) => i).sort((a, b) => places[a] - places[b]);
+  const series = laws.map((law, number) => {
+    // Laws at one name stand beside each other.
+    const shift = isNamed ? ((number - (laws.length - 1) / 2) * 0.6) / laws.length : 0;
+    const there = order.map((i) => [i, valueAt(number, point.with(x, i), figure)]).filter(([, value]) => value);
+    const told = there.map(([i, value]) => {
+      const { seeds } = cellAt(number, point.with(x, i));
+      const of = seeds === data.seeds.length ? "" : ` (${seeds} of ${data.seeds.length} seeds)`;
+      return `${law}, ${key} ${values[i].text}: ${tell(value, unit)}${of}`;
+    });
+    const margins = there.map(([, [, margin]]) => (margin == null ? null : margin / size));
+    return {
+      name: law, part: "", g: number, hue: number % PALETTE.length, dash: Math.floor(number / PALETTE.length) % 4, mark: number,
+      kind: isNamed ? "marks" : "joined", points: there.map(([i, [mean]]) => [places[i] + shift, mean / size]),
+      margins: margins.some((margin) => margin != null) ? margins : [], values: [], told,
+    };
+  });
+  const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, y], i) => y + (one.margins[i] ?? 0))));
+  const held = axes.map((axis, i) => (i === x ? "" : `${axis.key} ${axis.values[point[i]].text}`)).filter(Boolean);
+  return {
+    name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "), shade: "",
+    x: across, y: { title: capital(title), unit: unitName, low: 0, high: most > 0 ? most * 1.06 : 1, log: false, names: [] },
+    marks: [], apart_by: axes.length > 1 ? axes.filter((_, i) => i !== x).map((axis) => axis.key).join(", ") : "",
+    panels: [{ title: held.join(", "), series: series.filter((one) => on[one.g] && one.points.length) }],
+  };
 }
+const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 // The controls of a drawing that hold the other parameters at a value.
 function others(parent, state, taken, redraw) {
@@ -78,74 +112,55 @@ function others(parent, state, taken, redraw) {
   });
 }
 
-function frame(box, title) {
-  const svg = element("svg", { class: "plane", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" }, null, box);
-  svg.setAttribute("aria-label", title);
-  return svg;
-}
-
+let shownLines = null;
 function drawLines(state) {
   const redraw = (change) => drawLines({ ...state, ...change });
-  const { figure, x, point } = state;
-  const box = document.getElementById("lines");
+  const { figure, x } = state;
+  shownLines = () => drawLines(state);
   const tools = document.createElement("div");
   tools.className = "tools";
   choice(tools, "Figure", figures.map((f) => f.title), figure, (value) => redraw({ figure: value }));
   if (axes.length > 1) choice(tools, "against", axes.map((a) => a.key), x, (value) => redraw({ x: value }));
   others(tools, state, [x], redraw);
-  box.replaceChildren(tools);
-  const { title, unit } = figures[figure];
-  const axis = axes[x];
-  const place = scale(axis);
-  const lines = laws.map((_, law) => axis.values.map((_, i) => valueAt(law, point.with(x, i), figure)));
-  const most = Math.max(0, ...lines.flat().filter(Boolean).map(([mean, margin]) => mean + (margin ?? 0)));
-  const high = (most || 1) * 1.06;
-  const px = (i) => LEFT + place.at(i) * (WIDTH - LEFT - RIGHT);
-  const py = (v) => HEIGHT - BOTTOM - (Math.min(Math.max(v, 0), high) / high) * (HEIGHT - TOP - BOTTOM);
-  const svg = frame(box, `${title} against ${axis.key}`);
-  for (const step of steps(high)) {
-    element("path", { class: "grid", d: `M${LEFT} ${py(step)}H${WIDTH - RIGHT}` }, null, svg);
-    element("text", { x: LEFT - 7, y: py(step), dy: ".33em", "text-anchor": "end" }, show(step, unit), svg);
-  }
-  let end = -Infinity;
-  const order = axis.values.map((_, i) => i).sort((a, b) => px(a) - px(b));
-  for (const i of order) {
-    element("path", { class: "grid", d: `M${px(i)} ${TOP}V${HEIGHT - BOTTOM}` }, null, svg);
-    const half = axis.values[i].text.length * 3.6;
-    // Labels that would overlap are left out; each point tells its value.
-    if (px(i) - half < end) continue;
-    end = px(i) + half + 8;
-    element("text", { x: px(i), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, axis.values[i].text, svg);
-  }
-  const middle = (LEFT + WIDTH - RIGHT) / 2;
-  element("text", { class: "title", x: middle, y: HEIGHT - 8, "text-anchor": "middle" }, axis.key, svg);
-  lines.forEach((line, law) => {
-    const group = element("g", { class: `hue${law % 8} law`, "data-law": law }, null, svg);
-    const there = order.filter((i) => line[i] != null);
-    if (place.isLine && there.length) {
-      const d = "M" + there.map((i) => `${px(i)} ${py(line[i][0])}`).join("L") + "h0";
-      element("path", { class: `line dash${Math.min(3, Math.floor(law / 8))}`, d }, null, group);
-    }
-    for (const i of there) {
-      const [mean, margin] = line[i];
-      const shift = place.isLine ? 0 : (law - (laws.length - 1) / 2) * 9;
-      const at = px(i) + shift;
-      if (margin != null) {
-        const [from, to] = [py(mean - margin), py(mean + margin)];
-        element("path", { class: "interval", d: `M${at} ${from}V${to}M${at - 4} ${from}h8M${at - 4} ${to}h8` }, null, group);
-      }
-      const dot = element("circle", { cx: at, cy: py(mean), r: 4 }, null, group);
-      const { seeds } = cellAt(law, point.with(x, i));
-      const of = seeds === data.seeds.length ? "" : ` (${seeds} of ${data.seeds.length} seeds)`;
-      element("title", {}, `${laws[law]}, ${axis.key} ${axis.values[i].text}: ${told(line[i], unit)}${of}`, dot);
-    }
-  });
+  place("lines", tools, sweptFigure(state));
 }
 
+// Draws a figure below its tools, with buttons that save it without what only the page says.
+function place(id, tools, figure) {
+  const element = document.getElementById(id);
+  const [caption, box] = ["figcaption", ".plot"].map((part) => element.querySelector(part));
+  caption.replaceChildren(tools);
+  box.setAttribute("aria-label", figure.title);
+  drawOnPage(box, figure);
+  const plain = (series) => ({ ...series, told: undefined });
+  offerSaving(element, () => ({ ...figure, panels: figure.panels.map((panel) => ({ ...panel, series: panel.series.map(plain) })) }));
+}
+
+// A measured value over two parameters under a law, as `ratewire plot` draws it.
+function mapFigure({ figure, x, y, law, point }) {
+  const { name, title, unit } = figures[figure];
+  const [across, up] = [axes[x], axes[y]];
+  const [unitName, size] = fitting(unit, mostOf(figure));
+  const points = up.values.flatMap((_, j) => across.values.map((_, i) => [i, j]));
+  const found = points.map(([i, j]) => valueAt(law, point.with(x, i).with(y, j), figure));
+  const told = points.map(([i, j], k) =>
+    `${across.key} ${across.values[i].text}, ${up.key} ${up.values[j].text}: ${found[k] ? tell(found[k], unit) : "no value"}`);
+  const names = (axis) => axisOfNames(axis.key, axis.values.map((value) => value.text));
+  return {
+    name: "map/" + name, title: `${capital(title)} under ${laws[law]} by ${across.key} and ${up.key}`, detail: "",
+    shade: axisLabel({ title: capital(title), unit: unitName }), x: names(across), y: names(up), marks: [], apart_by: "law",
+    panels: [{ title: laws[law], series: [{
+      name: laws[law], part: "", g: law, hue: 1, dash: 0, mark: 0, kind: "tiles", points, margins: [],
+      values: found.map((value) => (value ? value[0] / size : null)), told,
+    }] }],
+  };
+}
+
+let shownMap = null;
 function drawMap(state) {
   const redraw = (change) => drawMap({ ...state, ...change });
-  const { figure, x, y, law, point } = state;
-  const box = document.getElementById("map");
+  const { figure, x, y, law } = state;
+  shownMap = () => drawMap(state);
   const tools = document.createElement("div");
   tools.className = "tools";
   const keys = axes.map((a) => a.key);
@@ -155,51 +170,19 @@ function drawMap(state) {
   choice(tools, "across", keys, x, (value) => redraw(value === y ? { x: y, y: x } : { x: value }));
   choice(tools, "up", keys, y, (value) => redraw(value === x ? { x: y, y: x } : { y: value }));
   others(tools, state, [x, y], redraw);
-  box.replaceChildren(tools);
-  const { title, unit } = figures[figure];
-  const [across, up] = [axes[x], axes[y]];
-  const at = (i, j) => valueAt(law, point.with(x, i).with(y, j), figure);
-  const all = across.values.flatMap((_, i) => up.values.map((_, j) => at(i, j))).filter(Boolean).map(([mean]) => mean);
-  const [low, high] = [Math.min(...all), Math.max(...all)];
-  const [w, h] = [(WIDTH - LEFT - RIGHT) / across.values.length, (HEIGHT - TOP - BOTTOM) / up.values.length];
-  const svg = frame(box, `${title} under ${laws[law]}, by ${across.key} and ${up.key}`);
-  up.values.forEach((value, j) => {
-    const top = HEIGHT - BOTTOM - (j + 1) * h;
-    element("text", { x: LEFT - 7, y: top + h / 2, dy: ".33em", "text-anchor": "end" }, value.text, svg);
-    across.values.forEach((other, i) => {
-      const found = at(i, j);
-      const part = found && (high === low ? 0.5 : (found[0] - low) / (high - low));
-      const fill = found ? `color-mix(in srgb, var(--hue1) ${Math.round(8 + 84 * part)}%, var(--panel))` : "none";
-      const place = { x: LEFT + i * w, y: top, width: w - 1, height: h - 1 };
-      const tile = element("rect", { ...place, class: "tile", style: `fill: ${fill}` }, null, svg);
-      const text = found ? told(found, unit) : "no value";
-      element("title", {}, `${across.key} ${other.text}, ${up.key} ${value.text}: ${text}`, tile);
-      const short = found ? show(found[0], unit) : "–";
-      const middle = { x: LEFT + (i + 0.5) * w, y: top + h / 2, dy: ".33em", "text-anchor": "middle" };
-      if (short.length * 7.2 < w && h > 14) element("text", { ...middle, class: "title" }, short, svg);
-    });
-  });
-  let end = -Infinity;
-  across.values.forEach((value, i) => {
-    const [middle, half] = [LEFT + (i + 0.5) * w, value.text.length * 3.6];
-    if (middle - half < end) return;
-    end = middle + half + 8;
-    element("text", { x: middle, y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, value.text, svg);
-  });
-  const middle = (LEFT + WIDTH - RIGHT) / 2;
-  element("text", { class: "title", x: middle, y: HEIGHT - 8, "text-anchor": "middle" }, across.key, svg);
-  const turned = `translate(13 ${(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)`;
-  element("text", { class: "title", transform: turned, "text-anchor": "middle" }, up.key, svg);
+  place("map", tools, mapFigure(state));
 }
 
 document.querySelectorAll("[data-toggle]").forEach((box) => {
-  box.addEventListener("change", () => document.body.classList.toggle("without" + box.dataset.toggle, !box.checked));
+  box.checked = true;
+  box.addEventListener("change", () => { on[box.dataset.toggle] = box.checked; shownLines?.(); });
 });
 if (figures.length) {
-  // The parameters with the most values are the first to draw against.
-  const order = axes.map((_, i) => i).sort((a, b) => axes[b].values.length - axes[a].values.length || a - b);
   const point = axes.map(() => 0);
-  drawLines({ figure: 0, x: order[0], point });
+  drawLines({ figure: 0, x: usualAxis, point });
   if (document.getElementById("map")) drawMap({ figure: 0, x: order[0], y: order[1], law: 0, point });
 }
+const redrawAll = () => { shownLines?.(); shownMap?.(); };
+addEventListener("resize", redrawAll);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 document.documentElement.dataset.drawn = document.querySelectorAll("svg").length;

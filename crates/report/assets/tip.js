@@ -1,6 +1,4 @@
 // What a plot tells at a time: a box with the values, and below the plot what bound a flow's rate.
-"use strict";
-
 // What makes the tooltip of a plot, for plots of `data` from 0 to `end`.
 function tooltips(data, end, { number, instant, label, span }) {
   // Below the throughput: what bound the rate of a flow, as its latest packet that asked has found.

@@ -4,13 +4,13 @@
 //! depends on the run (slowdowns by flow size, times after each change) are in
 //! `compare/figures.rs`.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::figure::{NONE, count, index, mean, percent, seconds};
 use crate::{Headline, Summary};
 
 /// What a metric is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FigureUnit {
     /// A share from 0 to 1, shown as a percentage.

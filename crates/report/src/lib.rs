@@ -26,6 +26,7 @@ mod collected;
 pub mod compare;
 mod completed;
 mod distribution;
+pub mod draw;
 mod expectation;
 mod fidelity;
 mod figure;
@@ -34,6 +35,7 @@ mod generated;
 mod headline;
 mod histogram;
 pub mod html;
+mod markup;
 mod model;
 #[cfg(feature = "parquet")]
 pub mod parquet;

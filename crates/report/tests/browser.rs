@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::Command;
 
 use ratewire_report::Plot;
+use ratewire_report::draw::{Columns, Figures, Panels, Style};
 use ratewire_report::html::papers::{self, FigureSection, Panel, PaperSection};
 use ratewire_report::{
-    Answer, Collector, Comparison, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary, MeasuredRun,
-    NodeInfo, Page, Run, RunInfo, Summary, Sweep, SweepAxis, SweepValue, Topology, html,
+    Answer, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary,
+    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, Sweep, SweepAxis, SweepValue, Topology,
+    html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -117,8 +119,9 @@ fn the_script_draws_what_there_is() {
     let cases: [(&str, Vec<Run>, u32); 8] = [
         // Throughput, window, round-trip time; queue, utilisation; nothing was dropped.
         ("one law", vec![run("xcp", 3, 2, 30, 0.5)], 5),
-        ("three laws", laws(3), 5),
-        ("more laws than colours", laws(18), 5),
+        // More than three lines: a plot a law of throughput, window and round-trip time.
+        ("three laws", laws(3), 11),
+        ("more laws than colours", laws(18), 90),
         ("one sample", vec![run("xcp", 1, 1, 1, 0.5)], 5),
         // No throughput of single flows, no utilisation; the total counts NaN as 0.
         ("not a number", vec![run("xcp", 1, 1, 3, f64::NAN)], 4),
@@ -160,7 +163,7 @@ fn the_script_draws_what_there_is() {
     let summaries = page.runs.iter().map(|r| (r.info.law.clone(), vec![r.summary.clone()]));
     let comparison = Comparison::of(&summaries.collect::<Vec<_>>(), true);
     let comparison = html::render_comparison(&comparison, &page);
-    assert_eq!(plots(&chromium, &folder, &comparison), Some(5), "a comparison");
+    assert_eq!(plots(&chromium, &folder, &comparison), Some(11), "a comparison");
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
@@ -237,6 +240,85 @@ fn a_moving_mean_does_not_see_what_comes() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// What the buttons of a page save is what [`draw`] makes of the page, to the byte.
+#[test]
+fn buttons_save_the_figures_of_the_page() {
+    const PRESS: &str = "<script>addEventListener('load', () => setTimeout(async () => { \
+        const data = JSON.parse(document.getElementById('data').textContent); \
+        const plots = data.plots.filter((plot) => plot.name !== 'sampled' || data.smooth > 1); \
+        const figures = plots.map((plot) => timedFigure(data, plot, 0, 'auto', () => true)); \
+        for (const script of document.querySelectorAll('script.figure')) figures.push(JSON.parse(script.textContent)); \
+        const drawn = figures.filter(Boolean).map((figure) => [figure.name, \
+          drawFigure(figure, paperStyle(1, false)), drawFigure(figure, paperStyle(2, true)), figureCsv(figure)]); \
+        const files = {}; let count = 0; \
+        window.Blob = class { constructor([part], { type }) { Object.assign(this, { part, type }); } }; \
+        URL.createObjectURL = (blob) => (files.last = blob.type === 'image/png' ? [...blob.part.slice(0, 4)] : blob.part, '#'); \
+        const all = new Promise((done) => { HTMLAnchorElement.prototype.click = function () { \
+          files[this.download] = files.last; if (++count === 3) done(); }; }); \
+        for (const button of document.querySelector('.save').children) button.click(); \
+        await all; \
+        const out = document.createElement('pre'); \
+        out.id = 'out'; \
+        out.textContent = encodeURIComponent(JSON.stringify({ drawn, files })); \
+        document.body.append(out); }, 200))</script></body>";
+    let Some(chromium) = chromium() else {
+        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
+        return;
+    };
+    let folder = std::env::temp_dir().join(format!("ratewire-save-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let of = |law: &str, flows| {
+        let mut run = run_of(law, flows, 2, 90, |tick| 1e5 + tick as f64 * 7.3);
+        run.collected.completions = (1..40)
+            .map(|i| Completion {
+                law: law.into(),
+                size: Bytes::new(i * 1700),
+                took: Duration::from_millis(i),
+                ..Completion::default()
+            })
+            .collect();
+        run.collected.completions_total = 39;
+        run
+    };
+    for runs in [vec![of("xcp", 2)], vec![of("xcp", 3), of("a <&> b", 3)]] {
+        let page = html::render(&Page::new(runs));
+        let figures = Figures::read(&page).expect("figures");
+        let dom = dom(&chromium, &folder, &page.replace("</body>", PRESS));
+        let (_, out) = dom.split_once("<pre id=\"out\">").expect("the script's end");
+        let text = decoded(out.split('<').next().unwrap());
+        let out: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        let drawn = out["drawn"].as_array().expect("figures");
+        let names: Vec<&str> = drawn.iter().filter_map(|one| one[0].as_str()).collect();
+        let listed = figures.list();
+        assert!(listed.iter().all(|one| names.contains(&one.name.as_str())), "{names:?}");
+        assert!(names.contains(&"completion-size") && names.contains(&"queue"));
+        let (one, two) = (Style::default(), Style { columns: Columns::Two, serif: true });
+        for drawn in drawn {
+            let figure = figures.figure(drawn[0].as_str().unwrap(), Panels::Auto).expect("it");
+            assert_eq!(drawn[1], figure.svg(&one));
+            assert_eq!(drawn[2], figure.svg(&two));
+            assert_eq!(drawn[3], figure.csv());
+        }
+        let figure = figures.figure("throughput", Panels::Auto).expect("it");
+        let files = &out["files"];
+        assert_eq!(files["throughput.svg"], figure.svg(&one));
+        assert_eq!(files["throughput.csv"], figure.csv());
+        assert_eq!(files["throughput.png"], serde_json::json!([0x89, b'P', b'N', b'G']));
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// A text that `encodeURIComponent` has written.
+fn decoded(text: &str) -> String {
+    let mut parts = text.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        bytes.push(u8::from_str_radix(&part[..2], 16).expect("two digits"));
+        bytes.extend(&part.as_bytes()[2..]);
+    }
+    String::from_utf8(bytes).expect("UTF-8")
+}
+
 /// The page of a sweep draws what is chosen: any figure over any parameter, and both ways up.
 #[test]
 fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
@@ -244,12 +326,12 @@ fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
         const choose = (box, at, value) => { \
           const select = document.querySelectorAll('#' + box + ' select')[at]; \
           select.value = value; select.dispatchEvent(new Event('change')); }; \
-        const drawn = (box) => document.querySelector('#' + box + ' svg').getAttribute('aria-label'); \
+        const drawn = (box) => document.querySelector('#' + box + ' [role=img]').getAttribute('aria-label'); \
         const count = (what) => document.querySelectorAll(what).length; \
         const before = drawn('lines'); \
         choose('lines', 1, 1); choose('map', 1, 1); choose('map', 2, 1); \
-        document.title = [before, drawn('lines'), count('#lines circle'), count('#lines .interval'), \
-          drawn('map'), count('#map .tile')].join('; '); })</script></body>";
+        document.title = [before, drawn('lines'), count('#lines .plot path title'), count('#lines .save button'), \
+          drawn('map'), count('#map rect title')].join('; '); })</script></body>";
     let Some(chromium) = chromium() else {
         println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
         return;
@@ -279,8 +361,8 @@ fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
     let page = html::render_sweep(&sweep, &[], "").replace("</body>", CHOOSE);
     let dom = dom(&chromium, &folder, &page);
     let (_, title) = dom.split_once("<title>").expect("a title");
-    let wanted = "utilisation against rate; utilisation against queue; 4; 4; \
-                  utilisation under cubic, by queue and rate; 6</title>";
+    let wanted = "Utilisation against rate; Utilisation against queue; 4; 3; \
+                  Utilisation under cubic by queue and rate; 6</title>";
     assert!(title.starts_with(wanted), "{}", &title[..160]);
     std::fs::remove_dir_all(&folder).unwrap();
 }

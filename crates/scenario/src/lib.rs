@@ -65,7 +65,7 @@ mod uses;
 
 pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity, nearest};
-pub use expect::{Basis, Evaluator, Expectation, Finding};
+pub use expect::{Basis, Evaluator, Expectation, Finding, MetricUnit};
 pub use loader::Loader;
 pub use overrides::whole_path;
 pub use reference::reference;

@@ -63,7 +63,7 @@ impl Leg {
 
     /// Sends a request to open.
     pub(crate) fn open(&mut self, header: Header) {
-        self.queue.push(header, false, |parts| Part::Open.put(parts));
+        self.queue.push(header, None, |parts| Part::Open.put(parts));
     }
 
     /// Sends a segment's content, in pieces if the path's packets are smaller than the packet that
@@ -74,16 +74,17 @@ impl Leg {
             Content::Empty => {
                 let length = segment.payload.get();
                 let part = Part::Empty { offset, length };
-                self.queue.push(header, false, |parts| part.put(parts));
+                self.queue.push(header, None, |parts| part.put(parts));
             }
             Content::Data { source, frame, mut within, bytes } => {
                 let most = self.channel.room().saturating_sub(DATA_FIELDS).max(1) as usize;
                 let mut rest = bytes;
                 loop {
                     let (piece, later) = rest.split_at(rest.len().min(most));
-                    let part = DataPart { offset, source, frame, within, bytes: piece, again };
-                    let has_data = !piece.is_empty();
-                    self.queue.push(header, has_data, |parts| Part::Data(part).put(parts));
+                    self.put(
+                        header,
+                        DataPart { offset, source, frame, within, bytes: piece, again },
+                    );
                     if later.is_empty() {
                         break;
                     }
@@ -92,6 +93,20 @@ impl Leg {
                     within += piece.len() as u64;
                 }
             }
+        }
+    }
+
+    /// Sends a data part: with those before it in the stream if they wait and leave room.
+    fn put(&mut self, header: Header, part: DataPart<'_>) {
+        let length = part.bytes.len() as u64;
+        let (end, size) = (part.offset + length, part.fields_len(length) + length);
+        let put = |parts: &mut Vec<u8>| Part::Data(part).put(parts);
+        let data_end = (length > 0).then_some(end);
+        let left = self.channel.room().checked_sub(size);
+        let waiting = left.and_then(|left| self.queue.continued(part.offset, left as usize));
+        match waiting.is_some_and(|waiting| self.channel.law().join(waiting, &header)) {
+            true => self.queue.extend(end, put),
+            false => self.queue.push(header, data_end, put),
         }
     }
 

@@ -12,7 +12,8 @@ const LEFT: usize = 1 << 20;
 #[derive(Clone, Copy, Debug)]
 struct Item {
     header: Header,
-    has_data: bool,
+    /// Stream offset where its data ends, if it carries any.
+    data_end: Option<u64>,
     begin: usize,
     end: usize,
 }
@@ -35,8 +36,13 @@ pub(crate) struct Packet<'a> {
 }
 
 impl Queue {
-    /// Adds a packet with the parts that `put` appends.
-    pub(crate) fn push(&mut self, header: Header, has_data: bool, put: impl FnOnce(&mut Vec<u8>)) {
+    /// Adds a packet with the parts that `put` appends, whose data ends at a stream offset.
+    pub(crate) fn push(
+        &mut self,
+        header: Header,
+        data_end: Option<u64>,
+        put: impl FnOnce(&mut Vec<u8>),
+    ) {
         if self.items.len() == MOST {
             return;
         }
@@ -49,7 +55,23 @@ impl Queue {
         }
         let begin = self.bytes.len();
         put(&mut self.bytes);
-        self.items.push_back(Item { header, has_data, begin, end: self.bytes.len() });
+        self.items.push_back(Item { header, data_end, begin, end: self.bytes.len() });
+    }
+
+    /// Header of the last packet, if its data ends at a stream offset, and it has at most `most`
+    /// bytes.
+    pub(crate) fn continued(&mut self, offset: u64, most: usize) -> Option<&mut Header> {
+        let last = self.items.back_mut()?;
+        let is_it = last.data_end == Some(offset) && last.end - last.begin <= most;
+        is_it.then_some(&mut last.header)
+    }
+
+    /// Adds a part to the last packet, whose data then ends at a stream offset.
+    pub(crate) fn extend(&mut self, data_end: u64, put: impl FnOnce(&mut Vec<u8>)) {
+        put(&mut self.bytes);
+        if let Some(last) = self.items.back_mut() {
+            (last.data_end, last.end) = (Some(data_end), self.bytes.len());
+        }
     }
 
     /// The next packet, if it has at most `room` bytes.
@@ -58,7 +80,7 @@ impl Queue {
         let item = self.items.front().copied().filter(fits)?;
         self.items.pop_front();
         let parts = &self.bytes[item.begin..item.end];
-        Some(Packet { header: item.header, has_data: item.has_data, parts })
+        Some(Packet { header: item.header, has_data: item.data_end.is_some(), parts })
     }
 }
 
@@ -70,13 +92,13 @@ mod tests {
     fn packets_leave_in_order_and_only_if_they_fit() {
         let mut queue = Queue::default();
         for size in [3, 5] {
-            queue.push(Header::None, true, |parts| parts.resize(parts.len() + size, size as u8));
+            queue.push(Header::None, Some(0), |parts| parts.resize(parts.len() + size, size as u8));
         }
         assert!(queue.pop(2).is_none());
         assert_eq!(queue.pop(3).unwrap().parts, [3; 3]);
         assert_eq!(queue.pop(9).unwrap().parts, [5; 5]);
         assert!(queue.pop(9).is_none());
-        (0..MOST + 2).for_each(|_| queue.push(Header::None, true, |parts| parts.push(1)));
+        (0..MOST + 2).for_each(|_| queue.push(Header::None, Some(0), |parts| parts.push(1)));
         assert_eq!(queue.items.len(), MOST);
     }
 
@@ -84,7 +106,7 @@ mod tests {
     fn memory_is_used_again_though_the_queue_is_never_empty() {
         let mut queue = Queue::default();
         let push = |queue: &mut Queue, byte| {
-            queue.push(Header::None, true, |parts| parts.resize(parts.len() + 1000, byte));
+            queue.push(Header::None, Some(0), |parts| parts.resize(parts.len() + 1000, byte));
         };
         push(&mut queue, 0);
         for i in 1..10_000u32 {
@@ -92,5 +114,21 @@ mod tests {
             assert_eq!(queue.pop(1000).unwrap().parts, [(i - 1) as u8; 1000]);
         }
         assert!(queue.bytes.len() < LEFT + 4000);
+    }
+
+    #[test]
+    fn a_part_joins_the_packet_that_it_continues() {
+        let mut queue = Queue::default();
+        assert!(queue.continued(0, 100).is_none());
+        queue.push(Header::None, Some(30), |parts| parts.extend([1; 40]));
+        assert!(queue.continued(29, 100).is_none(), "another place in the stream");
+        assert!(queue.continued(30, 39).is_none(), "too long to take more");
+        assert_eq!(queue.continued(30, 40), Some(&mut Header::None));
+        queue.extend(50, |parts| parts.extend([2; 25]));
+        assert!(queue.continued(50, 65).is_some());
+        queue.push(Header::None, None, |parts| parts.push(3));
+        assert!(queue.continued(50, 100).is_none(), "it is not the last");
+        assert_eq!(queue.pop(100).unwrap().parts, [[1; 40].as_slice(), &[2; 25]].concat());
+        assert!(!queue.pop(100).unwrap().has_data);
     }
 }

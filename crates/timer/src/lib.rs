@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::time::{
@@ -12,10 +13,20 @@ use rustix::time::{
     timerfd_settime,
 };
 use tokio::io::unix::AsyncFd;
+use tokio::time::Instant;
 
-/// A timer that is set anew for each wait.
+/// No time of a timer.
+const NEVER: u64 = u64::MAX;
+
+/// A timer. Of waits that follow each other, those that end later than one before them cost no
+/// system call: the earlier time passes first.
 #[derive(Debug)]
-pub struct Timer(AsyncFd<OwnedFd>);
+pub struct Timer {
+    file: AsyncFd<OwnedFd>,
+    start: Instant,
+    /// When the kernel's timer fires next, in nanoseconds since `start`.
+    set: AtomicU64,
+}
 
 impl Timer {
     /// A timer.
@@ -32,13 +43,20 @@ impl Timer {
             deprecated,
             reason = "its successor is unsafe, and an OwnedFd is what it asks for"
         )]
-        AsyncFd::new(timer).map(Timer)
+        let file = AsyncFd::new(timer)?;
+        Ok(Timer { file, start: Instant::now(), set: AtomicU64::new(NEVER) })
+    }
+
+    fn now(&self) -> u64 {
+        self.start.elapsed().as_nanos() as u64
     }
 
     /// Waits for this long; for ever without a time. If the wait is abandoned, the next one begins
     /// anew.
     pub async fn wait(&self, time: Option<Duration>) {
-        if self.try_to_wait(time).await.is_err() {
+        let nanos = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(NEVER);
+        let end = time.map_or(NEVER, |time| self.now().saturating_add(nanos(time)));
+        if self.wait_until(end).await.is_err() {
             // The kernel has no reason to refuse; if it does, a coarse wait is better than none.
             match time {
                 Some(time) => tokio::time::sleep(time).await,
@@ -47,27 +65,37 @@ impl Timer {
         }
     }
 
-    async fn try_to_wait(&self, time: Option<Duration>) -> io::Result<()> {
-        // Zero would stop the timer.
-        let time = time.map_or(Duration::ZERO, |time| time.max(Duration::from_nanos(1)));
-        let spec = |time: Duration| Timespec {
-            tv_sec: time.as_secs() as i64,
-            tv_nsec: i64::from(time.subsec_nanos()),
-        };
-        let once = Itimerspec { it_interval: spec(Duration::ZERO), it_value: spec(time) };
-        timerfd_settime(self.0.get_ref(), TimerfdTimerFlags::empty(), &once)?;
+    async fn wait_until(&self, end: u64) -> io::Result<()> {
         loop {
-            let mut ready = self.0.readable().await?;
+            if end < self.set.load(Ordering::Relaxed) {
+                self.set(end)?;
+            }
+            let mut ready = self.file.readable().await?;
             let read = ready.try_io(|fd| {
                 let mut count = [0; 8];
                 rustix::io::read(fd, &mut count).map_err(io::Error::from)
             });
-            match read {
-                Ok(done) => return done.map(|_| ()),
-                // It fired for an earlier wait.
-                Err(_not_yet) => {}
+            // It is readable once more if it fired and was set anew.
+            let Ok(fired) = read else { continue };
+            fired?;
+            self.set.store(NEVER, Ordering::Relaxed);
+            if end <= self.now() {
+                return Ok(());
             }
         }
+    }
+
+    fn set(&self, end: u64) -> io::Result<()> {
+        // Zero would stop the timer.
+        let time = end.saturating_sub(self.now()).max(1);
+        let spec = |time: u64| Timespec {
+            tv_sec: (time / 1_000_000_000) as i64,
+            tv_nsec: (time % 1_000_000_000) as i64,
+        };
+        let once = Itimerspec { it_interval: spec(0), it_value: spec(time) };
+        timerfd_settime(self.file.get_ref(), TimerfdTimerFlags::empty(), &once)?;
+        self.set.store(end, Ordering::Relaxed);
+        Ok(())
     }
 }
 
@@ -89,5 +117,17 @@ mod tests {
         tokio::time::timeout(Duration::ZERO, short.wait(Some(us(1)))).await.ok();
         let next = tokio::time::timeout(us(20_000), short.wait(None)).await;
         assert!(next.is_err(), "it was set anew, without an end");
+    }
+
+    #[tokio::test]
+    async fn a_later_wait_does_not_end_with_an_earlier_one() {
+        let (timer, ms) = (Timer::new().unwrap(), Duration::from_millis);
+        tokio::time::timeout(Duration::ZERO, timer.wait(Some(ms(2)))).await.ok();
+        let start = Instant::now();
+        timer.wait(Some(ms(20))).await;
+        assert!(start.elapsed() >= ms(20));
+        // One that ends sooner is not kept waiting by the one before.
+        tokio::time::timeout(Duration::ZERO, timer.wait(Some(ms(60_000)))).await.ok();
+        timer.wait(Some(ms(1))).await;
     }
 }

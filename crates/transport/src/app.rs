@@ -26,8 +26,7 @@ pub enum Writer {
         /// Payload rate.
         rate: Rate,
     },
-    /// Data that [`Sender::write`](crate::Sender::write) and
-    /// [`Sender::write_frame`](crate::Sender::write_frame) add.
+    /// Data that [`Sender::write`](crate::Sender::write) adds.
     Fed,
 }
 

@@ -1,7 +1,5 @@
 //! The sending application at work: how much of the stream it has written.
 
-use std::collections::VecDeque;
-
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::app::{PauseAfter, Writer};
@@ -22,8 +20,6 @@ pub(crate) struct Writing {
     pause_after: PauseAfter,
     /// Whether a writer of unlimited data is paused.
     held: bool,
-    /// Sizes of frames that were written one by one and not begun.
-    frames: VecDeque<u64>,
 }
 
 impl Writing {
@@ -36,7 +32,6 @@ impl Writing {
             interval: Duration::ZERO,
             pause_after: PauseAfter::Written,
             held: false,
-            frames: VecDeque::new(),
         };
         match *writer {
             Writer::Unlimited => all_at_once(u64::MAX, None),
@@ -57,7 +52,6 @@ impl Writing {
                     interval: pause,
                     pause_after,
                     held: false,
-                    frames: VecDeque::new(),
                 }
             }
             Writer::Constant { rate } => {
@@ -73,7 +67,6 @@ impl Writing {
                     interval,
                     pause_after,
                     held: false,
-                    frames: VecDeque::new(),
                 }
             }
         }
@@ -97,20 +90,6 @@ impl Writing {
         if self.left != Some(0) {
             self.written = self.written.saturating_add(size);
         }
-    }
-
-    /// Writes a frame, unless the writer has stopped.
-    pub(crate) fn write_frame(&mut self, size: u64) {
-        if self.left != Some(0) && size > 0 {
-            self.frames.push_back(size);
-            self.write(size);
-        }
-    }
-
-    /// Size of the frame that the sender begins; `usual` if frames are not written one by one.
-    #[inline]
-    pub(crate) fn begin_frame(&mut self, usual: u64) -> u64 {
-        self.frames.pop_front().unwrap_or(usual)
     }
 
     /// Writes what is due by `now`.

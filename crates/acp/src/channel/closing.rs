@@ -181,7 +181,8 @@ impl Closing {
         if self.reason == Some(CloseReason::Done) && self.over.is_none() {
             self.over = Some(now + LINGER);
         }
-        if core::mem::take(&mut self.is_asked) && self.is_other_whole {
+        if self.is_asked && self.is_other_whole {
+            self.is_asked = false;
             Part::Closed.put(parts);
         }
         if now < self.again {
@@ -202,5 +203,26 @@ impl Closing {
             let text = &text.as_bytes()[..text.len().min(LONGEST_TEXT)];
             Part::Reset { code, text }.put(parts);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Parts;
+
+    #[test]
+    fn who_asks_too_early_is_answered_once_all_is_there() {
+        let mut closing = Closing::default();
+        let mut says = |change: fn(&mut Closing)| {
+            change(&mut closing);
+            let mut parts = Vec::new();
+            closing.put(Time::ZERO, Duration::from_secs(60), &mut parts);
+            Parts::new(&parts).any(|part| part == Ok(Part::Closed))
+        };
+        assert!(!says(Closing::other_asks));
+        assert!(says(Closing::other_is_whole));
+        assert!(!says(|_| {}), "once");
+        assert!(says(Closing::other_asks), "again, if the answer was lost");
     }
 }

@@ -6,6 +6,7 @@
 //! member behind a switch has failed and has the rest of it.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 use bytes::{Buf, Bytes};
 use ratewire_laws::Header;
@@ -72,6 +73,8 @@ pub(super) struct Incoming {
     /// Acknowledgements that must not wait for the next arrival.
     acks: Vec<Ack>,
     is_ack_due: bool,
+    /// Whether the last range has found room.
+    has_room: bool,
 }
 
 impl Incoming {
@@ -90,26 +93,19 @@ impl Incoming {
             frames_broken: 0,
             acks: Vec::new(),
             is_ack_due: false,
+            has_room: true,
         }
     }
 
-    /// Handles data that has arrived; `keep` copies or shares its bytes.
-    pub(super) fn on_data(
-        &mut self,
-        now: Time,
-        part: &DataPart<'_>,
-        keep: impl FnOnce() -> Bytes,
-        header: &Header,
-        marked: bool,
-    ) -> Result<(), Violation> {
+    /// Handles data of a range that has [arrived](Incoming::arrive).
+    pub(super) fn on_data(&mut self, part: &DataPart<'_>) -> Result<(), Violation> {
         if part.frame > self.longest_frame {
             return Err("a frame is longer than this end takes");
         }
-        let length = part.bytes.len() as u64;
-        if self.arrive(now, part.offset, length, header, marked) {
-            let DataPart { source, frame, within, .. } = *part;
-            let stored = Stored::Data { source, frame, within, bytes: keep() };
-            self.store(part.offset, stored)?;
+        let &DataPart { offset, source, frame, within, bytes, .. } = part;
+        if self.is_new(offset, bytes.len() as u64) {
+            let bytes = Bytes::copy_from_slice(bytes);
+            self.store(offset, Stored::Data { source, frame, within, bytes })?;
         }
         Ok(())
     }
@@ -121,30 +117,29 @@ impl Incoming {
         offset: u64,
         length: u64,
     ) -> Result<(), Violation> {
-        if self.arrive(now, offset, length, &Header::None, false) {
+        self.arrive(now, &(offset..offset + length), &Header::None, false);
+        if self.is_new(offset, length) {
             self.store(offset, Stored::Empty { length })?;
         }
         Ok(())
     }
 
-    /// Tells the transport of an arrival. Returns whether the range has room and is not here yet.
-    fn arrive(
-        &mut self,
-        now: Time,
-        offset: u64,
-        length: u64,
-        header: &Header,
-        marked: bool,
-    ) -> bool {
+    /// Tells the transport of a packet's range.
+    pub(super) fn arrive(&mut self, now: Time, range: &Range<u64>, header: &Header, marked: bool) {
         if self.receiver.answers_first(marked) {
             self.acks.push(self.receiver.acknowledge(now));
         }
         let refused = self.receiver.refused();
-        let size = Size::new(length);
-        if self.receiver.on_data(now, offset, size, header, marked) == Reply::Now {
+        let size = Size::new(range.end - range.start);
+        if self.receiver.on_data(now, range.start, size, header, marked) == Reply::Now {
             self.is_ack_due = true;
         }
-        length > 0 && self.receiver.refused() == refused && offset + length > self.next
+        self.has_room = self.receiver.refused() == refused;
+    }
+
+    /// Whether a part of the last range has anything that is not here yet.
+    fn is_new(&self, offset: u64, length: u64) -> bool {
+        self.has_room && length > 0 && offset + length > self.next
     }
 
     fn store(&mut self, offset: u64, stored: Stored) -> Result<(), Violation> {

@@ -214,9 +214,11 @@ impl Connection {
         self.closing.reset(CloseReason::Local { code, text: text.to_string() });
     }
 
-    /// Notes that the other end has proved not to know the connection.
+    /// Notes that the other end has proved not to know the connection. If both ends have all and
+    /// only a word of that was missing, the other end has closed the connection and let go of it.
     pub fn forgotten(&mut self) {
-        self.closing.end(CloseReason::Forgotten);
+        let has_all = self.is_finished() && self.out.buffered() == 0 && self.inc.is_whole();
+        self.closing.end(if has_all { CloseReason::Done } else { CloseReason::Forgotten });
     }
 
     /// When to call [`Connection::on_timer`].

@@ -1,12 +1,14 @@
 //! Frames on their way to the other end.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
-use ratewire_transport::Sender;
-use ratewire_units::Bytes as Size;
+use ratewire_transport::{Segment, Sender};
+use ratewire_units::{Bytes as Size, Time};
 
+use super::DATA_FIELDS;
 use crate::frame::Frame;
-use crate::wire::varint;
+use crate::wire::{DataPart, varint};
 
 /// A frame until all of it is acknowledged.
 #[derive(Debug)]
@@ -22,6 +24,22 @@ impl Kept {
     fn len(&self) -> u64 {
         (self.head.len() + self.frame.data.len()) as u64
     }
+    fn end(&self) -> u64 {
+        self.start + self.len()
+    }
+
+    /// The part from a stream offset on, without its bytes.
+    fn part(&self, offset: u64, again: bool) -> DataPart<'static> {
+        let (frame, within) = (self.len(), offset - self.start);
+        DataPart { offset, source: 0, frame, within, bytes: &[], again }
+    }
+
+    /// Appends bytes of the frame.
+    fn copy(&self, within: u64, length: u64, out: &mut Vec<u8>) {
+        let (begin, end, head) = (within as usize, (within + length) as usize, self.head.len());
+        out.extend_from_slice(&self.head[begin.min(head)..end.min(head)]);
+        out.extend_from_slice(&self.frame.data[begin.max(head) - head..end.max(head) - head]);
+    }
 }
 
 /// The outgoing direction.
@@ -32,12 +50,6 @@ pub(super) struct Outgoing {
     /// Length of the stream so far.
     end: u64,
     frames_sent: u64,
-}
-
-/// The place of a packet's data in its frame.
-pub(super) struct Place {
-    pub(super) frame: u64,
-    pub(super) within: u64,
 }
 
 impl Outgoing {
@@ -67,7 +79,7 @@ impl Outgoing {
         varint::put(&mut head, frame.id);
         let kept = Kept { start: self.end, head, frame };
         self.end += kept.len();
-        self.sender.write_frame(Size::new(kept.len()));
+        self.sender.write(Size::new(kept.len()));
         self.frames.push_back(kept);
         self.frames_sent += 1;
     }
@@ -76,7 +88,7 @@ impl Outgoing {
     pub(super) fn forget_acknowledged(&mut self) -> bool {
         let before = self.frames.len();
         let below = self.sender.acknowledged();
-        while self.frames.front().is_some_and(|first| first.start + first.len() <= below) {
+        while self.frames.front().is_some_and(|first| first.end() <= below) {
             self.frames.pop_front();
         }
         self.frames.len() < before
@@ -87,23 +99,71 @@ impl Outgoing {
         self.frames.iter().map(|kept| kept.frame.clone()).collect()
     }
 
-    /// Appends bytes of the stream that lie within a frame.
-    pub(super) fn copy(&self, offset: u64, length: u64, out: &mut Vec<u8>) {
-        let Some(kept) = self.at(offset) else { return };
-        let within = (offset - kept.start) as usize;
-        let (end, head) = (within + length as usize, kept.head.len());
-        out.extend(&kept.head[within.min(head)..end.min(head)]);
-        out.extend(&kept.frame.data[within.max(head) - head..end.max(head) - head]);
+    /// The next packet of the transport, for one whose data parts have `room` bytes. It carries a
+    /// part of one frame, or whole frames that fit together.
+    pub(super) fn poll_transmit(&mut self, now: Time, room: u64) -> Option<Segment> {
+        let frames = &self.frames;
+        self.sender.poll_transmit_within(now, |offset, most| fit(frames, offset, most, room))
     }
 
-    /// The place in its frame of the byte at an offset.
-    pub(super) fn place(&self, offset: u64) -> Option<Place> {
-        let kept = self.at(offset)?;
-        Some(Place { frame: kept.len(), within: offset - kept.start })
+    /// Whether the other end has acknowledged all data of a packet of the transport.
+    pub(super) fn is_acknowledged(&self, segment: &Segment) -> bool {
+        let end = segment.offset + segment.payload.get();
+        segment.payload > Size::ZERO && end <= self.sender.acknowledged()
     }
 
-    fn at(&self, offset: u64) -> Option<&Kept> {
-        let index = self.frames.partition_point(|kept| kept.start + kept.len() <= offset);
-        self.frames.get(index).filter(|kept| kept.start <= offset)
+    /// Appends the parts for a range of the stream until `parts` has `room` bytes. Returns the
+    /// offset up to which they go. Frames that are acknowledged are left out.
+    pub(super) fn put(
+        &self,
+        range: Range<u64>,
+        again: bool,
+        room: u64,
+        parts: &mut Vec<u8>,
+    ) -> u64 {
+        let Range { start, end } = range;
+        for kept in self.frames.range(index(&self.frames, start)..) {
+            let offset = kept.start.max(start);
+            if offset >= end {
+                break;
+            }
+            let part = kept.part(offset, again);
+            let length = end.min(kept.end()) - offset;
+            let left = room.saturating_sub(parts.len() as u64);
+            if part.fields_len(length) + length <= left {
+                part.put_fields(length, parts);
+                kept.copy(part.within, length, parts);
+            } else if parts.is_empty() && left > DATA_FIELDS {
+                // A packet that was sent on a path for larger ones goes in pieces.
+                let length = left - DATA_FIELDS;
+                part.put_fields(length, parts);
+                kept.copy(part.within, length, parts);
+                return offset + length;
+            } else {
+                return offset;
+            }
+        }
+        end
     }
+}
+
+/// Index of the frame with the byte at a stream offset.
+fn index(frames: &VecDeque<Kept>, offset: u64) -> usize {
+    frames.partition_point(|kept| kept.end() <= offset)
+}
+
+/// How much of the stream from an offset one packet carries, at most `most` bytes.
+fn fit(frames: &VecDeque<Kept>, offset: u64, most: u64, room: u64) -> u64 {
+    let mut frames = frames.range(index(frames, offset)..).peekable();
+    let first = frames.peek().map_or(most, |first| (first.end() - offset).min(most));
+    let (mut sum, mut left) = (0, room);
+    for kept in frames {
+        let length = kept.len();
+        let needs = length + kept.part(kept.start, true).fields_len(length);
+        if kept.start < offset || sum + length > most || needs > left {
+            break;
+        }
+        (sum, left) = (sum + length, left - needs);
+    }
+    sum.max(first)
 }

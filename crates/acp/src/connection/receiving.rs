@@ -2,7 +2,6 @@
 
 use std::net::SocketAddr;
 
-use bytes::Bytes;
 use ratewire_laws::Header;
 use ratewire_units::Time;
 
@@ -26,34 +25,36 @@ impl Connection {
         datagram: &mut [u8],
         marked: bool,
     ) -> Result<(), Violation> {
-        let Some(Opened { header, parts }) = self.channel.open(now, from, datagram) else {
+        let Some(Opened { mut header, parts }) = self.channel.open(now, from, datagram) else {
             return Ok(());
         };
-        for part in Parts::new(&datagram[parts]) {
+        let mut parts = Parts::new(&datagram[parts]);
+        let mut run = 0..0;
+        while let Some(part) = parts.next() {
             let part = part.map_err(|_| "a part cannot be read")?;
-            match self.channel.take(from, &part) {
-                Taken::No => self.take_part(now, &part, &header, marked)?,
-                Taken::Yes => {}
-                Taken::Resized => self.resize(),
+            match (self.channel.take(from, &part), &part) {
+                (Taken::No, Part::Data(data)) => {
+                    // Frames that share a packet arrive at once: the transport counts packets.
+                    if data.offset != run.start || run.is_empty() {
+                        run = data.offset..parts.run_end(data);
+                        let header = core::mem::replace(&mut header, Header::None);
+                        self.inc.arrive(now, &run, &header, marked);
+                    }
+                    run.start += data.bytes.len() as u64;
+                    self.inc.on_data(data)?;
+                    self.look_at_end();
+                }
+                (Taken::No, _) => self.take_part(now, &part, &header)?,
+                (Taken::Yes, _) => {}
+                (Taken::Resized, _) => self.resize(),
             }
         }
         Ok(())
     }
 
-    fn take_part(
-        &mut self,
-        now: Time,
-        part: &Part<'_>,
-        header: &Header,
-        marked: bool,
-    ) -> Result<(), Violation> {
+    fn take_part(&mut self, now: Time, part: &Part<'_>, header: &Header) -> Result<(), Violation> {
         match part {
             Part::Open => self.inc.open(now, header),
-            Part::Data(data) => {
-                let keep = || Bytes::copy_from_slice(data.bytes);
-                self.inc.on_data(now, data, keep, header, marked)?;
-                self.look_at_end();
-            }
             Part::Empty { offset, length } => {
                 self.inc.on_empty(now, *offset, *length)?;
                 self.look_at_end();
@@ -69,8 +70,9 @@ impl Connection {
                 let text = String::from_utf8_lossy(text).into_owned();
                 self.closing.end(CloseReason::Reset { code: *code, text });
             }
-            // The channel's.
-            Part::Padding
+            // The channel's, and the caller's.
+            Part::Data(_)
+            | Part::Padding
             | Part::Ping(_)
             | Part::Pong(_)
             | Part::Challenge(_)

@@ -4,8 +4,7 @@ use ratewire_laws::Header;
 use ratewire_transport::{Segment, SegmentKind};
 use ratewire_units::{Bytes as Size, Time};
 
-use super::outgoing::Place;
-use super::{Connection, DATA_FIELDS};
+use super::Connection;
 use crate::channel::Transmit;
 use crate::wire::{DataPart, Part};
 
@@ -29,17 +28,23 @@ impl Connection {
         }
         let (mut header, mut has_data) = (Header::None, false);
         let (room, sends_data) = (self.channel.room(), self.closing.sends_data());
+        let before = parts.len();
         let next = match is_known && sends_data {
-            true => self.held.take().or_else(|| self.out.sender.poll_transmit(now)),
+            true => self
+                .held
+                .take()
+                .filter(|held| !self.out.is_acknowledged(held))
+                .or_else(|| self.out.poll_transmit(now, room.saturating_sub(before as u64))),
             false => None,
         };
         if let Some(segment) = next {
-            let size = segment.payload.get() + DATA_FIELDS;
-            if parts.is_empty() || parts.len() as u64 + size <= room {
-                (header, has_data) = (segment.header, segment.payload > Size::ZERO);
-                self.put_segment(&segment, room, &mut parts);
-            } else {
+            let rest = self.put_segment(&segment, room, &mut parts);
+            if rest.is_some() && before > 0 {
+                parts.truncate(before);
                 self.held = Some(segment);
+            } else {
+                (header, has_data) = (segment.header, segment.payload > Size::ZERO);
+                self.held = rest;
             }
         }
         let sealed = (!parts.is_empty()).then(|| self.channel.seal(now, to, &header, &parts, out));
@@ -56,20 +61,20 @@ impl Connection {
         }
     }
 
-    fn put_segment(&mut self, segment: &Segment, room: u64, parts: &mut Vec<u8>) {
-        let SegmentKind::Data { again } = segment.kind else { return Part::Open.put(parts) };
-        // A packet that was sent on a path for larger ones goes in pieces.
-        let length = segment.payload.get().min(room - parts.len() as u64 - DATA_FIELDS);
-        let nowhere = Place { frame: 0, within: 0 };
-        let Place { frame, within } = self.out.place(segment.offset).unwrap_or(nowhere);
-        let (offset, source) = (segment.offset, 0);
-        let data = DataPart { offset, source, frame, within, bytes: &[], again };
-        data.put_fields(length, parts);
-        self.out.copy(offset, length, parts);
-        let rest = segment.payload.get() - length;
-        if rest > 0 {
-            let offset = segment.offset + length;
-            self.held = Some(Segment { offset, payload: Size::new(rest), ..*segment });
+    /// Appends the parts of a packet of the transport. Returns what of it has no room.
+    fn put_segment(&self, segment: &Segment, room: u64, parts: &mut Vec<u8>) -> Option<Segment> {
+        let SegmentKind::Data { again } = segment.kind else {
+            Part::Open.put(parts);
+            return None;
+        };
+        let end = segment.offset + segment.payload.get();
+        if segment.payload == Size::ZERO {
+            // It asks for the receiver's window.
+            let empty = DataPart { offset: end, source: 0, frame: 0, within: 0, bytes: &[], again };
+            Part::Data(empty).put(parts);
         }
+        let offset = self.out.put(segment.offset..end, again, room, parts);
+        let payload = Size::new(end - offset);
+        (offset < end).then_some(Segment { offset, payload, ..*segment })
     }
 }

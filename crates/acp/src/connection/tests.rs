@@ -8,7 +8,7 @@ use ratewire_laws::Header;
 
 use super::*;
 use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
-use crate::wire::{DataPart, Params, Part};
+use crate::wire::{DataPart, Params, Part, Parts};
 
 const DELAY: Duration = Duration::from_millis(5);
 
@@ -170,6 +170,53 @@ fn frames_of_all_sizes_arrive_whole_and_in_order() {
 }
 
 #[test]
+fn small_frames_share_packets() {
+    let sent = frames(&[40; 300]);
+    for law in ["xcp", "cubic"] {
+        let mut pair = Pair::new(law, CLEAN, |_| {});
+        let got = pair.exchange(&sent);
+        assert!(got[0] == sent && got[1] == sent, "{law}");
+        let packets = pair.ends[0].metrics().packets_sent;
+        assert!(packets < 60, "{law}: {packets} packets with 300 frames");
+    }
+    // The path gets narrower: a packet goes again in pieces, and no frame is torn without need.
+    let mut pair = Pair::new("cubic", CLEAN, |_| {});
+    let mut pass = |sent: &[Frame], largest, until| {
+        pair.path.largest = largest;
+        sent.iter().for_each(|frame| pair.ends[0].write(frame.clone()).unwrap());
+        while pair.step(until) {}
+        let got: Vec<Frame> = std::iter::from_fn(|| pair.ends[1].read()).collect();
+        assert!(got == sent, "{} of {}", got.len(), sent.len());
+        pair.ends[0].metrics().datagram
+    };
+    assert_eq!(pass(&frames(&[20_000; 3]), 65_535, Time::from_secs(5)), Size::new(1452));
+    assert_eq!(pass(&sent, 1300, Time::from_secs(60)), Size::new(1200));
+}
+
+#[test]
+fn packets_are_a_part_of_a_frame_or_whole_frames() {
+    let sizes = [100, 500, 500, 500, 3000, 10, 10, 2000];
+    let mut pair = Pair::new("cubic", CLEAN, |_| {});
+    while pair.step(Time::from_millis(100)) {}
+    frames(&sizes).into_iter().for_each(|frame| pair.ends[0].write(frame).unwrap());
+    let mut packets = Vec::new();
+    let (mut packet, keys) = (Vec::new(), pair.addresses[0]);
+    while pair.ends[0].poll_transmit(pair.now, &mut packet).is_some() {
+        let mut bytes = core::mem::take(&mut packet);
+        let opened = pair.ends[1].channel.open(pair.now, keys, &mut bytes).unwrap();
+        let parts = Parts::new(&bytes[opened.parts]).map(|part| match part.unwrap() {
+            Part::Data(data) => (data.within, data.bytes.len() as u64, data.frame),
+            other => panic!("{other:?}"),
+        });
+        packets.push(parts.collect::<Vec<_>>());
+    }
+    let is_whole = |part: &(u64, u64, u64)| part.0 == 0 && part.1 == part.2;
+    assert!(packets.iter().all(|parts| parts.len() == 1 || parts.iter().all(is_whole)));
+    let lengths: Vec<usize> = packets.iter().map(Vec::len).collect();
+    assert_eq!(lengths, [3, 1, 1, 1, 1, 2, 1, 1], "{packets:?}");
+}
+
+#[test]
 fn a_bad_path_changes_nothing() {
     let sizes: Vec<usize> = (0..400).map(|n| n * 37 % 9000).collect();
     let sent = frames(&sizes);
@@ -257,6 +304,24 @@ fn a_reset_is_told_to_the_other_end() {
     assert_eq!(pair.ends[1].closed(), Some(&told));
     assert_eq!(told.to_string(), "the other end has reset the connection: enough (code 7)");
     assert!(pair.ends[0].write(Frame::new(0, "late")).is_err());
+}
+
+#[test]
+fn an_end_that_let_go_after_all_had_arrived_has_closed() {
+    for writes in [false, true] {
+        let mut pair = Pair::new("cubic", CLEAN, |_| {});
+        frames(&[10; 3]).into_iter().for_each(|frame| pair.ends[0].write(frame).unwrap());
+        pair.ends[1].close();
+        while pair.step(Time::from_secs(1)) {}
+        assert!(pair.ends[0].is_at_end() && pair.ends[0].closed().is_none());
+        if writes {
+            pair.ends[0].write(Frame::new(9, "nobody has this")).unwrap();
+        }
+        pair.ends[0].close();
+        pair.ends[0].forgotten();
+        let expected = if writes { CloseReason::Forgotten } else { CloseReason::Done };
+        assert_eq!(pair.ends[0].closed(), Some(&expected));
+    }
 }
 
 #[test]

@@ -79,6 +79,15 @@ impl Shared {
     }
 }
 
+/// The address for a client of a server at this address: any of this host's, or loopback's.
+pub fn local_for(server: SocketAddr) -> SocketAddr {
+    match (server.ip().is_loopback(), server.is_ipv4()) {
+        (true, _) => SocketAddr::new(server.ip(), 0),
+        (false, true) => SocketAddr::from(([0, 0, 0, 0], 0)),
+        (false, false) => SocketAddr::from(([0; 16], 0)),
+    }
+}
+
 /// A UDP socket with connections. When the last copy of the value is dropped, the socket is closed
 /// as soon as its connections are over.
 #[derive(Clone)]
@@ -247,10 +256,15 @@ impl Connection {
         let mut hub = self.shared.hub();
         let slot = hub.slot(self.id).ok_or(Error::Shut)?;
         let result = act(&mut slot.connection);
+        self.touch(hub);
+        Ok(result)
+    }
+
+    /// Lets the connection's packets be sent.
+    fn touch(&self, mut hub: MutexGuard<'_, Hub>) {
         hub.touch(self.id);
         drop(hub);
         self.shared.wake.notify_one();
-        Ok(result)
     }
 
     /// Reads something of the connection.
@@ -282,33 +296,39 @@ impl Connection {
     /// # Errors
     /// When the connection is over, or the frame is longer than the other end takes.
     pub async fn send(&self, frame: Frame) -> Result<(), Error> {
-        let longest = self.look(|core| core.longest_frame().get())?;
+        let mut left = self.try_send(frame)?;
+        if left.is_none() {
+            return Ok(());
+        }
+        self.until(|| {
+            left = left.take().map_or(Ok(None), |frame| self.try_send(frame))?;
+            Ok(left.is_none().then_some(()))
+        })
+        .await
+    }
+
+    /// Sends a frame if the send buffer has room for it. Returns the frame if there is none.
+    ///
+    /// # Errors
+    /// As [`Connection::send`].
+    pub fn try_send(&self, frame: Frame) -> Result<Option<Frame>, Error> {
+        let mut hub = self.shared.hub();
+        let core = &mut hub.slot(self.id).ok_or(Error::Shut)?.connection;
+        let longest = core.longest_frame().get();
         if frame.data.len() as u64 > longest {
             return Err(Error::TooLong { longest });
         }
-        let mut frame = Some(frame);
-        self.until(|| {
-            // A touched connection wakes its users: one that waits here must not touch it.
-            let may_end = |core: &Core| core.is_writable() || core.is_finished();
-            if !self.look(|core| may_end(core) || core.closed().is_some())? {
-                return Ok(None);
-            }
-            let Some(next) = frame.take() else { return Ok(Some(())) };
-            let (written, closed) = self.with(|core| {
-                let written = core.write(next);
-                (written, core.closed().cloned())
-            })?;
-            match (written, closed) {
-                (Ok(()), _) => Ok(Some(())),
-                (Err(_), Some(reason)) => Err(Error::Closed(reason)),
-                (Err(_), None) if self.look(Core::is_finished)? => Err(Error::Finished),
-                (Err(next), None) => {
-                    frame = Some(next);
-                    Ok(None)
-                }
-            }
-        })
-        .await
+        if let Some(reason) = core.closed() {
+            return Err(Error::Closed(reason.clone()));
+        }
+        if core.is_finished() {
+            return Err(Error::Finished);
+        }
+        if let Err(frame) = core.write(frame) {
+            return Ok(Some(frame));
+        }
+        self.touch(hub);
+        Ok(None)
     }
 
     /// The next frame; `None` when the other end has sent its last.
@@ -316,21 +336,27 @@ impl Connection {
     /// # Errors
     /// When the connection ends otherwise.
     pub async fn receive(&self) -> Result<Option<Frame>, Error> {
-        self.until(|| {
-            let (is_readable, is_at_end) =
-                self.look(|core| (core.is_readable(), core.is_at_end()))?;
-            if is_readable {
-                return self.with(Core::read).map(Some);
-            }
-            if !is_at_end {
-                return Ok(None);
-            }
-            match self.look(|core| core.closed().cloned())? {
-                None | Some(CloseReason::Done) => Ok(Some(None)),
-                Some(reason) => Err(Error::Closed(reason)),
-            }
-        })
-        .await
+        match self.try_receive()? {
+            Some(next) => Ok(next),
+            None => self.until(|| self.try_receive()).await,
+        }
+    }
+
+    /// What [`Connection::receive`] returns, if it need not wait.
+    fn try_receive(&self) -> Result<Option<Option<Frame>>, Error> {
+        let mut hub = self.shared.hub();
+        let core = &mut hub.slot(self.id).ok_or(Error::Shut)?.connection;
+        if let Some(frame) = core.read() {
+            self.touch(hub);
+            return Ok(Some(Some(frame)));
+        }
+        if !core.is_at_end() {
+            return Ok(None);
+        }
+        match core.closed() {
+            None | Some(CloseReason::Done) => Ok(Some(None)),
+            Some(reason) => Err(Error::Closed(reason.clone())),
+        }
     }
 
     /// Sends no more frames, and waits until the other end has all and has sent its last.

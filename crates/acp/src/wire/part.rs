@@ -39,6 +39,12 @@ pub struct DataPart<'a> {
 }
 
 impl DataPart<'_> {
+    /// Bytes that the part has beside `length` bytes of data.
+    pub fn fields_len(&self, length: u64) -> u64 {
+        let fields = [self.offset, self.source, self.frame, self.within, length];
+        1 + fields.iter().map(|field| varint::len(*field) as u64).sum::<u64>()
+    }
+
     /// Appends the fields; `length` bytes of data are to follow.
     pub fn put_fields(&self, length: u64, out: &mut Vec<u8>) {
         out.push(4 + u8::from(self.again));
@@ -163,6 +169,16 @@ impl<'a> Parts<'a> {
     /// The parts in these bytes.
     pub fn new(bytes: &'a [u8]) -> Parts<'a> {
         Parts { rest: bytes }
+    }
+
+    /// Where the data ends that `first` begins and the parts after it continue.
+    pub fn run_end(&self, first: &DataPart<'_>) -> u64 {
+        let end = first.offset + first.bytes.len() as u64;
+        let continued = self.clone().map_while(Result::ok).try_fold(end, |end, part| match part {
+            Part::Data(data) if data.offset == end => Ok(end + data.bytes.len() as u64),
+            _ => Err(end),
+        });
+        continued.unwrap_or_else(|end| end)
     }
 
     fn read(&mut self) -> Result<Part<'a>, WireError> {

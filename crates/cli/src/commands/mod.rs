@@ -12,6 +12,7 @@ pub(crate) mod lists;
 #[cfg(feature = "live")]
 pub(crate) mod live;
 pub(crate) mod load;
+pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;
 pub(crate) mod shell;

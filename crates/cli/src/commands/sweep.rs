@@ -16,6 +16,9 @@ use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;
 
+/// Failed runs that are told one by one.
+const MOST_TOLD: usize = 10;
+
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The scenario's file
@@ -38,6 +41,9 @@ pub(crate) struct Args {
     /// Write no files
     #[arg(long, conflicts_with = "out")]
     no_files: bool,
+    /// Carry out runs that were finished before once more, as after a change of Ratewire itself
+    #[arg(long, conflicts_with = "no_files")]
+    anew: bool,
     /// Print every run as JSON in place of a table
     #[arg(long)]
     json: bool,
@@ -67,7 +73,10 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
         Place::choose(args.out.as_deref(), Path::new(&name), SWEEP, &digest)
     });
     let out = place.as_ref().map(|place| place.folder.as_path());
-    let ready = planned.open_in(out).map_err(failed)?;
+    let mut ready = planned.open_in(out).map_err(failed)?;
+    if args.anew {
+        ready = ready.anew();
+    }
     let pending = ready.pending();
     let before = planned.runs() - pending.len();
     if before > 0 {
@@ -133,9 +142,12 @@ fn tell(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exit {
         );
         exits.push(Exit::Interrupted);
     }
-    for failed in failures {
+    for failed in failures.iter().take(MOST_TOLD) {
         tell!("ratewire: the run of {} is missing:", failed.run);
         exits.push(fail(&failed.error));
+    }
+    if let Some(more) = failures.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+        tell!("ratewire: {more} more runs are missing");
     }
     Exit::of(exits)
 }

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ratewire_acp::{Connection, Endpoint, Error, Frame};
+use ratewire_acp::{Connection, Endpoint, Error, Frame, local_for};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Expect;
 use tokio::sync::Notify;
@@ -52,13 +52,9 @@ pub(super) struct Uplink {
 
 impl Uplink {
     pub(super) fn open(config: &GatewayConfig) -> Result<Uplink, OpenError> {
-        let any: SocketAddr = match (config.switch.ip().is_loopback(), config.switch.is_ipv4()) {
-            (true, _) => SocketAddr::new(config.switch.ip(), 0),
-            (false, true) => SocketAddr::from(([0, 0, 0, 0], 0)),
-            (false, false) => SocketAddr::from(([0; 16], 0)),
-        };
+        let endpoint = Endpoint::client(local_for(config.switch), config.acp.clone());
         Ok(Uplink {
-            endpoint: Endpoint::client(any, config.acp.clone()).map_err(OpenError::Acp)?,
+            endpoint: endpoint.map_err(OpenError::Acp)?,
             switch: config.switch,
             timeout: config.timeout,
             connection: RefCell::default(),
@@ -81,17 +77,23 @@ impl Uplink {
         let pending = Pending { client: Rc::clone(client), place, expect, since, is_sent: false };
         self.pending.borrow_mut().insert(id, pending);
         let frame = Frame::new(id, request.encode());
+        let connection = self.connection.borrow().clone();
+        // Nearly always there is room, and nothing to wait for.
+        if let Some(Ok(None)) = connection.map(|connection| connection.try_send(frame.clone())) {
+            return self.note_sent(id);
+        }
         let why = match tokio::time::timeout(self.timeout, self.send(frame)).await {
-            Ok(Ok(())) => {
-                if let Some(pending) = self.pending.borrow_mut().get_mut(&id) {
-                    pending.is_sent = true;
-                }
-                return;
-            }
+            Ok(Ok(())) => return self.note_sent(id),
             Ok(Err(error)) => reason(&error),
             Err(_) => UNSENT.to_string(),
         };
         self.settle(id, Answer::Failed(why.into()));
+    }
+
+    fn note_sent(&self, id: u64) {
+        if let Some(pending) = self.pending.borrow_mut().get_mut(&id) {
+            pending.is_sent = true;
+        }
     }
 
     /// Sends a frame, by another connection if the one at hand ends meanwhile.

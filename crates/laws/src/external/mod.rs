@@ -261,6 +261,16 @@ impl<L: ExternalLaw> Divisible for Typed<L> {
             self.rewrite(header, |header| headers.redeclare(header, factor, rtt));
         }
     }
+    fn part(&self, header: &mut ExternalHeader, share: f64) {
+        if let Ok(headers) = self.law.junction() {
+            self.rewrite(header, |header| headers.part(header, share));
+        }
+    }
+    fn join(&self, header: &mut ExternalHeader, other: &ExternalHeader) {
+        if let (Ok(headers), Some(other)) = (self.law.junction(), self.unpack(other)) {
+            self.rewrite(header, |header| headers.join(header, &other));
+        }
+    }
     fn fed_back(&self, header: &ExternalHeader) -> Throughput {
         match (self.law.junction(), self.unpack(header)) {
             (Ok(headers), Some(header)) => headers.fed_back(&header),

@@ -51,6 +51,12 @@ pub trait Divisible {
     fn declared(&self, header: &Self::Header, packet: Bytes) -> Option<Declared>;
     /// Changes a data header into that of a flow `factor` times as fast with the round trip `rtt`.
     fn redeclare(&self, header: &mut Self::Header, factor: f64, rtt: Duration);
+    /// Changes the data header of a packet into that of a part with this share of its bytes. Only
+    /// headers that are about their packet change: the parts' say together what the packet's says.
+    fn part(&self, _header: &mut Self::Header, _share: f64) {}
+    /// Changes a part's data header into that of a packet that also carries another part of the
+    /// flow: the opposite of [`Divisible::part`].
+    fn join(&self, _header: &mut Self::Header, _other: &Self::Header) {}
     /// Feedback in an acknowledgement's header, in the unit of [`Divisible::feedback`].
     fn fed_back(&self, header: &Self::Header) -> Throughput;
     /// Writes the feedback of an acknowledgement's header.

@@ -202,6 +202,29 @@ macro_rules! dispatch {
                     _ => {}
                 }
             }
+            /// See [`Divisible::part`](crate::junction::Divisible::part); a header of another law
+            /// is left as it is.
+            pub fn part(&self, header: &mut Header, share: f64) {
+                match (self, header) {
+                    $((AnyLaw::$variant(law), Header::$variant(h)) => {
+                        if let Ok(headers) = law.junction() {
+                            headers.part(h, share);
+                        }
+                    })*
+                    _ => {}
+                }
+            }
+            /// See [`Divisible::join`](crate::junction::Divisible::join). Returns whether the two
+            /// are headers of one packet now: both must be of this law, or none.
+            pub fn join(&self, header: &mut Header, other: &Header) -> bool {
+                match (self, header, other) {
+                    (_, Header::None, Header::None) => true,
+                    $((AnyLaw::$variant(law), Header::$variant(h), Header::$variant(o)) => {
+                        law.junction().map(|headers| headers.join(h, o)).is_ok()
+                    })*
+                    _ => false,
+                }
+            }
             /// See [`Divisible::fed_back`](crate::junction::Divisible::fed_back); nothing of
             /// another law's header.
             pub fn fed_back(&self, header: &Header) -> Option<Throughput> {

@@ -178,15 +178,25 @@ pub fn check_page(path: &Path) -> Result<(), Error> {
 /// Writes a page in one step, with missing folders; if this fails, an earlier page is unchanged.
 pub fn write_page(path: &Path, text: &str) -> Result<(), Error> {
     check_page(path)?;
+    write_whole(path, text.as_bytes())
+}
+
+/// Writes a file in one step, with missing folders, in the place of any earlier file.
+///
+/// If this fails, the earlier file is unchanged.
+pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    if path.is_dir() {
+        return Err(Error::refused(path, "it is a folder; name a file"));
+    }
     path.parent().map_or(Ok(()), make_folder)?;
     // The target of a symbolic link is written, and the link stays.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     if path.exists() && !path.is_file() {
-        return fs::write(&path, text).map_err(|e| Error::write(&path, e));
+        return fs::write(&path, bytes).map_err(|e| Error::write(&path, e));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
-    let written = File::create_new(&made).and_then(|mut file| file.write_all(text.as_bytes()));
+    let written = File::create_new(&made).and_then(|mut file| file.write_all(bytes));
     let put = written.and_then(|()| fs::rename(&made, &path));
     put.map_err(|e| {
         let _ = fs::remove_file(&made);

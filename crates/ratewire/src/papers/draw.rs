@@ -2,7 +2,7 @@
 
 use ratewire_report::html;
 use ratewire_report::html::papers::{Claims, Line, Panel, SweepPlot};
-use ratewire_scenario::{Finding, Scenario};
+use ratewire_scenario::{Finding, MetricUnit, Scenario};
 
 use super::{Name, PaperFigure, is_metric};
 use crate::Run;
@@ -93,7 +93,10 @@ fn sweep_of(
         title: metric.replace('_', " "),
         over: sweep.over.clone(),
         logarithmic: sweep.logarithmic,
-        show: Box::new(move |value| unit.map_or_else(String::new, |unit| unit.show(value))),
+        unit: match unit {
+            Some(MetricUnit::Share) => "share",
+            unit => unit.map_or("", MetricUnit::symbol),
+        },
         lines,
         claimed,
     }

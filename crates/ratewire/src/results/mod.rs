@@ -6,6 +6,7 @@ mod samples;
 
 use std::path::Path;
 
+use ratewire_report::draw::{Figure, Panels};
 use ratewire_report::{
     CheckedExpectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
 };
@@ -15,7 +16,7 @@ pub use run::Run;
 pub use samples::Samples;
 
 use crate::provenance::ExperimentRecord;
-use crate::{Error, Interrupted, folder};
+use crate::{Error, Figures, Interrupted, folder};
 
 /// Results of an experiment: its runs, in the order of laws, worlds and seeds.
 ///
@@ -163,6 +164,34 @@ impl Results {
     /// page cannot be written. An existing file is then unchanged.
     pub fn report(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         folder::write_page(path.as_ref(), &html::render(&self.page()))
+    }
+
+    /// The figures of the page, to be drawn for a paper.
+    pub fn figures(&self) -> Figures {
+        Figures::of_page("results".into(), &html::render(&self.page()))
+    }
+
+    /// A figure of the page by its name: `throughput`, `queue`, `queue/LINK`.
+    ///
+    /// ```
+    /// # let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
+    /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n\
+    /// #   [[flow]]\nfrom = 's1'\nto = 'd1'\n";
+    /// use ratewire::Style;
+    ///
+    /// let experiment = ratewire::Experiment::parse("hello.toml", text)?;
+    /// let results = experiment.laws(["xcp", "cubic"]).run()?;
+    /// let figure = results.plot("queue")?;
+    /// assert_eq!(figure.y.label(), "Queue (packets)");
+    /// let style = Style { serif: true, ..Style::default() };
+    /// assert!(figure.svg(&style).starts_with("<svg"));
+    /// # Ok::<(), ratewire::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Figure`] if no figure has this name.
+    pub fn plot(&self, figure: &str) -> Result<Figure, Error> {
+        self.figures().figure(figure, Panels::Auto)
     }
 
     /// Figures of all runs and the expectations, as in `summary.json`.

@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::experiment::without_repeats;
-use crate::provenance::{ExperimentRecord, Provenance};
+use crate::provenance::{self, ExperimentRecord, FileDigest};
 use crate::{Error, Experiment};
 
 pub use run::{ReadySweep, SweepResults};
@@ -64,6 +64,7 @@ struct Point {
     /// By axis: the value, by index.
     at: Vec<usize>,
     scenario: Scenario,
+    files: Vec<FileDigest>,
 }
 
 /// A run's place in the grid, and the digest of what makes the run.
@@ -180,8 +181,9 @@ impl Sweep {
         });
         let places: Vec<(usize, usize, u64)> = places.collect();
         let place = |(point, law, seed): (usize, usize, u64)| {
-            let scenario = &points[point].scenario;
-            let digest = Provenance::of(scenario, &laws[law], seed, World::Simulate).digest;
+            let Point { scenario, files, .. } = &points[point];
+            let effective = scenario.effective(&laws[law], seed);
+            let digest = provenance::digest(&effective, files, World::Simulate);
             Place { point, law, seed, digest }
         };
         let runs = places.into_par_iter().map(place).collect();
@@ -217,7 +219,8 @@ impl Sweep {
         };
         let values: Vec<(String, String)> = self.axes.iter().zip(&at).map(value).collect();
         let scenario = self.experiment.scenario().with_overrides(&values);
-        Ok(Point { at, scenario: scenario.map_err(Error::Scenario)? })
+        let scenario = scenario.map_err(Error::Scenario)?;
+        Ok(Point { at, files: provenance::files(&scenario), scenario })
     }
 
     fn axes(&self) -> Vec<SweepAxis> {

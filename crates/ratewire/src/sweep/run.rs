@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire_report::draw::{Figure, Panels};
 use ratewire_report::parquet::write_sweep;
 use ratewire_report::{MeasuredRun, Summary, World, html, table};
 use ratewire_units::{Duration, Time};
@@ -10,11 +11,11 @@ use serde::Serialize;
 
 use super::store::{Store, write_table};
 use super::{Place, PlannedSweep};
-use crate::folder::{OutputFolder, SWEEP};
+use crate::folder::{OutputFolder, SWEEP, write_page};
 use crate::listen::{Interrupted, Listener};
 use crate::provenance::ExperimentRecord;
 use crate::results::Failed;
-use crate::{Error, Job};
+use crate::{Error, Figures, Job};
 
 /// Name of a sweep's table.
 const TABLE: &str = "sweep.parquet";
@@ -36,6 +37,13 @@ struct Output {
     path: PathBuf,
     folder: OutputFolder,
     store: Store,
+}
+
+/// A finished run.
+struct Done {
+    summary: Summary,
+    /// Why its figures are not kept for another time, if so.
+    lost: Option<Error>,
 }
 
 /// Figures of a sweep's runs.
@@ -83,6 +91,13 @@ impl<'a> PlannedSweep<'a> {
 }
 
 impl ReadySweep<'_> {
+    /// Carries out all runs, also those that were finished before: by a program of the same version
+    /// that has been changed since, they may have other results.
+    pub fn anew(self) -> Self {
+        let pending = (0..self.known.len()).collect();
+        ReadySweep { known: vec![None; self.known.len()], pending, ..self }
+    }
+
     /// World and duration of each run that is still to be carried out.
     ///
     /// Listeners get the run's index in this list.
@@ -98,28 +113,38 @@ impl ReadySweep<'_> {
     ///
     /// A run is kept when it is finished; a listener that ends the others loses none of it.
     pub fn run(mut self, listener: &dyn Listener) -> SweepResults {
+        let mut unwritten = self.claim().err();
         let one = |(number, index): (usize, &usize)| self.carry_out(number, *index, listener);
-        let done: Vec<Result<Summary, Error>> =
-            self.pending.par_iter().enumerate().map(one).collect();
+        let done: Vec<Result<Done, Error>> = self.pending.par_iter().enumerate().map(one).collect();
         let mut failures = Vec::new();
         for (index, done) in self.pending.iter().zip(done) {
             match done {
-                Ok(summary) => self.known[*index] = Some(summary),
+                Ok(Done { summary, lost }) => {
+                    self.known[*index] = Some(summary);
+                    unwritten = unwritten.or(lost);
+                }
                 Err(error) => failures.push(Failed { run: self.planned.name(*index), error }),
             }
         }
-        let (laws, seeds, _) = self.planned.sweep.experiment.chosen();
         let mut runs = Vec::new();
         for (place, summary) in self.planned.runs.iter().zip(std::mem::take(&mut self.known)) {
             let point = self.planned.points[place.point].at.clone();
             runs.extend(summary.map(|summary| MeasuredRun { point, law: place.law, summary }));
         }
-        let axes = self.planned.sweep.axes();
-        let sweep = ratewire_report::Sweep::of(axes, laws.to_vec(), seeds.to_vec(), &runs);
+        let sweep = self.planned.sweep_of(&runs);
         let record = self.planned.record();
         let mut results = SweepResults { sweep, record, failures, unwritten: None };
-        results.unwritten = self.write(&results).err();
+        results.unwritten = unwritten.or(self.write(&results).err());
         results
+    }
+
+    /// Writes `sweep.json` without runs into a folder that has none, so that the folder is this
+    /// sweep's even if the process is killed.
+    fn claim(&self) -> Result<(), Error> {
+        let path = self.output.as_ref().map(|output| output.path.join(SWEEP[1]));
+        let Some(path) = path.filter(|path| !path.exists()) else { return Ok(()) };
+        let (sweep, experiment) = (&self.planned.sweep_of(&[]), &self.planned.record());
+        write_page(&path, &ratewire_report::json(&SweepFile { experiment, sweep }))
     }
 
     /// Carries out a run, and keeps its figures.
@@ -128,7 +153,7 @@ impl ReadySweep<'_> {
         number: usize,
         index: usize,
         listener: &dyn Listener,
-    ) -> Result<Summary, Error> {
+    ) -> Result<Done, Error> {
         let place = &self.planned.runs[index];
         let scenario = &self.planned.points[place.point].scenario;
         let (laws, ..) = self.planned.sweep.experiment.chosen();
@@ -141,10 +166,9 @@ impl ReadySweep<'_> {
             let at = Time::ZERO + Duration::from_secs_f64(summary.duration_s);
             return Err(Error::Stopped { at, source: Box::new(Interrupted) });
         }
-        if let Some(output) = &self.output {
-            output.store.put(&place.digest, &summary)?;
-        }
-        Ok(summary)
+        let put = |output: &Output| output.store.put(&place.digest, &summary).err();
+        let lost = self.output.as_ref().and_then(put);
+        Ok(Done { summary, lost })
     }
 
     fn write(&self, results: &SweepResults) -> Result<(), Error> {
@@ -172,6 +196,12 @@ impl Output {
 }
 
 impl PlannedSweep<'_> {
+    /// Figures of runs.
+    fn sweep_of(&self, runs: &[MeasuredRun]) -> ratewire_report::Sweep {
+        let (laws, seeds, _) = self.sweep.experiment.chosen();
+        ratewire_report::Sweep::of(self.sweep.axes(), laws.to_vec(), seeds.to_vec(), runs)
+    }
+
     /// Name of a run: `bottleneck.rate=10M, xcp, seed 1`.
     fn name(&self, index: usize) -> String {
         let place = &self.runs[index];
@@ -198,6 +228,20 @@ impl SweepResults {
     /// Why the sweep's folder could not be written, if so.
     pub fn unwritten(&self) -> Option<&Error> {
         self.unwritten.as_ref()
+    }
+
+    /// The figures of the page, to be drawn for a paper.
+    pub fn figures(&self) -> Figures {
+        Figures::of_page("results".into(), &html::render_sweep(&self.sweep, &[], ""))
+    }
+
+    /// A figure of the page by its name: `utilisation`, against the key with the most values, or
+    /// `utilisation/KEY`, against that key.
+    ///
+    /// # Errors
+    /// [`Error::Figure`] if no figure has this name.
+    pub fn plot(&self, figure: &str) -> Result<Figure, Error> {
+        self.figures().figure(figure, Panels::Auto)
     }
 
     /// Figures as a table, in the width of the terminal.

@@ -1,7 +1,7 @@
 //! Figures of finished runs, kept in files so that a sweep can go on after it was stopped.
 
 use std::fs;
-use std::io;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use ratewire_report::{JSON_HEAD, Summary};
@@ -40,6 +40,11 @@ impl Store {
     pub(super) fn open(sweep: &Path) -> Result<Store, Error> {
         let folder = sweep.join(RUNS);
         fs::create_dir_all(&folder).map_err(|e| Error::write(&folder, e))?;
+        // The sweep's folder is ours alone: drafts in it are of processes that were killed.
+        let files = fs::read_dir(&folder).into_iter().flatten().flatten();
+        for draft in files.filter(|file| is_draft(&file.file_name().to_string_lossy())) {
+            _ = fs::remove_file(draft.path());
+        }
         Ok(Store { folder })
     }
 
@@ -81,7 +86,11 @@ pub(super) fn write_table(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 /// Checks that a path is free, or has a file that begins as one of Ratewire's.
 fn check_ours(path: &Path, head: &[u8]) -> Result<(), Error> {
-    match fs::read(path) {
+    let begin = fs::File::open(path).and_then(|file| {
+        let mut begin = Vec::new();
+        file.take(head.len() as u64).read_to_end(&mut begin).map(|_| begin)
+    });
+    match begin {
         Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
         Ok(text) if text.is_empty() || text.starts_with(head) => Ok(()),
         _ => {
@@ -89,6 +98,16 @@ fn check_ours(path: &Path, head: &[u8]) -> Result<(), Error> {
             Err(Error::refused(path, why))
         }
     }
+}
+
+/// Whether a file is a run's that was never finished: `0123456789abcdef0123456789abcdef.draft.42`.
+fn is_draft(name: &str) -> bool {
+    let parts = name.split_once(".draft.");
+    parts.is_some_and(|(digest, process)| {
+        digest.len() == DIGITS
+            && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
+            && process.parse::<u32>().is_ok()
+    })
 }
 
 fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
@@ -130,5 +149,18 @@ mod tests {
         fs::write(&path, "mine").expect("a file of somebody's own");
         assert!(matches!(store.put(DIGEST, &summary), Err(Error::Refused { .. })));
         assert_eq!(fs::read(&path).expect("the file"), b"mine");
+    }
+
+    #[test]
+    fn drafts_of_killed_processes_are_removed_and_nothing_else() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(folder.path()).expect("a store");
+        let draft = store.path(DIGEST).with_extension("draft.123");
+        let others = ["notes.draft.1", "0123.draft.x"].map(|name| store.folder.join(name));
+        for file in others.iter().chain([&draft]) {
+            fs::write(file, "{").expect("a file");
+        }
+        Store::open(folder.path()).expect("a store");
+        assert!(!draft.exists() && others.iter().all(|file| file.exists()));
     }
 }

@@ -5,7 +5,7 @@ use ratewire_units::quantity::{RATE_UNITS, SIZE_UNITS, TIME_UNITS, split as spli
 
 /// Most values of one axis.
 const MOST: usize = 10_000;
-/// Significant digits of values between the ends of a range.
+/// Significant digits of values between the ends of a range, and of a step between two.
 const DIGITS: i32 = 4;
 /// Units without a size of their own, of which a range has whole numbers if its ends are whole.
 const WHOLE_UNITS: [&str; 3] = ["", "packet", "packets"];
@@ -115,12 +115,16 @@ fn between(low: &str, high: &str, is_log: bool, count: usize) -> Result<Vec<Stri
     }
     let (a, b) = (from.base(), to.base());
     let is_whole = WHOLE_UNITS.contains(&from.unit) && from.is_whole && to.is_whole;
-    let value = |step: usize| {
+    let at = |step: usize| {
         let part = step as f64 / (count - 1) as f64;
-        let value = if is_log { a * libm::pow(b / a, part) } else { a + (b - a) * part };
-        if is_whole { libm::round(value) } else { rounded(value) }
+        if is_log { a * libm::pow(b / a, part) } else { a + (b - a) * part }
     };
-    let inner = (1..count - 1).map(|step| from.unit_of(value(step), &to));
+    let value = |step: usize| {
+        let (value, digits) = (at(step), digits(at(step), at(step) - at(step - 1)));
+        let value = if is_whole { libm::round(value) } else { rounded(value, digits) };
+        from.unit_of(value, &to, digits)
+    };
+    let inner = (1..count - 1).map(value);
     let values = [low.to_string()].into_iter().chain(inner).chain([high.to_string()]);
     let values: Vec<String> = values.collect();
     if values.windows(2).any(|pair| pair[0] == pair[1]) {
@@ -131,14 +135,24 @@ fn between(low: &str, high: &str, is_log: bool, count: usize) -> Result<Vec<Stri
     Ok(values)
 }
 
-/// The number with [`DIGITS`] significant digits.
-fn rounded(value: f64) -> f64 {
+/// Power of ten of the first significant digit: 2 of 123, -1 of 0.123.
+fn magnitude(value: f64) -> i32 {
+    libm::floor(libm::log10(value.abs())) as i32
+}
+
+/// Significant digits that tell a value from one that is a step away.
+fn digits(value: f64, step: f64) -> i32 {
+    DIGITS.max(magnitude(value) - magnitude(step) + DIGITS)
+}
+
+/// The number with this many significant digits.
+fn rounded(value: f64, digits: i32) -> f64 {
     if value == 0.0 {
         return value;
     }
-    let magnitude = libm::floor(libm::log10(value.abs())) as i32;
-    let shift = libm::pow(10.0, f64::from((DIGITS - 1 - magnitude).abs()));
-    match magnitude < DIGITS {
+    let magnitude = magnitude(value);
+    let shift = libm::pow(10.0, f64::from((digits - 1 - magnitude).abs()));
+    match magnitude < digits {
         true => libm::round(value * shift) / shift,
         false => libm::round(value / shift) * shift,
     }
@@ -180,17 +194,15 @@ impl<'a> Quantity<'a> {
     }
 
     /// A value between `self` and `other` as text, in the larger unit that does not exceed it.
-    fn unit_of(&self, base: f64, other: &Quantity<'_>) -> String {
+    fn unit_of(&self, base: f64, other: &Quantity<'_>, digits: i32) -> String {
         let unit = if base >= other.size { other } else { self };
-        let number = rounded_if_fraction(base / unit.size);
+        let number = base / unit.size;
+        // Without the error of a division.
+        let is_whole = number == libm::floor(number);
+        let number = if is_whole { number } else { rounded(number, digits) };
         let space = if unit.written.len() > 1 { " " } else { "" };
         format!("{number}{space}{}", unit.written)
     }
-}
-
-/// A number without the error of a division.
-fn rounded_if_fraction(value: f64) -> f64 {
-    if value == libm::floor(value) { value } else { rounded(value) }
 }
 
 /// The axis of a key, with the values as numbers if they are quantities of one unit.
@@ -228,6 +240,8 @@ mod tests {
             ("10packets..50packets:lin3", &["10packets", "30 packets", "50packets"]),
             ("0.5bdp..2bdp:log3", &["0.5bdp", "1 bdp", "2bdp"]),
             ("0.0..1.0:lin3", &["0.0", "0.5", "1.0"]),
+            ("1000.1..1000.4:lin4", &["1000.1", "1000.2", "1000.3", "1000.4"]),
+            ("999.99M..1000M:lin3", &["999.99M", "999.995M", "1000M"]),
             ("1 s .. 2 s", &["1 s .. 2 s"]),
             ("{ random = 0.01, burst = 2 },none", &["{ random = 0.01, burst = 2 }", "none"]),
             ("'a,b',c", &["'a,b'", "c"]),

@@ -106,6 +106,44 @@ fn a_sweep_that_was_interrupted_goes_on_and_gives_the_same_bytes() {
     assert_eq!((planned.runs(), planned.open().unwrap().pending().len()), (24, 24 - kept));
 }
 
+/// Notes whether the folder has a sweep when a run reports.
+struct Claimed<'a>(&'a Path, Mutex<Vec<bool>>);
+
+impl Listener for Claimed<'_> {
+    fn reached(&self, _: &Running<'_>, _: &Progress) -> ControlFlow<StopReason> {
+        self.1.lock().unwrap().push(self.0.join(SWEEP[1]).exists());
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_folder_is_the_sweeps_before_anything_is_finished() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("own");
+    let swept = sweep().folder(&folder);
+    let planned = swept.plan().unwrap();
+    let listener = Claimed(&folder, Mutex::default());
+    let results = planned.open().unwrap().run(&listener);
+    assert_eq!(results.sweep().missing_runs, 0);
+    let looks = listener.1.into_inner().unwrap();
+    assert!(!looks.is_empty() && looks.iter().all(|is_there| *is_there));
+    let ready = planned.open().unwrap();
+    assert_eq!(ready.pending().len(), 0);
+    assert_eq!(ready.anew().pending().len(), 12, "if it is asked for");
+}
+
+#[test]
+fn runs_that_cannot_be_kept_are_results_nevertheless() {
+    let root = tempfile::tempdir().unwrap();
+    let swept = sweep().folder(root.path());
+    let planned = swept.plan().unwrap();
+    let ready = planned.open().unwrap();
+    std::fs::remove_dir(root.path().join("runs")).unwrap();
+    let results = ready.run(&());
+    assert_eq!((results.sweep().runs.len(), results.failures().len()), (12, 0));
+    assert!(matches!(results.unwritten(), Some(Error::Write { .. })), "{:?}", results.unwritten());
+}
+
 #[test]
 fn mistakes_are_found_before_anything_runs() {
     let wrong = |key: &str, values: &str| match sweep().over(key, values) {

@@ -13,7 +13,7 @@ const ASK_WHY: &str = "<div class=\"why\" aria-live=\"polite\" aria-atomic=\"tru
                        flow, or tap it, to see what limited its rate at that time. In the plot the arrow keys \
                        do the same; Esc closes.</div>";
 
-/// The plots over time that a page of `runs` shows, flows first, then links.
+/// The plots over time that a page of `runs` shows.
 pub(super) fn plots(
     heading: &str,
     runs: &[Run],
@@ -25,20 +25,13 @@ pub(super) fn plots(
     let mut out = format!(
         "<section aria-labelledby=\"h-time\"><h2 id=\"h-time\">{heading}</h2>\n\
          <p class=\"note screen\">Drag across a plot to zoom into a time, double-click to zoom out.</p>\n\
-         <noscript><p class=\"note\">These plots need JavaScript; the tables below do not.</p></noscript>\n",
+         <noscript><p class=\"note\">Plots need JavaScript; the tables do not.</p></noscript>\n",
     );
     if flows == 0 && choice.links.is_empty() {
         return out + "<p class=\"note\">The run has no samples.</p></section>\n";
     }
     out.push_str("<div class=\"plots\">\n");
-    let all = charts(runs);
-    let (of_links, of_flows): (Vec<_>, Vec<_>) =
-        all.iter().partition(|(_, plots)| plots[0].entry().source.is_of_link());
-    for column in [of_flows, of_links].iter().filter(|column| !column.is_empty()) {
-        out.push_str("<div>\n");
-        out.extend(column.iter().map(|(title, plots)| chart(runs, title, plots)));
-        out.push_str("</div>\n");
-    }
+    out.extend(charts(runs).iter().map(|(title, plots)| chart(runs, title, plots)));
     out.push_str("</div>\n<p class=\"note\">");
     out.push_str(&escape(&what_is_shown(runs, groups, choice, halvings)));
     out + "</p></section>\n"
@@ -80,18 +73,12 @@ pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
     // Screen readers reach elements in a group, but not in an image.
     let (role, below) = if asks { ("group", ASK_WHY) } else { ("img", "") };
     format!(
-        "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title} \
-         <small class=\"unit\"></small></h3>{chooser}</figcaption>\
-         <div class=\"plot\" role=\"{role}\" aria-label=\"{title} over time. {}\"></div>{below}</figure>\n",
+        "<figure class=\"chart {of}\" data-key=\"{}\"><figcaption><h3>{title}</h3>{chooser}</figcaption>\
+         <div class=\"plot\" role=\"{role}\" aria-label=\"{title} over time. {}\"></div>\
+         <div class=\"below\"></div>{below}</figure>\n",
         first.key,
         escape(&(first.said)(runs))
     )
-}
-
-/// How the page's script draws each plot, as entries of an object.
-pub(super) fn script() -> String {
-    let entries = Plot::all().map(|plot| plot.entry());
-    entries.map(|plot| format!("    {}: {},\n", plot.key, plot.script)).collect()
 }
 
 /// The length of the moving mean of throughput; `None` if points are shown as they are.
@@ -139,7 +126,7 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
     }
     match groups.mode {
         Mode::Runs if drawn > 1 => {
-            text.push_str(" One colour per law; its flows are lighter and darker.");
+            text.push_str(" A law has one colour and one marker; flows that share a plot with other laws differ by dashes.");
         }
         Mode::Mixed => text.push_str(" One colour per law; links, which all laws share, are grey."),
         Mode::Runs | Mode::Flows => {}

@@ -1,18 +1,22 @@
-//! Flow completion times: against size, and as a distribution. They are drawn here and not by
-//! script, so they are exact and print.
+//! Flow completion times: as a distribution, and against size where that can be read.
 
 use ratewire_statistics::percentile;
 
-use super::groups::{Groups, Mode};
-use super::plane::{Axis, Plane};
+use super::drawn;
+use super::groups::{Group, Groups, Mode};
 use crate::Run;
-use crate::figure::{bytes, count, seconds};
+use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind};
+use crate::figure::{count, seconds};
 use crate::headline::{self, labels};
 
 /// Points over all runs together.
 const POINTS: usize = 15_000;
 /// Points of one distribution's line.
 const STEPS: usize = 400;
+/// Most laws whose flows are drawn against size, each in a panel of its own.
+const SCATTERED_LAWS: usize = 4;
+/// Most flows of a law that are drawn against size: more dots cover each other.
+const SCATTERED: usize = 1_500;
 
 /// One flow: its size in bytes, its time in seconds.
 type Point = (f64, f64);
@@ -40,49 +44,145 @@ pub(super) fn completions(runs: &[Run], groups: &Groups) -> String {
     if points.iter().all(Vec::is_empty) {
         return String::new();
     }
-    let time = |v: f64| seconds(Some(v));
-    let times = || points.iter().flatten().map(|p| p.1);
-    let against_size = Plane {
-        x: Axis::log(points.iter().flatten().map(|p| p.0), |v| bytes(libm::round(v) as u64)),
-        y: Axis::log(times(), time),
-        x_title: "Flow size".into(),
-        y_title: "Completion time".into(),
-    };
-    let distribution = Plane {
-        x: Axis::log(times(), time),
-        y: Axis::parts(),
-        x_title: "Completion time".into(),
-        y_title: "Flows done within".into(),
-    };
-    let (mut dots, mut lines, mut said) = (String::new(), String::new(), Vec::new());
-    for (index, (group, points)) in groups.list.iter().zip(&points).enumerate() {
-        if points.is_empty() {
-            continue;
-        }
-        let hue =
-            if groups.mode == Mode::Flows { "ink".into() } else { format!("hue{}", group.hue) };
-        let class = format!("class=\"{hue} dash{}\" data-g=\"{index}\"", group.dash.min(3));
-        dots.push_str(&format!("<path {class} d=\"{}\"/>\n", scatter(&against_size, points)));
-        let steps = steps(&distribution, points, parts[index]);
-        lines.push_str(&format!("<path {class} d=\"{steps}\"/>\n"));
-        let median = match runs.get(index).filter(|_| groups.mode != Mode::Mixed) {
-            // The median of all completed flows, not only of those drawn.
-            Some(run) => headline::completions(run).map(|all| all.median_s),
-            None => percentile(&sorted_times(points), 50),
-        };
-        said.push(format!("{}: median {}", group.name, seconds(median)));
-    }
-    let marks = |class: &str, paths: &str| format!("<g class=\"{class}\">\n{paths}</g>\n");
+    let of_laws = groups.list.iter().enumerate().zip(points.iter().zip(&parts));
+    let shown: Vec<Shown> = of_laws
+        .filter(|(_, (points, _))| !points.is_empty())
+        .map(|((g, group), (points, part))| Shown { g, group, points, part: *part })
+        .collect();
+    let said: Vec<String> = shown
+        .iter()
+        .map(|shown| {
+            let median = match runs.get(shown.g).filter(|_| groups.mode != Mode::Mixed) {
+                // The median of all completed flows, not only of those drawn.
+                Some(run) => headline::completions(run).map(|all| all.median_s),
+                None => percentile(&sorted_times(shown.points), 50),
+            };
+            format!("{}: median {}", shown.group.name, seconds(median))
+        })
+        .collect();
     let label = said.join("; ");
+    let scattered = (shown.len() <= SCATTERED_LAWS).then(|| against_size(&shown, groups.mode));
+    let scattered = scattered
+        .map(|figure| drawn::figure(&figure, &format!("Completion time against size. {label}")));
+    let distribution = distribution(&shown, groups.mode);
+    let distribution = drawn::figure(&distribution, &format!("Part of flows done. {label}"));
     format!(
         "<section aria-labelledby=\"h-fct\"><h2 id=\"h-fct\">Flow completion times</h2>\n\
-         <div class=\"pair\"><figure><figcaption><h3>Against size</h3></figcaption>{}</figure>\
-         <figure><figcaption><h3>Distribution</h3></figcaption>{}</figure></div>\n\
-         <p class=\"note\">{}</p></section>\n",
-        against_size.svg(&marks("dots", &dots), &format!("Completion time against size. {label}")),
-        distribution.svg(&marks("lines", &lines), &format!("Part of flows done. {label}")),
+         <div class=\"stack-of\">{distribution}{}</div>\n<p class=\"note\">{}</p></section>\n",
+        scattered.as_deref().unwrap_or_default(),
         super::text::escape(&what_is_shown(runs, groups, &points))
     )
+}
+
+/// The completed flows of a law.
+struct Shown<'a> {
+    g: usize,
+    group: &'a Group,
+    points: &'a [Point],
+    /// Share of started flows that completed.
+    part: f64,
+}
+
+impl Shown<'_> {
+    fn series(
+        &self,
+        mode: Mode,
+        kind: SeriesKind,
+        points: Vec<(f64, Option<f64>)>,
+    ) -> FigureSeries {
+        let is_alone = mode == Mode::Flows;
+        FigureSeries {
+            name: self.group.name.clone(),
+            g: self.g as i64,
+            hue: if is_alone { -1 } else { self.group.hue as i64 },
+            dash: self.group.dash % 4,
+            mark: self.group.mark,
+            kind,
+            points,
+            ..FigureSeries::default()
+        }
+    }
+}
+
+/// The unit in which the middle of a logarithmic axis is near one, and its size.
+fn fitting(
+    units: &[(&'static str, f64)],
+    values: impl Iterator<Item = f64>,
+) -> (&'static str, f64) {
+    let (low, high) =
+        values.fold((f64::INFINITY, 0.0_f64), |(low, high), v| (low.min(v), high.max(v)));
+    let middle = libm::sqrt(low * high);
+    let fits = units.iter().find(|unit| middle >= 0.2 * unit.1).or(units.last());
+    fits.copied().unwrap_or(("", 1.0))
+}
+
+const TIMES: [(&str, f64); 3] = [("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)];
+const SIZES: [(&str, f64); 4] = [("GB", 1e9), ("MB", 1e6), ("KB", 1e3), ("B", 1.0)];
+
+fn times<'a>(shown: &'a [Shown<'_>]) -> impl Iterator<Item = f64> + 'a {
+    shown.iter().flat_map(|shown| shown.points).map(|point| point.1)
+}
+
+/// Dots for the flows of each law, in a panel a law.
+fn against_size(shown: &[Shown<'_>], mode: Mode) -> Figure {
+    let sizes = || shown.iter().flat_map(|shown| shown.points).map(|point| point.0);
+    let ((x_unit, byte), (y_unit, second)) =
+        (fitting(&SIZES, sizes()), fitting(&TIMES, times(shown)));
+    let panels = shown.iter().map(|shown| {
+        let step = shown.points.len().div_ceil(SCATTERED);
+        let points = shown.points.iter().step_by(step.max(1));
+        let points = points.map(|(size, time)| (size / byte, Some(time / second))).collect();
+        FigurePanel {
+            title: shown.group.name.clone(),
+            series: vec![shown.series(mode, SeriesKind::Dots, points)],
+        }
+    });
+    Figure {
+        name: "completion-size".into(),
+        title: "Completion time against size".into(),
+        detail: String::new(),
+        x: FigureAxis::around("Flow size", x_unit, sizes().map(|size| size / byte)),
+        y: FigureAxis::around("Completion time", y_unit, times(shown).map(|time| time / second)),
+        shade: String::new(),
+        marks: Vec::new(),
+        apart_by: if shown.len() > 1 { "law".into() } else { String::new() },
+        panels: panels.collect(),
+    }
+}
+
+/// The staircase of each law's empirical distribution.
+fn distribution(shown: &[Shown<'_>], mode: Mode) -> Figure {
+    let (unit, second) = fitting(&TIMES, times(shown));
+    let series = shown.iter().map(|shown| {
+        shown.series(mode, SeriesKind::Steps, steps(shown.points, shown.part, second))
+    });
+    Figure {
+        name: "completion-time".into(),
+        title: "Distribution of completion times".into(),
+        detail: String::new(),
+        x: FigureAxis::around("Completion time", unit, times(shown).map(|time| time / second)),
+        y: FigureAxis {
+            title: "Flows done within".into(),
+            unit: "%".into(),
+            high: 100.0,
+            ..FigureAxis::default()
+        },
+        shade: String::new(),
+        marks: Vec::new(),
+        apart_by: String::new(),
+        panels: vec![FigurePanel { title: String::new(), series: series.collect() }],
+    }
+}
+
+/// What the drawing against size leaves out.
+fn against_size_told(points: &[Vec<Point>]) -> String {
+    if points.iter().filter(|points| !points.is_empty()).count() > SCATTERED_LAWS {
+        return format!(" Against size they are drawn for up to {SCATTERED_LAWS} laws.");
+    }
+    match points.iter().any(|points| points.len() > SCATTERED) {
+        true => format!(" Against size at most {} of each law are drawn.", count(SCATTERED as u64)),
+        false => String::new(),
+    }
 }
 
 /// Flows of a given size that had not completed when the run ended.
@@ -102,8 +202,9 @@ fn what_is_shown(runs: &[Run], groups: &Groups, points: &[Vec<Point>]) -> String
             count(total)
         )
     };
-    let mut text =
-        which + " Time runs from the application’s request to the last byte delivered in order.";
+    let mut text = which
+        + &against_size_told(points)
+        + " Time runs from the application’s request to the last byte delivered in order.";
     if runs.iter().any(|run| unfinished(run) > 0) {
         let all: Vec<String> = match runs {
             [run] => vec![count(unfinished(run))],
@@ -124,32 +225,21 @@ fn what_is_shown(runs: &[Run], groups: &Groups, points: &[Vec<Point>]) -> String
     text
 }
 
-/// Dots as one path of zero-length strokes: a dozen bytes each.
-fn scatter(plane: &Plane, points: &[Point]) -> String {
-    let mut out = String::with_capacity(points.len() * 14);
-    for &(size, time) in points {
-        let (x, y) = plane.at(size, time);
-        out.push_str(&format!("M{x} {y}h0"));
-    }
-    out
-}
-
 fn sorted_times(points: &[Point]) -> Vec<f64> {
     let mut times: Vec<f64> = points.iter().map(|p| p.1).collect();
     times.sort_by(f64::total_cmp);
     times
 }
 
-/// The staircase of the empirical distribution up to this part, thinned to [`STEPS`].
-fn steps(plane: &Plane, points: &[Point], part: f64) -> String {
+/// The staircase of the empirical distribution up to this part, in percent, thinned to [`STEPS`].
+fn steps(points: &[Point], part: f64, second: f64) -> Vec<(f64, Option<f64>)> {
     let times = sorted_times(points);
-    let (x, y) = plane.at(times[0], 0.0);
-    let mut out = format!("M{x} {y}");
     let stride = times.len().div_ceil(STEPS);
     let last = times.len() - 1;
-    for rank in (0..times.len()).filter(|r| r % stride == 0 || *r == last) {
-        let (x, y) = plane.at(times[rank], part * (rank + 1) as f64 / times.len() as f64);
-        out.push_str(&format!("H{x}V{y}"));
-    }
-    out
+    let kept = (0..times.len()).filter(|rank| rank % stride == 0 || *rank == last);
+    let step = |rank: usize| {
+        let done = part * (rank + 1) as f64 / times.len() as f64;
+        (times[rank] / second, Some(100.0 * done))
+    };
+    [(times[0] / second, Some(0.0))].into_iter().chain(kept.map(step)).collect()
 }

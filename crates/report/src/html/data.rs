@@ -9,10 +9,10 @@ use ratewire_units::Duration;
 
 use super::changes::changes;
 use super::groups::{Groups, Mode};
-use super::text::{json_sentence, json_string, push_number};
+use super::text::{json_sentence, json_string, json_value, push_number};
 use super::units::{PlotUnit, units};
 use crate::headline::{bottlenecks, summaries};
-use crate::plots::{Plot, Recorded, Scale, draws, key, recorded};
+use crate::plots::{Plot, PlotSource, Recorded, Scale, Unit, draws, key, recorded};
 use crate::{Answer, ConnectionRow, FlowRow, FlowSeries, GroupRow, LinkRow, Run, Series, Tracks};
 
 /// Links the page draws plots for.
@@ -35,6 +35,17 @@ impl Choice {
             units: units(runs),
             links_known: ranked.len(),
             links: ranked.into_iter().take(LINKS).collect(),
+        }
+    }
+
+    /// The unit of a plot.
+    fn unit(&self, unit: &Unit) -> &'static str {
+        match unit {
+            Unit::Fixed(unit) => unit,
+            Unit::Of(series) => {
+                let fitted = self.units.iter().find(|(key, _)| key == series);
+                fitted.map_or("", |(_, unit)| unit.0)
+            }
         }
     }
 
@@ -133,12 +144,12 @@ pub(super) fn json(
     out.push_str(&format!(",\"changes\":[{}]", times.collect::<Vec<_>>().join(",")));
     out.push_str(&format!(",\"smooth\":{}", smoothing(runs, drawing.halvings).0));
     let list = groups.list.iter().map(|g| {
-        format!("{{\"name\":{},\"hue\":{},\"dash\":{}}}", json_string(&g.name), g.hue, g.dash)
+        let name = json_string(&g.name);
+        format!("{{\"name\":{name},\"hue\":{},\"dash\":{},\"mark\":{}}}", g.hue, g.dash, g.mark)
     });
     out.push_str(&format!(",\"groups\":[{}]", list.collect::<Vec<_>>().join(",")));
-    let units = choice.units.iter();
-    let units = units.map(|(key, unit)| format!("\"{key}\":{}", json_string(unit.0)));
-    out.push_str(&format!(",\"units\":{{{}}}", units.collect::<Vec<_>>().join(",")));
+    let plots = drawing.plots.iter().map(|plot| plot_json(*plot, choice));
+    out.push_str(&format!(",\"plots\":[{}]", plots.collect::<Vec<_>>().join(",")));
     let writer = Writer { halvings: drawing.halvings, choice, plots: drawing.plots };
     let mut sentences = Sentences::default();
     out.push_str(",\"flows\":[");
@@ -183,6 +194,29 @@ pub(super) fn json(
     }
     out.push_str(&format!("],\"says\":[{}]}}", sentences.list.join(",")));
     out
+}
+
+/// A plot as the page's script draws it, and as [`crate::draw`] reads it.
+fn plot_json(plot: Plot, choice: &Choice) -> String {
+    let entry = plot.entry();
+    let of = match entry.source {
+        PlotSource::Flow(_) => "flow",
+        PlotSource::AllFlows(_) => "all",
+        PlotSource::Link(_) => "link",
+        PlotSource::Group(_) | PlotSource::Connection(_) => "overlay",
+    };
+    json_value(&serde_json::json!({
+        "name": entry.name,
+        "key": entry.key,
+        "title": entry.title,
+        "detail": entry.detail,
+        "quantity": entry.quantity,
+        "unit": choice.unit(&entry.unit),
+        "of": of,
+        "draws": entry.draws,
+        "shape": entry.shape,
+        "none": entry.none,
+    }))
 }
 
 /// What to call link `link`.

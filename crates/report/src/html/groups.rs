@@ -5,12 +5,12 @@ use crate::Run;
 use crate::headline::labels;
 
 /// Number of colours in the page's style. Further laws repeat them with another dash.
-pub(super) const HUES: usize = 8;
+pub(super) const HUES: usize = crate::draw::PALETTE.len();
 
 /// How colours are given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// Several runs: a colour a law, lighter and darker among its flows.
+    /// Several runs: a colour a law, dashes among its flows.
     Runs,
     /// One run whose flows obey several laws: a colour a law, links in the colour of text.
     Mixed,
@@ -30,6 +30,8 @@ pub(super) struct Group {
     pub(super) hue: usize,
     /// Dash of the line; 0 is a full line.
     pub(super) dash: usize,
+    /// Marker on the line.
+    pub(super) mark: usize,
 }
 
 pub(super) struct Groups {
@@ -75,6 +77,7 @@ impl Groups {
         for group in &mut self.list {
             if let Some(place) = laws.iter().position(|law| *law == group.law) {
                 (group.hue, group.dash) = (place % HUES, place / HUES + group.repeat);
+                group.mark = place;
             }
         }
     }
@@ -109,7 +112,7 @@ impl Groups {
 
 fn group(name: &str, law: &str, index: usize, repeat: usize) -> Group {
     let (name, law) = (name.into(), law.into());
-    Group { name, law, repeat, hue: index % HUES, dash: index / HUES + repeat }
+    Group { name, law, repeat, hue: index % HUES, dash: index / HUES + repeat, mark: index }
 }
 
 #[cfg(test)]
@@ -149,8 +152,8 @@ mod tests {
 
     #[test]
     fn more_laws_than_colours() {
-        let runs: Vec<Run> = (0..9).map(|i| run(&format!("law{i}"), &[])).collect();
-        let last = &Groups::of(&runs).list[8];
-        assert_eq!((last.hue, last.dash), (0, 1));
+        let runs: Vec<Run> = (0..13).map(|i| run(&format!("law{i}"), &[])).collect();
+        let last = &Groups::of(&runs).list[12];
+        assert_eq!((last.hue, last.dash, last.mark), (0, 1, 12));
     }
 }

@@ -1,9 +1,9 @@
 //! One page a scenario, in one file that opens without a network, prints, and can be kept with a
 //! paper.
 //!
-//! Text, tables, the network and completion times are made here; plots over time are drawn by a
-//! script in the page (uPlot, inlined) from data in the page. A content security policy in the page
-//! forbids it to load anything at all.
+//! Text, tables and the network are made here. Scripts in the page draw figures from data in the
+//! page, plots over time with uPlot (inlined), and save them as files. A content security policy in
+//! the page forbids it to load anything at all. [`crate::draw`] reads the same data.
 
 mod cards;
 mod changes;
@@ -11,11 +11,11 @@ mod charts;
 mod comparison;
 mod completions;
 mod data;
+mod drawn;
 mod foot;
 mod groups;
 mod overlay;
 pub mod papers;
-mod plane;
 mod sweep;
 mod swept;
 mod table;
@@ -36,10 +36,18 @@ pub use swept::render_sweep;
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");
-const SCRIPT: &str =
-    concat!(include_str!("../../assets/tip.js"), "\n", include_str!("../../assets/page.js"));
-/// The line of the script that the plots' entries replace.
-const PLOTS: &str = "    // PLOTS\n";
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n",
+    include_str!("../../assets/figure.js"),
+    "\n",
+    include_str!("../../assets/timed.js"),
+    "\n",
+    include_str!("../../assets/save.js"),
+    "\n",
+    include_str!("../../assets/tip.js"),
+    "\n",
+    include_str!("../../assets/page.js"),
+);
 const UPLOT: &str = include_str!("../../assets/uplot/uPlot.iife.min.js");
 /// Every page is a copy of uPlot, so every page carries its licence.
 const UPLOT_LICENCE: &str = include_str!("../../assets/uplot/LICENSE");
@@ -108,16 +116,16 @@ fn document(page: &Page, groups: &Groups, choice: &Choice, halvings: u32) -> Str
     out.push_str("<main>\n");
     out.push_str(&cards::cards(runs, groups, &page.left_out));
     out.push_str(&cards::expectations(&page.expectations));
-    out.push_str(&topology::topology(runs));
-    out.push_str(&overlay::overlay(runs));
     out.push_str(&charts::plots("Over time", runs, groups, choice, halvings));
     out.push_str(&completions::completions(runs, groups));
+    out.push_str(&topology::topology(runs));
+    out.push_str(&overlay::overlay(runs));
     out.push_str(&tables::tables(runs, groups));
     out.push_str(&foot::foot(page, choice, halvings));
     let all: Vec<Plot> = Plot::all().collect();
     let drawing = Drawing { plots: &all, apart: false, halvings };
     out.push_str("</main>\n");
-    out.push_str(&drawn(&data::json(runs, groups, choice, &drawing)));
+    out.push_str(&data_element(&data::json(runs, groups, choice, &drawing)));
     out + &end()
 }
 
@@ -145,15 +153,14 @@ fn head(title: &str, style: &str) -> String {
 }
 
 /// The data element of the plots over time.
-fn drawn(data: &str) -> String {
+fn data_element(data: &str) -> String {
     format!("<script type=\"application/json\" id=\"data\">{data}</script>\n")
 }
 
 /// The scripts that draw the plots, and the end of the document.
 fn end() -> String {
-    let script = SCRIPT.replace(PLOTS, &charts::script());
     format!(
-        "<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{script}</script>\n</body>\n</html>\n"
+        "<script>\n/*\n{UPLOT_LICENCE}*/\n{UPLOT}</script>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
     )
 }
 
@@ -253,26 +260,30 @@ fn toolbar(groups: &Groups, choice: &Choice) -> String {
         out.push_str(&law_toggles(groups));
     }
     out.push_str("</div><div class=\"tools\">");
-    if groups.mode == Mode::Runs {
-        out.push_str(
-            "<label>Laws <select class=\"layout\"><option value=\"over\">over each other</option>\
-             <option value=\"side\">one below the other</option></select></label>",
-        );
-    }
+    out.push_str(
+        "<label>Lines <select class=\"layout\"><option value=\"auto\">apart where many</option>\
+         <option value=\"one\">in one plot</option><option value=\"each\">apart</option></select></label>",
+    );
     if choice.links.len() > 1 {
         out.push_str("<label>Link <select class=\"choose-link\"></select></label>");
     }
+    out.push_str(PAPER);
     out + "<button type=\"button\" class=\"reset\" disabled>Reset zoom</button></div></nav>\n"
 }
+
+/// The choice of the form that saved figures have.
+const PAPER: &str = "<label>Saved figures <select class=\"paper\">\
+    <option value=\"1 sans\">one column</option><option value=\"2 sans\">two columns</option>\
+    <option value=\"1 serif\">one column, serif</option>\
+    <option value=\"2 serif\">two columns, serif</option></select></label>";
 
 /// One box a law, which shows and hides the law.
 fn law_toggles(groups: &Groups) -> String {
     let boxes = groups.list.iter().enumerate().map(|(i, g)| {
         format!(
-            "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{i}\">\
-             <i class=\"chip dash{}\"></i>{}</label>",
+            "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{i}\">{}{}</label>",
             g.hue,
-            g.dash.min(3),
+            drawn::swatch(g.dash, g.mark),
             name(&g.name)
         )
     });

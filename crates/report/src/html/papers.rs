@@ -254,12 +254,12 @@ fn article(figure: &FigureSection, id: &str, laws: &[String], halvings: u32) -> 
         escape(&figure.caption)
     );
     if !figure.sweeps.is_empty() {
-        let hue = |law: &str| {
+        let look = |law: &str| {
             let place = laws.iter().position(|known| known == law).unwrap_or(0);
-            (place % super::groups::HUES, place / super::groups::HUES)
+            (place % super::groups::HUES, place / super::groups::HUES, place)
         };
         out.push_str("<div class=\"pair\">\n");
-        out.extend(figure.sweeps.iter().map(|one| sweep(one, hue)));
+        out.extend(figure.sweeps.iter().map(|one| sweep(one, look)));
         out.push_str("</div>\n");
     }
     let titled = figure.panels.len() > 1;

@@ -45,7 +45,7 @@ fn figure(panels: Vec<Panel>, expectations: Vec<CheckedExpectation>) -> FigureSe
             title: "utilisation".into(),
             over: "capacity".into(),
             logarithmic: true,
-            show: Box::new(|v| format!("{v}")),
+            unit: "share",
             lines: vec![Line { law: "xcp".into(), points: vec![(1.0, 0.5), (1000.0, f64::NAN)] }],
             claimed: vec![(1.0, 0.98)],
         }],

@@ -1,9 +1,11 @@
-//! A sweep: a measured figure against a parameter varied from run to run.
+//! A measured value of a paper's figure against a parameter varied from run to run.
 
-use super::plane::{Axis, Plane};
-use super::text::{capital, coordinate, escape, name};
+use super::drawn;
+use super::text::{capital, coordinate, name};
+use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind, fitting_symbol};
+use crate::figure::clip;
 
-/// Points of one figure over several runs, a line a law.
+/// Points of one measured value over several runs, a line a law.
 pub struct SweepPlot {
     /// What was measured.
     pub title: String,
@@ -11,8 +13,8 @@ pub struct SweepPlot {
     pub over: String,
     /// Whether what was varied lies on a logarithmic axis.
     pub logarithmic: bool,
-    /// The measured value as a reader likes it.
-    pub show: Box<dyn Fn(f64) -> String>,
+    /// Unit of the values: `bit/s`, `s`, `B`, `packets`; `share` for shares of one; may be empty.
+    pub unit: &'static str,
     /// The laws' lines.
     pub lines: Vec<Line>,
     /// Points that the source claims.
@@ -27,67 +29,65 @@ pub struct Line {
     pub points: Vec<(f64, f64)>,
 }
 
-/// The drawing and its legend; `hue` gives a law its colour and dash.
-pub(super) fn sweep(sweep: &SweepPlot, hue: impl Fn(&str) -> (usize, usize)) -> String {
-    let points = || sweep.lines.iter().flat_map(|l| &l.points).chain(&sweep.claimed);
-    let over = |v: f64| coordinate(v, 6);
-    let x = points().map(|p| p.0);
-    let plane = Plane {
-        x: if sweep.logarithmic { Axis::log(x, over) } else { Axis::linear(x, over) },
-        y: Axis::linear(points().map(|p| p.1), &sweep.show),
-        x_title: sweep.over.clone(),
-        y_title: String::new(),
+/// Marker of what the source claims: a cross, in the colour of text.
+const CLAIMED: usize = 6;
+
+/// The drawing; `look` gives a law its colour, dash and marker.
+pub(super) fn sweep(sweep: &SweepPlot, look: impl Fn(&str) -> (usize, usize, usize)) -> String {
+    let points = || sweep.lines.iter().flat_map(|line| &line.points).chain(&sweep.claimed);
+    let finite = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
+        points.iter().copied().filter(|point| point.0.is_finite() && point.1.is_finite()).collect()
     };
-    let (mut marks, mut legend, mut said) = (String::new(), String::new(), Vec::new());
-    if !sweep.claimed.is_empty() {
-        marks.push_str(&format!("<g class=\"claimed\">{}</g>\n", rings(&plane, &sweep.claimed)));
-        legend.push_str("<span><i class=\"ring\"></i>claimed</span>");
-    }
-    for line in &sweep.lines {
-        let (hue, dash) = hue(&line.law);
-        let class = format!("hue{hue} dash{}", dash.min(3));
-        marks.push_str(&format!(
-            "<g class=\"lines\"><path class=\"{class}\" d=\"{}\"/></g>\
-             <g class=\"dots full\"><path class=\"{class}\" d=\"{}\"/></g>\n",
-            path(&plane, &line.points, "L"),
-            path(&plane, &line.points, "h0M")
-        ));
-        legend.push_str(&format!(
-            "<span class=\"hue{hue}\"><i class=\"chip dash{}\"></i>{}</span>",
-            dash.min(3),
-            name(&line.law)
-        ));
-        let values =
-            finite(&line.points).map(|p| format!("{} at {}", (sweep.show)(p.1), over(p.0)));
-        said.push(format!("{}: {}", line.law, values.collect::<Vec<_>>().join(", ")));
-    }
+    let most = points().map(|point| point.1).filter(|y| y.is_finite()).fold(0.0, f64::max);
+    let (unit, size) = fitting_symbol(sweep.unit, most);
+    let x = points().map(|point| point.0);
+    let x = match sweep.logarithmic {
+        true => FigureAxis::around(&clip(&sweep.over, 80), "", x),
+        false => FigureAxis::from_zero(&clip(&sweep.over, 80), "", x),
+    };
     let title = capital(&sweep.title);
-    let label = format!("{title} against {}. {}", sweep.over, said.join("; "));
-    format!(
-        "<figure><figcaption><h3>{}</h3></figcaption>{}<div class=\"flows\">{legend}</div></figure>\n",
-        escape(&title),
-        plane.svg(&marks, &label)
-    )
-}
-
-fn finite(points: &[(f64, f64)]) -> impl Iterator<Item = &(f64, f64)> {
-    points.iter().filter(|p| p.0.is_finite() && p.1.is_finite())
-}
-
-/// The points in order, each after the first led in by `join`; a dot for `h0M`, a line for `L`.
-fn path(plane: &Plane, points: &[(f64, f64)], join: &str) -> String {
-    let at = |p: &(f64, f64)| {
-        let (x, y) = plane.at(p.0, p.1);
-        format!("{x} {y}")
+    let series = |name: &str, points: &[(f64, f64)]| FigureSeries {
+        name: clip(name, 80),
+        g: -1,
+        points: finite(points).into_iter().map(|(x, y)| (x, Some(y / size))).collect(),
+        ..FigureSeries::default()
     };
-    let joined = finite(points).map(at).collect::<Vec<_>>().join(join);
-    if joined.is_empty() { joined } else { format!("M{joined}h0") }
-}
-
-fn rings(plane: &Plane, points: &[(f64, f64)]) -> String {
-    let ring = |p: &(f64, f64)| {
-        let (x, y) = plane.at(p.0, p.1);
-        format!("<circle cx=\"{x}\" cy=\"{y}\" r=\"6\"/>")
+    let mut all = Vec::new();
+    if !sweep.claimed.is_empty() {
+        all.push(FigureSeries {
+            hue: -1,
+            mark: CLAIMED,
+            kind: SeriesKind::Marks,
+            ..series("claimed", &sweep.claimed)
+        });
+    }
+    let mut said = Vec::new();
+    for line in &sweep.lines {
+        let (hue, dash, mark) = look(&line.law);
+        let kind = SeriesKind::Joined;
+        all.push(FigureSeries {
+            hue: hue as i64,
+            dash,
+            mark,
+            kind,
+            ..series(&line.law, &line.points)
+        });
+        let value = |(x, y): (f64, f64)| {
+            format!("{} {unit} at {}", coordinate(y / size, 3), coordinate(x, 6))
+        };
+        let values: Vec<String> = finite(&line.points).into_iter().map(value).collect();
+        said.push(format!("{}: {}", line.law, values.join(", ")));
+    }
+    let figure = Figure {
+        name: name(&sweep.title).replace(' ', "-"),
+        title: title.clone(),
+        detail: String::new(),
+        x,
+        y: FigureAxis::from_zero(&title, unit, points().map(|point| point.1 / size)),
+        shade: String::new(),
+        marks: Vec::new(),
+        apart_by: String::new(),
+        panels: vec![FigurePanel { title: String::new(), series: all }],
     };
-    finite(points).map(ring).collect()
+    drawn::figure(&figure, &format!("{title} against {}. {}", sweep.over, said.join("; ")))
 }

@@ -1,15 +1,23 @@
 //! The page of a sweep: any figure against any swept parameter, a line a law, heat maps of two
 //! parameters, and all figures as a table.
 
+use super::drawn::swatch;
 use super::groups::HUES;
 use super::table::table;
 use super::text::{escape, json_value, name};
-use super::{STYLE, drawn, head, headed};
+use super::{PAPER, STYLE, data_element, head, headed};
 use crate::Sweep;
 use crate::compare::About;
 use crate::figure::{count, plural};
 
-const SCRIPT: &str = include_str!("../../assets/sweep.js");
+const SCRIPT: &str = concat!(
+    "\"use strict\";\n",
+    include_str!("../../assets/figure.js"),
+    "\n",
+    include_str!("../../assets/save.js"),
+    "\n",
+    include_str!("../../assets/sweep.js"),
+);
 const OWN_STYLE: &str = include_str!("../../assets/sweep.css");
 
 /// Most rows of the page's table; the Parquet file has every run.
@@ -42,7 +50,7 @@ pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str
         0 => String::new(),
         n => format!("<p class=\"pill fail\">✗ partial: {} without results</p>", plural(n, "run")),
     };
-    let mut out = head(&title, &format!("{STYLE}{OWN_STYLE}{}", hidden_laws(sweep)));
+    let mut out = head(&title, &format!("{STYLE}{OWN_STYLE}"));
     out += &headed(&title, &missing, facts, "");
     if sweep.runs.is_empty() {
         return out + "<main><p class=\"note\">Nothing ran.</p></main>\n</body>\n</html>\n";
@@ -51,10 +59,10 @@ pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str
     out += "<main>\n<section aria-labelledby=\"h-lines\"><h2 id=\"h-lines\">Against a parameter</h2>\n\
             <p class=\"note\">A point is the mean over the seeds, its bar the 95 % interval of the mean \
             (Student’s t). A point without a bar has one seed, or the same value from every seed.</p>\n\
-            <figure id=\"lines\"></figure></section>\n";
+            <figure id=\"lines\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
     if sweep.axes.iter().filter(|axis| axis.values.len() > 1).count() > 1 {
         out += "<section aria-labelledby=\"h-map\"><h2 id=\"h-map\">Over two parameters</h2>\n\
-                <figure id=\"map\"></figure></section>\n";
+                <figure id=\"map\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
     }
     out += &all_figures(sweep);
     out += &format!(
@@ -63,30 +71,24 @@ pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str
          </main>\n",
         escape(scenario_text)
     );
-    out += &drawn(&data(sweep));
+    out += &data_element(&data(sweep));
     out + &format!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
-}
-
-/// Rules that hide the lines of laws whose boxes are not checked.
-fn hidden_laws(sweep: &Sweep) -> String {
-    let rule = |law| format!(".without{law} .law[data-law=\"{law}\"] {{ display: none; }}\n");
-    (0..sweep.laws.len()).map(rule).collect()
 }
 
 /// One box a law, which shows and hides the law's line.
 fn legend(sweep: &Sweep) -> String {
     let boxes = sweep.laws.iter().enumerate().map(|(at, law)| {
         format!(
-            "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{at}\">\
-             <i class=\"chip dash{}\"></i>{}</label>",
+            "<label class=\"hue{}\"><input type=\"checkbox\" checked data-toggle=\"{at}\">{}{}</label>",
             at % HUES,
-            (at / HUES).min(3),
+            swatch(at / HUES, at),
             name(law)
         )
     });
     let boxes: String = boxes.collect();
     format!(
-        "<nav class=\"bar-top\" aria-label=\"Laws\"><div class=\"legend\">{boxes}</div></nav>\n"
+        "<nav class=\"bar-top\" aria-label=\"Laws\"><div class=\"legend\">{boxes}</div>\
+         <div class=\"tools\">{PAPER}</div></nav>\n"
     )
 }
 

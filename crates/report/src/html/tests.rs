@@ -1,6 +1,7 @@
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::*;
+use crate::draw::{Figures, Panels};
 use crate::{
     Answer, ChangeInfo, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow,
     LinkSummary, NodeInfo, NodeKind, RunInfo, Settling, Summary, Topology, World,
@@ -80,7 +81,8 @@ fn checked(html: String) -> String {
     assert!(html.starts_with("<!doctype html>") && html.ends_with("</html>\n"));
     assert!(!html.contains("<script>alert") && !html.contains('\u{1b}'));
     for loaded in ["src=", "href=", "url(", "@import", "http:", "eval("] {
-        let ours = html.replace(UPLOT, "");
+        // A name space is no address.
+        let ours = html.replace(UPLOT, "").replace("http://www.w3.org/2000/svg", "");
         assert!(!ours.contains(loaded), "{loaded}");
     }
     for figure in ["NaN", "inf", "-0.0"] {
@@ -248,7 +250,10 @@ fn completions_are_drawn_per_law() {
     let summary = Summary::of(&info);
     let html = rendered(&Page::new(vec![Run { info, summary, collected: collector.finish() }]));
     assert!(html.contains("5,000 of 20,000 completed flows"), "kept");
-    assert!(html.contains("class=\"dots\"") && html.contains("class=\"lines\""));
+    assert!(html.contains("at most 1,500 of each law"), "in the note");
+    let figures = Figures::read(&html).expect("figures");
+    let dots = figures.figure("completion-size", Panels::Auto).expect("few laws");
+    assert_eq!((dots.panels.len(), dots.panels[0].series[0].points.len()), (1, 1250));
     assert!(!html.contains("Unfinished") && !html.contains("for them a distribution"));
 }
 
@@ -287,14 +292,20 @@ fn flows_that_did_not_end_are_told_and_their_distribution_ends_lower() {
     let html = rendered(&Page::new(runs));
     assert!(html.contains("10 under xcp, 0 under cubic; for them"), "in the note");
     assert!(html.contains("<dt>Unfinished</dt><dd>10 <small>flows</small>"), "on the card");
-    let (_, lines) = html.split_once("class=\"lines\"").expect("distributions");
-    let highest = |nth: usize| {
-        let path = lines.split(" d=\"").nth(nth + 1).and_then(|rest| rest.split('"').next());
-        let last = path.and_then(|path| path.rsplit('V').next()).expect("it ends with a rise");
-        last.parse::<f64>().expect("a number")
-    };
-    // The plane reaches from 284 to 10.
-    assert_eq!((highest(0), highest(1)), (284.0 - 0.75 * 274.0, 10.0));
+    let figures = Figures::read(&html).expect("figures");
+    let figure = figures.figure("completion-time", Panels::Auto).expect("distributions");
+    let highest = |nth: usize| figure.panels[0].series[nth].points.last().and_then(|point| point.1);
+    assert_eq!((highest(0), highest(1)), (Some(75.0), Some(100.0)));
+}
+
+#[test]
+fn completions_of_many_laws_are_not_drawn_against_size() {
+    let laws = ["a", "b", "c", "d", "e"];
+    let runs = laws.iter().map(|law| run_with_completions(law, 3, 0)).collect();
+    let html = rendered(&Page::new(runs));
+    let figures = Figures::read(&html).expect("figures");
+    assert!(figures.figure("completion-size", Panels::Auto).is_err());
+    assert!(html.contains("Against size they are drawn for up to 4 laws."));
 }
 
 #[test]
@@ -514,8 +525,10 @@ fn a_comparison_says_who_is_best_and_what_is_noise() {
     let noise = [[0.0, 0.0, 0.0], [0.02, -0.01, 0.01], [-0.3, -0.3, -0.3]];
     let (comparison, page) = compared(|law, seed| 0.9 + noise[law][seed as usize - 1]);
     let html = checked(render_comparison(&comparison, &page));
-    // Three scripts: data, uPlot and the page's own.
-    assert_eq!(html.matches("<script").count(), 3);
+    // Three scripts: data, uPlot and the page's own; and the data of each figure.
+    let figures = html.matches("<script type=\"application/json\" class=\"figure\">").count();
+    assert_eq!(html.matches("<script").count(), 3 + figures);
+    assert_eq!(html.matches("<figure class=\"means\">").count(), figures);
     data(&html);
     let row = html.split("<tr>").find(|row| row.contains(">Utilisation</th>")).unwrap();
     let cells: Vec<&str> = row.split("<td ").collect();
@@ -556,8 +569,11 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
     }
     let page = Page::new(vec![Run { collected: collector.finish(), ..one }]);
     let data = data(&rendered(&page));
-    assert_eq!(data["units"]["goodput"], "Mbit/s");
-    assert_eq!(data["units"]["pacing"], "Gbit/s");
+    let unit = |name: &str| {
+        let plots = data["plots"].as_array().expect("plots");
+        plots.iter().find(|plot| plot["name"] == name).expect("the plot")["unit"].clone()
+    };
+    assert_eq!((unit("throughput"), unit("pace")), ("Mbit/s".into(), "Gbit/s".into()));
     assert_eq!(data["flows"][0]["goodput"][1], 100);
     assert_eq!(data["flows"][0]["pacing"][1], 2);
 }
@@ -567,13 +583,4 @@ fn what_could_not_run_is_told_with_its_reason() {
     let left = LeftOut { law: EVIL.into(), world: World::Emulate, why: "no <kernel>".into() };
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
     assert!(rendered(&page).contains(" could not run in the world emulate: no &lt;kernel&gt;</p>"));
-}
-
-#[test]
-fn the_script_draws_every_plot() {
-    let html = rendered(&Page::new(vec![run(info("xcp", 2, 1), 3, 1e6)]));
-    assert!(SCRIPT.contains(PLOTS) && !html.contains(PLOTS.trim()));
-    for plot in Plot::all().map(Plot::entry) {
-        assert!(html.contains(&format!("    {}: {},\n", plot.key, plot.script)), "{}", plot.name);
-    }
 }

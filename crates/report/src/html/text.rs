@@ -1,38 +1,12 @@
 //! Text for HTML and JSON: escaped, clipped, numbers short.
 
-use ratewire_units::text::steers;
-
 use crate::figure::clip;
+pub(super) use crate::markup::{capital, escape};
 
 /// Longest name shown; scenario files may hold anything.
 const NAME: usize = 80;
 /// Longest sentence.
 const SENTENCE: usize = 240;
-
-/// `text` escaped for HTML, in content and in quoted attributes.
-pub(super) fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            '\n' | '\t' => out.push(c),
-            c if steers(c) => out.push(char::REPLACEMENT_CHARACTER),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// `text` with a capital first letter.
-pub(super) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    let first = letters.next().map(|c| c.to_uppercase().to_string());
-    first.unwrap_or_default() + letters.as_str()
-}
 
 /// A name from the scenario: clipped, then escaped.
 pub(super) fn name(text: &str) -> String {

@@ -1,13 +1,14 @@
 //! Plots over time: each is an entry, in a file of its own in `plots/entries`.
 //!
 //! A [`PlotEntry`] has all that varies between plots: names, the series that a [`crate::Collector`]
-//! records, the unit, when a page shows the plot, and how the page's script draws it. To add a
+//! records, the unit, when a page shows the plot, and which series it draws. To add a
 //! plot, write its file and add it to [`REGISTRY`].
 
 mod entries;
 
 use core::fmt;
 
+use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::recorded::Tracks;
@@ -51,9 +52,72 @@ pub(crate) struct PlotEntry {
     pub(crate) said: fn(&[Run]) -> String,
     /// Whether a reader can point at a line of the plot and ask what bound the flow's rate.
     pub(crate) asks_why: bool,
-    /// How the page's script draws the plot: an object with `lines`, `unit`, and `none` (the text
-    /// for a plot without lines), as `assets/page.js` describes.
-    pub(crate) script: &'static str,
+    /// Title of the vertical axis.
+    pub(crate) quantity: &'static str,
+    /// Unit of the vertical axis.
+    pub(crate) unit: Unit,
+    /// The series of the source that the plot draws, from the back to the front.
+    pub(crate) draws: &'static [Drawn],
+    /// How the series are drawn.
+    pub(crate) shape: Shape,
+    /// Text of a plot without lines.
+    pub(crate) none: &'static str,
+}
+
+/// Unit of a plot's values.
+pub(crate) enum Unit {
+    /// The same unit on every page.
+    Fixed(&'static str),
+    /// The unit that fits the values of a series.
+    Of(&'static str),
+}
+
+/// A series that a plot draws.
+#[derive(Serialize)]
+pub(crate) struct Drawn {
+    /// Key of the series.
+    key: &'static str,
+    /// What tells the line from others of its flow or link; may be empty.
+    name: &'static str,
+    /// Whether the line is the moving mean of the series.
+    mean: bool,
+    /// Whether the area down to the next line is shaded.
+    band: bool,
+}
+
+impl Drawn {
+    /// The series as it is.
+    const fn line(key: &'static str) -> Drawn {
+        Drawn::named(key, "")
+    }
+    /// The series as it is, with a name.
+    const fn named(key: &'static str, name: &'static str) -> Drawn {
+        Drawn { key, name, mean: false, band: false }
+    }
+    /// The series as a moving mean.
+    const fn moving_mean(key: &'static str) -> Drawn {
+        Drawn { mean: true, ..Drawn::line(key) }
+    }
+    /// The series as the upper edge of a shaded area.
+    const fn band(key: &'static str, name: &'static str) -> Drawn {
+        Drawn { band: true, ..Drawn::named(key, name) }
+    }
+}
+
+/// How a plot's series are drawn.
+#[derive(Serialize)]
+pub(crate) struct Shape {
+    /// Whether lines are stairs: a value holds until the next.
+    steps: bool,
+    /// The top of the vertical axis; the largest value chooses it if `None`.
+    top: Option<f64>,
+    /// A series of shares of time: the plot is shaded where the share is above zero.
+    shaded: Option<&'static str>,
+}
+
+impl Shape {
+    const LINES: Shape = Shape { steps: false, top: None, shaded: None };
+    const STEPS: Shape = Shape { steps: true, ..Shape::LINES };
 }
 
 /// A plot's place among the charts of a page.
@@ -193,7 +257,8 @@ impl PlotSource {
         }
     }
 
-    pub(crate) fn is_of_link(&self) -> bool {
+    #[cfg(test)]
+    fn is_of_link(&self) -> bool {
         matches!(self, PlotSource::Link(_))
     }
 }

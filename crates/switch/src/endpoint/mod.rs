@@ -21,7 +21,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::time::Duration as Span;
 
-use ratewire_acp::{Config, Connection, Endpoint as Socket, Error};
+use ratewire_acp::{Config, Connection, Endpoint as Socket, Error, local_for};
 use ratewire_timer::Timer;
 pub use ratewire_transport::{Reader, Writer};
 use ratewire_units::{Bytes, Duration, Time};
@@ -156,19 +156,17 @@ impl Endpoint {
     }
 
     /// Does what the configuration says: a peer until its connection is over, a member for ever.
-    /// Call it in a `LocalSet` of tokio.
+    /// `ready` is called when the address is bound. Call it in a `LocalSet` of tokio.
     ///
     /// # Errors
     /// When an address cannot be bound, or a peer's connection fails.
-    pub async fn run(self: &Rc<Self>) -> Result<(), EndpointError> {
-        let (address, listens) = match self.config.role {
-            Role::Listen(address) => (address, true),
-            Role::Connect(to) if to.is_ipv4() => (SocketAddr::from(([0, 0, 0, 0], 0)), false),
-            Role::Connect(_) => (SocketAddr::from(([0; 16], 0)), false),
-        };
+    pub async fn run(self: &Rc<Self>, ready: impl FnOnce()) -> Result<(), EndpointError> {
         let acp = self.config.acp.clone();
-        let socket =
-            if listens { Socket::server(address, acp)? } else { Socket::client(address, acp)? };
+        let socket = match self.config.role {
+            Role::Listen(address) => Socket::server(address, acp)?,
+            Role::Connect(to) => Socket::client(local_for(to), acp)?,
+        };
+        ready();
         self.past.borrow_mut().is_ready = true;
         let noting = Rc::clone(self);
         let timer = Timer::new()?;

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 use std::pin::pin;
 use std::time::Duration;
 
-use ratewire_acp::{Config, Connection, Endpoint, Error, KeyPair};
+use ratewire_acp::{Config, Connection, Endpoint, Error, local_for};
 use ratewire_daemon::log::reason;
+use ring::rand::{SecureRandom, SystemRandom};
 use tokio::time::{sleep, timeout};
 
 use super::wire::{Application, Message, Reply, VERSION, decode, encode};
@@ -66,14 +67,10 @@ impl Registrant {
     /// # Errors
     /// When no socket can be had, or the kernel gives no random numbers.
     pub fn new(config: RegistrantConfig) -> Result<Registrant, Error> {
-        let any = match (config.switch.ip().is_loopback(), config.switch.is_ipv4()) {
-            (true, _) => SocketAddr::new(config.switch.ip(), 0),
-            (false, true) => SocketAddr::from(([0, 0, 0, 0], 0)),
-            (false, false) => SocketAddr::from(([0; 16], 0)),
-        };
-        let endpoint = Endpoint::client(any, config.acp.clone())?;
-        let random = KeyPair::generate().map_err(|_| Error::Random)?.private;
-        let instance = random.iter().fold(0, |sum: u64, byte| (sum << 8) ^ u64::from(*byte));
+        let endpoint = Endpoint::client(local_for(config.switch), config.acp.clone())?;
+        let mut instance = [0; 8];
+        SystemRandom::new().fill(&mut instance).map_err(|_| Error::Random)?;
+        let instance = u64::from_be_bytes(instance);
         Ok(Registrant { config, endpoint, instance })
     }
 

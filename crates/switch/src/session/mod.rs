@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 
 use ratewire_acp::Config;
 use ratewire_acp::channel::{Channel, CloseReason, Ends, Taken, Transmit};
-use ratewire_acp::wire::Parts;
+use ratewire_acp::wire::{Part, Parts};
 use ratewire_anypoint::routing::Routing;
 use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
 use ratewire_laws::{AnyLaw, Header};
@@ -304,12 +304,23 @@ impl Session {
         marked: bool,
     ) {
         self.changed.push(side);
+        let bytes_of = |part: &Part<'_>| match part {
+            Part::Data(data) => data.bytes.len() as f64,
+            _ => 0.0,
+        };
+        let data: f64 = Parts::new(parts).flatten().map(|part| bytes_of(&part)).sum();
         for part in Parts::new(parts) {
             let Ok(part) = part else { return self.violates(now, side, "a part cannot be read") };
             let Some(leg) = self.leg_mut(side) else { return };
-            if leg.channel.take(from, &part) == Taken::No {
-                self.take_part(now, side, &part, header, marked);
+            if leg.channel.take(from, &part) != Taken::No {
+                continue;
             }
+            // Frames that share a packet may go to different members.
+            let (mut header, bytes) = (*header, bytes_of(&part));
+            if 0.0 < bytes && bytes < data {
+                leg.channel.law().part(&mut header, bytes / data);
+            }
+            self.take_part(now, side, &part, &header, marked);
         }
         self.look_at_ends(now);
     }

@@ -127,6 +127,28 @@ async fn a_member_registers_again_at_a_switch_that_was_restarted() {
 }
 
 #[tokio::test(flavor = "current_thread")]
+async fn a_process_takes_the_place_of_another_with_its_name_and_address() {
+    in_time(async {
+        let folder = running::folder();
+        let switch = Switch::start(folder.path(), REGISTER);
+        let server = serve(1);
+        let (first, leave) = register_and_wait(&switch, "one", &server).await;
+        let (second, _leave) = register_and_wait(&switch, "one", &server).await;
+        until(&first, |event| match event {
+            RegistrationEvent::Unregistered(why) => why.contains("another process has registered"),
+            _ => false,
+        })
+        .await;
+        drop(leave);
+        until_member(&switch, "one", |one| one.is_some_and(|one| one.is_registered)).await;
+        assert_eq!(second.borrow().first(), Some(&RegistrationEvent::Registered));
+        assert_eq!(switch.status().await.registration.expect("registrations").members, 1);
+        switch.stop();
+    })
+    .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
 async fn who_may_not_register_hears_why_and_is_counted() {
     in_time(async {
         let folder = running::folder();
@@ -144,6 +166,14 @@ async fn who_may_not_register_hears_why_and_is_counted() {
         let wrong = RegistrantConfig { ensemble: "other".into(), ..wrong };
         let (events, _leave) = register(wrong);
         until(&events, why("serves the ensemble \"default\" and not \"other\"")).await;
+        let stranger = Endpoint::client(running::local(), acp()).expect("a socket");
+        let stranger = stranger.connect(switch.register).await.expect("the switch");
+        stranger.send(Frame::new(0, "hello")).await.expect("room");
+        let told = stranger.receive().await.expect("an answer").expect("an answer");
+        let told = String::from_utf8_lossy(&told.data).into_owned();
+        assert!(told.contains("the first message is not one of a member that registers"), "{told}");
+        let none = send(&switch.control, &Command::Drain("three".into())).expect_err("refused");
+        assert_eq!(none.to_string(), "no member is called three: there are none");
         let status = switch.status().await;
         let registration = status.registration.clone().expect("registrations");
         assert!(registration.refused >= 2 && status.members.is_empty(), "{status:?}");

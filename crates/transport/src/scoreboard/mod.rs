@@ -164,6 +164,23 @@ impl Scoreboard {
                 self.take_arrival(&front, covered);
             }
         }
+        self.shorten_front(cumulative, covered);
+    }
+
+    /// A switch acknowledges frames, of which a packet may carry several: the rest of the first
+    /// packet is what remains to be acknowledged, or sent again.
+    #[inline]
+    fn shorten_front(&mut self, cumulative: u64, covered: &mut Covered) {
+        let Some(front) = self.sent.front_mut().filter(|front| front.offset < cumulative) else {
+            return;
+        };
+        let arrived = (cumulative - front.offset) as u32;
+        front.offset = cumulative;
+        front.payload -= arrived;
+        if !front.sacked {
+            covered.bytes += u64::from(arrived);
+            self.in_flight -= if front.lost { 0 } else { u64::from(arrived) };
+        }
     }
 
     /// Notes a range that arrived beyond a hole.

@@ -128,3 +128,26 @@ fn a_range_covers_the_packets_that_lie_in_it_whatever_their_lengths() {
         }
     }
 }
+
+#[test]
+fn the_rest_of_a_packet_is_what_a_range_must_cover() {
+    let mut board = with(5);
+    let mut told = covered();
+    board.acknowledge(150, &mut told);
+    assert_eq!((told.bytes, board.in_flight()), (150, Bytes::new(350)));
+    board.check(150, 500);
+    assert_eq!(sack(&mut board, 150, 200), 50, "all that was left of the second packet");
+    board.check(150, 500);
+    assert_eq!((board.in_flight(), board.has_sacked()), (Bytes::new(300), true));
+    // What was selectively acknowledged is not counted again, and what is lost is not under way.
+    let mut told = covered();
+    board.acknowledge(180, &mut told);
+    assert_eq!((told.bytes, board.in_flight()), (0, Bytes::new(300)));
+    board.acknowledge(200, &mut covered());
+    board.mark_all_lost();
+    let mut told = covered();
+    board.acknowledge(250, &mut told);
+    assert_eq!((told.bytes, board.in_flight()), (50, Bytes::ZERO));
+    assert_eq!(board.first_lost(), Some((250, 50)), "only the rest is sent again");
+    board.check(250, 500);
+}

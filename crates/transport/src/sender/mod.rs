@@ -210,15 +210,6 @@ impl Sender {
     pub fn write(&mut self, size: Bytes) {
         self.writing.write(size.get());
     }
-    /// Writes a frame of its own size, for an application that is [fed](crate::Writer::Fed) whole
-    /// frames only. No packet spans two of them.
-    pub fn write_frame(&mut self, size: Bytes) {
-        let is_idle = self.unsent() == Bytes::ZERO;
-        self.writing.write_frame(size.get());
-        if is_idle {
-            self.frame_left = self.writing.begin_frame(self.frame);
-        }
-    }
     /// Changes the payload of full packets, as the path's largest packet has become known. The law
     /// and the receiver keep the size that they began with.
     pub fn set_payload(&mut self, payload: Bytes) {
@@ -292,6 +283,18 @@ impl Sender {
     /// The next packet to send now, if any; call again until there is none.
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        self.poll_transmit_within(now, |_, most| most)
+    }
+
+    /// As [`Sender::poll_transmit`], for a packet whose content decides how much it carries:
+    /// `fit` says how much of the stream from an offset a new packet takes, at least one byte and
+    /// at most a number of bytes.
+    #[inline(always)]
+    pub fn poll_transmit_within(
+        &mut self,
+        now: Time,
+        fit: impl Fn(u64, u64) -> u64,
+    ) -> Option<Segment> {
         if self.opening != Opening::Done {
             return self.poll_open(now);
         }
@@ -301,7 +304,7 @@ impl Sender {
         let waited = core::mem::take(&mut self.waits_for_pace);
         let (offset, payload, again) = match self.board.first_lost() {
             Some((offset, payload)) => (offset, payload, true),
-            None => (self.next, self.next_payload(now)?, false),
+            None => (self.next, self.next_payload(now, fit)?, false),
         };
         let has_room = self.has_room(payload) || (again && self.urgent);
         if !has_room || !self.pace_allows(now, payload, waited) {
@@ -343,12 +346,13 @@ impl Sender {
 
     /// Payload of the next new packet, within the frame, the written data and the window.
     #[inline]
-    fn next_payload(&mut self, now: Time) -> Option<u32> {
+    fn next_payload(&mut self, now: Time, fit: impl Fn(u64, u64) -> u64) -> Option<u32> {
         let available = self.writing.written().saturating_sub(self.next);
-        let mut payload = u64::from(self.mss).min(self.frame_left).min(available);
+        let most = u64::from(self.mss).min(self.frame_left).min(available);
+        let mut payload = if most > 0 { fit(self.next, most) } else { 0 };
         let room = self.allowed.saturating_sub(self.next);
         if payload > room && room >= u64::from(self.first_mss) {
-            payload = room;
+            payload = fit(self.next, room);
         }
         if payload == 0 || self.next.saturating_add(payload) > self.allowed {
             self.limited |= self.has_room(self.mss);
@@ -365,7 +369,7 @@ impl Sender {
         self.next += u64::from(payload);
         self.frame_left -= u64::from(payload);
         if self.frame_left == 0 {
-            self.frame_left = self.writing.begin_frame(self.frame);
+            self.frame_left = self.frame;
         }
         self.writing.progress(now, self.next, self.cumulative);
     }

@@ -103,7 +103,7 @@ impl Sender {
     /// RFC 8985, 7.3: new data if there is any, else the last packet again.
     fn probe_tail(&mut self, now: Time) -> Option<Segment> {
         self.arm_retransmission(now);
-        if let Some(payload) = self.next_payload(now) {
+        if let Some(payload) = self.next_payload(now, |_, most| most) {
             let offset = self.next;
             self.board.push(now, offset, payload);
             self.advance_stream(now, payload);

@@ -95,9 +95,8 @@ pub(super) fn endpoint(args: &Args) -> Exit {
     };
     let done = tokio::task::LocalSet::new().block_on(&runtime, async {
         let endpoint = Endpoint::new(config)?;
-        tell_ready();
         tokio::select! {
-            done = endpoint.run() => done?,
+            done = endpoint.run(tell_ready) => done?,
             () = told_to_stop("the endpoint ends at once") => {}
         }
         Ok(endpoint.figures())

@@ -32,16 +32,16 @@ pub(super) struct RegisterArgs {
     #[arg(long, value_name = "FILE", requires = "register")]
     token: Option<PathBuf>,
     /// The ensemble that the switch must serve
-    #[arg(long, value_name = "NAME", default_value = "default")]
+    #[arg(long, value_name = "NAME", default_value = "default", requires = "register")]
     ensemble: String,
     /// Where the switch reaches the member, if not at --listen
     #[arg(long, value_name = "ADDRESS", requires = "register")]
     advertise: Option<SocketAddr>,
     /// The member's share of the frames, for a switch that routes by weight
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long, default_value_t = 1.0, requires = "register")]
     weight: f64,
     /// Time after SIGTERM for the switch to finish with the member
-    #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = time, requires = "register")]
     drain: ratewire_units::Duration,
 }
 

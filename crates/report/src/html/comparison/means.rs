@@ -2,9 +2,11 @@
 
 use ratewire_statistics::Significance;
 
-use super::{capital, tag};
+use super::{capital, long_title, tag};
 use crate::compare::{About, Better, FigureUnit, LawMetric, Metric, Standing, shown};
+use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind, fitting};
 use crate::figure::clip;
+use crate::html::drawn;
 use crate::html::groups::Groups;
 use crate::html::text::{coordinate, escape, name};
 
@@ -68,11 +70,50 @@ fn card(figure: &Metric, groups: &Groups) -> String {
     let title = if figure.about == About::Run { capital(&title) } else { title };
     format!(
         "<figure class=\"means\"><figcaption><h3>{title}</h3><span>{unit}{better}{}</span></figcaption>\n\
-         <table><tbody>\n{rows}{}</tbody></table>\n{}</figure>\n",
+         <table><tbody>\n{rows}{}</tbody></table>\n{}{}</figure>\n",
         if scale.is_log { ", log scale" } else { "" },
         scale.ends(figure.unit),
-        differences(figure)
+        differences(figure),
+        drawn::element(&for_paper(figure, &scale, groups))
     )
+}
+
+/// A metric as a figure: laws side by side, each with its interval.
+fn for_paper(metric: &Metric, scale: &Scale, groups: &Groups) -> Figure {
+    let ends = || metric.laws.iter().filter_map(|law| Some((law.mean?, law.margin.unwrap_or(0.0))));
+    let most = ends().map(|(mean, margin)| mean + margin).fold(0.0, f64::max);
+    let (unit, size) = fitting(metric.unit, most);
+    let title = long_title(metric).trim_end_matches(" (packets)").to_string();
+    let values = ends().flat_map(|(mean, margin)| [(mean - margin) / size, (mean + margin) / size]);
+    let y = match scale.is_log {
+        true => FigureAxis::around(&title, unit, values),
+        false => FigureAxis::from_zero(&title, unit, values),
+    };
+    let series = metric.laws.iter().enumerate().map(|(i, law)| {
+        let group = groups.list.get(i);
+        FigureSeries {
+            name: clip(&law.law, 80),
+            g: i as i64,
+            hue: group.map_or(-1, |group| group.hue as i64),
+            mark: group.map_or(i, |group| group.mark),
+            kind: SeriesKind::Marks,
+            points: vec![(i as f64, law.mean.map(|mean| mean / size))],
+            margins: law.margin.map(|margin| Some(margin / size)).into_iter().collect(),
+            ..FigureSeries::default()
+        }
+    });
+    let names = metric.laws.iter().map(|law| clip(&law.law, 80)).collect();
+    Figure {
+        name: format!("laws/{}", metric.name),
+        title: format!("{title} by law"),
+        detail: String::new(),
+        x: FigureAxis::of_names("Law", names),
+        y,
+        shade: String::new(),
+        marks: Vec::new(),
+        apart_by: String::new(),
+        panels: vec![FigurePanel { title: String::new(), series: series.collect() }],
+    }
 }
 
 /// Differences between laws; empty if none is known.

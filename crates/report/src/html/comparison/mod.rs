@@ -4,10 +4,12 @@
 mod means;
 
 use super::data::{Choice, Drawing};
+use super::drawn::swatch;
 use super::groups::{Groups, Mode};
 use super::text::{capital, escape, name};
 use super::{
-    Page, STYLE, charts, data, drawn, end, foot, head, headed, set, small_enough, table, toolbar,
+    Page, STYLE, charts, data, data_element, end, foot, head, headed, set, small_enough, table,
+    toolbar,
 };
 use crate::compare::{About, Comparison, FigureUnit, LawMetric, Metric, Standing};
 use crate::figure::plural;
@@ -69,7 +71,7 @@ fn document(
     out.push_str(&foot::foot(page, choice, halvings));
     let all: Vec<Plot> = Plot::all().collect();
     let drawing = Drawing { plots: &all, apart: false, halvings };
-    out + "</main>\n" + &drawn(&data::json(&page.runs, groups, choice, &drawing)) + &end()
+    out + "</main>\n" + &data_element(&data::json(&page.runs, groups, choice, &drawing)) + &end()
 }
 
 /// Attributes of a law: its colour, and its group in the legend.
@@ -131,9 +133,10 @@ fn verdict(comparison: &Comparison, groups: &Groups) -> String {
 
 /// A law with its colour, for the verdict.
 fn named(law: &LawMetric, place: usize, groups: &Groups) -> String {
-    let dash = groups.list.get(place).map_or(0, |group| group.dash.min(3));
+    let swatch =
+        groups.list.get(place).map_or_else(String::new, |group| swatch(group.dash, group.mark));
     let (tag, law) = (tag(groups, place), name(&law.law));
-    format!("<span {tag}><i class=\"chip dash{dash}\"></i>{law}</span> ")
+    format!("<span {tag}>{swatch}{law}</span> ")
 }
 
 /// A title that can stand alone.

@@ -6,8 +6,11 @@ use super::placed::Side;
 
 /// Height of a line of text, in the drawing's units.
 const LINE: f64 = 15.0;
-/// Distance from the middle of a node to the edge of its label.
-const OFF: f64 = 12.0;
+/// Distances from the middle of a node to the edge of its label: beside the node, or further away
+/// where labels are crowded.
+const OFF: [f64; 2] = [12.0, 22.0];
+/// Area of another label or node that a label may cover: a corner that holds no letter.
+const CORNER: f64 = 6.0;
 
 /// Height of letters.
 pub(in crate::html) const LETTERS: f64 = 12.0;
@@ -107,22 +110,24 @@ impl Labels {
     }
 
     /// The best place for `text` at the node `at`, on the side asked for unless another is better.
-    /// `None` if every place covers too much.
+    /// `None` if every place covers a label or a node, or too much of lines.
     pub(super) fn place(&mut self, at: (f64, f64), text: &str, side: Side) -> Option<Label> {
         let (w, h) = self.room(text);
-        let diagonal = OFF * 0.75;
-        let spots = [
-            (Side::Right, at.0 + OFF, at.1, "start"),
-            (Side::Left, at.0 - OFF, at.1, "end"),
-            (Side::Above, at.0, at.1 - OFF - 4.0, "middle"),
-            (Side::Below, at.0, at.1 + OFF + 4.0, "middle"),
-            (Side::Right, at.0 + diagonal, at.1 - OFF, "start"),
-            (Side::Right, at.0 + diagonal, at.1 + OFF, "start"),
-            (Side::Left, at.0 - diagonal, at.1 - OFF, "end"),
-            (Side::Left, at.0 - diagonal, at.1 + OFF, "end"),
-        ];
+        let spots = OFF.into_iter().flat_map(|off| {
+            let diagonal = off * 0.75;
+            [
+                (Side::Right, at.0 + off, at.1, "start"),
+                (Side::Left, at.0 - off, at.1, "end"),
+                (Side::Above, at.0, at.1 - off - 4.0, "middle"),
+                (Side::Below, at.0, at.1 + off + 4.0, "middle"),
+                (Side::Right, at.0 + diagonal, at.1 - off, "start"),
+                (Side::Right, at.0 + diagonal, at.1 + off, "start"),
+                (Side::Left, at.0 - diagonal, at.1 - off, "end"),
+                (Side::Left, at.0 - diagonal, at.1 + off, "end"),
+            ]
+        });
         let mut best: Option<(f64, Label, Box)> = None;
-        for (i, (spot_side, x, y, anchor)) in spots.into_iter().enumerate() {
+        for (i, (spot_side, x, y, anchor)) in spots.enumerate() {
             let x0 = match anchor {
                 "start" => x,
                 "end" => x - w,
@@ -134,6 +139,9 @@ impl Labels {
                 + f64::max(0.0, -area.y0)
                 + f64::max(0.0, area.y1 - self.size.1);
             let covered: f64 = self.taken.iter().map(|t| t.overlap(&area)).sum();
+            if covered > CORNER {
+                continue;
+            }
             let crossed: f64 = self.lines.iter().map(|l| area.crossed(l)).sum();
             let liking = if spot_side == side && i < 4 { 0.0 } else { 3.0 + i as f64 * 0.2 };
             let cost = covered + crossed * 2.0 + outside * 50.0 + liking;
@@ -170,6 +178,15 @@ mod tests {
         let second = labels.place(nodes[1], "router", Side::Right).unwrap();
         assert_eq!(first.anchor, "end");
         assert_ne!(first, second);
+    }
+
+    #[test]
+    fn a_label_without_room_is_left_out() {
+        let nodes: Vec<(f64, f64)> = (0..49)
+            .map(|i| (100.0 + f64::from(i % 7) * 17.0, 100.0 + f64::from(i / 7) * 17.0))
+            .collect();
+        let mut labels = Labels::new((300.0, 300.0), &nodes, vec![]);
+        assert_eq!(labels.place(nodes[24], "in the middle", Side::Right), None);
     }
 
     #[test]

@@ -75,6 +75,7 @@ fn chain(graph: &Graph) -> Option<Placed> {
         at: vec![(x0, middle); graph.nodes.len()],
         side: vec![Side::Below; graph.nodes.len()],
         upright: vec![false; graph.nodes.len()],
+        guessed: vec![false; graph.nodes.len()],
         width,
         height,
         fits: width <= 640.0,

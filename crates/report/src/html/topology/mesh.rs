@@ -6,7 +6,12 @@ use super::graph::Graph;
 use super::labels;
 use super::placed::{Placed, Side};
 
-const WIDTH: f64 = 720.0;
+/// Width of a drawing of few nodes, and of one of many, whose names need room.
+const WIDTHS: [f64; 2] = [720.0, 1000.0];
+/// Height of the two, without margins. A drawing of few nodes is low.
+const HEIGHTS: [f64; 2] = [260.0, 620.0];
+/// Most nodes that are few.
+const FEW: usize = 16;
 const MARGIN: f64 = 46.0;
 /// Distance of hosts from their router.
 const REACH: f64 = 42.0;
@@ -20,7 +25,9 @@ pub(super) fn on_map(graph: &Graph) -> Placed {
     let latitude = known().map(|(_, y)| y).sum::<f64>() / count;
     let stretch = if degrees { libm::cos(latitude.to_radians()).max(0.2) } else { 1.0 };
     let at = graph.nodes.iter().map(|n| n.at.map(|(x, y)| (x * stretch, -y))).collect();
-    fit(graph, at)
+    // A host lies at its router, so that it needs no coordinates.
+    let guessed = graph.nodes.iter().map(|node| !node.host && node.at.is_none()).collect();
+    Placed { guessed, ..fit(graph, at) }
 }
 
 /// Nodes at distances on paper that follow their distances in hops (stress majorisation).
@@ -104,26 +111,26 @@ const FIT_NAME: f64 = 8.0;
 fn fit(graph: &Graph, mut at: Vec<Option<(f64, f64)>>) -> Placed {
     let (low, high) = bounds(at.iter().flatten());
     let (dx, dy) = (f64::max(high.0 - low.0, 1e-9), f64::max(high.1 - low.1, 1e-9));
-    let inner = WIDTH - 2.0 * MARGIN;
-    // A drawing of few nodes is low, so that the plots below are near.
-    let tallest = if graph.nodes.len() > 16 { 460.0 } else { 260.0 };
-    let scale = f64::min(inner / dx, tallest / dy);
+    let many = usize::from(graph.nodes.len() > FEW);
+    let (wide, tallest) = (WIDTHS[many], HEIGHTS[many]);
+    let scale = f64::min((wide - 2.0 * MARGIN) / dx, tallest / dy);
     let height = f64::max(dy * scale, 60.0) + 2.0 * MARGIN;
-    let (x0, y0) = ((WIDTH - dx * scale) / 2.0, (height - dy * scale) / 2.0);
+    let (x0, y0) = ((wide - dx * scale) / 2.0, (height - dy * scale) / 2.0);
     for place in at.iter_mut().flatten() {
         *place = (x0 + (place.0 - low.0) * scale, y0 + (place.1 - low.1) * scale);
     }
     apart(&mut at);
     hang(graph, &mut at);
     let widest = graph.nodes.iter().map(|n| labels::width(&n.name)).fold(0.0, f64::max);
-    let middle = (WIDTH / 2.0, height / 2.0);
+    let middle = (wide / 2.0, height / 2.0);
     let at: Vec<(f64, f64)> = at.into_iter().map(|p| p.unwrap_or(middle)).collect();
     let (low, high) = bounds(at.iter());
     let (left, top) = (f64::min(low.0 - MARGIN, 0.0), f64::min(low.1 - MARGIN, 0.0));
-    let (right, bottom) = (f64::max(high.0 + MARGIN, WIDTH), f64::max(high.1 + MARGIN, height));
+    let (right, bottom) = (f64::max(high.0 + MARGIN, wide), f64::max(high.1 + MARGIN, height));
     Placed {
         side: vec![Side::Right; at.len()],
         upright: vec![false; at.len()],
+        guessed: vec![false; at.len()],
         at: at.into_iter().map(|(x, y)| (x - left, y - top)).collect(),
         width: right - left,
         height: bottom - top,

@@ -20,6 +20,8 @@ use placed::Placed;
 
 /// Most nodes of a legible drawing.
 const NODES: usize = 400;
+/// Most nodes of a small drawing.
+const LITTLE: usize = 8;
 /// Shares of the time from which a direction has the next darker colour.
 const STEPS: [f64; 4] = [0.2, 0.5, 0.8, 0.95];
 
@@ -43,14 +45,22 @@ pub(super) fn topology(runs: &[Run]) -> String {
                 "<p class=\"note\">{what}: too many to draw. The tables have them.</p></section>\n"
             );
     }
-    out.push_str("<figure class=\"net\">\n<figcaption>");
+    // A drawing of few nodes says little, and stays small.
+    let class = if graph.nodes.len() <= LITTLE { "net little" } else { "net" };
+    out.push_str(&format!("<figure class=\"{class}\">\n<figcaption>"));
     out.push_str(&switch(runs));
     out.push_str(&legend());
     out.push_str("</figcaption>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Drawing of the network\">");
-    out.push_str(&draw(runs, &graph, &what));
+    let placed = layout::place(&graph);
+    out.push_str(&draw(runs, &graph, &placed, &what));
     out.push_str("</div></figure>\n<p class=\"note\">Each half of a line shows what the node next to it sends. Lines are wider the faster the link");
     if graph.nodes.iter().any(|n| n.stands_for > 1) {
         out.push_str("; hosts of one router are drawn as one, coloured by the busiest");
+    }
+    if placed.guessed.contains(&true) {
+        out.push_str(
+            "; dashed nodes have no coordinates in the topology and lie beside their neighbours",
+        );
     }
     if graph.nodes.iter().any(|n| n.kind == NodeKind::Switch) {
         out.push_str("; a diamond is a switch of an ensemble, a filled circle a member of it");
@@ -77,8 +87,7 @@ fn legend() -> String {
     format!("<span class=\"scale\">{}</span>", items.collect::<String>())
 }
 
-fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
-    let placed = layout::place(graph);
+fn draw(runs: &[Run], graph: &Graph, placed: &Placed, what: &str) -> String {
     let (w, h) = (coordinate(placed.width, 0), coordinate(placed.height, 0));
     let mut out = format!(
         "<svg class=\"topo{}\" viewBox=\"0 0 {w} {h}\" style=\"--w:{w}px\" role=\"img\" \
@@ -86,7 +95,7 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
         if placed.fits { " fits" } else { "" },
         escape(&format!("Network of {what}"))
     );
-    let ends: Vec<[(f64, f64); 2]> = graph.edges.iter().map(|e| ends(e, &placed)).collect();
+    let ends: Vec<[(f64, f64); 2]> = graph.edges.iter().map(|e| ends(e, placed)).collect();
     let mut rates = Widths::of(&runs[0].info.topology.links);
     if graph.edges.len() > 100 {
         rates.scale = 0.6;
@@ -113,6 +122,10 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
             1 => escape(&node.name),
             n => escape(&format!("{n} hosts, {}", node.name)),
         };
+        let (guessed, title) = match placed.guessed[i] {
+            true => (" guessed", title + ", without coordinates"),
+            false => ("", title),
+        };
         let class = if node.kind == NodeKind::Member { "host member" } else { "host" };
         let shape = match (node.host, node.stands_for) {
             (true, 1) => format!("<circle class=\"{class}\" cx=\"{x}\" cy=\"{y}\" r=\"5\"/>"),
@@ -126,14 +139,14 @@ fn draw(runs: &[Run], graph: &Graph, what: &str) -> String {
                 )
             }
             (false, _) => format!(
-                "<rect class=\"router\" x=\"{}\" y=\"{}\" width=\"16\" height=\"16\" rx=\"4\"/>",
+                "<rect class=\"router{guessed}\" x=\"{}\" y=\"{}\" width=\"16\" height=\"16\" rx=\"4\"/>",
                 coordinate(placed.at[i].0 - 8.0, 1),
                 coordinate(placed.at[i].1 - 8.0, 1)
             ),
         };
         out.push_str(&format!("<g><title>{title}</title>{shape}</g>\n"));
     }
-    out.push_str(&names(graph, &placed, &mut labels));
+    out.push_str(&names(graph, placed, &mut labels));
     out + "</svg>"
 }
 

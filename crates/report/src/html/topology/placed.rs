@@ -17,6 +17,8 @@ pub(super) struct Placed {
     pub(super) upright: Vec<bool>,
     pub(super) width: f64,
     pub(super) height: f64,
+    /// Nodes of a map whose coordinates are not known.
+    pub(super) guessed: Vec<bool>,
     /// Whether the drawing is legible at half its size, on a phone without scrolling.
     pub(super) fits: bool,
 }

@@ -115,6 +115,21 @@ fn hosts_drawn_as_one_stand_in_their_middle() {
     assert!((placed.at[1].0 - placed.at[0].0) > 150.0, "{:?}", placed.at);
 }
 
+#[test]
+fn places_without_coordinates_are_marked() {
+    let page = level(&[(1.0, 1.0)]);
+    assert!(!page.contains("guessed") && !page.contains("no coordinates"));
+    let mut net = Net::default();
+    let nodes = [Some((0.0, 0.0)), Some((4.0, 0.0)), None];
+    let nodes: Vec<u32> = nodes.into_iter().map(|at| net.node("n", NodeKind::Router, at)).collect();
+    net.duplex(nodes[0], nodes[1]);
+    net.duplex(nodes[1], nodes[2]);
+    let page = topology(&[net.run()]);
+    assert_eq!(page.matches("class=\"router guessed\"").count(), 1);
+    assert!(page.contains("<title>n, without coordinates</title>"));
+    assert!(page.contains("dashed nodes have no coordinates"));
+}
+
 /// Letters are a third larger on phones, where names would run into the rates.
 #[test]
 fn names_keep_off_rates_on_a_phone() {

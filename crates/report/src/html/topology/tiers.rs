@@ -54,6 +54,7 @@ pub(super) fn tiers(graph: &Graph) -> Option<Placed> {
         at: Vec::new(),
         side: Vec::new(),
         upright: Vec::new(),
+        guessed: vec![false; graph.nodes.len()],
         width,
         height,
         fits: false,

@@ -2,7 +2,7 @@
 
 use super::captions;
 use crate::Run;
-use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
+use crate::plots::{Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_links};
 
 /// The chart also offers marks, and says so if there are any.
 fn title(runs: &[Run]) -> &'static str {
@@ -24,5 +24,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_links,
     said: captions::links,
     asks_why: false,
-    script: r#"{ lines: () => linkLines("drops"), unit: "packets/s", none: "This link dropped no packet.", stepped: true }"#,
+    quantity: "Drops",
+    unit: Unit::Fixed("packets/s"),
+    draws: &[Drawn::line("drops")],
+    shape: Shape::STEPS,
+    none: "This link dropped no packet.",
 };

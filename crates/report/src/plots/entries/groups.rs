@@ -1,7 +1,9 @@
 //! What the senders of each group of an overlay send.
 
 use super::captions;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "groups",
@@ -19,5 +21,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_overlay,
     said: captions::groups,
     asks_why: false,
-    script: r#"{ lines: () => overlayLines("mean"), unit: data.units.sent, none: "No group was sampled." }"#,
+    quantity: "Sent",
+    unit: Unit::Of("sent"),
+    draws: &[Drawn::moving_mean("sent")],
+    shape: Shape::LINES,
+    none: "No group was sampled.",
 };

@@ -1,7 +1,9 @@
 //! Data of each flow in flight.
 
 use super::captions;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 use ratewire_units::Bytes;
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
@@ -17,5 +19,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_flows,
     said: captions::goodputs,
     asks_why: false,
-    script: r#"{ lines: () => flowLines("flight"), unit: data.units.flight, none: "Nothing was sampled." }"#,
+    quantity: "Data in flight",
+    unit: Unit::Of("flight"),
+    draws: &[Drawn::line("flight")],
+    shape: Shape::LINES,
+    none: "Nothing was sampled.",
 };

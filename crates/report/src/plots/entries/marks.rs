@@ -1,7 +1,7 @@
 //! Packets a link marked.
 
 use super::captions;
-use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links};
+use crate::plots::{Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_links};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "marks",
@@ -17,5 +17,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_links,
     said: captions::links,
     asks_why: false,
-    script: r#"{ lines: () => linkLines("marks"), unit: "packets/s", none: "This link marked no packet.", stepped: true }"#,
+    quantity: "Marks",
+    unit: Unit::Fixed("packets/s"),
+    draws: &[Drawn::line("marks")],
+    shape: Shape::STEPS,
+    none: "This link marked no packet.",
 };

@@ -1,7 +1,9 @@
 //! The pace that each flow's law asks for.
 
 use super::captions;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "pace",
@@ -16,5 +18,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_flows,
     said: captions::goodputs,
     asks_why: false,
-    script: r#"{ lines: () => flowLines("pacing"), unit: data.units.pacing, none: "No law here asks for a pace." }"#,
+    quantity: "Pace",
+    unit: Unit::Of("pacing"),
+    draws: &[Drawn::line("pacing")],
+    shape: Shape::LINES,
+    none: "No law here asks for a pace.",
 };

@@ -1,7 +1,9 @@
 //! Price of a message over each connection of an overlay.
 
 use super::captions;
-use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_overlay};
+use crate::plots::{
+    Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "price",
@@ -19,5 +21,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_overlay,
     said: captions::groups,
     asks_why: false,
-    script: r#"{ lines: () => overlayLines("price"), unit: "$", none: "Nothing ever waited for a connection." }"#,
+    quantity: "Price of a message",
+    unit: Unit::Fixed("dollars"),
+    draws: &[Drawn::line("price")],
+    shape: Shape::LINES,
+    none: "Nothing ever waited for a connection.",
 };

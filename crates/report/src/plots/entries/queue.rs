@@ -1,7 +1,9 @@
 //! Packets waiting at a link.
 
 use super::captions;
-use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links, key};
+use crate::plots::{
+    Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_links, key,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "queue",
@@ -23,18 +25,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_links,
     said: captions::links,
     asks_why: false,
-    script: r#"{
-      lines: () => {
-        const max = linkLines("qmax");
-        const mean = linkLines("qmean");
-        const lines = [];
-        mean.forEach((m) => {
-          const top = max.find((x) => x.g === m.g && x.dt === m.dt);
-          if (top) lines.push({ ...top, width: 0.6, name: "max", band: true, faint: true });
-          lines.push({ ...m, name: "mean" });
-        });
-        return lines;
-      },
-      unit: "packets", none: "This link was not sampled.", paused: true,
-    }"#,
+    quantity: "Queue",
+    unit: Unit::Fixed("packets"),
+    draws: &[Drawn::band(key::QUEUE_MAX, "max"), Drawn::named("qmean", "mean")],
+    shape: Shape { shaded: Some(key::PAUSED), ..Shape::LINES },
+    none: "This link was not sampled.",
 };

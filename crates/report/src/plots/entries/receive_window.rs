@@ -2,7 +2,9 @@
 
 use super::captions;
 use super::window::limit;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "receive-window",
@@ -17,5 +19,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_flows,
     said: captions::goodputs,
     asks_why: false,
-    script: r#"{ lines: () => flowLines("rwnd"), unit: data.units.rwnd, none: "No receiver sets a limit." }"#,
+    quantity: "Receive window",
+    unit: Unit::Of("rwnd"),
+    draws: &[Drawn::line("rwnd")],
+    shape: Shape::LINES,
+    none: "No receiver sets a limit.",
 };

@@ -1,7 +1,9 @@
 //! Smoothed round-trip time of each flow.
 
 use super::captions;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "round-trip",
@@ -16,5 +18,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_flows,
     said: captions::round_trips,
     asks_why: false,
-    script: r#"{ lines: () => flowLines("rtt"), unit: data.units.rtt, none: "No round-trip time was measured." }"#,
+    quantity: "Round-trip time",
+    unit: Unit::Of("rtt"),
+    draws: &[Drawn::line("rtt")],
+    shape: Shape::LINES,
+    none: "No round-trip time was measured.",
 };

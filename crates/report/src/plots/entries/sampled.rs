@@ -2,7 +2,7 @@
 
 use super::captions;
 use super::throughput::GOODPUT;
-use crate::plots::{Chart, PlotEntry, PlotSource, has_flows};
+use crate::plots::{Chart, Drawn, PlotEntry, PlotSource, Shape, Unit, has_flows, key};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "sampled",
@@ -15,5 +15,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_flows,
     said: captions::goodputs,
     asks_why: false,
-    script: r#"{ lines: () => flowLines("goodput"), unit: data.units.goodput, none: "No goodput was sampled." }"#,
+    quantity: "Throughput",
+    unit: Unit::Of(key::GOODPUT),
+    draws: &[Drawn::line(key::GOODPUT)],
+    shape: Shape::LINES,
+    none: "No goodput was sampled.",
 };

@@ -2,7 +2,9 @@
 
 use super::captions;
 use crate::FlowRow;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows, key};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows, key,
+};
 
 /// Mean goodput, bits per second.
 pub(super) const GOODPUT: Recorded<FlowRow> =
@@ -19,5 +21,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_flows,
     said: captions::goodputs,
     asks_why: true,
-    script: r#"{ lines: () => flowLines("mean"), unit: data.units.goodput, none: "No goodput was sampled." }"#,
+    quantity: "Throughput",
+    unit: Unit::Of(key::GOODPUT),
+    draws: &[Drawn::moving_mean(key::GOODPUT)],
+    shape: Shape::LINES,
+    none: "No goodput was sampled.",
 };

@@ -2,7 +2,9 @@
 
 use super::captions;
 use crate::Run;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale, has_flows};
+use crate::plots::{
+    Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_flows,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "total",
@@ -22,10 +24,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     },
     said: captions::goodputs,
     asks_why: false,
-    script: r#"{
-      lines: () => data.totals.filter((t) => t.total).map((t) => ({
-        g: t.g, dt: t.dt, v: t.total, name: "all flows", stroke: groupColour(t.g), dash: groupDash(t.g), width: 1.8,
-      })),
-      unit: data.units.total, none: "No goodput was sampled.",
-    }"#,
+    quantity: "Throughput",
+    unit: Unit::Of("total"),
+    draws: &[Drawn::line("total")],
+    shape: Shape::LINES,
+    none: "No goodput was sampled.",
 };

@@ -1,7 +1,9 @@
 //! Part of the time a link was sending.
 
 use super::captions;
-use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_links, key};
+use crate::plots::{
+    Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_links, key,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "utilisation",
@@ -16,5 +18,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_links,
     said: captions::links,
     asks_why: false,
-    script: r#"{ lines: () => linkLines("util"), unit: "%", none: "This link was not sampled.", top: 100 }"#,
+    quantity: "Utilisation",
+    unit: Unit::Fixed("%"),
+    draws: &[Drawn::line(key::UTILISATION)],
+    shape: Shape { top: Some(100.0), ..Shape::LINES },
+    none: "This link was not sampled.",
 };

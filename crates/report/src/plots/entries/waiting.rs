@@ -1,7 +1,9 @@
 //! Messages waiting for each connection of an overlay.
 
 use super::captions;
-use crate::plots::{Chart, PlotEntry, PlotSource, Recorded, Scale, has_overlay, key};
+use crate::plots::{
+    Chart, Drawn, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit, has_overlay, key,
+};
 
 pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "waiting",
@@ -19,5 +21,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: has_overlay,
     said: captions::groups,
     asks_why: false,
-    script: r#"{ lines: () => overlayLines("waiting"), unit: "messages", none: "Nothing ever waited for a connection." }"#,
+    quantity: "Messages waiting",
+    unit: Unit::Fixed("messages"),
+    draws: &[Drawn::line(key::WAITING)],
+    shape: Shape::LINES,
+    none: "Nothing ever waited for a connection.",
 };

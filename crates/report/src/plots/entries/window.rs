@@ -1,7 +1,7 @@
 //! Congestion window of each flow.
 
 use super::captions;
-use crate::plots::{Chart, Family, PlotEntry, PlotSource, Recorded, Scale};
+use crate::plots::{Chart, Drawn, Family, PlotEntry, PlotSource, Recorded, Scale, Shape, Unit};
 use crate::{FlowRow, Run};
 use ratewire_units::Bytes;
 
@@ -30,5 +30,9 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     is_shown: is_known,
     said: captions::goodputs,
     asks_why: false,
-    script: r#"{ lines: () => flowLines("cwnd"), unit: data.units.cwnd, none: "No law here has a window: see data in flight." }"#,
+    quantity: "Congestion window",
+    unit: Unit::Of(KEY),
+    draws: &[Drawn::line(KEY)],
+    shape: Shape::LINES,
+    none: "No law here has a window: see data in flight.",
 };

@@ -1,0 +1,324 @@
+// Draws a figure as SVG, and writes it as CSV: what `ratewire plot` does, to the digit.
+const PALETTE = [
+  "#0072b2", "#d55e00", "#008a63", "#b8558f", "#9a6a00", "#8c1d3f", "#6a4fc0", "#5f6670",
+  "#0090a8", "#5d8a00", "#e0457b", "#1f3f77",
+];
+const DASHES = [[], [5, 2.5], [1.5, 2], [6, 2, 1.5, 2]];
+// Corners of markers around the origin.
+const MARKS = [
+  [[1, 0], [0.866, 0.5], [0.5, 0.866], [0, 1], [-0.5, 0.866], [-0.866, 0.5], [-1, 0], [-0.866, -0.5], [-0.5, -0.866],
+    [0, -1], [0.5, -0.866], [0.866, -0.5]],
+  [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
+  [[0, -1.2], [1.1, 0.8], [-1.1, 0.8]],
+  [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]],
+  [[0, 1.2], [1.1, -0.8], [-1.1, -0.8]],
+  [[-0.4, -1.2], [0.4, -1.2], [0.4, -0.4], [1.2, -0.4], [1.2, 0.4], [0.4, 0.4], [0.4, 1.2], [-0.4, 1.2], [-0.4, 0.4],
+    [-1.2, 0.4], [-1.2, -0.4], [-0.4, -0.4]],
+  [[-1.1, -0.6], [-0.6, -1.1], [0, -0.5], [0.6, -1.1], [1.1, -0.6], [0.5, 0], [1.1, 0.6], [0.6, 1.1], [0, 0.5],
+    [-0.6, 1.1], [-1.1, 0.6], [-0.5, 0]],
+];
+
+const axisLabel = (axis) => (axis.unit ? `${axis.title} (${axis.unit})` : axis.title);
+const seriesLabel = (series) => (series.name + " " + series.part).trim();
+const clamp = (value, low, high) => Math.min(Math.max(value, low), high);
+
+// Series that a legend names: each name once.
+function legendOf(figure) {
+  const named = [];
+  for (const panel of figure.panels) {
+    for (const series of panel.series) {
+      const isNew = !named.some((known) => known.name === series.name);
+      // The title of a panel, or a name on the axis, tells what a legend would tell.
+      const isTold = series.name === panel.title || figure.x.names.includes(series.name);
+      if (series.kind !== "band" && series.name && !isTold && isNew) named.push(series);
+    }
+  }
+  return named.length > 1 ? named : [];
+}
+
+// Indices of the points of a line that have a marker.
+function markPlaces(points, line, lines) {
+  const along = Math.min(7, points);
+  const offset = (line + 0.5) / lines;
+  return Array.from({ length: along }, (_, k) => Math.floor(((k + offset) / along) * points));
+}
+
+// ---- axes ------------------------------------------------------------------------------------
+const tenTo = (power) => Number("1e" + power);
+const decade = (value) => Math.floor(Math.log10(value) + 1e-9);
+
+function part(axis, value) {
+  const along = axis.log
+    ? Math.log(Math.max(value, axis.low) / axis.low) / Math.log(axis.high / axis.low)
+    : (value - axis.low) / (axis.high - axis.low);
+  return clamp(along, 0, 1);
+}
+
+function ticksOf(axis, wanted) {
+  if (axis.names.length) return axis.names.map((name, i) => [i, name]);
+  return axis.log ? logTicks(axis, wanted) : linearTicks(axis, wanted);
+}
+
+function linearTicks({ low, high }, wanted) {
+  const rough = (high - low) / wanted;
+  if (!(rough > 0 && Number.isFinite(rough))) return [];
+  const steps = [1, 2, 5, 10].map((step) => step * tenTo(decade(rough)));
+  const step = steps.find((one) => one >= rough * (1 - 1e-9)) ?? steps[3];
+  const digits = Math.max(0, -decade(step));
+  const first = Math.ceil(low / step - 1e-9);
+  const last = Math.floor(high / step + 1e-9);
+  return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * step).map((v) => [v, v.toFixed(digits)]);
+}
+
+function logTicks({ low, high }, wanted) {
+  const [first, last] = [decade(low), decade(high)];
+  const steps = high / low < 200 ? [1, 2, 5] : [1];
+  const stride = Math.max(1, Math.ceil((last - first) / wanted));
+  const ticks = [];
+  for (let power = first; power <= last; power++) {
+    if (steps.length === 1 && power % stride !== 0) continue;
+    for (const step of steps) {
+      const value = step * tenTo(power);
+      if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
+      ticks.push([value, power < -4 || power >= 6 ? step + "e" + power : value.toFixed(Math.max(0, -power))]);
+    }
+  }
+  return ticks;
+}
+
+// ---- layout ----------------------------------------------------------------------------------
+// Approximate width of a text, in heights of letters.
+function textWidth(text) {
+  let width = 0;
+  for (const c of text) {
+    if ("ijlI.,:;|!' ".includes(c)) width += 0.28;
+    else if ("ftr-()[]/".includes(c)) width += 0.34;
+    else if ("mwMW%@".includes(c)) width += 0.86;
+    else if (c >= "A" && c <= "Z") width += 0.68;
+    else if (c.codePointAt(0) < 0x80) width += 0.556;
+    else width += c.codePointAt(0) < 0x1100 ? 0.6 : 1;
+  }
+  return width;
+}
+
+function layoutOf(figure, width, font) {
+  const panels = Math.max(1, figure.panels.length);
+  const legend = [];
+  let [x, line] = [0, 0];
+  for (const series of legendOf(figure)) {
+    const wide = (3.6 + textWidth(series.name)) * font;
+    if (x > 0 && x + wide > width) [x, line] = [0, line + 1];
+    legend.push([series, x + 0.3 * font, (line * 1.45 + 0.8) * font]);
+    x += wide;
+  }
+  const top = legend.length ? (line + 1) * 1.45 * font + 0.3 * font : 0;
+  const rows = Math.ceil(panels / clamp(Math.floor(width / (15 * font)), 1, panels));
+  const columns = Math.ceil(panels / rows);
+  const apart = panels > 1;
+  const planeWidth = width / columns;
+  const high = apart ? clamp(0.6 * planeWidth, 7 * font, 13 * font) : clamp(0.44 * width, 12 * font, 24 * font);
+  const yTicks = ticksOf(figure.y, clamp(high / (2.6 * font), 2, 7));
+  const widest = (ticks) => Math.max(0, ...ticks.map((tick) => textWidth(tick[1]))) * font;
+  const left = 2.1 * font + widest(yTicks) + 0.6 * font;
+  const right = 1.2 * font;
+  const gaps = (columns - 1) * 1.6 * font;
+  const plane = [(width - left - right - gaps) / columns, high];
+  const xTicks = ticksOf(figure.x, clamp(plane[0] / (4 * font), 2, 9));
+  const step = plane[0] / Math.max(1, figure.x.names.length);
+  const upright = figure.x.names.length > 0 && widest(xTicks) + 0.4 * font > step;
+  const labels = upright ? widest(xTicks) + 0.9 * font : 1.7 * font;
+  const title = apart ? 1.6 * font : 0.6 * font;
+  const row = title + plane[1] + labels;
+  const planes = figure.panels.map((_, panel) => {
+    const [column, rowNumber] = [panel % columns, Math.floor(panel / columns)];
+    return [left + column * (plane[0] + 1.6 * font), top + title + rowNumber * (row + 0.4 * font)];
+  });
+  const height = top + rows * row + (rows - 1) * 0.4 * font + 1.4 * font;
+  return { width, height, legend, planes, plane, columns, xTicks, yTicks, upright };
+}
+
+// ---- drawing ---------------------------------------------------------------------------------
+const escapeXml = (text) => text.replace(/[&<>"']/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })[c]);
+const short = (value) => String(Math.floor(value * 100 + 0.5) / 100 || 0);
+const at = (x, y) => short(x) + " " + short(y);
+
+// The style of a paper: points, columns of IEEE.
+const paperStyle = (columns, serif) => ({
+  width: columns === 2 ? 515.5 : 252, font: 8, unit: "pt", ink: "#000000", grid: "#dddddd", colours: PALETTE,
+  family: serif ? "'Liberation Serif', 'Times New Roman', Times, serif" : "'Liberation Sans', Helvetica, Arial, sans-serif",
+});
+
+function drawFigure(figure, style) {
+  const { font, ink, grid, colours } = style;
+  const layout = layoutOf(figure, style.width, font);
+  const colour = (series) => (series.hue < 0 ? ink : colours[series.hue % colours.length]);
+  const text = (x, y, anchor, content) =>
+    `<text x="${short(x)}" y="${short(y)}" text-anchor="${anchor}">${escapeXml(content)}</text>\n`;
+  const upright = (x, y, anchor, content) =>
+    `<text transform="translate(${at(x, y)}) rotate(-90)" text-anchor="${anchor}">${escapeXml(content)}</text>\n`;
+  const stroke = (series, path) => {
+    const width = 0.13 * font;
+    const dash = DASHES[series.dash % 4].map((one) => short(one * width)).join(" ");
+    return `<path d="${path}" fill="none" stroke="${colour(series)}" stroke-width="${short(width)}" stroke-linejoin="round"` +
+      (dash ? ` stroke-dasharray="${dash}"` : "") + "/>\n";
+  };
+  // `told` is what a page says of the point that the marker stands for.
+  const marker = (series, x, y, told) => {
+    const size = 0.26 * font;
+    const corners = MARKS[series.mark % MARKS.length].map(([dx, dy]) => at(x + dx * size, y + dy * size));
+    const path = `<path d="M${corners.join("L")}Z" fill="${colour(series)}"`;
+    return told ? `${path}><title>${escapeXml(told)}</title></path>\n` : path + "/>\n";
+  };
+  const place = ([left, top], x, y) =>
+    [left + part(figure.x, x) * layout.plane[0], top + (1 - part(figure.y, y)) * layout.plane[1]];
+  const placesOf = (corner, series) => series.points.map(([x, y]) => (y == null ? null : place(corner, x, y)));
+  const path = (points, steps) => {
+    let [out, isDown] = ["", false];
+    for (const point of points) {
+      if (!point) { isDown = false; continue; }
+      const [x, y] = point;
+      out += !isDown ? "M" + at(x, y) : steps ? `H${short(x)}V${short(y)}` : "L" + at(x, y);
+      isDown = true;
+    }
+    return out;
+  };
+  const intervals = (corner, series) => {
+    const half = 0.3 * font;
+    let out = "";
+    series.points.forEach(([x, y], i) => {
+      const margin = series.margins[i];
+      if (y == null || margin == null) return;
+      const [px, high] = place(corner, x, y + margin);
+      const [, low] = place(corner, x, y - margin);
+      for (const edge of [high, low]) out += `M${at(px - half, edge)}H${short(px + half)}`;
+      out += `M${at(px, high)}V${short(low)}`;
+    });
+    return out && `<path d="${out}" fill="none" stroke="${colour(series)}" stroke-width="${short(0.09 * font)}"/>\n`;
+  };
+  const band = (series, upper, lower) => {
+    let [out, there, back] = ["", [], []];
+    for (let i = 0; i <= upper.length; i++) {
+      if (upper[i] && lower[i]) {
+        there.push(at(...upper[i]));
+        back.push(at(...lower[i]));
+      } else if (there.length) {
+        out += `M${there.join("L")}L${back.reverse().join("L")}Z`;
+        [there, back] = [[], []];
+      }
+    }
+    return `<path d="${out}" fill="${colour(series)}" fill-opacity="0.2"/>\n`;
+  };
+  const tiles = (corner, series) => {
+    const values = figure.panels.flatMap((panel) => panel.series).flatMap((one) => one.values).filter((v) => v != null);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    const [wide, tall] = [layout.plane[0] / figure.x.names.length, layout.plane[1] / figure.y.names.length];
+    return series.points.map(([x, y], i) => {
+      const value = series.values[i];
+      if (value == null) return "";
+      const shade = low === high ? 0.5 : (value - low) / (high - low);
+      const [left, top] = place(corner, x - 0.5, y + 0.5);
+      const tile = `<rect x="${short(left)}" y="${short(top)}" width="${short(wide)}" height="${short(tall)}" ` +
+        `fill="${colour(series)}" fill-opacity="${short(0.08 + 0.84 * shade)}"`;
+      const told = series.told?.[i];
+      const label = String(+value.toPrecision(4));
+      return (told ? `${tile}><title>${escapeXml(told)}</title></rect>\n` : tile + "/>\n") +
+        (textWidth(label) * font < wide && 1.2 * font < tall
+          ? text(left + wide / 2, top + tall / 2 + 0.35 * font, "middle", label) : "");
+    }).join("");
+  };
+  const drawSeries = (corner, all, number) => {
+    const series = all[number];
+    const points = placesOf(corner, series);
+    const there = points.filter(Boolean);
+    const markers = (chosen) => chosen.map(([x, y], i) => marker(series, x, y, series.told?.[i])).join("");
+    switch (series.kind) {
+      case "band": return band(series, points, all[number + 1] ? placesOf(corner, all[number + 1]) : []);
+      case "dots":
+        return `<path d="${there.map(([x, y]) => `M${at(x, y)}h0`).join("")}" fill="none" stroke="${colour(series)}" ` +
+          `stroke-width="${short(0.24 * font)}" stroke-linecap="round" stroke-opacity="0.5"/>\n`;
+      case "tiles": return tiles(corner, series);
+      case "joined": return stroke(series, path(points, false)) + intervals(corner, series) + markers(there);
+      case "marks": return intervals(corner, series) + markers(there);
+      default:
+        return stroke(series, path(points, series.kind === "steps")) +
+          markers(markPlaces(there.length, number, all.length).map((i) => there[i]));
+    }
+  };
+
+  const [width, height] = [short(layout.width), short(layout.height)];
+  let out = `<svg xmlns="http://www.w3.org/2000/svg" width="${width}${style.unit}" height="${height}${style.unit}" ` +
+    `viewBox="0 0 ${width} ${height}" font-family="${style.family}" font-size="${short(font)}" fill="${ink}">\n` +
+    `<title>${escapeXml(figure.title)}</title>\n`;
+  for (const [series, x, y] of layout.legend) {
+    const end = x + 2.4 * font;
+    if (series.kind !== "dots" && series.kind !== "marks") out += stroke(series, `M${at(x, y)}H${short(end)}`);
+    out += marker(series, (x + end) / 2, y) + text(end + 0.4 * font, y + 0.35 * font, "start", series.name);
+  }
+  const thin = short(0.06 * font);
+  layout.planes.forEach((corner, number) => {
+    const panel = figure.panels[number];
+    const [left, top] = corner;
+    const [right, bottom] = [left + layout.plane[0], top + layout.plane[1]];
+    if (figure.panels.length > 1) out += text(left, top - 0.45 * font, "start", panel.title);
+    let [lines, labels] = ["", ""];
+    for (const [value, tick] of layout.xTicks) {
+      const [x] = place(corner, value, figure.y.low);
+      lines += `M${at(x, top)}V${short(bottom)}`;
+      labels += layout.upright
+        ? upright(x + 0.35 * font, bottom + 0.4 * font, "end", tick)
+        : text(x, bottom + 1.15 * font, "middle", tick);
+    }
+    for (const [value, tick] of layout.yTicks) {
+      const [, y] = place(corner, figure.x.low, value);
+      lines += `M${at(left, y)}H${short(right)}`;
+      if (number % layout.columns === 0) labels += text(left - 0.4 * font, y + 0.35 * font, "end", tick);
+    }
+    out += `<path d="${lines}" stroke="${grid}" stroke-width="${thin}"/>\n${labels}`;
+    for (const mark of figure.marks.filter((x) => x > figure.x.low && x < figure.x.high)) {
+      const [x] = place(corner, mark, figure.y.low);
+      out += `<path d="M${at(x, top)}V${short(bottom)}" stroke="${ink}" stroke-width="${thin}" ` +
+        `stroke-dasharray="${short(0.3 * font)} ${short(0.3 * font)}"/>\n`;
+    }
+    panel.series.forEach((_, i) => (out += drawSeries(corner, panel.series, i)));
+    out += `<path d="M${at(left, top)}V${short(bottom)}H${short(right)}" fill="none" stroke="${ink}" stroke-width="${thin}"/>\n`;
+  });
+  if (layout.planes.length) {
+    const [left, top] = layout.planes[0];
+    const right = Math.max(...layout.planes.map((plane) => plane[0]));
+    const last = Math.max(...layout.planes.map((plane) => plane[1]));
+    out += text((left + right + layout.plane[0]) / 2, layout.height - 0.5 * font, "middle", axisLabel(figure.x));
+    out += upright(font, (top + last + layout.plane[1]) / 2, "middle", axisLabel(figure.y));
+  }
+  return out + "</svg>\n";
+}
+
+// ---- CSV -------------------------------------------------------------------------------------
+function csvCell(text) {
+  const plain = /^[=+\-@]/.test(text) ? "'" + text : text;
+  return /[,"\n\r]/.test(plain) ? '"' + plain.replaceAll('"', '""') + '"' : plain;
+}
+
+function figureCsv(figure) {
+  const number = (value) => (value == null ? "" : String(+value.toPrecision(8)));
+  const hasMargins = figure.panels.some((panel) => panel.series.some((series) => series.margins.length));
+  const head = ["series", axisLabel(figure.x), axisLabel(figure.y)].map(csvCell);
+  if (figure.apart_by) head.unshift(csvCell(figure.apart_by));
+  if (hasMargins) head.push(csvCell("± " + axisLabel(figure.y)));
+  if (figure.shade) head.push(csvCell(figure.shade));
+  const rows = [head];
+  for (const panel of figure.panels) {
+    for (const series of panel.series) {
+      series.points.forEach(([x, y], i) => {
+        // Laws at one name of an axis stand beside each other.
+        const name = figure.x.names[Math.max(0, Math.round(x))];
+        const other = y == null ? null : figure.y.names[Math.max(0, y)];
+        const row = [seriesLabel(series), name ?? number(x), other ?? number(y)].map(csvCell);
+        if (figure.apart_by) row.unshift(csvCell(panel.title));
+        if (hasMargins) row.push(number(series.margins[i]));
+        if (figure.shade) row.push(number(series.values[i]));
+        rows.push(row);
+      });
+    }
+  }
+  return rows.map((row) => row.join(",") + "\n").join("");
+}

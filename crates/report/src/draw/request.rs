@@ -1,0 +1,50 @@
+//! What can be asked of the figures of a page, and why there may be none.
+
+/// Start of the names of heat maps; the measured value follows.
+pub(super) const MAP: &str = "map/";
+
+/// Why there is no figure, or no file of one.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The text is no page of results, or a page of a version that kept no figures.
+    #[error("no page of this version of Ratewire, so it holds no figures; run the scenario again")]
+    NoPage,
+    /// No figure has this name.
+    #[error("no figure is called {name:?}; known: {}", known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// Names that figures have.
+        known: Vec<String>,
+    },
+    /// A file cannot have this extension.
+    #[error("no figure has the extension {0:?}; allowed: svg, pdf, png, csv")]
+    Format(String),
+    /// A PDF or PNG cannot be made.
+    #[error("cannot draw the figure: {0}")]
+    Image(String),
+}
+
+/// Whether a figure has several panels.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Panels {
+    /// A panel a law, or a flow, if a single panel would hold more than three lines.
+    #[default]
+    Auto,
+    /// One panel.
+    One,
+    /// A panel a law; of a single law a panel a flow.
+    Each,
+}
+
+/// A figure that there is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// The name by which [`Figures::figure`](super::Figures::figure) finds the figure.
+    pub name: String,
+    /// Title of the figure, with what tells it from others.
+    pub title: String,
+    /// Unit of the vertical axis; empty for plain numbers.
+    pub unit: String,
+}
