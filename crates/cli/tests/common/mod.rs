@@ -24,6 +24,7 @@ min    = 0.9
 "#;
 
 /// A scenario in which nothing is random.
+#[allow(dead_code, reason = "some test programs have no need of it")]
 pub(crate) fn without_chance(scenario: &str) -> String {
     format!("port_clocks = \"equal\"\n{scenario}\n[transport]\njitter = \"none\"\n")
 }
