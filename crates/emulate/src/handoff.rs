@@ -62,7 +62,7 @@ impl<'a> Handoff<'a> {
 
     /// Passes calls on to the recorder in order, until the network tells no more. A break is the
     /// recorder's, at the time of its last progress; no call follows it.
-    pub(crate) fn listen(&self, recorder: &mut impl Recorder) -> ControlFlow<Time> {
+    pub(crate) fn listen(&self, recorder: &mut dyn Recorder) -> ControlFlow<Time> {
         let _stop = StopAtEnd(self);
         let mut calls = Vec::new();
         let mut flow = ControlFlow::Continue(());
@@ -86,7 +86,7 @@ impl<'a> Handoff<'a> {
         }
     }
 
-    fn pass_on(&self, call: Call, recorder: &mut impl Recorder) -> ControlFlow<Time> {
+    fn pass_on(&self, call: Call, recorder: &mut dyn Recorder) -> ControlFlow<Time> {
         match call {
             Call::FlowStarted(flow, traffic) => {
                 let spec = &self.setup.flows[flow.0 as usize];

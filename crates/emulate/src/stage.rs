@@ -98,10 +98,10 @@ pub struct ProgramEnd {
 /// # Errors
 /// If the setup has something that real hosts cannot do, the system refuses, or packets are not
 /// conserved.
-pub fn run<R: Recorder>(
+pub fn run(
     setup: &Setup,
     options: &EmulationOptions,
-    recorder: &mut R,
+    recorder: &mut dyn Recorder,
 ) -> Result<Emulated, Error> {
     let (mut listed, classes) = arriving::listed(setup);
     dialect::adapt(&mut listed.laws);

@@ -25,7 +25,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub(crate) fn tell(&self, recorder: &mut impl Recorder) {
+    pub(crate) fn tell(&self, recorder: &mut dyn Recorder) {
         let Sample { at, interval, groups, links, senders, owed } = self;
         recorder.overlay_sample(&OverlaySample {
             at: *at,

@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Time};
 
 use super::Simulation;
-use crate::record::{FlowId, Followed, FollowedFate, Recorder};
+use crate::record::{FlowId, Followed, FollowedFate};
 
 /// No slot.
 const NONE: u32 = u32::MAX;
@@ -52,7 +52,7 @@ impl Following {
     }
 }
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     /// Starts following the flow asked about; no other flow is followed until its packet has been
     /// answered.
     #[cold]

@@ -5,9 +5,9 @@ use ratewire_transport::Reply;
 use ratewire_units::{Bytes, Time};
 
 use super::{FLOW_TIMER, Simulation};
-use crate::record::{FollowedFate, Recorder};
+use crate::record::FollowedFate;
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     /// Processes a packet that has arrived at its host.
     #[inline]
     pub(super) fn deliver(&mut self, label: &Label) {

@@ -10,10 +10,10 @@ use crate::SetupError;
 use crate::flow::{Flow, FlowTable, Start};
 use crate::jitter::FlowJitter;
 use crate::outcome::FlowOutcome;
-use crate::record::{FlowCompleted, FlowId, FlowStarted, Recorder};
+use crate::record::{FlowCompleted, FlowId, FlowStarted};
 use crate::setup::FlowSpec;
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     pub(super) fn arrive(&mut self, class: usize) -> Result<(), SetupError> {
         let spec = &self.setup.traffic[class];
         let arrival = self.traffic[class].arrive(spec);

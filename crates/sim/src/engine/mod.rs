@@ -79,7 +79,7 @@ pub(crate) enum OtherEvent {
 /// # Errors
 /// An error if a flow has no route, if a law breaks a rule of its traits, or if packets are not
 /// conserved.
-pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunError> {
+pub fn run(setup: &Setup, recorder: &mut dyn Recorder) -> Result<Outcome, RunError> {
     run_with(setup, recorder, Speed::full())
 }
 
@@ -94,7 +94,7 @@ pub fn run(setup: &Setup, recorder: &mut impl Recorder) -> Result<Outcome, RunEr
 /// conserved, or if the recorder ends the run between two samples.
 pub fn run_with(
     setup: &Setup,
-    recorder: &mut impl Recorder,
+    recorder: &mut dyn Recorder,
     speed: Speed,
 ) -> Result<Outcome, RunError> {
     let mut simulation = Simulation::new(setup, recorder, speed)?;
@@ -126,9 +126,9 @@ fn pairs(setup: &Setup) -> impl Iterator<Item = (NodeId, NodeId)> {
     listed.chain(random).chain(arrivals.map(|a| (a.from, a.to)))
 }
 
-pub(crate) struct Simulation<'a, R> {
+pub(crate) struct Simulation<'a> {
     pub(crate) setup: &'a Setup,
-    recorder: &'a mut R,
+    recorder: &'a mut dyn Recorder,
     pub(crate) network: Network,
     routes: RouteTable,
     pub(crate) wheel: Wheel,
@@ -168,12 +168,12 @@ pub(crate) struct Simulation<'a, R> {
     acts: Vec<Time>,
 }
 
-impl<'a, R: Recorder> Simulation<'a, R> {
+impl<'a> Simulation<'a> {
     fn new(
         setup: &'a Setup,
-        recorder: &'a mut R,
+        recorder: &'a mut dyn Recorder,
         speed: Speed,
-    ) -> Result<Simulation<'a, R>, SetupError> {
+    ) -> Result<Simulation<'a>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
         let routes = RouteTable::new(&setup.network, &setup.paths)?;
         jitter::begin(setup, speed, &mut network, &routes);

@@ -7,7 +7,7 @@ use super::{OtherEvent, Simulation};
 use crate::SetupError;
 use crate::error::RunError;
 use crate::overlay::{DEAD_TIME, Daemons};
-use crate::record::{FlowId, Recorder};
+use crate::record::FlowId;
 
 /// An overlay event at a time that was set.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub(crate) enum OverlayEvent {
     Notice(EdgeId, u32),
 }
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     /// Puts the nodes on their hosts and schedules the overlay's events.
     pub(super) fn open_overlay(&mut self) -> Result<(), SetupError> {
         let Some(spec) = &self.setup.overlay else { return Ok(()) };

@@ -6,9 +6,9 @@ use ratewire_units::{Bytes, Throughput};
 use super::Simulation;
 use crate::error::RunError;
 use crate::outcome::{LinkOutcome, Outcome};
-use crate::record::{ArrivingSample, FlowSample, LinkSample, Recorder};
+use crate::record::{ArrivingSample, FlowSample, LinkSample};
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     pub(super) fn sample(&mut self) {
         let interval = self.now.since(self.last_sample);
         if interval.is_zero() {

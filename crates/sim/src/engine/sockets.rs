@@ -12,7 +12,6 @@ use ratewire_net::random::stream;
 use ratewire_net::spec::{LinkId, Sockets};
 
 use super::Simulation;
-use crate::record::Recorder;
 
 /// A waiting flow: its slot and number.
 type Waiting = (u32, u32);
@@ -42,7 +41,7 @@ impl Waits {
     }
 }
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     /// Lets a socket wait that found no room. A socket that tries again on its next acknowledgement
     /// also waits for room if no acknowledgement is to come.
     #[cold]

@@ -7,9 +7,9 @@ use ratewire_units::{Bytes, Time};
 
 use super::spec::MemberEvent;
 use crate::engine::{OtherEvent, Simulation};
-use crate::record::{FlowId, FollowedFate, Recorder};
+use crate::record::{FlowId, FollowedFate};
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     /// Processes a packet of an edge; returns whether it arrived at a switch.
     pub(crate) fn relay(&mut self, label: &Label) -> bool {
         if self.flows.get(label.flow, label.generation).is_none() {

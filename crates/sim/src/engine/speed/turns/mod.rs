@@ -21,7 +21,6 @@ use super::tuning::{
 use super::{HostLagging, Speed};
 use crate::engine::{FLOW_TIMER, INDEX, LINK, PROGRESS_EVERY, RELEASE, Simulation, pairs};
 use crate::error::RunError;
-use crate::record::Recorder;
 use crate::routes::RouteTable;
 use crate::setup::Setup;
 use crate::wheel::Wheel;
@@ -161,7 +160,7 @@ fn inner(path: &[NodeId]) -> &[NodeId] {
     path.get(1..path.len().saturating_sub(1)).unwrap_or_default()
 }
 
-impl<R: Recorder> Simulation<'_, R> {
+impl Simulation<'_> {
     /// Runs in turns to the end, or until turns are too short to pay.
     pub(in crate::engine) fn run_in_turns(&mut self) -> Result<(), RunError> {
         let mut agenda: Vec<Due> = Vec::new();
