@@ -6,6 +6,7 @@
 mod change;
 mod contention;
 mod follow;
+mod host;
 pub(crate) mod network;
 mod passage;
 pub mod pathfinder;
