@@ -200,12 +200,13 @@ fn view_body() -> impl Strategy<Value = ViewBody<String, Body>> {
     ]
 }
 
-fn view_message() -> impl Strategy<Value = Rc<ViewMessage<String, Body>>> {
+fn view_message() -> BoxedStrategy<Rc<ViewMessage<String, Body>>> {
     (node(), nodes(), number(), view_body())
         .prop_map(|(origin, to, stamp, body)| Rc::new(ViewMessage { origin, to, stamp, body }))
+        .boxed()
 }
 
-fn change_body() -> impl Strategy<Value = ChangeBody<String, Body>> {
+fn change_body() -> BoxedStrategy<ChangeBody<String, Body>> {
     let recovered = vec((number(), node()), 0..3);
     let report = (view_id(), vec(number(), 3), recovered, number(), number()).prop_map(
         |(view, heard, recovered, agreed, safe)| {
@@ -218,9 +219,11 @@ fn change_body() -> impl Strategy<Value = ChangeBody<String, Body>> {
         1 => Just(ChangeBody::Sent),
         2 => vec((group(), vec((client(), label()), 0..3)), 0..3).prop_map(ChangeBody::Ready)
     ]
+    .boxed()
 }
 
-fn message() -> impl Strategy<Value = Message> {
+/// Boxed, as its parts: unoptimised, a strategy of all parts fills a thread's stack.
+fn message() -> BoxedStrategy<Message> {
     let links = vec((node(), number()), 0..3);
     let state = (node(), number(), number(), number(), links).prop_map(
         |(origin, incarnation, version, highest, links)| {
@@ -255,6 +258,7 @@ fn message() -> impl Strategy<Value = Message> {
         1 => view_id().prop_map(|view| LinkMessage::EnterPrices(Rc::new(view))),
         1 => prices
     ]
+    .boxed()
 }
 
 proptest! {
