@@ -140,13 +140,24 @@ impl LawBook {
 
     /// Notes an error unless `name` is a law or variant.
     pub fn check(&self, context: &Context<'_>, name: At<&str>) -> Option<String> {
+        self.check_beside(context, name, &[])
+    }
+
+    /// Notes an error unless `name` is a law or variant; `others` are also valid where it stands.
+    pub fn check_beside(
+        &self,
+        context: &Context<'_>,
+        name: At<&str>,
+        others: &[&str],
+    ) -> Option<String> {
         if self.info(name.value).is_some() {
             return Some(name.value.to_string());
         }
         // Errors of a variant have been noted.
         if !self.declared.iter().any(|declared| declared == name.value) {
             let message = format!("no law or variant is called {:?}", name.value);
-            context.unknown(name.span, message, name.value, self.names());
+            let known = self.names().into_iter().chain(others.iter().copied());
+            context.unknown(name.span, message, name.value, known);
         }
         None
     }

@@ -83,11 +83,8 @@ impl RttEstimator {
     /// Time to wait for an acknowledgement.
     #[inline]
     pub fn rto(&self) -> Duration {
-        let base = if self.srtt.is_zero() {
-            INITIAL_RTO
-        } else {
-            (self.srtt + self.variation * 4).max(self.min_rto)
-        };
+        let measured = self.srtt + self.variation * 4;
+        let base = if self.srtt.is_zero() { INITIAL_RTO } else { measured }.max(self.min_rto);
         if self.backoff == 0 { base } else { (base * (1 << self.backoff)).min(MAX_RTO).max(base) }
     }
     /// Doubles the timeout after the timer has expired (RFC 6298, 5.5).
@@ -120,6 +117,7 @@ mod tests {
         e.sample(ms(110));
         assert!(e.rto() < ms(340), "a sample ends the backing off");
         assert_eq!((e.min(), e.max()), (Some(ms(100)), Some(ms(180))));
+        assert_eq!(RttEstimator::new(ms(3000)).rto(), ms(3000));
     }
 
     #[test]

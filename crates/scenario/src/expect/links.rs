@@ -19,7 +19,8 @@ pub(super) struct LinkSums {
     /// Integral of the backlog over time, in the bound's unit times seconds.
     queue: f64,
     queue_max: f64,
-    queue_means: Vec<f64>,
+    /// Backlog at the end of each sample.
+    queues: Vec<f64>,
     drops: u64,
     marks: u64,
     pauses: u64,
@@ -37,20 +38,31 @@ impl LinkSums {
         self.time += sample.interval;
         self.busy += sample.busy * seconds;
         self.sent += sample.sent.as_f64();
-        let (mean, max) = match (&self.rates, expectation.bound.unit) {
+        let (mean, max, at_end) = match (&self.rates, expectation.bound.unit) {
             (Some(rates), _) => {
                 let rate = rates.mean(sample.at - sample.interval, sample.at);
-                (time(sample.queue_bytes_mean, rate), time(sample.queue_bytes_max.as_f64(), rate))
+                let bytes = [
+                    sample.queue_bytes_mean,
+                    sample.queue_bytes_max.as_f64(),
+                    sample.queue_bytes.as_f64(),
+                ];
+                bytes.map(|bytes| time(bytes, rate)).into()
             }
-            (None, MetricUnit::Packets) => {
-                (sample.queue_packets_mean, f64::from(sample.queue_packets_max))
-            }
-            (None, _) => (sample.queue_bytes_mean, sample.queue_bytes_max.as_f64()),
+            (None, MetricUnit::Packets) => (
+                sample.queue_packets_mean,
+                f64::from(sample.queue_packets_max),
+                f64::from(sample.queue_packets),
+            ),
+            (None, _) => (
+                sample.queue_bytes_mean,
+                sample.queue_bytes_max.as_f64(),
+                sample.queue_bytes.as_f64(),
+            ),
         };
         self.queue += mean * seconds;
         self.queue_max = self.queue_max.max(max);
         if expectation.metric == "queue_p99" {
-            self.queue_means.push(mean);
+            self.queues.push(at_end);
         }
         self.drops += sample.drops;
         self.marks += sample.marks;
@@ -76,7 +88,7 @@ impl LinkSums {
             "throughput" => self.sent * 8.0 / seconds,
             "queue_mean" => self.queue / seconds,
             "queue_max" => self.queue_max,
-            "queue_p99" => Statistic::Percentile(99).of(&self.queue_means).unwrap_or(0.0),
+            "queue_p99" => Statistic::Percentile(99).of(&self.queues).unwrap_or(0.0),
             "drops" => self.drops as f64,
             "pauses" => self.pauses as f64,
             "paused" => self.paused / seconds,

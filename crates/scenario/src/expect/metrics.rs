@@ -91,7 +91,7 @@ const METRICS: &[MetricInfo] = &[
     metric("throughput", Subject::Link, &[MetricUnit::BitsPerSecond], "Network-layer bits that the link sent, per second."),
     metric("queue_mean", Subject::Link, QUEUE, "Mean backlog of the queue, without the packet in transmission. As a time: the backlog divided by the link's mean rate in the sampling interval (over the whole trace for a Mahimahi trace)."),
     metric("queue_max", Subject::Link, QUEUE, "Largest backlog of the queue."),
-    metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the mean backlogs of the sampling intervals."),
+    metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the backlogs at the ends of the sampling intervals."),
     metric("drops", Subject::LinkOrAll, &[MetricUnit::Count], "Packets dropped for any reason."),
     metric("marks", Subject::LinkOrAll, &[MetricUnit::Count], "Packets marked."),
     metric("pauses", Subject::LinkOrAll, &[MetricUnit::Count], "Number of times that the far end paused the link."),

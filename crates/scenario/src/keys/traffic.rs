@@ -12,7 +12,7 @@ pub(super) const KEYS: &[Key] = &[
     key("transport", "handshake", KeyKind::Switch, "true", "Whether a flow starts with an exchange of two empty packets, as in TCP.", "false"),
     key("transport", "delayed_ack", KeyKind::Other("a time such as \"40 ms\", or \"none\""), "none", "Delay of acknowledgements: every second packet is acknowledged at once, others after this time.", "\"40 ms\""),
     key("transport", "receive_window", KeyKind::Other("a size such as \"64 KB\" or \"40 packets\", \"unlimited\", or { initial, max, packets_per_ack }"), "unlimited", "The receiver's buffer, or a window that grows by itself.", "\"64 KB\""),
-    key("transport", "min_rto", KeyKind::Time, "200 ms", "Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).", "\"1 s\""),
+    key("transport", "min_rto", KeyKind::Time, "200 ms", "Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms). Before the first round trip is measured it is 1 s at least.", "\"1 s\""),
     key("transport", "tail_loss_probe", KeyKind::Switch, "true", "Whether a probe is sent before the retransmission timer fires.", "false"),
     key("transport", "ecn", KeyKind::Switch, "false", "Whether packets may be marked instead of dropped, and receivers echo marks.", "true"),
     key("transport", "l4s", KeyKind::Switch, "false", "Whether packets say that their law is scalable (ECT(1), RFC 9331), in place of `ecn`. A `dualpi2` queue then takes them into its low-latency part. For laws such as dctcp, which answer marks by their number. In emulated runs the kernel's TCP decides.", "true"),

@@ -44,10 +44,10 @@ impl Net {
             let lacks_rate = properties.mean_rate().is_none() && !properties.told.rate;
             let lacks_delay = properties.delay.is_none() && !properties.told.delay;
             if lacks_rate || lacks_delay {
-                let new = || Lacking { span, rate: None, delay: None };
+                let new = || Lacking { span, rate: Vec::new(), delay: Vec::new() };
                 let of = lacking.entry((span.source, span.start)).or_insert_with(new);
-                of.rate = of.rate.or(lacks_rate.then_some(&link.name));
-                of.delay = of.delay.or(lacks_delay.then_some(&link.name));
+                of.rate.extend(lacks_rate.then_some(link.name.as_str()));
+                of.delay.extend(lacks_delay.then_some(link.name.as_str()));
             }
         }
         for of in lacking.values() {
@@ -56,11 +56,11 @@ impl Net {
     }
 }
 
-/// Required properties that links of one table lack, each with the first such link.
+/// Links of one table that lack required properties.
 struct Lacking<'n> {
     span: Span,
-    rate: Option<&'n str>,
-    delay: Option<&'n str>,
+    rate: Vec<&'n str>,
+    delay: Vec<&'n str>,
 }
 
 impl Lacking<'_> {
@@ -68,21 +68,26 @@ impl Lacking<'_> {
     /// properties.
     fn tell(&self, context: &Context<'_>, lacks_table: bool) {
         let both = [
-            (self.rate, "rate", "rate = \"10 Mbit/s\""),
-            (self.delay, "delay", "delay = \"20 ms\""),
+            (&self.rate, "rate", "rate = \"10 Mbit/s\""),
+            (&self.delay, "delay", "delay = \"20 ms\""),
         ];
-        let missing: Vec<_> =
-            both.into_iter().filter_map(|(link, what, how)| Some((link?, what, how))).collect();
+        let missing: Vec<_> = both.into_iter().filter(|(links, ..)| !links.is_empty()).collect();
         let all: Vec<&str> = missing.iter().map(|(.., how)| *how).collect();
-        for (link, what, how) in &missing {
+        for (links, what, how) in &missing {
             let example = if lacks_table {
                 format!("link = {{ {} }}", all.join(", "))
             } else {
                 how.to_string()
             };
-            context
-                .error(self.span, format!("the link {link:?} has no {what}"))
-                .help(format!("give it one, for example {example}"));
+            let message = match links.as_slice() {
+                [one] => format!("the link {one:?} has no {what}"),
+                [one, other] => format!("the links {one:?} and {other:?} have no {what}"),
+                [one, others @ ..] => {
+                    format!("the link {one:?} and {} others have no {what}", others.len())
+                }
+                [] => continue,
+            };
+            context.error(self.span, message).help(format!("give it one, for example {example}"));
         }
     }
 }

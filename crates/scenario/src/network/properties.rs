@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use ratewire_inputs::cooked::RateTrace;
 use ratewire_inputs::{InputError, cooked, mahimahi};
+use ratewire_laws::LawSet;
 use ratewire_net::spec::{AnyDiscipline, Contention, Loss, Opportunities, PoliceSpec, Reorder};
 use ratewire_units::{Bytes, Duration, Rate};
 
@@ -159,7 +160,10 @@ impl Reading<'_> {
         let law = section.text("law").and_then(|name| match name.value {
             "none" => Some(Router::Legacy),
             "strip" => Some(Router::Strips),
-            _ => self.laws.check(section.context, name).map(Router::Law),
+            _ => {
+                let law = self.laws.check_beside(section.context, name, &LawSet::RESERVED);
+                law.map(Router::Law)
+            }
         });
         let delay = section.time("delay");
         let half_duplex = section.word("duplex").map(|word| word.map(|word| word == "half"));
