@@ -100,7 +100,7 @@ enum Command {
     #[cfg(feature = "live")]
     Live(commands::live::Args),
     /// Check whether this machine can emulate, and whether its kernel can run laws; show remedies
-    Doctor,
+    Doctor(commands::doctor::Args),
     /// Not in this build
     #[cfg(not(feature = "live"))]
     #[command(hide = true)]
@@ -137,7 +137,7 @@ fn main() -> ExitCode {
         Command::Switch(args) => commands::switch::switch(&args),
         #[cfg(feature = "live")]
         Command::Live(args) => commands::live::live(&args),
-        Command::Doctor => commands::doctor::examine(),
+        Command::Doctor(args) => commands::doctor::examine(&args),
         #[cfg(not(feature = "live"))]
         Command::Live { .. } => {
             tell!(

@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{control, needed, of_flow};
 use crate::laws::Laws;
-use crate::{Error, Shell, acp, arriving, names, overlay};
+use crate::{Error, Shell, acp, arriving, executables, names, overlay};
 
 /// Maximum number of flows of a run: each has a port of its own, below those that kernels give to
 /// programs.
@@ -27,12 +27,13 @@ pub fn check(setup: &Setup) -> Result<(), Error> {
     check_flows(&listed)
 }
 
-/// Checks that this machine's kernel can send under a setup's laws now, with a shell or without.
-/// Asked by root, a kernel loads the congestion controls that it has as modules.
+/// Checks that this machine can run a setup now, with a shell or without: its kernel can send under
+/// the laws, and its programs are there. Asked by root, a kernel loads the congestion controls that
+/// it has as modules.
 ///
 /// # Errors
-/// If it has no such congestion control, or one of `bpf/` is taken.
-pub fn check_kernel(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
+/// If it has no such congestion control, or one of `bpf/` is taken, or an executable is missing.
+pub fn check_machine(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     Laws::check_apart()?;
     for control in needed(&arriving::listed(setup).0, shell) {
         match control.live {
@@ -40,7 +41,10 @@ pub fn check_kernel(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
             None => has(control.name)?,
         }
     }
-    Ok(())
+    match shell {
+        Some(Shell { is_alone: true, .. }) => Ok(()),
+        _ => executables::check(setup),
+    }
 }
 
 /// Checks that the kernel has a congestion control of its own. Another check tells that the caller

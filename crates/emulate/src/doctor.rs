@@ -7,9 +7,11 @@ use std::process::Stdio;
 use std::thread;
 
 use ratewire_laws::{AnyLaw, list};
+use ratewire_sim::setup::Setup;
 
 use crate::control::control;
 use crate::device::{Device, LOOPBACK};
+use crate::executables;
 use crate::host;
 use crate::laws::Laws;
 use crate::program::as_user;
@@ -53,6 +55,11 @@ fn apart(is_root: bool) -> Option<Check> {
     };
     let found = is_root.then_some(found);
     cfg!(feature = "live").then_some(Check { what: "hosts' connections".into(), found, remedy })
+}
+
+/// Looks for the executables of a setup's programs.
+pub fn executables(setup: &Setup) -> Vec<Check> {
+    executables::examine(setup)
 }
 
 /// Laws whose senders are a kernel's own, and whether this kernel has them. A kernel may have more

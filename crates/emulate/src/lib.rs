@@ -32,6 +32,7 @@ mod device;
 mod dialect;
 pub mod doctor;
 mod error;
+mod executables;
 mod fidelity;
 mod flow;
 #[doc(hidden)]
@@ -58,7 +59,7 @@ mod tun;
 mod user;
 mod world;
 
-pub use check::{check, check_kernel};
+pub use check::{check, check_machine};
 pub use error::Error;
 pub use fidelity::{Fidelity, LATE, MOST_LATE};
 #[cfg(feature = "live")]

@@ -1,14 +1,27 @@
 //! `ratewire doctor`: checks what this machine supports, and shows remedies.
 
 use std::fmt::Write;
+use std::path::PathBuf;
 
 use ratewire_emulate::doctor::{self, Check};
+use ratewire_scenario::Scenario;
+use ratewire_units::text::legible;
 
+use super::check::load_all;
 use crate::exit::Exit;
 use crate::output::print;
 
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Scenarios whose programs to look for
+    scenarios: Vec<PathBuf>,
+}
+
 /// Checks what the emulated world and laws in the kernel need. Changes nothing.
-pub(crate) fn examine() -> Exit {
+pub(crate) fn examine(args: &Args) -> Exit {
+    let (scenarios, loaded) = load_all(&args.scenarios);
+    let programs: Vec<(&str, Vec<Check>)> =
+        scenarios.iter().map(|scenario| (scenario.file.as_str(), programs(scenario))).collect();
     let (emulation, laws, controls) = (doctor::examine(), of_laws(), doctor::controls());
     let mut text = section("for `run --world emulate` and `shell`", &emulation, "NO");
     text += "\n";
@@ -22,10 +35,20 @@ pub(crate) fn examine() -> Exit {
                  help: `make live` builds it with them\n"
             .to_string(),
     };
+    for (file, checks) in programs.iter().filter(|(_, checks)| !checks.is_empty()) {
+        text += &section(&format!("\nprograms of {}", legible(file)), checks, "NO");
+    }
     let printed = print(&text);
     // Missing congestion controls are no failure: a user may not need those laws.
-    let mut all = emulation.iter().chain(laws.iter().flatten());
-    if all.all(|check| matches!(check.found, Some(Ok(_)))) { printed } else { Exit::Unable }
+    let programs = programs.iter().flat_map(|(_, checks)| checks);
+    let mut all = emulation.iter().chain(laws.iter().flatten()).chain(programs);
+    let is_able = all.all(|check| matches!(check.found, Some(Ok(_))));
+    Exit::of([loaded, printed, if is_able { Exit::Done } else { Exit::Unable }])
+}
+
+/// Looks for the programs of a scenario; they are the same under all its laws.
+fn programs(scenario: &Scenario) -> Vec<Check> {
+    scenario.setup(None, None).map_or_else(|_| Vec::new(), |setup| doctor::executables(&setup))
 }
 
 #[cfg(feature = "live")]

@@ -96,7 +96,7 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     warn_of_hidden_files(&scenario);
     if !args.alone
         && let Err(why) = ratewire_emulate::check(&plan.setup)
-            .and_then(|()| ratewire_emulate::check_kernel(&plan.setup, Some(shell)))
+            .and_then(|()| ratewire_emulate::check_machine(&plan.setup, Some(shell)))
     {
         tell!("ratewire: {why}");
         return Err(Exit::Unable);

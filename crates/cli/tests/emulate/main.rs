@@ -234,6 +234,33 @@ max    = "1 GB"
     assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
 }
 
+#[test]
+fn a_program_that_is_missing_is_told_before_anything_starts() {
+    let Some(lab) = Lab::build("missing") else { return };
+    let text = include_str!("../../../../scenarios/emulated/iperf3.toml");
+    let path = lab.scenario(&text.replacen("iperf3 -s", "no-such-server -s", 1));
+    let out = lab.folder.join("out");
+    let done = ratewire()
+        .arg("run")
+        .arg(&path)
+        .args(["--world", "emulate", "--out"])
+        .arg(&out)
+        .output()
+        .expect("it starts");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(5), "{said}");
+    assert!(said.contains("no-such-server, which runs at d1, is not on this machine"), "{said}");
+    assert!(!out.exists(), "{said}");
+    let done = ratewire().arg("doctor").arg(&path).output().expect("it starts");
+    assert_eq!(done.status.code(), Some(5));
+    let said = String::from_utf8_lossy(&done.stdout);
+    let line = |name: &str| {
+        said.lines().find(|line| line.get(5..).is_some_and(|rest| rest.starts_with(name)))
+    };
+    assert!(line("no-such-server").is_some_and(|line| line.starts_with("NO ")), "{said}");
+    assert!(line("iperf3").is_some_and(|line| line.ends_with("/iperf3")), "{said}");
+}
+
 /// iperf3 chooses Reno at both ends of its data connection, after connecting; every user may do
 /// this.
 #[cfg(feature = "live")]

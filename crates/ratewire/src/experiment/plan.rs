@@ -180,7 +180,7 @@ impl Experiment {
 fn can_emulate(plan: &Plan, kernel: Kernel) -> Result<(), ratewire_emulate::Error> {
     ratewire_emulate::check(&plan.setup)?;
     match kernel {
-        Kernel::Asked => ratewire_emulate::check_kernel(&plan.setup, None),
+        Kernel::Asked => ratewire_emulate::check_machine(&plan.setup, None),
         Kernel::NotAsked => Ok(()),
     }
 }
