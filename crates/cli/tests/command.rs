@@ -94,6 +94,32 @@ fn claims_are_told_in_numbers() {
     assert_eq!(claim(2, how), ["s".into(), false.into(), null.clone(), 1.0.into(), null]);
 }
 
+/// Several runs are a line each; what they print besides is asked for, or tells of a failure.
+#[test]
+fn how_much_a_run_prints_is_chosen() {
+    let folder = folder("details");
+    write(&folder, "hello.toml", HELLO);
+    write(&folder, "bad.toml", &HELLO.replace("min    = 0.9", "max    = 0.1"));
+    let said = |args: &[&str], code| {
+        let done = ratewire(&folder, &[&["run", "--no-files", "--law"], args].concat());
+        assert_eq!(done.status.code(), Some(code), "{}", err(&done));
+        out(&done)
+    };
+    let has_flows = |said: &str| said.contains("s2->d2") && said.contains("r1");
+    let short = said(&["xcp,cubic", "hello.toml"], 0);
+    assert!(short.contains("\nxcp ") && short.contains("\ncubic "), "{short}");
+    assert!(!has_flows(&short) && short.contains("--details"), "{short}");
+    assert!(short.contains("2 of 2 claims hold") && !short.contains("pass "), "{short}");
+    let long = said(&["xcp,cubic", "hello.toml", "--details"], 0);
+    assert!(has_flows(&long) && long.contains("pass  xcp"), "{long}");
+    assert_eq!(said(&["xcp,cubic", "hello.toml", "--quiet"], 0), "");
+    let failed = said(&["xcp,cubic", "bad.toml", "--quiet"], 0);
+    assert!(failed.contains("FAIL  xcp") && failed.contains("0 of 2 claims hold"), "{failed}");
+    assert!(!failed.contains("queue mean"), "{failed}");
+    let one = said(&["xcp", "hello.toml"], 0);
+    assert!(has_flows(&one) && !one.contains("--details"), "{one}");
+}
+
 #[test]
 fn check_says_pass_or_fail_and_ends_accordingly() {
     let folder = folder("check");
@@ -105,6 +131,9 @@ fn check_says_pass_or_fail_and_ends_accordingly() {
     let done = ratewire(&folder, &["check", "."]);
     assert_eq!(done.status.code(), Some(1));
     assert!(out(&done).ends_with("1 of 2 expectations hold, 1 do not\n"), "{}", out(&done));
+    let short = ratewire(&folder, &["check", ".", "--quiet"]);
+    let said = out(&short);
+    assert!(said.starts_with("FAIL  ./bad.toml, xcp: ") && said.lines().count() == 2, "{said}");
     write(&folder, "bad.toml", &HELLO.replace("min    = 0.9", "min = 0.9\nbasis = \"derived\""));
     let done = ratewire(&folder, &["check", "."]);
     let apart = "2 of 2 expectations hold, 0 do not\nOf all 2: 1 stated by a source, 1 derived from one, \

@@ -234,7 +234,7 @@ fn a_duration_that_is_none_is_all_that_is_wrong() {
 fn a_scenario_that_expects_nothing_is_told_how_to() {
     let folder = folder("nothing");
     write(&folder, "hello.toml", HELLO.split("[[expect]]").next().expect("a scenario"));
-    let done = ratewire(&folder, &["check", "--quiet", "hello.toml"]);
+    let done = ratewire(&folder, &["check", "hello.toml"]);
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
     assert!(out(&done).contains("hello.toml\nno expectations\n"), "{}", out(&done));
     assert!(out(&done).contains("[[expect]]") && !out(&done).contains("0 of 0"), "{}", out(&done));

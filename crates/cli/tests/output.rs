@@ -141,7 +141,7 @@ fn ctrl_c_keeps_what_there_is_and_says_so() {
     let folder = folder("interrupted");
     write(&folder, "hello.toml", HELLO);
     let mut long = Command::new(env!("CARGO_BIN_EXE_ratewire"));
-    long.args(["run", "hello.toml", "--out", "o", "--quiet", "--set", "duration=1 h"]);
+    long.args(["run", "hello.toml", "--out", "o", "--set", "duration=1 h"]);
     long.args(["--set", "record.interval=1ms"]).current_dir(&folder);
     let mut long = long.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
     // A group of rows is on disk: the run is on its way.

@@ -103,6 +103,24 @@ fn a_single_figure_is_run() {
     }
     let both = ratewire(&folder, &["reproduce", "--quiet", "first/1", "first/12"]);
     assert!(out(&both).contains("Figure 1:") && out(&both).contains("Figure 12, left:"));
+    let two = folder.join("papers/second");
+    std::fs::create_dir(&two).expect("a folder for a second paper");
+    for file in ["one.toml", "two.toml", "paper.toml"] {
+        std::fs::copy(folder.join("papers/first").join(file), two.join(file)).expect("a copy");
+    }
+    let figures = |args: &[&str]| {
+        let done = ratewire(&folder, &[&["reproduce", "--all", "--quiet"], args].concat());
+        let is_of_figure = |line: &&str| line.contains("Figure 12, left: One link");
+        let lines: Vec<String> =
+            out(&done).lines().filter(is_of_figure).map(str::to_string).collect();
+        (lines, out(&done).contains("the link is full"))
+    };
+    let (lines, has_claims) = figures(&[]);
+    assert!(lines.len() == 2 && !has_claims, "{lines:?}");
+    // Claims, then the verdicts on them.
+    assert!(lines[1].starts_with("second") && lines[1].contains(" 4  "), "{lines:?}");
+    assert!(figures(&["--details"]).1);
+    std::fs::remove_dir_all(two).expect("the second paper goes");
     let done = ratewire(&folder, &["reproduce", "first/figure-12-lefd"]);
     assert_eq!(done.status.code(), Some(2));
     let said = String::from_utf8_lossy(&done.stderr).into_owned();

@@ -37,7 +37,7 @@ pub(crate) struct Args {
     /// Print the results as JSON in place of a table
     #[arg(long)]
     json: bool,
-    /// Show no progress
+    /// Show no progress, and print only claims that do not hold
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
@@ -120,7 +120,7 @@ fn jobs<'a>(
         if world == World::Emulate {
             let setup = &plan.setup;
             let able = ratewire_emulate::check(setup)
-                .and_then(|()| ratewire_emulate::check_kernel(setup, None));
+                .and_then(|()| ratewire_emulate::check_machine(setup, None));
             if let Err(why) = able {
                 tell!("{}: {} is not emulated: {why}", scenario.file, plan.law);
                 unable.set(Exit::Unable);
@@ -155,7 +155,8 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
     let text = if args.json {
         serde_json::to_string_pretty(&checked).unwrap_or_default() + "\n"
     } else {
-        tables(&checked, failures.is_empty())
+        let tables = if args.quiet { String::new() } else { tables(&checked) };
+        tables + &totals(&checked, failures.is_empty())
     };
     let is_met = checked.iter().flat_map(|c| &c.expectations).all(|e| e.passed);
     let printed = match print(&text) {
@@ -190,7 +191,8 @@ fn by_scenario<'a, 'b>(
     (checked, failures)
 }
 
-fn tables(checked: &[Checked], is_all: bool) -> String {
+/// The claims of each scenario.
+fn tables(checked: &[Checked]) -> String {
     let mut text = String::new();
     for one in checked {
         text += &(legible(&one.scenario) + "\n");
@@ -200,6 +202,12 @@ fn tables(checked: &[Checked], is_all: bool) -> String {
         };
         text += "\n";
     }
+    text
+}
+
+/// The claims that do not hold, and how many do.
+fn totals(checked: &[Checked], is_all: bool) -> String {
+    let mut text = String::new();
     for one in checked {
         for e in one.expectations.iter().filter(|e| !e.passed) {
             let (file, law) = (&one.scenario, e.run(&[]));
@@ -318,8 +326,8 @@ mod tests {
         assert_eq!(checked[0].scenario, scenarios[0].file);
         assert_eq!(failures[0].0.name(), all[1].name());
         // A failed run may have had expectations.
-        assert!(!tables(&checked, false).contains("no expectations to be checked against"));
-        assert!(tables(&checked, true).contains("no expectations to be checked against"));
+        assert!(!totals(&checked, false).contains("no expectations to be checked against"));
+        assert!(totals(&checked, true).contains("no expectations to be checked against"));
         let (checked, failures) = fails_after(all.len());
         assert_eq!((checked.len(), failures.len()), (2, 0));
     }

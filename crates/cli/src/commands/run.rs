@@ -52,9 +52,12 @@ pub(crate) struct Args {
     /// Print the summary as JSON in place of tables
     #[arg(long)]
     json: bool,
-    /// Show no progress
+    /// Show no progress, and print only claims that do not hold
     #[arg(long, short)]
     quiet: bool,
+    /// Print the flows and links of several runs, too, and claims that hold
+    #[arg(long, conflicts_with_all = ["quiet", "json"])]
+    details: bool,
     #[command(flatten)]
     users: UserArgs,
     /// List the runs, every program and its user, but start and write nothing; needs no root
@@ -226,28 +229,35 @@ fn show(results: &Results, args: &Args, out: Option<&Path>) -> Exit {
         return print(&results.json());
     }
     let page = results.page();
-    let mut options = table_options();
-    if page.runs.len() > 1 {
-        // With several laws the comparison comes first and matters most.
-        options.links = 4;
-        options.flows = 8;
-    }
-    let mut text = table::render(&page.runs, &options);
+    let options = table_options();
+    let has_details = args.details || page.runs.len() == 1;
+    let mut text = match has_details {
+        _ if args.quiet => page.runs.iter().map(|run| table::doubts(run, &options)).collect(),
+        true => table::render(&page.runs, &options),
+        false => table::overview(&page.runs, &options),
+    };
     let remedies: BTreeSet<_> = page
         .runs
         .iter()
         .filter_map(|run| run.summary.fidelity.as_ref())
         .flat_map(remedies)
         .collect();
-    if !page.expectations.is_empty() {
-        text += "\n";
-        text += &table::expectations(&page.expectations, &options);
+    let claims = match args.details {
+        true => table::expectations(&page.expectations, &options),
+        false => table::failed_claims(&page.expectations, &options),
+    };
+    let is_told = !args.quiet || page.expectations.iter().any(|claim| !claim.passed);
+    if is_told && !claims.is_empty() {
+        text += &format!("\n{claims}");
     }
     if !remedies.is_empty() {
         text += "\nNot all emulated runs can be relied on: see `fidelity` above.\n";
         text.extend(remedies.iter().map(|remedy| format!("  help: {remedy}\n")));
     }
-    if let Some(out) = out {
+    if !has_details && !args.quiet {
+        text += "\nFlows and links of each run: --details\n";
+    }
+    if let Some(out) = out.filter(|_| !args.quiet) {
         text += &format!("\nReport: {}\n", out.join("report.html").display());
         if !args.capture.is_empty() {
             text += &format!("Packets: {}\n", out.join("*/packets.pcapng").display());

@@ -43,6 +43,46 @@ impl Default for TableOptions {
 
 /// The tables of `runs`, all of one scenario, ending in a newline. Empty without runs.
 pub fn render(runs: &[Run], options: &TableOptions) -> String {
+    let mut out = outcome(runs, options);
+    for (run, label) in runs.iter().zip(labels(runs)) {
+        out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
+        out.push_str(&flows(run, options));
+        out.push_str(&links(run, options));
+        out.push_str(&pausing(run, options));
+        out.push_str(&overlay::overlay(run, options));
+        out.push_str(&totals(run, options));
+        out.push_str(&fidelity(run, options));
+    }
+    out
+}
+
+/// The runs side by side, a line each, and what makes the figures of one doubtful. Empty without
+/// runs.
+pub fn overview(runs: &[Run], options: &TableOptions) -> String {
+    let mut out = outcome(runs, options);
+    for (run, label) in runs.iter().zip(labels(runs)) {
+        let doubts = doubts(run, options);
+        if !doubts.is_empty() {
+            out.push_str(&format!("\n{}\n{doubts}", bold(&clip(&label, 80), options)));
+        }
+    }
+    out
+}
+
+/// What went wrong in a run, or makes its figures doubtful. Empty if nothing does.
+pub fn doubts(run: &Run, options: &TableOptions) -> String {
+    let mut out = pausing_trouble(run, options);
+    if !run.summary.conservation.holds() {
+        out.push_str(&totals(run, options));
+    }
+    if run.summary.fidelity.as_ref().is_some_and(|fidelity| !fidelity.holds) {
+        out.push_str(&fidelity(run, options));
+    }
+    out
+}
+
+/// What was run, and the runs side by side.
+fn outcome(runs: &[Run], options: &TableOptions) -> String {
     let mut out = String::new();
     let Some(first) = runs.first() else { return out };
     let info = &first.info;
@@ -60,14 +100,6 @@ pub fn render(runs: &[Run], options: &TableOptions) -> String {
     }
     out.push('\n');
     out.push_str(&compare(runs, options));
-    for (run, label) in runs.iter().zip(labels(runs)) {
-        out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
-        out.push_str(&flows(run, options));
-        out.push_str(&links(run, options));
-        out.push_str(&pausing(run, options));
-        out.push_str(&overlay::overlay(run, options));
-        out.push_str(&totals(run, options));
-    }
     out
 }
 
@@ -79,6 +111,19 @@ pub fn expectations(list: &[CheckedExpectation], options: &TableOptions) -> Stri
     let word = |e: &CheckedExpectation| if e.passed { "pass" } else { "FAIL" };
     let passed = list.iter().filter(|e| e.passed).count();
     format!("{}{}\n", grid_of(list, word, options), held(passed, list.len()))
+}
+
+/// The claims that do not hold, and how many do; empty without claims.
+pub fn failed_claims(list: &[CheckedExpectation], options: &TableOptions) -> String {
+    let failed: Vec<_> = list.iter().filter(|e| !e.passed).cloned().collect();
+    match (failed.as_slice(), list.len()) {
+        (_, 0) => String::new(),
+        ([], all) => format!("{}\n", held(all, all)),
+        (failed, all) => {
+            let table = grid_of(failed, |_| "FAIL", options);
+            format!("{table}{}\n", held(all - failed.len(), all))
+        }
+    }
 }
 
 /// The claims of a paper's figure, with measured values and verdicts. Below the table stands what
@@ -112,18 +157,10 @@ pub(crate) fn bound_of(e: &CheckedExpectation) -> String {
 
 /// Verdicts counted for each of `rows` (name, number of figures, verdicts) and in total.
 pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &TableOptions) -> String {
-    let mut columns = vec![
-        Column::new("paper", Align::Left, 0).shrinks(),
-        Column::new("figures", Align::Right, 0),
-        Column::new("claims", Align::Right, 0),
-    ];
-    columns.extend(Verdict::ALL.map(|v| Column::new(v.word(), Align::Right, 0)));
-    let mut grid = Grid::new(columns);
+    let figures = Column::new("figures", Align::Right, 0);
+    let mut grid = verdicts([Column::new("paper", Align::Left, 0).shrinks(), figures]);
     let mut row = |name: &str, figures: usize, verdicts: &[Verdict]| {
-        let mut cells = vec![name.to_string(), figures.to_string(), verdicts.len().to_string()];
-        let of = |verdict: Verdict| verdicts.iter().filter(|v| **v == verdict).count();
-        cells.extend(Verdict::ALL.map(|v| of(v).to_string()));
-        grid.row(cells);
+        grid.row(counted([name.to_string(), figures.to_string()], verdicts));
     };
     for (name, figures, verdicts) in rows {
         row(name, *figures, verdicts);
@@ -133,6 +170,30 @@ pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &TableOptions) -> 
         row("together", rows.iter().map(|(_, figures, _)| figures).sum(), &all);
     }
     grid.render(options)
+}
+
+/// Figures of papers, a line each: `rows` are paper, figure and verdicts on its claims.
+pub fn paper_figures(rows: &[(String, String, Vec<Verdict>)], options: &TableOptions) -> String {
+    let paper = Column::new("paper", Align::Left, 1).shrinks();
+    let mut grid = verdicts([paper, Column::new("figure", Align::Left, 0).shrinks()]);
+    for (paper, figure, verdicts) in rows {
+        grid.row(counted([paper.clone(), figure.clone()], verdicts));
+    }
+    grid.render(options)
+}
+
+/// A grid with these columns, and one a verdict.
+fn verdicts(first: [Column; 2]) -> Grid {
+    let right = |title| Column::new(title, Align::Right, 0);
+    let counts = ["claims"].into_iter().chain(Verdict::ALL.map(Verdict::word)).map(right);
+    Grid::new(first.into_iter().chain(counts).collect())
+}
+
+/// The cells of a line with the numbers of claims and of each verdict.
+fn counted(first: [String; 2], verdicts: &[Verdict]) -> Vec<String> {
+    let of = |verdict: Verdict| verdicts.iter().filter(|v| **v == verdict).count();
+    let counts = [verdicts.len()].into_iter().chain(Verdict::ALL.map(of));
+    first.into_iter().chain(counts.map(|count| count.to_string())).collect()
 }
 
 fn grid_of(
@@ -292,7 +353,14 @@ fn pausing(run: &Run, options: &TableOptions) -> String {
         let more = more(paused.len(), options.links, options);
         out = format!("\n{}{more}", grid.render(options));
     }
-    let overflowed: u64 = paused.iter().map(|l| of(l).overflowed).sum();
+    out + &pausing_trouble(run, options)
+}
+
+/// What went wrong where links pause: packets without room, and rings that wait for themselves.
+fn pausing_trouble(run: &Run, options: &TableOptions) -> String {
+    let mut out = String::new();
+    let pausing = run.summary.links.iter().filter_map(|link| link.pausing.as_ref());
+    let overflowed: u64 = pausing.map(|of| of.overflowed).sum();
     if overflowed > 0 {
         let text = format!(
             "{} dropped by buffers that pause their links: too little headroom",
@@ -317,13 +385,15 @@ fn totals(run: &Run, options: &TableOptions) -> String {
         count(c.in_flight_packets)
     );
     let text = if c.holds() { text } else { format!("{text}  NOT CONSERVED: please report this") };
-    let mut out = format!("{}\n", dim(&text, options));
-    if let Some(fidelity) = &run.summary.fidelity {
-        let text = fidelity.text();
-        let shown = if fidelity.holds { dim(&text, options) } else { red(&text, options) };
-        out.push_str(&format!("{shown}\n"));
-    }
-    out
+    format!("{}\n", dim(&text, options))
+}
+
+/// How well an emulated run kept to its times.
+fn fidelity(run: &Run, options: &TableOptions) -> String {
+    let Some(fidelity) = &run.summary.fidelity else { return String::new() };
+    let text = fidelity.text();
+    let shown = if fidelity.holds { dim(&text, options) } else { red(&text, options) };
+    format!("{shown}\n")
 }
 
 fn more(all: usize, shown: usize, options: &TableOptions) -> String {

@@ -165,6 +165,26 @@ fn a_packet_that_vanished_is_loud() {
 }
 
 #[test]
+fn an_overview_has_no_more_than_a_line_a_run_and_what_makes_it_doubtful() {
+    let options = TableOptions::default();
+    let (good, mut odd) = (run("xcp", 1), run("cubic", 1));
+    let text = overview(&[good.clone(), odd.clone()], &options);
+    assert!(text.contains("98.1 %  0.999") && text.lines().count() == 8, "{text}");
+    assert_eq!(doubts(&odd, &options), "");
+    odd.summary.conservation.sent_packets = 1;
+    odd.summary.fidelity = Some(crate::FidelitySummary::default());
+    odd.summary.links[0].pausing =
+        Some(crate::PausingSummary { overflowed: 3, ..Default::default() });
+    let text = overview(&[good, odd], &options);
+    let (_, told) = text.split_once("\ncubic\n").expect("a heading");
+    for doubt in ["3 packets dropped by buffers", "NOT CONSERVED", "fidelity DOES NOT HOLD"] {
+        assert!(told.contains(doubt), "{text}");
+    }
+    assert!(!text.contains("\nxcp\n") && !text.contains("RTT"), "{text}");
+    assert_eq!(overview(&[], &options), "");
+}
+
+#[test]
 fn a_run_that_was_late_is_told_in_red() {
     let mut late = run("xcp", 1);
     late.summary.fidelity = Some(crate::FidelitySummary::default());
@@ -187,6 +207,11 @@ fn claims_are_listed_with_their_verdict() {
     ];
     let text = expectations(&list, &TableOptions::default());
     assert!(text.contains("FAIL") && text.contains("1 of 2 claims hold"), "{text}");
+    let text = failed_claims(&list, &TableOptions::default());
+    assert!(text.contains("FAIL") && !text.contains("pass"), "{text}");
+    assert!(text.contains("1 of 2 claims hold"), "{text}");
+    assert_eq!(failed_claims(&list[..1], &TableOptions::default()), "1 of 1 claim holds\n");
+    assert_eq!(failed_claims(&[], &TableOptions::default()), "");
 }
 
 #[test]

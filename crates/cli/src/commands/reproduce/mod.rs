@@ -50,6 +50,9 @@ pub(crate) struct Args {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    /// Print every claim of several papers, in place of a line a figure
+    #[arg(long, conflicts_with = "json")]
+    details: bool,
     #[command(flatten)]
     memory: MemoryArgs,
 }
@@ -180,7 +183,7 @@ fn run_paper(
                 })?;
                 if *world == World::Emulate {
                     let able = ratewire_emulate::check(&plan.setup).and_then(|()| {
-                        ratewire_emulate::check_kernel(&plan.setup, None)
+                        ratewire_emulate::check_machine(&plan.setup, None)
                             .inspect_err(|_| note(short, Exit::Unable))
                     });
                     if let Err(why) = able {

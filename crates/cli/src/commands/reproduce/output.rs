@@ -43,8 +43,8 @@ pub(super) fn finish(papers: &[&Paper], done: &[papers::PaperSection], args: &Ar
     let written = write_page(&out, &papers::render(done));
     let text = match &written {
         _ if args.json => json(papers, done),
-        Ok(()) => tables(papers, done) + &format!("\nPage: {}\n", out.display()),
-        Err(_) => tables(papers, done),
+        Ok(()) => tables(papers, done, args) + &format!("\nPage: {}\n", out.display()),
+        Err(_) => tables(papers, done, args),
     };
     let failed = expectations(done).any(|e| e.verdict() == Verdict::Failed);
     match print(&text) {
@@ -64,20 +64,29 @@ fn expectations(done: &[papers::PaperSection]) -> impl Iterator<Item = &CheckedE
     done.iter().flat_map(|p| &p.figures).flat_map(|f| &f.claims).flat_map(|c| &c.expectations)
 }
 
-fn tables(papers: &[&Paper], done: &[papers::PaperSection]) -> String {
+/// One paper's claims, or a line a figure of several papers.
+fn tables(papers: &[&Paper], done: &[papers::PaperSection], args: &Args) -> String {
     let options = table_options();
     let mut text = String::new();
     let mut rows = Vec::new();
+    let mut figures = Vec::new();
+    let is_long = papers.len() == 1 || args.details;
     for (paper, done) in papers.iter().zip(done) {
         for figure in &done.figures {
-            text += &format!("{}, {}: {}\n", paper.name, figure.id, figure.title);
             let list: Vec<CheckedExpectation> =
                 figure.claims.iter().flat_map(|c| c.expectations.clone()).collect();
-            text += &table::claims(&list, &options);
-            text += "\n";
+            let verdicts: Vec<Verdict> = list.iter().map(CheckedExpectation::verdict).collect();
+            let title = format!("{}: {}", figure.id, figure.title);
+            if is_long || verdicts.contains(&Verdict::Failed) {
+                text += &format!("{}, {title}\n{}\n", paper.name, table::claims(&list, &options));
+            }
+            figures.push((paper.name.clone(), title, verdicts));
         }
         let verdicts = expectations(std::slice::from_ref(done)).map(CheckedExpectation::verdict);
         rows.push((paper.name.clone(), done.figures.len(), verdicts.collect()));
+    }
+    if !is_long {
+        text += &(table::paper_figures(&figures, &options) + "\n");
     }
     text + &table::tally(&rows, &options)
 }
