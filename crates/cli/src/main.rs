@@ -76,6 +76,8 @@ enum Command {
     Compare(commands::compare::Args),
     /// Run a scenario over a grid of values: any key, laws and seeds; goes on after a stop
     Sweep(commands::sweep::Args),
+    /// Open a page on which every value of a scenario can be changed, and is run and drawn at once
+    Explore(commands::explore::Args),
     /// Draw a figure of results for a paper, or list the figures that there are
     Plot(commands::plot::Args),
     /// Run scenarios and check them against their expectations
@@ -125,6 +127,7 @@ fn main() -> ExitCode {
         Command::Shell(args) => return commands::shell::shell(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Sweep(args) => commands::sweep::sweep(&args),
+        Command::Explore(args) => commands::explore::explore(&args),
         Command::Plot(args) => commands::plot::plot(&args),
         Command::Check(args) => commands::check::check(&args),
         Command::Reproduce(args) => commands::reproduce::reproduce(&args),

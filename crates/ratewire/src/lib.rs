@@ -22,7 +22,7 @@
 //! | draw a figure for a paper: SVG, PDF, PNG, CSV | [`Results::plot`], [`Figures`] |
 //! | follow progress and samples during runs | [`Listener`] |
 //! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
-//! | vary values over a grid, and go on after a stop | [`Sweep`] |
+//! | vary values over a grid, and go on after a stop | [`Sweep`], [`read_sweep`] |
 //! | add a law of your own | [`Experiment::register`], [`laws`] |
 //! | run many experiments together, and keep chosen data of each | [`Job`], [`run_all`] |
 //! | run the figures of papers again | [`papers`] |
@@ -94,7 +94,7 @@ pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
 pub use results::{Failed, OfLaw, Results, Run, Samples};
-pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values};
+pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values, read_sweep};
 
 pub use arrow_array;
 pub use ratewire_laws as laws;

@@ -30,7 +30,7 @@ function legendOf(figure) {
       const isNew = !named.some((known) => known.name === series.name);
       // The title of a panel, or a name on the axis, tells what a legend would tell.
       const isTold = series.name === panel.title || figure.x.names.includes(series.name);
-      if (series.kind !== "band" && series.name && !isTold && isNew) named.push(series);
+      if (series.kind !== "band" && !series.pale && series.name && !isTold && isNew) named.push(series);
     }
   }
   return named.length > 1 ? named : [];
@@ -279,7 +279,10 @@ function drawFigure(figure, style) {
       out += `<path d="M${at(x, top)}V${short(bottom)}" stroke="${ink}" stroke-width="${thin}" ` +
         `stroke-dasharray="${short(0.3 * font)} ${short(0.3 * font)}"/>\n`;
     }
-    panel.series.forEach((_, i) => (out += drawSeries(corner, panel.series, i)));
+    panel.series.forEach(({ pale }, i) => {
+      const drawn = drawSeries(corner, panel.series, i);
+      out += pale ? `<g opacity="0.3">${drawn}</g>` : drawn;
+    });
     out += `<path d="M${at(left, top)}V${short(bottom)}H${short(right)}" fill="none" stroke="${ink}" stroke-width="${thin}"/>\n`;
   });
   if (layout.planes.length) {

@@ -1,12 +1,17 @@
 // Plots over time. Everything they need is in the page: data elements, the style's colours.
 // The plots of one scenario: those under `root`, from `data`, with a time axis and tools of their own.
-function panel(root, data) {
+// `before` is the data of an earlier run, whose lines stay behind the others, pale. `kept` is what a reader had
+// chosen in an earlier panel: see `keep` below.
+function panel(root, data, before = null, kept = null) {
   const find = (selector) => root.querySelector(selector);
   const all = (selector) => root.querySelectorAll(selector);
   const on = data.groups.map(() => true);
   const state = { panels: "auto", link: 0, zoom: null, printing: false };
   const page = document.documentElement;
   let charts = [];
+  // Ends with the panel: what listens to the window.
+  const life = new AbortController();
+  const { signal } = life;
 
   // ---- colours -------------------------------------------------------------------------------
   const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -46,6 +51,8 @@ function panel(root, data) {
   const isOn = (g) => on[g];
   const figureOf = (key, shown = isOn) => timedFigure(data, plots.get(key), state.link, state.panels, shown);
 
+  const earlier = earlierRun({ data, before, state, on, strokeOf });
+
   // A series as a plot draws it.
   function lineOf(plot, series, many) {
     const { line, g, kind } = series;
@@ -54,6 +61,7 @@ function panel(root, data) {
     const isGoodput = ["throughput", "sampled"].includes(plot.name);
     return {
       g, dt: line.dt, v: [series.first, ...series.values], stroke: strokeOf(series),
+      name: seriesLabel(series),
       label: [isFull ? "" : law, seriesLabel(series)].filter(Boolean).join(" "),
       dash: DASHES[series.dash % 4].map((one) => one * 1.6), mark: series.mark, band: kind === "band", steps: kind === "steps",
       // For as long as a moving mean is of: what sends rarely is not silent in between.
@@ -107,13 +115,15 @@ function panel(root, data) {
     reset.disabled = true;
   }
 
-  function plot(parent, figure, quantity, panel, width, height) {
+  function plot(parent, figure, quantity, panel, allBehind, width, height) {
     const font = "12px system-ui, -apple-system, 'Segoe UI', Roboto, Arial, sans-serif";
     const soft = style("--soft");
     const grid = { stroke: style("--grid"), width: 1 };
     const ticks = { stroke: style("--line"), width: 1, size: 4 };
     const titled = { labelFont: font, labelSize: 18, labelGap: 0, stroke: soft, grid, ticks, font, gap: 4 };
     const lines = panel.series.map((one) => lineOf(quantity, one, panel.series.length > 24));
+    const behind = earlier.within(allBehind, panel, figure);
+    drawnBefore += behind.length;
     const bands = [];
     const series = [{}];
     lines.forEach((line, i) => {
@@ -137,7 +147,7 @@ function panel(root, data) {
       },
       scales: {
         x: { time: false, range: (u, low, high) => (high > low ? [low, high] : [0, end]) },
-        y: { range: () => [figure.y.low, figure.y.high] },
+        y: { range: () => [figure.y.low, earlier.highOf(figure, quantity, allBehind)] },
       },
       axes: [
         { ...titled, label: axisLabel(figure.x), size: 24, space: 60,
@@ -147,7 +157,8 @@ function panel(root, data) {
           size: (u, values) => (values ? Math.max(34, 12 + 7.2 * widest(values)) : 34) },
       ],
       hooks: {
-        setScale: [zoomed], drawClear: [(u) => quantity.shape.shaded && shadePauses(u, quantity, lines)], drawAxes: [markChanges],
+        setScale: [zoomed], drawClear: [(u) => quantity.shape.shaded && shadePauses(u, quantity, lines)],
+        drawAxes: [markChanges, (u) => earlier.draw(u, behind, lines)],
         draw: [(u) => lines.length > 1 && lines.length <= 24 && drawMarkers(u, lines)],
       },
       plugins: [tooltip(lines, figure.y.unit, parent.closest("figure").querySelector(".why"))],
@@ -217,9 +228,11 @@ function panel(root, data) {
     if (open) open.classList.add("wide");
   }
   let drawn = 0;
+  let drawnBefore = 0;
   function build() {
     for (const chart of charts) chart.u.destroy();
     charts = [];
+    drawnBefore = 0;
     const shown = [...all("figure.chart")].map((element) => [element, figureOf(element.dataset.key)]);
     arrange(shown);
     for (const [element, figure] of shown) {
@@ -237,6 +250,7 @@ function panel(root, data) {
       const isWide = element.classList.contains("wide");
       const width = state.printing ? (isWide ? 650 : 312) : Math.max(240, box.clientWidth);
       const { panels } = figure;
+      const behind = earlier.seriesOf(element.dataset.key);
       if (panels.length > 1) {
         const most = Math.max(1, Math.floor(width / (state.printing ? 200 : 290)));
         const rows = Math.ceil(panels.length / Math.min(most, panels.length));
@@ -245,21 +259,23 @@ function panel(root, data) {
         for (const panel of panels) {
           const cell = span("", box, "div");
           span(panel.title, cell, "h4");
-          plot(cell, figure, quantity, panel, Math.floor((width - 10 * (columns - 1)) / columns), columns === 1 ? 180 : 200);
+          plot(cell, figure, quantity, panel, behind, Math.floor((width - 10 * (columns - 1)) / columns), columns === 1 ? 180 : 200);
         }
       } else {
         box.style.setProperty("--columns", 1);
-        plot(box, figure, quantity, panels[0], width, isWide ? 310 : 250);
+        plot(box, figure, quantity, panels[0], behind, width, isWide ? 310 : 250);
       }
       const entries = legendOf(figure);
       // Laws have their legend above all plots.
       const areLaws = entries.every((one) => one.g >= 0 && one.name === data.groups[one.g].name);
       if (!areLaws && entries.length <= 40) legendBelow(below, entries);
     }
-    if (root === document.body) drawStatic(isOn);
+    // Figures that are no plots over time have no data of their own among many scenarios.
+    if (!root.matches(".panel")) drawStatic(isOn);
     // For tests: only a script that got this far says how many plots there are.
     page.dataset.plots = +(page.dataset.plots || 0) + charts.length - drawn;
     drawn = charts.length;
+    if (before) page.dataset.before = drawnBefore;
   }
   // The figure as it is shown, with the times that are zoomed into.
   function shownFigure(element) {
@@ -289,7 +305,8 @@ function panel(root, data) {
   }
 
   for (const box of all("[data-toggle]")) {
-    box.checked = true;
+    on[box.dataset.toggle] = !kept?.off.includes(data.groups[box.dataset.toggle].name);
+    box.checked = on[box.dataset.toggle];
     box.addEventListener("change", () => { on[box.dataset.toggle] = box.checked; filter(); });
   }
   for (const figure of all("figure.chart")) {
@@ -303,6 +320,8 @@ function panel(root, data) {
     for (const option of [...select.options]) if (!anything(option.value)) option.remove();
     if (!select.options.length) select.add(first);
     if (select.options.length < 2) select.hidden = true;
+    const chosen = kept?.shown[title.dataset.text];
+    if ([...select.options].some((option) => option.value === chosen)) select.value = chosen;
     figure.dataset.key = select.value;
     select.addEventListener("change", () => { figure.dataset.key = select.value; build(); });
   }
@@ -333,15 +352,15 @@ function panel(root, data) {
     }
   });
   reset.addEventListener("click", resetZoom);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", build, { signal });
   // Paper is white and narrow: the light colours, two plots beside each other.
   const print = (now) => {
     state.printing = now;
     page.classList.toggle("printing", now);
     build();
   };
-  addEventListener("beforeprint", () => print(true));
-  addEventListener("afterprint", () => print(false));
+  addEventListener("beforeprint", () => print(true), { signal });
+  addEventListener("afterprint", () => print(false), { signal });
   let width = innerWidth;
   let timer = 0;
   addEventListener("resize", () => {
@@ -350,9 +369,28 @@ function panel(root, data) {
     width = innerWidth;
     clearTimeout(timer);
     timer = setTimeout(build, 120);
-  });
-  chooseLink(0);
-  build();
+  }, { signal });
+  // What the reader has chosen, for a panel that takes this one's place; ends this one.
+  function keep() {
+    const shown = [...all("figure.chart")].map((figure) => [figure.querySelector("h3").dataset.text, figure.dataset.key]);
+    life.abort();
+    clearTimeout(timer);
+    for (const chart of charts) chart.u.destroy();
+    page.dataset.plots = +page.dataset.plots - drawn;
+    const off = data.groups.filter((_, g) => !on[g]).map((group) => group.name);
+    return { off, shown: Object.fromEntries(shown), panels: state.panels, zoom: state.zoom, link: data.links[state.link]?.name };
+  }
+  if (kept) {
+    state.panels = kept.panels;
+    if (layout) layout.value = kept.panels;
+    if (kept.zoom && kept.zoom[1] <= end) state.zoom = kept.zoom;
+    reset.disabled = !state.zoom;
+  }
+  const place = Math.max(0, data.links.findIndex((one) => one.name === kept?.link));
+  if (link) link.value = place;
+  chooseLink(place);
+  filter();
+  return keep;
 }
 
 // Figures that are no plots over time, with the laws that are shown.

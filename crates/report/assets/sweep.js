@@ -68,15 +68,16 @@ function axisOf({ key, unit, values }) {
   return [{ title: key, unit: name, ...range, log, names: [] }, numbers.map((number) => number / size)];
 }
 
-// A measured value against a parameter, a line a law, as `ratewire plot` draws it.
-function sweptFigure({ figure, x, point }) {
+// A measured value against a parameter, a line a law, as `ratewire plot` draws it. `before` is a point that was
+// looked at earlier: its lines are pale.
+function sweptFigure({ figure, x, point, before = null }) {
   const { name, title, unit } = figures[figure];
   const { key, values } = axes[x];
   const [unitName, size] = fitting(unit, mostOf(figure));
   const [across, places] = axisOf(axes[x]);
   const isNamed = across.names.length > 0;
   const order = values.map((_, i) => i).sort((a, b) => places[a] - places[b]);
-  const series = laws.map((law, number) => {
+  const linesAt = (point) => laws.map((law, number) => {
     // Laws at one name stand beside each other.
     const shift = isNamed ? ((number - (laws.length - 1) / 2) * 0.6) / laws.length : 0;
     const there = order.map((i) => [i, valueAt(number, point.with(x, i), figure)]).filter(([, value]) => value);
@@ -92,12 +93,14 @@ function sweptFigure({ figure, x, point }) {
       margins: margins.some((margin) => margin != null) ? margins : [], values: [], told,
     };
   });
+  const earlier = before ? linesAt(before).map((one) => ({ ...one, pale: true })) : [];
+  const series = [...earlier, ...linesAt(point)];
   const most = Math.max(0, ...series.flatMap((one) => one.points.map(([, y], i) => y + (one.margins[i] ?? 0))));
   const held = axes.map((axis, i) => (i === x ? "" : `${axis.key} ${axis.values[point[i]].text}`)).filter(Boolean);
   return {
     name: x === usualAxis ? name : `${name}/${key}`, title: `${capital(title)} against ${key}`, detail: held.join(", "), shade: "",
     x: across, y: { title: capital(title), unit: unitName, low: 0, high: most > 0 ? most * 1.06 : 1, log: false, names: [] },
-    marks: [], apart_by: axes.length > 1 ? axes.filter((_, i) => i !== x).map((axis) => axis.key).join(", ") : "",
+    marks: before ? [places[point[x]]] : [], apart_by: axes.length > 1 ? axes.filter((_, i) => i !== x).map((axis) => axis.key).join(", ") : "",
     panels: [{ title: held.join(", "), series: series.filter((one) => on[one.g] && one.points.length) }],
   };
 }
@@ -112,11 +115,12 @@ function others(parent, state, taken, redraw) {
   });
 }
 
-let shownLines = null;
+let lines = null;
+const shownLines = () => lines && drawLines(lines);
 function drawLines(state) {
   const redraw = (change) => drawLines({ ...state, ...change });
   const { figure, x } = state;
-  shownLines = () => drawLines(state);
+  lines = state;
   const tools = document.createElement("div");
   tools.className = "tools";
   choice(tools, "Figure", figures.map((f) => f.title), figure, (value) => redraw({ figure: value }));
@@ -133,7 +137,8 @@ function place(id, tools, figure) {
   box.setAttribute("aria-label", figure.title);
   drawOnPage(box, figure);
   const plain = (series) => ({ ...series, told: undefined });
-  offerSaving(element, () => ({ ...figure, panels: figure.panels.map((panel) => ({ ...panel, series: panel.series.map(plain) })) }));
+  const saved = (panel) => ({ ...panel, series: panel.series.filter((one) => !one.pale).map(plain) });
+  offerSaving(element, () => ({ ...figure, marks: [], panels: figure.panels.map(saved) }));
 }
 
 // A measured value over two parameters under a law, as `ratewire plot` draws it.
@@ -156,11 +161,12 @@ function mapFigure({ figure, x, y, law, point }) {
   };
 }
 
-let shownMap = null;
+let map = null;
+const shownMap = () => map && drawMap(map);
 function drawMap(state) {
   const redraw = (change) => drawMap({ ...state, ...change });
   const { figure, x, y, law } = state;
-  shownMap = () => drawMap(state);
+  map = state;
   const tools = document.createElement("div");
   tools.className = "tools";
   const keys = axes.map((a) => a.key);
@@ -175,14 +181,19 @@ function drawMap(state) {
 
 document.querySelectorAll("[data-toggle]").forEach((box) => {
   box.checked = true;
-  box.addEventListener("change", () => { on[box.dataset.toggle] = box.checked; shownLines?.(); });
+  box.addEventListener("change", () => { on[box.dataset.toggle] = box.checked; shownLines(); });
 });
 if (figures.length) {
   const point = axes.map(() => 0);
   drawLines({ figure: 0, x: usualAxis, point });
   if (document.getElementById("map")) drawMap({ figure: 0, x: order[0], y: order[1], law: 0, point });
 }
-const redrawAll = () => { shownLines?.(); shownMap?.(); };
+const redrawAll = () => { shownLines(); shownMap(); };
+// Looks at a point of the grid; drawings hold its values. `before` is the point that was looked at.
+function movePoint(point, before) {
+  if (lines) drawLines({ ...lines, point, before });
+  if (map) drawMap({ ...map, point });
+}
 addEventListener("resize", redrawAll);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 document.documentElement.dataset.drawn = document.querySelectorAll("svg").length;

@@ -56,7 +56,7 @@ fn has_heading(value: &Value) -> bool {
     }
 }
 
-fn inline(value: &Value) -> String {
+pub(crate) fn inline(value: &Value) -> String {
     match value {
         Value::Text(text) | Value::Other(text) => text.to_toml_value(),
         Value::Integer(n) => n.to_toml_value(),

@@ -53,6 +53,7 @@ mod reference;
 mod requirements;
 mod scenario;
 mod section;
+mod settings;
 mod syntax;
 #[cfg(test)]
 mod tests;
@@ -70,5 +71,6 @@ pub use loader::Loader;
 pub use overrides::whole_path;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};
+pub use settings::{Setting, Settings};
 pub use topology::{TopologyInfo, topologies};
 pub use traffic::Load;

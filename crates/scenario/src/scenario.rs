@@ -203,6 +203,26 @@ impl Scenario {
         effective::text(&root)
     }
 
+    /// The scenario with values set and these laws, as TOML: the file that a run of these laws
+    /// needs no further values for.
+    ///
+    /// The text is to be read from the scenario's folder. Comments are not kept.
+    pub fn effective_for(&self, laws: &[String]) -> String {
+        let mut root = Item::clone(&self.document);
+        let law = |law: &String| Item { value: Value::Text(law.clone()), span: root.span };
+        let all = match laws {
+            [one] => Value::Text(one.clone()),
+            several => Value::List(several.iter().map(law).collect()),
+        };
+        effective::put(&mut root, "law", all);
+        effective::text(&root)
+    }
+
+    /// Names that may stand for a law: laws, then the scenario's variants.
+    pub fn law_names(&self) -> Vec<String> {
+        self.book.names().iter().map(ToString::to_string).collect()
+    }
+
     /// Whether any link is paused while its far end has no room.
     pub fn has_pauses(&self) -> bool {
         self.template.network.links.iter().any(|link| link.pause.is_some())

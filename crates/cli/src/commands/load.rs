@@ -16,6 +16,14 @@ pub(crate) fn load(
     set: &[String],
     taken: &[(&str, &str)],
 ) -> Result<Experiment, Exit> {
+    Experiment::load_with(path, &pairs(set, taken)?).map_err(|wrong| {
+        fail(&wrong);
+        why_not(path)
+    })
+}
+
+/// The paths and values of `--set`, or prints what is wrong with them.
+pub(super) fn pairs(set: &[String], taken: &[(&str, &str)]) -> Result<Vec<(String, String)>, Exit> {
     let mut overrides: Vec<(String, String)> = Vec::new();
     for pair in set {
         let wrong = |why: String| {
@@ -36,10 +44,7 @@ pub(crate) fn load(
         }
         overrides.push((key.to_string(), value.trim().to_string()));
     }
-    Experiment::load_with(path, &overrides).map_err(|wrong| {
-        fail(&wrong);
-        why_not(path)
-    })
+    Ok(overrides)
 }
 
 /// Exit code for a file that could not be read as a scenario. A folder can be opened but not read.

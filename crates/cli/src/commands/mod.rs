@@ -6,6 +6,7 @@ pub(crate) mod cost;
 mod daemon;
 pub(crate) mod doctor;
 pub(crate) mod dry;
+pub(crate) mod explore;
 pub(crate) mod generate;
 pub(crate) mod groups;
 pub(crate) mod lists;

@@ -1,5 +1,6 @@
 //! A sweep: an experiment for every point of a grid of values, whose runs share all cores.
 
+mod read;
 mod run;
 mod store;
 mod values;
@@ -15,6 +16,7 @@ use crate::experiment::without_repeats;
 use crate::provenance::{self, ExperimentRecord, FileDigest};
 use crate::{Error, Experiment};
 
+pub use read::read_sweep;
 pub use run::{ReadySweep, SweepResults};
 pub use values::expand_values;
 

@@ -8,7 +8,7 @@ mod figures;
 mod show;
 
 use ratewire_statistics::{Difference, Estimate, Significance};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use crate::figures::{Better, FigureUnit};
 use crate::{Summary, World};
@@ -61,7 +61,7 @@ pub struct Metric {
 }
 
 /// What a metric belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum About {
     /// The run as a whole.

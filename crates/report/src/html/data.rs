@@ -30,9 +30,14 @@ pub(super) struct Choice {
 
 impl Choice {
     pub(super) fn of(runs: &[Run]) -> Choice {
+        Choice::beside(runs, &[])
+    }
+
+    /// As [`Choice::of`], with units that also fit the runs `others`.
+    pub(super) fn beside(runs: &[Run], others: &[Run]) -> Choice {
         let ranked = rank_links(runs);
         Choice {
-            units: units(runs),
+            units: units(runs.iter().chain(others)),
             links_known: ranked.len(),
             links: ranked.into_iter().take(LINKS).collect(),
         }

@@ -14,6 +14,7 @@ mod data;
 mod drawn;
 mod foot;
 mod groups;
+mod live;
 mod overlay;
 pub mod papers;
 mod sweep;
@@ -32,7 +33,8 @@ use crate::{CheckedExpectation, LeftOut, Run, RunInfo};
 pub use comparison::render_comparison;
 use data::{Choice, Drawing};
 use groups::{Groups, Mode};
-pub use swept::render_sweep;
+pub use live::{Fragment, LivePage, render_fragment, render_live};
+pub use swept::{SweepExtra, render_sweep, render_sweep_with};
 use text::{escape, name};
 
 const STYLE: &str = include_str!("../../assets/page.css");
@@ -45,6 +47,8 @@ const SCRIPT: &str = concat!(
     include_str!("../../assets/save.js"),
     "\n",
     include_str!("../../assets/tip.js"),
+    "\n",
+    include_str!("../../assets/earlier.js"),
     "\n",
     include_str!("../../assets/page.js"),
 );
@@ -89,7 +93,7 @@ pub fn render(page: &Page) -> String {
 }
 
 /// The document, with its series halved until it is below [`LARGEST`].
-fn small_enough(document: impl Fn(u32) -> String) -> String {
+fn small_enough(mut document: impl FnMut(u32) -> String) -> String {
     let mut halvings = 0;
     loop {
         let html = document(halvings);
@@ -139,12 +143,17 @@ pub fn is_ours(text: &str) -> bool {
 
 /// The document up to its body.
 fn head(title: &str, style: &str) -> String {
+    head_with(title, style, "")
+}
+
+/// As [`head`], with more sources that the page may load from.
+fn head_with(title: &str, style: &str, sources: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          {GENERATOR}{version}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; \
-         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">\n\
+         style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:{sources}\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n\
          <title>{title}</title>\n<style>{UPLOT_STYLE}</style>\n<style>\n{style}</style>\n\
          </head>\n<body>\n",
@@ -188,24 +197,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
         ("Set", set(info)),
         ("Ratewire", name(&info.version)),
     ];
-    let failed = page.expectations.iter().filter(|e| !e.passed).count();
-    let verdict = match (page.expectations.len(), failed) {
-        (0, _) => String::new(),
-        (n, 0) => format!("<p class=\"pill pass\">✓ {} held</p>", plural(n, "claim")),
-        (n, _) => format!("<p class=\"pill fail\">✗ {failed} of {} failed</p>", plural(n, "claim")),
-    };
-    let untrue =
-        page.runs.iter().zip(&labels).filter(|(run, _)| {
-            run.summary.fidelity.as_ref().is_some_and(|fidelity| !fidelity.holds)
-        });
-    let untrue: String = untrue
-        .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: not to be relied on</p>"))
-        .collect();
-    let parts = page.runs.iter().zip(&labels).filter_map(|(run, label)| {
-        let part = run.summary.partial()?;
-        Some(format!("<p class=\"pill fail\">✗ {label}: partial, {}</p>", escape(&part)))
-    });
-    let untrue = untrue + &parts.collect::<String>();
+    let pills = pills(page, &labels);
     let description = page.description.as_deref().map_or_else(String::new, |text| {
         format!("<p class=\"note\">{}</p>", escape(&crate::figure::clip(text, 1000)))
     });
@@ -213,7 +205,29 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
         .summary
         .arriving()
         .map_or_else(String::new, |text| format!("<p class=\"note\">{}</p>", escape(&text)));
-    headed(title, &(verdict + &untrue), facts, &(description + &arriving))
+    headed(title, &pills, facts, &(description + &arriving))
+}
+
+/// Whether the claims of the scenario held, and runs that are partial or not to be relied on.
+fn pills(page: &Page, labels: &[String]) -> String {
+    let failed = page.expectations.iter().filter(|e| !e.passed).count();
+    let verdict = match (page.expectations.len(), failed) {
+        (0, _) => String::new(),
+        (n, 0) => format!("<p class=\"pill pass\">✓ {} held</p>", plural(n, "claim")),
+        (n, _) => format!("<p class=\"pill fail\">✗ {failed} of {} failed</p>", plural(n, "claim")),
+    };
+    let untrue =
+        page.runs.iter().zip(labels).filter(|(run, _)| {
+            run.summary.fidelity.as_ref().is_some_and(|fidelity| !fidelity.holds)
+        });
+    let untrue: String = untrue
+        .map(|(_, label)| format!("<p class=\"pill fail\">✗ {label}: not to be relied on</p>"))
+        .collect();
+    let parts = page.runs.iter().zip(labels).filter_map(|(run, label)| {
+        let part = run.summary.partial()?;
+        Some(format!("<p class=\"pill fail\">✗ {label}: partial, {}</p>", escape(&part)))
+    });
+    verdict + &untrue + &parts.collect::<String>()
 }
 
 /// Values set in place of the scenario's own, as a command line has them.

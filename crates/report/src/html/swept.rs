@@ -23,8 +23,29 @@ const OWN_STYLE: &str = include_str!("../../assets/sweep.css");
 /// Most rows of the page's table; the Parquet file has every run.
 const ROWS: usize = 1000;
 
+/// What a page of a sweep can have beside its own content.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SweepExtra<'a> {
+    /// Style, beside that of the page.
+    pub style: &'a str,
+    /// HTML of a section before the others.
+    pub section: &'a str,
+    /// Script that runs after the page's own, and may call what that defines.
+    pub script: &'a str,
+}
+
 /// The page of a sweep as one HTML document. `set` are values that were set at every point.
 pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str) -> String {
+    render_sweep_with(sweep, set, scenario_text, &SweepExtra::default())
+}
+
+/// As [`render_sweep`], with a section and a script of the caller's.
+pub fn render_sweep_with(
+    sweep: &Sweep,
+    set: &[(String, String)],
+    scenario_text: &str,
+    extra: &SweepExtra<'_>,
+) -> String {
     let title = match sweep.scenario.as_str() {
         "" => "Ratewire sweep".to_string(),
         own => name(own),
@@ -50,13 +71,14 @@ pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str
         0 => String::new(),
         n => format!("<p class=\"pill fail\">✗ partial: {} without results</p>", plural(n, "run")),
     };
-    let mut out = head(&title, &format!("{STYLE}{OWN_STYLE}"));
+    let mut out = head(&title, &format!("{STYLE}{OWN_STYLE}{}", extra.style));
     out += &headed(&title, &missing, facts, "");
     if sweep.runs.is_empty() {
         return out + "<main><p class=\"note\">Nothing ran.</p></main>\n</body>\n</html>\n";
     }
     out += &legend(sweep);
-    out += "<main>\n<section aria-labelledby=\"h-lines\"><h2 id=\"h-lines\">Against a parameter</h2>\n\
+    out += &format!("<main>\n{}", extra.section);
+    out += "<section aria-labelledby=\"h-lines\"><h2 id=\"h-lines\">Against a parameter</h2>\n\
             <p class=\"note\">A point is the mean over the seeds, its bar the 95 % interval of the mean \
             (Student’s t). A point without a bar has one seed, or the same value from every seed.</p>\n\
             <figure id=\"lines\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
@@ -65,14 +87,24 @@ pub fn render_sweep(sweep: &Sweep, set: &[(String, String)], scenario_text: &str
                 <figure id=\"map\"><figcaption></figcaption><div class=\"plot\" role=\"img\"></div></figure></section>\n";
     }
     out += &all_figures(sweep);
+    let text = match scenario_text {
+        "" => String::new(),
+        text => format!(
+            "<details><summary>The scenario</summary><pre><code>{}</code></pre></details>\n",
+            escape(text)
+        ),
+    };
     out += &format!(
-        "<footer><details><summary>The scenario</summary><pre><code>{}</code></pre></details>\n\
+        "<footer>{text}\
          <p class=\"note\">Made by Ratewire. <code>sweep.parquet</code> has every run, a row each.</p></footer>\n\
-         </main>\n",
-        escape(scenario_text)
+         </main>\n"
     );
     out += &data_element(&data(sweep));
-    out + &format!("<script>\n{SCRIPT}</script>\n</body>\n</html>\n")
+    let own = match extra.script {
+        "" => String::new(),
+        script => format!("<script>\n\"use strict\";\n{script}</script>\n"),
+    };
+    out + &format!("<script>\n{SCRIPT}</script>\n{own}</body>\n</html>\n")
 }
 
 /// One box a law, which shows and hides the law's line.

@@ -9,7 +9,7 @@ use crate::{
 
 const EVIL: &str = "<script>alert(1)</script>\"'&\u{1b}";
 
-fn info(law: &str, flows: usize, links: u32) -> RunInfo {
+pub(super) fn info(law: &str, flows: usize, links: u32) -> RunInfo {
     let node =
         |name: &str| NodeInfo { name: name.into(), kind: NodeKind::Router, ..Default::default() };
     let link = |i: u32| LinkInfo {
@@ -34,7 +34,7 @@ fn info(law: &str, flows: usize, links: u32) -> RunInfo {
     }
 }
 
-fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
+pub(super) fn run(info: RunInfo, ticks: u64, value: f64) -> Run {
     let mut collector = Collector::new(&info);
     for tick in 1..=ticks {
         let (at, interval) =

@@ -28,12 +28,14 @@ fn units_of(family: Family) -> (&'static [PlotUnit], &'static str) {
 }
 
 /// The unit of each series that takes one by its largest point, family by family.
-pub(super) fn units(runs: &[Run]) -> Vec<(&'static str, PlotUnit)> {
+pub(super) fn units<'a>(
+    runs: impl Iterator<Item = &'a Run> + Clone,
+) -> Vec<(&'static str, PlotUnit)> {
     let mut found: Vec<(Family, &str, PlotUnit)> = Vec::new();
     for source in Plot::all().map(|plot| &plot.entry().source) {
         for (key, scale) in source.scales() {
             let series = || {
-                let tracks = runs.iter().flat_map(|run| source.collected(run));
+                let tracks = runs.clone().flat_map(|run| source.collected(run));
                 tracks.filter_map(|tracks| tracks.get(key))
             };
             let (family, most) = match scale {

@@ -8,7 +8,7 @@ mod own;
 use std::collections::BTreeMap;
 
 use ratewire_statistics::Estimate;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Summary;
 use crate::compare::{About, FigureUnit, Measured, measured, shown};
@@ -16,7 +16,7 @@ use crate::figure::NONE;
 use own::{OWN, OwnFigure};
 
 /// The figures of a sweep's runs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Sweep {
     /// The scenario's name.
     pub scenario: String,
@@ -37,7 +37,7 @@ pub struct Sweep {
 }
 
 /// A key of the scenario, and the values that it takes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct SweepAxis {
     /// Path of the key: `bottleneck.rate`.
     pub key: String,
@@ -48,7 +48,7 @@ pub struct SweepAxis {
 }
 
 /// A value of an axis.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct SweepValue {
     /// The value, as it was given.
     pub text: String,
@@ -57,7 +57,7 @@ pub struct SweepValue {
 }
 
 /// A figure of every run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 pub struct SweepFigure {
     /// What programs call the figure.
     pub name: String,
@@ -70,7 +70,7 @@ pub struct SweepFigure {
 }
 
 /// A run of a sweep.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct SweepRun {
     /// By axis: the value, by index.
     pub point: Vec<usize>,

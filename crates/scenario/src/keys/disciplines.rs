@@ -44,7 +44,7 @@ fn key(info: &DisciplineInfo, option: &OptionSpec) -> Key {
     Key {
         table: info.name,
         name: option.name,
-        kind: kind(option.kind),
+        kind: kind_of(option.kind),
         default: option.default,
         applies: &[],
         doc: option.doc,
@@ -52,7 +52,8 @@ fn key(info: &DisciplineInfo, option: &OptionSpec) -> Key {
     }
 }
 
-fn kind(kind: options::OptionKind) -> KeyKind {
+/// The values of an option, in the terms of keys.
+pub(crate) fn kind_of(kind: options::OptionKind) -> KeyKind {
     match kind {
         options::OptionKind::Switch => KeyKind::Switch,
         options::OptionKind::Number(min, max) => KeyKind::Number(min, max),

@@ -55,6 +55,12 @@ pub(crate) fn number(items: &[Item], at: usize) -> usize {
     items[..=at].iter().filter(|item| !is_made(item)).count()
 }
 
+/// Whether another entry has the number of that at index `at` as its name.
+pub(crate) fn is_number_taken(items: &[Item], at: usize) -> bool {
+    let digits = number(items, at).to_string();
+    items.iter().enumerate().any(|(other, item)| other != at && name(item) == Some(&digits))
+}
+
 /// Whether the rest of a path sets a property of all links, in both directions, even of links
 /// without an entry.
 pub(super) fn is_of_all_links(list: &str, rest: &[PathKey]) -> bool {
@@ -180,7 +186,7 @@ fn is_custom(root: &Table) -> bool {
 }
 
 /// Whether a path made the entry, so that neither the file nor a value contains it.
-fn is_made(item: &Item) -> bool {
+pub(crate) fn is_made(item: &Item) -> bool {
     item.span.is_set() && item.span.start == 0
 }
 

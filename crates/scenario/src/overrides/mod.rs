@@ -11,8 +11,8 @@ use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, KeyKind};
 
 use links::{is_of_topology, link_near, link_without_list};
-pub(crate) use lists::number;
 use lists::{chosen, is_of_all_links, make_list, take_out_replaced};
+pub(crate) use lists::{is_made, is_number_taken, number};
 use path::PathKey;
 pub use path::whole_path;
 

@@ -1,0 +1,103 @@
+//! `ratewire explore`: a page on which a scenario's values are changed and runs drawn at once.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ratewire::{Experiment, read_sweep};
+use ratewire_explore::{Explored, Server, Subject};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::load::{load, pairs};
+use crate::arguments::listed;
+use crate::exit::Exit;
+use crate::memory::{MemoryArgs, Watchman};
+use crate::output::{fail, print_on, with_causes};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The scenario's file, or the folder of a finished sweep
+    path: PathBuf,
+    /// Laws or variants that are ticked at the beginning: xcp,cubic
+    #[arg(long, short, alias = "laws", value_delimiter = ',', value_parser = listed)]
+    law: Vec<String>,
+    /// Values that are set at the beginning: bottleneck.rate=10Mbit/s
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Address of this machine to listen on. Another than loopback lets other machines open the
+    /// page, over plain HTTP
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    listen: IpAddr,
+    /// Port to listen on; 0 takes any that is free
+    #[arg(long, default_value_t = 0)]
+    port: u16,
+    #[command(flatten)]
+    memory: MemoryArgs,
+}
+
+pub(crate) fn explore(args: &Args) -> Exit {
+    args.memory.watch();
+    carry_out(args).unwrap_or_else(|exit| exit)
+}
+
+fn carry_out(args: &Args) -> Result<Exit, Exit> {
+    let subject = subject(args)?;
+    if !args.listen.is_loopback() {
+        tell!(
+            "warning: whoever can read the network's packets can read the page's token\n  \
+             help: leave out --listen, and reach the page by `ssh -L`"
+        );
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| {
+        tell!("ratewire: cannot start the asynchronous runtime: {error}");
+        Exit::File
+    })?;
+    runtime.block_on(async {
+        let server = Server::bind(SocketAddr::new(args.listen, args.port), subject).await;
+        let server = server.map_err(|error| {
+            tell!("ratewire: {}\n  help: --port with another number", with_causes(&error));
+            Exit::File
+        })?;
+        let mut ended = signal(SignalKind::interrupt()).map_err(|error| {
+            tell!("ratewire: cannot wait for Ctrl-C: {error}");
+            Exit::File
+        })?;
+        print_on(format!("Open {}\nCtrl-C ends.\n", server.url()))?;
+        tokio::select! {
+            () = server.serve() => {}
+            _ = ended.recv() => {}
+        }
+        Ok(Exit::Done)
+    })
+}
+
+fn subject(args: &Args) -> Result<Subject, Exit> {
+    if args.path.is_dir() {
+        if !args.law.is_empty() || !args.set.is_empty() {
+            tell!("ratewire: a sweep has its own laws and values: leave out --law and --set");
+            return Err(Exit::Wrong);
+        }
+        let sweep = read_sweep(&args.path).map_err(|wrong| {
+            let exit = fail(&wrong);
+            tell!("  help: name a scenario, or a folder that `ratewire sweep` wrote");
+            exit
+        })?;
+        return Ok(Subject::Sweep(Box::new(sweep)));
+    }
+    let taken: &[(&str, &str)] = if args.law.is_empty() { &[] } else { &[("law", "--law")] };
+    // Mistakes in the values and the laws are told before there is a page.
+    let checked = load(&args.path, &args.set, taken)?;
+    let laws = if args.law.is_empty() { checked.scenario().laws() } else { args.law.clone() };
+    checked.laws(&laws).plan().map_err(|wrong| fail(&wrong))?;
+    let mut values = pairs(&args.set, taken)?;
+    // Laws have boxes.
+    values.retain(|(path, _)| path != "law");
+    Ok(Subject::Scenario(Box::new(Explored {
+        experiment: Experiment::load(&args.path).map_err(|wrong| fail(&wrong))?,
+        file: args.path.display().to_string(),
+        values,
+        laws,
+        listener: Arc::new(Watchman),
+    })))
+}

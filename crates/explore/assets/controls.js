@@ -1,0 +1,93 @@
+// Controls of a scenario's values. A slider is a list of texts: units are the server's business.
+
+// Makes the controls in `box`. `changed(path, value)` is called with null where the scenario's own value returns,
+// and with `soon` while a slider still moves.
+function controlsIn(box, changed) {
+  const rows = new Map();
+  const sections = new Map();
+
+  function section(title) {
+    if (!sections.has(title)) {
+      const details = document.createElement("details");
+      details.open = title !== "Expectations";
+      details.append(Object.assign(document.createElement("summary"), { textContent: title }));
+      sections.set(title, details);
+    }
+    return sections.get(title);
+  }
+
+  function row(control) {
+    const { path, form, steps } = control;
+    const element = document.createElement("div");
+    element.className = "control";
+    const id = "c-" + path;
+    const label = Object.assign(document.createElement("label"), { htmlFor: id, textContent: path, title: control.about });
+    const isChoice = form === "choice";
+    const field = document.createElement(isChoice ? "select" : "input");
+    if (isChoice) for (const step of steps) field.add(new Option(step));
+    else field.type = "text";
+    field.id = id;
+    field.title = control.about;
+    field.spellcheck = false;
+    const back = Object.assign(document.createElement("button"), { type: "button", textContent: "↺", title: "As the scenario has it" });
+    back.setAttribute("aria-label", path + " as the scenario has it");
+    element.append(label, field, back);
+    let slider = null;
+    if (form === "slider") {
+      slider = Object.assign(document.createElement("input"), { type: "range", min: 0, max: steps.length - 1 });
+      slider.setAttribute("aria-label", path);
+      element.append(slider);
+      const take = (isMoving) => {
+        field.value = steps[slider.value];
+        slider.setAttribute("aria-valuetext", field.value);
+        changed(path, field.value, isMoving);
+      };
+      slider.addEventListener("input", () => take(true));
+      slider.addEventListener("change", () => take(false));
+    }
+    field.addEventListener("change", () => changed(path, field.value, false));
+    back.addEventListener("click", () => changed(path, null, false));
+    const set = (value, isChanged) => {
+      // What is being typed is not replaced.
+      if (field !== document.activeElement || isChoice) field.value = value;
+      if (slider) {
+        if (slider !== document.activeElement) slider.value = steps.indexOf(value);
+        slider.setAttribute("aria-valuetext", value);
+      }
+      element.classList.toggle("changed", isChanged);
+      // A long value has a line of its own.
+      element.classList.toggle("long", form === "field" && value.length > 14);
+    };
+    const fits = (next) => next.form === form && (form === "field" || steps.includes(next.value)) && next.section === control.section;
+    const blame = (isWrong) => field.setAttribute("aria-invalid", isWrong);
+    return { element, set, fits, blame };
+  }
+
+  // Shows these controls. Those that are there stay as they are: a slider that is held is not replaced.
+  function show(controls, values) {
+    const shown = new Set(controls.map((control) => control.path));
+    for (const [path, { element }] of rows) {
+      if (shown.has(path)) continue;
+      element.remove();
+      rows.delete(path);
+    }
+    controls.forEach((control) => {
+      const old = rows.get(control.path);
+      let now = old;
+      if (!old?.fits(control)) {
+        now = row(control);
+        rows.set(control.path, now);
+        if (old) old.element.replaceWith(now.element);
+      }
+      const parent = section(control.section);
+      if (now.element.parentElement !== parent) parent.append(now.element);
+      now.set(control.value, values.has(control.path));
+      now.blame(false);
+    });
+    const order = [...new Set(controls.map((control) => control.section))].map((title) => sections.get(title));
+    const standing = [...box.children];
+    if (order.length !== standing.length || order.some((one, i) => one !== standing[i])) box.replaceChildren(...order);
+  }
+
+  return { show, blame: (paths) => rows.forEach((row, path) => row.blame(paths.includes(path))) };
+}

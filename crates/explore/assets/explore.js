@@ -1,0 +1,180 @@
+// The page of a scenario: a change runs it again, and the run before stays behind the new one.
+const start = JSON.parse(document.getElementById("start").textContent);
+const token = new URLSearchParams(location.search).get("token");
+const find = (selector) => document.querySelector(".explore " + selector);
+const figures = find("> main");
+// Values set in place of the scenario's own, and the laws, in the order in which they were ticked.
+const values = new Map(start.values);
+let laws = [...start.laws];
+// The results that are shown: their number, and what ends their panel.
+let number = null;
+let endPanel = null;
+let runs = 0;
+
+find("h1").textContent = start.title;
+find(".about").textContent = start.about ?? "";
+
+// ---- what is asked -----------------------------------------------------------------------------
+const post = (path, options = {}) => fetch(path + "?token=" + encodeURIComponent(token), { method: "POST", ...options });
+let request = null;
+let timer = 0;
+// A slider that moves asks when it rests for a moment.
+const MOMENT = 120;
+
+function askSoon() {
+  clearTimeout(timer);
+  timer = setTimeout(ask, MOMENT);
+}
+
+async function ask() {
+  clearTimeout(timer);
+  request?.abort();
+  const mine = new AbortController();
+  request = mine;
+  say("running", 0);
+  try {
+    const body = JSON.stringify({ values: [...values], laws, before: number });
+    const response = await post("/run", { body, signal: mine.signal });
+    if (!response.ok) {
+      const text = (await response.text()).trim();
+      return mine === request && refuse({ text, paths: [] });
+    }
+    let isTold = false;
+    for await (const line of linesOf(response.body)) {
+      // Another change has taken this one's place.
+      if (mine !== request) return;
+      isTold = take(JSON.parse(line)) || isTold;
+    }
+    if (mine === request && !isTold) say("the run was ended; another page may have begun one", null);
+  } catch (error) {
+    if (mine === request && error.name !== "AbortError") {
+      say("no answer: start ratewire explore again", null);
+      throw error;
+    }
+  }
+}
+
+async function* linesOf(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split("\n");
+    rest = lines.pop();
+    yield* lines;
+  }
+}
+
+// ---- what is answered --------------------------------------------------------------------------
+// Takes a line of the answer; true if it is the last.
+function take({ begun, progress, done, wrong }) {
+  if (begun) understood(begun);
+  if (progress != null) say(`running, ${progress} %`, progress);
+  if (wrong) refuse(wrong);
+  if (done) draw(done);
+  return Boolean(wrong || done);
+}
+
+// What a run is doing; `percent` is null if none is under way.
+function say(text, percent) {
+  find(".status output").textContent = text;
+  find(".status progress").value = percent ?? 0;
+  find(".status").classList.toggle("busy", percent != null);
+  find(".stop").disabled = percent == null;
+}
+
+function refuse({ text, paths }) {
+  const box = find(".wrong");
+  box.textContent = text;
+  box.hidden = false;
+  box.scrollIntoView({ block: "nearest" });
+  controls.blame(paths);
+  say(number == null ? "nothing has run" : "the last figures that could be drawn stay", null);
+}
+
+function understood({ controls: { shown, open }, command, toml, warnings }) {
+  find(".wrong").hidden = true;
+  controls.show(shown, values);
+  offer(open);
+  find(".command").textContent = command;
+  find(".toml").textContent = toml;
+  find(".warnings").hidden = !warnings.length;
+  find(".warnings pre").textContent = warnings.join("\n\n");
+}
+
+function draw({ number: drawn, failed, body, data, before }) {
+  const kept = endPanel?.();
+  // The page keeps its place while its content is replaced.
+  figures.style.minHeight = figures.offsetHeight + "px";
+  figures.innerHTML = body;
+  endPanel = panel(figures, data, before, kept);
+  figures.style.minHeight = "";
+  number = drawn;
+  say(before ? "done; the run before is pale" : "done", null);
+  if (failed.length) refuse({ text: failed.join("\n"), paths: [] });
+  // For tests: how many runs were drawn.
+  document.documentElement.dataset.runs = ++runs;
+}
+
+// ---- controls ----------------------------------------------------------------------------------
+const controls = controlsIn(find(".sections"), (path, value, isMoving) => {
+  if (value === null) values.delete(path);
+  else values.set(path, value);
+  if (isMoving) askSoon();
+  else ask();
+});
+
+for (const { name, title } of start.known) {
+  const label = find(".laws").appendChild(document.createElement("label"));
+  label.title = title;
+  const box = label.appendChild(document.createElement("input"));
+  box.type = "checkbox";
+  box.checked = laws.includes(name);
+  label.append(name);
+  box.addEventListener("change", () => {
+    laws = box.checked ? [...laws, name] : laws.filter((law) => law !== name);
+    ask();
+  });
+}
+
+// Keys that the scenario leaves to their defaults.
+const adding = find(".add input");
+let openKeys = new Map();
+function offer(open) {
+  openKeys = new Map(open.map((key) => [key.path, key]));
+  const options = open.map(({ path, about }) => new Option(about.split(". ")[0], path));
+  document.getElementById("open-keys").replaceChildren(...options);
+}
+adding.addEventListener("input", () => {
+  const key = openKeys.get(adding.value.trim());
+  find(".meaning").hidden = !key;
+  find(".meaning").textContent = key?.about ?? "";
+});
+adding.addEventListener("change", () => {
+  const [path, value] = adding.value.split("=").map((part) => part.trim());
+  const key = openKeys.get(path);
+  if (!path) return;
+  // A path that is not listed needs its value: bottleneck.rate=10M.
+  if (!key && !value) return refuse({ text: `no key ${path} is listed; write ${path}=VALUE to set it all the same`, paths: [] });
+  values.set(path, value ?? key.value);
+  adding.value = "";
+  find(".meaning").hidden = true;
+  ask();
+});
+
+find(".stop").addEventListener("click", () => post("/stop"));
+for (const button of document.querySelectorAll(".copy button")) {
+  button.addEventListener("click", async () => {
+    const code = button.parentElement.querySelector("code");
+    // Where the page may not write the clipboard, the text is selected.
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = "Copy"), 1500);
+    } catch {
+      getSelection().selectAllChildren(code);
+    }
+  });
+}
+ask();

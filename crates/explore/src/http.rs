@@ -1,0 +1,259 @@
+//! The server: bounded connections and requests, and answers that are streamed.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Either, Full, Limited};
+use hyper::body::{Body, Frame, Incoming};
+use hyper::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
+    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+use crate::access::{Token, is_own_host};
+use crate::asked::{Asked, LONGEST};
+use crate::page;
+use crate::runner::Runner;
+use crate::subject::Subject;
+
+/// Connections at a time. One more waits: each has little time for its request.
+const MOST: usize = 16;
+/// Time for the head of a request, and for its body.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of a request's head.
+const LONGEST_HEAD: usize = 16 << 10;
+/// Pause after a connection that the system cannot accept: it has no file descriptors left.
+const PAUSE: Duration = Duration::from_millis(100);
+
+const PLAIN: &str = "text/plain; charset=utf-8";
+const HTML: &str = "text/html; charset=utf-8";
+const LINES: &str = "application/x-ndjson";
+
+/// Why a page cannot be served.
+#[derive(Debug)]
+pub enum ServerError {
+    /// The address is taken, or not of this host.
+    Address(SocketAddr, io::Error),
+    /// The system has no random numbers for the token.
+    Random(getrandom::Error),
+}
+
+impl fmt::Display for ServerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServerError::Address(address, _) => write!(f, "cannot listen on {address}"),
+            ServerError::Random(_) => f.write_str("the system gives no random numbers"),
+        }
+    }
+}
+
+impl std::error::Error for ServerError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ServerError::Address(_, source) => Some(source),
+            ServerError::Random(source) => Some(source),
+        }
+    }
+}
+
+/// The open socket of a page.
+#[derive(Debug)]
+pub struct Server {
+    socket: TcpListener,
+    site: Arc<Site>,
+}
+
+/// What connections share.
+struct Site {
+    address: SocketAddr,
+    token: Token,
+    html: Bytes,
+    /// Runs what the page asks for; `None` where nothing is run.
+    runner: Option<Arc<Runner>>,
+}
+
+impl fmt::Debug for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Site").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Opens an address for a page about `subject`. With port 0 the system chooses the port.
+    ///
+    /// # Errors
+    /// If the address is taken, or not of this host.
+    pub async fn bind(address: SocketAddr, subject: Subject) -> Result<Server, ServerError> {
+        let failed = |source| ServerError::Address(address, source);
+        let socket = TcpListener::bind(address).await.map_err(failed)?;
+        let address = socket.local_addr().map_err(failed)?;
+        let token = Token::random().map_err(ServerError::Random)?;
+        let (html, runner) = match subject {
+            Subject::Scenario(explored) => {
+                (page::of_scenario(&explored), Some(Arc::new(Runner::new(*explored))))
+            }
+            Subject::Sweep(sweep) => (page::of_sweep(&sweep), None),
+        };
+        Ok(Server { socket, site: Arc::new(Site { address, token, html: html.into(), runner }) })
+    }
+
+    /// Address of the page, with the token that opens it.
+    pub fn url(&self) -> String {
+        let Site { address, token, .. } = &*self.site;
+        format!("http://{address}/?token={}", token.as_str())
+    }
+
+    /// Answers until the future is dropped, with at most 16 connections at a time. A run that is
+    /// under way then ends.
+    pub async fn serve(self) {
+        let _end = EndsRuns(Arc::clone(&self.site));
+        let places = Arc::new(Semaphore::new(MOST));
+        // Its drop ends all connections.
+        let mut connections = JoinSet::new();
+        // The semaphore is never closed.
+        while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+            while connections.try_join_next().is_some() {}
+            match self.socket.accept().await {
+                Ok((stream, _)) => {
+                    let site = Arc::clone(&self.site);
+                    connections.spawn(async move {
+                        answer(site, TokioIo::new(stream)).await;
+                        drop(place);
+                    });
+                }
+                Err(_) => sleep(PAUSE).await,
+            }
+        }
+    }
+}
+
+/// Ends the run under way when the server ends.
+struct EndsRuns(Arc<Site>);
+
+impl Drop for EndsRuns {
+    fn drop(&mut self) {
+        if let Some(runner) = &self.0.runner {
+            runner.end();
+        }
+    }
+}
+
+/// Answers one request.
+async fn answer(site: Arc<Site>, stream: TokioIo<TcpStream>) {
+    let answer = service_fn(move |request: Request<Incoming>| {
+        let site = Arc::clone(&site);
+        async move { Ok::<_, Infallible>(respond(&site, request).await) }
+    });
+    let mut server = http1::Builder::new();
+    server.keep_alive(false).max_buf_size(LONGEST_HEAD);
+    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+    // A connection that fails concerns only its page.
+    _ = server.serve_connection(stream, answer).await;
+}
+
+type Answered = Response<Either<Full<Bytes>, Lines>>;
+
+async fn respond(site: &Site, request: Request<Incoming>) -> Answered {
+    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
+    if !is_own_host(host, site.address) || !site.token.is_in(request.uri()) {
+        let text = "open the address that `ratewire explore` has printed, with its token\n";
+        return whole(StatusCode::FORBIDDEN, PLAIN, text.into());
+    }
+    let (method, path) = (request.method().clone(), request.uri().path().to_string());
+    match (&method, path.as_str(), &site.runner) {
+        (&Method::GET | &Method::HEAD, "/", _) => whole(StatusCode::OK, HTML, site.html.clone()),
+        (&Method::POST, "/run", Some(runner)) => run(runner, request.into_body()).await,
+        (&Method::POST, "/stop", Some(runner)) => {
+            runner.stop();
+            whole(StatusCode::NO_CONTENT, PLAIN, Bytes::new())
+        }
+        (_, "/" | "/run" | "/stop", _) => {
+            whole(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "this method is not allowed here\n".into())
+        }
+        _ => whole(StatusCode::NOT_FOUND, PLAIN, "no such page\n".into()),
+    }
+}
+
+/// Begins a run, and streams its answer.
+async fn run(runner: &Arc<Runner>, body: Incoming) -> Answered {
+    let refuse = |code, text: String| whole(code, PLAIN, (text + "\n").into());
+    let body = match timeout(PATIENCE, Limited::new(body, LONGEST).collect()).await {
+        Ok(Ok(body)) => body.to_bytes(),
+        Ok(Err(_)) => {
+            let text = format!("the request is not whole, or longer than {LONGEST} bytes");
+            return refuse(StatusCode::PAYLOAD_TOO_LARGE, text);
+        }
+        Err(_) => {
+            return refuse(StatusCode::REQUEST_TIMEOUT, "the request came too slowly".to_string());
+        }
+    };
+    let asked = match Asked::read(&body) {
+        Ok(asked) => asked,
+        Err(refusal) => return refuse(StatusCode::UNPROCESSABLE_ENTITY, refusal.to_string()),
+    };
+    let (answer, lines) = unbounded_channel();
+    match runner.start(asked, answer) {
+        Ok(()) => response(StatusCode::OK, LINES, Either::Right(Lines(lines))),
+        Err(error) => {
+            let text = format!("the system has no thread for the run: {error}");
+            refuse(StatusCode::SERVICE_UNAVAILABLE, text)
+        }
+    }
+}
+
+/// Lines of an answer, as they come.
+struct Lines(UnboundedReceiver<Bytes>);
+
+impl Body for Lines {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0.poll_recv(cx).map(|line| line.map(|line| Ok(Frame::data(line))))
+    }
+}
+
+fn whole(code: StatusCode, kind: &'static str, body: Bytes) -> Answered {
+    response(code, kind, Either::Left(Full::new(body)))
+}
+
+fn response(code: StatusCode, kind: &'static str, body: Either<Full<Bytes>, Lines>) -> Answered {
+    let mut response = Response::new(body);
+    *response.status_mut() = code;
+    set_headers(response.headers_mut(), kind);
+    response
+}
+
+/// Headers of every answer: the page stays in its own window, and its address, which has the
+/// token, goes nowhere.
+fn set_headers(headers: &mut HeaderMap, kind: &'static str) {
+    let all: [(HeaderName, &'static str); 5] = [
+        (CONTENT_TYPE, kind),
+        (CACHE_CONTROL, "no-store"),
+        (REFERRER_POLICY, "no-referrer"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
+    ];
+    for (name, value) in all {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+}

@@ -1,0 +1,29 @@
+//! `ratewire explore`: a page on loopback on which every key of a scenario can be changed. Each
+//! change runs the scenario again and draws it, with the run before behind it.
+//!
+//! | part | is |
+//! |---|---|
+//! | `access` | who may ask: the address's token, and names of the host |
+//! | `asked` | what a page asks for: values and laws, within bounds |
+//! | `controls` | sliders, choices and fields, made of the scenario's keys |
+//! | `command` | the command line of a run |
+//! | `runner` | one run at a time, in a thread of its own |
+//! | `http` | the server: connections, requests, streamed answers |
+//! | `page` | the page itself: HTML, style and script |
+//!
+//! A run's answer is streamed as lines of JSON: what was understood, progress, and the figures.
+//! The figures are those of `report.html` ([`ratewire_report::html::render_fragment`]).
+
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod access;
+mod asked;
+mod command;
+mod controls;
+mod http;
+mod page;
+mod runner;
+mod subject;
+
+pub use http::{Server, ServerError};
+pub use subject::{Explored, Subject};

@@ -1,0 +1,256 @@
+//! The page in headless Chromium, as a reader uses it.
+//!
+//! Chromium is `$RATEWIRE_CHROMIUM`, or `chromium` or `chromium-browser` on the path; without one
+//! the tests are skipped, unless `RATEWIRE_REQUIRE_TOOLS` is 1.
+#![expect(clippy::disallowed_methods, reason = "a thread stands between browser and server")]
+
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
+
+use ratewire::{Experiment, Sweep};
+use ratewire_explore::Subject;
+use serde_json::{Value, json};
+
+use crate::client::{HELLO, Served};
+
+/// What a reader's script can use.
+const TOOLS: &str = "
+const until = (holds) => new Promise((done) => { const look = () => (holds() ? done() : setTimeout(look, 20)); look(); });
+const find = (selector) => document.querySelector(selector);
+const act = (element, value, ...events) => {
+  element.value = value;
+  for (const name of events) element.dispatchEvent(new Event(name, { bubbles: true }));
+};
+// A form, as a page that fetches nothing may not do so for a test.
+const tell = (told) => {
+  const form = document.body.appendChild(document.createElement('form'));
+  Object.assign(form, { method: 'POST', action: '/told', enctype: 'text/plain' });
+  Object.assign(form.appendChild(document.createElement('input')), { name: JSON.stringify(told), value: '' });
+  form.submit();
+};
+const read = (steps) => steps().then(tell, (error) => tell({ error: String(error.stack) }));
+addEventListener('error', (event) => tell({ error: event.message }));
+addEventListener('unhandledrejection', (event) => tell({ error: String(event.reason) }));
+";
+
+/// Ends a process that the test has started.
+struct Ends(Child);
+
+impl Drop for Ends {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+fn chromium() -> Option<String> {
+    let named = std::env::var("RATEWIRE_CHROMIUM").ok();
+    let usual = ["chromium", "chromium-browser"].map(String::from);
+    let found = named.into_iter().chain(usual).find(|program| {
+        Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+    });
+    let required = std::env::var("RATEWIRE_REQUIRE_TOOLS").is_ok_and(|v| v == "1");
+    assert!(found.is_some() || !required, "no Chromium, and RATEWIRE_REQUIRE_TOOLS is 1");
+    if found.is_none() {
+        println!("skipped: no Chromium found (set RATEWIRE_CHROMIUM to one)");
+    }
+    found
+}
+
+/// What a script in the page has told, at the end of its `steps`; `None` without a browser.
+fn told(page: &Served, steps: &'static str) -> Option<Value> {
+    let chromium = chromium()?;
+    let profile = tempfile::tempdir().expect("a folder");
+    let (url, told) = between(page, steps);
+    let child = Command::new(chromium)
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
+        .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
+        .args(["--window-size=1280,900"])
+        .arg(format!("--user-data-dir={}", profile.path().display()))
+        .arg(url)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let _browser = Ends(child.expect("the browser"));
+    // A browser that never draws must not hold the tests for ever.
+    let text = told.recv_timeout(Duration::from_secs(120)).expect("what the page tells");
+    let value: Value = serde_json::from_str(&text).expect("JSON");
+    assert_eq!(value.get("error"), None, "{value}");
+    Some(value)
+}
+
+/// The address of a server that hands everything on to the page's, and adds a script to the page.
+fn between(page: &Served, steps: &'static str) -> (String, Receiver<String>) {
+    let (host, token) = page.parts();
+    let (host, (sender, receiver)) = (host.to_string(), channel());
+    let socket = TcpListener::bind("127.0.0.1:0").expect("a socket");
+    let own = socket.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in socket.incoming().flatten() {
+            let (host, sender) = (host.clone(), sender.clone());
+            // A browser opens connections ahead that it never uses.
+            std::thread::spawn(move || _ = hand_on(stream, &host, steps, &sender));
+        }
+    });
+    (format!("http://{own}/?token={token}"), receiver)
+}
+
+fn hand_on(
+    mut browser: TcpStream,
+    host: &str,
+    steps: &str,
+    sender: &Sender<String>,
+) -> io::Result<()> {
+    let (head, body) = request(&mut browser)?;
+    if head.starts_with("POST /told ") {
+        // The form's one field is the name of nothing.
+        _ = sender.send(body.trim_end().trim_end_matches('=').to_string());
+        return browser.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+    }
+    let is_host = |line: &&str| line.to_ascii_lowercase().starts_with("host:");
+    let lines = head.lines().filter(|line| !is_host(line) && !line.is_empty());
+    let head: String = lines.map(|line| format!("{line}\r\n")).collect();
+    let mut server = TcpStream::connect(host)?;
+    write!(server, "{head}Host: {host}\r\n\r\n{body}")?;
+    if head.starts_with("GET /?") {
+        let mut answer = String::new();
+        server.read_to_string(&mut answer)?;
+        let (head, html) = answer.split_once("\r\n\r\n").unwrap_or_default();
+        let kept = head.lines().filter(|line| !line.starts_with("content-length"));
+        let head: Vec<&str> = kept.collect();
+        let (html, end) = html.rsplit_once("</body>").unwrap_or((html, ""));
+        let script = format!("<script>{{{TOOLS}read(async () => {{{steps}}});}}</script></body>");
+        write!(browser, "{}\r\n\r\n{html}{script}{end}", head.join("\r\n"))?;
+    } else {
+        io::copy(&mut server, &mut browser)?;
+    }
+    browser.shutdown(Shutdown::Write)
+}
+
+/// The head of a request, and its body.
+fn request(stream: &mut TcpStream) -> io::Result<(String, String)> {
+    let mut text = Vec::new();
+    let mut bytes = [0; 4096];
+    loop {
+        let count = stream.read(&mut bytes)?;
+        if count == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        text.extend_from_slice(&bytes[..count]);
+        let said = String::from_utf8_lossy(&text).into_owned();
+        let Some((head, body)) = said.split_once("\r\n\r\n") else { continue };
+        let named = head.lines().filter_map(|line| line.split_once(':'));
+        let mut lengths = named.filter(|(name, _)| name.eq_ignore_ascii_case("content-length"));
+        let length = lengths.next().and_then(|(_, length)| length.trim().parse().ok());
+        if body.len() >= length.unwrap_or(0) {
+            return Ok((head.to_string(), body.to_string()));
+        }
+    }
+}
+
+/// A slider moves, and the figure changes; an invalid value is told, and the figure stays.
+#[test]
+fn a_reader_moves_a_slider_and_sees_the_figure_change() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hello.toml");
+    std::fs::write(&file, HELLO).expect("a scenario");
+    let page = Served::scenario(&file);
+    let steps = "
+        const root = document.documentElement;
+        const drawn = (count) => until(() => +root.dataset.runs === count);
+        const look = () => find('figure.chart canvas').toDataURL();
+        const field = () => document.getElementById('c-bottleneck.rate');
+        const slider = () => field().parentElement.querySelector('[type=range]');
+        await drawn(1);
+        const out = { values: [field().value], plots: +root.dataset.plots, before: [root.dataset.before ?? null] };
+        const first = look();
+        act(slider(), +slider().value - 5, 'input', 'change');
+        await drawn(2);
+        const second = look();
+        out.values.push(field().value);
+        out.before.push(+root.dataset.before > 0);
+        out.changed = [first !== second];
+        out.command = find('.command').textContent;
+        act(field(), 'fast', 'change');
+        await until(() => !find('.wrong').hidden);
+        out.wrong = find('.wrong').textContent;
+        out.invalid = field().getAttribute('aria-invalid');
+        out.changed.push(second !== look());
+        out.toml = find('.toml').textContent.includes('5.6 Mbit/s');
+        field().parentElement.querySelector('button').click();
+        await drawn(3);
+        out.values.push(field().value);
+        out.hidden = find('.wrong').hidden;
+        const box = [...document.querySelectorAll('.laws input')].find((box) => box.parentElement.textContent === 'xcp');
+        box.click();
+        await drawn(4);
+        out.cards = [...document.querySelectorAll('.card h3')].map((title) => title.textContent);
+        act(find('.add input'), 'transport.packet', 'input', 'change');
+        await drawn(5);
+        out.added = document.getElementById('c-transport.packet').value;
+        return out;";
+    let Some(out) = told(&page, steps) else { return };
+    let own = Experiment::load(&file).expect("a scenario").set("bottleneck.rate", "fast");
+    assert_eq!(out["values"], json!(["10 Mbit/s", "5.6 Mbit/s", "10 Mbit/s"]));
+    assert_eq!(out["before"], json!([null, true]));
+    assert_eq!(out["changed"], json!([true, false]), "the last figure stays");
+    assert!(
+        out["command"]
+            .as_str()
+            .is_some_and(|line| line.ends_with("--set 'bottleneck.rate=5.6 Mbit/s'"))
+    );
+    assert_eq!(out["wrong"], own.expect_err("an invalid value").to_string());
+    assert_eq!((&out["invalid"], &out["hidden"]), (&json!("true"), &json!(true)));
+    assert_eq!(out["toml"], true);
+    assert_eq!(out["cards"], json!(["newreno", "xcp"]));
+    assert_eq!(out["added"], "1500 B");
+    assert!(out["plots"].as_u64().is_some_and(|plots| plots > 2), "{out}");
+}
+
+#[test]
+fn a_reader_stops_a_long_run_and_sees_its_part() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hello.toml");
+    std::fs::write(&file, HELLO.replace("4 s", "6 h")).expect("a scenario");
+    let page = Served::scenario(&file);
+    let steps = "
+        await until(() => find('.status progress').value > 0);
+        const told = find('.status output').textContent;
+        find('.stop').click();
+        await until(() => document.documentElement.dataset.runs === '1');
+        return { told, partial: find('.pills').textContent, stop: find('.stop').disabled };";
+    let Some(out) = told(&page, steps) else { return };
+    assert!(out["told"].as_str().is_some_and(|text| text.starts_with("running, ")), "{out}");
+    assert!(out["partial"].as_str().is_some_and(|text| text.contains("partial")), "{out}");
+    assert_eq!(out["stop"], true);
+}
+
+#[test]
+fn a_reader_moves_through_a_finished_sweep() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hello.toml");
+    std::fs::write(&file, HELLO).expect("a scenario");
+    let sweep = Sweep::of(Experiment::load(&file).expect("a scenario").laws(["xcp", "newreno"]))
+        .over("bottleneck.rate", "1M,5M")
+        .and_then(|sweep| sweep.over("bottleneck.queue", "0.5bdp,4bdp"))
+        .expect("values");
+    let results = sweep.run().expect("results");
+    let page = Served::subject(Subject::Sweep(Box::new(results.sweep().clone())));
+    let steps = "
+        const cell = () => find('#point tbody td:nth-of-type(2)').firstChild.textContent;
+        const mean = () => [...document.querySelectorAll('#point tbody tr')].find((row) => /queue/.test(row.firstChild.textContent))
+          .querySelectorAll('td')[1];
+        const out = { pale: [document.querySelectorAll('#lines g[opacity]').length], told: [mean().textContent] };
+        const queue = find('#point [aria-label=\"bottleneck.queue\"]');
+        act(queue, 1, 'input');
+        out.pale.push(document.querySelectorAll('#lines g[opacity]').length);
+        out.told.push(mean().firstChild.textContent, mean().querySelector('.before').textContent);
+        return out;";
+    let Some(out) = told(&page, steps) else { return };
+    assert_eq!(out["pale"], json!([0, 2]), "the lines of both laws at the point before");
+    assert_ne!(out["told"][0], out["told"][1], "{out}");
+    assert_eq!(out["told"][0], out["told"][2], "{out}");
+}

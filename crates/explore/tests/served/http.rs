@@ -1,0 +1,237 @@
+//! Requests and answers.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use ratewire::{Experiment, Listener, Running};
+use ratewire_explore::Subject;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::client::{HELLO, Served};
+
+fn written(text: &str) -> (TempDir, PathBuf) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("it's hello.toml");
+    std::fs::write(&file, text).expect("a scenario");
+    (folder, file)
+}
+
+/// The last line of an answer, and the line before the run.
+fn run(page: &Served, values: &[(&str, &str)], laws: &[&str], before: Option<u64>) -> [Value; 2] {
+    let lines: Vec<Value> = page.run(values, laws, before).collect();
+    let begun = lines.iter().find(|line| line["begun"].is_object()).cloned().unwrap_or_default();
+    [begun["begun"].clone(), lines.last().expect("a line").clone()]
+}
+
+#[test]
+fn only_the_address_with_its_token_is_answered() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let (host, token) = page.parts();
+    let get =
+        |path: &str, host: &str| page.ask(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    let own = get(&format!("/?token={token}"), host);
+    assert!(own.starts_with("HTTP/1.1 200 OK\r\n") && own.ends_with("</html>\n"), "{own}");
+    for header in [
+        "cache-control: no-store",
+        "referrer-policy: no-referrer",
+        "x-content-type-options: nosniff",
+        "content-security-policy: frame-ancestors 'none'",
+    ] {
+        assert!(own.contains(header), "{header}");
+    }
+    let wrong = format!("{}0", &token[..token.len() - 1]);
+    let wrong = if wrong == token { token.replace('0', "1") } else { wrong };
+    for path in ["/", "/run", "/none", "/?token=", &format!("/?token={wrong}")] {
+        let refused = get(path, host);
+        assert!(refused.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{path}: {refused}");
+        assert!(!refused.contains(token) && refused.contains("open the address"));
+    }
+    let with_token = format!("/?token={token}");
+    for host in ["evil.example", "evil.example:80", "192.0.2.1", ""] {
+        assert!(get(&with_token, host).starts_with("HTTP/1.1 403 "), "{host}");
+    }
+    assert!(get(&format!("/none?token={token}"), host).starts_with("HTTP/1.1 404 "));
+    assert!(get(&format!("/run?token={token}"), host).starts_with("HTTP/1.1 405 "));
+}
+
+#[test]
+fn requests_have_bounds() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let (host, token) = page.parts();
+    let post = |length: usize, body: &str| {
+        page.ask(&format!(
+            "POST /run?token={token} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {length}\r\n\r\n{body}"
+        ))
+    };
+    let long = "x".repeat(300_000);
+    assert!(post(long.len(), &long).starts_with("HTTP/1.1 413 "));
+    let refused = post(2, "{}");
+    assert!(
+        refused.starts_with("HTTP/1.1 422 ") && refused.contains("reload the page"),
+        "{refused}"
+    );
+    let head = format!("GET / HTTP/1.1\r\nHost: {host}\r\nX: {}\r\n\r\n", "x".repeat(40_000));
+    let refused = page.ask(&head);
+    assert!(!refused.contains("200 OK"), "{refused}");
+    // Connections that say nothing do not keep others from being answered, 15 of 16 at a time.
+    let _silent: Vec<_> = (0..15).map(|_| page.send(b"GET")).collect();
+    assert!(post(2, "{}").starts_with("HTTP/1.1 422 "));
+}
+
+#[test]
+fn a_change_runs_the_scenario_again_and_keeps_the_run_before() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let [begun, first] = run(&page, &[], &["newreno"], None);
+    let shown = begun["controls"]["shown"].as_array().expect("controls").clone();
+    let control = |path: &str| {
+        let found = shown.iter().find(|control| control["path"] == path);
+        found.unwrap_or_else(|| panic!("{path}: {shown:?}")).clone()
+    };
+    assert_eq!(control("bottleneck.rate")["form"], "slider");
+    assert_eq!(control("kind")["form"], "choice");
+    assert!(begun["controls"]["open"].to_string().contains("transport.packet"));
+    let done = &first["done"];
+    assert_eq!((&done["number"], &done["before"]), (&1.into(), &Value::Null));
+    assert!(done["body"].as_str().is_some_and(|body| body.contains("class=\"cards\"")));
+    assert_eq!(done["data"]["flows"].as_array().map(Vec::len), Some(2));
+
+    let slow = [("bottleneck.rate", "1 Mbit/s")];
+    let [begun, second] = run(&page, &slow, &["newreno", "xcp"], Some(1));
+    assert_eq!(second["done"]["number"], 2);
+    assert_ne!(second["done"]["data"], done["data"]);
+    assert_eq!(second["done"]["before"]["flows"], done["data"]["flows"], "the same units");
+    // A page that shows other results gets no lines of a run that it never saw.
+    let [_, third] = run(&page, &slow, &["xcp"], Some(1));
+    assert_eq!(third["done"]["before"], Value::Null);
+
+    let toml = begun["toml"].as_str().expect("TOML");
+    assert!(toml.contains("law = [\"newreno\", \"xcp\"]") && toml.contains("1 Mbit/s"), "{toml}");
+}
+
+#[test]
+fn an_invalid_value_is_told_in_the_words_of_the_scenario() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let [begun, last] = run(&page, &[("bottleneck.rate", "fast")], &["xcp"], None);
+    assert_eq!(begun, Value::Null);
+    assert_eq!(last["wrong"]["paths"], serde_json::json!(["bottleneck.rate"]));
+    let own = Experiment::load(&file).expect("a scenario").set("bottleneck.rate", "fast");
+    assert_eq!(last["wrong"]["text"], own.expect_err("an invalid value").to_string());
+    let [_, last] = run(&page, &[], &["xpc"], None);
+    assert!(last["wrong"]["text"].as_str().is_some_and(|text| text.contains("`xcp`")), "{last}");
+}
+
+#[test]
+fn the_command_line_and_the_text_make_the_same_runs() {
+    let (folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let values = [
+        ("bottleneck.rate", "5 Mbit/s"),
+        ("link.*.overhead", "38 B"),
+        ("bottleneck.discipline", "{ codel = { ecn = true } }"),
+        ("seed", "7"),
+    ];
+    let [begun, last] = run(&page, &values, &["cubic", "xcp"], None);
+    assert!(last["done"].is_object(), "{last}");
+    let set = values.map(|(path, value)| (path.to_string(), value.to_string()));
+    let asked = Experiment::load_with(&file, &set).expect("a scenario").laws(["cubic", "xcp"]);
+
+    let words = begun["command"].as_str().and_then(|line| line.strip_prefix("ratewire run "));
+    let print = format!("printf '%s\\0' {}", words.expect("a command"));
+    let said = Command::new("sh").args(["-c", &print]).output().expect("a shell").stdout;
+    let said = String::from_utf8(said).expect("UTF-8");
+    let words: Vec<&str> = said.trim_end_matches('\0').split('\0').collect();
+    let (file_again, options) = words.split_first().expect("words");
+    let [set @ .., ("--law", laws)] =
+        &options.chunks(2).map(|o| (o[0], o[1])).collect::<Vec<_>>()[..]
+    else {
+        panic!("{options:?}");
+    };
+    let pair = |(option, set): &(&str, &str)| {
+        assert_eq!(*option, "--set");
+        set.split_once('=')
+            .map(|(path, value)| (path.to_string(), value.to_string()))
+            .expect("a pair")
+    };
+    let set: Vec<(String, String)> = set.iter().map(pair).collect();
+    let again = Experiment::load_with(file_again, &set).expect("a scenario").laws(laws.split(','));
+    assert_eq!(again.digest(), asked.digest());
+
+    let copy = folder.path().join("copy.toml");
+    std::fs::write(&copy, begun["toml"].as_str().expect("TOML")).expect("a file");
+    assert_eq!(Experiment::load(&copy).expect("a scenario").digest(), asked.digest());
+}
+
+/// A run of six hours: it is at work for as long as a test looks.
+const LONG: [(&str, &str); 2] = [("duration", "6 h"), ("record.interval", "1 s")];
+
+#[test]
+fn a_change_ends_the_run_under_way() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let mut long = page.run(&LONG, &["newreno"], None);
+    assert!(long.next().expect("a line")["begun"].is_object());
+    let [_, last] = run(&page, &[], &["newreno"], None);
+    assert!(last["done"].is_object(), "{last}");
+    assert!(long.all(|line| line["progress"].is_number()), "no figures of the first");
+}
+
+#[test]
+fn a_stopped_run_shows_what_it_has_measured() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let (host, token) = page.parts();
+    let mut long = page.run(&LONG, &["newreno"], None);
+    // The first percent of progress: some samples are there.
+    let begins = long.by_ref().find(|line| line["progress"].is_number());
+    assert!(begins.is_some(), "progress");
+    let stopped = page.ask(&format!(
+        "POST /stop?token={token} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\n\r\n"
+    ));
+    assert!(stopped.starts_with("HTTP/1.1 204 "), "{stopped}");
+    let last = long.last().expect("figures");
+    let body = last["done"]["body"].as_str().expect("figures");
+    assert!(body.contains("partial, "), "{body}");
+}
+
+/// Tells when a run ends.
+struct Ended(Mutex<Sender<()>>);
+
+impl Listener for Ended {
+    fn ends(&self, _run: &Running<'_>) {
+        self.0.lock().expect("the sender").send(()).expect("the test waits");
+    }
+}
+
+#[test]
+fn a_page_that_has_gone_leaves_no_run_behind() {
+    let (_folder, file) = written(HELLO);
+    let (sender, ended) = channel();
+    let page = Served::watched(&file, Arc::new(Ended(Mutex::new(sender))));
+    let mut long = page.run(&LONG, &["newreno"], None);
+    assert!(long.next().is_some());
+    drop(long);
+    ended.recv().expect("the run's end");
+}
+
+#[test]
+fn a_sweep_is_looked_into_and_nothing_runs() {
+    let (_folder, file) = written(HELLO);
+    let experiment = Experiment::load(&file).expect("a scenario");
+    let sweep = ratewire::Sweep::of(experiment).over("bottleneck.rate", "1M,2M").expect("values");
+    let results = sweep.run().expect("results");
+    let page = Served::subject(Subject::Sweep(Box::new(results.sweep().clone())));
+    let (host, token) = page.parts();
+    let get = page.ask(&format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert!(get.contains("<section id=\"point\"") && get.contains("movePoint"), "{get}");
+    let ran = page.ask(&format!(
+        "POST /run?token={token} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2\r\n\r\n{{}}"
+    ));
+    assert!(ran.starts_with("HTTP/1.1 405 "), "{ran}");
+}

@@ -1,0 +1,94 @@
+//! Every value of every scenario of the workspace can be set to itself.
+
+use std::path::{Path, PathBuf};
+
+use super::*;
+
+fn scenarios(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in folder.read_dir().expect("a folder").flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            scenarios(&path, found);
+        } else if path.extension().is_some_and(|end| end == "toml") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn a_value_set_to_itself_changes_nothing() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = vec![root.join("tests/scenarios/everything.toml")];
+    scenarios(&root.join("../../scenarios"), &mut files);
+    files.sort();
+    let mut values = 0;
+    for file in files {
+        let Ok(scenario) = Scenario::load(&file) else { continue };
+        let laws = scenario.laws();
+        let effective = scenario.effective(&laws[0], scenario.seed);
+        let all = scenario.settings(&laws);
+        // One document with every value set at once: as many checks, and one reading.
+        let set: Vec<(String, String)> =
+            all.given.iter().map(|one| (one.path.clone(), one.value.clone())).collect();
+        values += set.len();
+        let again = scenario.with_overrides(&set).unwrap_or_else(|wrong| {
+            panic!("{}: {}", file.display(), wrong[0]);
+        });
+        assert_eq!(again.effective(&laws[0], again.seed), effective, "{}", file.display());
+        // The values, and no keys that were made on the way, are found again.
+        assert_eq!(again.settings(&laws).given, all.given, "{}", file.display());
+    }
+    assert!(values > 500, "{values}");
+}
+
+fn dumbbell(rest: &str) -> Scenario {
+    let text = format!(
+        "duration = \"2 s\"\nlaw = [\"xcp\", \"cubic\"]\n{rest}\n[topology]\nkind = \"dumbbell\"\n\
+         bottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\", discipline = {{ codel = {{ ecn = true }} }} }}\n\
+         [[flow]]\nfrom = \"s1\"\nto = \"d1\"\nname = \"2\"\n\
+         [[flow]]\nfrom = \"s1\"\nto = \"d1\"\n"
+    );
+    let no_files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    Scenario::parse("one.toml", &text, &no_files).expect("a scenario")
+}
+
+#[test]
+fn paths_are_those_of_set() {
+    let scenario = dumbbell("[options.xcp]\nalpha = 0.3");
+    let all = scenario.settings(&scenario.laws());
+    let value = |path: &str| {
+        let found = all.given.iter().find(|one| one.path == path);
+        found.unwrap_or_else(|| panic!("{path}: {all:?}")).value.clone()
+    };
+    assert_eq!(value("duration"), "2 s");
+    assert_eq!(value("bottleneck.rate"), "10 Mbit/s");
+    assert_eq!(value("bottleneck.discipline.codel.ecn"), "true");
+    assert_eq!(value("options.xcp.alpha"), "0.3");
+    assert_eq!(value("flow.1.name"), "2");
+    // `flow.2` would be the first flow, by its name, or the second.
+    assert_eq!(value("flow.02.to"), "d1");
+    assert_eq!(value("law"), "[\"xcp\", \"cubic\"]");
+    let open = |path: &str| all.open.iter().find(|one| one.path == path);
+    assert_eq!(open("transport.packet").map(|one| one.kind), Some(KeyKind::Bytes));
+    assert_eq!(open("link.*.rate").map(|one| one.value.as_str()), Some("1 Gbit/s"));
+    assert_eq!(open("options.xcp.beta").map(|one| one.value.as_str()), Some("0.226"));
+    assert!(open("bottleneck.queue").is_some() && open("flow.1.start").is_some());
+    assert!(open("bottleneck.rate").is_none() && open("hops").is_none());
+    assert!(open("bottleneck.reverse.rate").is_none(), "no end otherwise");
+}
+
+#[test]
+fn links_that_a_path_made_keep_their_name() {
+    let set = [("link.*.delay".to_string(), "3 ms".to_string())];
+    let scenario = dumbbell("").with_overrides(&set).expect("a scenario");
+    let all = scenario.settings(&scenario.laws());
+    assert!(all.given.iter().any(|one| (&*one.path, &*one.value) == ("link.*.delay", "3 ms")));
+}
+
+#[test]
+fn a_path_that_set_cannot_write_is_left_out() {
+    assert!(is_settable("link.\"a.b\".rate") && is_settable("flow.*.start"));
+    for path in ["variant.a\"b.x", "link.a=b.rate", " duration", "variant.\"\".law"] {
+        assert!(!is_settable(path), "{path}");
+    }
+}
