@@ -194,14 +194,19 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     if path.exists() && !path.is_file() {
         return fs::write(&path, bytes).map_err(|e| Error::write(&path, e));
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let made = path.with_file_name(format!(".{name}.{}", std::process::id()));
+    let made = draft(&path);
     let written = File::create_new(&made).and_then(|mut file| file.write_all(bytes));
     let put = written.and_then(|()| fs::rename(&made, &path));
     put.map_err(|e| {
         let _ = fs::remove_file(&made);
         Error::write(&path, e)
     })
+}
+
+/// The file in which this process writes what will stand at `path`.
+pub(crate) fn draft(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.{}", std::process::id()))
 }
 
 /// The folder in which a run's files are made; different from `others`.

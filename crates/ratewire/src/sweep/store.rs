@@ -8,6 +8,7 @@ use ratewire_report::{JSON_HEAD, Summary};
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::folder::write_whole;
 
 /// Folder of the runs' files in a sweep's folder.
 const RUNS: &str = "runs";
@@ -100,22 +101,14 @@ fn check_ours(path: &Path, head: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Whether a file is a run's that was never finished: `0123456789abcdef0123456789abcdef.draft.42`.
+/// Whether a file is a run's that [`write_whole`] has not finished:
+/// `.0123456789abcdef0123456789abcdef.json.42`.
 fn is_draft(name: &str) -> bool {
-    let parts = name.split_once(".draft.");
+    let parts = name.strip_prefix('.').and_then(|name| name.split_once(".json."));
     parts.is_some_and(|(digest, process)| {
         digest.len() == DIGITS
             && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
             && process.parse::<u32>().is_ok()
-    })
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let made = path.with_extension(format!("draft.{}", std::process::id()));
-    let put = fs::write(&made, bytes).and_then(|()| fs::rename(&made, path));
-    put.map_err(|e| {
-        let _ = fs::remove_file(&made);
-        Error::write(path, e)
     })
 }
 
@@ -155,8 +148,8 @@ mod tests {
     fn drafts_of_killed_processes_are_removed_and_nothing_else() {
         let folder = tempfile::tempdir().expect("a folder");
         let store = Store::open(folder.path()).expect("a store");
-        let draft = store.path(DIGEST).with_extension("draft.123");
-        let others = ["notes.draft.1", "0123.draft.x"].map(|name| store.folder.join(name));
+        let draft = crate::folder::draft(&store.path(DIGEST));
+        let others = [".notes.json.1", ".0123.json.x"].map(|name| store.folder.join(name));
         for file in others.iter().chain([&draft]) {
             fs::write(file, "{").expect("a file");
         }
