@@ -13,7 +13,6 @@ use ratewire_sim::record::{
     ArrivingSample, FlowCompleted, FlowId, FlowSample, FlowStarted, LinkSample, Progress, Recorder,
 };
 use ratewire_sim::setup::Setup;
-use ratewire_units::Time;
 
 /// Longest wait of a call if nobody wakes the recorder.
 const PATIENCE: Duration = Duration::from_millis(20);
@@ -60,33 +59,32 @@ impl<'a> Handoff<'a> {
         Reporter { handoff: self, calls: Vec::new() }
     }
 
-    /// Passes calls on to the recorder in order, until the network tells no more. A break is the
-    /// recorder's, at the time of its last progress; no call follows it.
-    pub(crate) fn listen(&self, recorder: &mut dyn Recorder) -> ControlFlow<Time> {
+    /// Passes calls on to the recorder in order, until the network tells no more. If the recorder
+    /// breaks at some progress, it hears of no more progress, and the network ends: its last
+    /// samples follow.
+    pub(crate) fn listen(&self, recorder: &mut dyn Recorder) {
         let _stop = StopAtEnd(self);
         let mut calls = Vec::new();
-        let mut flow = ControlFlow::Continue(());
+        let mut goes_on = true;
         loop {
             let was_over = self.is_over.load(Acquire);
             swap(&mut *self.calls.lock().unwrap_or_else(PoisonError::into_inner), &mut calls);
             if calls.is_empty() {
                 if was_over {
-                    return flow;
+                    return;
                 }
                 thread::park_timeout(PATIENCE);
             }
             for call in calls.drain(..) {
-                if flow.is_continue() {
-                    flow = self.pass_on(call, recorder);
-                }
+                self.pass_on(call, recorder, &mut goes_on);
             }
-            if flow.is_break() {
+            if !goes_on {
                 self.is_stopped.store(true, Relaxed);
             }
         }
     }
 
-    fn pass_on(&self, call: Call, recorder: &mut dyn Recorder) -> ControlFlow<Time> {
+    fn pass_on(&self, call: Call, recorder: &mut dyn Recorder, goes_on: &mut bool) {
         match call {
             Call::FlowStarted(flow, traffic) => {
                 let spec = &self.setup.flows[flow.0 as usize];
@@ -106,12 +104,9 @@ impl<'a> Handoff<'a> {
             Call::LinkSample(sample) => recorder.link_sample(&sample),
             Call::FlowCompleted(completed) => recorder.flow_completed(&completed),
             Call::Progress(progress) => {
-                if recorder.progress(&progress).is_break() {
-                    return ControlFlow::Break(progress.now);
-                }
+                *goes_on = *goes_on && recorder.progress(&progress).is_continue();
             }
         }
-        ControlFlow::Continue(())
     }
 }
 
@@ -175,7 +170,7 @@ mod tests {
 
     use ratewire_laws::AnyLaw;
     use ratewire_sim::dumbbell::Dumbbell;
-    use ratewire_units::{Bytes, Rate};
+    use ratewire_units::{Bytes, Rate, Time};
 
     use super::*;
 
@@ -250,7 +245,7 @@ mod tests {
                 }
                 reporter.report(Call::FlowStarted(FlowId(1), Some(3)));
             });
-            assert!(handoff.listen(&mut recorder).is_continue());
+            handoff.listen(&mut recorder);
         });
         assert_eq!(recorder.samples.len(), 10_000);
         assert!(recorder.samples.is_sorted());
@@ -265,15 +260,16 @@ mod tests {
         let was_stopped = thread::scope(|scope| {
             let reporter = handoff.reporter();
             let network = scope.spawn(|| until_break(reporter));
-            let flow = handoff.listen(&mut Listed { enough: 2, ..Listed::default() });
-            assert_eq!(flow, ControlFlow::Break(PROGRESS.now));
+            let mut recorder = Listed { enough: 2, ..Listed::default() };
+            handoff.listen(&mut recorder);
+            assert_eq!(recorder.progress, 2);
             network.join().unwrap()
         });
         assert!(was_stopped);
     }
 
     #[test]
-    fn a_break_counts_where_the_network_has_finished_before() {
+    fn samples_follow_a_break_and_no_progress_does() {
         let setup = setup();
         let handoff = Handoff::new(&setup);
         let mut reporter = handoff.reporter();
@@ -285,8 +281,8 @@ mod tests {
         }
         drop(reporter);
         let mut recorder = Listed { enough: 2, ..Listed::default() };
-        assert_eq!(handoff.listen(&mut recorder), ControlFlow::Break(Time::from_ps(1)));
-        assert_eq!((recorder.samples.len(), recorder.progress), (2, 2), "nothing after the break");
+        handoff.listen(&mut recorder);
+        assert_eq!((recorder.samples.len(), recorder.progress), (3, 2));
     }
 
     #[test]

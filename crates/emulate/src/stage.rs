@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
-use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -168,17 +167,14 @@ pub fn run(
         // Also if the recorder panics: no further program may start.
         let over = Over(over, starter.thread().clone());
         let network = scope.spawn(|| world.run(shell.as_mut(), end_of_run(setup, options)));
-        let listened = handoff.listen(recorder);
+        // After a break the network has ended early, and its outcome says when.
+        handoff.listen(recorder);
         let finished = network.join();
         drop(over);
         let started = starter.join().unwrap_or(Ok(()));
         let followed = followed.map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
         let of_acp = of_acp.map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
         let finished = finished.unwrap_or_else(|panic| resume_unwind(panic))?;
-        // The recorder may break after the network has finished.
-        if let ControlFlow::Break(now) = listened {
-            return Err(stopped(now));
-        }
         seen = followed.transpose()?;
         failed.extend(of_acp.transpose()?.into_iter().flatten());
         started.map(|()| finished)
@@ -233,11 +229,6 @@ fn launch<'a>(options: &'a EmulationOptions, group: Option<&Path>) -> Result<Lau
         logs: options.logs.clone(),
         group: group.map(Path::to_path_buf),
     })
-}
-
-/// The error of a run that its recorder has stopped.
-pub(crate) fn stopped(now: Time) -> Error {
-    Error::new(format!("stopped at {now}"), "")
 }
 
 /// Keeps further programs from starting once it is dropped.

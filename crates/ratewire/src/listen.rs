@@ -82,8 +82,9 @@ pub trait Listener: Sync {
     /// A run has reached `progress`; a break ends the run with
     /// [`Error::Stopped`](crate::Error::Stopped).
     ///
-    /// A break for the reason [`Interrupted`] ends a simulated run at its next sample and keeps its
-    /// results so far: [`Run::is_partial`](crate::Run::is_partial).
+    /// A break for the reason [`Interrupted`] ends a simulated run at its next sample, and an
+    /// emulated one at once. It keeps the results so far:
+    /// [`Run::is_partial`](crate::Run::is_partial).
     ///
     /// Called at the start of a run, at each sampling instant of a simulated run, and about every
     /// 65,536 events.
@@ -186,8 +187,8 @@ impl Listener for Cancel {
 /// Interrupts runs from outside, and keeps what they have measured: a listener whose clones share
 /// one switch.
 ///
-/// A simulated run ends at its next sample, and its results are partial. A run that has not begun,
-/// or is emulated, has no results.
+/// A simulated run ends at its next sample, an emulated one at once, and its results are partial. A
+/// run that has not begun has no results.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 

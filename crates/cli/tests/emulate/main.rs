@@ -17,6 +17,8 @@ mod users;
 mod verdict;
 
 use std::fs::File;
+use std::process::Stdio;
+use std::time::Duration;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
@@ -232,6 +234,31 @@ max    = "1 GB"
     let seen = of(0, "retransmitted_packets");
     assert!(again > 0.0 && (seen / again - 1.0).abs() < 0.2, "{seen} seen of {again}");
     assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured() {
+    let Some(lab) = Lab::build("interrupted") else { return };
+    let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}{TWO_FLOWS}"));
+    let out = lab.folder.join("out");
+    let mut command = ratewire();
+    command.arg("run").arg(&path).args(["--world", "emulate", "--set", "duration=1 h", "--out"]);
+    command.arg(&out).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let running = command.spawn().expect("it starts");
+    std::thread::sleep(Duration::from_secs(3));
+    let pid = nix::unistd::Pid::from_raw(running.id().try_into().expect("a number"));
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
+    let done = running.wait_with_output().expect("it ends");
+    let said = String::from_utf8_lossy(&done.stderr);
+    assert_eq!(done.status.code(), Some(130), "{said}");
+    assert!(said.contains("the results of cubic (emulated), seed 1 are partial: "), "{said}");
+    let summary = std::fs::read(out.join("summary.json")).expect("a summary");
+    let summary: Value = serde_json::from_slice(&summary).expect("JSON");
+    let run = &summary["runs"][0];
+    assert_eq!(run["planned_duration_s"], 3600.0, "{run}");
+    let lasted = number(&run["duration_s"]);
+    assert!(lasted > 0.0 && lasted < 3600.0, "{lasted}");
+    assert!(number(&run["flows"][0]["delivered_bytes"]) > 0.0, "{run}");
 }
 
 #[test]

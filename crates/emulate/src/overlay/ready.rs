@@ -59,14 +59,10 @@ impl Overlay<'_> {
                 is_ready.store(true, Relaxed);
                 ready
             });
-            let stopped = handoff.listen(&mut UntilReady(&is_ready));
+            handoff.listen(&mut UntilReady(&is_ready));
             let ran = network.join().unwrap_or_else(|panic| resume_unwind(panic));
             ready.join().unwrap_or_else(|panic| resume_unwind(panic))?;
-            // A network that is stopped, as here, ends with an error.
-            match stopped {
-                ControlFlow::Break(_) => Ok(()),
-                ControlFlow::Continue(()) => ran.map(|_| ()),
-            }
+            ran.map(|_| ())
         })
     }
 

@@ -29,7 +29,6 @@ use crate::host::Host;
 use crate::packet::{self, Stream};
 use crate::program::Program;
 use crate::readiness::Readiness;
-use crate::stage::stopped;
 use crate::tun::MOST;
 use crate::{Error, sys};
 use cuts::Cuts;
@@ -187,7 +186,7 @@ impl<'a> World<'a> {
         self.classes = &[];
     }
 
-    /// Runs to the `end`, or until the shell is left; returns the result.
+    /// Runs to the `end`, or until the shell is left or the recorder breaks; returns the result.
     pub(crate) fn run(
         mut self,
         shell: Option<&mut Program>,
@@ -228,7 +227,7 @@ impl<'a> World<'a> {
                 let packets = self.network.in_flight();
                 let flows = self.flows.len() as u64;
                 if self.reporter.progress(Progress { now, packets, flows }).is_break() {
-                    return Err(stopped(now));
+                    self.end = now;
                 }
                 glance = now + GLANCE;
             }
