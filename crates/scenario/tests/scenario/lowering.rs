@@ -411,3 +411,24 @@ fn a_dumbbell_is_drawn_at_least_as_wide_as_high() {
         assert!(at("r2").0 - at("r1").0 >= (first.1 - last.1) / 3.0, "{pairs}");
     }
 }
+
+#[test]
+fn names_with_arrows_need_no_quotes() {
+    let more = "[[flow]]\nfrom = \"s*\"\nto = \"d*\"\n[[link]]\nname = \"s2:r1\"\ndelay = \"9 ms\"\n\
+        [[expect]]\nmetric = \"goodput\"\nflow = FLOW\nmin = \"1 bit/s\"\n";
+    let text = dumbbell(more).replace("kind", "pairs = 3\nkind");
+    for (flow, target) in [("\"s1-d1\"", "s1-d1"), ("[\"s1:d1\", \"*-d2\"]", "s1:d1, *-d2")] {
+        let scenario = scenario(&text.replace("FLOW", flow));
+        assert_eq!(scenario.expectations[0].target, target);
+        let setup = scenario.setup(None, None).unwrap();
+        assert_eq!(link(&setup, "s2->r1").delay.secs(), 0.009);
+        let set = |path: &str| {
+            let set = scenario.with_overrides(&[(path.to_string(), "7 ms".to_string())]).unwrap();
+            link(&set.setup(None, None).unwrap(), "s2->r1").delay.secs()
+        };
+        assert_eq!(
+            ["link.s2->r1.delay", "link.s2-r1.delay", "link.s2:r1.delay"].map(set),
+            [0.007; 3]
+        );
+    }
+}
