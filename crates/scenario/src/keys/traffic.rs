@@ -24,8 +24,9 @@ pub(super) const KEYS: &[Key] = &[
 
     key("flow", "from", KeyKind::Text, REQUIRED, "The node that sends, or a pattern with one `*`.", "\"s1\""),
     key("flow", "to", KeyKind::Text, REQUIRED, "The node that receives. A `*` in both `from` and `to` stands for the same text.", "\"d1\""),
+    key("flow", "except", KeyKind::Other("a node's name, a pattern with one `*`, or a list of them"), "(no exception)", "Nodes without a flow of this table: pairs of `from` and `to` with such an end are left out.", "[\"s3\"]"),
     key("flow", "name", KeyKind::Text, "(\"FROM->TO\")", "Unique name. Several flows alike are called NAME.1, NAME.2 ... Without a name, the second flow from one host to another is FROM->TO#2.", "\"bulk\""),
-    key("flow", "start", KeyKind::Other("a time such as \"50 ms\", or a range of times such as \"0 s .. 100 ms\""), "0 s", "Time at which the flow starts. Of a range, each flow of the table draws its own time, by its name and the seed.", "\"5 s\""),
+    key("flow", "start", KeyKind::Other("a time such as \"50 ms\", a range of times such as \"0 s .. 100 ms\", or a list of them, one a flow"), "0 s", "Time at which the flow starts. Of a range, each flow of the table draws its own time, by its name and the seed. A list gives each flow of the table its own start, in the order of the hosts in the topology, `count` flows each: `[\"0 s\", \"2 s\", \"5 s\"]`.", "\"5 s\""),
     key("flow", "stop", KeyKind::Time, "(never)", "Time at which the application stops writing; data written before are still delivered.", "\"20 s\""),
     key("flow", "count", KeyKind::Count(1, 100_000), "1", "Number of flows between each pair of nodes.", "10"),
     key("flow", "stagger", KeyKind::Time, "0 s", "Time between the starts (and the stops) of successive flows of this table. With a range as `start`, the time between their ranges.", "\"10 ms\""),
@@ -54,6 +55,7 @@ pub(super) const KEYS: &[Key] = &[
     key("traffic", "load", KeyKind::Table("load"), "(one of `arrivals` and `load` is required)", "Rate of arrivals, given by the load that they make.", "{ fraction = 0.6 }"),
     key("traffic", "sizes", KeyKind::Table("sizes"), "(required unless arrivals come from a file)", "Payload of the flows.", "{ fixed = \"100 KB\" }"),
     key("traffic", "between", KeyKind::Other("\"pairs\", \"all\", \"demands\" or a list of [from, to] or [from, to, weight]"), "pairs", "Pairs of nodes, drawn by weight: the topology's own pairs (see `ratewire topologies`), all pairs of hosts, the demands of a topology file, or a list. Names may be patterns as in `[[flow]]`.", "[[\"s1\", \"d1\", 3], [\"s2\", \"d2\", 1]]"),
+    key("traffic", "except", KeyKind::Other("a node's name, a pattern with one `*`, or a list of them"), "(no exception)", "Nodes without flows of this class: pairs of `between` with such an end are left out.", "[\"s3\"]"),
     key("traffic", "start", KeyKind::Time, "0 s", "Time of the first possible arrival.", "\"1 s\""),
     key("traffic", "stop", KeyKind::Time, "(the end)", "Time from which no flow arrives.", "\"20 s\""),
     key("traffic", "law", KeyKind::Other("a law's or variant's name"), "(that of the scenario)", "Law of the flows.", "\"cubic\""),

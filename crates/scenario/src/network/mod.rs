@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 mod finish;
 mod further;
+mod pairs;
 pub(crate) mod properties;
 mod queue;
 pub(crate) mod routes;
@@ -19,6 +20,7 @@ use properties::{Cable, Properties};
 
 pub(crate) use finish::{RoundTrips, finish};
 pub(crate) use further::further;
+pub(crate) use pairs::Among;
 pub(crate) use ratewire_units::names::matches;
 
 /// A one-way link.
@@ -204,5 +206,5 @@ pub(crate) fn refuse_ambiguous<'n>(
         let names: Vec<&str> = found.iter().map(|id| name(*id)).collect();
         context.error(wanted.span, names::ambiguous(wanted.value, &names)).help(names::WRITE_ARROW);
     }
-}
     is_ambiguous
+}

@@ -209,6 +209,48 @@ fn flows_by_pattern_and_number() {
 }
 
 #[test]
+fn flows_with_exceptions() {
+    let more = |text: &str| dumbbell(text).replace("kind", "pairs = 4\nkind");
+    let pairs = |except: &str| -> Vec<String> {
+        let text = more(&format!("[[flow]]\nfrom = \"s*\"\nto = \"d*\"\nexcept = {except}"));
+        setup(&text).flows.iter().map(|flow| flow.name.clone()).collect()
+    };
+    assert_eq!(pairs("[\"s3\"]"), ["s1->d1", "s2->d2", "s4->d4"]);
+    assert_eq!(pairs("[\"s1\", \"d4\"]"), ["s2->d2", "s3->d3"]);
+    assert_eq!(pairs("\"*2\""), ["s1->d1", "s3->d3", "s4->d4"]);
+    let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }\n\
+        except = \"s2\"\nbetween = ";
+    let pairs = |between: &str| setup(&more(&format!("{traffic}{between}"))).traffic[0].pairs.len();
+    assert_eq!(pairs("\"pairs\""), 3);
+    // Of eight hosts, seven send to six others.
+    assert_eq!(pairs("\"all\""), 42);
+    assert_eq!(pairs("[[\"s*\", \"d*\"]]"), 3);
+}
+
+#[test]
+fn a_list_of_starts_gives_each_flow_its_own() {
+    let starts = |text: &str| -> Vec<f64> {
+        let text = format!("[[flow]]\nfrom = \"s*\"\nto = \"d*\"\n{text}");
+        let text = dumbbell(&text).replace("kind", "pairs = 3\nkind");
+        setup(&text).flows.iter().map(|flow| flow.start.secs()).collect()
+    };
+    assert_eq!(starts("start = [\"0 s\", \"2 s\", \"500 ms\"]"), [0.0, 2.0, 0.5]);
+    let text = "count = 2\nexcept = \"s2\"\nstart = [\"1 s\", \"2 s\", \"3 s\", \"4 s\"]";
+    assert_eq!(starts(text), [1.0, 2.0, 3.0, 4.0]);
+    let drawn = starts("start = [\"0 s\", \"2 s .. 4 s\", \"5 s\"]");
+    assert_eq!((drawn[0], drawn[2]), (0.0, 5.0));
+    assert!(drawn[1] > 2.0 && drawn[1] < 4.0, "{drawn:?}");
+    // Not the first flow decides, but each of its own.
+    let text =
+        dumbbell("[[flow]]\nfrom = \"s1\"\nto = \"d1\"\ncount = 2\nstart = [\"0 s\", \"11 s\"]");
+    let warned = shown(&scenario(&text).warnings);
+    assert!(
+        warned.contains("\"s1->d1#2\" never starts") && !warned.contains("\"s1->d1\""),
+        "{warned}"
+    );
+}
+
+#[test]
 fn the_effective_text_has_the_values_that_were_set() {
     let set = |values: &[(&str, &str)]| {
         let all: Vec<_> = values.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
