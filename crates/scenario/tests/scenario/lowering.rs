@@ -380,6 +380,33 @@ fn the_design_s_own_scenario() {
 }
 
 #[test]
+fn a_custom_network_of_patterns() {
+    let text = "duration = \"10 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"custom\"\n\
+        [[node]]\nname = \"s*\"\ncount = 3\n[[node]]\nname = \"d*\"\ncount = 3\n\
+        [[node]]\nname = \"r*\"\ncount = 2\nhost = false\n\
+        [[link]]\nbetween = [\"s*\", \"r1\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+        [[link]]\nfrom = \"r2\"\nto = \"d*\"\nrate = \"1 Gbit/s\"\ndelay = \"2 ms\"\nname = \"last\"\n\
+        [[link]]\nbetween = [\"r1\", \"r2\"]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
+        [[link]]\nbetween = [\"s*\", \"d*\"]\nrate = \"1 Mbit/s\"\ndelay = \"9 s\"\nname = \"side\"\n\
+        [[flow]]\nfrom = \"s*\"\nto = \"d*\"\n";
+    let setup = setup(text);
+    let nodes = &setup.network.nodes;
+    let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["s1", "s2", "s3", "d1", "d2", "d3", "r1", "r2"]);
+    assert_eq!(nodes.iter().filter(|node| node.is_host).count(), 6);
+    let shown = |link: &ratewire_net::spec::LinkSpec| {
+        let end = |id: ratewire_net::spec::NodeId| names[id.index()];
+        format!("{} {} {}", link.name, end(link.from), end(link.to))
+    };
+    let links: Vec<String> = setup.network.links.iter().map(shown).collect();
+    assert_eq!(links[..3], ["s1->r1 s1 r1", "r1->s1 r1 s1", "s2->r1 s2 r1"]);
+    assert_eq!(links[6..9], ["last.1 r2 d1", "last.2 r2 d2", "last.3 r2 d3"]);
+    assert_eq!(links[11..13], ["side.1 s1 d1", "side.1.reverse d1 s1"]);
+    assert_eq!(links.len(), 6 + 3 + 2 + 6);
+    assert_eq!(setup.flows.len(), 3);
+}
+
+#[test]
 fn links_of_a_topology_can_be_changed() {
     let change = "[[link]]\nname = \"*->r1\"\ndelay = \"7 ms\"\n[[link]]\nname = \"bottleneck\"\n\
                   queue = \"30 packets\"\nreverse = { rate = \"1 Mbit/s\" }";
