@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use ratewire_scenario::{Diagnostic, nearest};
 use ratewire_sim::RunError;
-use ratewire_units::Time;
 use ratewire_units::text::legible;
+use ratewire_units::{Time, names};
 
 use crate::{Results, World};
 
@@ -129,6 +129,25 @@ impl Error {
 
     pub(crate) fn refused(path: &Path, reason: &'static str) -> Error {
         Error::Refused { path: path.to_path_buf(), reason }
+    }
+}
+
+/// The place of the name that `wanted` means, see [`names::find`].
+///
+/// # Errors
+/// A message that no `what`, or more than one, is meant.
+pub(crate) fn find(what: &str, wanted: &str, known: &[&str]) -> Result<usize, String> {
+    match names::find(wanted, known.iter().copied())[..] {
+        [at] => Ok(at),
+        [] => Err(unknown(what, wanted, known)),
+        ref several => {
+            let meant: Vec<&str> = several.iter().map(|at| known[*at]).collect();
+            let help = match wanted.contains('*') {
+                true => "name one of them",
+                false => names::WRITE_ARROW,
+            };
+            Err(format!("{}\n  help: {help}", names::ambiguous(wanted, &meant)))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use ratewire_sim::setup::TrafficSpec;
 use ratewire_units::{Duration, Time};
 
 use crate::Error;
-use crate::error::unknown;
+use crate::error::find;
 
 /// Parses the flow and the time of a question such as `flow-1@12s`.
 pub(crate) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Error> {
@@ -16,23 +16,23 @@ pub(crate) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time),
         reason: what.to_string(),
     };
     let Some((name, time)) = question.rsplit_once('@') else {
-        return Err(wrong("write FLOW@TIME, as in flow-1@12s"));
+        return Err(wrong("write FLOW@TIME, as in s1-d1@12s"));
     };
     let flows = &plan.setup.flows;
-    let Some(flow) = flows.iter().position(|f| f.name == name) else {
+    let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).collect();
+    let flow = find("flow", name, &known).map_err(|reason| {
         let of_traffic = |class: &&TrafficSpec| {
             let rest = name.strip_prefix(class.name.as_str());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        if let Some(class) = plan.setup.traffic.iter().find(of_traffic) {
-            return Err(wrong(&format!(
+        match plan.setup.traffic.iter().find(of_traffic) {
+            Some(class) => wrong(&format!(
                 "flows of the traffic {:?} come and go; only a listed flow can be followed, one of a [[flow]]",
                 class.name
-            )));
+            )),
+            None => wrong(&reason),
         }
-        let known: Vec<&str> = flows.iter().map(|f| f.name.as_str()).collect();
-        return Err(wrong(&unknown("flow", name, &known)));
-    };
+    })?;
     let after: Duration = time.parse().map_err(|e| wrong(&format!("{e}")))?;
     if after >= plan.setup.duration {
         return Err(wrong(&format!("the run ends at {}", plan.setup.duration)));

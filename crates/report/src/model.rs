@@ -220,6 +220,10 @@ pub struct TrafficInfo {
     pub per_second: Option<f64>,
     /// The load that the scenario asks for, if it does.
     pub load: Option<LoadInfo>,
+    /// Mean size of a flow, bytes of payload.
+    pub mean_size: f64,
+    /// Length of the time in which flows arrive.
+    pub arriving: Duration,
 }
 
 /// The load that arriving flows were to make.

@@ -28,8 +28,7 @@ fn info() -> RunInfo {
         traffic: vec![TrafficInfo {
             name: "web".into(),
             law: "cubic".into(),
-            per_second: None,
-            load: None,
+            ..TrafficInfo::default()
         }],
         topology: Topology { nodes: vec![node("h1"), node("h2")], links: vec![link] },
         overlay: Some(OverlayInfo {

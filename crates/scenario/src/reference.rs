@@ -104,6 +104,9 @@ A size in packets means full packets for the capacity of a queue, and full paylo
 error. Each table of a list is written `[[flow]]`; a single one may be written `[flow]`. File names
 are relative to the scenario's folder; files must be regular and have at most 64 MiB.
 
+Names of flows and links with an arrow, such as `s1->d1`, may also be written `s1-d1` or `s1:d1`, in a scenario and
+on the command line: a shell takes `>` for a redirection. An exact name wins; a spelling of several names is an error.
+
 `--set PATH=VALUE` sets a value before the file is checked:
 
 - a key of the topology: `--set topology.bottleneck.rate=10M`, short `--set bottleneck.rate=10M`
@@ -114,6 +117,6 @@ are relative to the scenario's folder; files must be regular and have at most 64
 - a key of any link by its name, with or without a `[[link]]`: `--set 'link.a->b.rate=10M'`
 - a key of all links: `--set 'link.*.rate=10M'`
 
-The shell needs the single quotes. If `--set duration=5s` ends the run before the times of an
+The shell needs the single quotes; `link.a-b.rate=10M` and `link.a:b.rate=10M` need none. If `--set duration=5s` ends the run before the times of an
 expectation, that expectation is left out, with a warning.
 ";

@@ -13,13 +13,14 @@
 //! | [`SerialTime`] | how long a link takes for a byte | picoseconds per byte, Q44.20 |
 //!
 //! [`quantity`] reads the strings users write (`"1 Gbit/s"`, `"50 ms"`, `"200 KB"`). [`text`] makes
-//! other text of users fit to be shown.
+//! other text of users fit to be shown, and [`names`] finds what a name of theirs means.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 #![no_std]
 extern crate alloc;
 
 mod bytes;
+pub mod names;
 pub mod quantity;
 mod rate;
 mod scaled;

@@ -46,7 +46,8 @@ pub(crate) struct Args {
     /// Links whose packets go to packets.pcapng, for Wireshark: bottleneck,bottleneck.reverse
     #[arg(long, value_delimiter = ',', value_parser = listed, value_name = "LINK", conflicts_with = "no_files")]
     capture: Vec<String>,
-    /// Explain, hop by hop, what limited a flow's rate at a time: flow-1@12s
+    /// Explain, hop by hop, what limited a flow's rate at a time: s1-d1@12s, which stands for
+    /// 's1->d1@12s'
     #[arg(long, value_name = "FLOW@TIME", conflicts_with = "json")]
     why: Option<String>,
     /// Print the summary as JSON in place of tables

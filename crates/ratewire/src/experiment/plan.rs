@@ -7,6 +7,7 @@ use ratewire_report::{LeftOut, Page, World, html};
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
 
 use super::{Experiment, without_repeats};
+use crate::error::find;
 use crate::folder::{OutputFolder, REPORT, made_in};
 use crate::job::run_all;
 use crate::listen::Listener;
@@ -196,12 +197,10 @@ pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
 /// The links to capture, found by name.
 fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Error> {
     let known = &plan.setup.network.links;
-    let find = |name: &String| match known.iter().position(|link| link.name == *name) {
-        Some(at) => Ok(LinkId(at as u32)),
-        None => {
-            let all: Vec<&str> = known.iter().map(|link| link.name.as_str()).collect();
-            Err(Error::unknown("capture", "link", name, &all))
-        }
+    let all: Vec<&str> = known.iter().map(|link| link.name.as_str()).collect();
+    let place = |name: &String| match find("link", name, &all) {
+        Ok(at) => Ok(LinkId(at as u32)),
+        Err(reason) => Err(Error::Setting { setting: "capture".to_string(), reason }),
     };
-    names.iter().map(find).collect()
+    names.iter().map(place).collect()
 }

@@ -10,6 +10,8 @@ use ratewire_sim::overlay::spec::{OverlaySender, OverlaySpec};
 use ratewire_sim::setup::{Arrivals, Setup};
 use ratewire_units::{Duration, Time};
 
+use super::estimate;
+
 /// Names and choices that a setup does not contain.
 #[derive(Clone, Debug, Default)]
 pub struct Labels {
@@ -72,6 +74,8 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
             Arrivals::Listed(_) => None,
         },
         load: labels.loads.get(id).cloned().flatten(),
+        mean_size: estimate::mean_size(class),
+        arriving: estimate::active(setup, class.start, Some(class.stop)),
     });
     RunInfo {
         scenario: labels.scenario.clone(),

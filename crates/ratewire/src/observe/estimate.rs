@@ -99,7 +99,8 @@ fn arriving(setup: &Setup, class: &TrafficSpec) -> Vec<(NodeId, NodeId, f64)> {
     class.pairs.iter().map(|(from, to, weight)| (*from, *to, flows * weight / all)).collect()
 }
 
-fn mean_size(class: &TrafficSpec) -> f64 {
+/// Mean size of a class's flows, bytes.
+pub(super) fn mean_size(class: &TrafficSpec) -> f64 {
     match (&class.arrivals, &class.sizes) {
         (Arrivals::Listed(list), _) => {
             let total: f64 = list.iter().map(|flow| flow.size.as_f64()).sum();
@@ -111,7 +112,8 @@ fn mean_size(class: &TrafficSpec) -> f64 {
     }
 }
 
-fn active(setup: &Setup, start: Time, stop: Option<Time>) -> Duration {
+/// Length of the time from `start` to `stop`, within the run.
+pub(super) fn active(setup: &Setup, start: Time, stop: Option<Time>) -> Duration {
     let end = Time::ZERO + setup.duration;
     stop.unwrap_or(end).min(end).since(start.min(end))
 }

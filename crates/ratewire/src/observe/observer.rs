@@ -32,12 +32,23 @@ pub(crate) struct Seen {
     pub(crate) together: Vec<Option<Bytes>>,
     pub(crate) shared: Shared,
     pub(crate) prices: Prices,
-    /// Flows of arriving traffic that started.
-    pub(crate) arrived: u64,
+    /// Flows of arriving traffic that started, by class.
+    pub(crate) arrived: Vec<Arrived>,
     /// Flows of a given size that started and did not complete.
     pub(crate) unfinished: u64,
     /// Tables of samples, if any were kept.
     pub(crate) held: Option<KeptTables>,
+}
+
+/// Flows of a class of arriving traffic, summed up.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Arrived {
+    /// Flows that started.
+    pub(crate) flows: u64,
+    /// Their size.
+    pub(crate) size: Bytes,
+    /// Payload that completed flows sent again.
+    pub(crate) retransmitted: Bytes,
 }
 
 /// Passes records of a world to the report, to files, to the listener and to another recorder.
@@ -61,7 +72,7 @@ pub(crate) struct Observer<'a> {
     shares: Shares,
     prices: Prices,
     transfers: Transfers,
-    arrived: u64,
+    arrived: Vec<Arrived>,
     /// Time of the last sample.
     sampled: Time,
 }
@@ -102,7 +113,7 @@ impl<'a> Observer<'a> {
             shares: Shares::new(setup),
             prices: Prices::default(),
             transfers: Transfers::default(),
-            arrived: 0,
+            arrived: vec![Arrived::default(); setup.traffic.len()],
             sampled: Time::ZERO,
         }
     }
@@ -164,7 +175,10 @@ fn partial(ended: Time, planned: Duration) -> String {
 impl Recorder for Observer<'_> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.also.flow_started(started);
-        self.arrived += u64::from(started.traffic.is_some());
+        if let Some(class) = started.traffic.and_then(|class| self.arrived.get_mut(class)) {
+            class.flows += 1;
+            class.size += started.size.unwrap_or(Bytes::ZERO);
+        }
         self.transfers.begin(&self.setup.ensembles, started);
     }
 
@@ -242,6 +256,9 @@ impl Recorder for Observer<'_> {
     fn flow_completed(&mut self, completed: &FlowCompleted) {
         self.also.flow_completed(completed);
         self.shares.complete(completed.flow.0, completed.start + completed.took);
+        if let Some(class) = completed.traffic.and_then(|class| self.arrived.get_mut(class)) {
+            class.retransmitted += completed.retransmitted;
+        }
         // Without a size, `took` is the time until the stop, or the length of a pause: no transfer.
         let Some(transfer) = self.transfers.complete(completed) else { return };
         self.write(|files, info| files.completion(info, &transfer));

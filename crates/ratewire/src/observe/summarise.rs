@@ -39,8 +39,14 @@ pub(crate) fn summarise(setup: &Setup, info: &RunInfo, outcome: &Outcome, seen: 
     summary.jain_over_time = seen.shared.jain_over_time();
     summary.settlings.clone_from(&seen.shared.settlings);
     summary.rtt_max_s = outcome.flows.iter().filter_map(|f| f.max_rtt).max().map(Duration::secs);
-    summary.arrived_flows = (!setup.traffic.is_empty()).then_some(seen.arrived);
-    let is_any = seen.arrived > 0 || setup.flows.iter().any(|flow| flow.size().is_some());
+    for (class, seen) in summary.traffic.iter_mut().zip(&seen.arrived) {
+        class.arrived_flows = seen.flows;
+        class.arrived_bytes = seen.size.get();
+        class.retransmitted_bytes = seen.retransmitted.get();
+    }
+    let arrived = seen.arrived.iter().map(|class| class.flows).sum();
+    summary.arrived_flows = (!setup.traffic.is_empty()).then_some(arrived);
+    let is_any = arrived > 0 || setup.flows.iter().any(|flow| flow.size().is_some());
     summary.unfinished_flows = is_any.then_some(seen.unfinished);
     summary.completions = seen.collected.completion_summary.clone();
     summary.overlay = match (&setup.overlay, &outcome.overlay) {

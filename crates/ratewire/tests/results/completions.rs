@@ -190,3 +190,35 @@ app  = { constant = { rate = "1 Mbit/s" } }
     let told: Vec<_> = rows.iter().map(|row| (&row.name[..], row.size, row.completion_s)).collect();
     assert_eq!(told, [("cut", 1_000_000_000, None)]);
 }
+
+#[test]
+fn a_load_that_is_not_met_is_explained_by_what_arrived() {
+    let text = r#"
+duration = "10 s"
+law      = "newreno"
+
+[topology]
+kind       = "dumbbell"
+bottleneck = { rate = "10 Mbit/s", delay = "10 ms", queue = "20 packets" }
+
+[[traffic]]
+load  = { link = "bottleneck", fraction = 0.6 }
+sizes = { pareto = { shape = 1.3, mean = "100 KB" } }
+stop  = "8 s"
+"#;
+    let results = Experiment::parse("load.toml", text).unwrap().run().unwrap();
+    let summary = results.runs()[0].summary();
+    let class = &summary.traffic[0];
+    assert_eq!(Some(class.arrived_flows), summary.arrived_flows);
+    let per_second = class.flows_per_second.unwrap();
+    assert_eq!((class.arriving_s, class.expected_flows), (8.0, Some(per_second * 8.0)));
+    // A load of 0.6 for 8 s is 6 MB with headers of 40 bytes a packet.
+    let expected = class.expected_bytes.unwrap();
+    assert!(expected > 5.7e6 && expected < 6e6, "{expected}");
+    let flows = results.completions().batches().unwrap();
+    let sizes: u64 = flows.iter().flat_map(rows).map(|row| row.size).sum();
+    assert_eq!(class.arrived_bytes, sizes);
+    let told = "Utilisation of bottleneck is";
+    assert!(results.table().contains(told), "{}", results.table());
+    assert!(ratewire::report::html::render(&results.page()).contains(told));
+}

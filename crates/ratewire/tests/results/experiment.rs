@@ -162,6 +162,10 @@ fn mistakes_name_what_is_nearest() {
     assert!(wrong.contains("no law or variant is called \"xpc\""), "{wrong}");
     let wrong = says(experiment().capture(["botleneck"]).run().unwrap_err());
     assert!(wrong.starts_with("capture: no link") && wrong.contains("\"bottleneck\""), "{wrong}");
+    let wrong = says(experiment().capture(["bottle*"]).run().unwrap_err());
+    assert!(wrong.contains("\"bottleneck\" or \"bottleneck.reverse\"\n  help: "), "{wrong}");
+    let wrong = says(experiment().why("s1-d9@1s").run().unwrap_err());
+    assert!(wrong.contains("no flow is called \"s1-d9\"") && wrong.contains("s1->d1"), "{wrong}");
     let wrong = says(experiment().why("s1->d1 at 1s").run().unwrap_err());
     assert!(wrong.contains("write FLOW@TIME"), "{wrong}");
     let results = experiment().run().unwrap();
@@ -210,6 +214,10 @@ fn the_answer_to_a_question_is_in_the_run() {
     let why = results.runs()[0].why().expect("an answer");
     assert!(why.starts_with("Why s1->d1 sends as it does under xcp, seed 1"), "{why}");
     assert_eq!(experiment().run().unwrap().runs()[0].why(), None);
+    for spelling in ["s1-d1@1s", "s1:d1@1s"] {
+        let results = experiment().why(spelling).run().unwrap();
+        assert_eq!(results.runs()[0].why(), Some(why), "{spelling}");
+    }
 }
 
 /// The whole run has fewer events than lie between two reports of progress by number.

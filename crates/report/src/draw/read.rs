@@ -1,5 +1,6 @@
 //! Reads the figures of a page.
 
+use ratewire_units::names;
 use serde::Deserialize;
 
 use super::Figure;
@@ -95,7 +96,10 @@ impl Figures {
         };
         let parts = self.parts(base);
         let place = match part {
-            Some(part) => parts.iter().position(|known| known == part),
+            Some(part) => match names::find(part, parts.iter().map(String::as_str))[..] {
+                [place] => Some(place),
+                _ => None,
+            },
             None => Some(0),
         };
         let found = place.and_then(|place| {

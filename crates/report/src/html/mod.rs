@@ -175,6 +175,8 @@ fn end() -> String {
 
 /// Seeds that the head of a page names.
 const SEEDS: usize = 8;
+/// Most explanations of loads that the head of the page shows.
+const LOADS: usize = 4;
 
 fn header(page: &Page, groups: &Groups, title: &str) -> String {
     let Some(first) = page.runs.first() else {
@@ -205,7 +207,12 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
         .summary
         .arriving()
         .map_or_else(String::new, |text| format!("<p class=\"note\">{}</p>", escape(&text)));
-    headed(title, &pills, facts, &(description + &arriving))
+    let loads = page.runs.iter().zip(&labels).flat_map(|(run, label)| {
+        let told = run.summary.loads_explained().into_iter();
+        told.map(move |load| format!("<p class=\"note\">{label}: {}</p>", escape(&load)))
+    });
+    let loads: String = loads.take(LOADS).collect();
+    headed(title, &pills, facts, &(description + &arriving + &loads))
 }
 
 /// Whether the claims of the scenario held, and runs that are partial or not to be relied on.

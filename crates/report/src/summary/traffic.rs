@@ -4,12 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::Summary;
 use crate::TrafficInfo;
-use crate::figure::{clip, mean, percent, plural};
+use crate::figure::{clip, mean, percent, plural, seconds};
 
 /// Classes that the sentence names; further classes are counted.
 const CLASSES: usize = 4;
 /// Characters of a name.
 const NAME: usize = 40;
+/// Difference of a utilisation that is not worth a word.
+const HARDLY: f64 = 0.01;
 
 /// A class of arriving traffic, as the scenario asks for it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,11 +30,24 @@ pub struct TrafficSummary {
     pub load_link: Option<String>,
     /// Number of further links with the same load.
     pub load_other_links: usize,
+    /// Flows that the run was to have on average; `None` if their times are listed.
+    pub expected_flows: Option<f64>,
+    /// Payload that they were to have on average, bytes; `None` if their times are listed.
+    pub expected_bytes: Option<f64>,
+    /// Length of the time in which flows arrive, seconds.
+    pub arriving_s: f64,
+    /// Flows that started.
+    pub arrived_flows: u64,
+    /// Size of the flows that started, bytes of payload.
+    pub arrived_bytes: u64,
+    /// Payload that completed flows sent again, bytes.
+    pub retransmitted_bytes: u64,
 }
 
 impl TrafficSummary {
     pub(super) fn of(info: &TrafficInfo) -> TrafficSummary {
         let load = info.load.as_ref();
+        let expected = info.per_second.map(|flows| flows * info.arriving.secs());
         TrafficSummary {
             name: info.name.clone(),
             law: info.law.clone(),
@@ -40,7 +55,60 @@ impl TrafficSummary {
             load: load.map(|load| load.share),
             load_link: load.and_then(|load| load.link.clone()),
             load_other_links: load.map_or(0, |load| load.others),
+            expected_flows: expected,
+            expected_bytes: expected.map(|flows| flows * info.mean_size),
+            arriving_s: info.arriving.secs(),
+            ..TrafficSummary::default()
         }
+    }
+
+    /// Why the utilisation of the load's link differs from the load, with the part of each cause;
+    /// `None` if it hardly does, or where no link's load was asked for.
+    fn why_differs(&self, summary: &Summary) -> Option<String> {
+        let (load, name) = (self.load?, self.load_link.as_ref()?);
+        let link = summary.links.iter().find(|link| link.name == *name)?;
+        let (expected, bits) = (self.expected_bytes?, link.rate_bps as f64 * summary.duration_s);
+        let is_partial = summary.planned_duration_s.is_some();
+        if is_partial || (link.utilisation - load).abs() < HARDLY || expected <= 0.0 || bits <= 0.0
+        {
+            return None;
+        }
+        // The load is that of the time in which flows arrive, the utilisation that of the run.
+        let asked = load * (self.arriving_s / summary.duration_s).min(1.0);
+        let arrived = asked * self.arrived_bytes as f64 / expected;
+        let again = arrived * self.retransmitted_bytes as f64 / (self.arrived_bytes.max(1) as f64);
+        let rest = link.utilisation - arrived - again;
+        let mut told = format!(
+            "Utilisation of {} is {}, for a load of {}: ",
+            clip(name, NAME),
+            percent(link.utilisation),
+            percent(load)
+        );
+        if asked < load - HARDLY {
+            let (arriving, all) =
+                (seconds(Some(self.arriving_s)), seconds(Some(summary.duration_s)));
+            told +=
+                &format!("flows arrive in {arriving} of {all}, which makes {}; ", percent(asked));
+        }
+        told += &format!(
+            "{} arrived where {} are expected, with {:.2} times the expected payload (chance): {}",
+            plural(self.arrived_flows as usize, "flow"),
+            mean(self.expected_flows.unwrap_or(0.0)),
+            self.arrived_bytes as f64 / expected,
+            percent(arrived)
+        );
+        if again >= HARDLY {
+            told += &format!("; retransmissions add {}", percent(again));
+        }
+        if rest >= HARDLY {
+            told += &format!(
+                "; {} more are other flows, and what a load leaves out: congestion headers, handshakes and acknowledgements",
+                percent(rest)
+            );
+        } else if rest <= -HARDLY {
+            told += &format!("; {} were lost earlier, or not yet sent at the end", percent(-rest));
+        }
+        Some(told)
     }
 
     fn text(&self) -> String {
@@ -72,5 +140,11 @@ impl Summary {
             told.push(format!("and {} more", self.traffic.len() - CLASSES));
         }
         (!told.is_empty()).then(|| format!("Arriving: {}", told.join("; ")))
+    }
+
+    /// Why utilisations differ from the loads that the scenario asks for, a sentence a class.
+    pub(crate) fn loads_explained(&self) -> Vec<String> {
+        let classes = self.traffic.iter().take(CLASSES);
+        classes.filter_map(|class| class.why_differs(self)).collect()
     }
 }

@@ -48,6 +48,9 @@ pub fn render(runs: &[Run], options: &TableOptions) -> String {
         out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
         out.push_str(&flows(run, options));
         out.push_str(&links(run, options));
+        for load in run.summary.loads_explained() {
+            out.push_str(&wrap(&load, 2, options.text_width()));
+        }
         out.push_str(&pausing(run, options));
         out.push_str(&overlay::overlay(run, options));
         out.push_str(&totals(run, options));

@@ -44,12 +44,51 @@ fn run(law: &str, flows: u32) -> Run {
 }
 
 #[test]
+fn a_load_that_is_not_met_is_explained() {
+    let mut run = run("cubic", 1);
+    run.summary.duration_s = 10.0;
+    let link = &mut run.summary.links[0];
+    (link.name, link.rate_bps, link.utilisation) = ("a->b".into(), 8_000_000, 0.75);
+    // Load 60 % of 10 MB; a tenth more arrives, a twentieth of which is sent again.
+    run.summary.traffic = vec![TrafficSummary {
+        name: "web".into(),
+        load: Some(0.6),
+        load_link: Some("a->b".into()),
+        expected_flows: Some(100.0),
+        expected_bytes: Some(5_800_000.0),
+        arriving_s: 10.0,
+        arrived_flows: 120,
+        arrived_bytes: 6_380_000,
+        retransmitted_bytes: 319_000,
+        ..TrafficSummary::default()
+    }];
+    let told = |run: &Run| run.summary.loads_explained().join("\n");
+    assert_eq!(
+        told(&run),
+        "Utilisation of a->b is 75.0 %, for a load of 60.0 %: 120 flows arrived where 100 are expected, \
+         with 1.10 times the expected payload (chance): 66.0 %; retransmissions add 3.3 %; \
+         5.7 % more are other flows, and what a load leaves out: congestion headers, handshakes and acknowledgements"
+    );
+    let table = render(std::slice::from_ref(&run), &TableOptions::default());
+    assert!(table.contains("  Utilisation of a->b is 75.0 %, for a load of 60.0 %"), "{table}");
+    // Flows arrive in half the run, and a part is not yet sent.
+    run.summary.traffic[0].arriving_s = 5.0;
+    run.summary.links[0].utilisation = 0.1965;
+    let said = told(&run);
+    assert!(said.contains("flows arrive in 5 s of 10 s, which makes 30.0 %; "), "{said}");
+    assert!(said.ends_with("; 15.0 % were lost earlier, or not yet sent at the end"), "{said}");
+    run.summary.links[0].utilisation = 0.605;
+    assert_eq!(told(&run), "");
+}
+
+#[test]
 fn what_arrives_is_told_with_its_load() {
     let mut run = run("xcp", 1);
     let class = |name: &str, flows_per_second, load, load_link: Option<&str>, load_other_links| {
         let (name, law) = (name.to_string(), String::new());
         let load_link = load_link.map(str::to_string);
-        TrafficSummary { name, law, flows_per_second, load, load_link, load_other_links }
+        let rest = TrafficSummary::default();
+        TrafficSummary { name, law, flows_per_second, load, load_link, load_other_links, ..rest }
     };
     run.summary.traffic = vec![class("web", Some(14.47), Some(0.6), Some("a->b"), 0)];
     let line = |run: &Run| {

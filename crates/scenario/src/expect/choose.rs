@@ -1,9 +1,10 @@
 //! Chooses the listed flows that an expectation measures.
 
 use ratewire_sim::setup::Ensembles;
+use ratewire_units::names;
 
 use super::read::Named;
-use crate::network::matches;
+use crate::network::refuse_ambiguous;
 use crate::section::Section;
 
 /// Edges of ensembles that "all flows" includes: those where a host knows the metric, so each byte
@@ -45,7 +46,7 @@ pub(super) fn choose(
     named: &Named<'_>,
 ) -> Option<(Vec<usize>, String)> {
     let context = section.context;
-    let Some(names) = section.names(key) else {
+    let Some(wanted) = section.names(key) else {
         let all = (0..named.flows.len()).filter(|id| side.has(*id, named.ensembles));
         let all: Vec<usize> = all.collect();
         if all.is_empty() && !named.incomplete {
@@ -56,14 +57,15 @@ pub(super) fn choose(
         return (!all.is_empty()).then(|| (all, "all flows".to_string()));
     };
     let mut chosen = Vec::new();
-    for name in &names {
-        let found: Vec<usize> = (0..named.flows.len())
-            .filter(|id| matches(name.value, &named.flows[*id].name).is_some())
-            .collect();
+    for name in &wanted {
+        let known = || named.flows.iter().map(|flow| flow.name.as_str());
+        let found = names::find(name.value, known());
         if found.is_empty() && !named.incomplete {
             let message = format!("no listed flow is called {:?}", name.value);
-            let known = named.flows.iter().map(|flow| flow.name.as_str());
-            context.unknown(name.span, message, name.value, known);
+            context.unknown(name.span, message, name.value, known());
+        }
+        if refuse_ambiguous(context, *name, &found, |id| &named.flows[id].name) {
+            continue;
         }
         for id in found {
             if !chosen.contains(&id) {
@@ -82,11 +84,11 @@ pub(super) fn choose(
             names.join(", ")
         };
         let message = format!("data delivered to {} count twice", list(&way.arrive));
-        let span = names.first().map_or(section.span, |name| name.span);
+        let span = wanted.first().map_or(section.span, |name| name.span);
         context
             .warning(span, message)
             .help(format!("a switch forwards them in {}: name one or the other", list(&way.leave)));
     }
-    let text: Vec<&str> = names.iter().map(|name| name.value).collect();
+    let text: Vec<&str> = wanted.iter().map(|name| name.value).collect();
     (!chosen.is_empty()).then(|| (chosen, text.join(", ")))
 }

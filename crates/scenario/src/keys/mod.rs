@@ -219,16 +219,18 @@ const TABLES: &[TableInfo] = &[
     table(
         "node",
         "[[node]]",
-        "A node beside those of the topology; all nodes of a custom topology.",
-        "[[node]]\nname = \"a\"\nposition = [0, 1]",
+        "A node beside those of the topology, or several alike; all nodes of a custom topology.",
+        "[[node]]\nname = \"a\"\nposition = [0, 1]\n\n[[node]]                # s1 to s8\nname = \"s*\"\ncount = 8",
     ),
     table(
         "link",
         "[[link]]",
         "A new link, with `between`, or with `from` and `to`. With `name` alone: a change to links of \
-         the topology. All link properties are allowed.",
+         the topology. The ends of new links may hold a `*`, as those of a `[[flow]]`. All link \
+         properties are allowed.",
         "[[link]]\nbetween = [\"a\", \"b\"]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\n\
-         [[link]]\nname = \"s1->r1\"\ndelay = \"40 ms\"",
+         [[link]]                # s1 to r1, s2 to r1 and so on\nbetween = [\"s*\", \"r1\"]\n\
+         rate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\n[[link]]\nname = \"s1->r1\"\ndelay = \"40 ms\"",
     ),
     table(
         "path",

@@ -3,8 +3,8 @@
 use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::document::{Entry, Item, Value};
-use crate::network::Net;
 use crate::network::properties::{Cable, Reading, name_of};
+use crate::network::{Among, Net};
 use crate::section::{At, Section};
 
 /// Reads the three kinds of tables.
@@ -39,19 +39,47 @@ fn node(net: &mut Net, section: &Section<'_>) {
         }
     });
     let host = section.switch_or("host");
-    if let Some(name) = name {
+    let count = section.count("count");
+    let Some(name) = name else { return };
+    let Some(count) = count else {
         check_new_name(section, name, "a node");
         net.node(section.context, name.value.to_string(), host, position, name.span);
+        return;
+    };
+    if !name.value.contains('*') {
+        section
+            .context
+            .error(count.span, "`count` needs a `*` in `name`, which stands for the number")
+            .help("for example name = \"s*\" and count = 3 for s1, s2 and s3");
+        net.node(section.context, name.value.to_string(), host, position, name.span);
+        return;
+    }
+    if let Some(entry) = section.get("position") {
+        section
+            .context
+            .error(entry.key_span, "`position` and `count` exclude each other")
+            .help("two nodes at one place would hide each other: write a [[node]] for each");
+    }
+    for number in 1..=count.value {
+        let numbered = name.value.replacen('*', &number.to_string(), 1);
+        check_new_name(section, At { value: &numbered, span: name.span }, "a node");
+        net.node(section.context, numbered, host, position, name.span);
     }
 }
 
 /// Notes an error if a new node or link has an unusable name.
 fn check_new_name(section: &Section<'_>, name: At<&str>, what: &str) {
     if !section.refuse_empty(name, what) && name.value.contains('*') {
+        let remedy = match what {
+            "a node" => "; `count` makes several nodes of one `*`",
+            _ => "",
+        };
         section
             .context
             .error(name.span, format!("{:?} is a pattern and no name", name.value))
-            .help("where names are asked for, `*` stands for any text: leave it out");
+            .help(format!(
+                "where names are asked for, `*` stands for any text: leave it out{remedy}"
+            ));
     }
 }
 
@@ -84,18 +112,22 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
             return;
         }
         let Some(ends) = ends else { return };
-        let nodes = nodes(net, section, "between", ends.value);
-        let Some(nodes) = nodes else { return };
-        let [a, b] = nodes.as_slice() else {
+        let [a, b] = ends.value else {
             context
                 .error(ends.span, "`between` needs two nodes")
                 .help("for example [\"a\", \"b\"]");
             return;
         };
-        if ends_differ(context, *a, *b, ends.span) {
-            let cable = Cable { backward: reverse.over(&properties), forward: properties };
-            let span = name.map_or(section.span, |name| name.span);
-            net.cable(context, name.map(|n| n.value), (*a, *b), &cable, false, span);
+        let end = |item| Some(At { value: name_of(section, "between", item)?, span: item.span });
+        let (Some(a), Some(b)) = (end(a), end(b)) else { return };
+        let pairs = net.pairs(context, a, b, Among::Nodes);
+        let cable = Cable { backward: reverse.over(&properties), forward: properties };
+        for (name, (a, b)) in named(name, pairs) {
+            if ends_differ(context, a, b, ends.span) {
+                let span = name.as_ref().map_or(section.span, |name| name.span);
+                let name = name.as_ref().map(|name| name.value.as_str());
+                net.cable(context, name, (a, b), &cable, false, span);
+            }
         }
         return;
     }
@@ -103,8 +135,7 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
         if !section.has("from") || !section.has("to") {
             section.missing(if section.has("from") { "to" } else { "from" });
         }
-        let from = section.text("from").and_then(|n| net.expect_node(context, n));
-        let to = section.text("to").and_then(|n| net.expect_node(context, n));
+        let (from, to) = (section.text("from"), section.text("to"));
         // An empty `reverse` has no effect.
         let says =
             |item: &Item| !matches!(&item.value, Value::Table(table) if table.entries.is_empty());
@@ -114,18 +145,22 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
                 .help("use `between` for a link each way");
         }
         let (Some(from), Some(to)) = (from, to) else { return };
-        if ends_differ(context, from, to, section.span) {
-            let plain = format!("{}->{}", net.nodes[from].name, net.nodes[to].name);
-            let link = super::Link {
-                name: name.map_or(plain, |name| name.value.to_string()),
-                from,
-                to,
-                properties,
-                access: false,
-                peer: None,
-                span: name.map_or(section.span, |name| name.span),
-            };
-            net.link(context, link);
+        let pairs = net.pairs(context, from, to, Among::Nodes);
+        for (name, (from, to)) in named(name, pairs) {
+            if ends_differ(context, from, to, section.span) {
+                let plain = format!("{}->{}", net.nodes[from].name, net.nodes[to].name);
+                let span = name.as_ref().map_or(section.span, |name| name.span);
+                let link = super::Link {
+                    name: name.map_or(plain, |name| name.value),
+                    from,
+                    to,
+                    properties: properties.clone(),
+                    access: false,
+                    peer: None,
+                    span,
+                };
+                net.link(context, link);
+            }
         }
         return;
     }
@@ -163,6 +198,19 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
             }
         }
     }
+}
+
+/// The pairs of nodes, each with the name of its link: NAME, or NAME.1, NAME.2 ... of several.
+fn named(
+    name: Option<At<&str>>,
+    pairs: Vec<(usize, usize)>,
+) -> impl Iterator<Item = (Option<At<String>>, (usize, usize))> {
+    let are_many = pairs.len() > 1;
+    pairs.into_iter().enumerate().map(move |(i, pair)| {
+        let number = |name: &str| format!("{name}.{}", i + 1);
+        let one = |name: &str| if are_many { number(name) } else { name.to_string() };
+        (name.map(|name| name.map(one)), pair)
+    })
 }
 
 /// Checks that `reverse`, if given, refers to one direction; notes an error otherwise.

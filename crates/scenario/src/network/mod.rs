@@ -3,6 +3,7 @@
 pub(crate) mod changes;
 mod finish;
 mod further;
+mod pairs;
 pub(crate) mod properties;
 mod queue;
 pub(crate) mod routes;
@@ -10,7 +11,7 @@ pub(crate) mod routes;
 use std::collections::BTreeMap;
 
 use ratewire_net::spec::NodeSpec;
-use ratewire_units::Duration;
+use ratewire_units::{Duration, names};
 
 use crate::context::Context;
 use crate::diagnostic::Span;
@@ -19,6 +20,8 @@ use properties::{Cable, Properties};
 
 pub(crate) use finish::{RoundTrips, finish};
 pub(crate) use further::further;
+pub(crate) use pairs::Among;
+pub(crate) use ratewire_units::names::matches;
 
 /// A one-way link.
 #[derive(Clone, Debug)]
@@ -162,22 +165,19 @@ impl Net {
         found
     }
 
-    /// Links whose names match; notes an error if there are none.
+    /// Links whose names match; notes an error if there are none, or if a name is ambiguous.
     pub fn expect_links(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<usize> {
         if let Some(id) = self.link_names.get(pattern.value) {
             return vec![*id];
         }
-        let matching = self.links.iter().enumerate();
-        let found: Vec<usize> = matching
-            .filter(|(_, link)| matches(pattern.value, &link.name).is_some())
-            .map(|(id, _)| id)
-            .collect();
+        let names = || self.links.iter().map(|link| link.name.as_str());
+        let found = names::find(pattern.value, names());
         if found.is_empty() {
             let message = format!("no link is called {:?}", pattern.value);
-            let known = self.links.iter().map(|link| link.name.as_str());
-            self.unknown(context, pattern, message, known);
+            self.unknown(context, pattern, message, names());
         }
-        found
+        let name = |id: usize| self.links[id].name.as_str();
+        if refuse_ambiguous(context, pattern, &found, name) { Vec::new() } else { found }
     }
 
     /// Notes that `name` is unknown, unless errors in the topology may be the cause.
@@ -194,26 +194,17 @@ impl Net {
     }
 }
 
-/// Matches `name` against a pattern with at most one `*`. Gives the text that the `*` stands for;
-/// empty without a `*`.
-pub(crate) fn matches<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
-    match pattern.split_once('*') {
-        None => (pattern == name).then_some(""),
-        Some((before, after)) => name.strip_prefix(before)?.strip_suffix(after),
+/// Notes an error if a name without `*` may mean several; returns whether it may.
+pub(crate) fn refuse_ambiguous<'n>(
+    context: &Context<'_>,
+    wanted: At<&str>,
+    found: &[usize],
+    name: impl Fn(usize) -> &'n str,
+) -> bool {
+    let is_ambiguous = found.len() > 1 && !wanted.value.contains('*');
+    if is_ambiguous {
+        let names: Vec<&str> = found.iter().map(|id| name(*id)).collect();
+        context.error(wanted.span, names::ambiguous(wanted.value, &names)).help(names::WRITE_ARROW);
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::matches;
-
-    #[test]
-    fn a_star_is_any_text() {
-        assert_eq!(matches("s*", "s12"), Some("12"));
-        assert_eq!(matches("s*", "d12"), None);
-        assert_eq!(matches("*->r1", "s1->r1"), Some("s1"));
-        assert_eq!(matches("ab*ba", "aba"), None);
-        assert_eq!(matches("s1", "s1"), Some(""));
-        assert_eq!(matches("s1", "s11"), None);
-    }
+    is_ambiguous
 }

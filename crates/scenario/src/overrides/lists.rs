@@ -1,5 +1,7 @@
 //! The entries of a list of tables that a path selects.
 
+use ratewire_units::names;
+
 use crate::context::listing;
 use crate::diagnostic::{Span, nearest};
 use crate::document::{Entry, Item, Table, Value};
@@ -20,8 +22,17 @@ pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec
     }
     let text = &wanted.text;
     let candidates = if wanted.number().is_some() { listed.clone() } else { all().collect() };
-    let named: Vec<usize> =
-        candidates.into_iter().filter(|at| name(&items[*at]) == Some(text)).collect();
+    let names = candidates.iter().map(|at| name(&items[*at]).unwrap_or_default());
+    let exact = |at: &usize| name(&items[*at]) == Some(text);
+    let mut named: Vec<usize> = candidates.iter().copied().filter(exact).collect();
+    if named.is_empty() && !text.contains('*') {
+        named = names::find(text, names).into_iter().map(|at| candidates[at]).collect();
+        let meant: Vec<&str> = named.iter().filter_map(|at| name(&items[*at])).collect();
+        if meant.iter().any(|other| *other != meant[0]) {
+            let help = Some(names::WRITE_ARROW.to_string());
+            return Err(Missed { why: names::ambiguous(text, &meant), help, nearest: None });
+        }
+    }
     let of_number = |number: usize| listed.get(number.checked_sub(1)?).copied();
     let at = wanted.number().and_then(of_number);
     match (at, named.first()) {

@@ -27,6 +27,17 @@ fn what_there_is_in_a_list_is_told() {
 }
 
 #[test]
+fn names_with_arrows_need_no_quotes() {
+    let flows = "flow = [{ name = \"a->b\" }, { name = \"a-b->c\" }, { name = \"a->b-c\" }]";
+    let arrow = "{flow=[{name=a->b size=1 KB} {name=a-b->c} {name=a->b-c}]}";
+    for path in ["flow.a->b.size", "flow.a-b.size", "flow.a:b.size"] {
+        assert_eq!(set(flows, path, "1 KB").unwrap(), arrow, "{path}");
+    }
+    let wrong = set(flows, "flow.a-b-c.size", "1 KB").unwrap_err();
+    assert_eq!(wrong, "\"a-b-c\" may be \"a-b->c\" or \"a->b-c\"");
+}
+
+#[test]
 fn paths_to_the_same_place_are_the_same() {
     let same = |a: &str, b: &str| whole_path(a) == whole_path(b);
     assert!(same("bottleneck.rate", "topology.bottleneck.rate"));

@@ -8,7 +8,7 @@ use ratewire_units::{Bytes, Duration, Rate};
 
 use super::{At, Section};
 use crate::diagnostic::nearest;
-use crate::document::Value;
+use crate::document::{Item, Value};
 use crate::keys::KeyKind;
 
 impl<'a> Section<'a> {
@@ -118,27 +118,40 @@ impl<'a> Section<'a> {
         self.time(name).map_or_else(default, |at| at.value)
     }
 
-    /// The time or range of times `name`: the first and the last allowed time.
-    pub fn times(&self, name: &'static str) -> Option<At<(Duration, Duration)>> {
-        let text = self.text(name)?;
+    /// The time or range of times `name`, or the list of these: the first and the last allowed time
+    /// of each.
+    pub fn times(&self, name: &'static str) -> Option<At<Vec<(Duration, Duration)>>> {
+        let item = self.item(name)?;
+        let items = match &item.value {
+            Value::List(items) => items.as_slice(),
+            _ => std::slice::from_ref(item),
+        };
+        let times = items.iter().map(|item| self.time_range(name, item)).collect::<Option<_>>()?;
+        Some(At { value: times, span: item.span })
+    }
+
+    fn time_range(&self, name: &'static str, item: &Item) -> Option<(Duration, Duration)> {
+        let Value::Text(text) = &item.value else {
+            self.refuse(name, item);
+            return None;
+        };
         let one = |text: &str| {
             text.trim().parse::<Duration>().map_err(|why| {
                 let meant = unit_meant(text.trim(), quantity::TIME_UNITS);
                 (why.to_string(), meant)
             })
         };
-        let parsed = match text.value.split_once("..") {
-            None => one(text.value).map(|at| (at, at)),
+        let parsed = match text.split_once("..") {
+            None => one(text).map(|at| (at, at)),
             Some((first, last)) => one(first).and_then(|first| one(last).map(|last| (first, last))),
         };
-        let item = self.item(name)?;
         match parsed {
             Ok((first, last)) if first > last => {
                 self.complain(name, item, &format!("a range from {first} to {last} is empty"))
                     .help("write the earlier time first");
                 None
             }
-            Ok(value) => Some(At { value, span: text.span }),
+            Ok(range) => Some(range),
             Err((why, meant)) => {
                 let _ = self.complain(name, item, &why).nearest(meant);
                 None

@@ -213,7 +213,8 @@ fn is_between_demands(section: &Section<'_>) -> bool {
 
 /// Pairs of `between`, with weights whose sum is finite.
 fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
-    let mut pairs = listed_pairs(section, senders);
+    let pairs = listed_pairs(section, senders);
+    let mut pairs = senders.without_exceptions(section, pairs, |(a, b, _)| (*a, *b));
     ratewire_statistics::scale(pairs.iter_mut().map(|(_, _, weight)| weight));
     pairs
 }

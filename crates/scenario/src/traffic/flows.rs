@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::document::Value;
 use crate::section::Section;
-use crate::traffic::starts::RandomStart;
+use crate::traffic::starts::{RandomStart, Starts};
 use crate::transport;
 
 /// Most listed flows.
@@ -31,11 +31,9 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     let context = section.context;
     let (from, to) = (section.text("from"), section.text("to"));
     let name = section.name("a flow");
-    let range = section.times("start");
-    let (first, last) = range.map_or((Duration::ZERO, Duration::ZERO), |at| at.value);
+    let starts = Starts::read(section);
     let stop = section.time("stop");
     let count = section.count_or("count") as usize;
-    let stagger = section.time_or("stagger");
     programs::refuse_lone_keys(section);
     let law = senders.laws.read_use(section, senders.defaults);
     let config = section
@@ -43,16 +41,17 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
         .map_or_else(|| senders.transport.clone(), |own| transport::read(&own, senders.transport));
     let app = app(section, &config, senders.duration);
     let lie = lie(section);
+    let (latest, is_random) = starts.latest();
     if let Some(stop) = stop
-        && stop.value <= last
+        && stop.value <= latest
     {
-        let may = if first < last { "may start" } else { "starts" };
-        context
-            .error(stop.span, format!("a flow that {may} at {last} cannot stop at {}", stop.value))
-            .help("`stop` must be later than `start`");
+        let may = if is_random { "may start" } else { "starts" };
+        let message = format!("a flow that {may} at {latest} cannot stop at {}", stop.value);
+        context.error(stop.span, message).help("`stop` must be later than `start`");
     }
     let (Some(from), Some(to)) = (from, to) else { return };
     let pairs = senders.pairs(context, from, to);
+    let pairs = senders.without_exceptions(section, pairs, |pair| *pair);
     if pairs.len().saturating_mul(count) + flows.len() > MOST {
         context
             .error(section.span, format!("more than {MOST} flows"))
@@ -61,6 +60,9 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
     }
     let many = pairs.len() * count > 1;
     warn_of_vain_stagger(section, senders, pairs.len() * count);
+    if !pairs.is_empty() && !senders.net.is_guess {
+        starts.check_count(section, pairs.len() * count);
+    }
     let law = senders.uses.index(law);
     let mut number = 0;
     for (a, b) in pairs {
@@ -79,10 +81,10 @@ fn one(section: &Section<'_>, senders: &mut Senders<'_>, flows: &mut Vec<FlowSpe
                 None => unused(senders, a, b),
             };
             senders.take_name(context, &name, section.span);
-            let later = stagger * number;
-            let start = Time::ZERO + first + later;
-            if last + later >= senders.duration {
-                let never = first + later >= senders.duration;
+            let (first, last, later) = starts.of(number);
+            let start = Time::ZERO + first;
+            if last >= senders.duration {
+                let never = first >= senders.duration;
                 let never = if never { "never starts" } else { "may not start" };
                 context
                     .warning(section.span, format!("the flow {name:?} {never}"))

@@ -1,5 +1,7 @@
 //! `load`: the rate of Poisson arrivals that makes a given load.
 
+use std::collections::BTreeSet;
+
 use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::{Arrivals, Sizes};
 use ratewire_transport::TransportConfig;
@@ -59,9 +61,15 @@ pub(super) fn read(
                 .error(share.span, "`demands` needs between = \"demands\"")
                 .help("demands are of pairs of nodes; for other pairs use `fraction`");
         }
-        let total: f64 = senders.net.demands.iter().map(|(_, _, bps)| bps).sum();
+        // Demands of pairs that `except` leaves out are nobody's.
+        let kept: BTreeSet<_> = flows.pairs.iter().map(|(a, b, _)| (*a, *b)).collect();
+        let is_kept = |pair| !flows.are_demands || kept.contains(&pair);
+        let demands = senders.net.demands.iter().filter(|(a, b, _)| is_kept((*a, *b)));
+        let total: f64 = demands.map(|(_, _, bps)| bps).sum();
         if total == 0.0 {
-            if !senders.net.is_guess {
+            // That `except` leaves nothing has its own error.
+            let is_told = !senders.net.demands.is_empty() && kept.is_empty();
+            if !senders.net.is_guess && !is_told {
                 context
                     .error(share.span, "this topology has no demands")
                     .help("SNDlib and TopoHub files have them; or use `fraction`");

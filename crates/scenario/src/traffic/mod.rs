@@ -10,7 +10,7 @@ pub(crate) mod starts;
 
 pub use load::Load;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_sim::setup::ProgramSpec;
 use ratewire_transport::TransportConfig;
@@ -20,8 +20,8 @@ use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::laws::LawBook;
 use crate::network::routes::Routes;
-use crate::network::{Net, matches};
-use crate::section::At;
+use crate::network::{Among, Net, matches};
+use crate::section::{At, Section};
 use crate::uses::Uses;
 use starts::RandomStart;
 
@@ -66,66 +66,48 @@ impl Senders<'_> {
         Some((message, format!("the {why} of this traffic cannot arrive; add a [[link]]")))
     }
 
-    /// The pairs of nodes that two names or patterns match; notes an error if there are none.
+    /// The pairs of hosts that two names or patterns match; notes an error if there are none.
     fn pairs(&self, context: &Context<'_>, from: At<&str>, to: At<&str>) -> Vec<(usize, usize)> {
+        self.net.pairs(context, from, to, Among::Hosts)
+    }
+
+    /// Leaves out pairs with an end that `except` names; notes an error for a name that no end has,
+    /// and if no pair is left.
+    fn without_exceptions<T>(
+        &self,
+        section: &Section<'_>,
+        pairs: Vec<T>,
+        ends: impl Fn(&T) -> (usize, usize),
+    ) -> Vec<T> {
+        let (Some(except), context) = (section.names("except"), section.context) else {
+            return pairs;
+        };
+        // Without pairs there is an error that says more.
+        if pairs.is_empty() {
+            return pairs;
+        }
         let net = self.net;
-        if !from.value.contains('*') && !to.value.contains('*') {
-            let ends = (net.expect_node(context, from), net.expect_node(context, to));
-            return ends.0.zip(ends.1).into_iter().collect();
-        }
-        if !from.value.contains('*') {
-            let Some(from) = net.expect_node(context, from) else { return Vec::new() };
-            let found = self.hosts(context, to);
-            let others = self.without(context, from, found, to);
-            return others.into_iter().map(|to| (from, to)).collect();
-        }
-        let senders = self.hosts(context, from);
-        if !to.value.contains('*') {
-            let Some(to) = net.expect_node(context, to) else { return Vec::new() };
-            let others = self.without(context, to, senders, from);
-            return others.into_iter().map(|from| (from, to)).collect();
-        }
-        let mut pairs = Vec::new();
-        for sender in senders {
-            let stands_for = matches(from.value, &net.nodes[sender].name).unwrap_or("");
-            let name = to.value.replacen('*', stands_for, 1);
-            if let Some(receiver) = net.expect_node(context, At { value: &name, span: to.span }) {
-                pairs.push((sender, receiver));
+        let has_end = |pair: &T, wanted: &At<&str>| {
+            let (a, b) = ends(pair);
+            [a, b].iter().any(|end| matches(wanted.value, &net.nodes[*end].name).is_some())
+        };
+        for wanted in &except {
+            if !pairs.iter().any(|pair| has_end(pair, wanted)) {
+                let all: BTreeSet<usize> =
+                    pairs.iter().map(&ends).flat_map(<[usize; 2]>::from).collect();
+                let known = all.iter().map(|end| net.nodes[*end].name.as_str());
+                let message = format!("no end of {} is called {:?}", section.title, wanted.value);
+                net.unknown(context, *wanted, message, known);
             }
         }
-        pairs
-    }
-
-    /// The hosts whose names match; notes an error if there are none.
-    fn hosts(&self, context: &Context<'_>, pattern: At<&str>) -> Vec<usize> {
-        let nodes = self.net.nodes.iter().enumerate().filter(|(_, node)| node.is_host);
-        let found: Vec<usize> = nodes
-            .filter(|(_, node)| matches(pattern.value, &node.name).is_some())
-            .map(|(id, _)| id)
-            .collect();
-        if found.is_empty() {
-            let message = format!("no host's name matches {:?}", pattern.value);
-            let known = self.net.nodes.iter().filter(|n| n.is_host).map(|n| n.name.as_str());
-            self.net.unknown(context, pattern, message, known);
+        let is_left = |pair: &T| !except.iter().any(|wanted| has_end(pair, wanted));
+        let left: Vec<T> = pairs.into_iter().filter(is_left).collect();
+        if let (Some(entry), true, false) = (section.get("except"), left.is_empty(), net.is_guess) {
+            context
+                .error(entry.item.span, format!("`except` leaves nothing of {}", section.title))
+                .help("an exception leaves out the pairs of nodes with an end of this name: name fewer");
         }
-        found
-    }
-
-    /// The nodes in `found` other than `end`; notes an error if `end` is the only one.
-    fn without(
-        &self,
-        context: &Context<'_>,
-        end: usize,
-        mut found: Vec<usize>,
-        pattern: At<&str>,
-    ) -> Vec<usize> {
-        if found == [end] && !self.net.is_guess {
-            let name = &self.net.nodes[end].name;
-            let message = format!("{:?} is {name:?} alone, the other end", pattern.value);
-            context.error(pattern.span, message).help("name two different nodes");
-        }
-        found.retain(|node| *node != end);
-        found
+        left
     }
 
     /// Takes a name; notes an error if it is taken.

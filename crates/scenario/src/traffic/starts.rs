@@ -1,8 +1,77 @@
-//! Random starts of flows.
+//! Starts of listed flows: equal, staggered, listed one by one, or random.
 
 use ratewire_net::random;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
+
+use crate::document::Value;
+use crate::section::Section;
+
+/// The starts that a `[[flow]]` table gives its flows.
+pub(super) struct Starts {
+    /// First and last possible start: one for all flows, or one a flow.
+    times: Vec<(Duration, Duration)>,
+    /// Whether each flow has its own.
+    are_listed: bool,
+    stagger: Duration,
+}
+
+impl Starts {
+    /// Reads `start` and `stagger`.
+    pub fn read(section: &Section<'_>) -> Starts {
+        let times = section.times("start").map(|at| at.value);
+        let entry = section.get("start");
+        let are_listed = entry.is_some_and(|entry| matches!(entry.item.value, Value::List(_)));
+        let stagger = section.time("stagger");
+        if let (Some(stagger), true) = (stagger, are_listed) {
+            section
+                .context
+                .error(stagger.span, "`stagger` and a list of starts exclude each other")
+                .help("a list gives each flow its start: leave `stagger` out");
+        }
+        // A list with an error may be of any length.
+        let are_listed = are_listed && times.is_some();
+        let stagger = section.time_or("stagger");
+        Starts {
+            times: times.unwrap_or(vec![(Duration::ZERO, Duration::ZERO)]),
+            are_listed,
+            stagger,
+        }
+    }
+
+    /// Notes an error if there is a list whose length is not the number of flows.
+    pub fn check_count(&self, section: &Section<'_>, flows: usize) {
+        if let Some(entry) = section.get("start").filter(|_| self.are_listed)
+            && self.times.len() != flows
+        {
+            let counted =
+                |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+            let (times, flows) = (counted(self.times.len(), "start"), counted(flows, "flow"));
+            section
+                .context
+                .error(
+                    entry.item.span,
+                    format!("`start` lists {times}, and the table makes {flows}"),
+                )
+                .help("list one start a flow, in the order of the hosts in the topology");
+        }
+    }
+
+    /// First and last possible start of a flow of the table, by its number from 0, and its distance
+    /// from the starts of the first.
+    pub fn of(&self, number: usize) -> (Duration, Duration, Duration) {
+        let at = if self.are_listed { number } else { 0 };
+        let (first, last) = self.times.get(at).copied().unwrap_or_default();
+        let later = self.stagger * number as u64;
+        (first + later, last + later, later)
+    }
+
+    /// The latest possible start without `stagger`, and whether it is one of a range.
+    pub fn latest(&self) -> (Duration, bool) {
+        let latest = self.times.iter().max_by_key(|(_, last)| *last).copied().unwrap_or_default();
+        (latest.1, latest.0 < latest.1)
+    }
+}
 
 /// A flow whose `start` is a range.
 #[derive(Clone, Copy, Debug)]

@@ -52,9 +52,9 @@ fn hosts_have_jitter_and_ports_random_clocks_unless_a_scenario_says_otherwise() 
 fn a_range_needs_two_times_in_order() {
     for (range, says, help) in [
         ("100 ms .. 10 ms", "`start`: a range from 100 ms to 10 ms is empty", "the earlier time"),
-        ("0 s .. 5", "`start`: ", "or a range of times such as \"0 s .. 100 ms\""),
-        ("1 s .. 2 sec", "`start`: ", "or a range of times such as \"0 s .. 100 ms\""),
-        ("..", "`start`: ", "or a range of times such as \"0 s .. 100 ms\""),
+        ("0 s .. 5", "`start`: ", "a range of times such as \"0 s .. 100 ms\""),
+        ("1 s .. 2 sec", "`start`: ", "a range of times such as \"0 s .. 100 ms\""),
+        ("..", "`start`: ", "a range of times such as \"0 s .. 100 ms\""),
     ] {
         let said = refused(&dumbbell(&format!("{}start = \"{range}\"", flow())));
         assert!(said.contains(says) && said.contains(help), "{range}: {said}");

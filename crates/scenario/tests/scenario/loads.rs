@@ -3,7 +3,7 @@
 use ratewire_scenario::Load;
 use ratewire_sim::setup::Arrivals;
 
-use crate::common::{dumbbell, scenario, setup};
+use crate::common::{dumbbell, parse_with, scenario, setup, shown};
 
 #[test]
 fn load_is_of_a_link_with_headers() {
@@ -34,4 +34,27 @@ fn half_the_flows_make_half_the_load() {
         assert_eq!(alike, others);
         assert_eq!(setup.network.links[link.index()].name, "hop1");
     }
+}
+
+#[test]
+fn demands_of_exceptions_are_left_out_of_the_load() {
+    let file = "{\"directed\": false, \"multigraph\": false, \
+        \"graph\": {\"demands\": {\"0\": {\"1\": 1000, \"2\": 3000}}}, \
+        \"nodes\": [{\"id\": 0, \"name\": \"a\", \"pos\": [8, 47]}, {\"id\": 1, \"name\": \"b\", \"pos\": [8, 48]}, \
+        {\"id\": 2, \"name\": \"c\", \"pos\": [8, 49]}], \
+        \"links\": [{\"source\": 0, \"target\": 1, \"dist\": 100}, {\"source\": 1, \"target\": 2, \"dist\": 100}]}";
+    let rate = |except: &str| {
+        let text = format!(
+            "duration = \"2 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n\
+             link = {{ rate = \"10 Mbit/s\" }}\n[[traffic]]\nbetween = \"demands\"\n{except}\n\
+             sizes = {{ fixed = \"1 KB\" }}\nload = {{ demands = 0.5 }}\n"
+        );
+        let scenario =
+            parse_with(&text, &[("g", file)]).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let setup = scenario.setup(None, None).unwrap();
+        let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
+        rate / setup.traffic[0].pairs.len() as f64
+    };
+    // Of demands of 1000 and 3000 for two pairs, the first is left: 4000 / 2 is twice that.
+    assert!((rate("") - 2.0 * rate("except = \"c\"")).abs() < 1e-6 * rate(""));
 }

@@ -209,6 +209,48 @@ fn flows_by_pattern_and_number() {
 }
 
 #[test]
+fn flows_with_exceptions() {
+    let more = |text: &str| dumbbell(text).replace("kind", "pairs = 4\nkind");
+    let pairs = |except: &str| -> Vec<String> {
+        let text = more(&format!("[[flow]]\nfrom = \"s*\"\nto = \"d*\"\nexcept = {except}"));
+        setup(&text).flows.iter().map(|flow| flow.name.clone()).collect()
+    };
+    assert_eq!(pairs("[\"s3\"]"), ["s1->d1", "s2->d2", "s4->d4"]);
+    assert_eq!(pairs("[\"s1\", \"d4\"]"), ["s2->d2", "s3->d3"]);
+    assert_eq!(pairs("\"*2\""), ["s1->d1", "s3->d3", "s4->d4"]);
+    let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }\n\
+        except = \"s2\"\nbetween = ";
+    let pairs = |between: &str| setup(&more(&format!("{traffic}{between}"))).traffic[0].pairs.len();
+    assert_eq!(pairs("\"pairs\""), 3);
+    // Of eight hosts, seven send to six others.
+    assert_eq!(pairs("\"all\""), 42);
+    assert_eq!(pairs("[[\"s*\", \"d*\"]]"), 3);
+}
+
+#[test]
+fn a_list_of_starts_gives_each_flow_its_own() {
+    let starts = |text: &str| -> Vec<f64> {
+        let text = format!("[[flow]]\nfrom = \"s*\"\nto = \"d*\"\n{text}");
+        let text = dumbbell(&text).replace("kind", "pairs = 3\nkind");
+        setup(&text).flows.iter().map(|flow| flow.start.secs()).collect()
+    };
+    assert_eq!(starts("start = [\"0 s\", \"2 s\", \"500 ms\"]"), [0.0, 2.0, 0.5]);
+    let text = "count = 2\nexcept = \"s2\"\nstart = [\"1 s\", \"2 s\", \"3 s\", \"4 s\"]";
+    assert_eq!(starts(text), [1.0, 2.0, 3.0, 4.0]);
+    let drawn = starts("start = [\"0 s\", \"2 s .. 4 s\", \"5 s\"]");
+    assert_eq!((drawn[0], drawn[2]), (0.0, 5.0));
+    assert!(drawn[1] > 2.0 && drawn[1] < 4.0, "{drawn:?}");
+    // Not the first flow decides, but each of its own.
+    let text =
+        dumbbell("[[flow]]\nfrom = \"s1\"\nto = \"d1\"\ncount = 2\nstart = [\"0 s\", \"11 s\"]");
+    let warned = shown(&scenario(&text).warnings);
+    assert!(
+        warned.contains("\"s1->d1#2\" never starts") && !warned.contains("\"s1->d1\""),
+        "{warned}"
+    );
+}
+
+#[test]
 fn the_effective_text_has_the_values_that_were_set() {
     let set = |values: &[(&str, &str)]| {
         let all: Vec<_> = values.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
@@ -338,6 +380,33 @@ fn the_design_s_own_scenario() {
 }
 
 #[test]
+fn a_custom_network_of_patterns() {
+    let text = "duration = \"10 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"custom\"\n\
+        [[node]]\nname = \"s*\"\ncount = 3\n[[node]]\nname = \"d*\"\ncount = 3\n\
+        [[node]]\nname = \"r*\"\ncount = 2\nhost = false\n\
+        [[link]]\nbetween = [\"s*\", \"r1\"]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+        [[link]]\nfrom = \"r2\"\nto = \"d*\"\nrate = \"1 Gbit/s\"\ndelay = \"2 ms\"\nname = \"last\"\n\
+        [[link]]\nbetween = [\"r1\", \"r2\"]\nrate = \"10 Mbit/s\"\ndelay = \"3 ms\"\n\
+        [[link]]\nbetween = [\"s*\", \"d*\"]\nrate = \"1 Mbit/s\"\ndelay = \"9 s\"\nname = \"side\"\n\
+        [[flow]]\nfrom = \"s*\"\nto = \"d*\"\n";
+    let setup = setup(text);
+    let nodes = &setup.network.nodes;
+    let names: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
+    assert_eq!(names, ["s1", "s2", "s3", "d1", "d2", "d3", "r1", "r2"]);
+    assert_eq!(nodes.iter().filter(|node| node.is_host).count(), 6);
+    let shown = |link: &ratewire_net::spec::LinkSpec| {
+        let end = |id: ratewire_net::spec::NodeId| names[id.index()];
+        format!("{} {} {}", link.name, end(link.from), end(link.to))
+    };
+    let links: Vec<String> = setup.network.links.iter().map(shown).collect();
+    assert_eq!(links[..3], ["s1->r1 s1 r1", "r1->s1 r1 s1", "s2->r1 s2 r1"]);
+    assert_eq!(links[6..9], ["last.1 r2 d1", "last.2 r2 d2", "last.3 r2 d3"]);
+    assert_eq!(links[11..13], ["side.1 s1 d1", "side.1.reverse d1 s1"]);
+    assert_eq!(links.len(), 6 + 3 + 2 + 6);
+    assert_eq!(setup.flows.len(), 3);
+}
+
+#[test]
 fn links_of_a_topology_can_be_changed() {
     let change = "[[link]]\nname = \"*->r1\"\ndelay = \"7 ms\"\n[[link]]\nname = \"bottleneck\"\n\
                   queue = \"30 packets\"\nreverse = { rate = \"1 Mbit/s\" }";
@@ -409,5 +478,26 @@ fn a_dumbbell_is_drawn_at_least_as_wide_as_high() {
         let (first, last) = (at("s1"), at(&format!("d{pairs}")));
         assert!(last.0 - first.0 >= first.1 - last.1, "{pairs}");
         assert!(at("r2").0 - at("r1").0 >= (first.1 - last.1) / 3.0, "{pairs}");
+    }
+}
+
+#[test]
+fn names_with_arrows_need_no_quotes() {
+    let more = "[[flow]]\nfrom = \"s*\"\nto = \"d*\"\n[[link]]\nname = \"s2:r1\"\ndelay = \"9 ms\"\n\
+        [[expect]]\nmetric = \"goodput\"\nflow = FLOW\nmin = \"1 bit/s\"\n";
+    let text = dumbbell(more).replace("kind", "pairs = 3\nkind");
+    for (flow, target) in [("\"s1-d1\"", "s1-d1"), ("[\"s1:d1\", \"*-d2\"]", "s1:d1, *-d2")] {
+        let scenario = scenario(&text.replace("FLOW", flow));
+        assert_eq!(scenario.expectations[0].target, target);
+        let setup = scenario.setup(None, None).unwrap();
+        assert_eq!(link(&setup, "s2->r1").delay.secs(), 0.009);
+        let set = |path: &str| {
+            let set = scenario.with_overrides(&[(path.to_string(), "7 ms".to_string())]).unwrap();
+            link(&set.setup(None, None).unwrap(), "s2->r1").delay.secs()
+        };
+        assert_eq!(
+            ["link.s2->r1.delay", "link.s2-r1.delay", "link.s2:r1.delay"].map(set),
+            [0.007; 3]
+        );
     }
 }
