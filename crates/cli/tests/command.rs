@@ -401,7 +401,7 @@ fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
     for (why, says) in [
         ("s1->d1", "write FLOW@TIME"),
         ("s9@1s", "known: s1->d1, s2->d2"),
-        ("s1-d1@1s", "did you mean \"s1->d1\"?"),
+        ("s1-d9@1s", "did you mean \"s1->d1\"?"),
         ("s1->d1@1", "has no unit"),
         ("s1->d1@3s", "the run ends at 2 s"),
     ] {

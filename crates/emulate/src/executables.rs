@@ -42,7 +42,8 @@ fn needed(setup: &Setup) -> BTreeMap<&str, &str> {
 fn first(run: &str) -> Option<&str> {
     let word = run.split_whitespace().find(|word| *word != "exec")?;
     let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "_-.+".contains(c));
-    (is_plain && !run.contains("||")).then_some(word)
+    let goes_on = run.trim().replace("&&", " ").contains(['|', '&', ';', '\n']);
+    (is_plain && !word.starts_with('-') && !goes_on).then_some(word)
 }
 
 /// What the shell of programs finds by this name.
@@ -62,7 +63,10 @@ mod tests {
     fn a_command_begins_with_its_executable_where_that_is_plain() {
         assert_eq!(first("iperf3 -s"), Some("iperf3"));
         assert_eq!(first(" exec python3.11 -m http.server"), Some("python3.11"));
-        for unknown in ["", "./server", "A=1 iperf3", "(a; b)", "$SERVER", "iperf3 -s || nc -l 1"] {
+        assert_eq!(first("curl http://d1/ && cmp a b"), Some("curl"));
+        let goes_on = ["iperf3 -s || nc -l 1", "a; b", "a & b", "a\nb", "a | b", "exec -a b a"];
+        let others = ["", "./server", "A=1 iperf3", "(a; b)", "$SERVER"];
+        for unknown in goes_on.into_iter().chain(others) {
             assert_eq!(first(unknown), None, "{unknown}");
         }
     }

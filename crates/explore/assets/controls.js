@@ -1,7 +1,7 @@
-// Controls of a scenario's values. A slider is a list of texts: units are the server's business.
+// Controls of a scenario's values. A slider is a list of texts, which the server makes: it knows the units.
 
 // Makes the controls in `box`. `changed(path, value)` is called with null where the scenario's own value returns,
-// and with `soon` while a slider still moves.
+// and with `isMoving` while a slider still moves.
 function controlsIn(box, changed) {
   const rows = new Map();
   const sections = new Map();
@@ -32,6 +32,11 @@ function controlsIn(box, changed) {
     const back = Object.assign(document.createElement("button"), { type: "button", textContent: "↺", title: "As the scenario has it" });
     back.setAttribute("aria-label", path + " as the scenario has it");
     element.append(label, field, back);
+    // A value that is refused can be taken back, too.
+    const change = (value, isMoving) => {
+      element.classList.toggle("changed", value !== null);
+      changed(path, value, isMoving);
+    };
     let slider = null;
     if (form === "slider") {
       slider = Object.assign(document.createElement("input"), { type: "range", min: 0, max: steps.length - 1 });
@@ -40,13 +45,13 @@ function controlsIn(box, changed) {
       const take = (isMoving) => {
         field.value = steps[slider.value];
         slider.setAttribute("aria-valuetext", field.value);
-        changed(path, field.value, isMoving);
+        change(field.value, isMoving);
       };
       slider.addEventListener("input", () => take(true));
       slider.addEventListener("change", () => take(false));
     }
-    field.addEventListener("change", () => changed(path, field.value, false));
-    back.addEventListener("click", () => changed(path, null, false));
+    field.addEventListener("change", () => change(field.value, false));
+    back.addEventListener("click", () => change(null, false));
     const set = (value, isChanged) => {
       // What is being typed is not replaced.
       if (field !== document.activeElement || isChoice) field.value = value;

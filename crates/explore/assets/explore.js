@@ -18,6 +18,10 @@ find(".about").textContent = start.about ?? "";
 const post = (path, options = {}) => fetch(path + "?token=" + encodeURIComponent(token), { method: "POST", ...options });
 let request = null;
 let timer = 0;
+// What the last request asked for. The same is not asked again: releasing a slider changes nothing.
+let asked = null;
+// A key that was added, until a run has understood it.
+let added = null;
 // A slider that moves asks when it rests for a moment.
 const MOMENT = 120;
 
@@ -28,6 +32,9 @@ function askSoon() {
 
 async function ask() {
   clearTimeout(timer);
+  const now = JSON.stringify([[...values], laws]);
+  if (now === asked) return;
+  asked = now;
   request?.abort();
   const mine = new AbortController();
   request = mine;
@@ -45,9 +52,13 @@ async function ask() {
       if (mine !== request) return;
       isTold = take(JSON.parse(line)) || isTold;
     }
-    if (mine === request && !isTold) say("the run was ended; another page may have begun one", null);
+    if (mine === request && !isTold) {
+      asked = null;
+      say("the run was ended; another page may have begun one", null);
+    }
   } catch (error) {
     if (mine === request && error.name !== "AbortError") {
+      asked = null;
       say("no answer: start ratewire explore again", null);
       throw error;
     }
@@ -85,6 +96,10 @@ function say(text, percent) {
 }
 
 function refuse({ text, paths }) {
+  asked = null;
+  // It has no control by which it could be taken back.
+  if (added != null) values.delete(added);
+  added = null;
   const box = find(".wrong");
   box.textContent = text;
   box.hidden = false;
@@ -95,6 +110,7 @@ function refuse({ text, paths }) {
 
 function understood({ controls: { shown, open }, command, toml, warnings }) {
   find(".wrong").hidden = true;
+  added = null;
   controls.show(shown, values);
   offer(open);
   find(".command").textContent = command;
@@ -152,18 +168,25 @@ adding.addEventListener("input", () => {
   find(".meaning").textContent = key?.about ?? "";
 });
 adding.addEventListener("change", () => {
-  const [path, value] = adding.value.split("=").map((part) => part.trim());
+  const at = adding.value.indexOf("=");
+  const path = (at < 0 ? adding.value : adding.value.slice(0, at)).trim();
+  const value = at < 0 ? undefined : adding.value.slice(at + 1).trim();
   const key = openKeys.get(path);
   if (!path) return;
   // A path that is not listed needs its value: bottleneck.rate=10M.
   if (!key && !value) return refuse({ text: `no key ${path} is listed; write ${path}=VALUE to set it all the same`, paths: [] });
+  if (!values.has(path)) added = path;
   values.set(path, value ?? key.value);
   adding.value = "";
   find(".meaning").hidden = true;
   ask();
 });
 
-find(".stop").addEventListener("click", () => post("/stop"));
+find(".stop").addEventListener("click", () => {
+  // What a stopped run has not measured can be asked for again.
+  asked = null;
+  post("/stop").catch(() => say("no answer: start ratewire explore again", null));
+});
 for (const button of document.querySelectorAll(".copy button")) {
   button.addEventListener("click", async () => {
     const code = button.parentElement.querySelector("code");

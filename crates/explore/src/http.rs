@@ -172,7 +172,8 @@ type Answered = Response<Either<Full<Bytes>, Lines>>;
 async fn respond(site: &Site, request: Request<Incoming>) -> Answered {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     if !is_own_host(host, site.address) || !site.token.is_in(request.uri()) {
-        let text = "open the address that `ratewire explore` has printed, with its token\n";
+        let text = "open the address that `ratewire explore` has printed, with its token, by an IP address \
+                    or as localhost\n";
         return whole(StatusCode::FORBIDDEN, PLAIN, text.into());
     }
     let (method, path) = (request.method().clone(), request.uri().path().to_string());

@@ -2,6 +2,7 @@
 
 use ratewire_report::Sweep;
 use ratewire_report::html::{self, LivePage, SweepExtra};
+use ratewire_scenario::whole_path;
 use serde_json::{Value, json};
 
 use crate::subject::Explored;
@@ -32,11 +33,21 @@ pub(crate) fn of_scenario(explored: &Explored) -> String {
         |name: &String| scenario.known_laws().find(name).map_or("a variant", |law| law.title);
     let laws: Vec<Value> =
         listed.iter().map(|name| json!({ "name": name, "title": title(name) })).collect();
+    // A control knows one spelling of its path.
+    let settings = scenario.with_overrides(&explored.values).map(|own| own.settings(ticked));
+    let given = settings.map_or_else(|_| Vec::new(), |settings| settings.given);
+    let spelt = |path: &String| {
+        let whole = whole_path(path);
+        let own = given.iter().find(|setting| whole_path(&setting.path) == whole);
+        own.map_or_else(|| path.clone(), |setting| setting.path.clone())
+    };
+    let values: Vec<(String, &String)> =
+        explored.values.iter().map(|(path, value)| (spelt(path), value)).collect();
     let start = json!({
         "title": scenario.name,
         "file": explored.file,
         "about": scenario.description,
-        "values": explored.values,
+        "values": values,
         "laws": ticked,
         "known": laws,
     });
@@ -94,5 +105,19 @@ mod tests {
             .collect();
         assert_eq!(known[..3], ["xcp", "cubic", "rcp"]);
         assert_eq!(known.iter().filter(|name| **name == "xcp").count(), 1);
+    }
+
+    #[test]
+    fn values_are_spelt_as_their_controls() {
+        let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
+                    bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
+        let explored = Explored {
+            experiment: Experiment::parse("one.toml", text).expect("a scenario"),
+            file: "one.toml".into(),
+            values: vec![("topology.bottleneck.rate".into(), "5 Mbit/s".into())],
+            laws: Vec::new(),
+            listener: Arc::new(()),
+        };
+        assert!(of_scenario(&explored).contains(r#"[["bottleneck.rate","5 Mbit/s"]]"#));
     }
 }

@@ -24,7 +24,7 @@ pub struct Running<'a> {
 impl Running<'_> {
     /// Name among the runs of the scenario: `xcp, seed 1`.
     pub fn name(&self) -> String {
-        name_of_run(&self.info.law, self.info.world, self.info.seed)
+        name_of_run(&self.info.laws_name(), self.info.world, self.info.seed)
     }
 }
 

@@ -9,14 +9,16 @@ function earlierRun({ data, before, state, on, strokeOf }) {
     const now = data.groups.findIndex((group) => group.name === before.groups[g].name);
     return now >= 0 && on[now];
   };
-  // The series of a plot, each with the panel that it was in; none where the plot is of a link that there was not.
+  // The series of a plot, each with the panel that it was in. Without the plot's link in the earlier run there is none.
   function seriesOf(key) {
     const plot = plots.get(key);
     if (!plot) return [];
     const link = before.links.findIndex((one) => one.name === data.links[state.link]?.name);
     if (plot.of === "link" && link < 0) return [];
     const figure = timedFigure(before, plot, link, state.panels, isOn);
-    return (figure?.panels ?? []).flatMap(({ title, series }) => series.map((one) => ({ ...one, panel: title })));
+    // A band would look like a second line.
+    const lines = (series) => series.filter((one) => one.kind !== "band");
+    return (figure?.panels ?? []).flatMap(({ title, series }) => lines(series).map((one) => ({ ...one, panel: title })));
   }
   // Those of the series that belong behind a panel of a figure.
   const within = (all, panel, figure) =>

@@ -154,14 +154,14 @@ pub(crate) fn worlds(runs: &[Run]) -> String {
     worlds.join(", ")
 }
 
-/// A label for each run: its law, with the world if runs are of several worlds, and with the seed
+/// A label for each run: its laws, with the world if runs are of several worlds, and with the seed
 /// or a number if the law ran more than once in that world.
 pub(crate) fn labels(runs: &[Run]) -> Vec<String> {
     let several_worlds = runs.iter().any(|run| run.info.world != runs[0].info.world);
-    let law = |run: &Run| match (run.info.law.as_str(), several_worlds) {
-        ("", _) => "run".to_string(),
+    let law = |run: &Run| match (run.info.laws_name(), several_worlds) {
+        (law, _) if law.is_empty() => "run".to_string(),
         (law, true) => format!("{law} ({}d)", run.info.world),
-        (law, false) => law.to_string(),
+        (law, false) => law,
     };
     let laws: Vec<String> = runs.iter().map(law).collect();
     let label = |i: usize| {
@@ -262,5 +262,11 @@ mod tests {
             ["a (simulated) (seed 1)", "a (simulated) (seed 2)", "b (emulated)"]
         );
         assert_eq!(labels(&runs[2..]), ["b"]);
+        let flow = |law: &str| crate::FlowInfo { law: law.into(), ..crate::FlowInfo::default() };
+        let mut mixed = run("b", 1, &[], &[]);
+        mixed.info.flows = ["a", "b", "a"].map(flow).into();
+        assert_eq!(labels(&[mixed.clone()]), ["b+a"]);
+        mixed.info.flows.remove(1);
+        assert_eq!(labels(&[mixed]), ["a"]);
     }
 }

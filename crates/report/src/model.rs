@@ -361,4 +361,21 @@ impl RunInfo {
     pub fn node_name(&self, index: u32) -> &str {
         self.topology.nodes.get(index as usize).map_or("?", |n| n.name.as_str())
     }
+
+    /// The laws of the run's flows and arriving traffic, each once, the run's own first:
+    /// `bbr+cubic`. Without flows, the run's own.
+    pub fn laws_name(&self) -> String {
+        let of_flows = self.flows.iter().map(|flow| &flow.law);
+        let obeyed = || of_flows.clone().chain(self.traffic.iter().map(|class| &class.law));
+        let mut laws: Vec<&str> = Vec::new();
+        for law in obeyed().filter(|law| **law == self.law).chain(obeyed()) {
+            if !laws.contains(&law.as_str()) {
+                laws.push(law);
+            }
+        }
+        match laws.as_slice() {
+            [] => self.law.clone(),
+            laws => laws.join("+"),
+        }
+    }
 }

@@ -24,8 +24,8 @@ pub(crate) struct Args {
     /// Values that are set at the beginning: bottleneck.rate=10Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Address of this machine to listen on. Another than loopback lets other machines open the
-    /// page, over plain HTTP
+    /// Address of this machine to listen on. An address that is not loopback lets other machines
+    /// open the page, over plain HTTP
     #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
     listen: IpAddr,
     /// Port to listen on; 0 takes any that is free
@@ -44,7 +44,8 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     let subject = subject(args)?;
     if !args.listen.is_loopback() {
         tell!(
-            "warning: whoever can read the network's packets can read the page's token\n  \
+            "warning: whoever can read the network's packets can read the page's token, and with it \
+             files that keys of a scenario name\n  \
              help: leave out --listen, and reach the page by `ssh -L`"
         );
     }

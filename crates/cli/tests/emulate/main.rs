@@ -24,8 +24,8 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use serde_json::Value;
 
 use lab::{
-    DUMBBELL, Lab, ONE_FLOW, Shared, TWO_FLOWS, drops, is_on_time, link, number, off_by_lateness,
-    ratewire, sh,
+    DUMBBELL, LATE, Lab, ONE_FLOW, Shared, TWO_FLOWS, drops, is_on_time, link, number,
+    off_by_lateness, ratewire, sh,
 };
 
 #[test]
@@ -206,7 +206,7 @@ run  = "iperf3 -c d1 -t 3 --json"
 name   = "download"
 from   = "d2"
 to     = "s2"
-run    = "curl -sS -o {folder}/got http://d2/file && cmp {folder}/got {folder}/html/file && git clone -q http://d2/repo.git {folder}/cloned && cmp {folder}/cloned/file {folder}/html/file && echo all is there"
+run    = "curl -sS -o {folder}/got http://d2/file && cmp {folder}/got {folder}/html/file && rm -rf {folder}/cloned && git clone -q http://d2/repo.git {folder}/cloned && cmp {folder}/cloned/file {folder}/html/file && echo all is there"
 run_at = "to"
 start  = "500 ms"
 
@@ -250,7 +250,8 @@ fn ctrl_c_keeps_what_was_measured() {
     nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).expect("it runs");
     let done = running.wait_with_output().expect("it ends");
     let said = String::from_utf8_lossy(&done.stderr);
-    assert_eq!(done.status.code(), Some(130), "{said}");
+    // A busy machine may have been late.
+    assert!([Some(130), Some(LATE)].contains(&done.status.code()), "{said}");
     assert!(said.contains("the results of cubic (emulated), seed 1 are partial: "), "{said}");
     let summary = std::fs::read(out.join("summary.json")).expect("a summary");
     let summary: Value = serde_json::from_slice(&summary).expect("JSON");

@@ -61,7 +61,8 @@ impl Controls {
         // Laws have boxes.
         let given = settings.given.iter().filter(|setting| setting.path != "law");
         let mut shown = Vec::new();
-        let mut open: Vec<OpenKey> = Vec::new();
+        // Keys that the scenario leaves open come first: values without a control may be many.
+        let mut open: Vec<OpenKey> = settings.open.iter().map(open_key).collect();
         for setting in given {
             if shown.len() < MOST || set.contains(&whole_path(&setting.path)) {
                 shown.push(control(setting));
@@ -77,7 +78,6 @@ impl Controls {
             (EXPECTATIONS, _) => 3,
             _ => 2,
         });
-        open.extend(settings.open.iter().map(open_key));
         open.truncate(MOST_OPEN);
         Controls { shown, open }
     }

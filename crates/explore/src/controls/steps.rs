@@ -1,5 +1,7 @@
 //! Steps of a slider: values around a number, in its own unit.
 
+use std::ops::RangeInclusive;
+
 /// Preferred numbers of a decade (ISO 3, R20): neighbours differ by about an eighth.
 const PREFERRED: [f64; 20] = [
     1.0, 1.12, 1.25, 1.4, 1.6, 1.8, 2.0, 2.24, 2.5, 2.8, 3.15, 3.55, 4.0, 4.5, 5.0, 5.6, 6.3, 7.1,
@@ -7,6 +9,9 @@ const PREFERRED: [f64; 20] = [
 ];
 /// Ratio of the slider's ends to the value.
 const REACH: f64 = 10.0;
+/// Numbers that have a slider. Others are no quantities of a network, and the largest have no end
+/// of decades.
+const SLIDING: RangeInclusive<f64> = 1e-12..=1e15;
 
 /// Numbers that a key allows.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +44,9 @@ pub(super) fn steps(text: &str, range: Range) -> Vec<String> {
     // Half a packet and half a byte are no sizes.
     let is_whole = range.is_whole || ["packets", "packet", "B"].contains(&unit.trim());
     let middle = if value > 0.0 { value } else { 1.0 };
+    if !SLIDING.contains(&middle) {
+        return Vec::new();
+    }
     let (low, high) = ((middle / REACH).max(range.min), (middle * REACH).min(range.max));
     let ends = [range.min, range.max].into_iter().filter(|end| *end == 0.0 || *end == high);
     let mut all: Vec<(f64, String)> = ends.map(|end| (end, number(end))).collect();
@@ -99,20 +107,37 @@ mod tests {
 
     #[test]
     fn what_is_no_quantity_has_no_steps() {
-        for text in ["unlimited", "[1, 2]", "-3", "5 s .. 30 s", "", ".", "1.2.3", "{ a = 1 }"] {
+        for text in [
+            &"9".repeat(309),
+            "1000000000000000000",
+            "unlimited",
+            "[1, 2]",
+            "-3",
+            "5 s .. 30 s",
+            "",
+            ".",
+            "1.2.3",
+            "{ a = 1 }",
+        ] {
             assert!(steps(text, Range::POSITIVE).is_empty(), "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn steps_rise_and_have_the_value(value in 0.000_001..1e12_f64, whole in any::<bool>()) {
+        fn steps_rise_and_have_the_value(value in SLIDING, whole in any::<bool>()) {
             let text = if whole { format!("{}", value.ceil()) } else { format!("{value}") };
             let all = steps(&text, Range { is_whole: whole, ..Range::POSITIVE });
             prop_assert!(all.contains(&text), "{:?}", all);
             let numbers: Vec<f64> = all.iter().map(|step| step.parse().unwrap()).collect();
             prop_assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{:?}", numbers);
             prop_assert!(all.len() < 60);
+        }
+
+        #[test]
+        fn every_number_has_few_steps(value in any::<f64>(), whole in any::<bool>()) {
+            let all = steps(&format!("{}", value.abs()), Range { is_whole: whole, ..Range::POSITIVE });
+            prop_assert!(all.len() < 60 && all.iter().all(|step| step.len() < 30), "{:?}", all);
         }
     }
 }

@@ -47,7 +47,7 @@ impl Run {
 
     /// Name among the runs of the scenario: `xcp, seed 1`.
     pub fn name(&self) -> String {
-        name_of_run(self.law(), self.world(), self.seed())
+        name_of_run(&self.report.info.laws_name(), self.world(), self.seed())
     }
 
     /// Seed of all random streams.
@@ -174,7 +174,7 @@ fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> CheckedExpectat
         None => verdict.measured_text.clone(),
     };
     CheckedExpectation {
-        law: verdict.law.clone(),
+        law: run.info.laws_name(),
         seed: run.summary.seed,
         world: run.summary.world,
         claim: verdict.claim.clone(),

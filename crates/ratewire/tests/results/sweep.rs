@@ -138,10 +138,16 @@ fn runs_that_cannot_be_kept_are_results_nevertheless() {
     let swept = sweep().folder(root.path());
     let planned = swept.plan().unwrap();
     let ready = planned.open().unwrap();
-    std::fs::remove_dir(root.path().join("runs")).unwrap();
+    let runs = root.path().join("runs");
+    std::fs::remove_dir(&runs).unwrap();
+    std::fs::write(&runs, "a file in the way").unwrap();
     let results = ready.run(&());
     assert_eq!((results.sweep().runs.len(), results.failures().len()), (12, 0));
-    assert!(matches!(results.unwritten(), Some(Error::Write { .. })), "{:?}", results.unwritten());
+    assert!(
+        matches!(results.unwritten(), Some(Error::Refused { .. })),
+        "{:?}",
+        results.unwritten()
+    );
 }
 
 #[test]

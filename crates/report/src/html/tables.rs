@@ -5,7 +5,8 @@ use super::table::{more, table};
 use super::text::{escape, name};
 use crate::figure::{NONE, bytes, count, mean, percent, rate, seconds};
 use crate::figures::{FIGURES, Reading};
-use crate::{FlowSummary, Headline, LinkSummary, Run};
+use crate::summary::LawTotals;
+use crate::{FlowSummary, Headline, LinkSummary, Run, Summary};
 
 /// Rows of flows and of links over all runs together.
 const ROWS: usize = 800;
@@ -32,6 +33,7 @@ pub(super) fn tables(runs: &[Run], groups: &Groups) -> String {
         };
         let label = name(&label);
         out.push_str(&format!("<details{flows_open}><summary>{chip}{label}: flows</summary>\n"));
+        out.push_str(&by_law(&run.summary));
         out.push_str(&flows(&run.summary.flows, limit));
         out.push_str(&format!(
             "</details>\n<details{links_open}><summary>{chip}{label}: links</summary>\n"
@@ -70,6 +72,21 @@ fn laws(runs: &[Run]) -> String {
 
 /// Title of the column of packets that policers corrected or dropped, shown if there are any.
 const CLAMPS: &str = "Clamps";
+
+/// Totals of each law, where flows obey several.
+fn by_law(summary: &Summary) -> String {
+    let all = summary.totals_by_law();
+    if all.is_empty() {
+        return String::new();
+    }
+    let rows = all.into_iter().map(|totals| {
+        let LawTotals { law, flows, goodput_bps, share, retransmitted_packets } = totals;
+        let (flows, again) = (count(flows as u64), count(retransmitted_packets));
+        vec![law.to_string(), flows, rate(goodput_bps), percent(share), again]
+    });
+    let head = ["Law", "Flows", "Goodput, together", "Share", "Packets again"];
+    table("Listed flows of each law, together", &head, rows)
+}
 
 fn flows(all: &[FlowSummary], limit: usize) -> String {
     let mut head = vec![

@@ -8,9 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::figure::{bytes, plural};
 use crate::{FidelitySummary, QueueLimit, RunInfo, World};
 
+mod laws;
 mod overlay;
 mod traffic;
 
+pub(crate) use laws::LawTotals;
 pub use overlay::{ConnectionSummary, GroupSummary, OverlaySummary};
 pub use traffic::TrafficSummary;
 

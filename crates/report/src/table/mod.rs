@@ -9,6 +9,7 @@ mod wrap;
 use crate::figure::{clip, count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
 use crate::headline::{bottleneck_label_of, labels};
+use crate::summary::LawTotals;
 use crate::{Basis, CheckedExpectation, Headline, Run, Verdict};
 pub use comparison::comparison;
 use grid::{Align, Column, Grid};
@@ -282,7 +283,29 @@ fn flows(run: &Run, options: &TableOptions) -> String {
         row.extend(policed.then(|| count(f.clamps)));
         grid.row(row);
     }
-    grid.render(options) + &more(all.len(), options.flows, options)
+    grid.render(options) + &more(all.len(), options.flows, options) + &by_law(run, options)
+}
+
+/// Totals of each law, where flows obey several.
+fn by_law(run: &Run, options: &TableOptions) -> String {
+    let all = run.summary.totals_by_law();
+    if all.is_empty() {
+        return String::new();
+    }
+    let right = |title: &str| Column::new(title, Align::Right, 0);
+    let law = Column::new("law", Align::Left, 0);
+    let mut grid = Grid::new(vec![
+        law,
+        right("flows"),
+        right("goodput, together"),
+        right("share"),
+        right("sent again"),
+    ]);
+    for LawTotals { law, flows, goodput_bps, share, retransmitted_packets } in all {
+        let (flows, again) = (count(flows as u64), count(retransmitted_packets));
+        grid.row(vec![law.to_string(), flows, rate(goodput_bps), percent(share), again]);
+    }
+    format!("\n{}", grid.render(options))
 }
 
 fn links(run: &Run, options: &TableOptions) -> String {

@@ -155,6 +155,24 @@ packets: 0 sent = 0 delivered + 0 dropped + 0 in flight
 }
 
 #[test]
+fn flows_of_several_laws_are_added_up_law_by_law() {
+    let mut mixed = run("bbr", 2);
+    assert!(!render(&[mixed.clone()], &TableOptions::default()).contains("together"));
+    mixed.summary.flows[1].law = "cubic".into();
+    mixed.info.flows = mixed
+        .summary
+        .flows
+        .iter()
+        .map(|f| crate::FlowInfo { law: f.law.clone(), ..Default::default() })
+        .collect();
+    let text = render(&[mixed], &TableOptions::default());
+    assert!(text.contains("\nbbr+cubic ") && text.contains("\nbbr+cubic\n"), "{text}");
+    let (_, totals) = text.split_once("goodput, together").expect(&text);
+    let line = |law: &str| totals.lines().find(|line| line.starts_with(law));
+    assert!(line("bbr ").is_some() && line("cubic ").is_some(), "{text}");
+}
+
+#[test]
 fn several_laws_are_compared_first() {
     let text = render(&[run("xcp", 1), run("cubic", 1)], &TableOptions::default());
     let compare = text.find("utilisation").unwrap();
