@@ -3,8 +3,8 @@
 //! Floyd and Jacobson (1991) show that drop-tail queues and regular senders make phase effects: a
 //! flow's packets find the queue always full, or never. A random processing time of up to a
 //! packet's time at the bottleneck breaks them. As ns-2's `overhead_`, the time is uniform, and
-//! acknowledgements take none: the data that they let their sender send are random already. Other
-//! than in ns-2, a host works on several packets at once, so jitter limits no flow's rate.
+//! acknowledgements take none: the data that they let their sender send are random already. Unlike
+//! in ns-2, a host works on several packets at once, so jitter limits no flow's rate.
 //!
 //! By default, packets of a sender with a pace take no time: its timer spreads them, and laws with
 //! paces hold queues of less than a packet, to which jitter would add.
@@ -95,7 +95,7 @@ pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: 
     let changed: BTreeSet<LinkId> = setup.changes.iter().map(|(_, link, _)| *link).collect();
     for id in links(setup) {
         let link = &setup.network.links[id.index()];
-        // Nobody but the host acts on such a link.
+        // Only the host puts packets on such a link, and nothing changes it.
         let is_own = routes.is_leaf(link.from)
             && link.medium.is_none()
             && link.pause.is_none()
@@ -149,7 +149,7 @@ mod tests {
         }
     }
 
-    /// A full sender's draws do not depend on other flows, nor on its packets' sizes.
+    /// A flow's draws depend on the flow and the seed.
     #[test]
     fn draws_are_of_the_flow_and_lie_below_the_limit() {
         let setup = dumbbell("newreno", 2, Jitter::PacketTime);

@@ -1,5 +1,5 @@
-//! The values of a scenario, each with the path by which it can be set, and the keys that are left
-//! to be set: what a form for the scenario is made of.
+//! The values of a scenario, each with the path by which it can be set, and the keys that it leaves
+//! open. A form for the scenario has a field for each.
 
 #[cfg(test)]
 mod tests;
