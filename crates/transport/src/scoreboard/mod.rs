@@ -1,7 +1,8 @@
 //! Packets sent and not yet cumulatively acknowledged: loss detection by RFC 6675, and by time as
 //! in RACK (RFC 8985, section 6).
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 use prefetch_index::prefetch_index;
 use ratewire_units::{Bytes, Duration, Time};
@@ -53,8 +54,10 @@ pub(crate) struct Scoreboard {
     /// Payload found lost since the last question.
     untold_lost: u64,
     lost: usize,
-    /// No packet below this absolute index is lost.
-    first_lost: u64,
+    /// Absolute indices of all lost packets, and of some that are lost no more. Where many packets
+    /// are out and copies are lost again and again, a search among the packets would take most of a
+    /// run.
+    losses: BinaryHeap<Reverse<u64>>,
     sacked: usize,
     /// Offsets of the three highest packets that were selectively acknowledged, highest first.
     highest_sacked: [u64; DUPLICATE_THRESHOLD],
@@ -308,11 +311,12 @@ impl Scoreboard {
         self.in_flight -= u64::from(sent.payload);
         self.untold_lost += u64::from(sent.payload);
         self.lost += 1;
-        self.first_lost = if self.lost == 1 {
-            self.base + at as u64
-        } else {
-            self.first_lost.min(self.base + at as u64)
-        };
+        if self.losses.len() > 2 * self.sent.len() {
+            let (base, sent) = (self.base, &self.sent);
+            let at = |index: u64| index.checked_sub(base).and_then(|at| sent.get(at as usize));
+            self.losses.retain(|index| at(index.0).is_some_and(|sent| sent.lost));
+        }
+        self.losses.push(Reverse(self.base + at as u64));
     }
 
     /// Counts everything that has not arrived as lost, after a timeout (RFC 6675, 5.1).
@@ -341,21 +345,24 @@ impl Scoreboard {
     /// The first lost packet, if any.
     pub(crate) fn first_lost(&mut self) -> Option<(u64, u32)> {
         if self.lost == 0 {
+            self.losses.clear();
             return None;
         }
-        let mut at = self.first_lost.saturating_sub(self.base) as usize;
-        while !self.sent[at].lost {
-            at += 1;
+        while let Some(Reverse(index)) = self.losses.peek() {
+            let at = index.checked_sub(self.base).and_then(|at| self.sent.get(at as usize));
+            if let Some(sent) = at.filter(|sent| sent.lost) {
+                return Some((sent.offset, sent.payload));
+            }
+            self.losses.pop();
         }
-        self.first_lost = self.base + at as u64;
-        Some((self.sent[at].offset, self.sent[at].payload))
+        None
     }
 
     /// Notes that the packet named by [`Scoreboard::first_lost`] is sent again.
     pub(crate) fn resend_first_lost(&mut self, now: Time) {
-        let at = self.first_lost.saturating_sub(self.base) as usize;
+        let Some(Reverse(index)) = self.losses.pop() else { return };
+        let at = (index - self.base) as usize;
         self.lost -= 1;
-        self.first_lost += 1;
         self.resend(at, now);
         self.in_flight += u64::from(self.sent[at].payload);
     }

@@ -12,8 +12,9 @@ impl Scoreboard {
         assert_eq!(self.lost, self.sent.iter().filter(|s| s.lost).count());
         assert_eq!(self.sacked, self.sent.iter().filter(|s| s.sacked).count());
         assert!(self.sent.iter().all(|s| !(s.lost && s.sacked)));
-        let first_lost = self.sent.iter().position(|s| s.lost);
-        assert!(first_lost.is_none_or(|at| self.first_lost <= self.base + at as u64));
+        let lost = self.sent.iter().enumerate().filter(|(_, s)| s.lost);
+        let listed: Vec<u64> = self.losses.iter().map(|index| index.0).collect();
+        assert!(lost.map(|(at, _)| self.base + at as u64).all(|index| listed.contains(&index)));
         let mut end = self.sent.front().map_or(next, |front| front.offset);
         assert!(self.sent.front().is_none_or(|front| front.end() > cumulative));
         for (at, s) in self.sent.iter().enumerate() {
