@@ -182,6 +182,7 @@ impl<'a> Job<'a> {
             laws: self.plan.law_names.clone(),
             bottleneck: self.scenario.bottleneck,
             slowest: self.scenario.slowest.clone(),
+            rates_at: self.scenario.rates_at.filter(|_| self.world == World::Simulate),
             values: self.scenario.values(),
             made_by: made.map(Provenance::metadata).unwrap_or_default(),
             loads: self.loads(),

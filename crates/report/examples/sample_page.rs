@@ -222,6 +222,7 @@ fn sample(
             srtt: Duration::from_secs_f64(flow.base + wait),
             pacing,
             retransmitted: Bytes::new(again as u64),
+            at_link: None,
         });
     }
 }

@@ -31,6 +31,8 @@ pub struct RunInfo {
     pub sampling: Duration,
     /// Where packets went.
     pub topology: Topology,
+    /// Index of the link at which the rates of flows are sampled, too.
+    pub rates_at: Option<u32>,
     /// Who sent them, in index order.
     pub flows: Vec<FlowInfo>,
     /// Classes of arriving traffic, in index order.
@@ -261,6 +263,9 @@ pub struct FlowRow {
     pub pacing: Option<Throughput>,
     /// Data sent again during the interval.
     pub retransmitted: Bytes,
+    /// Network-layer bits of the flow's data that reached the far end of [`RunInfo::rates_at`] during
+    /// the interval, over its length; `None` without such a link.
+    pub at_link: Option<Throughput>,
 }
 
 /// What one link and its queue did since their last sample.

@@ -106,6 +106,7 @@ impl Loader<'_> {
                 warnings: diagnostics,
                 bottleneck: parts.bottleneck,
                 slowest: parts.slowest,
+                rates_at: parts.rates_at,
                 loads: parts.loads,
                 laws: parts.laws,
                 book: parts.book,

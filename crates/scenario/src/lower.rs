@@ -117,7 +117,7 @@ fn read(root: &Section<'_>) -> Parts {
         incomplete,
     };
     let (expectations, edges) = expect::read(root, &named);
-    let interval = record::interval(root, duration, &edges);
+    let record = record::read(root, &net, duration, &edges);
     if context.errors() == 0 {
         check_laws(root, &uses, &book, &laws);
     }
@@ -125,6 +125,7 @@ fn read(root: &Section<'_>) -> Parts {
     let slowest = slowest(&net, &mut routes, &talking);
     // Millions of flows may arrive; only their completions are recorded.
     let sampled_flows = flows.len() as u32;
+    let watched = expectations.iter().flat_map(Expectation::watched);
     let template = Setup {
         duration,
         seed,
@@ -138,11 +139,11 @@ fn read(root: &Section<'_>) -> Parts {
         ensembles,
         changes: all_changes,
         exact_wire,
-        sample_interval: Some(interval),
+        sample_interval: Some(record.interval),
         sampled_flows,
         sampled_links: None,
         captured_links: Vec::new(),
-        watched_links: expectations.iter().flat_map(Expectation::watched).collect(),
+        watched_links: watched.chain(record.rates_at).collect(),
         follow: Follow { in_turn: true, asked: None },
         overlay,
         programs,
@@ -156,6 +157,7 @@ fn read(root: &Section<'_>) -> Parts {
         expectations,
         bottleneck: bottleneck.map(|id| LinkId(id as u32)),
         slowest,
+        rates_at: record.rates_at,
         loads,
         laws,
         book,

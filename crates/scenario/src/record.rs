@@ -1,8 +1,10 @@
-//! `[record]`: how often flows and links are sampled.
+//! `[record]`: how often flows and links are sampled, and at which link the rates of flows are.
 
+use ratewire_net::spec::LinkId;
 use ratewire_units::Duration;
 
 use crate::expect::Edges;
+use crate::network::Net;
 use crate::section::Section;
 
 const MILLISECOND: u64 = 1_000_000_000;
@@ -10,10 +12,35 @@ const MILLISECOND: u64 = 1_000_000_000;
 /// Most samples of a run.
 const MOST_SAMPLES: u64 = 10_000_000;
 
+/// What is sampled besides all flows and links.
+pub(crate) struct Record {
+    /// Interval between samples.
+    pub interval: Duration,
+    /// The link at which the rates of flows are sampled.
+    pub rates_at: Option<LinkId>,
+}
+
 /// Reads the table and checks that all `edges` are multiples of the interval.
-pub(crate) fn interval(root: &Section<'_>, duration: Duration, edges: &Edges) -> Duration {
+pub(crate) fn read(root: &Section<'_>, net: &Net, duration: Duration, edges: &Edges) -> Record {
+    let mut rates_at = None;
+    let section = root.section("record");
+    if let Some(section) = &section
+        && let Some(name) = section.text("rates_at")
+    {
+        rates_at = net.expect_link(section.context, name).map(|link| LinkId(link as u32));
+    }
+    let interval = interval(root, section, duration, edges);
+    Record { interval, rates_at }
+}
+
+fn interval(
+    root: &Section<'_>,
+    section: Option<Section<'_>>,
+    duration: Duration,
+    edges: &Edges,
+) -> Duration {
     let context = root.context;
-    let given = root.section("record").and_then(|section| {
+    let given = section.and_then(|section| {
         let interval = section.time("interval");
         section.finish();
         let interval = interval?;

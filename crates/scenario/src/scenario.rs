@@ -45,6 +45,8 @@ pub struct Scenario {
     pub bottleneck: Option<LinkId>,
     /// Slowest links that traffic crosses, to be shown where not all links can be.
     pub slowest: Vec<LinkId>,
+    /// The link at which the rates of flows are sampled.
+    pub rates_at: Option<LinkId>,
     /// Requested load of each class of traffic, if it has one.
     pub loads: Vec<Option<Load>>,
     pub(crate) laws: Vec<String>,
@@ -95,6 +97,7 @@ pub(crate) struct Parts {
     pub expectations: Vec<Expectation>,
     pub bottleneck: Option<LinkId>,
     pub slowest: Vec<LinkId>,
+    pub rates_at: Option<LinkId>,
     pub loads: Vec<Option<Load>>,
     pub laws: Vec<String>,
     pub book: LawBook,

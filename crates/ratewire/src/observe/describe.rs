@@ -25,6 +25,8 @@ pub struct Labels {
     pub bottleneck: Option<LinkId>,
     /// Links to show where not all can be shown.
     pub slowest: Vec<LinkId>,
+    /// The link at which the rates of flows are sampled.
+    pub rates_at: Option<LinkId>,
     /// Values set in place of the scenario's own.
     pub values: Vec<(String, String)>,
     /// The experiment, for the metadata of tables; empty if no table is kept.
@@ -88,6 +90,7 @@ pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo 
         made_by: labels.made_by.clone(),
         sampling: setup.sample_interval.unwrap_or(Duration::ZERO),
         topology: Topology { nodes, links: links.collect() },
+        rates_at: labels.rates_at.map(|link| link.0),
         flows: flows.collect(),
         traffic: traffic.collect(),
         overlay: setup.overlay.as_ref().map(|overlay| OverlayInfo {

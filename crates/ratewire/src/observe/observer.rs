@@ -15,6 +15,7 @@ use ratewire_transport::Writer;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::Labels;
+use super::crossing::Crossing;
 use super::files::{Files, KeptTables};
 use super::overlay::{self, Prices};
 use super::shares::{Shared, Shares};
@@ -72,6 +73,7 @@ pub(crate) struct Observer<'a> {
     shares: Shares,
     prices: Prices,
     transfers: Transfers,
+    crossing: Option<Crossing>,
     arrived: Vec<Arrived>,
     /// Time of the last sample.
     sampled: Time,
@@ -113,6 +115,7 @@ impl<'a> Observer<'a> {
             shares: Shares::new(setup),
             prices: Prices::default(),
             transfers: Transfers::default(),
+            crossing: labels.rates_at.map(|link| Crossing::new(link, setup.flows.len())),
             arrived: vec![Arrived::default(); setup.traffic.len()],
             sampled: Time::ZERO,
         }
@@ -193,6 +196,7 @@ impl Recorder for Observer<'_> {
         {
             *delivered += sample.delivered;
         }
+        let crossed = self.crossing.as_mut().map(|crossing| crossing.take(index));
         let row = ratewire_report::FlowRow {
             at: sample.at,
             interval: sample.interval,
@@ -204,6 +208,7 @@ impl Recorder for Observer<'_> {
             srtt: sample.srtt,
             pacing: sample.pacing,
             retransmitted: sample.retransmitted,
+            at_link: crossed.map(|size| Throughput::over(size, sample.interval)),
         };
         self.collector.flow(&row);
         self.listener.flow_sample(&self.running, &row);
@@ -278,6 +283,7 @@ impl Recorder for Observer<'_> {
     }
 
     fn packet(&mut self, seen: &PacketSeen) {
+        self.crossing.iter_mut().for_each(|crossing| crossing.see(seen));
         self.also.packet(seen);
     }
 

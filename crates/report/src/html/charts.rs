@@ -56,13 +56,12 @@ fn charts(runs: &[Run]) -> Vec<(&'static str, Vec<Plot>)> {
 pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
     let first = plots[0].entry();
     let chooser = if plots.len() > 1 {
-        let options = plots
-            .iter()
-            .map(|plot| plot.entry())
-            .map(|plot| format!("<option value=\"{}\">{}</option>", plot.key, plot.detail));
+        let options = plots.iter().map(|plot| plot.entry()).map(|plot| {
+            format!("<option value=\"{}\">{}</option>", plot.key, escape(&(plot.detail)(runs)))
+        });
         format!("<select aria-label=\"{title}: what\">{}</select>", options.collect::<String>())
     } else {
-        format!("<span class=\"what\">{}</span>", first.detail)
+        format!("<span class=\"what\">{}</span>", escape(&(first.detail)(runs)))
     };
     let of = match first.source {
         PlotSource::Flow(_) | PlotSource::AllFlows(_) => "of-flows",

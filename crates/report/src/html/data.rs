@@ -153,7 +153,7 @@ pub(super) fn json(
         format!("{{\"name\":{name},\"hue\":{},\"dash\":{},\"mark\":{}}}", g.hue, g.dash, g.mark)
     });
     out.push_str(&format!(",\"groups\":[{}]", list.collect::<Vec<_>>().join(",")));
-    let plots = drawing.plots.iter().map(|plot| plot_json(*plot, choice));
+    let plots = drawing.plots.iter().map(|plot| plot_json(*plot, runs, choice));
     out.push_str(&format!(",\"plots\":[{}]", plots.collect::<Vec<_>>().join(",")));
     let writer = Writer { halvings: drawing.halvings, choice, plots: drawing.plots };
     let mut sentences = Sentences::default();
@@ -202,7 +202,7 @@ pub(super) fn json(
 }
 
 /// A plot as the page's script draws it, and as [`crate::draw`] reads it.
-fn plot_json(plot: Plot, choice: &Choice) -> String {
+fn plot_json(plot: Plot, runs: &[Run], choice: &Choice) -> String {
     let entry = plot.entry();
     let of = match entry.source {
         PlotSource::Flow(_) => "flow",
@@ -214,7 +214,7 @@ fn plot_json(plot: Plot, choice: &Choice) -> String {
         "name": entry.name,
         "key": entry.key,
         "title": entry.title,
-        "detail": entry.detail,
+        "detail": (entry.detail)(runs),
         "quantity": entry.quantity,
         "unit": choice.unit(&entry.unit),
         "of": of,

@@ -44,7 +44,8 @@ pub(super) fn values<R>(values: &[(String, String)], own: &[String]) -> Vec<Colu
 }
 
 /// Null are: a window without limit, values that only a program's sockets know, a round-trip time
-/// before the first measurement, and a pace that the law does not ask for.
+/// before the first measurement, a pace that the law does not ask for, and a rate at a link where none is
+/// sampled.
 impl Row for FlowRow {
     type Begins = When;
 
@@ -60,6 +61,7 @@ impl Row for FlowRow {
             float_or_null("srtt_s", |s| (!s.srtt.is_zero()).then(|| s.srtt.secs())),
             float_or_null("pacing_bps", |s| s.pacing.map(Throughput::bps)),
             count("retransmitted_bytes", |s, _| s.retransmitted.get()),
+            float_or_null("at_link_bps", |s| s.at_link.map(Throughput::bps)),
         ]
     }
 }

@@ -7,6 +7,7 @@
 mod entries;
 
 use core::fmt;
+use std::borrow::Cow;
 
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error};
@@ -39,7 +40,7 @@ pub(crate) struct PlotEntry {
     /// Title of the plot where it is drawn alone.
     pub(crate) title: &'static str,
     /// What tells the plot from others of its chart.
-    pub(crate) detail: &'static str,
+    pub(crate) detail: fn(&[Run]) -> Cow<'static, str>,
     /// What the plot draws, in a sentence for the documentation.
     pub(crate) explanation: &'static str,
     /// The chart of a page in which the plot can be chosen.
@@ -186,7 +187,7 @@ impl Plot {
 
     /// Whether a throughput is drawn as a moving mean, whose length a page has to say.
     pub(crate) fn is_moving_mean(self) -> bool {
-        self.0.name == entries::throughput::PLOT.name
+        [entries::throughput::PLOT.name, entries::at_link::PLOT.name].contains(&self.0.name)
     }
 }
 
@@ -310,3 +311,10 @@ fn has_overlay(runs: &[Run]) -> bool {
 
 #[cfg(test)]
 mod tests;
+
+/// Name of the link at which the runs sample the rates of flows; `None` without one.
+fn rates_at(runs: &[Run]) -> Option<&str> {
+    runs.iter().find_map(|run| {
+        Some(run.info.topology.links.get(run.info.rates_at? as usize)?.name.as_str())
+    })
+}

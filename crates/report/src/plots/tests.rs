@@ -46,7 +46,7 @@ fn plots_of_a_chart_are_of_the_same_things() {
                 pair[1].name
             );
             assert!(
-                !pair[1].detail.is_empty(),
+                !(pair[1].detail)(&[]).is_empty(),
                 "{} cannot be told from {}",
                 pair[1].name,
                 pair[0].name

@@ -9,6 +9,7 @@ use ratewire_sim::record::{
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Duration, Time};
 
+use super::crossing::Crossing;
 use super::flows::FlowSums;
 use super::late::LateAcks;
 use super::links::LinkSums;
@@ -32,6 +33,7 @@ struct Check {
 enum Sums {
     Link(LinkSums),
     Late(LateAcks),
+    Crossing(Crossing),
     Flows(Box<FlowSums>),
     Overlay(Box<OverlaySums>),
 }
@@ -88,6 +90,9 @@ impl Evaluator {
                 (Some((link, (back, late_by))), _) => {
                     Sums::Late(LateAcks::new(link, back, late_by))
                 }
+                _ if expectation.measure.is_crossing() => {
+                    Sums::Crossing(Crossing::new(&expectation.measure))
+                }
                 (None, Some(Subject::Link | Subject::LinkOrAll | Subject::Run)) => {
                     Sums::Link(LinkSums::new(expectation, setup))
                 }
@@ -138,6 +143,7 @@ impl Check {
         let measured = match &self.sums {
             Sums::Link(sums) => sums.value(expectation, outcome),
             Sums::Late(late) => late.value(),
+            Sums::Crossing(crossing) => Ok(crossing.value(expectation, outcome)),
             Sums::Flows(sums) => sums.value(expectation, outcome),
             Sums::Overlay(sums) => sums.value(expectation, outcome),
         };
@@ -211,8 +217,11 @@ impl Recorder for Evaluator {
 
     fn packet(&mut self, seen: &PacketSeen) {
         for check in &mut self.checks {
-            if let Sums::Late(late) = &mut check.sums {
-                late.see(seen, check.expectation.covers(seen.packet.at));
+            let counts = check.expectation.covers(seen.packet.at);
+            match &mut check.sums {
+                Sums::Late(late) => late.see(seen, counts),
+                Sums::Crossing(crossing) if counts => crossing.see(seen),
+                _ => {}
             }
         }
     }

@@ -34,7 +34,7 @@ impl Scenario {
         self.expectations.iter().filter(never).map(warning).collect()
     }
 
-    /// Warns of expectations that an emulated run under `law` cannot measure.
+    /// Warns of expectations and samples that an emulated run under `law` cannot measure.
     pub fn unmeasured_when_emulated(&self, law: &str) -> Vec<Diagnostic> {
         let left_out =
             self.expectations.iter().filter(|e| e.is_of(law) && !e.measure.is_emulated());
@@ -48,7 +48,14 @@ impl Scenario {
                 "it needs single packets, which only the simulator sees",
             )
         };
-        left_out.map(warning).collect()
+        let rates_at = self.rates_at.map(|_| {
+            Diagnostic::warning(
+                &self.file,
+                "an emulated run samples no rates at a link".to_string(),
+                "`rates_at` of [record] needs single packets, which only the simulator sees",
+            )
+        });
+        left_out.map(warning).chain(rates_at).collect()
     }
 }
 

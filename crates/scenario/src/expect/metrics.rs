@@ -88,7 +88,7 @@ pub fn metrics() -> &'static [MetricInfo] {
 #[rustfmt::skip]
 const METRICS: &[MetricInfo] = &[
     metric("utilisation", Subject::Link, &[MetricUnit::Share], "Share of the time in which the link sent."),
-    metric("throughput", Subject::Link, &[MetricUnit::BitsPerSecond], "Network-layer bits that the link sent, per second."),
+    metric("throughput", Subject::Link, &[MetricUnit::BitsPerSecond], "Network-layer bits that the link sent, per second. With `flow`: those of the flows' data that reached the far end of the link."),
     metric("queue_mean", Subject::Link, QUEUE, "Mean backlog of the queue, without the packet in transmission. As a time: the backlog divided by the link's mean rate in the sampling interval (over the whole trace for a Mahimahi trace)."),
     metric("queue_max", Subject::Link, QUEUE, "Largest backlog of the queue."),
     metric("queue_p99", Subject::Link, QUEUE, "99th percentile of the backlogs at the ends of the sampling intervals."),

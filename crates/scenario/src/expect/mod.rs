@@ -1,6 +1,7 @@
 //! Expectations: how they are read, and how a run is checked against them.
 
 mod choose;
+mod crossing;
 mod evaluate;
 mod flows;
 mod ineffective;
@@ -96,7 +97,12 @@ pub(crate) struct Measure {
 impl Measure {
     /// Whether emulated runs can measure it; they do not see single packets.
     fn is_emulated(&self) -> bool {
-        self.late.is_none()
+        self.late.is_none() && !self.is_crossing()
+    }
+
+    /// Whether it is about the packets of flows at a link.
+    fn is_crossing(&self) -> bool {
+        self.link.is_some() && !self.flows.is_empty()
     }
 }
 
@@ -119,8 +125,9 @@ impl Expectation {
     /// Links whose packets the expectation needs one by one.
     pub(crate) fn watched(&self) -> Vec<LinkId> {
         let back = self.measure.late.map(|(back, _)| back);
-        let both = back.and_then(|back| Some([self.measure.link?, back]));
-        both.into_iter().flatten().map(|link| LinkId(link as u32)).collect()
+        let needs = back.is_some() || self.measure.is_crossing();
+        let link = self.measure.link.filter(|_| needs);
+        link.into_iter().chain(back).map(|link| LinkId(link as u32)).collect()
     }
 }
 

@@ -94,6 +94,9 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         part: overlay::Part::default(),
     };
     let target = match info.subject {
+        Subject::Link if info.name == "throughput" && section.has("flow") => {
+            flows_at_link(section, named, info, &mut measure)
+        }
         Subject::Link | Subject::LinkOrAll => link(section, named, info, &mut measure),
         Subject::Run => Some("the run".to_string()),
         Subject::Flows | Subject::FlowsOrTraffic => flows(section, named, info, &mut measure),
@@ -183,18 +186,9 @@ fn link(
         }
         return (!section.has("link")).then(|| "all links".to_string());
     };
-    let found = named.net.expect_links(section.context, name);
-    let [id] = found.as_slice() else {
-        if found.len() > 1 {
-            section
-                .context
-                .error(name.span, format!("{:?} matches {} links", name.value, found.len()))
-                .help("name one link");
-        }
-        return None;
-    };
-    let link = &named.net.links[*id];
-    measure.link = Some(*id);
+    let id = named.net.expect_link(section.context, name)?;
+    let link = &named.net.links[id];
+    measure.link = Some(id);
     if info.name == "late_acks" {
         let late_by = section.time_or("late_by");
         measure.late = link.peer.map(|back| (back, late_by));
@@ -206,6 +200,19 @@ fn link(
         }
     }
     Some(link.name.clone())
+}
+
+/// Reads the flows and the link at which their packets are counted.
+fn flows_at_link(
+    section: &Section<'_>,
+    named: &Named<'_>,
+    info: &MetricInfo,
+    measure: &mut Measure,
+) -> Option<String> {
+    let link = link(section, named, info, measure);
+    let (chosen, flows) = choose(section, "flow", Side::All, named)?;
+    measure.flows = chosen;
+    Some(format!("{flows} at {}", link?))
 }
 
 fn flows(

@@ -180,6 +180,17 @@ impl Net {
         if refuse_ambiguous(context, pattern, &found, name) { Vec::new() } else { found }
     }
 
+    /// The link that a name or pattern chooses; an error is noted unless it is one.
+    pub fn expect_link(&self, context: &Context<'_>, pattern: At<&str>) -> Option<usize> {
+        let found = self.expect_links(context, pattern);
+        if found.len() > 1 {
+            context
+                .error(pattern.span, format!("{:?} matches {} links", pattern.value, found.len()))
+                .help("name one link");
+        }
+        (found.len() == 1).then(|| found[0])
+    }
+
     /// Notes that `name` is unknown, unless errors in the topology may be the cause.
     pub fn unknown<'n>(
         &self,

@@ -14,7 +14,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "drops",
     key: "drops",
     title: "Drops",
-    detail: "dropped",
+    detail: |_| "dropped".into(),
     explanation: "Packets that a link dropped, a second.",
     chart: Chart::Opens(title),
     source: PlotSource::Link(&[Recorded {

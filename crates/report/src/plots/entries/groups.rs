@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "groups",
     key: "sent",
     title: "Groups of the overlay",
-    detail: "sent by all their senders",
+    detail: |_| "sent by all their senders".into(),
     explanation: "What all senders of each group of an overlay send, as a moving mean.",
     chart: Chart::Opens(|_| "Groups of the overlay"),
     source: PlotSource::Group(&[Recorded::mean(

@@ -10,7 +10,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "in-flight",
     key: "flight",
     title: "Window",
-    detail: "data in flight",
+    detail: |_| "data in flight".into(),
     explanation: "Payload of each flow that is sent and not acknowledged.",
     chart: Chart::Joins,
     source: PlotSource::Flow(&[Recorded::mean(2, "flight", Scale::Fits(Family::Sizes), |flow| {

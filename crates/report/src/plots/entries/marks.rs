@@ -7,7 +7,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "marks",
     key: "marks",
     title: "Marks",
-    detail: "marked",
+    detail: |_| "marked".into(),
     explanation: "Packets to which a link gave a congestion mark, a second.",
     chart: Chart::Joins,
     source: PlotSource::Link(&[Recorded {

@@ -2,6 +2,7 @@
 
 use super::PlotEntry;
 
+pub(super) mod at_link;
 mod captions;
 mod drops;
 mod groups;
@@ -23,6 +24,7 @@ mod window;
 pub(crate) const REGISTRY: &[&PlotEntry] = &[
     &throughput::PLOT,
     &sampled::PLOT,
+    &at_link::PLOT,
     &pace::PLOT,
     &total::PLOT,
     &window::PLOT,

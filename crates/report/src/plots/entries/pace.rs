@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "pace",
     key: "pacing",
     title: "Throughput",
-    detail: "pace asked for",
+    detail: |_| "pace asked for".into(),
     explanation: "The rate at which each flow's law wants to send, where it paces.",
     chart: Chart::Joins,
     source: PlotSource::Flow(&[Recorded::mean(5, "pacing", Scale::Fits(Family::Rates), |flow| {

@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "price",
     key: "price",
     title: "Connections of the overlay",
-    detail: "price of a message",
+    detail: |_| "price of a message".into(),
     explanation: "What a message over each connection of an overlay costs.",
     chart: Chart::Opens(|_| "Connections of the overlay"),
     source: PlotSource::Connection(&[Recorded::mean(

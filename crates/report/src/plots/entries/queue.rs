@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "queue",
     key: "queue",
     title: "Queue",
-    detail: "mean, shaded up to the maximum",
+    detail: |_| "mean, shaded up to the maximum".into(),
     explanation: "Packets waiting at a link: the mean, shaded up to the maximum.",
     chart: Chart::Opens(|_| "Queue"),
     source: PlotSource::Link(&[

@@ -10,7 +10,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "receive-window",
     key: "rwnd",
     title: "Window",
-    detail: "receive window",
+    detail: |_| "receive window".into(),
     explanation: "Window that each flow's receiver advertises, where there is a limit.",
     chart: Chart::Joins,
     source: PlotSource::Flow(&[Recorded::mean(3, "rwnd", Scale::Fits(Family::Sizes), |flow| {

@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "round-trip",
     key: "rtt",
     title: "Round-trip time",
-    detail: "smoothed",
+    detail: |_| "smoothed".into(),
     explanation: "Smoothed round-trip time of each flow, as its sender knows it.",
     chart: Chart::Opens(|_| "Round-trip time"),
     source: PlotSource::Flow(&[Recorded::mean(4, "rtt", Scale::Fits(Family::Times), |flow| {

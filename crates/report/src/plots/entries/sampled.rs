@@ -8,7 +8,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "sampled",
     key: "sampled",
     title: "Throughput",
-    detail: "per flow, as sampled",
+    detail: |_| "per flow, as sampled".into(),
     explanation: "Rate at which payload of each flow arrives, in order or not, point by point.",
     chart: Chart::Joins,
     source: PlotSource::Flow(&[GOODPUT]),

@@ -14,7 +14,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "throughput",
     key: "goodput",
     title: "Throughput",
-    detail: "per flow",
+    detail: |_| "per flow".into(),
     explanation: "Rate at which payload of each flow arrives, in order or not, as a moving mean of up to nine points.",
     chart: Chart::Opens(|_| "Throughput"),
     source: PlotSource::Flow(&[GOODPUT]),

@@ -10,7 +10,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "total",
     key: "total",
     title: "Throughput",
-    detail: "all flows together",
+    detail: |_| "all flows together".into(),
     explanation: "Rate at which payload of all flows arrives, in order or not, those of `[[traffic]]` included.",
     chart: Chart::Joins,
     source: PlotSource::AllFlows(&[Recorded::rate(

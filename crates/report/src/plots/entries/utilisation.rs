@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "utilisation",
     key: "util",
     title: "Utilisation",
-    detail: "",
+    detail: |_| "".into(),
     explanation: "Share of the time in which a link was sending.",
     chart: Chart::Opens(|_| "Utilisation"),
     source: PlotSource::Link(&[Recorded::mean(0, key::UTILISATION, Scale::Fixed(0.01), |link| {

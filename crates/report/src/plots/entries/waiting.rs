@@ -9,7 +9,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "waiting",
     key: "waiting",
     title: "Connections of the overlay",
-    detail: "messages waiting",
+    detail: |_| "messages waiting".into(),
     explanation: "Messages waiting for each connection of an overlay.",
     chart: Chart::Joins,
     source: PlotSource::Connection(&[Recorded::mean(

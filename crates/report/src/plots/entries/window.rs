@@ -23,7 +23,7 @@ pub(crate) static PLOT: PlotEntry = PlotEntry {
     name: "window",
     key: "cwnd",
     title: "Window",
-    detail: "congestion window",
+    detail: |_| "congestion window".into(),
     explanation: "Congestion window of each flow, in bytes of payload, where its law has one.",
     chart: Chart::Opens(|_| "Window"),
     source: PlotSource::Flow(&[WINDOW]),
