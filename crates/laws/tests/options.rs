@@ -34,7 +34,7 @@ fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
         draw: Draw::new(0),
     };
     let source = law.source(&flow);
-    let header = source.clone().on_send(&Sending {
+    let header = law.source(&flow).on_send(&Sending {
         now: Time::ZERO,
         packet: PACKET,
         in_flight: PACKET,

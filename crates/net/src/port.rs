@@ -205,6 +205,12 @@ impl Ports {
         }
     }
 
+    /// The link of the first port that has done what no law may do, and what.
+    pub(crate) fn fault(&self) -> Option<(LinkId, String)> {
+        let mut all = self.links.iter().zip(&self.all);
+        all.find_map(|(link, own)| Some((*link, own.port.fault()?)))
+    }
+
     /// The link of the first port whose timer stalled too often, and the time of that timer.
     pub(crate) fn stalled(&self) -> Option<(LinkId, Time)> {
         self.stalled

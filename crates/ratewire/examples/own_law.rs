@@ -100,7 +100,7 @@ impl Law for Offers {
 const LEAST_RATE: f64 = 1000.0;
 
 /// Sends at the offer of the last acknowledgement. Rates are in bytes per second.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Sender {
     mss: Bytes,
     own_link: f64,
@@ -141,7 +141,7 @@ impl Source for Sender {
 const INTERVAL: Duration = Duration::from_millis(20);
 
 /// Offers one rate to all flows. Rates are in bytes per second.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Router {
     fill: f64,
     target: f64,
@@ -188,7 +188,7 @@ impl Port for Router {
 }
 
 /// Returns the offer that arrived last.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 struct Receiver {
     last: Option<Offer>,
 }

@@ -26,7 +26,7 @@ pub enum RunError {
         /// Time of the timer.
         at: Time,
     },
-    /// The pace of a flow is negative or not a number
+    /// The pace of a flow is negative, endless or not a number
     /// ([`Source::pacing`](ratewire_laws::Source::pacing)).
     WrongPace {
         /// Name of the law.
@@ -35,6 +35,18 @@ pub enum RunError {
         flow: String,
         /// Time at which the pace was noticed.
         at: Time,
+    },
+    /// A part of a law has done what no law may do
+    /// ([`Source::fault`](ratewire_laws::Source::fault)).
+    LawFault {
+        /// Name of the law.
+        law: String,
+        /// Where its part is: `flow "s1->d1"`, `link "bottleneck"`.
+        place: String,
+        /// Time at which it was noticed.
+        at: Time,
+        /// What it has done.
+        what: String,
     },
     /// The engine made or lost packets: a bug in Ratewire.
     NotConserved {
@@ -70,9 +82,12 @@ impl core::fmt::Display for RunError {
             ),
             RunError::WrongPace { law, flow, at } => write!(
                 f,
-                "law \"{law}\": the pace of flow \"{flow}\" at {at} is negative or not a number\n  \
+                "law \"{law}\": the pace of flow \"{flow}\" at {at} is negative, endless or not a number\n  \
                  help: `Source::pacing` must return a finite rate of 0 or more, or `None`"
             ),
+            RunError::LawFault { law, place, at, what } => {
+                write!(f, "law \"{law}\", {place}, noticed at {at}: {what}")
+            }
             RunError::MessagesLost { owed, accounted } => write!(
                 f,
                 "an overlay owes {owed} deliveries and accounts for {accounted}: this is a bug in \

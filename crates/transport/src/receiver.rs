@@ -19,7 +19,7 @@ pub enum Reply {
 }
 
 /// The receiving end of a flow. The fields of its deadline come first.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
     ack_due: Time,

@@ -62,9 +62,9 @@ impl External {
 pub trait ExternalLaw:
     Law<
         Header: PackedHeader,
-        Source: Clone + Debug + Send + Sync + 'static,
-        Port: Clone + Debug + Send + Sync + 'static,
-        Sink: Clone + Debug + Send + Sync + 'static,
+        Source: Debug + Send + Sync + 'static,
+        Port: Debug + Send + Sync + 'static,
+        Sink: Debug + Send + Sync + 'static,
     > + Debug
     + Send
     + Sync
@@ -75,9 +75,9 @@ pub trait ExternalLaw:
 impl<L> ExternalLaw for L where
     L: Law<
             Header: PackedHeader,
-            Source: Clone + Debug + Send + Sync + 'static,
-            Port: Clone + Debug + Send + Sync + 'static,
-            Sink: Clone + Debug + Send + Sync + 'static,
+            Source: Debug + Send + Sync + 'static,
+            Port: Debug + Send + Sync + 'static,
+            Sink: Debug + Send + Sync + 'static,
         > + Debug
         + Send
         + Sync

@@ -3,7 +3,7 @@
 //! Each holds the law's own part and passes it headers of the law's own type. It ignores headers of
 //! other laws.
 
-use alloc::boxed::Box;
+use alloc::string::String;
 use core::fmt::Debug;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
@@ -13,47 +13,30 @@ use crate::law::{Acked, Buffer, Congestion, Port, PortQueue, Sending, Sink, Sour
 use crate::reason::Reason;
 
 /// A law's part together with the law's number.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(super) struct Part<P> {
     pub(super) law: LawId,
     pub(super) part: P,
 }
 
-/// Writes an object-safe form of a part's trait that can be cloned.
-macro_rules! cloneable {
+/// Writes an object-safe form of a part's trait.
+macro_rules! boxed {
     ($(#[$doc:meta])* $name:ident: $part:ident) => {
         $(#[$doc])*
-        pub trait $name: $part<Header = ExternalHeader> + Debug + Send + Sync {
-            /// A part in the same state.
-            fn clone_box(&self) -> Box<dyn $name>;
-        }
-
-        impl<P> $name for P
-        where
-            P: $part<Header = ExternalHeader> + Clone + Debug + Send + Sync + 'static,
-        {
-            fn clone_box(&self) -> Box<dyn $name> {
-                Box::new(self.clone())
-            }
-        }
-
-        impl Clone for Box<dyn $name> {
-            fn clone(&self) -> Box<dyn $name> {
-                (**self).clone_box()
-            }
-        }
+        pub trait $name: $part<Header = ExternalHeader> + Debug + Send + Sync {}
+        impl<P: $part<Header = ExternalHeader> + Debug + Send + Sync> $name for P {}
     };
 }
 
-cloneable! {
+boxed! {
     /// The sender's part of a law outside this crate.
     ExternalSource: Source
 }
-cloneable! {
+boxed! {
     /// The router's part of a law outside this crate.
     ExternalPort: Port
 }
-cloneable! {
+boxed! {
     /// The receiver's part of a law outside this crate.
     ExternalSink: Sink
 }
@@ -81,6 +64,12 @@ impl<S: Source<Header: PackedHeader>> Source for Part<S> {
     fn on_recovered(&mut self, now: Time) {
         self.part.on_recovered(now);
     }
+    fn next_timer(&self) -> Time {
+        self.part.next_timer()
+    }
+    fn on_timer(&mut self, now: Time) {
+        self.part.on_timer(now);
+    }
     fn window(&self) -> Bytes {
         self.part.window()
     }
@@ -89,6 +78,9 @@ impl<S: Source<Header: PackedHeader>> Source for Part<S> {
     }
     fn reason(&self) -> Reason {
         self.part.reason()
+    }
+    fn fault(&self) -> Option<String> {
+        self.part.fault()
     }
 }
 
@@ -141,6 +133,9 @@ impl<P: Port<Header: PackedHeader>> Port for Part<P> {
     }
     fn reason(&self) -> Reason {
         self.part.reason()
+    }
+    fn fault(&self) -> Option<String> {
+        self.part.fault()
     }
 }
 

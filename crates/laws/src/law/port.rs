@@ -1,6 +1,7 @@
 //! The router's part of a law.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use core::cell::Cell;
 use core::convert::Infallible;
 use core::marker::PhantomData;
@@ -101,6 +102,10 @@ pub trait Port {
     fn on_rate_change(&mut self, now: Time, rate: Rate);
     /// Reason for the port's present answers: its equation, with present figures.
     fn reason(&self) -> Reason;
+    /// What the port has done that no law may do, as [`Source::fault`](super::Source::fault).
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }
 
 impl<P: Port + ?Sized> Port for Box<P> {
@@ -138,6 +143,9 @@ impl<P: Port + ?Sized> Port for Box<P> {
     }
     fn reason(&self) -> Reason {
         P::reason(self)
+    }
+    fn fault(&self) -> Option<String> {
+        P::fault(self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sender's part of a law.
 
 use alloc::boxed::Box;
+use alloc::string::String;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -115,6 +116,15 @@ pub trait Source {
     fn on_congestion(&mut self, congestion: &Congestion);
     /// The repair of a loss is over: all data outstanding when it was noticed has arrived.
     fn on_recovered(&mut self, _now: Time) {}
+    /// When to call [`Source::on_timer`]; [`Time::NEVER`] for not at all.
+    ///
+    /// The caller asks when the flow is open, when a time in the past means at once, and after
+    /// `on_timer(now)`, when it must be later than `now`.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    /// Handles the timer, which is due.
+    fn on_timer(&mut self, _now: Time) {}
     /// Payload that may be outstanding, in bytes; at least a packet's.
     fn window(&self) -> Bytes;
     /// Network-layer rate at which to send, finite and not below 0; `None` to send as the window
@@ -125,6 +135,12 @@ pub trait Source {
     fn pacing(&self) -> Option<Throughput>;
     /// Reason for the source's present rate: the equation that was used last, with its figures.
     fn reason(&self) -> Reason;
+    /// What the source has done that no law may do; the run then ends with an error that says so.
+    ///
+    /// For laws whose code the library cannot check, such as those of shared objects.
+    fn fault(&self) -> Option<String> {
+        None
+    }
 }
 
 /// For laws with a large sender's part, because every flow takes the room of the largest part.
@@ -151,6 +167,12 @@ impl<S: Source + ?Sized> Source for Box<S> {
     fn on_recovered(&mut self, now: Time) {
         S::on_recovered(self, now);
     }
+    fn next_timer(&self) -> Time {
+        S::next_timer(self)
+    }
+    fn on_timer(&mut self, now: Time) {
+        S::on_timer(self, now);
+    }
     #[inline]
     fn window(&self) -> Bytes {
         S::window(self)
@@ -161,5 +183,8 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
     fn reason(&self) -> Reason {
         S::reason(self)
+    }
+    fn fault(&self) -> Option<String> {
+        S::fault(self)
     }
 }

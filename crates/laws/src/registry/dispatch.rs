@@ -19,7 +19,7 @@ macro_rules! dispatch {
         }
 
         /// The source of any law.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum AnySource { $(#[doc = stringify!($law)] $variant(<$law as Law>::Source),)* }
 
         // Ports lie in an array, so that a packet finds its port without a pointer. `repr(u32)`
@@ -28,11 +28,11 @@ macro_rules! dispatch {
         /// The port of any law, in whole cache lines.
         #[allow(clippy::large_enum_variant)]
         #[repr(u32, align(64))]
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum AnyPort { $(#[doc = stringify!($law)] $variant(<$law as Law>::Port),)* }
 
         /// The sink of any law.
-        #[derive(Clone, Debug)]
+        #[derive(Debug)]
         pub enum AnySink { $(#[doc = stringify!($law)] $variant(<$law as Law>::Sink),)* }
 
         /// Books on a port or sink of any law, if the law keeps some.
@@ -324,6 +324,14 @@ macro_rules! dispatch {
             pub fn on_recovered(&mut self, now: Time) {
                 match self { $(AnySource::$variant(s) => s.on_recovered(now),)* }
             }
+            /// See [`Source::next_timer`].
+            pub fn next_timer(&self) -> Time {
+                match self { $(AnySource::$variant(s) => s.next_timer(),)* }
+            }
+            /// See [`Source::on_timer`].
+            pub fn on_timer(&mut self, now: Time) {
+                match self { $(AnySource::$variant(s) => s.on_timer(now),)* }
+            }
             /// See [`Source::window`].
             #[inline]
             pub fn window(&self) -> Bytes {
@@ -337,6 +345,10 @@ macro_rules! dispatch {
             /// See [`Source::reason`].
             pub fn reason(&self) -> Reason {
                 match self { $(AnySource::$variant(s) => s.reason(),)* }
+            }
+            /// See [`Source::fault`].
+            pub fn fault(&self) -> Option<String> {
+                match self { $(AnySource::$variant(s) => s.fault(),)* }
             }
         }
 
@@ -398,6 +410,10 @@ macro_rules! dispatch {
             /// See [`Port::reason`].
             pub fn reason(&self) -> Reason {
                 match self { $(AnyPort::$variant(p) => p.reason(),)* }
+            }
+            /// See [`Port::fault`].
+            pub fn fault(&self) -> Option<String> {
+                match self { $(AnyPort::$variant(p) => p.fault(),)* }
             }
         }
 

@@ -6,6 +6,7 @@ mod set;
 pub use set::{LawSet, RegisterError};
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};

@@ -11,7 +11,7 @@ use ratewire_laws::junction::Junction;
 use ratewire_laws::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use ratewire_laws::{
     AnyLaw, Draw, FlowContext, Header, HeaderFormat, Law, LawInfo, LawSet, LinkContext, MAX_HEADER,
-    Named, PortQueue, Sending,
+    Named, Sending,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use toy::Toy;
@@ -29,7 +29,6 @@ const LINK: LinkContext = LinkContext {
     id: 1,
     draw: Draw::new(0),
 };
-const NO_QUEUE: PortQueue = PortQueue { bytes: Bytes::ZERO, packets: 0 };
 
 fn laws() -> LawSet {
     let mut laws = LawSet::default();
@@ -226,17 +225,6 @@ fn what_a_law_does_not_say_has_defaults() {
     assert_eq!((law.lies(), law.claim(&sent(&law))), (&[][..], None));
     assert!(matches!(law.junction(), Junction::Refuses(_)));
     assert!(!law.marks());
-}
-
-#[test]
-fn parts_are_cloned_with_their_state() {
-    let law = toy(&[]);
-    let mut port = law.port(&LINK).unwrap();
-    port.on_timer(Time::from_ps(20_000_000_000), NO_QUEUE);
-    let mut copy = port.clone();
-    assert_eq!(format!("{port:?}"), format!("{copy:?}"));
-    copy.on_timer(copy.next_timer(), NO_QUEUE);
-    assert_ne!(format!("{port:?}"), format!("{copy:?}"));
 }
 
 proptest! {

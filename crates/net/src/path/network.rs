@@ -123,6 +123,12 @@ impl Network {
     pub fn remove(&mut self, arrived: &Label) {
         self.packets.remove(arrived.content);
     }
+
+    /// The link of the first port that has done what no law may do
+    /// ([`Port::fault`](ratewire_laws::Port::fault)), and what.
+    pub fn port_fault(&self) -> Option<(LinkId, String)> {
+        self.ports.fault()
+    }
     /// The link whose port's timer was the first to stall too often, and the time of that timer
     /// ([`Port::next_timer`](ratewire_laws::Port::next_timer)).
     pub fn stalled_port(&self) -> Option<(LinkId, Time)> {

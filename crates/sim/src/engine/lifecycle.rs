@@ -4,7 +4,6 @@ use ratewire_net::spec::Sockets;
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration};
 
-use super::samples::is_wrong;
 use super::{OtherEvent, Simulation};
 use crate::SetupError;
 use crate::flow::{Flow, FlowTable, Start};
@@ -183,9 +182,7 @@ impl Simulation<'_> {
 
     /// Adds the results of a flow, or of one of its lives, to its outcome.
     pub(super) fn settle(&mut self, flow: &Flow) {
-        if flow.sender.pacing().is_some_and(is_wrong) {
-            self.wrong_pace.get_or_insert((flow.id, self.now));
-        }
+        self.faults.look_at(flow, self.now);
         let passed = self.junctions.passed(flow.id.0);
         let outcome = &mut self.outcomes[flow.id.0 as usize];
         let stats = flow.sender.stats();

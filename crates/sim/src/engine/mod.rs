@@ -29,6 +29,7 @@ use crate::wheel::Wheel;
 use follow::Following;
 use lifecycle::outcome;
 use overlay::OverlayEvent;
+use samples::Faults;
 use sockets::Waits;
 pub use speed::Speed;
 use speed::foresight::Foresight;
@@ -149,8 +150,7 @@ pub(crate) struct Simulation<'a> {
     /// Sampled links, with their last observation.
     sampled: Vec<(LinkId, Observation)>,
     last_sample: Time,
-    /// The first flow with a wrong pace, and the time at which it was noticed.
-    wrong_pace: Option<(FlowId, Time)>,
+    faults: Faults,
     /// Samples of flows that have ended since the last sample.
     ended: Vec<FlowSample>,
     /// Data of ended arriving flows since the last sample.
@@ -207,7 +207,7 @@ impl<'a> Simulation<'a> {
             traffic: Vec::new(),
             sampled: sampled_links(setup),
             last_sample: Time::ZERO,
-            wrong_pace: None,
+            faults: Faults::default(),
             ended: Vec::new(),
             arrived: Bytes::ZERO,
             packets: PacketCounts::default(),

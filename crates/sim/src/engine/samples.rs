@@ -1,12 +1,13 @@
 //! Observation of a run, and its outcome.
 
 use ratewire_net::spec::LinkId;
-use ratewire_units::{Bytes, Throughput};
+use ratewire_units::{Bytes, Throughput, Time};
 
 use super::Simulation;
 use crate::error::RunError;
+use crate::flow::Flow;
 use crate::outcome::{LinkOutcome, Outcome};
-use crate::record::{ArrivingSample, FlowSample, LinkSample};
+use crate::record::{ArrivingSample, FlowId, FlowSample, LinkSample};
 
 impl Simulation<'_> {
     pub(super) fn sample(&mut self) {
@@ -26,9 +27,7 @@ impl Simulation<'_> {
                 if let Some(outstanding) = self.junctions.outstanding(flow.id.0) {
                     (sample.window, sample.in_flight) = (Bytes::MAX, Some(outstanding));
                 }
-                if sample.pacing.is_some_and(is_wrong) {
-                    self.wrong_pace.get_or_insert((flow.id, self.now));
-                }
+                self.faults.look_at(flow, self.now);
                 self.recorder.flow_sample(&sample);
             } else {
                 self.arrived += flow.newly_delivered();
@@ -103,9 +102,23 @@ impl Simulation<'_> {
         {
             return Err(RunError::TimerStalled { law: name(law), link: spec.name.clone(), at });
         }
-        let Some((flow, at)) = self.wrong_pace else { return Ok(()) };
-        let flow = &self.outcomes[flow.0 as usize];
-        Err(RunError::WrongPace { law: name(flow.law), flow: flow.name.clone(), at })
+        if let Some((link, what)) = self.network.port_fault()
+            && let spec = &self.setup.network.links[link.index()]
+            && let Some(law) = spec.law
+        {
+            let place = format!("link {:?}", spec.name);
+            return Err(RunError::LawFault { law: name(law), place, at: self.now, what });
+        }
+        let Some((flow, at, fault)) = &self.faults.0 else { return Ok(()) };
+        let (flow, at) = (&self.outcomes[flow.0 as usize], *at);
+        let (law, flow) = (name(flow.law), flow.name.clone());
+        Err(match fault {
+            Fault::Pace => RunError::WrongPace { law, flow, at },
+            Fault::Told(what) => {
+                let (place, what) = (format!("flow {flow:?}"), what.clone());
+                RunError::LawFault { law, place, at, what }
+            }
+        })
     }
 
     pub(super) fn settle_link(&mut self, link: LinkId) -> LinkOutcome {
@@ -114,7 +127,33 @@ impl Simulation<'_> {
     }
 }
 
-/// Whether a law must not set this pace: it is negative or not a number.
-pub(super) fn is_wrong(pace: Throughput) -> bool {
-    pace.get().is_nan() || pace < Throughput::ZERO
+const TIMER: &str = "the timer of the sender does not advance\n  help: after \
+                     `Source::on_timer(now)`, `Source::next_timer` must return a time later than `now`";
+
+/// What a source has done that no law may do.
+#[derive(Debug)]
+enum Fault {
+    /// Its pace is negative, endless or not a number.
+    Pace,
+    /// What it told of itself.
+    Told(String),
+}
+
+/// The first flow whose law has broken a rule, and the time at which that was noticed.
+#[derive(Debug, Default)]
+pub(super) struct Faults(Option<(FlowId, Time, Fault)>);
+
+impl Faults {
+    pub(super) fn look_at(&mut self, flow: &Flow, now: Time) {
+        let is_wrong = |pace: Throughput| !pace.get().is_finite() || pace < Throughput::ZERO;
+        let sender = &flow.sender;
+        let fault = match sender.source().fault() {
+            Some(what) => Some(Fault::Told(what)),
+            None if sender.law_timer_stands_still() => Some(Fault::Told(TIMER.to_string())),
+            None => sender.pacing().is_some_and(is_wrong).then_some(Fault::Pace),
+        };
+        if let (None, Some(fault)) = (&self.0, fault) {
+            self.0 = Some((flow.id, now, fault));
+        }
+    }
 }

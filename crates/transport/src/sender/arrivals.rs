@@ -90,6 +90,7 @@ impl Sender {
         self.source.on_opened(now, rtt, &ack.header);
         self.opening = Opening::Done;
         self.timer = Time::NEVER;
+        self.law_timer = self.source.next_timer().max(now);
         self.pace_next = now;
         true
     }

@@ -22,7 +22,7 @@ const LONGEST_PACE: Duration = Duration::from_secs(3600);
 /// The sending end of a flow. Fields that each packet and acknowledgement needs lie side by side,
 /// apart from the law's state, whose length differs widely: with many flows memory access dominates
 /// the time.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 #[repr(C)]
 pub struct Sender {
     /// Stream offset of the next byte never sent.
@@ -68,6 +68,9 @@ pub struct Sender {
     board: Scoreboard,
     rtt: RttEstimator,
     stats: SenderStats,
+    /// When the law's own timer is due, once the flow is open.
+    law_timer: Time,
+    law_timer_stands_still: bool,
     source: AnySource,
 }
 
@@ -140,6 +143,8 @@ impl Sender {
         let mss = config.packet.saturating_sub(headers).get().clamp(1, 65_535) as u32;
         let frame = app.frame.map_or(u64::from(mss), Bytes::get).max(1);
         Sender {
+            law_timer: if config.handshake { Time::NEVER } else { source.next_timer().max(now) },
+            law_timer_stands_still: false,
             source,
             board: Scoreboard::default(),
             rtt: RttEstimator::new(config.min_rto),
@@ -249,18 +254,24 @@ impl Sender {
             return self.timer;
         }
         let pace = if self.waits_for_pace { self.pace_next } else { Time::NEVER };
-        self.timer.min(pace).min(self.writing.next())
+        self.timer().min(pace).min(self.writing.next())
     }
 
     /// When to call [`Sender::on_timer`], whatever else is awaited.
     #[inline]
     pub fn timer(&self) -> Time {
-        self.timer
+        self.timer.min(self.law_timer)
     }
 
     /// The pace the law sets.
     pub fn pacing(&self) -> Option<Throughput> {
         self.source.pacing()
+    }
+
+    /// Whether the law's timer was due and did not move on
+    /// ([`Source::next_timer`](ratewire_laws::Source::next_timer)). It is then not called again.
+    pub fn law_timer_stands_still(&self) -> bool {
+        self.law_timer_stands_still
     }
 
     #[inline]

@@ -49,6 +49,14 @@ impl Sender {
     /// Does what is due; call it at [`Sender::deadline`]. May return a packet that must be sent
     /// whatever the window.
     pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
+        if self.law_timer <= now {
+            self.source.on_timer(now);
+            self.law_timer = self.source.next_timer();
+            if self.law_timer <= now {
+                self.law_timer_stands_still = true;
+                self.law_timer = Time::NEVER;
+            }
+        }
         if self.timer > now || self.timer == Time::NEVER {
             return None;
         }
