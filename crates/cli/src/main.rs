@@ -92,6 +92,10 @@ enum Command {
     Topologies,
     /// Explain a law or a queue discipline, with its equations, sources and options
     Explain(commands::lists::ExplainArgs),
+    /// Write a folder with a law of your own to begin with, in C or in Rust
+    NewLaw(commands::new_law::Args),
+    /// Check that a law keeps the rules of every law, and its own promises
+    CheckLaw(commands::check_law::Args),
     /// Show how scenarios are written
     Scenario(commands::lists::ScenarioArgs),
     /// Group communication: check its configuration, chat in groups, load a daemon
@@ -135,6 +139,8 @@ fn main() -> ExitCode {
         Command::Disciplines(args) => commands::lists::disciplines(&args),
         Command::Topologies => commands::lists::topologies(),
         Command::Explain(args) => commands::lists::explain(&args),
+        Command::NewLaw(args) => commands::new_law::new_law(&args),
+        Command::CheckLaw(args) => commands::check_law::check_law(&args),
         Command::Scenario(args) => commands::lists::scenario(&args),
         Command::Groups(args) => commands::groups::groups(&args),
         Command::Switch(args) => commands::switch::switch(&args),

@@ -48,6 +48,9 @@ pub(crate) fn fail(error: &Error) -> Exit {
         Error::Refused { .. } => {
             tell!("ratewire: {error} (--out)");
         }
+        Error::UntrustedLaw { .. } => {
+            tell!("ratewire: {error}\n  help: --trust-laws lets the scenario load it");
+        }
         _ => {
             tell!("ratewire: {error}");
         }

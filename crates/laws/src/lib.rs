@@ -63,5 +63,5 @@ pub use law::{
 pub use options::{OptionError, OptionSpec, Options};
 pub use reason::{Amount, Bound, Figure, Reason, Unit};
 pub use registry::{
-    AnyLaw, AnyPort, AnySink, AnySource, Header, LawSet, RegisterError, find, list,
+    AnyLaw, AnyPort, AnySink, AnySource, Header, LawFile, LawSet, RegisterError, find, list,
 };

@@ -259,6 +259,8 @@ pub fn parse_size(text: &str) -> Result<Size, String> {
 pub struct Options {
     specs: &'static [OptionSpec],
     values: Vec<Value>,
+    /// The values as they were written.
+    texts: Vec<String>,
 }
 
 impl Options {
@@ -271,7 +273,8 @@ impl Options {
             Ok(value) => value,
             Err(e) => panic!("default of option {}: {e}", s.name),
         };
-        Options { specs, values: specs.iter().map(parse).collect() }
+        let texts = specs.iter().map(|spec| spec.default.to_string()).collect();
+        Options { specs, values: specs.iter().map(parse).collect(), texts }
     }
 
     /// Options at their defaults, except those given as users write them. Later options replace
@@ -306,12 +309,22 @@ impl Options {
         };
         self.values[at] =
             self.specs[at].kind.parse(text).map_err(|message| OptionError::new(name, message))?;
+        self.texts[at] = text.to_string();
         Ok(())
     }
 
-    fn value(&self, name: &str) -> Value {
+    fn place(&self, name: &str) -> usize {
         let at = self.specs.iter().position(|s| s.name == name);
-        self.values[at.unwrap_or_else(|| panic!("the table has no option {name}"))]
+        at.unwrap_or_else(|| panic!("the table has no option {name}"))
+    }
+
+    fn value(&self, name: &str) -> Value {
+        self.values[self.place(name)]
+    }
+
+    /// The option `name` as a user wrote it, or its default.
+    pub fn text(&self, name: &str) -> &str {
+        &self.texts[self.place(name)]
     }
 
     /// The switch `name`. This reader, like the others, panics if the table holds no such option of

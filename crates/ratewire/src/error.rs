@@ -30,6 +30,18 @@ pub enum Error {
     /// the law.
     #[error(transparent)]
     Law(#[from] ratewire_laws::RegisterError),
+    /// A shared object gives no law. Nothing was run, and the experiment does not know the law.
+    #[error(transparent)]
+    LawFile(#[from] ratewire_plugin::LoadError),
+    /// A scenario names a shared object as a law, whose code nobody has allowed to run. Nothing was
+    /// run: see [`Experiment::load_trusting`](crate::Experiment::load_trusting).
+    #[error("{}: the law {file} is code that would run with your rights", scenario.display())]
+    UntrustedLaw {
+        /// The file, as the scenario names it.
+        file: String,
+        /// The scenario's file.
+        scenario: PathBuf,
+    },
     /// A setting of the experiment does not fit its scenario.
     ///
     /// Nothing was run and nothing was written.

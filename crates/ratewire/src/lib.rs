@@ -23,7 +23,9 @@
 //! | follow progress and samples during runs | [`Listener`] |
 //! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
 //! | vary values over a grid, and go on after a stop | [`Sweep`], [`read_sweep`] |
-//! | add a law of your own | [`Experiment::register`], [`laws`] |
+//! | add a law of your own, in Rust | [`Experiment::register`], [`laws`] |
+//! | add a law of a shared object | [`Experiment::law_files`], [`load_law`], `ratewire_law.h` |
+//! | check that a law keeps the rules and its promises | [`LawCheck`] |
 //! | run many experiments together, and keep chosen data of each | [`Job`], [`run_all`] |
 //! | run the figures of papers again | [`papers`] |
 //!
@@ -44,6 +46,7 @@
 //! |---|---|
 //! | [`ratewire_units`] | time, rates and sizes as types |
 //! | [`ratewire_laws`] | each law: source, port, sink, options, explanation |
+//! | [`ratewire_plugin`] | laws of shared objects, in C |
 //! | `ratewire_transport` | both ends of a flow, sans-IO |
 //! | `ratewire_anypoint` | the split/merge switch, sans-IO |
 //! | `ratewire_overlay` | cost-benefit multicast, sans-IO |
@@ -70,6 +73,8 @@ mod experiment;
 mod figures;
 pub mod folder;
 mod job;
+mod law_check;
+mod law_files;
 mod listen;
 mod observe;
 pub mod papers;
@@ -87,6 +92,8 @@ pub use experiment::without_repeats;
 pub use experiment::{Experiment, Planned, ignored};
 pub use figures::Figures;
 pub use job::{Job, run_all};
+pub use law_check::LawCheck;
+pub use law_files::load_law;
 pub use listen::{
     Cancel, Cancelled, Interrupt, Interrupted, Listener, Progress, Running, StopReason, Warning,
 };
@@ -98,6 +105,7 @@ pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values, re
 
 pub use arrow_array;
 pub use ratewire_laws as laws;
+pub use ratewire_plugin as plugin;
 pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;
 pub use ratewire_units as units;

@@ -86,7 +86,7 @@ impl Provenance {
     pub(crate) fn of(scenario: &Scenario, law: &str, seed: u64, world: World) -> Provenance {
         let (effective, files) = (scenario.effective(law, seed), files(scenario));
         Provenance {
-            digest: digest(&effective, &files, world),
+            digest: digest(&scenario.effective_by_name(law, seed), &files, world),
             scenario: scenario.name.clone(),
             law: law.to_string(),
             seed,
@@ -158,10 +158,14 @@ pub(crate) fn files(scenario: &Scenario) -> Vec<FileDigest> {
         name: name.to_string(),
         sha256: sha256(text.as_bytes()),
     };
-    scenario.files().map(digest).collect()
+    // Where the file of a law is makes no difference to a run.
+    let laws = scenario
+        .law_files()
+        .map(|file| FileDigest { name: file.law.to_string(), sha256: file.sha256.clone() });
+    scenario.files().map(digest).chain(laws).collect()
 }
 
-fn sha256(bytes: &[u8]) -> String {
+pub(crate) fn sha256(bytes: &[u8]) -> String {
     format!("{:x}", Sha256::digest(bytes))
 }
 

@@ -263,8 +263,8 @@ pub struct FlowRow {
     pub pacing: Option<Throughput>,
     /// Data sent again during the interval.
     pub retransmitted: Bytes,
-    /// Network-layer bits of the flow's data that reached the far end of [`RunInfo::rates_at`] during
-    /// the interval, over its length; `None` without such a link.
+    /// Network-layer bits of the flow's data that reached the far end of [`RunInfo::rates_at`]
+    /// during the interval, over its length; `None` without such a link.
     pub at_link: Option<Throughput>,
 }
 

@@ -71,7 +71,7 @@ impl LawBook {
                 note_options(root.context, &Of::Law(info.name), &entries);
                 let before = root.context.errors();
                 let list = read_options(root.context, info, &entries);
-                book.options.insert(entry.key.clone(), list);
+                book.options.insert(info.name.to_string(), list);
                 if root.context.errors() == before {
                     book.check_together(root.context, info.name, &[], &entries);
                 }
@@ -115,7 +115,7 @@ impl LawBook {
         let entries: Vec<&Entry> = table.entries.iter().filter(|e| e.key != "law").collect();
         note_options(context, &Of::Named(entry.key.clone()), &entries);
         let list = read_options(context, info, &entries);
-        self.variants.insert(entry.key.clone(), (law.value.to_string(), list));
+        self.variants.insert(entry.key.clone(), (info.name.to_string(), list));
         if context.errors() == before {
             self.check_together(context, &entry.key, &[], &entries);
         }
@@ -150,8 +150,10 @@ impl LawBook {
         name: At<&str>,
         others: &[&str],
     ) -> Option<String> {
-        if self.info(name.value).is_some() {
-            return Some(name.value.to_string());
+        if let Some(info) = self.info(name.value) {
+            // A file of a law stands for its name.
+            let is_variant = self.variants.contains_key(name.value);
+            return Some(if is_variant { name.value } else { info.name }.to_string());
         }
         // Errors of a variant have been noted.
         if !self.declared.iter().any(|declared| declared == name.value) {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ratewire_laws::LawSet;
+use ratewire_laws::{LawFile, LawSet};
 use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration};
@@ -200,10 +200,38 @@ impl Scenario {
     ///
     /// Read from the scenario's folder, the text gives an equal [`Setup`]. Comments are not kept.
     pub fn effective(&self, law: &str, seed: u64) -> String {
+        self.text_with(self.written(law), seed)
+    }
+
+    /// As [`Scenario::effective`], with the law's name wherever its file is, so that equal runs
+    /// have equal texts.
+    pub fn effective_by_name(&self, law: &str, seed: u64) -> String {
+        self.text_with(law, seed)
+    }
+
+    fn text_with(&self, law: &str, seed: u64) -> String {
         let mut root = Item::clone(&self.document);
         effective::put(&mut root, "seed", Value::Integer(seed.into()));
         effective::put(&mut root, "law", Value::Text(law.to_string()));
         effective::text(&root)
+    }
+
+    /// The files of laws that the scenario knows, each law once.
+    pub fn law_files(&self) -> impl Iterator<Item = &LawFile> {
+        let files = self.known_laws().files();
+        let is_first = |at: &usize| !files[..*at].iter().any(|file| file.law == files[*at].law);
+        (0..files.len()).filter(is_first).map(|at| &files[at])
+    }
+
+    /// The folder that files which the scenario names are relative to; empty without a file.
+    pub fn folder(&self) -> &Path {
+        self.folder.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// A law as a scenario names it: by its file, if it comes from one.
+    fn written<'a>(&'a self, law: &'a str) -> &'a str {
+        let mut files = self.known_laws().files().iter();
+        files.find(|file| file.law == law).map_or(law, |file| &file.path)
     }
 
     /// The scenario with values set and these laws, as TOML: the file that a run of these laws
@@ -212,9 +240,10 @@ impl Scenario {
     /// The text is to be read from the scenario's folder. Comments are not kept.
     pub fn effective_for(&self, laws: &[String]) -> String {
         let mut root = Item::clone(&self.document);
-        let law = |law: &String| Item { value: Value::Text(law.clone()), span: root.span };
+        let text = |law: &String| Value::Text(self.written(law).to_string());
+        let law = |law: &String| Item { value: text(law), span: root.span };
         let all = match laws {
-            [one] => Value::Text(one.clone()),
+            [one] => text(one),
             several => Value::List(several.iter().map(law).collect()),
         };
         effective::put(&mut root, "law", all);

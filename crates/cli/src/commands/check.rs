@@ -12,12 +12,12 @@ use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
 use serde::Serialize;
 
-use super::load::why_not;
+use super::load::{LawFileArgs, why_not};
 use super::users::{UserArgs, hold};
 use crate::arguments::worlds;
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, missing, print};
+use crate::output::{complain, fail, missing, print};
 use crate::terminal::table_options;
 use crate::watch;
 
@@ -40,6 +40,8 @@ pub(crate) struct Args {
     /// Show no progress, and print only claims that do not hold
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    law_files: LawFileArgs,
     #[command(flatten)]
     memory: MemoryArgs,
 }
@@ -68,7 +70,7 @@ pub(crate) fn check(args: &Args) -> Exit {
         Ok(files) => files,
         Err(exit) => return exit,
     };
-    let (scenarios, exit) = load_all(&files);
+    let (scenarios, exit) = load_all(&files, &args.law_files);
     let worlds = without_repeats(args.world.clone());
     let users = match worlds.contains(&World::Emulate).then(|| args.users.users()).transpose() {
         Ok(users) => users,
@@ -247,17 +249,18 @@ fn by_basis<'a>(count: usize, all: impl Iterator<Item = &'a CheckedExpectation> 
     format!("\nOf all {count}: {}", counts.join(", "))
 }
 
-pub(super) fn load_all(files: &[PathBuf]) -> (Vec<Scenario>, Exit) {
+pub(super) fn load_all(files: &[PathBuf], laws: &LawFileArgs) -> (Vec<Scenario>, Exit) {
     let mut exit = Exit::Done;
     let mut scenarios = Vec::new();
     for file in files {
-        match Scenario::load(file) {
-            Ok(scenario) => {
+        match laws.load(file, &[]) {
+            Ok(experiment) => {
+                let scenario = experiment.scenario().clone();
                 complain(&scenario.warnings);
                 scenarios.push(scenario);
             }
             Err(wrong) => {
-                complain(&wrong);
+                fail(&wrong);
                 exit = exit.max(why_not(file));
             }
         }
@@ -312,7 +315,7 @@ mod tests {
     fn runs_that_fail_take_nothing_of_the_others() {
         let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let files = ["three-flows.toml", "link-down.toml"].map(|name| scenarios.join(name));
-        let (scenarios, _) = load_all(&files);
+        let (scenarios, _) = load_all(&files, &LawFileArgs::default());
         let unable = Cell::new(Exit::Done);
         let jobs = |scenario| jobs(scenario, &[World::Simulate], None, &unable);
         let all: Vec<Job<'_>> = scenarios.iter().filter_map(jobs).flatten().collect();

@@ -8,7 +8,7 @@ use ratewire_report::{Comparison, Page, Run, Summary, html, table};
 use ratewire_scenario::{Diagnostic, Scenario};
 use serde::Serialize;
 
-use super::load::load;
+use super::load::{LawFileArgs, load_with_laws};
 use crate::arguments::{listed, whole_number};
 use crate::exit::Exit;
 use crate::memory::MemoryArgs;
@@ -53,6 +53,8 @@ pub(crate) struct Args {
     #[arg(long, short)]
     quiet: bool,
     #[command(flatten)]
+    law_files: LawFileArgs,
+    #[command(flatten)]
     memory: MemoryArgs,
 }
 
@@ -64,7 +66,9 @@ type OfLaw<T> = (String, Vec<T>);
 pub(crate) fn compare(args: &Args) -> Exit {
     args.memory.watch();
     let taken = (!args.laws.is_empty()).then_some(("law", "--laws"));
-    let experiment = match load(&args.scenario, &args.set, taken.as_slice()) {
+    let loaded =
+        load_with_laws(&args.scenario, &args.set, taken.as_slice(), &args.law_files, &args.laws);
+    let experiment = match loaded {
         Ok(experiment) => experiment,
         Err(exit) => return exit,
     };

@@ -8,6 +8,7 @@ use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
 
 use super::check::load_all;
+use super::load::LawFileArgs;
 use crate::exit::Exit;
 use crate::output::print;
 
@@ -19,7 +20,7 @@ pub(crate) struct Args {
 
 /// Checks what the emulated world and laws in the kernel need. Changes nothing.
 pub(crate) fn examine(args: &Args) -> Exit {
-    let (scenarios, loaded) = load_all(&args.scenarios);
+    let (scenarios, loaded) = load_all(&args.scenarios, &LawFileArgs::default());
     let programs: Vec<(&str, Vec<Check>)> =
         scenarios.iter().map(|scenario| (scenario.file.as_str(), programs(scenario))).collect();
     let (emulation, laws, controls) = (doctor::examine(), of_laws(), doctor::controls());

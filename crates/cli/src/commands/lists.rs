@@ -7,9 +7,10 @@ use serde::Serialize;
 
 use super::cost;
 use crate::exit::Exit;
-use crate::output::print;
+use crate::output::{fail, print};
 use crate::terminal::table_options;
-use ratewire::unknown;
+use ratewire::{load_law, unknown};
+use ratewire_scenario::is_law_file;
 
 #[derive(clap::Args)]
 pub(crate) struct LawsArgs {
@@ -39,7 +40,8 @@ pub(crate) struct DisciplinesArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// A law or a queue discipline, as `ratewire laws` and `ratewire disciplines` list them
+    /// A law or a queue discipline, as `ratewire laws` and `ratewire disciplines` list them, or the
+    /// file of a law such as ./mylaw.so
     name: String,
 }
 
@@ -117,7 +119,11 @@ pub(crate) fn disciplines(args: &DisciplinesArgs) -> Exit {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Exit {
-    let (explanation, listed) = match (ratewire_laws::find(&args.name), queue::find(&args.name)) {
+    let law = match is_law_file(&args.name).then(|| load_law(&args.name)).transpose() {
+        Ok(laws) => laws.unwrap_or_default().find(&args.name),
+        Err(wrong) => return fail(&wrong),
+    };
+    let (explanation, listed) = match (law, queue::find(&args.name)) {
         (Some(law), _) => (law.explanation, Listed::from(law)),
         (None, Some(discipline)) => (discipline.explanation, Listed::from(discipline)),
         (None, None) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use ratewire::Experiment;
+use ratewire::{Error, Experiment};
 use ratewire_scenario::whole_path;
 
 use crate::exit::Exit;
@@ -20,6 +20,43 @@ pub(crate) fn load(
         fail(&wrong);
         why_not(path)
     })
+}
+
+/// Whether a scenario may name files of laws.
+#[derive(clap::Args, Default)]
+pub(crate) struct LawFileArgs {
+    /// Load the shared objects that a scenario names as laws, whose code then runs with your rights
+    #[arg(long)]
+    trust_laws: bool,
+}
+
+impl LawFileArgs {
+    pub(super) fn load(
+        &self,
+        path: &Path,
+        values: &[(String, String)],
+    ) -> Result<Experiment, Error> {
+        if self.trust_laws {
+            return Experiment::load_trusting(path, values);
+        }
+        Experiment::load_with(path, values)
+    }
+}
+
+/// As [`load`], with the laws of those of `named` that are files.
+pub(super) fn load_with_laws(
+    path: &Path,
+    set: &[String],
+    taken: &[(&str, &str)],
+    laws: &LawFileArgs,
+    named: &[String],
+) -> Result<Experiment, Exit> {
+    let values = pairs(set, taken)?;
+    let loaded = laws.load(path, &values).map_err(|wrong| {
+        fail(&wrong);
+        why_not(path)
+    })?;
+    loaded.law_files(named).map_err(|wrong| fail(&wrong))
 }
 
 /// The paths and values of `--set`, or prints what is wrong with them.

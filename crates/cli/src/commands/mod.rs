@@ -1,6 +1,7 @@
 //! One module for each command.
 
 pub(crate) mod check;
+pub(crate) mod check_law;
 pub(crate) mod compare;
 pub(crate) mod cost;
 mod daemon;
@@ -13,6 +14,7 @@ pub(crate) mod lists;
 #[cfg(feature = "live")]
 pub(crate) mod live;
 pub(crate) mod load;
+pub(crate) mod new_law;
 pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod run;

@@ -9,7 +9,7 @@ use ratewire_report::table;
 use ratewire_units::text::legible_lines;
 
 use super::dry;
-use super::load::load;
+use super::load::{LawFileArgs, load_with_laws};
 use super::users::{UserArgs, warn_of_hidden_files};
 use crate::arguments::{Seeds, VAIN_SEEDS, command_line, listed, seeds, worlds};
 use crate::exit::Exit;
@@ -64,6 +64,8 @@ pub(crate) struct Args {
     /// List the runs, every program and its user, but start and write nothing; needs no root
     #[arg(long, conflicts_with = "json")]
     dry_run: bool,
+    #[command(flatten)]
+    law_files: LawFileArgs,
     #[command(flatten)]
     memory: MemoryArgs,
 }
@@ -137,11 +139,12 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
     let given =
         [(!args.law.is_empty(), ("law", "--law")), (args.seed.is_some(), ("seed", "--seed"))];
     let taken: Vec<_> = given.into_iter().filter_map(|(is, taken)| is.then_some(taken)).collect();
-    let mut experiment = load(&args.scenario, &args.set, &taken)?
-        .worlds(args.world.iter().copied())
-        .capture(&args.capture)
-        .without_samples()
-        .command(command_line());
+    let mut experiment =
+        load_with_laws(&args.scenario, &args.set, &taken, &args.law_files, &args.law)?
+            .worlds(args.world.iter().copied())
+            .capture(&args.capture)
+            .without_samples()
+            .command(command_line());
     if !args.law.is_empty() {
         experiment = experiment.laws(&args.law);
     }

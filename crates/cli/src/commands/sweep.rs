@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use ratewire::folder::SWEEP;
-use ratewire::{Experiment, Sweep, SweepResults, expand_values};
+use ratewire::{Sweep, SweepResults, expand_values};
 use ratewire_report::table;
 
-use super::load::load;
+use super::load::{LawFileArgs, load_with_laws};
 use crate::arguments::{Seeds, VAIN_SEEDS, listed, seeds};
 use crate::exit::Exit;
 use crate::interrupt::on_ctrl_c;
@@ -50,6 +50,8 @@ pub(crate) struct Args {
     /// Show no progress
     #[arg(long, short)]
     quiet: bool,
+    #[command(flatten)]
+    law_files: LawFileArgs,
     #[command(flatten)]
     memory: MemoryArgs,
 }
@@ -108,7 +110,8 @@ fn swept(args: &Args) -> Result<Sweep, Exit> {
     let given =
         [(!args.law.is_empty(), ("law", "--law")), (args.seed.is_some(), ("seed", "--seed"))];
     let taken: Vec<_> = given.into_iter().filter_map(|(is, taken)| is.then_some(taken)).collect();
-    let mut experiment: Experiment = load(&args.scenario, &single, &taken)?;
+    let mut experiment =
+        load_with_laws(&args.scenario, &single, &taken, &args.law_files, &args.law)?;
     if !args.law.is_empty() {
         experiment = experiment.laws(&args.law);
     }

@@ -143,6 +143,14 @@ impl<'a> Flow<'a> {
                 assert!(pace > 0.0 && pace <= line, "{name}: pace {pace} on a link of {line}");
             }
         }
+        if let Some(fault) = self.source.fault() {
+            panic!("{name}: {fault}");
+        }
+        for (port, _) in self.ports.iter().flatten() {
+            if let Some(fault) = port.fault() {
+                panic!("{name}: {fault}");
+            }
+        }
         self.told.explained(name, &self.source.reason(), &[]);
         // Some equations name fields of a header.
         let is_told = self.sent != Header::None || self.law.header_len() == Bytes::ZERO;
@@ -216,6 +224,18 @@ impl<'a> Flow<'a> {
     }
 
     fn timers(&mut self, queue: PortQueue) {
+        let due = self.source.next_timer();
+        if due != Time::NEVER {
+            self.now = self.now.max(due);
+            self.source.on_timer(self.now);
+            let next = self.source.next_timer();
+            assert!(
+                next > self.now || self.now == Time::NEVER,
+                "{}: a timer of the sender due at {next}, set at {}",
+                self.law.info().name,
+                self.now
+            );
+        }
         for (port, books) in self.ports.iter_mut().flatten() {
             let due = port.next_timer();
             if due == Time::NEVER {

@@ -14,6 +14,7 @@ mod options;
 pub use events::{number, wild};
 pub use options::makes_a_difference;
 
+use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::registry::{AnyLaw, LawSet};
@@ -29,6 +30,13 @@ impl Default for Laws {
     /// Every law of this crate.
     fn default() -> Laws {
         Laws::of(&LawSet::in_tree(), crate::registry::list().iter().map(|info| info.name))
+    }
+}
+
+impl From<AnyLaw> for Laws {
+    /// One law as it is.
+    fn from(law: AnyLaw) -> Laws {
+        Laws { laws: vec![law] }
     }
 }
 

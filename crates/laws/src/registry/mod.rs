@@ -3,7 +3,7 @@
 mod dispatch;
 mod set;
 
-pub use set::{LawSet, RegisterError};
+pub use set::{LawFile, LawSet, RegisterError};
 
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -24,6 +24,18 @@ use crate::options::{OptionError, Options};
 #[derive(Clone, Debug, Default)]
 pub struct LawSet {
     registered: Vec<Registered>,
+    files: Vec<LawFile>,
+}
+
+/// A file that a registered law comes from, which names in scenarios may stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LawFile {
+    /// Name of the law.
+    pub law: &'static str,
+    /// The file, as scenarios name it: `./mylaw.so`.
+    pub path: String,
+    /// SHA-256 of the file's content, in hexadecimal digits.
+    pub sha256: String,
 }
 
 /// Makes a law from its options.
@@ -47,7 +59,7 @@ impl LawSet {
 
     /// The laws of this crate alone.
     pub const fn in_tree() -> LawSet {
-        LawSet { registered: Vec::new() }
+        LawSet { registered: Vec::new(), files: Vec::new() }
     }
 
     /// Adds a law that lives outside this crate, under the name in its [`Named::INFO`].
@@ -115,9 +127,24 @@ impl LawSet {
         INFOS.iter().copied().chain(self.registered.iter().map(|law| law.info))
     }
 
-    /// The law called `name`.
+    /// The law called `name`, or the law of the file `name`.
     pub fn find(&self, name: &str) -> Option<&'static LawInfo> {
+        let name = self.name_of(name);
         self.list().find(|info| info.name == name)
+    }
+
+    /// Notes the file that a registered law comes from.
+    pub fn note_file(&mut self, file: LawFile) {
+        self.files.push(file);
+    }
+
+    /// Files that laws come from.
+    pub fn files(&self) -> &[LawFile] {
+        &self.files
+    }
+
+    fn name_of<'a>(&self, name: &'a str) -> &'a str {
+        self.files.iter().find(|file| file.path == name).map_or(name, |file| file.law)
     }
 
     /// Makes the law called `name`, with options as users write them.
@@ -125,6 +152,7 @@ impl LawSet {
     /// # Errors
     /// When there is no such law, no such option, or a value is not allowed.
     pub fn make(&self, name: &str, options: &[(&str, &str)]) -> Result<AnyLaw, OptionError> {
+        let name = self.name_of(name);
         if let Some(law) = self.registered.iter().find(|law| law.info.name == name) {
             let options = Options::given(law.info.options, options)?;
             return (law.make)(&options).map(AnyLaw::External);

@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use ratewire_emulate::Users;
 use ratewire_laws::{ExternalLaw, LawSet, Named};
 use ratewire_report::World;
-use ratewire_scenario::{Loader, Scenario};
+use ratewire_scenario::{Loader, Scenario, is_law_file};
 
 pub use plan::{Planned, ignored};
 
 use crate::listen::Listener;
 use crate::provenance::{ExperimentRecord, Provenance};
-use crate::{Error, Results};
+use crate::{Error, Results, law_files};
 
 /// A scenario with chosen laws, seeds, values and worlds; running it gives [`Results`].
 ///
@@ -68,8 +68,22 @@ impl Experiment {
         path: impl AsRef<Path>,
         values: &[(String, String)],
     ) -> Result<Experiment, Error> {
-        let scenario = Scenario::load_with(path.as_ref(), values).map_err(Error::Scenario)?;
-        Ok(Experiment::of(scenario))
+        Experiment::read(LawSet::default(), path.as_ref(), values, false)
+    }
+
+    /// As [`Experiment::load_with`], for a scenario whose laws may be files: shared objects that it
+    /// names by `law = "./mylaw.so"`, relative to its folder.
+    ///
+    /// Their code runs in this process, with all its rights. [`Experiment::load`] refuses such a
+    /// scenario, because a scenario that is only simulated is harmless otherwise.
+    ///
+    /// # Errors
+    /// All errors in the scenario with these values; an error if a file is no law.
+    pub fn load_trusting(
+        path: impl AsRef<Path>,
+        values: &[(String, String)],
+    ) -> Result<Experiment, Error> {
+        Experiment::read(LawSet::default(), path.as_ref(), values, true)
     }
 
     /// Reads the scenario in the file `path`, which may name any law in `laws`.
@@ -79,7 +93,27 @@ impl Experiment {
     /// # Errors
     /// All errors in the scenario.
     pub fn load_using(laws: &LawSet, path: impl AsRef<Path>) -> Result<Experiment, Error> {
-        let scenario = Loader { laws }.load(path.as_ref(), &[]).map_err(Error::Scenario)?;
+        Experiment::read(laws.clone(), path.as_ref(), &[], false)
+    }
+
+    /// Reads a scenario, after the laws whose files it names, if these are trusted.
+    fn read(
+        mut laws: LawSet,
+        path: &Path,
+        values: &[(String, String)],
+        trusts_laws: bool,
+    ) -> Result<Experiment, Error> {
+        // A file that cannot be read is refused below.
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let mut files = ratewire_scenario::law_files(&text, values);
+        files.retain(|file| laws.find(file).is_none());
+        // Whoever sets a value trusts what it names.
+        let is_set = |file: &String| values.iter().any(|(_, value)| value.contains(file));
+        if let Some(file) = files.iter().find(|file| !trusts_laws && !is_set(file)) {
+            return Err(Error::UntrustedLaw { file: file.clone(), scenario: path.to_path_buf() });
+        }
+        law_files::add_all(&mut laws, path.parent().unwrap_or(Path::new("")), files)?;
+        let scenario = Loader { laws: &laws }.load(path, values).map_err(Error::Scenario)?;
         Ok(Experiment::of(scenario))
     }
 
@@ -113,9 +147,49 @@ impl Experiment {
     }
 
     /// Laws or variants to run, in place of the scenario's own. A repeated name is run once.
+    ///
+    /// The file of a law stands for its name once [`Experiment::law_files`] has loaded it.
     pub fn laws<L: Into<String>>(self, laws: impl IntoIterator<Item = L>) -> Experiment {
-        let laws = laws.into_iter().map(Into::into).collect();
+        let known = self.scenario.known_laws();
+        let name = |law: String| match known.find(&law) {
+            Some(info) if is_law_file(&law) => info.name.to_string(),
+            _ => law,
+        };
+        let laws = laws.into_iter().map(Into::into).map(name).collect();
         Experiment { laws: without_repeats(laws), ..self }
+    }
+
+    /// Loads those of these names that are files of laws, shared objects with a table as
+    /// `ratewire_law.h` describes it. Relative names are of the working folder.
+    ///
+    /// Their code runs in this process, with all its rights. For a scenario that names such files
+    /// itself, see [`Experiment::load_trusting`].
+    ///
+    /// # Errors
+    /// An error if a file is no law, or has the name of another law.
+    pub fn law_files<L: AsRef<str>>(
+        self,
+        names: impl IntoIterator<Item = L>,
+    ) -> Result<Experiment, Error> {
+        let names = names.into_iter().map(|name| name.as_ref().to_string());
+        let files: Vec<String> = names.filter(|name| is_law_file(name)).collect();
+        self.knowing(Path::new(""), files)
+    }
+
+    /// The experiment, whose scenario may name the laws of these files.
+    fn knowing(
+        self,
+        folder: &Path,
+        files: impl IntoIterator<Item = String>,
+    ) -> Result<Experiment, Error> {
+        let mut laws = self.scenario.known_laws().clone();
+        let before = laws.files().len();
+        law_files::add_all(&mut laws, folder, files)?;
+        if laws.files().len() == before {
+            return Ok(self);
+        }
+        let scenario = self.scenario.with_laws(&laws).map_err(Error::Scenario)?;
+        Ok(Experiment { scenario, ..self })
     }
 
     /// Seeds for each law, in place of the scenario's own.
@@ -137,7 +211,14 @@ impl Experiment {
     /// An error if there is no such key, or if the scenario has errors with this value.
     pub fn set(self, key: &str, value: &str) -> Result<Experiment, Error> {
         let values = [(key.to_string(), value.to_string())];
-        let scenario = self.scenario.with_overrides(&values).map_err(Error::Scenario)?;
+        let files = ratewire_scenario::law_files(&self.scenario.source_text, &values);
+        let folder = self.scenario.folder().to_path_buf();
+        let this = self.knowing(&folder, files)?;
+        this.set_known(&values)
+    }
+
+    fn set_known(self, values: &[(String, String)]) -> Result<Experiment, Error> {
+        let scenario = self.scenario.with_overrides(values).map_err(Error::Scenario)?;
         let laws =
             if self.laws == self.scenario.laws() { scenario.laws() } else { self.laws.clone() };
         let seeds = match self.seeds[..] {

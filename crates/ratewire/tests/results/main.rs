@@ -3,5 +3,6 @@
 mod completions;
 mod experiment;
 mod figures;
+mod law_files;
 mod link_rates;
 mod sweep;

@@ -44,8 +44,8 @@ pub(super) fn values<R>(values: &[(String, String)], own: &[String]) -> Vec<Colu
 }
 
 /// Null are: a window without limit, values that only a program's sockets know, a round-trip time
-/// before the first measurement, a pace that the law does not ask for, and a rate at a link where none is
-/// sampled.
+/// before the first measurement, a pace that the law does not ask for, and a rate at a link where
+/// none is sampled.
 impl Row for FlowRow {
     type Begins = When;
 

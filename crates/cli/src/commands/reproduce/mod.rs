@@ -16,6 +16,7 @@ use ratewire_scenario::{Diagnostic, Scenario};
 use ratewire_units::Duration;
 
 use super::check::load_all;
+use super::load::LawFileArgs;
 use super::users::{UserArgs, hold, warn_of_hidden_files};
 use crate::arguments::worlds;
 use crate::exit::Exit;
@@ -135,7 +136,7 @@ fn run(
         for figure in &paper.figures {
             let files: Vec<PathBuf> =
                 figure.scenarios.iter().map(|s| paper.folder.join(s)).collect();
-            match load_all(&files) {
+            match load_all(&files, &LawFileArgs::default()) {
                 (scenarios, Exit::Done) => loaded.push(scenarios),
                 (_, exit) => return Err(exit),
             }

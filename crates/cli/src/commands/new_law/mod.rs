@@ -1,0 +1,98 @@
+//! `ratewire new-law`: a folder with a law to begin with.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::exit::Exit;
+use crate::output::print;
+
+/// What stands for the law's name in the templates.
+const NAME: &str = "@NAME@";
+/// What stands for the folder of Ratewire.
+const RATEWIRE: &str = "@RATEWIRE@";
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Name of the law, and of the folder
+    name: PathBuf,
+    /// In C, as a shared object: make, and then --law ./NAME.so
+    #[arg(long, conflicts_with = "rust", required_unless_present = "rust")]
+    c: bool,
+    /// In Rust, as a program that uses the library
+    #[arg(long)]
+    rust: bool,
+    /// Folder of a clone of Ratewire, which the program in Rust depends on
+    #[arg(long, requires = "rust", default_value = "../ratewire")]
+    ratewire: PathBuf,
+}
+
+/// Files of a template: their names, in which the law's name may stand, and their texts.
+type Template = [(&'static str, &'static str)];
+
+const C: &Template = &[
+    ("@NAME@.c", include_str!("c/law.c")),
+    ("Makefile", include_str!("c/Makefile")),
+    ("README.md", include_str!("c/README.md")),
+    ("scenario.toml", include_str!("c/scenario.toml")),
+    ("ratewire_law.h", ratewire::plugin::HEADER),
+];
+
+const RUST: &Template = &[
+    ("Cargo.toml", include_str!("rust/Cargo.toml.txt")),
+    ("README.md", include_str!("rust/README.md")),
+    ("scenario.toml", include_str!("rust/scenario.toml")),
+    ("src/law.rs", include_str!("rust/law.rs.txt")),
+    ("src/main.rs", include_str!("rust/main.rs.txt")),
+];
+
+pub(crate) fn new_law(args: &Args) -> Exit {
+    let name = args.name.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if !begins || !name.chars().all(is_plain) {
+        tell!(
+            "ratewire: a law cannot be called {name:?}\n  help: lower-case letters, digits and -, \
+             beginning with a letter"
+        );
+        return Exit::Wrong;
+    }
+    if ratewire::laws::find(name).is_some() {
+        tell!("ratewire: a law is called {name:?} already");
+        return Exit::Wrong;
+    }
+    let (template, next) = if args.c {
+        (
+            C,
+            format!(
+                "cd {} && make && ratewire run scenario.toml --trust-laws",
+                args.name.display()
+            ),
+        )
+    } else {
+        (RUST, format!("cd {} && cargo run --release", args.name.display()))
+    };
+    match write(&args.name, template, name, &args.ratewire) {
+        Ok(()) => print(&format!("Written: {}\nNext: {next}\n", args.name.display())),
+        Err(e) => {
+            tell!("ratewire: cannot write {}: {e}", args.name.display());
+            Exit::File
+        }
+    }
+}
+
+/// Writes the files of a template into a new folder; one that exists stays as it is.
+fn write(folder: &Path, template: &Template, name: &str, ratewire: &Path) -> std::io::Result<()> {
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    fs::create_dir(folder)?;
+    for (file, text) in template {
+        let path = folder.join(file.replace(NAME, name));
+        if let Some(parent) = path.parent() {
+            fs::create_dir_all(parent)?;
+        }
+        let ratewire = ratewire.display().to_string();
+        fs::write(path, text.replace(NAME, name).replace(RATEWIRE, &ratewire))?;
+    }
+    Ok(())
+}

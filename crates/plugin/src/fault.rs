@@ -1,0 +1,45 @@
+//! What a part has done that no law may do.
+
+use std::sync::OnceLock;
+
+use ratewire_units::Time;
+
+/// The first fault of a part; none at first.
+#[derive(Debug, Default)]
+pub(crate) struct Fault(OnceLock<String>);
+
+impl Fault {
+    pub(crate) fn told(&self) -> Option<String> {
+        self.0.get().cloned()
+    }
+
+    /// Notes a fault, unless there was one before.
+    #[cold]
+    pub(crate) fn note(&self, what: String) {
+        let _ = self.0.set(what);
+    }
+
+    /// The rate that a law gives, or zero if it is none.
+    #[inline]
+    pub(crate) fn rate(&self, rate: f64) -> f64 {
+        if (0.0..f64::INFINITY).contains(&rate) {
+            return rate;
+        }
+        self.note(format!(
+            "`source.pace` gave {rate} bytes per second: allowed is 0 or more, finite"
+        ));
+        0.0
+    }
+
+    /// The time that `next_timer` returned, in seconds.
+    pub(crate) fn timer(&self, seconds: f64, whose: &str) -> Time {
+        const PS: f64 = 1e12;
+        if seconds.is_nan() {
+            self.note(format!("`{whose}.next_timer` returned no number"));
+        }
+        match seconds * PS {
+            ps if ps < u64::MAX as f64 => Time::from_ps((ps + 0.5) as u64),
+            _ => Time::NEVER,
+        }
+    }
+}

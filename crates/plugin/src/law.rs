@@ -1,0 +1,161 @@
+//! A law of a shared object with its options set.
+
+use std::ptr;
+use std::sync::Arc;
+
+use ratewire_laws::{
+    Figure, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LinkContext, MAX_HEADER,
+    PackedHeader, Promises, Properties,
+};
+use ratewire_units::Bytes;
+
+use crate::abi::{self, HeaderBytes, State, Table, flags};
+use crate::fault::Fault;
+use crate::port::PluginPort;
+use crate::reason;
+use crate::sink::PluginSink;
+use crate::source::PluginSource;
+
+/// What the parts of a law share: its table and the state that its options made.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) table: &'static Table,
+    pub(crate) state: State,
+    /// What no part can tell: that it could not be made.
+    pub(crate) fault: Fault,
+}
+
+// SAFETY: the header file asks for functions that may be called from several threads, and the state
+// of a law does not change once it is made.
+unsafe impl Send for Shared {}
+// SAFETY: as above.
+unsafe impl Sync for Shared {}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        if let (Some(destroy), false) = (self.table.destroy, self.state.is_null()) {
+            // SAFETY: `create` of this table made the state, and nothing uses it any more.
+            unsafe { destroy(self.state) }
+        }
+    }
+}
+
+/// A congestion header; unused bytes are zero.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct PluginHeader(pub(crate) HeaderBytes);
+
+impl PackedHeader for PluginHeader {
+    const LEN: usize = size_of::<HeaderBytes>();
+
+    fn pack(&self, bytes: &mut [u8]) {
+        bytes.copy_from_slice(&self.0);
+    }
+    fn unpack(bytes: &[u8]) -> Result<PluginHeader, HeaderError> {
+        HeaderBytes::unpack(bytes).map(PluginHeader)
+    }
+}
+
+/// A law of a shared object with its options set.
+#[derive(Clone, Debug)]
+pub(crate) struct PluginLaw(pub(crate) Arc<Shared>);
+
+impl PluginLaw {
+    fn has(&self, flag: u32) -> bool {
+        self.0.table.flags & flag != 0
+    }
+
+    fn header_length(&self) -> usize {
+        self.0.table.header_length as usize
+    }
+}
+
+impl Law for PluginLaw {
+    type Header = PluginHeader;
+    type Source = PluginSource;
+    type Port = PluginPort;
+    type Sink = PluginSink;
+
+    fn source(&self, flow: &FlowContext) -> PluginSource {
+        PluginSource::new(&self.0, flow)
+    }
+    fn port(&self, link: &LinkContext) -> Option<PluginPort> {
+        self.0.table.port.create.map(|create| PluginPort::new(&self.0, create, link))
+    }
+    fn sink(&self, flow: &FlowContext) -> Option<PluginSink> {
+        self.0.table.sink.create.map(|create| PluginSink::new(&self.0, create, flow))
+    }
+    fn properties(&self) -> Properties {
+        Properties {
+            goes_by_pace: self.has(flags::GOES_BY_PACE),
+            reacts: !self.has(flags::DOES_NOT_REACT),
+            goes_by_losses: self.has(flags::GOES_BY_LOSSES),
+            ..Properties::default()
+        }
+    }
+    fn has_header(&self) -> bool {
+        self.header_length() > 0
+    }
+    fn headers(&self) -> Option<&dyn HeaderFormat<Header = PluginHeader>> {
+        self.has_header().then_some(self)
+    }
+    fn invariants(&self) -> Option<&dyn Invariants<Header = PluginHeader>> {
+        Some(self)
+    }
+}
+
+impl Invariants for PluginLaw {
+    type Header = PluginHeader;
+
+    fn promises(&self) -> Promises {
+        Promises {
+            equal_shares: self.has(flags::EQUAL_SHARES),
+            any_speed: self.has(flags::ANY_SPEED),
+            any_scale: false,
+            bounded_window: false,
+            ..Promises::default()
+        }
+    }
+}
+
+impl HeaderFormat for PluginLaw {
+    type Header = PluginHeader;
+
+    fn length(&self) -> Bytes {
+        Bytes::new(self.header_length() as u64)
+    }
+    fn encode(&self, header: &PluginHeader, _: Bytes, bytes: &mut [u8; MAX_HEADER]) -> usize {
+        let length = self.header_length();
+        bytes[..length].copy_from_slice(&header.0[..length]);
+        length
+    }
+    fn decode(&self, bytes: &[u8], _: Bytes) -> Result<PluginHeader, HeaderError> {
+        let wanted = self.header_length();
+        let Some(given) = bytes.get(..wanted) else {
+            let found = bytes.len();
+            return Err(HeaderError::new(format!("{found} bytes of a header of {wanted}")));
+        };
+        let mut header = PluginHeader(HeaderBytes::default());
+        header.0[..wanted].copy_from_slice(given);
+        Ok(header)
+    }
+    fn fields(&self, header: &PluginHeader) -> Vec<Figure> {
+        // SAFETY: the function is of the table, whose headers are no longer than these bytes.
+        unsafe { reason::fields(self.0.table.fields, &header.0) }
+    }
+}
+
+/// A flow as the table's functions see it.
+pub(crate) fn flow(of: &FlowContext) -> abi::Flow {
+    abi::Flow {
+        line_rate: of.line_rate.throughput().get(),
+        mss: of.mss.get(),
+        packet: of.packet.get(),
+        back_pressured: of.back_pressured,
+    }
+}
+
+/// The bytes of a header, or null.
+#[inline]
+pub(crate) fn bytes(header: Option<&PluginHeader>) -> *const u8 {
+    header.map_or(ptr::null(), |header| header.0.as_ptr())
+}

@@ -1,0 +1,150 @@
+//! The sender's part.
+
+use std::ptr;
+use std::sync::Arc;
+
+use ratewire_laws::{Acked, Congestion, FlowContext, Reason, Sending, Signal, Source};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+
+use crate::abi::{self, HeaderBytes, SourceTable};
+use crate::fault::Fault;
+use crate::law::{self, PluginHeader, Shared};
+use crate::part::Part;
+use crate::reason;
+
+/// One flow's sender.
+#[derive(Debug)]
+pub(crate) struct PluginSource {
+    part: Part,
+    mss: Bytes,
+    fault: Fault,
+}
+
+impl PluginSource {
+    pub(crate) fn new(law: &Arc<Shared>, flow: &FlowContext) -> PluginSource {
+        // SAFETY: the law's state is of the same table, and the flow lives during the call.
+        let state = law
+            .table
+            .source
+            .create
+            .map_or(ptr::null_mut(), |create| unsafe { create(law.state, &law::flow(flow)) });
+        let part = Part::new(law, state, law.table.source.destroy, "source");
+        PluginSource { part, mss: flow.mss, fault: Fault::default() }
+    }
+
+    #[inline]
+    fn table(&self) -> &'static SourceTable {
+        &self.part.law.table.source
+    }
+}
+
+impl Source for PluginSource {
+    type Header = PluginHeader;
+
+    #[inline]
+    fn on_send(&mut self, sending: &Sending) -> Option<PluginHeader> {
+        let told = abi::Sending {
+            now: sending.now.secs(),
+            srtt: sending.srtt.secs(),
+            rto: sending.rto.secs(),
+            packet: sending.packet.get(),
+            in_flight: sending.in_flight.get(),
+            receive_window: sending.receive_window.get(),
+            limited: sending.limited,
+        };
+        let mut header = PluginHeader(HeaderBytes::default());
+        let wrote = self.part.call(self.table().on_send, |on_send, state| {
+            // SAFETY: function and state are of one table; there is room for the longest header.
+            unsafe { on_send(state, &told, header.0.as_mut_ptr()) }
+        });
+        (wrote == Some(true) && self.part.law.table.header_length > 0).then_some(header)
+    }
+
+    #[inline]
+    fn on_ack(&mut self, acked: &Acked, header: Option<&PluginHeader>) {
+        let told = abi::Ack {
+            now: acked.now.secs(),
+            rtt: acked.rtt.map_or(-1.0, Duration::secs),
+            srtt: acked.srtt.secs(),
+            bytes: acked.bytes.get(),
+            in_flight: acked.in_flight.get(),
+            was_in_flight: acked.was_in_flight.get(),
+            cumulative: acked.cumulative,
+            next: acked.next,
+            receive_window: acked.receive_window.get(),
+            lost: acked.lost.get(),
+            limited: acked.limited,
+            in_recovery: acked.in_recovery,
+            marked: acked.marked,
+        };
+        self.part.call(self.table().on_ack, |on_ack, state| {
+            // SAFETY: function and state are of one table; the header has the longest length.
+            unsafe { on_ack(state, &told, law::bytes(header)) }
+        });
+    }
+
+    fn on_congestion(&mut self, congestion: &Congestion) {
+        let told = abi::Congestion {
+            now: congestion.now.secs(),
+            srtt: congestion.srtt.secs(),
+            in_flight: congestion.in_flight.get(),
+        };
+        let table = self.table();
+        let handle = match congestion.signal {
+            Signal::Loss => table.on_loss,
+            Signal::Mark => table.on_mark.or(table.on_loss),
+            Signal::Timeout => table.on_timeout,
+        };
+        // SAFETY: function and state are of one table.
+        self.part.call(handle, |handle, state| unsafe { handle(state, &told) });
+    }
+
+    fn on_recovered(&mut self, now: Time) {
+        // SAFETY: function and state are of one table.
+        self.part
+            .call(self.table().on_recovered, |handle, state| unsafe { handle(state, now.secs()) });
+    }
+
+    fn next_timer(&self) -> Time {
+        // SAFETY: function and state are of one table.
+        let next = self.part.call(self.table().next_timer, |next, state| unsafe { next(state) });
+        next.map_or(Time::NEVER, |seconds| self.fault.timer(seconds, "source"))
+    }
+
+    fn on_timer(&mut self, now: Time) {
+        // SAFETY: function and state are of one table.
+        self.part.call(self.table().on_timer, |handle, state| unsafe { handle(state, now.secs()) });
+    }
+
+    #[inline]
+    fn window(&self) -> Bytes {
+        // SAFETY: function and state are of one table.
+        let window = self.part.call(self.table().window, |window, state| unsafe { window(state) });
+        match window {
+            Some(window) if window >= 0.0 => Bytes::new((window + 0.5) as u64).max(self.mss),
+            Some(window) => {
+                self.fault
+                    .note(format!("`source.window` gave {window} bytes: allowed is 0 or more"));
+                self.mss
+            }
+            None => self.mss,
+        }
+    }
+
+    #[inline]
+    fn pacing(&self) -> Option<Throughput> {
+        let mut rate = f64::NAN;
+        // SAFETY: function and state are of one table.
+        let paces =
+            self.part.call(self.table().pace, |pace, state| unsafe { pace(state, &mut rate) });
+        (paces == Some(true)).then(|| Throughput::new(self.fault.rate(rate)))
+    }
+
+    fn reason(&self) -> Reason {
+        reason::of_part(&self.part, self.table().reason)
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.fault.told().or_else(|| self.part.law.fault.told())
+    }
+}
