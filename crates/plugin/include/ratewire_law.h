@@ -35,7 +35,7 @@ extern "C" {
 #define RATEWIRE_ERROR_ROOM 256
 
 /* Most quantities of an explanation. */
-#define RATEWIRE_MAX_FIGURES 8
+#define RATEWIRE_MAX_FIGURES 12
 
 /* ------------------------------------------------------------------------------------ options */
 

@@ -10,7 +10,7 @@ pub(crate) const VERSION: u32 = 1;
 /// Room for the text of an error, its final zero included.
 pub(crate) const ERROR_ROOM: usize = 256;
 /// Most quantities of an explanation.
-pub(crate) const MAX_FIGURES: usize = 8;
+pub(crate) const MAX_FIGURES: usize = 12;
 
 /// Bytes of a congestion header; a law uses as many as it says.
 pub(crate) type HeaderBytes = [u8; MAX_EXTERNAL_HEADER];
