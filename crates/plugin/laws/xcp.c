@@ -81,6 +81,13 @@ static void put(uint8_t *bytes, const struct header *header)
 	memcpy(bytes + 12, &header->feedback, 8);
 }
 
+/* A time that fits into a header; none is longer than 281 s. */
+static uint64_t carried(double picoseconds)
+{
+	double most = (double)(RETURNED - 1);
+	return picoseconds < most ? (uint64_t)(picoseconds + 0.5) : RETURNED - 1;
+}
+
 /* Bytes from elsewhere may be no number: such feedback counts as none. */
 static struct header get(const uint8_t *bytes)
 {
@@ -196,7 +203,7 @@ static double wish(struct source *s, double throughput, double share)
 static bool on_send(void *source, const struct ratewire_sending *sending, uint8_t *bytes)
 {
 	struct source *s = source;
-	struct header header = {picoseconds(sending->srtt), 0, 0};
+	struct header header = {carried(sending->srtt * PS), 0, 0};
 	if (!s->started) {
 		s->started = true;
 		s->round_start = sending->now;
@@ -213,7 +220,7 @@ static bool on_send(void *source, const struct ratewire_sending *sending, uint8_
 		if (is_limited(s))
 			window = fmin(s->measured * s->srtt, window);
 		window = fmax(window, s->packet);
-		header.x = (uint64_t)((double)header.rtt * ((double)sending->packet / window) + 0.5);
+		header.x = carried((double)header.rtt * ((double)sending->packet / window));
 		header.feedback = wish(s, window / s->srtt, s->packet / window);
 	}
 	put(bytes, &header);

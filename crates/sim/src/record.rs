@@ -17,7 +17,7 @@ pub struct FlowId(pub u32);
 ///
 /// Calls come in order of time, except for packets where hosts take turns with the network: these
 /// are reported before slightly earlier actions of hosts, and in order only among themselves.
-pub trait Recorder {
+pub trait Recorder: Send {
     /// A flow has started.
     fn flow_started(&mut self, started: &FlowStarted<'_>);
     /// Sample of an active flow over the last sampling interval.
@@ -374,6 +374,31 @@ impl Recorder for NoRecorder {
     fn flow_sample(&mut self, _: &FlowSample) {}
     fn link_sample(&mut self, _: &LinkSample) {}
     fn flow_completed(&mut self, _: &FlowCompleted) {}
+}
+
+/// Writes the calls of a recorder behind a reference.
+macro_rules! passed_on {
+    ($($call:ident: $record:ty),* $(,)?) => {
+        impl<R: Recorder + ?Sized> Recorder for &mut R {
+            $(fn $call(&mut self, record: $record) {
+                (**self).$call(record);
+            })*
+            fn progress(&mut self, progress: &Progress) -> ControlFlow<()> {
+                (**self).progress(progress)
+            }
+        }
+    };
+}
+passed_on! {
+    flow_started: &FlowStarted<'_>,
+    flow_sample: &FlowSample,
+    arriving_sample: &ArrivingSample,
+    link_sample: &LinkSample,
+    overlay_sample: &OverlaySample<'_>,
+    flow_completed: &FlowCompleted,
+    packet: &PacketSeen,
+    frame: &CapturedFrame,
+    followed: &Followed,
 }
 
 /// A recorder that may be missing.

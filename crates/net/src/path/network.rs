@@ -207,6 +207,15 @@ impl Network {
         self.links[id.index()].observe(now, &far)
     }
 
+    /// As [`Network::observe`], without a new start of the interval's peaks.
+    pub fn glance(&mut self, now: Time, id: LinkId, scheduler: &mut impl Scheduler) -> Observation {
+        self.catch_up(now, id, scheduler);
+        let tally = self.links[id.index()].tally;
+        let seen = self.observe(now, id, scheduler);
+        self.links[id.index()].tally = tally;
+        seen
+    }
+
     /// Packets of a flow that policers corrected or dropped; `flow` is its [`Address::generation`].
     ///
     /// [`Address::generation`]: crate::Address::generation

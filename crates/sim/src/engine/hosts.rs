@@ -219,7 +219,7 @@ mod tests {
         let setup = dumbbell.setup();
         let mut recorder = NoRecorder;
         let mut simulation =
-            Simulation::new(&setup, &mut recorder, Speed::full()).expect("a setup");
+            Simulation::new(&setup, Box::new(&mut recorder), Speed::full()).expect("a setup");
         simulation.run().expect("it runs");
         let round_trips = simulation.packets.sent as f64 / 2.0;
         let each = simulation.events as f64 / round_trips;

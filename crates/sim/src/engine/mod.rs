@@ -7,6 +7,7 @@ mod overlay;
 mod samples;
 mod sockets;
 pub(crate) mod speed;
+mod steps;
 
 use std::ops::ControlFlow;
 
@@ -34,6 +35,7 @@ use sockets::Waits;
 pub use speed::Speed;
 use speed::foresight::Foresight;
 use speed::turns::Turns;
+pub use steps::{FlowState, Steps};
 
 /// Layout of an event's subject: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;
@@ -98,7 +100,7 @@ pub fn run_with(
     recorder: &mut dyn Recorder,
     speed: Speed,
 ) -> Result<Outcome, RunError> {
-    let mut simulation = Simulation::new(setup, recorder, speed)?;
+    let mut simulation = Simulation::new(setup, Box::new(recorder), speed)?;
     match simulation.run() {
         Err(RunError::Stopped(at)) if simulation.can_end(at) => simulation.end = at,
         ran => ran?,
@@ -129,7 +131,7 @@ fn pairs(setup: &Setup) -> impl Iterator<Item = (NodeId, NodeId)> {
 
 pub(crate) struct Simulation<'a> {
     pub(crate) setup: &'a Setup,
-    recorder: &'a mut dyn Recorder,
+    recorder: Box<dyn Recorder + 'a>,
     pub(crate) network: Network,
     routes: RouteTable,
     pub(crate) wheel: Wheel,
@@ -171,7 +173,7 @@ pub(crate) struct Simulation<'a> {
 impl<'a> Simulation<'a> {
     fn new(
         setup: &'a Setup,
-        recorder: &'a mut dyn Recorder,
+        recorder: Box<dyn Recorder + 'a>,
         speed: Speed,
     ) -> Result<Simulation<'a>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
@@ -298,31 +300,45 @@ impl<'a> Simulation<'a> {
             if at > self.end {
                 break;
             }
-            debug_assert!(at >= self.now, "an event at {at} after {}", self.now);
-            self.advance(at)?;
-            self.foresight.look(what, &mut self.wheel, &self.network, &self.flows);
-            let index = what & INDEX;
-            match what & !INDEX {
-                LINK => {
-                    if let Some(packet) = self.network.on_event(at, LinkId(index), &mut self.wheel)
-                    {
-                        self.deliver(&packet);
-                    }
-                    if self.network.news().take_any() {
-                        self.take_news();
-                    }
-                }
-                FLOW_TIMER => self.flow_timer(index),
-                RELEASE => self.network.release(at, LinkId(index), &mut self.wheel),
-                _ => self.other_event_at(index)?,
-            }
-            if self.events.is_multiple_of(PROGRESS_EVERY) {
-                // Without a packet to report them with, the frames would wait until the end.
-                self.report_frames();
-                self.report_progress(at)?;
-            }
+            self.event(at, what)?;
         }
         self.now = self.end;
+        Ok(())
+    }
+
+    /// Handles all events before this time, and reaches it. Hosts must not take turns.
+    fn run_until(&mut self, limit: Time) -> Result<(), RunError> {
+        while let Some((at, what)) = self.wheel.pop_before(limit) {
+            self.event(at, what)?;
+        }
+        self.now = limit;
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn event(&mut self, at: Time, what: u32) -> Result<(), RunError> {
+        debug_assert!(at >= self.now, "an event at {at} after {}", self.now);
+        self.advance(at)?;
+        self.foresight.look(what, &mut self.wheel, &self.network, &self.flows);
+        let index = what & INDEX;
+        match what & !INDEX {
+            LINK => {
+                if let Some(packet) = self.network.on_event(at, LinkId(index), &mut self.wheel) {
+                    self.deliver(&packet);
+                }
+                if self.network.news().take_any() {
+                    self.take_news();
+                }
+            }
+            FLOW_TIMER => self.flow_timer(index),
+            RELEASE => self.network.release(at, LinkId(index), &mut self.wheel),
+            _ => self.other_event_at(index)?,
+        }
+        if self.events.is_multiple_of(PROGRESS_EVERY) {
+            // Without a packet to report them with, the frames would wait until the end.
+            self.report_frames();
+            self.report_progress(at)?;
+        }
         Ok(())
     }
 

@@ -53,6 +53,11 @@ impl Simulation<'_> {
     }
 
     pub(super) fn finish(mut self) -> Result<Outcome, RunError> {
+        self.outcome()
+    }
+
+    /// The outcome of the run, which has reached its end; to be called once.
+    pub(super) fn outcome(&mut self) -> Result<Outcome, RunError> {
         if self.setup.sample_interval.is_some() {
             self.sample();
         }
@@ -82,8 +87,8 @@ impl Simulation<'_> {
         }
         self.check_overlay()?;
         Ok(Outcome {
-            overlay: self.overlay.map(|mut overlay| overlay.outcome(self.end)),
-            flows: self.outcomes,
+            overlay: self.overlay.as_mut().map(|overlay| overlay.outcome(self.end)),
+            flows: core::mem::take(&mut self.outcomes),
             links,
             packets: p,
             events: self.events,

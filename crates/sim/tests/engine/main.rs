@@ -14,4 +14,5 @@ mod outside;
 mod overlay;
 mod paths;
 mod pausing;
+mod steps;
 mod traffic;

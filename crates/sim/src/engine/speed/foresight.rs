@@ -278,7 +278,8 @@ mod tests {
     fn run_with(setup: &Setup, looks: bool, many_flows: bool, share: bool) -> (String, usize) {
         let mut recorder = NoRecorder;
         let speed = Speed::full().without_host_lag();
-        let mut simulation = Simulation::new(setup, &mut recorder, speed).expect("a setup");
+        let mut simulation =
+            Simulation::new(setup, Box::new(&mut recorder), speed).expect("a setup");
         if share {
             simulation.network.use_delay_lines();
         }
@@ -316,7 +317,7 @@ mod tests {
             let mut recorder = NoRecorder;
             let setup = shared("xcp", 10, flows_a_pair);
             let mut simulation =
-                Simulation::new(&setup, &mut recorder, Speed::full().without_host_lag())
+                Simulation::new(&setup, Box::new(&mut recorder), Speed::full().without_host_lag())
                     .expect("a setup");
             simulation.foresight.scouts = scouts;
             simulation.run().expect("it runs");

@@ -81,7 +81,7 @@ fn speed(in_turns: bool) -> Speed {
 fn run_with(setup: &Setup, most_events: Option<u64>) -> Ran {
     let mut told = Told::default();
     let mut simulation =
-        Simulation::new(setup, &mut told, speed(most_events.is_some())).expect("a setup");
+        Simulation::new(setup, Box::new(&mut told), speed(most_events.is_some())).expect("a setup");
     assert_eq!(simulation.turns.is_some(), most_events.is_some(), "they can take turns");
     if let (Some(turns), Some(most)) = (&mut simulation.turns, most_events) {
         turns.most_events = most;
@@ -305,7 +305,8 @@ fn hosts_stop_taking_turns_that_are_short() {
 fn hosts_take_turns_only_where_nobody_could_be_early() {
     let takes = |setup: &Setup| {
         let mut recorder = NoRecorder;
-        let simulation = Simulation::new(setup, &mut recorder, speed(true)).expect("a setup");
+        let simulation =
+            Simulation::new(setup, Box::new(&mut recorder), speed(true)).expect("a setup");
         simulation.turns.is_some()
     };
     let plain = dumbbell(2, RATE, RTT);

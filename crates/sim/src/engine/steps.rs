@@ -1,0 +1,171 @@
+//! A run that stops where it is told to: between two steps its state can be seen and its links can
+//! be changed.
+
+use std::fmt;
+
+use ratewire_laws::Reason;
+use ratewire_net::Observation;
+use ratewire_net::spec::{Change, LinkId};
+use ratewire_units::{Bytes, Duration, Throughput, Time};
+use self_cell::self_cell;
+
+use super::{Simulation, Speed};
+use crate::error::RunError;
+use crate::outcome::Outcome;
+use crate::record::{FlowId, Recorder};
+use crate::setup::Setup;
+
+self_cell!(
+    struct Owned {
+        owner: Setup,
+        #[not_covariant]
+        dependent: Simulation,
+    }
+);
+
+/// A run in steps.
+///
+/// Steps change nothing: the results are those of [`run`](crate::run), except for the order of
+/// events at one instant in large networks, where hosts of `run` take turns with the network.
+pub struct Steps(Owned);
+
+/// A flow between two steps.
+#[derive(Clone, Debug)]
+pub struct FlowState {
+    /// Whether the flow has begun.
+    pub has_begun: bool,
+    /// Whether the flow is over.
+    pub has_ended: bool,
+    /// Payload that has arrived, in order or not, each byte once.
+    pub delivered: Bytes,
+    /// Payload sent again.
+    pub retransmitted: Bytes,
+    /// Expirations of the retransmission timer.
+    pub timeouts: u64,
+    /// Payload outstanding.
+    pub in_flight: Bytes,
+    /// Window of the law, in payload.
+    pub window: Bytes,
+    /// Pace of the law, if it sets one.
+    pub pacing: Option<Throughput>,
+    /// Smoothed RTT; zero while unknown.
+    pub srtt: Duration,
+    /// The latest RTT sample; zero while there is none.
+    pub rtt: Duration,
+    /// The law's explanation of its rate; `None` before the flow begins and after it has ended.
+    pub reason: Option<Reason>,
+}
+
+impl Steps {
+    /// A run of this setup at its start.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn new(setup: Setup, recorder: Box<dyn Recorder>) -> Result<Steps, RunError> {
+        let run =
+            Owned::try_new(setup, |setup| Simulation::new(setup, recorder, Speed::of_steps()));
+        Ok(Steps(run?))
+    }
+
+    /// The setup.
+    pub fn setup(&self) -> &Setup {
+        self.0.borrow_owner()
+    }
+
+    /// Time that the run has reached.
+    pub fn now(&self) -> Time {
+        self.0.with_dependent(|_, run| run.now)
+    }
+
+    /// Runs up to a time, before everything that happens at that time; at most to the end of the
+    /// setup. A time in the past changes nothing.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run), except for what is only known at the end.
+    pub fn run_until(&mut self, at: Time) -> Result<(), RunError> {
+        self.0.with_dependent_mut(|_, run| {
+            let at = at.min(run.end);
+            if at > run.now { run.run_until(at) } else { Ok(()) }
+        })
+    }
+
+    /// A listed flow now; `None` if there is no flow of this number.
+    pub fn flow(&mut self, flow: usize) -> Option<FlowState> {
+        self.0.with_dependent_mut(|_, run| run.flow_state(flow))
+    }
+
+    /// Counters and backlog of a link now; `None` if there is no link of this number. Peaks are
+    /// those since the last sample.
+    pub fn link(&mut self, link: LinkId) -> Option<Observation> {
+        self.0.with_dependent_mut(|setup, run| {
+            setup.network.links.get(link.index())?;
+            Some(run.network.glance(run.now, link, &mut run.wheel))
+        })
+    }
+
+    /// Changes a link from now on, as a listed change of this time would.
+    ///
+    /// # Panics
+    /// When there is no link of this number.
+    pub fn change(&mut self, link: LinkId, change: &Change) {
+        self.0.with_dependent_mut(|_, run| {
+            run.network.change(run.now, link, change, &mut run.wheel);
+        });
+    }
+
+    /// Runs to the end of the setup.
+    ///
+    /// # Errors
+    /// As [`run`](crate::run).
+    pub fn finish(mut self) -> Result<Outcome, RunError> {
+        let end = self.0.with_dependent_mut(|_, run| {
+            let ran = run.run();
+            ran.map(|()| run.outcome())
+        });
+        end?
+    }
+}
+
+impl fmt::Debug for Steps {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Steps").field("now", &self.now()).finish_non_exhaustive()
+    }
+}
+
+impl Simulation<'_> {
+    fn flow_state(&mut self, index: usize) -> Option<FlowState> {
+        let outcome = self.outcomes.get(index).filter(|_| index < self.setup.flows.len())?;
+        let id = FlowId(index as u32);
+        let passed = self.junctions.passed(id.0);
+        let slot = self.slots[index];
+        let Some(flow) = slot.and_then(|slot| self.flows.get(slot, id.0)) else {
+            return Some(FlowState {
+                has_begun: slot.is_some(),
+                has_ended: slot.is_some(),
+                delivered: outcome.delivered,
+                retransmitted: outcome.retransmitted,
+                timeouts: outcome.timeouts,
+                in_flight: Bytes::ZERO,
+                window: Bytes::ZERO,
+                pacing: None,
+                srtt: Duration::ZERO,
+                rtt: Duration::ZERO,
+                reason: None,
+            });
+        };
+        let stats = flow.sender.stats();
+        Some(FlowState {
+            has_begun: true,
+            has_ended: false,
+            delivered: flow.receiver.received() + passed,
+            retransmitted: stats.retransmitted,
+            timeouts: stats.timeouts,
+            in_flight: flow.sender.in_flight(),
+            window: flow.sender.source().window(),
+            pacing: flow.sender.pacing(),
+            srtt: flow.sender.rtt().srtt(),
+            rtt: flow.sender.rtt().latest(),
+            reason: Some(flow.sender.source().reason()),
+        })
+    }
+}
