@@ -175,7 +175,7 @@ impl<'a> Job<'a> {
         Ok(Run::new(watched.run, verdicts, why, left, watched.held))
     }
 
-    fn labels(&self, made: Option<&Provenance>) -> Labels {
+    pub(crate) fn labels(&self, made: Option<&Provenance>) -> Labels {
         Labels {
             scenario: self.scenario.name.clone(),
             law: self.plan.law.clone(),
@@ -212,7 +212,7 @@ impl<'a> Job<'a> {
         Ok(())
     }
 
-    fn files(&self, info: &RunInfo) -> Result<Option<Files>, Error> {
+    pub(crate) fn files(&self, info: &RunInfo) -> Result<Option<Files>, Error> {
         let place = match &self.folder {
             Some(folder) => Place::Folder(folder),
             None if self.keeps_samples => Place::Memory,

@@ -21,6 +21,7 @@
 //! | read samples over time as Arrow batches or Parquet | [`Samples`] |
 //! | draw a figure for a paper: SVG, PDF, PNG, CSV | [`Results::plot`], [`Figures`] |
 //! | follow progress and samples during runs | [`Listener`] |
+//! | stop a run between steps, look into it, and change links | [`Simulation`] |
 //! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
 //! | vary values over a grid, and go on after a stop | [`Sweep`], [`read_sweep`] |
 //! | add a law of your own, in Rust | [`Experiment::register`], [`laws`] |
@@ -81,6 +82,7 @@ pub mod papers;
 mod provenance;
 mod question;
 mod results;
+mod simulation;
 mod sweep;
 
 pub use emulated::remedies;
@@ -101,13 +103,16 @@ pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
 pub use results::{Failed, OfLaw, Results, Run, Samples};
+pub use simulation::Simulation;
 pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values, read_sweep};
 
 pub use arrow_array;
 pub use ratewire_laws as laws;
+pub use ratewire_net::Observation as LinkState;
 pub use ratewire_plugin as plugin;
 pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;
+pub use ratewire_sim::FlowState;
 pub use ratewire_units as units;
 
 /// Compiles the programs of the book.

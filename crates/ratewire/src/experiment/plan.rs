@@ -134,15 +134,7 @@ impl<'a> Planned<'a> {
         let folder = experiment.folder.as_deref();
         let output =
             folder.map(|folder| OutputFolder::open(folder, REPORT, &folders)).transpose()?;
-        let mut results = Results {
-            runs: Vec::new(),
-            failures: Vec::new(),
-            unwritten: None,
-            experiment: experiment.record(),
-            scenario_text: experiment.scenario.source_text.clone(),
-            description: experiment.scenario.description.clone(),
-            left_out: left_out.clone(),
-        };
+        let mut results = Results { left_out: left_out.clone(), ..Results::none_of(experiment) };
         let mut whole: Vec<&Path> = Vec::new();
         for (job, done) in jobs.iter().zip(run_all(jobs, listener, |_, run| run)) {
             match done {

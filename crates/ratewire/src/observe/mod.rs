@@ -17,9 +17,10 @@ mod why;
 
 pub(crate) use describe::{Labels, describe};
 pub(crate) use files::{Files, KeptTables, Place, Stored};
-pub(crate) use observer::Observer;
+pub(crate) use observer::{Observer, Seen};
 pub(crate) use why::explain;
 
+use ratewire_report::RunInfo;
 use ratewire_sim::outcome::Outcome;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
@@ -49,7 +50,7 @@ pub(crate) fn watch(
     also: &mut dyn Recorder,
     carry_out: impl FnOnce(&mut Observer<'_>) -> Result<Outcome, Error>,
 ) -> Result<Watched, Error> {
-    let mut observer = Observer::new(setup, labels, running, listener, files, also);
+    let mut observer = Observer::new(setup, labels, running, listener, files, Box::new(also));
     let carried_out = observer.begin().and_then(|()| carry_out(&mut observer));
     let is_interrupted = match &observer.stopped {
         Some((_, source)) => source.is::<Interrupted>() && carried_out.is_ok(),
@@ -64,8 +65,18 @@ pub(crate) fn watch(
     if is_interrupted {
         info.duration = outcome.ended.since(Time::ZERO);
     }
-    let mut summary = summarise::summarise(setup, &info, &outcome, &seen);
-    summary.planned_duration_s = is_interrupted.then(|| setup.duration.secs());
-    let run = ratewire_report::Run { info, summary, collected: seen.collected };
-    Ok(Watched { run, outcome, held: seen.held })
+    let (mut run, held) = report(setup, info, &outcome, seen);
+    run.summary.planned_duration_s = is_interrupted.then(|| setup.duration.secs());
+    Ok(Watched { run, outcome, held })
+}
+
+/// The report of a run, and its tables if they were kept in memory.
+pub(crate) fn report(
+    setup: &Setup,
+    info: RunInfo,
+    outcome: &Outcome,
+    seen: Seen,
+) -> (ratewire_report::Run, Option<KeptTables>) {
+    let summary = summarise::summarise(setup, &info, outcome, &seen);
+    (ratewire_report::Run { info, summary, collected: seen.collected }, seen.held)
 }

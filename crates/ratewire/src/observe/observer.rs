@@ -65,7 +65,7 @@ pub(crate) struct Observer<'a> {
     files: Option<Files>,
     /// First write error, reported at the end of the run.
     failed: Option<Error>,
-    also: &'a mut dyn Recorder,
+    also: Box<dyn Recorder + 'a>,
     queues: Vec<(Histogram, Histogram)>,
     together: Vec<Option<Bytes>>,
     /// Time from which all long flows are running.
@@ -86,7 +86,7 @@ impl<'a> Observer<'a> {
         running: Running<'a>,
         listener: &'a dyn Listener,
         files: Option<Files>,
-        also: &'a mut dyn Recorder,
+        also: Box<dyn Recorder + 'a>,
     ) -> Observer<'a> {
         let end = Time::ZERO + setup.duration;
         // Edges of ensembles cannot be compared with whole flows.

@@ -16,7 +16,7 @@ pub use run::Run;
 pub use samples::Samples;
 
 use crate::provenance::ExperimentRecord;
-use crate::{Error, Figures, Interrupted, folder};
+use crate::{Error, Experiment, Figures, Interrupted, folder};
 
 /// Results of an experiment: its runs, in the order of laws, worlds and seeds.
 ///
@@ -70,6 +70,20 @@ struct SummaryFile<'a> {
 }
 
 impl Results {
+    /// Results of an experiment before its first run.
+    pub(crate) fn none_of(experiment: &Experiment) -> Results {
+        let scenario = experiment.scenario();
+        Results {
+            runs: Vec::new(),
+            failures: Vec::new(),
+            unwritten: None,
+            experiment: experiment.record(),
+            scenario_text: scenario.source_text.clone(),
+            description: scenario.description.clone(),
+            left_out: Vec::new(),
+        }
+    }
+
     /// Runs that finished.
     pub fn runs(&self) -> &[Run] {
         &self.runs

@@ -5,4 +5,5 @@ mod experiment;
 mod figures;
 mod law_files;
 mod link_rates;
+mod simulation;
 mod sweep;

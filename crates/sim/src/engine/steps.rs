@@ -25,8 +25,9 @@ self_cell!(
 
 /// A run in steps.
 ///
-/// Steps change nothing: the results are those of [`run`](crate::run), except for the order of
-/// events at one instant in large networks, where hosts of `run` take turns with the network.
+/// Steps change nothing: the results are those of [`run`](crate::run). Where hosts of `run` take
+/// turns with the network (arriving traffic, many links or flows), the number of events is another,
+/// and the order of events at one instant may be.
 pub struct Steps(Owned);
 
 /// A flow between two steps.
