@@ -66,9 +66,9 @@ fn a_page_is_served_until_ctrl_c() {
             body.len()
         ),
     );
-    let begun = answer.lines().find(|line| line.starts_with("{\"begun\"")).expect("the beginning");
-    let begun: Value = serde_json::from_str(begun).expect("JSON");
-    let command = begun["begun"]["command"].as_str().expect("a command").to_string();
+    let plan = answer.lines().find(|line| line.starts_with("{\"plan\"")).expect("the beginning");
+    let plan: Value = serde_json::from_str(plan).expect("JSON");
+    let command = plan["plan"]["command"].as_str().expect("a command").to_string();
     assert_eq!(command, "ratewire run hello.toml --set 'duration=1 s' --law cubic,xcp");
     let words = command.replacen("ratewire", env!("CARGO_BIN_EXE_ratewire"), 1);
     let ran = Command::new("sh")

@@ -5,12 +5,13 @@ use std::path::Path;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{LeftOut, Page, World, html};
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
+use ratewire_units::Time;
 
 use super::{Experiment, without_repeats};
 use crate::error::find;
 use crate::folder::{OutputFolder, REPORT, made_in};
 use crate::job::run_all;
-use crate::listen::Listener;
+use crate::listen::{Cancel, Cancelled, Listener};
 use crate::question::question_of;
 use crate::results::{Failed, Results, summary_json};
 use crate::{Error, Job};
@@ -36,7 +37,11 @@ pub struct Planned<'a> {
     pub is_repetition: bool,
 }
 
-pub(super) fn plan(experiment: &Experiment, kernel: Kernel) -> Result<Planned<'_>, Error> {
+pub(super) fn plan<'a>(
+    experiment: &'a Experiment,
+    kernel: Kernel,
+    cancel: &Cancel,
+) -> Result<Planned<'a>, Error> {
     let Experiment { laws, seeds, worlds, .. } = experiment;
     check_worlds(experiment)?;
     let mut planned = Planned {
@@ -48,6 +53,9 @@ pub(super) fn plan(experiment: &Experiment, kernel: Kernel) -> Result<Planned<'_
     };
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in seeds {
+            if cancel.is_cancelled() {
+                return Err(Error::Stopped { at: Time::ZERO, source: Box::new(Cancelled) });
+            }
             planned.add(law, world, *seed, kernel)?;
         }
     }
