@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn explore(args: &Args) -> Exit {
-    args.memory.watch();
+    args.memory.watch_waiting();
     carry_out(args).unwrap_or_else(|exit| exit)
 }
 

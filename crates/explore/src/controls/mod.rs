@@ -13,7 +13,7 @@ use steps::{Range, steps};
 /// Most controls that a page shows at once; further values are listed with the open keys.
 const MOST: usize = 150;
 /// Entries of each list that have controls and keys, beside those with set values.
-pub(crate) const ENTRIES: usize = 40;
+pub(crate) const ENTRIES: usize = 20;
 /// Most keys that can be searched for.
 const MOST_OPEN: usize = 3_000;
 
