@@ -21,7 +21,9 @@ function controlsIn(box, changed) {
     const element = document.createElement("div");
     element.className = "control";
     const id = "c-" + path;
-    const label = Object.assign(document.createElement("label"), { htmlFor: id, textContent: path, title: control.about });
+    const label = Object.assign(document.createElement("label"), { htmlFor: id, title: control.about });
+    // A long path is broken after a dot.
+    path.split(/(?<=\.)/).forEach((part, at) => label.append(...(at ? [document.createElement("wbr"), part] : [part])));
     const isChoice = form === "choice";
     const field = document.createElement(isChoice ? "select" : "input");
     if (isChoice) for (const step of steps) field.add(new Option(step));
@@ -79,6 +81,7 @@ function controlsIn(box, changed) {
       element.remove();
       rows.delete(path);
     }
+    const lastOf = new Map();
     controls.forEach((control) => {
       const old = rows.get(control.path);
       let now = old;
@@ -88,7 +91,9 @@ function controlsIn(box, changed) {
         if (old) old.element.replaceWith(now.element);
       }
       const parent = section(control.section);
-      if (now.element.parentElement !== parent) parent.append(now.element);
+      const before = lastOf.get(parent) ?? parent.firstElementChild;
+      if (before.nextElementSibling !== now.element) before.after(now.element);
+      lastOf.set(parent, now.element);
       const setBy = control.set ?? control.path;
       now.set(control.value, setBy, values.has(setBy));
       now.blame(false);

@@ -14,7 +14,8 @@
 //! | `runner` | one run at a time; the latest request wins |
 //! | `subject` | what a page is about: a scenario, or a sweep |
 //!
-//! A run's answer is streamed as lines of JSON: what was understood, progress, and the figures.
+//! An answer is streamed as lines of JSON: `plan`, `progress`, and at last `done`, `wrong` or
+//! `overtaken`.
 //! The figures are those of `report.html` ([`ratewire_report::html::render_fragment`]).
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]

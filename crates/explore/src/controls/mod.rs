@@ -85,7 +85,12 @@ impl Controls {
             }
             at.map(|at| without.remove(&at));
         }
-        shown.extend(without.into_iter().map(|at| field(&set[at])));
+        for at in without {
+            // A table stands before its values.
+            let is_within = |one: &Control| whole_path(&one.path).starts_with(&whole[at]);
+            let place = shown.iter().position(is_within).unwrap_or(shown.len());
+            shown.insert(place, field(&set[at]));
+        }
         // The run first, with its name and description last, and expectations at the end. The rest
         // is in the order of the file.
         shown.sort_by_key(|control| match (control.section.as_str(), control.form) {
@@ -259,8 +264,12 @@ mod tests {
 
     #[test]
     fn every_set_value_has_a_control() {
-        let settings =
-            Settings { given: vec![setting(KeyKind::Rate, "1 Mbit/s")], ..Settings::default() };
+        let path = "bottleneck.loss.random".to_string();
+        let loss = Setting { path, ..setting(KeyKind::Other("a value"), "0.01") };
+        let settings = Settings {
+            given: vec![setting(KeyKind::Rate, "1 Mbit/s"), loss],
+            ..Settings::default()
+        };
         let set = [
             ("topology.bottleneck.rate", "1 Mbit/s"),
             ("flow.*.start", "1 s"),
@@ -273,8 +282,9 @@ mod tests {
             told,
             [
                 ("bottleneck.rate", Some("topology.bottleneck.rate")),
-                ("flow.*.start", Some("flow.*.start")),
                 ("bottleneck.loss", Some("bottleneck.loss")),
+                ("bottleneck.loss.random", None),
+                ("flow.*.start", Some("flow.*.start")),
             ]
         );
     }

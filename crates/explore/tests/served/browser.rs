@@ -295,7 +295,7 @@ fn a_reader_adds_a_table_and_takes_it_back() {
         out.wrong = find('.wrong').hidden;
         return out;";
     let Some(out) = told_of_hello(steps) else { return };
-    let both = ["bottleneck.loss.random", "topology.bottleneck.loss"];
+    let both = ["topology.bottleneck.loss", "bottleneck.loss.random"];
     assert_eq!(out["paths"], json!([[], both, []]));
     assert_eq!((&out["most"], &out["own"]), (&json!("1"), &json!("0.5")));
     let command = out["command"].as_str().expect("a command");
@@ -313,16 +313,16 @@ fn a_reader_adds_a_table_and_takes_it_back() {
 fn steps_of_the_run_before_are_steps() {
     let steps = "
         const slopes = new Map();
-        // Segments of pale lines, by canvas: steps, and others.
+        // Segments of pale lines, by canvas: those that rise or fall at one time, and slopes.
         const context = CanvasRenderingContext2D.prototype;
         let last = null;
         for (const name of ['moveTo', 'lineTo']) {
           const own = context[name];
           context[name] = function (x, y) {
             if (Math.abs(this.globalAlpha - 0.32) < 0.01 && name === 'lineTo') {
-              const [straight, sloped] = slopes.get(this.canvas) ?? [0, 0];
-              const isSlope = x !== last[0] && y !== last[1];
-              slopes.set(this.canvas, [straight + !isSlope, sloped + isSlope]);
+              const [steps, sloped] = slopes.get(this.canvas) ?? [0, 0];
+              const isSteep = y !== last[1];
+              slopes.set(this.canvas, [steps + (isSteep && x === last[0]), sloped + (isSteep && x !== last[0])]);
             }
             last = [x, y];
             return own.call(this, x, y);

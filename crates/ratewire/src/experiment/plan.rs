@@ -212,3 +212,20 @@ fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Error> {
     };
     names.iter().map(place).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planning_ends_when_it_is_cancelled() {
+        let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
+                    bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
+        let experiment = Experiment::parse("one.toml", text).expect("a scenario");
+        let cancel = Cancel::default();
+        assert_eq!(experiment.plan_unless(&cancel).expect("a plan").jobs.len(), 1);
+        cancel.cancel();
+        let stopped = experiment.plan_unless(&cancel).expect_err("no plan");
+        assert_eq!(stopped.to_string(), "stopped at 0 s of its time: it was cancelled");
+    }
+}
