@@ -3,6 +3,7 @@
 use std::io::Read;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -291,6 +292,27 @@ fn a_page_that_has_gone_leaves_no_run_behind() {
     assert!(long.next().is_some());
     drop(long);
     ended.recv().expect("the run's end");
+}
+
+/// Has a bug in its first run.
+#[derive(Default)]
+struct Bug(AtomicBool);
+
+impl Listener for Bug {
+    fn begins(&self, _run: &Running<'_>) {
+        assert!(self.0.swap(true, Ordering::Relaxed), "a bug");
+    }
+}
+
+#[test]
+fn a_run_with_a_bug_ends_and_the_page_goes_on() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::watched(&file, Arc::new(Bug::default()));
+    let [_, last] = run(&page, &[], &["newreno"], None);
+    let text = last["wrong"]["text"].as_str().expect("an error");
+    assert!(text.contains("a bug in Ratewire"), "{text}");
+    let [_, last] = run(&page, &[], &["newreno"], None);
+    assert!(last["done"].is_object(), "{last}");
 }
 
 #[test]
