@@ -48,6 +48,93 @@ fn ask(host: &str, request: &str) -> String {
     answer
 }
 
+/// The answer to a run that a page asks for.
+fn run(host: &str, token: &str, body: &Value) -> String {
+    let body = body.to_string();
+    let length = body.len();
+    let head = format!("POST /run?token={token} HTTP/1.1\r\nHost: {host}\r\n");
+    ask(host, &format!("{head}Content-Length: {length}\r\n\r\n{body}"))
+}
+
+/// The line of an answer that begins with `{"NAME":`, without the name.
+fn line(answer: &str, name: &str) -> Value {
+    let start = format!("{{\"{name}\":");
+    let line = answer.lines().find(|line| line.starts_with(&start));
+    let line = line.unwrap_or_else(|| panic!("no {name}: {answer}"));
+    serde_json::from_str::<Value>(line).expect("JSON")[name].clone()
+}
+
+/// Files that are only valid with values set, as `ratewire run` takes them.
+#[test]
+fn values_can_make_a_scenario_valid() {
+    let folder = folder("explore-set");
+    write(&folder, "timeless.toml", &HELLO.replace("duration", "# duration"));
+    write(&folder, "lawless.toml", &HELLO.replace("\nlaw ", "\n# law "));
+    for (file, set, page, command) in [
+        (
+            "timeless.toml",
+            "duration=1s",
+            r#""values":[["duration","1s"]]"#,
+            "ratewire run timeless.toml --set duration=1s --law cubic,xcp",
+        ),
+        (
+            "lawless.toml",
+            "law=xcp",
+            r#""values":[]"#,
+            "ratewire run lawless.toml --set 'law=[\"cubic\", \"xcp\"]'",
+        ),
+    ] {
+        let (_child, host, token) = serve(&folder, &[file, "--set", set]);
+        let html = ask(&host, &format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+        assert!(html.contains(page), "{html}");
+        let values: &[[&str; 2]] = if set.starts_with("law") { &[] } else { &[["duration", "1s"]] };
+        let answer =
+            run(&host, &token, &json!({ "page": "a", "values": values, "laws": ["cubic", "xcp"] }));
+        assert_eq!(line(&answer, "done")["failed"], json!([]));
+        let plan = line(&answer, "plan");
+        assert_eq!(plan["command"], command);
+        let words = command.replacen("ratewire", env!("CARGO_BIN_EXE_ratewire"), 1);
+        let ran = Command::new("sh")
+            .args(["-c", &format!("{words} --no-files --json --quiet")])
+            .current_dir(&folder)
+            .output()
+            .expect("a shell");
+        let summary: Value = serde_json::from_str(&out(&ran)).expect("JSON");
+        assert_eq!(summary["runs"].as_array().map(Vec::len), Some(2));
+    }
+    // Without the value the scenario has its own error, on the page.
+    let (_child, host, token) = serve(&folder, &["timeless.toml", "--set", "duration=1s"]);
+    let answer = run(&host, &token, &json!({ "page": "a", "values": [], "laws": ["xcp"] }));
+    let wrong = line(&answer, "wrong")["text"].to_string();
+    assert!(wrong.contains("duration"), "{wrong}");
+}
+
+#[test]
+fn the_address_of_all_addresses_is_one_that_a_browser_can_open() {
+    let folder = folder("explore-listen");
+    write(&folder, "hello.toml", HELLO);
+    let (_child, host, token) = serve(&folder, &["hello.toml", "--listen", "0.0.0.0"]);
+    let page = ask(&host, &format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert!(page.starts_with("HTTP/1.1 200 OK\r\n"), "{page}");
+}
+
+#[test]
+fn a_run_that_needs_too_much_memory_ends_and_the_page_goes_on() {
+    let folder = folder("explore-memory");
+    let many = HELLO.replace("[[flow]]", "[[flow]]\ncount = 1000");
+    write(&folder, "many.toml", &many.replace("pairs ", "pairs = 20 #"));
+    let (_child, host, token) = serve(&folder, &["many.toml", "--memory", "100MB"]);
+    let small = json!([["flow.1.count", "1"], ["duration", "1 s"]]);
+    let ran = |values: &Value| {
+        run(&host, &token, &json!({ "page": "a", "values": values, "laws": ["newreno"] }))
+    };
+    // The command itself takes some of the memory, more or less by its build.
+    let large = ran(&json!([["flow.1.count", "5000"]]));
+    let text = line(&large, "wrong")["text"].to_string();
+    assert!(text.contains("of memory are in use, and 100 MB are allowed"), "{text}");
+    assert!(line(&ran(&small), "done").is_object());
+}
+
 #[test]
 fn a_page_is_served_until_ctrl_c() {
     let folder = folder("explore");
@@ -58,17 +145,10 @@ fn a_page_is_served_until_ctrl_c() {
     assert!(page.contains(r#""values":[["duration","1s"]]"#), "{page}");
 
     // What the page offers to copy is a command line of this command.
-    let body = json!({ "values": [["duration", "1 s"]], "laws": ["cubic", "xcp"] }).to_string();
-    let answer = ask(
-        &host,
-        &format!(
-            "POST /run?token={token} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n{body}",
-            body.len()
-        ),
-    );
-    let begun = answer.lines().find(|line| line.starts_with("{\"begun\"")).expect("the beginning");
-    let begun: Value = serde_json::from_str(begun).expect("JSON");
-    let command = begun["begun"]["command"].as_str().expect("a command").to_string();
+    let body = json!({ "page": "a", "values": [["duration", "1 s"]], "laws": ["cubic", "xcp"] });
+    let answer = run(&host, &token, &body);
+    let plan = line(&answer, "plan");
+    let command = plan["command"].as_str().expect("a command").to_string();
     assert_eq!(command, "ratewire run hello.toml --set 'duration=1 s' --law cubic,xcp");
     let words = command.replacen("ratewire", env!("CARGO_BIN_EXE_ratewire"), 1);
     let ran = Command::new("sh")
@@ -77,9 +157,8 @@ fn a_page_is_served_until_ctrl_c() {
         .output()
         .expect("a shell");
     let summary: Value = serde_json::from_str(&out(&ran)).expect("JSON");
-    let done = answer.lines().find(|line| line.starts_with("{\"done\"")).expect("figures");
-    let done: Value = serde_json::from_str(done).expect("JSON");
-    let page = &done["done"]["data"];
+    let done = line(&answer, "done");
+    let page = &done["data"];
     let laws: Vec<&Value> =
         summary["runs"].as_array().expect("runs").iter().map(|run| &run["law"]).collect();
     let drawn: Vec<&Value> =

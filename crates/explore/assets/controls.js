@@ -21,7 +21,9 @@ function controlsIn(box, changed) {
     const element = document.createElement("div");
     element.className = "control";
     const id = "c-" + path;
-    const label = Object.assign(document.createElement("label"), { htmlFor: id, textContent: path, title: control.about });
+    const label = Object.assign(document.createElement("label"), { htmlFor: id, title: control.about });
+    // A long path is broken after a dot.
+    path.split(/(?<=\.)/).forEach((part, at) => label.append(...(at ? [document.createElement("wbr"), part] : [part])));
     const isChoice = form === "choice";
     const field = document.createElement(isChoice ? "select" : "input");
     if (isChoice) for (const step of steps) field.add(new Option(step));
@@ -32,10 +34,12 @@ function controlsIn(box, changed) {
     const back = Object.assign(document.createElement("button"), { type: "button", textContent: "↺", title: "As the scenario has it" });
     back.setAttribute("aria-label", path + " as the scenario has it");
     element.append(label, field, back);
+    // Path by which the value is set: a reader may have spelt it otherwise.
+    let own = path;
     // A value that is refused can be taken back, too.
     const change = (value, isMoving) => {
       element.classList.toggle("changed", value !== null);
-      changed(path, value, isMoving);
+      changed(own, value, isMoving);
     };
     let slider = null;
     if (form === "slider") {
@@ -52,7 +56,8 @@ function controlsIn(box, changed) {
     }
     field.addEventListener("change", () => change(field.value, false));
     back.addEventListener("click", () => change(null, false));
-    const set = (value, isChanged) => {
+    const set = (value, setBy, isChanged) => {
+      own = setBy;
       // What is being typed is not replaced.
       if (field !== document.activeElement || isChoice) field.value = value;
       if (slider) {
@@ -65,7 +70,7 @@ function controlsIn(box, changed) {
     };
     const fits = (next) => next.form === form && (form === "field" || steps.includes(next.value)) && next.section === control.section;
     const blame = (isWrong) => field.setAttribute("aria-invalid", isWrong);
-    return { element, set, fits, blame };
+    return { element, set, fits, blame, isSetBy: (paths) => paths.includes(own) };
   }
 
   // Shows these controls. Those that are there stay as they are: a slider that is held is not replaced.
@@ -76,6 +81,7 @@ function controlsIn(box, changed) {
       element.remove();
       rows.delete(path);
     }
+    const lastOf = new Map();
     controls.forEach((control) => {
       const old = rows.get(control.path);
       let now = old;
@@ -85,8 +91,11 @@ function controlsIn(box, changed) {
         if (old) old.element.replaceWith(now.element);
       }
       const parent = section(control.section);
-      if (now.element.parentElement !== parent) parent.append(now.element);
-      now.set(control.value, values.has(control.path));
+      const before = lastOf.get(parent) ?? parent.firstElementChild;
+      if (before.nextElementSibling !== now.element) before.after(now.element);
+      lastOf.set(parent, now.element);
+      const setBy = control.set ?? control.path;
+      now.set(control.value, setBy, values.has(setBy));
       now.blame(false);
     });
     const order = [...new Set(controls.map((control) => control.section))].map((title) => sections.get(title));
@@ -94,5 +103,5 @@ function controlsIn(box, changed) {
     if (order.length !== standing.length || order.some((one, i) => one !== standing[i])) box.replaceChildren(...order);
   }
 
-  return { show, blame: (paths) => rows.forEach((row, path) => row.blame(paths.includes(path))) };
+  return { show, blame: (paths) => rows.forEach((row) => row.blame(row.isSetBy(paths))) };
 }

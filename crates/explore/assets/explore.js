@@ -1,6 +1,8 @@
 // The page of a scenario: a change runs it again, and the run before stays behind the new one.
 const start = JSON.parse(document.getElementById("start").textContent);
 const token = new URLSearchParams(location.search).get("token");
+// Tells this page from others of the same server: each ends only its own runs.
+const pageName = [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(16)).join("-");
 const find = (selector) => document.querySelector(".explore " + selector);
 const figures = find("> main");
 // Values set in place of the scenario's own, and the laws, in the order in which they were ticked.
@@ -40,7 +42,7 @@ async function ask() {
   request = mine;
   say("running", 0);
   try {
-    const body = JSON.stringify({ values: [...values], laws, before: number });
+    const body = JSON.stringify({ page: pageName, values: [...values], laws, before: number });
     const response = await post("/run", { body, signal: mine.signal });
     if (!response.ok) {
       const text = (await response.text()).trim();
@@ -54,7 +56,7 @@ async function ask() {
     }
     if (mine === request && !isTold) {
       asked = null;
-      say("the run was ended; another page may have begun one", null);
+      say("the answer broke off: start ratewire explore again", null);
     }
   } catch (error) {
     if (mine === request && error.name !== "AbortError") {
@@ -79,12 +81,16 @@ async function* linesOf(stream) {
 
 // ---- what is answered --------------------------------------------------------------------------
 // Takes a line of the answer; true if it is the last.
-function take({ begun, progress, done, wrong }) {
-  if (begun) understood(begun);
+function take({ plan, progress, done, wrong, overtaken }) {
+  if (plan) understood(plan);
   if (progress != null) say(`running, ${progress} %`, progress);
   if (wrong) refuse(wrong);
   if (done) draw(done);
-  return Boolean(wrong || done);
+  if (overtaken) {
+    asked = null;
+    say("another page took over, and one run lasts at a time; change a value to run this page again", null);
+  }
+  return Boolean(wrong || done || overtaken);
 }
 
 // What a run is doing; `percent` is null if none is under way.
@@ -108,11 +114,14 @@ function refuse({ text, paths }) {
   say(number == null ? "nothing has run" : "the last figures that could be drawn stay", null);
 }
 
-function understood({ controls: { shown, open }, command, toml, warnings }) {
+function understood({ controls: { shown, open, entries, left_out: leftOut }, command, toml, warnings }) {
   find(".wrong").hidden = true;
   added = null;
   controls.show(shown, values);
   offer(open);
+  find(".left-out").hidden = !leftOut;
+  find(".left-out").textContent =
+    `Controls and keys are those of the first ${entries} entries of each list; ${leftOut} more can be set by their path and value.`;
   find(".command").textContent = command;
   find(".toml").textContent = toml;
   find(".warnings").hidden = !warnings.length;
@@ -185,7 +194,7 @@ adding.addEventListener("change", () => {
 find(".stop").addEventListener("click", () => {
   // What a stopped run has not measured can be asked for again.
   asked = null;
-  post("/stop").catch(() => say("no answer: start ratewire explore again", null));
+  post("/stop", { body: JSON.stringify({ page: pageName }) }).catch(() => say("no answer: start ratewire explore again", null));
 });
 for (const button of document.querySelectorAll(".copy button")) {
   button.addEventListener("click", async () => {

@@ -3,15 +3,13 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
-use std::pin::Pin;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Either, Full, Limited};
-use hyper::body::{Body, Frame, Incoming};
+use hyper::body::Incoming;
 use hyper::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
     REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
@@ -20,15 +18,16 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
 use crate::access::{Token, is_own_host};
-use crate::asked::{Asked, LONGEST};
+use crate::answer::Lines;
+use crate::deadline::WriteDeadline;
 use crate::page;
+use crate::request::{MOST_BYTES, RequestError, RunRequest, StopRequest};
 use crate::runner::Runner;
 use crate::subject::Subject;
 
@@ -36,6 +35,8 @@ use crate::subject::Subject;
 const MOST: usize = 16;
 /// Time for the head of a request, and for its body.
 const PATIENCE: Duration = Duration::from_secs(5);
+/// Time for which a client may read nothing while there is something to read.
+const WRITE_PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes of a request's head.
 const LONGEST_HEAD: usize = 16 << 10;
 /// Pause after a connection that the system cannot accept: it has no file descriptors left.
@@ -77,6 +78,7 @@ impl std::error::Error for ServerError {
 pub struct Server {
     socket: TcpListener,
     site: Arc<Site>,
+    write_patience: Duration,
 }
 
 /// What connections share.
@@ -110,19 +112,43 @@ impl Server {
             }
             Subject::Sweep(sweep) => (page::of_sweep(&sweep), None),
         };
-        Ok(Server { socket, site: Arc::new(Site { address, token, html: html.into(), runner }) })
+        let site = Arc::new(Site { address, token, html: html.into(), runner });
+        Ok(Server { socket, site, write_patience: WRITE_PATIENCE })
     }
 
-    /// Address of the page, with the token that opens it.
+    /// Sets the time for which a client may read nothing while there is something to read; 20 s
+    /// otherwise. Its connection then ends.
+    #[must_use]
+    pub fn write_patience(self, patience: Duration) -> Server {
+        Server { write_patience: patience, ..self }
+    }
+
+    /// Address of the page, with the token that opens it. A browser on this machine can open it:
+    /// a server on all addresses is called by that of the loopback.
     pub fn url(&self) -> String {
         let Site { address, token, .. } = &*self.site;
-        format!("http://{address}/?token={}", token.as_str())
+        let ip = match address.ip() {
+            IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+            IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+            ip => ip,
+        };
+        format!("http://{}/?token={}", SocketAddr::new(ip, address.port()), token.as_str())
     }
 
     /// Answers until the future is dropped, with at most 16 connections at a time. A run that is
     /// under way then ends.
     pub async fn serve(self) {
-        let _end = EndsRuns(Arc::clone(&self.site));
+        match self.site.runner.clone() {
+            Some(runner) => tokio::select! {
+                () = runner.work() => {}
+                () = self.accept() => {}
+            },
+            None => self.accept().await,
+        }
+    }
+
+    /// Accepts connections until the future is dropped, which ends them and cancels their runs.
+    async fn accept(self) {
         let places = Arc::new(Semaphore::new(MOST));
         // Its drop ends all connections.
         let mut connections = JoinSet::new();
@@ -132,6 +158,7 @@ impl Server {
             match self.socket.accept().await {
                 Ok((stream, _)) => {
                     let site = Arc::clone(&self.site);
+                    let stream = WriteDeadline::new(stream, self.write_patience);
                     connections.spawn(async move {
                         answer(site, TokioIo::new(stream)).await;
                         drop(place);
@@ -143,19 +170,8 @@ impl Server {
     }
 }
 
-/// Ends the run under way when the server ends.
-struct EndsRuns(Arc<Site>);
-
-impl Drop for EndsRuns {
-    fn drop(&mut self) {
-        if let Some(runner) = &self.0.runner {
-            runner.end();
-        }
-    }
-}
-
 /// Answers one request.
-async fn answer(site: Arc<Site>, stream: TokioIo<TcpStream>) {
+async fn answer(site: Arc<Site>, stream: TokioIo<WriteDeadline>) {
     let answer = service_fn(move |request: Request<Incoming>| {
         let site = Arc::clone(&site);
         async move { Ok::<_, Infallible>(respond(&site, request).await) }
@@ -167,9 +183,9 @@ async fn answer(site: Arc<Site>, stream: TokioIo<TcpStream>) {
     _ = server.serve_connection(stream, answer).await;
 }
 
-type Answered = Response<Either<Full<Bytes>, Lines>>;
+type PageResponse = Response<Either<Full<Bytes>, Lines>>;
 
-async fn respond(site: &Site, request: Request<Incoming>) -> Answered {
+async fn respond(site: &Site, request: Request<Incoming>) -> PageResponse {
     let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     if !is_own_host(host, site.address) || !site.token.is_in(request.uri()) {
         let text = "open the address that `ratewire explore` has printed, with its token, by an IP address \
@@ -179,10 +195,20 @@ async fn respond(site: &Site, request: Request<Incoming>) -> Answered {
     let (method, path) = (request.method().clone(), request.uri().path().to_string());
     match (&method, path.as_str(), &site.runner) {
         (&Method::GET | &Method::HEAD, "/", _) => whole(StatusCode::OK, HTML, site.html.clone()),
-        (&Method::POST, "/run", Some(runner)) => run(runner, request.into_body()).await,
+        (&Method::POST, "/run", Some(runner)) => {
+            match read(request.into_body(), RunRequest::read).await {
+                Ok(asked) => response(StatusCode::OK, LINES, Either::Right(runner.start(asked))),
+                Err(refusal) => refusal,
+            }
+        }
         (&Method::POST, "/stop", Some(runner)) => {
-            runner.stop();
-            whole(StatusCode::NO_CONTENT, PLAIN, Bytes::new())
+            match read(request.into_body(), StopRequest::read).await {
+                Ok(asked) => {
+                    runner.stop(&asked.page);
+                    whole(StatusCode::NO_CONTENT, PLAIN, Bytes::new())
+                }
+                Err(refusal) => refusal,
+            }
         }
         (_, "/" | "/run" | "/stop", _) => {
             whole(StatusCode::METHOD_NOT_ALLOWED, PLAIN, "this method is not allowed here\n".into())
@@ -191,53 +217,34 @@ async fn respond(site: &Site, request: Request<Incoming>) -> Answered {
     }
 }
 
-/// Begins a run, and streams its answer.
-async fn run(runner: &Arc<Runner>, body: Incoming) -> Answered {
-    let refuse = |code, text: String| whole(code, PLAIN, (text + "\n").into());
-    let body = match timeout(PATIENCE, Limited::new(body, LONGEST).collect()).await {
-        Ok(Ok(body)) => body.to_bytes(),
+/// Reads the body of a request, or refuses it.
+async fn read<R>(
+    body: Incoming,
+    parse: impl FnOnce(&[u8]) -> Result<R, RequestError>,
+) -> Result<R, PageResponse> {
+    let (code, why) = match timeout(PATIENCE, Limited::new(body, MOST_BYTES).collect()).await {
+        Ok(Ok(body)) => match parse(&body.to_bytes()) {
+            Ok(request) => return Ok(request),
+            Err(wrong) => (StatusCode::UNPROCESSABLE_ENTITY, wrong.to_string()),
+        },
         Ok(Err(_)) => {
-            let text = format!("the request is not whole, or longer than {LONGEST} bytes");
-            return refuse(StatusCode::PAYLOAD_TOO_LARGE, text);
+            let why = format!("the request is not whole, or longer than {MOST_BYTES} bytes");
+            (StatusCode::PAYLOAD_TOO_LARGE, why)
         }
-        Err(_) => {
-            return refuse(StatusCode::REQUEST_TIMEOUT, "the request came too slowly".to_string());
-        }
+        Err(_) => (StatusCode::REQUEST_TIMEOUT, "the request came too slowly".to_string()),
     };
-    let asked = match Asked::read(&body) {
-        Ok(asked) => asked,
-        Err(refusal) => return refuse(StatusCode::UNPROCESSABLE_ENTITY, refusal.to_string()),
-    };
-    let (answer, lines) = unbounded_channel();
-    match runner.start(asked, answer) {
-        Ok(()) => response(StatusCode::OK, LINES, Either::Right(Lines(lines))),
-        Err(error) => {
-            let text = format!("the system has no thread for the run: {error}");
-            refuse(StatusCode::SERVICE_UNAVAILABLE, text)
-        }
-    }
+    Err(whole(code, PLAIN, (why + "\n").into()))
 }
 
-/// Lines of an answer, as they come.
-struct Lines(UnboundedReceiver<Bytes>);
-
-impl Body for Lines {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0.poll_recv(cx).map(|line| line.map(|line| Ok(Frame::data(line))))
-    }
-}
-
-fn whole(code: StatusCode, kind: &'static str, body: Bytes) -> Answered {
+fn whole(code: StatusCode, kind: &'static str, body: Bytes) -> PageResponse {
     response(code, kind, Either::Left(Full::new(body)))
 }
 
-fn response(code: StatusCode, kind: &'static str, body: Either<Full<Bytes>, Lines>) -> Answered {
+fn response(
+    code: StatusCode,
+    kind: &'static str,
+    body: Either<Full<Bytes>, Lines>,
+) -> PageResponse {
     let mut response = Response::new(body);
     *response.status_mut() = code;
     set_headers(response.headers_mut(), kind);

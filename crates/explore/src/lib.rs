@@ -4,24 +4,30 @@
 //! | part | is |
 //! |---|---|
 //! | `access` | who may ask: the address's token, and names of the host |
-//! | `asked` | what a page asks for: values and laws, within bounds |
+//! | `answer` | the lines that answer a request |
 //! | `controls` | sliders, choices and fields, made of the scenario's keys |
 //! | `command` | the command line of a run |
-//! | `runner` | one run at a time, in a thread of its own |
+//! | `deadline` | sockets whose other end must read |
 //! | `http` | the server: connections, requests, streamed answers |
 //! | `page` | the page itself: HTML, style and script |
+//! | `request` | what a page asks for: values and laws, within bounds |
+//! | `runner` | one run at a time; the latest request wins |
+//! | `subject` | what a page is about: a scenario, or a sweep |
 //!
-//! A run's answer is streamed as lines of JSON: what was understood, progress, and the figures.
+//! An answer is streamed as lines of JSON: `plan`, `progress`, and at last `done`, `wrong` or
+//! `overtaken`.
 //! The figures are those of `report.html` ([`ratewire_report::html::render_fragment`]).
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod access;
-mod asked;
+mod answer;
 mod command;
 mod controls;
+mod deadline;
 mod http;
 mod page;
+mod request;
 mod runner;
 mod subject;
 

@@ -5,6 +5,7 @@ use ratewire_report::html::{self, LivePage, SweepExtra};
 use ratewire_scenario::whole_path;
 use serde_json::{Value, json};
 
+use crate::controls::ENTRIES;
 use crate::subject::Explored;
 
 const STYLE: &str = include_str!("../assets/explore.css");
@@ -34,15 +35,13 @@ pub(crate) fn of_scenario(explored: &Explored) -> String {
     let laws: Vec<Value> =
         listed.iter().map(|name| json!({ "name": name, "title": title(name) })).collect();
     // A control knows one spelling of its path.
-    let settings = scenario.with_overrides(&explored.values).map(|own| own.settings(ticked));
-    let given = settings.map_or_else(|_| Vec::new(), |settings| settings.given);
-    let spelt = |path: &String| {
-        let whole = whole_path(path);
+    let given = scenario.settings(ticked, ENTRIES).given;
+    let spelt = |(path, value): (String, String)| {
+        let whole = whole_path(&path);
         let own = given.iter().find(|setting| whole_path(&setting.path) == whole);
-        own.map_or_else(|| path.clone(), |setting| setting.path.clone())
+        (own.map_or(path, |setting| setting.path.clone()), value)
     };
-    let values: Vec<(String, &String)> =
-        explored.values.iter().map(|(path, value)| (spelt(path), value)).collect();
+    let values: Vec<(String, String)> = explored.values().into_iter().map(spelt).collect();
     let start = json!({
         "title": scenario.name,
         "file": explored.file,
@@ -85,10 +84,10 @@ mod tests {
             "name = '{evil}'\ndescription = '{evil}'\nduration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
              bottleneck = {{ rate = '10 Mbit/s', delay = '10 ms' }}\n[[flow]]\nfrom = 's1'\nto = 'd1'\n"
         );
+        let experiment = Experiment::parse("one.toml", &text).expect("a scenario");
         let html = of_scenario(&Explored {
-            experiment: Experiment::parse("one.toml", &text).expect("a scenario"),
+            experiment: experiment.set("description", evil).expect("a value"),
             file: evil.into(),
-            values: vec![(evil.into(), evil.into())],
             laws: vec!["cubic".into()],
             listener: Arc::new(()),
         });
@@ -97,6 +96,7 @@ mod tests {
         let start: Value =
             serde_json::from_str(start.split('<').next().expect("an end")).expect("JSON");
         assert_eq!((&start["title"], &start["laws"][0]), (&json!(evil), &json!("cubic")));
+        assert_eq!(start["values"], json!([["description", evil]]));
         let known: Vec<&str> = start["known"]
             .as_array()
             .expect("laws")
@@ -112,9 +112,10 @@ mod tests {
         let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
                     bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
         let explored = Explored {
-            experiment: Experiment::parse("one.toml", text).expect("a scenario"),
+            experiment: Experiment::parse("one.toml", text)
+                .and_then(|one| one.set("topology.bottleneck.rate", "5 Mbit/s"))
+                .expect("a scenario"),
             file: "one.toml".into(),
-            values: vec![("topology.bottleneck.rate".into(), "5 Mbit/s".into())],
             laws: Vec::new(),
             listener: Arc::new(()),
         };

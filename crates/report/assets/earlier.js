@@ -41,13 +41,15 @@ function earlierRun({ data, before, state, on, strokeOf }) {
       const same = lines.find((line) => line.name === seriesLabel(series));
       ctx.strokeStyle = same ? same.stroke : strokeOf(series);
       ctx.beginPath();
-      let isDown = false;
+      let last = null;
       series.values.forEach((value, k) => {
-        if (value == null) return void (isDown = false);
+        if (value == null) return void (last = null);
         const [x, y] = [u.valToPos((series.first + k + 0.5) * series.line.dt, "x", true), u.valToPos(value, "y", true)];
-        if (isDown) ctx.lineTo(x, y);
+        // As the plot's own steps: up at the point before, and across.
+        if (last != null && series.kind === "steps") ctx.lineTo(last, y);
+        if (last != null) ctx.lineTo(x, y);
         else ctx.moveTo(x, y);
-        isDown = true;
+        last = x;
       });
       ctx.stroke();
     }

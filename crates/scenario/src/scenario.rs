@@ -153,6 +153,14 @@ impl Scenario {
         self.read_again(self.book.laws(), &all)
     }
 
+    /// The scenario with these values in place of all that were set before.
+    ///
+    /// # Errors
+    /// As for [`Scenario::with_overrides`].
+    pub fn with_values(&self, values: &[(String, String)]) -> Result<Scenario, Vec<Diagnostic>> {
+        self.read_again(self.book.laws(), values)
+    }
+
     /// The scenario, read again with `laws` as the laws that it may name.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use ratewire::{Experiment, read_sweep};
 use ratewire_explore::{Explored, Server, Subject};
+use ratewire_scenario::whole_path;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::load::{load, pairs};
@@ -36,7 +37,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn explore(args: &Args) -> Exit {
-    args.memory.watch();
+    args.memory.watch_waiting();
     carry_out(args).unwrap_or_else(|exit| exit)
 }
 
@@ -54,7 +55,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
         tell!("ratewire: cannot start the asynchronous runtime: {error}");
         Exit::File
     })?;
-    runtime.block_on(async {
+    let done = runtime.block_on(async {
         let server = Server::bind(SocketAddr::new(args.listen, args.port), subject).await;
         let server = server.map_err(|error| {
             tell!("ratewire: {}\n  help: --port with another number", with_causes(&error));
@@ -64,13 +65,21 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
             tell!("ratewire: cannot wait for Ctrl-C: {error}");
             Exit::File
         })?;
-        print_on(format!("Open {}\nCtrl-C ends.\n", server.url()))?;
+        let others = if args.listen.is_unspecified() {
+            "Other machines: put an address of this machine, in digits, in place of the first one.\n"
+        } else {
+            ""
+        };
+        print_on(format!("Open {}\n{others}Ctrl-C ends.\n", server.url()))?;
         tokio::select! {
             () = server.serve() => {}
             _ = ended.recv() => {}
         }
         Ok(Exit::Done)
-    })
+    });
+    // A run that is being planned needs a moment to notice its end.
+    runtime.shutdown_background();
+    done
 }
 
 fn subject(args: &Args) -> Result<Subject, Exit> {
@@ -90,14 +99,14 @@ fn subject(args: &Args) -> Result<Subject, Exit> {
     // Mistakes in the values and the laws are told before there is a page.
     let checked = load(&args.path, &args.set, taken)?;
     let laws = if args.law.is_empty() { checked.scenario().laws() } else { args.law.clone() };
-    checked.laws(&laws).plan().map_err(|wrong| fail(&wrong))?;
+    checked.clone().laws(&laws).plan().map_err(|wrong| fail(&wrong))?;
+    // Laws have boxes: `law` stays set only if the scenario is not valid without it.
     let mut values = pairs(&args.set, taken)?;
-    // Laws have boxes.
-    values.retain(|(path, _)| path != "law");
+    values.retain(|(path, _)| whole_path(path)[0].text != "law");
+    let experiment = Experiment::load_with(&args.path, &values).unwrap_or(checked);
     Ok(Subject::Scenario(Box::new(Explored {
-        experiment: Experiment::load(&args.path).map_err(|wrong| fail(&wrong))?,
+        experiment,
         file: args.path.display().to_string(),
-        values,
         laws,
         listener: Arc::new(Watchman),
     })))

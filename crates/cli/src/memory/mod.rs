@@ -23,6 +23,9 @@ const PATIENCE: u32 = 100;
 /// Memory of a flow, as a number of packets.
 const FLOW: u64 = 8;
 
+/// Bytes by which a run may grow beyond a small limit before it ends.
+const OVERSHOOT: u64 = 256_000_000;
+
 /// The memory watch of this process.
 static WATCH: OnceLock<Mutex<Watch>> = OnceLock::new();
 
@@ -34,6 +37,11 @@ struct Watch {
     ceiling: u64,
     /// Bytes above which the command exits at once, because the machine has no more.
     most: u64,
+    /// Whether an ended run leaves nothing but what the allocator keeps for later ones: a page has
+    /// the figures of one run at a time, a command those of all.
+    frees_all: bool,
+    /// Bytes that were in use before the active runs began, of a watch that `frees_all`.
+    kept: u64,
     used: u64,
     /// Active runs, by the number that listeners get.
     runs: BTreeMap<usize, Active>,
@@ -70,9 +78,17 @@ pub(crate) struct MemoryArgs {
 }
 
 impl MemoryArgs {
-    /// Starts the watch.
+    /// Starts the watch of a command that keeps the results of its runs.
     pub(crate) fn watch(&self) {
-        watch(self.memory);
+        watch(self.memory, false);
+    }
+
+    /// Starts the watch of a command that waits for further runs, and keeps no results of theirs.
+    ///
+    /// While no run is active, only a lack of memory in the machine ends the command: memory that
+    /// the allocator keeps is no reason.
+    pub(crate) fn watch_waiting(&self) {
+        watch(self.memory, true);
     }
 }
 
@@ -88,11 +104,12 @@ fn size(text: &str) -> Result<Bytes, String> {
 
 /// Starts the watch; without `limit`, a share of the available memory is the limit.
 #[expect(clippy::disallowed_methods, reason = "memory is watched by the clock")]
-fn watch(limit: Option<Bytes>) {
+fn watch(limit: Option<Bytes>, frees_all: bool) {
     let used = available::in_use().unwrap_or(0);
     let share = available::share().map(|share| share + used);
     let Some(limit) = limit.map(Bytes::get).or(share) else { return };
-    if WATCH.set(Mutex::new(Watch::new(limit, share.unwrap_or(limit)))).is_err() {
+    let watch = Watch { frees_all, ..Watch::new(limit, share.unwrap_or(limit)) };
+    if WATCH.set(Mutex::new(watch)).is_err() {
         return;
     }
     std::thread::spawn(|| {
@@ -155,7 +172,7 @@ impl std::error::Error for OutOfMemory {}
 impl Listener for Watchman {
     fn begins(&self, run: &Running<'_>) {
         if let Some(mut watch) = locked() {
-            watch.begin(run.index, run.name());
+            watch.begin(run.index, run.name(), available::in_use().unwrap_or(0));
         }
     }
 
@@ -189,6 +206,8 @@ impl Watch {
             limit,
             ceiling: limit,
             most: most + most / 4,
+            frees_all: false,
+            kept: 0,
             used: 0,
             runs: BTreeMap::new(),
             chosen: None,
@@ -196,7 +215,10 @@ impl Watch {
         }
     }
 
-    fn begin(&mut self, run: usize, name: String) {
+    fn begin(&mut self, run: usize, name: String, used: u64) {
+        if self.frees_all && self.runs.is_empty() {
+            self.kept = used;
+        }
         self.runs.insert(run, Active { name, now: Time::ZERO, held: 0 });
     }
 
@@ -216,7 +238,14 @@ impl Watch {
         if used <= self.limit {
             self.ceiling = self.limit;
         }
-        if used <= self.ceiling {
+        // The allocator gives memory back a second after it was freed, and not while nothing is
+        // allocated. The bound keeps runs that grow too large from adding to each other.
+        self.kept = self.kept.min(used);
+        let most_kept = self.limit + (self.limit / 8).max(OVERSHOOT.min(self.limit));
+        let reused = (self.kept + self.limit / 8).min(most_kept);
+        let waits = self.frees_all && self.runs.is_empty() && used < self.most;
+        let reuses = self.frees_all && used <= reused;
+        if used <= self.ceiling || waits || reuses {
             self.chosen = None;
             self.overdue = 0;
             return MemoryAction::Fine;
@@ -244,7 +273,7 @@ mod tests {
     use super::*;
 
     fn begin(watch: &mut Watch, run: usize, name: &str, held: u64) {
-        watch.begin(run, name.into());
+        watch.begin(run, name.into(), 0);
         watch.runs.get_mut(&run).expect("it has begun").held = held;
     }
 
@@ -264,6 +293,32 @@ mod tests {
         assert_eq!(watch.look(1001), MemoryAction::Wait, "what was left is gone");
         watch.end(small, 5000);
         assert_eq!(watch.ceiling, 1125, "however much is left");
+    }
+
+    #[test]
+    fn what_the_allocator_keeps_ends_neither_a_waiting_page_nor_its_next_run() {
+        let mut watch = Watch { frees_all: true, ..Watch::new(1000, 2000) };
+        let is_fine = |watch: &mut Watch, used| {
+            (0..=2 * PATIENCE).all(|_| watch.look(used) == MemoryAction::Fine)
+        };
+        begin(&mut watch, 0, "large", 9);
+        assert_eq!((watch.look(1300), watch.chosen), (MemoryAction::Wait, Some(0)));
+        watch.end(0, 1300);
+        assert!(is_fine(&mut watch, 1300), "nothing runs");
+        watch.begin(0, "small".into(), 1300);
+        assert!(is_fine(&mut watch, 1320), "it takes what is kept");
+        // What was given back cannot be taken again.
+        assert!(is_fine(&mut watch, 700) && is_fine(&mut watch, 1000));
+        assert_eq!((watch.look(1001), watch.chosen), (MemoryAction::Wait, Some(0)));
+        watch.end(0, 900);
+        // Large runs in a row stay below a bound.
+        watch.begin(0, "large".into(), 1950);
+        assert!(is_fine(&mut watch, 2000));
+        assert_eq!((watch.look(2001), watch.chosen), (MemoryAction::Wait, Some(0)));
+        watch.end(0, 2001);
+        assert!(is_fine(&mut watch, 2499));
+        let end = watch.look(2500);
+        assert_eq!(end, MemoryAction::End("outside of any run".into()), "the machine has no more");
     }
 
     #[test]

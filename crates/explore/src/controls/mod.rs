@@ -2,6 +2,8 @@
 
 mod steps;
 
+use std::collections::BTreeSet;
+
 use ratewire_scenario::keys::KeyKind;
 use ratewire_scenario::{Setting, Settings, whole_path};
 use serde::Serialize;
@@ -10,6 +12,8 @@ use steps::{Range, steps};
 
 /// Most controls that a page shows at once; further values are listed with the open keys.
 const MOST: usize = 150;
+/// Entries of each list that have controls and keys, beside those with set values.
+pub(crate) const ENTRIES: usize = 20;
 /// Most keys that can be searched for.
 const MOST_OPEN: usize = 3_000;
 
@@ -18,6 +22,10 @@ const MOST_OPEN: usize = 3_000;
 pub(crate) struct Controls {
     pub(crate) shown: Vec<Control>,
     pub(crate) open: Vec<OpenKey>,
+    /// Entries of each list that are looked at: [`ENTRIES`].
+    entries: usize,
+    /// Further entries.
+    left_out: usize,
 }
 
 /// A control for one value.
@@ -25,6 +33,8 @@ pub(crate) struct Controls {
 pub(crate) struct Control {
     /// Path as `--set` takes it.
     pub(crate) path: String,
+    /// Path by which the page has set the value, in its own spelling.
+    pub(crate) set: Option<String>,
     /// Heading that the control stands under.
     pub(crate) section: String,
     /// Value as `--set` takes it.
@@ -55,20 +65,31 @@ pub(crate) struct OpenKey {
 }
 
 impl Controls {
-    /// Controls for the values that the scenario has. Values in `set` have one in any case.
+    /// Controls for the values that the scenario has. Every value in `set` has one, even if it
+    /// stands for several values or for a table.
     pub(crate) fn of(settings: &Settings, set: &[(String, String)]) -> Controls {
-        let set: Vec<_> = set.iter().map(|(path, _)| whole_path(path)).collect();
+        let whole: Vec<_> = set.iter().map(|(path, _)| whole_path(path)).collect();
+        let mut without: BTreeSet<usize> = (0..set.len()).collect();
         // Laws have boxes.
         let given = settings.given.iter().filter(|setting| setting.path != "law");
         let mut shown = Vec::new();
         // Keys that the scenario leaves open come first: values without a control may be many.
         let mut open: Vec<OpenKey> = settings.open.iter().map(open_key).collect();
         for setting in given {
-            if shown.len() < MOST || set.contains(&whole_path(&setting.path)) {
-                shown.push(control(setting));
+            let own = whole_path(&setting.path);
+            let at = whole.iter().position(|path| *path == own);
+            if shown.len() < MOST || at.is_some() {
+                shown.push(Control { set: at.map(|at| set[at].0.clone()), ..control(setting) });
             } else {
                 open.push(open_key(setting));
             }
+            at.map(|at| without.remove(&at));
+        }
+        for at in without {
+            // A table stands before its values.
+            let is_within = |one: &Control| whole_path(&one.path).starts_with(&whole[at]);
+            let place = shown.iter().position(is_within).unwrap_or(shown.len());
+            shown.insert(place, field(&set[at]));
         }
         // The run first, with its name and description last, and expectations at the end. The rest
         // is in the order of the file.
@@ -79,7 +100,7 @@ impl Controls {
             _ => 2,
         });
         open.truncate(MOST_OPEN);
-        Controls { shown, open }
+        Controls { shown, open, entries: ENTRIES, left_out: settings.left_out }
     }
 }
 
@@ -95,9 +116,10 @@ fn control(setting: &Setting) -> Control {
         }
         KeyKind::Count(min, max) => (Form::Slider, along(Range::whole(min, max))),
         KeyKind::Number(min, max) => (Form::Slider, along(Range { min, max, is_whole: false })),
-        KeyKind::Time | KeyKind::Rate | KeyKind::Bytes | KeyKind::Size | KeyKind::Other(_) => {
+        KeyKind::Time | KeyKind::Rate | KeyKind::Bytes | KeyKind::Size => {
             (Form::Slider, along(Range::POSITIVE))
         }
+        KeyKind::Other(_) => (Form::Slider, along(Range::of_value(value))),
         KeyKind::Text | KeyKind::Table(_) | KeyKind::Tables(_) => (Form::Field, Vec::new()),
     };
     // A value that is no step, such as a discipline with options or a list, is written.
@@ -105,11 +127,25 @@ fn control(setting: &Setting) -> Control {
     let steps = if form == Form::Field { Vec::new() } else { steps };
     Control {
         path: setting.path.clone(),
+        set: None,
         section: section(&setting.path),
         value: value.clone(),
         steps,
         form,
         about: about(setting),
+    }
+}
+
+/// A field for a value that is set by a path of its own: `flow.*.start`, or a table.
+fn field((path, value): &(String, String)) -> Control {
+    Control {
+        path: path.clone(),
+        set: Some(path.clone()),
+        section: section(path),
+        value: value.clone(),
+        steps: Vec::new(),
+        form: Form::Field,
+        about: "Set by this path.".to_string(),
     }
 }
 
@@ -177,6 +213,7 @@ mod tests {
             (KeyKind::Bytes, "38 B"),
             (KeyKind::Size, "10 packets"),
             (KeyKind::Other("a size, a time, \"2 bdp\" or \"unlimited\""), "1 bdp"),
+            (KeyKind::Other("a share such as \"10 %\""), "10 %"),
         ] {
             let (form, steps) = form(kind, value);
             assert_eq!(form, Form::Slider, "{kind:?}");
@@ -218,10 +255,38 @@ mod tests {
             |n: usize| Setting { path: format!("flow.{n}.start"), ..setting(KeyKind::Time, "1 s") };
         let mut given: Vec<Setting> = (1..=400).map(at).collect();
         given.push(Setting { path: "law".into(), ..setting(KeyKind::Other("laws"), "xcp") });
-        let settings = Settings { given, open: vec![at(500)] };
+        let settings = Settings { given, open: vec![at(500)], left_out: 7 };
         let made = Controls::of(&settings, &[("flow.399.start".into(), "1 s".into())]);
         assert_eq!((made.shown.len(), made.open.len()), (MOST + 1, 400 - MOST - 1 + 1));
+        assert_eq!(made.left_out, 7);
         assert_eq!(made.shown.last().map(|one| one.path.as_str()), Some("flow.399.start"));
+    }
+
+    #[test]
+    fn every_set_value_has_a_control() {
+        let path = "bottleneck.loss.random".to_string();
+        let loss = Setting { path, ..setting(KeyKind::Other("a value"), "0.01") };
+        let settings = Settings {
+            given: vec![setting(KeyKind::Rate, "1 Mbit/s"), loss],
+            ..Settings::default()
+        };
+        let set = [
+            ("topology.bottleneck.rate", "1 Mbit/s"),
+            ("flow.*.start", "1 s"),
+            ("bottleneck.loss", "{ random = 0.01 }"),
+        ];
+        let set = set.map(|(path, value)| (path.to_string(), value.to_string()));
+        let made = Controls::of(&settings, &set).shown;
+        let told: Vec<_> = made.iter().map(|one| (&*one.path, one.set.as_deref())).collect();
+        assert_eq!(
+            told,
+            [
+                ("bottleneck.rate", Some("topology.bottleneck.rate")),
+                ("bottleneck.loss", Some("bottleneck.loss")),
+                ("bottleneck.loss.random", None),
+                ("flow.*.start", Some("flow.*.start")),
+            ]
+        );
     }
 
     #[test]

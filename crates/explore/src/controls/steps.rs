@@ -26,6 +26,17 @@ impl Range {
     pub(super) const POSITIVE: Range =
         Range { min: f64::MIN_POSITIVE, max: f64::INFINITY, is_whole: false };
 
+    /// The range around a value whose key describes its values in words. A share ends at 1, or at
+    /// 100 %; a number up to 1 without a unit may be one, and a field takes any other.
+    pub(super) fn of_value(text: &str) -> Range {
+        let (digits, end) = match text.strip_suffix('%') {
+            Some(digits) => (digits.trim_end(), 100.0),
+            None => (text, 1.0),
+        };
+        let is_share = digits.parse::<f64>().is_ok_and(|number| number <= end);
+        Range { max: if is_share { end } else { f64::INFINITY }, ..Range::POSITIVE }
+    }
+
     pub(super) fn whole(min: u64, max: u64) -> Range {
         Range { min: min as f64, max: max as f64, is_whole: true }
     }
@@ -106,6 +117,23 @@ mod tests {
     }
 
     #[test]
+    fn shares_have_an_end() {
+        let last = |text: &str| steps(text, Range::of_value(text)).pop().expect("steps");
+        for (text, end) in [
+            ("0.5", "1"),
+            ("1", "1"),
+            ("0.01", "0.1"),
+            ("50 %", "100 %"),
+            ("5%", "50%"),
+            ("200 %", "2000 %"),
+            ("2", "20"),
+            ("0.5 bdp", "5 bdp"),
+        ] {
+            assert_eq!(last(text), end, "{text}");
+        }
+    }
+
+    #[test]
     fn what_is_no_quantity_has_no_steps() {
         for text in [
             &"9".repeat(309),
@@ -136,8 +164,10 @@ mod tests {
 
         #[test]
         fn every_number_has_few_steps(value in any::<f64>(), whole in any::<bool>()) {
-            let all = steps(&format!("{}", value.abs()), Range { is_whole: whole, ..Range::POSITIVE });
-            prop_assert!(all.len() < 60 && all.iter().all(|step| step.len() < 30), "{:?}", all);
+            let text = format!("{}", value.abs());
+            let all = steps(&text, Range { is_whole: whole, ..Range::POSITIVE });
+            let is_short = |step: &String| step.len() < 30 || *step == text;
+            prop_assert!(all.len() < 60 && all.iter().all(is_short), "{:?}", all);
         }
     }
 }

@@ -20,6 +20,8 @@ use crate::client::{HELLO, Served};
 const TOOLS: &str = "
 const until = (holds) => new Promise((done) => { const look = () => (holds() ? done() : setTimeout(look, 20)); look(); });
 const find = (selector) => document.querySelector(selector);
+const drawn = (count) => until(() => +document.documentElement.dataset.runs === count);
+const control = (path) => document.getElementById('c-' + path)?.parentElement;
 const act = (element, value, ...events) => {
   element.value = value;
   for (const name of events) element.dispatchEvent(new Event(name, { bubbles: true }));
@@ -160,7 +162,6 @@ fn a_reader_moves_a_slider_and_sees_the_figure_change() {
     let page = Served::scenario(&file);
     let steps = "
         const root = document.documentElement;
-        const drawn = (count) => until(() => +root.dataset.runs === count);
         const look = () => find('figure.chart canvas').toDataURL();
         const field = () => document.getElementById('c-bottleneck.rate');
         const slider = () => field().parentElement.querySelector('[type=range]');
@@ -208,6 +209,155 @@ fn a_reader_moves_a_slider_and_sees_the_figure_change() {
     assert_eq!(out["cards"], json!(["newreno", "xcp"]));
     assert_eq!(out["added"], "1500 B");
     assert!(out["plots"].as_u64().is_some_and(|plots| plots > 2), "{out}");
+}
+
+/// The page of the first scenario, and what `steps` say of it.
+fn told_of_hello(steps: &'static str) -> Option<Value> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hello.toml");
+    std::fs::write(&file, HELLO).expect("a scenario");
+    told(&Served::scenario(&file), steps)
+}
+
+#[test]
+fn letting_go_of_a_slider_runs_nothing_again() {
+    let steps = "
+        let asked = 0;
+        const own = window.fetch;
+        window.fetch = (...request) => ((asked += 1), own(...request));
+        await drawn(1);
+        const slider = () => control('bottleneck.rate').querySelector('[type=range]');
+        const out = [asked];
+        act(slider(), +slider().value - 5, 'input');
+        await drawn(2);
+        out.push(asked);
+        // A request begins within the event.
+        act(slider(), slider().value, 'change');
+        out.push(asked);
+        // Letting go before the slider has rested asks at once, and only once.
+        act(slider(), +slider().value - 1, 'input', 'change');
+        out.push(asked);
+        await drawn(3);
+        act(control('duration').querySelector('input'), '3 s', 'change');
+        await drawn(4);
+        out.push(asked);
+        return { asked: out };";
+    let Some(out) = told_of_hello(steps) else { return };
+    assert_eq!(out["asked"], json!([0, 1, 1, 2, 3]));
+}
+
+#[test]
+fn a_reader_takes_a_value_back_by_a_button_that_appears() {
+    let steps = "
+        await drawn(1);
+        const button = () => control('bottleneck.rate').querySelector('button');
+        const seen = () => button().checkVisibility({ visibilityProperty: true });
+        const out = { seen: [seen()] };
+        act(control('bottleneck.rate').querySelector('input'), '5 Mbit/s', 'change');
+        await drawn(2);
+        out.seen.push(seen());
+        out.told = button().getAttribute('aria-label');
+        const { width, height, right } = button().getBoundingClientRect();
+        out.fits = width >= 24 && height >= 24 && right <= find('aside').getBoundingClientRect().right;
+        button().click();
+        await drawn(3);
+        out.seen.push(seen());
+        out.value = control('bottleneck.rate').querySelector('input').value;
+        return out;";
+    let Some(out) = told_of_hello(steps) else { return };
+    assert_eq!(out["seen"], json!([false, true, false]));
+    assert_eq!(out["told"], "bottleneck.rate as the scenario has it");
+    assert_eq!((&out["fits"], &out["value"]), (&json!(true), &json!("10 Mbit/s")));
+}
+
+#[test]
+fn a_reader_adds_a_table_and_takes_it_back() {
+    let steps = "
+        await drawn(1);
+        const paths = () => [...document.querySelectorAll('.control label')].map((label) => label.textContent);
+        const of = () => paths().filter((path) => path.includes('loss'));
+        const out = { paths: [of()] };
+        act(find('.add input'), 'topology.bottleneck.loss={ random = 0.5 }', 'input', 'change');
+        await drawn(2);
+        out.paths.push(of());
+        const slider = control('bottleneck.loss.random').querySelector('[type=range]');
+        act(slider, slider.max, 'input', 'change');
+        await drawn(3);
+        out.most = control('bottleneck.loss.random').querySelector('input').value;
+        out.command = find('.command').textContent;
+        // The value of the table's key goes back to that of the table, and then the table goes.
+        control('bottleneck.loss.random').querySelector('button').click();
+        await drawn(4);
+        out.own = control('bottleneck.loss.random').querySelector('input').value;
+        control('topology.bottleneck.loss').querySelector('button').click();
+        await drawn(5);
+        out.paths.push(of());
+        out.wrong = find('.wrong').hidden;
+        return out;";
+    let Some(out) = told_of_hello(steps) else { return };
+    let both = ["topology.bottleneck.loss", "bottleneck.loss.random"];
+    assert_eq!(out["paths"], json!([[], both, []]));
+    assert_eq!((&out["most"], &out["own"]), (&json!("1"), &json!("0.5")));
+    let command = out["command"].as_str().expect("a command");
+    assert!(
+        command.ends_with(
+            "--set 'topology.bottleneck.loss={ random = 0.5 }' --set bottleneck.loss.random=1"
+        ),
+        "{command}"
+    );
+    assert_eq!(out["wrong"], true);
+}
+
+/// The run before has the shape of the plot: drops are steps.
+#[test]
+fn steps_of_the_run_before_are_steps() {
+    let steps = "
+        const slopes = new Map();
+        // Segments of pale lines, by canvas: those that rise or fall at one time, and slopes.
+        const context = CanvasRenderingContext2D.prototype;
+        let last = null;
+        for (const name of ['moveTo', 'lineTo']) {
+          const own = context[name];
+          context[name] = function (x, y) {
+            if (Math.abs(this.globalAlpha - 0.32) < 0.01 && name === 'lineTo') {
+              const [steps, sloped] = slopes.get(this.canvas) ?? [0, 0];
+              const isSteep = y !== last[1];
+              slopes.set(this.canvas, [steps + (isSteep && x === last[0]), sloped + (isSteep && x !== last[0])]);
+            }
+            last = [x, y];
+            return own.call(this, x, y);
+          };
+        }
+        await drawn(1);
+        act(control('bottleneck.rate').querySelector('input'), '5 Mbit/s', 'change');
+        await drawn(2);
+        const of = (word) => {
+          const figures = [...document.querySelectorAll('figure.chart')];
+          const figure = figures.find((figure) => figure.textContent.toLowerCase().includes(word));
+          return slopes.get(figure.querySelector('canvas'));
+        };
+        return { drops: of('drops'), throughput: of('throughput') };";
+    let Some(out) = told_of_hello(steps) else { return };
+    assert!(out["drops"][0].as_u64() > Some(0) && out["drops"][1] == 0, "{out}");
+    assert!(out["throughput"][1].as_u64() > Some(0), "{out}");
+}
+
+#[test]
+fn a_reader_is_told_that_another_page_took_over() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("hello.toml");
+    std::fs::write(&file, HELLO.replace("4 s", "6 h")).expect("a scenario");
+    let page = Served::scenario(&file);
+    let steps = "
+        await until(() => find('.status progress').value > 0);
+        const body = { page: 'another', values: [['duration', '1 s']], laws: ['newreno'] };
+        const response = await post('/run', { body: JSON.stringify(body) });
+        const other = (await response.text()).includes('\"done\"');
+        await until(() => find('.stop').disabled);
+        return { other, told: find('.status output').textContent };";
+    let Some(out) = told(&page, steps) else { return };
+    assert_eq!(out["other"], true);
+    assert!(out["told"].as_str().is_some_and(|text| text.starts_with("another page took over")));
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use ratewire::{Experiment, Listener};
 use ratewire_explore::{Explored, Server, Subject};
@@ -47,13 +48,17 @@ impl Served {
         Served::subject(Subject::Scenario(Box::new(Explored {
             experiment: Experiment::load(file).expect("a scenario"),
             file: file.display().to_string(),
-            values: Vec::new(),
             laws: Vec::new(),
             listener,
         })))
     }
 
     pub(crate) fn subject(subject: Subject) -> Served {
+        Served::with_patience(subject, Duration::from_secs(60))
+    }
+
+    /// Serves a page whose clients may read nothing for this long.
+    pub(crate) fn with_patience(subject: Subject, patience: Duration) -> Served {
         let (end, ended) = oneshot::channel::<()>();
         let (ready, url) = std::sync::mpsc::channel();
         let thread = std::thread::spawn(move || {
@@ -61,6 +66,7 @@ impl Served {
             runtime.expect("a runtime").block_on(async {
                 let any: SocketAddr = "127.0.0.1:0".parse().expect("an address");
                 let server = Server::bind(any, subject).await.expect("a server");
+                let server = server.write_patience(patience);
                 ready.send(server.url()).expect("the test waits");
                 tokio::select! {
                     () = server.serve() => {}
@@ -93,15 +99,34 @@ impl Served {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
-    /// Begins a run with values and laws, after the results `before`.
-    pub(crate) fn run(&self, values: &[(&str, &str)], laws: &[&str], before: Option<u64>) -> Lines {
+    /// A POST to a path, with the token and this body.
+    pub(crate) fn post(&self, path: &str, body: &str) -> TcpStream {
         let (host, token) = self.parts();
-        let body = json!({ "values": values, "laws": laws, "before": before }).to_string();
         let head = format!(
-            "POST /run?token={token} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n",
+            "POST {path}?token={token} HTTP/1.1\r\nHost: {host}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
-        Lines(BufReader::new(self.send((head + &body).as_bytes())))
+        self.send((head + body).as_bytes())
+    }
+
+    /// Begins a run with values and laws, after the results `before`.
+    pub(crate) fn run(&self, values: &[(&str, &str)], laws: &[&str], before: Option<u64>) -> Lines {
+        let body = json!({ "page": "one", "values": values, "laws": laws, "before": before });
+        Lines(BufReader::new(self.post("/run", &body.to_string())))
+    }
+
+    /// Begins a run of another page with values.
+    pub(crate) fn run_of(&self, page: &str, values: &[(&str, &str)]) -> Lines {
+        let body = json!({ "page": page, "values": values, "laws": ["newreno"] });
+        Lines(BufReader::new(self.post("/run", &body.to_string())))
+    }
+
+    /// Stops the run of a page, and returns the answer.
+    pub(crate) fn stop(&self, page: &str) -> String {
+        let mut answer = String::new();
+        let mut stream = self.post("/stop", &json!({ "page": page }).to_string());
+        stream.read_to_string(&mut answer).expect("an answer");
+        answer
     }
 }
 
@@ -116,6 +141,16 @@ impl Drop for Served {
 
 /// The lines of JSON in a streamed answer.
 pub(crate) struct Lines(BufReader<TcpStream>);
+
+impl Lines {
+    /// Waits until the server has taken the request.
+    pub(crate) fn begun(mut self) -> Lines {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("a status line");
+        assert!(line.starts_with("HTTP/1.1 200 "), "{line}");
+        self
+    }
+}
 
 impl Iterator for Lines {
     type Item = Value;

@@ -1,13 +1,16 @@
 //! Requests and answers.
 
+use std::io::Read;
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::mpsc::{Sender, channel};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use ratewire::{Experiment, Listener, Running};
-use ratewire_explore::Subject;
-use serde_json::Value;
+use ratewire_explore::{Explored, Subject};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::client::{HELLO, Served};
@@ -22,8 +25,8 @@ fn written(text: &str) -> (TempDir, PathBuf) {
 /// The last line of an answer, and the line before the run.
 fn run(page: &Served, values: &[(&str, &str)], laws: &[&str], before: Option<u64>) -> [Value; 2] {
     let lines: Vec<Value> = page.run(values, laws, before).collect();
-    let begun = lines.iter().find(|line| line["begun"].is_object()).cloned().unwrap_or_default();
-    [begun["begun"].clone(), lines.last().expect("a line").clone()]
+    let plan = lines.iter().find(|line| line["plan"].is_object()).cloned().unwrap_or_default();
+    [plan["plan"].clone(), lines.last().expect("a line").clone()]
 }
 
 #[test]
@@ -87,22 +90,22 @@ fn requests_have_bounds() {
 fn a_change_runs_the_scenario_again_and_keeps_the_run_before() {
     let (_folder, file) = written(HELLO);
     let page = Served::scenario(&file);
-    let [begun, first] = run(&page, &[], &["newreno"], None);
-    let shown = begun["controls"]["shown"].as_array().expect("controls").clone();
+    let [plan, first] = run(&page, &[], &["newreno"], None);
+    let shown = plan["controls"]["shown"].as_array().expect("controls").clone();
     let control = |path: &str| {
         let found = shown.iter().find(|control| control["path"] == path);
         found.unwrap_or_else(|| panic!("{path}: {shown:?}")).clone()
     };
     assert_eq!(control("bottleneck.rate")["form"], "slider");
     assert_eq!(control("kind")["form"], "choice");
-    assert!(begun["controls"]["open"].to_string().contains("transport.packet"));
+    assert!(plan["controls"]["open"].to_string().contains("transport.packet"));
     let done = &first["done"];
     assert_eq!((&done["number"], &done["before"]), (&1.into(), &Value::Null));
     assert!(done["body"].as_str().is_some_and(|body| body.contains("class=\"cards\"")));
     assert_eq!(done["data"]["flows"].as_array().map(Vec::len), Some(2));
 
     let slow = [("bottleneck.rate", "1 Mbit/s")];
-    let [begun, second] = run(&page, &slow, &["newreno", "xcp"], Some(1));
+    let [plan, second] = run(&page, &slow, &["newreno", "xcp"], Some(1));
     assert_eq!(second["done"]["number"], 2);
     assert_ne!(second["done"]["data"], done["data"]);
     assert_eq!(second["done"]["before"]["flows"], done["data"]["flows"], "the same units");
@@ -110,7 +113,7 @@ fn a_change_runs_the_scenario_again_and_keeps_the_run_before() {
     let [_, third] = run(&page, &slow, &["xcp"], Some(1));
     assert_eq!(third["done"]["before"], Value::Null);
 
-    let toml = begun["toml"].as_str().expect("TOML");
+    let toml = plan["toml"].as_str().expect("TOML");
     assert!(toml.contains("law = [\"newreno\", \"xcp\"]") && toml.contains("1 Mbit/s"), "{toml}");
 }
 
@@ -118,9 +121,9 @@ fn a_change_runs_the_scenario_again_and_keeps_the_run_before() {
 fn an_invalid_value_is_told_in_the_words_of_the_scenario() {
     let (_folder, file) = written(HELLO);
     let page = Served::scenario(&file);
-    let [begun, last] = run(&page, &[("bottleneck.rate", "fast")], &["xcp"], None);
-    assert_eq!(begun, Value::Null);
-    assert_eq!(last["wrong"]["paths"], serde_json::json!(["bottleneck.rate"]));
+    let [plan, last] = run(&page, &[("bottleneck.rate", "fast")], &["xcp"], None);
+    assert_eq!(plan, Value::Null);
+    assert_eq!(last["wrong"]["paths"], json!(["bottleneck.rate"]));
     let own = Experiment::load(&file).expect("a scenario").set("bottleneck.rate", "fast");
     assert_eq!(last["wrong"]["text"], own.expect_err("an invalid value").to_string());
     let [_, last] = run(&page, &[], &["xpc"], None);
@@ -137,12 +140,12 @@ fn the_command_line_and_the_text_make_the_same_runs() {
         ("bottleneck.discipline", "{ codel = { ecn = true } }"),
         ("seed", "7"),
     ];
-    let [begun, last] = run(&page, &values, &["cubic", "xcp"], None);
+    let [plan, last] = run(&page, &values, &["cubic", "xcp"], None);
     assert!(last["done"].is_object(), "{last}");
     let set = values.map(|(path, value)| (path.to_string(), value.to_string()));
     let asked = Experiment::load_with(&file, &set).expect("a scenario").laws(["cubic", "xcp"]);
 
-    let words = begun["command"].as_str().and_then(|line| line.strip_prefix("ratewire run "));
+    let words = plan["command"].as_str().and_then(|line| line.strip_prefix("ratewire run "));
     let print = format!("printf '%s\\0' {}", words.expect("a command"));
     let said = Command::new("sh").args(["-c", &print]).output().expect("a shell").stdout;
     let said = String::from_utf8(said).expect("UTF-8");
@@ -164,7 +167,7 @@ fn the_command_line_and_the_text_make_the_same_runs() {
     assert_eq!(again.digest(), asked.digest());
 
     let copy = folder.path().join("copy.toml");
-    std::fs::write(&copy, begun["toml"].as_str().expect("TOML")).expect("a file");
+    std::fs::write(&copy, plan["toml"].as_str().expect("TOML")).expect("a file");
     assert_eq!(Experiment::load(&copy).expect("a scenario").digest(), asked.digest());
 }
 
@@ -176,28 +179,99 @@ fn a_change_ends_the_run_under_way() {
     let (_folder, file) = written(HELLO);
     let page = Served::scenario(&file);
     let mut long = page.run(&LONG, &["newreno"], None);
-    assert!(long.next().expect("a line")["begun"].is_object());
+    assert!(long.next().expect("a line")["plan"].is_object());
     let [_, last] = run(&page, &[], &["newreno"], None);
     assert!(last["done"].is_object(), "{last}");
-    assert!(long.all(|line| line["progress"].is_number()), "no figures of the first");
+    let rest: Vec<Value> = long.collect();
+    let (overtaken, progress) = rest.split_last().expect("an end");
+    assert_eq!(overtaken, &json!({ "overtaken": { "by_this_page": true } }));
+    assert!(progress.iter().all(|line| line["progress"].is_number()), "no figures of the first");
+}
+
+/// Lets each run begin only when the test says so.
+struct Gate {
+    begun: Mutex<Sender<()>>,
+    opened: Mutex<Receiver<()>>,
+}
+
+impl Listener for Gate {
+    fn begins(&self, _run: &Running<'_>) {
+        self.begun.lock().expect("the sender").send(()).expect("the test waits");
+        self.opened.lock().expect("the receiver").recv().expect("the test opens the gate");
+    }
 }
 
 #[test]
-fn a_stopped_run_shows_what_it_has_measured() {
+fn of_many_changes_only_the_latest_runs() {
+    let (_folder, file) = written(HELLO);
+    let ((sender, begun), (open, opened)) = (channel(), channel());
+    let gate = Gate { begun: Mutex::new(sender), opened: Mutex::new(opened) };
+    let page = Served::watched(&file, Arc::new(gate));
+    let mut latest = page.run(&[], &["newreno"], None);
+    begun.recv().expect("a run");
+    for rate in 1..=30 {
+        let next = page.run(&[("bottleneck.rate", &format!("{rate} Mbit/s"))], &["xcp"], None);
+        // The first run waits at the gate for all this time; no other one begins.
+        let end = std::mem::replace(&mut latest, next.begun()).last().expect("an end");
+        assert_eq!(end, json!({ "overtaken": { "by_this_page": true } }));
+    }
+    open.send(()).expect("the first run waits");
+    begun.recv().expect("the last run");
+    open.send(()).expect("the last run waits");
+    let last = latest.last().expect("figures");
+    assert!(last["done"].is_object(), "{last}");
+    assert!(begun.try_recv().is_err(), "two runs in all");
+}
+
+#[test]
+fn a_page_stops_its_own_run_and_no_other() {
     let (_folder, file) = written(HELLO);
     let page = Served::scenario(&file);
-    let (host, token) = page.parts();
     let mut long = page.run(&LONG, &["newreno"], None);
     // The first percent of progress: some samples are there.
-    let begins = long.by_ref().find(|line| line["progress"].is_number());
-    assert!(begins.is_some(), "progress");
-    let stopped = page.ask(&format!(
-        "POST /stop?token={token} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\n\r\n"
-    ));
+    assert!(long.any(|line| line["progress"].is_number()), "progress");
+    assert!(page.stop("another").starts_with("HTTP/1.1 204 "));
+    assert!(long.any(|line| line["progress"].is_number()), "the run goes on");
+    let stopped = page.stop("one");
     assert!(stopped.starts_with("HTTP/1.1 204 "), "{stopped}");
     let last = long.last().expect("figures");
     let body = last["done"]["body"].as_str().expect("figures");
     assert!(body.contains("partial, "), "{body}");
+}
+
+#[test]
+fn a_page_is_told_that_another_one_took_over() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::scenario(&file);
+    let mut long = page.run(&LONG, &["newreno"], None);
+    assert!(long.next().is_some());
+    let other = page.run_of("another", &[]).last().expect("figures");
+    assert!(other["done"].is_object(), "{other}");
+    let last = long.last().expect("an end");
+    assert_eq!(last, json!({ "overtaken": { "by_this_page": false } }));
+}
+
+#[test]
+fn a_client_that_does_not_read_loses_its_connection() {
+    // Larger than what the system keeps for a connection.
+    let long = format!("description = \"{}\"\n{HELLO}", "x".repeat(32 << 20));
+    let (_folder, file) = written(&long);
+    let subject = Subject::Scenario(Box::new(Explored {
+        experiment: Experiment::load(&file).expect("a scenario"),
+        file: "hello.toml".to_string(),
+        laws: Vec::new(),
+        listener: Arc::new(()),
+    }));
+    let page = Served::with_patience(subject, Duration::from_secs(1));
+    let (host, token) = page.parts();
+    let get = format!("GET /?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n");
+    // As many as the server has places.
+    let mut silent: Vec<_> = (0..16).map(|_| page.send(get.as_bytes())).collect();
+    let refused = page.ask(&format!("GET /none?token={token} HTTP/1.1\r\nHost: {host}\r\n\r\n"));
+    assert!(refused.starts_with("HTTP/1.1 404 "), "there is room again: {refused}");
+    let mut part = Vec::new();
+    _ = silent[0].read_to_end(&mut part);
+    assert!(part.len() < 32 << 20, "{}", part.len());
 }
 
 /// Tells when a run ends.
@@ -218,6 +292,27 @@ fn a_page_that_has_gone_leaves_no_run_behind() {
     assert!(long.next().is_some());
     drop(long);
     ended.recv().expect("the run's end");
+}
+
+/// Has a bug in its first run.
+#[derive(Default)]
+struct Bug(AtomicBool);
+
+impl Listener for Bug {
+    fn begins(&self, _run: &Running<'_>) {
+        assert!(self.0.swap(true, Ordering::Relaxed), "a bug");
+    }
+}
+
+#[test]
+fn a_run_with_a_bug_ends_and_the_page_goes_on() {
+    let (_folder, file) = written(HELLO);
+    let page = Served::watched(&file, Arc::new(Bug::default()));
+    let [_, last] = run(&page, &[], &["newreno"], None);
+    let text = last["wrong"]["text"].as_str().expect("an error");
+    assert!(text.contains("a bug in Ratewire"), "{text}");
+    let [_, last] = run(&page, &[], &["newreno"], None);
+    assert!(last["done"].is_object(), "{last}");
 }
 
 #[test]

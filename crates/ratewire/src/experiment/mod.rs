@@ -11,7 +11,7 @@ use ratewire_scenario::{Loader, Scenario, is_law_file};
 
 pub use plan::{Planned, ignored};
 
-use crate::listen::Listener;
+use crate::listen::{Cancel, Listener};
 use crate::provenance::{ExperimentRecord, Provenance};
 use crate::{Error, Results, law_files};
 
@@ -326,7 +326,15 @@ impl Experiment {
     /// # Errors
     /// An error if the scenario lacks a requested law, link or flow.
     pub fn plan(&self) -> Result<Planned<'_>, Error> {
-        plan::plan(self, plan::Kernel::NotAsked)
+        self.plan_unless(&Cancel::default())
+    }
+
+    /// As [`Experiment::plan`], until `cancel` is set: planning is given up before the next run.
+    ///
+    /// # Errors
+    /// As [`Experiment::plan`]; [`Error::Stopped`] if `cancel` is set.
+    pub fn plan_unless(&self, cancel: &Cancel) -> Result<Planned<'_>, Error> {
+        plan::plan(self, plan::Kernel::NotAsked, cancel)
     }
 
     /// Plans the runs that this machine's kernel supports.
@@ -336,7 +344,7 @@ impl Experiment {
     /// # Errors
     /// As [`Experiment::plan`].
     pub fn plan_here(&self) -> Result<Planned<'_>, Error> {
-        plan::plan(self, plan::Kernel::Asked)
+        plan::plan(self, plan::Kernel::Asked, &Cancel::default())
     }
 
     /// Runs the experiment on all cores.

@@ -5,12 +5,13 @@ use std::path::Path;
 use ratewire_net::spec::LinkId;
 use ratewire_report::{LeftOut, Page, World, html};
 use ratewire_scenario::{Diagnostic, Plan, Scenario};
+use ratewire_units::Time;
 
 use super::{Experiment, without_repeats};
 use crate::error::find;
 use crate::folder::{OutputFolder, REPORT, made_in};
 use crate::job::run_all;
-use crate::listen::Listener;
+use crate::listen::{Cancel, Cancelled, Listener};
 use crate::question::question_of;
 use crate::results::{Failed, Results, summary_json};
 use crate::{Error, Job};
@@ -36,7 +37,11 @@ pub struct Planned<'a> {
     pub is_repetition: bool,
 }
 
-pub(super) fn plan(experiment: &Experiment, kernel: Kernel) -> Result<Planned<'_>, Error> {
+pub(super) fn plan<'a>(
+    experiment: &'a Experiment,
+    kernel: Kernel,
+    cancel: &Cancel,
+) -> Result<Planned<'a>, Error> {
     let Experiment { laws, seeds, worlds, .. } = experiment;
     check_worlds(experiment)?;
     let mut planned = Planned {
@@ -48,6 +53,9 @@ pub(super) fn plan(experiment: &Experiment, kernel: Kernel) -> Result<Planned<'_
     };
     for (law, world) in laws.iter().flat_map(|law| worlds.iter().map(move |world| (law, *world))) {
         for seed in seeds {
+            if cancel.is_cancelled() {
+                return Err(Error::Stopped { at: Time::ZERO, source: Box::new(Cancelled) });
+            }
             planned.add(law, world, *seed, kernel)?;
         }
     }
@@ -195,4 +203,21 @@ fn links(plan: &Plan, names: &[String]) -> Result<Vec<LinkId>, Error> {
         Err(reason) => Err(Error::Setting { setting: "capture".to_string(), reason }),
     };
     names.iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planning_ends_when_it_is_cancelled() {
+        let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
+                    bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
+        let experiment = Experiment::parse("one.toml", text).expect("a scenario");
+        let cancel = Cancel::default();
+        assert_eq!(experiment.plan_unless(&cancel).expect("a plan").jobs.len(), 1);
+        cancel.cancel();
+        let stopped = experiment.plan_unless(&cancel).expect_err("no plan");
+        assert_eq!(stopped.to_string(), "stopped at 0 s of its time: it was cancelled");
+    }
 }

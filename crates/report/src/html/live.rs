@@ -34,6 +34,14 @@ pub struct Fragment {
     pub before: Option<String>,
 }
 
+impl Fragment {
+    /// Bytes of all parts.
+    fn len(&self) -> usize {
+        let Fragment { body, data, before } = self;
+        body.len() + data.len() + before.as_ref().map_or(0, String::len)
+    }
+}
+
 /// A page whose script may fetch from the page's own server, and from nowhere else.
 pub fn render_live(page: &LivePage<'_>) -> String {
     let LivePage { title, style, body, script } = page;
@@ -48,14 +56,21 @@ pub fn render_live(page: &LivePage<'_>) -> String {
 /// The figures of a page's runs without the page around them. The lines of the runs of `before`
 /// can stay behind those of the page.
 ///
-/// The fragment is as large as a page at most, and is made coarser if need be.
-pub fn render_fragment(page: &Page, before: Option<&Page>) -> Fragment {
+/// The fragment is as large as a page at most, and is made coarser if need be. The result is `None`
+/// once `goes_on` is false, which is asked before each attempt.
+pub fn render_fragment(
+    page: &Page,
+    before: Option<&Page>,
+    goes_on: impl Fn() -> bool,
+) -> Option<Fragment> {
     let others = before.map_or(&[][..], |page| &page.runs);
     let groups = Groups::of(&page.runs);
     let choice = Choice::beside(&page.runs, others);
     let all: Vec<Plot> = Plot::all().collect();
-    let mut made = None;
-    small_enough(|halvings| {
+    let fragment = |halvings| {
+        if !goes_on() {
+            return None;
+        }
         let drawing = Drawing { plots: &all, apart: false, halvings };
         let labels: Vec<String> = labels(&page.runs).iter().map(|label| name(label)).collect();
         let runs = &page.runs;
@@ -77,12 +92,9 @@ pub fn render_fragment(page: &Page, before: Option<&Page>) -> Fragment {
             let choice = Choice::beside(&before.runs, &page.runs);
             data::json(&before.runs, &Groups::of(&before.runs), &choice, &drawing)
         });
-        let all = [&*body, &data, before.as_deref().unwrap_or_default()];
-        let whole = all.concat();
-        made = Some(Fragment { body, data, before });
-        whole
-    });
-    made.unwrap_or_else(|| Fragment { body: String::new(), data: String::new(), before: None })
+        Some(Fragment { body, data, before })
+    };
+    small_enough(fragment, |made| made.as_ref().map_or(0, Fragment::len))
 }
 
 #[cfg(test)]
@@ -100,12 +112,13 @@ mod tests {
             let throughput = plots.into_iter().find(|plot| plot["name"] == "throughput");
             throughput.expect("the plot")["unit"].clone()
         };
-        let alone = render_fragment(&slow, None);
+        let alone = render_fragment(&slow, None, || true).expect("figures");
         assert!(alone.before.is_none() && alone.body.contains("class=\"cards\""));
-        let beside = render_fragment(&slow, Some(&fast));
+        let beside = render_fragment(&slow, Some(&fast), || true).expect("figures");
         let before = beside.before.expect("the runs before");
         assert_ne!(unit(&alone.data), unit(&beside.data));
         assert_eq!(unit(&beside.data), unit(&before));
+        assert!(render_fragment(&slow, None, || false).is_none());
     }
 
     #[test]

@@ -89,16 +89,16 @@ impl Page {
 pub fn render(page: &Page) -> String {
     let groups = Groups::of(&page.runs);
     let choice = Choice::of(&page.runs);
-    small_enough(|halvings| document(page, &groups, &choice, halvings))
+    small_enough(|halvings| document(page, &groups, &choice, halvings), String::len)
 }
 
-/// The document, with its series halved until it is below [`LARGEST`].
-fn small_enough(mut document: impl FnMut(u32) -> String) -> String {
+/// A document, with its series halved until it is below [`LARGEST`]. `bytes` is its length.
+fn small_enough<D>(document: impl Fn(u32) -> D, bytes: impl Fn(&D) -> usize) -> D {
     let mut halvings = 0;
     loop {
-        let html = document(halvings);
-        if html.len() <= LARGEST || halvings >= MOST_HALVINGS {
-            return html;
+        let made = document(halvings);
+        if bytes(&made) <= LARGEST || halvings >= MOST_HALVINGS {
+            return made;
         }
         halvings += 1;
     }

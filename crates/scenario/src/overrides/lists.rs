@@ -1,5 +1,7 @@
 //! The entries of a list of tables that a path selects.
 
+use std::collections::BTreeSet;
+
 use ratewire_units::names;
 
 use crate::context::listing;
@@ -8,7 +10,7 @@ use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, KeyKind};
 
 use super::Missed;
-use super::path::{PathKey, is_key_of_entries};
+use super::path::{PathKey, is_key_of_entries, whole_path};
 
 /// Indices of the entries of `list` that the rest of a path selects.
 pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec<usize>, Missed> {
@@ -59,6 +61,17 @@ pub(super) fn chosen(items: &[Item], list: &str, rest: &[PathKey]) -> Result<Vec
             Err(none_is(&listed.iter().map(|at| &items[*at]).collect::<Vec<_>>(), list, wanted))
         }
     }
+}
+
+/// Indices of the entries of `list` that paths of set values name one by one.
+pub(crate) fn selected(items: &[Item], list: &str, values: &[(String, String)]) -> BTreeSet<usize> {
+    let of_value = |(path, _): &(String, String)| match &whole_path(path)[..] {
+        [first, rest @ ..] if first.text == list && !rest.is_empty() && !rest[0].is_all() => {
+            chosen(items, list, rest).unwrap_or_default()
+        }
+        _ => Vec::new(),
+    };
+    values.iter().flat_map(of_value).collect()
 }
 
 /// Number of the entry at index `at`, counted without entries that paths made.

@@ -12,7 +12,7 @@ use crate::keys::{self, KeyKind};
 
 use links::{is_of_topology, link_near, link_without_list};
 use lists::{chosen, is_of_all_links, make_list, take_out_replaced};
-pub(crate) use lists::{is_made, is_number_taken, number};
+pub(crate) use lists::{is_made, is_number_taken, number, selected};
 use path::PathKey;
 pub use path::whole_path;
 

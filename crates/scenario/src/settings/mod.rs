@@ -10,7 +10,7 @@ use ratewire_laws::options::OptionKind;
 
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, Key, KeyKind};
-use crate::overrides::{is_made, is_number_taken, number};
+use crate::overrides::{is_made, is_number_taken, number, selected};
 use crate::scenario::Scenario;
 
 use text::{is_settable, joined, plain, settable};
@@ -38,6 +38,8 @@ pub struct Settings {
     pub given: Vec<Setting>,
     /// Keys that the scenario leaves to their defaults, table by table.
     pub open: Vec<Setting>,
+    /// Number of entries of lists whose values and keys are left out.
+    pub left_out: usize,
 }
 
 impl Scenario {
@@ -46,8 +48,11 @@ impl Scenario {
     /// A value that no path can set is left out, such as an option of a variant whose name has a
     /// quote. Keys of lists that the scenario does not have are left out too, except those of all
     /// links, `link.*`. `laws` are the laws whose options are listed.
-    pub fn settings(&self, laws: &[String]) -> Settings {
-        let mut walk = Walk { scenario: self, laws, found: Settings::default() };
+    ///
+    /// Of each list the first `entries` entries are taken, and those in which a value was set by
+    /// the entry's number or name: a scenario may have many thousand flows.
+    pub fn settings(&self, laws: &[String], entries: usize) -> Settings {
+        let mut walk = Walk { scenario: self, laws, entries, found: Settings::default() };
         if let Value::Table(root) = &self.document.value {
             walk.table("", "", root);
             walk.open_options(root);
@@ -67,6 +72,8 @@ impl Scenario {
 struct Walk<'a> {
     scenario: &'a Scenario,
     laws: &'a [String],
+    /// Entries of each list that are taken in any case.
+    entries: usize,
     found: Settings,
 }
 
@@ -75,7 +82,13 @@ impl Walk<'_> {
     /// keys that it leaves open.
     fn table(&mut self, path: &str, name: &str, table: &Table) {
         for entry in &table.entries {
-            self.entry(&joined(path, &entry.key), find(name, &entry.key), entry);
+            let path = joined(path, &entry.key);
+            match &entry.item.value {
+                Value::Table(options) if entry.key == "options" && !name.is_empty() => {
+                    self.own_options(&path, table, options);
+                }
+                _ => self.entry(&path, find(name, &entry.key), entry),
+            }
         }
         for key in keys::keys().filter(|key| is_of(key, name)) {
             if table.get(key.name).is_none() && applies(key, table) {
@@ -112,7 +125,12 @@ impl Walk<'_> {
 
     /// Notes the entries of a list of tables.
     fn list(&mut self, path: &str, name: &str, items: &[Item]) {
+        let set = selected(items, path, &self.scenario.overrides);
         for (at, item) in items.iter().enumerate() {
+            if at >= self.entries && !set.contains(&at) {
+                self.found.left_out += 1;
+                continue;
+            }
             let Value::Table(table) = &item.value else { continue };
             let path = match (is_made(item), table.get("name").map(|entry| &entry.item.value)) {
                 // An entry that a path made is selected by its name.
@@ -129,12 +147,23 @@ impl Walk<'_> {
         }
     }
 
+    /// Notes the `options` of a flow or the like, which are those of its law.
+    fn own_options(&mut self, path: &str, table: &Table, options: &Table) {
+        let laws = match table.get("law").map(|entry| &entry.item.value) {
+            Some(Value::Text(law)) => std::slice::from_ref(law),
+            _ => self.laws,
+        };
+        for option in &options.entries {
+            self.option(&joined(path, &option.key), laws.iter().map(String::as_str), option);
+        }
+    }
+
     /// Notes the options of a law in `[options]`.
     fn options(&mut self, path: &str, law: &str, entry: &Entry) {
         let Value::Table(table) = &entry.item.value else { return };
         let path = joined(path, law);
         for option in &table.entries {
-            self.option(&joined(&path, &option.key), law, option);
+            self.option(&joined(&path, &option.key), [law], option);
         }
     }
 
@@ -147,12 +176,13 @@ impl Walk<'_> {
             _ => "",
         };
         for option in &table.entries {
-            self.option(&joined(&path, &option.key), law, option);
+            self.option(&joined(&path, &option.key), [law], option);
         }
     }
 
-    fn option(&mut self, path: &str, law: &str, entry: &Entry) {
-        let known = self.scenario.known_laws().find(law).into_iter();
+    /// Notes an option of the first of these laws that has it.
+    fn option<'l>(&mut self, path: &str, laws: impl IntoIterator<Item = &'l str>, entry: &Entry) {
+        let known = laws.into_iter().filter_map(|law| self.scenario.known_laws().find(law));
         let spec = known.flat_map(|info| info.options).find(|spec| spec.name == entry.key);
         match spec {
             Some(spec) => {

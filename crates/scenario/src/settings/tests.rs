@@ -26,7 +26,7 @@ fn a_value_set_to_itself_changes_nothing() {
         let Ok(scenario) = Scenario::load(&file) else { continue };
         let laws = scenario.laws();
         let effective = scenario.effective(&laws[0], scenario.seed);
-        let all = scenario.settings(&laws);
+        let all = scenario.settings(&laws, usize::MAX);
         // One document with every value set at once: as many checks, and one reading.
         let set: Vec<(String, String)> =
             all.given.iter().map(|one| (one.path.clone(), one.value.clone())).collect();
@@ -36,7 +36,7 @@ fn a_value_set_to_itself_changes_nothing() {
         });
         assert_eq!(again.effective(&laws[0], again.seed), effective, "{}", file.display());
         // The values, and no keys that were made on the way, are found again.
-        assert_eq!(again.settings(&laws).given, all.given, "{}", file.display());
+        assert_eq!(again.settings(&laws, usize::MAX).given, all.given, "{}", file.display());
     }
     assert!(values > 500, "{values}");
 }
@@ -55,7 +55,7 @@ fn dumbbell(rest: &str) -> Scenario {
 #[test]
 fn paths_are_those_of_set() {
     let scenario = dumbbell("[options.xcp]\nalpha = 0.3");
-    let all = scenario.settings(&scenario.laws());
+    let all = scenario.settings(&scenario.laws(), usize::MAX);
     let value = |path: &str| {
         let found = all.given.iter().find(|one| one.path == path);
         found.unwrap_or_else(|| panic!("{path}: {all:?}")).value.clone()
@@ -78,10 +78,19 @@ fn paths_are_those_of_set() {
 }
 
 #[test]
+fn options_of_a_flow_have_the_ranges_of_its_law() {
+    let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\noptions = { alpha = 0.3 }";
+    let scenario = dumbbell(flow);
+    let all = scenario.settings(&scenario.laws(), usize::MAX).given;
+    let alpha = all.iter().find(|one| one.path == "flow.1.options.alpha").expect("the option");
+    assert!(matches!(alpha.kind, KeyKind::Number(min, max) if min >= 0.0 && max.is_finite()));
+}
+
+#[test]
 fn links_that_a_path_made_keep_their_name() {
     let set = [("link.*.delay".to_string(), "3 ms".to_string())];
     let scenario = dumbbell("").with_overrides(&set).expect("a scenario");
-    let all = scenario.settings(&scenario.laws());
+    let all = scenario.settings(&scenario.laws(), usize::MAX);
     assert!(all.given.iter().any(|one| (&*one.path, &*one.value) == ("link.*.delay", "3 ms")));
 }
 
@@ -91,4 +100,28 @@ fn a_path_that_set_cannot_write_is_left_out() {
     for path in ["variant.a\"b.x", "link.a=b.rate", " duration", "variant.\"\".law"] {
         assert!(!is_settable(path), "{path}");
     }
+}
+
+#[test]
+fn of_a_long_list_the_first_entries_and_those_with_set_values_are_found() {
+    let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n";
+    let text = format!(
+        "duration = \"2 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\n\
+         bottleneck = {{ rate = \"10 Mbit/s\", delay = \"10 ms\" }}\n{}{flow}name = \"last\"\n",
+        flow.repeat(5_000)
+    );
+    let no_files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let set = |paths: &[&str]| {
+        let values: Vec<_> = paths.iter().map(|path| (path.to_string(), "1 s".into())).collect();
+        let scenario = Scenario::parse("one.toml", &text, &no_files).expect("a scenario");
+        scenario.with_values(&values).expect("a scenario").settings(&scenario.laws(), 10)
+    };
+    let of_flows = |found: &Settings, path: &str| found.given.iter().any(|one| one.path == path);
+    let all = set(&["flow.*.start"]);
+    assert_eq!(all.left_out, 4_991, "a value of all entries names none");
+    assert!(of_flows(&all, "flow.10.from") && !of_flows(&all, "flow.11.from"));
+    assert!(all.open.len() < 1_000, "{}", all.open.len());
+    let some = set(&["flow.4000.start", "flow.last.start"]);
+    assert_eq!(some.left_out, 4_989);
+    assert!(of_flows(&some, "flow.4000.start") && of_flows(&some, "flow.5001.start"));
 }

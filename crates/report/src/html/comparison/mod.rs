@@ -24,7 +24,7 @@ const CHANGES: usize = 24;
 pub fn render_comparison(comparison: &Comparison, page: &Page) -> String {
     let groups = Groups::of(&page.runs);
     let choice = Choice::of(&page.runs);
-    small_enough(|halvings| document(comparison, page, &groups, &choice, halvings))
+    small_enough(|halvings| document(comparison, page, &groups, &choice, halvings), String::len)
 }
 
 fn document(
