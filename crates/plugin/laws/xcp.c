@@ -1,6 +1,6 @@
 /*
- * XCP (Katabi, Handley and Rohrs, 2002; draft-falk-xcp-spec-03, 2007) in C, with its router: the same
- * windows as Ratewire's own `xcp` with its default options. Sections and lines are the draft's.
+ * XCP (Katabi, Handley and Rohrs, 2002; draft-falk-xcp-spec-03, 2007) in C, with its router: the
+ * same windows as Ratewire's own `xcp` with its default options. Sections and lines are the draft's.
  *
  * Windows are network-layer bytes, as feedback is; rates are bytes per second. Times that packets
  * carry are picoseconds, Ratewire's grain.
@@ -155,7 +155,8 @@ static bool is_limited(const struct source *s)
 	return s->limited || s->was_limited;
 }
 
-/* While a loss is repaired, the repair is the limit: what it leaves unused must not age the window. */
+/* While a loss is repaired, the repair is the limit: what it leaves unused must not age the
+   window. */
 static void note_limit(struct source *s, bool limited)
 {
 	s->limited |= limited && s->state != REPAIRING;

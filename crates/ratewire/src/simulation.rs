@@ -26,9 +26,9 @@ use crate::{Error, Experiment, Results, Run};
 /// A simulated run in steps: between two of them its flows and links can be seen, and its links can
 /// be changed.
 ///
-/// Without changes the results are those of [`Experiment::run`], byte for byte. With arriving traffic,
-/// or some hundred links or flows, the number of events is another, and the order of events at one
-/// instant may be.
+/// Without changes the results are those of [`Experiment::run`], byte for byte. With arriving
+/// traffic, or some hundred links or flows, the number of events is another, and the order of events
+/// at one instant may be.
 ///
 /// ```
 /// use ratewire::units::{Duration, Rate};

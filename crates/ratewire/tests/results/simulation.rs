@@ -37,8 +37,8 @@ fn experiment() -> Experiment {
     Experiment::parse("steps.toml", TEXT).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
-/// All that results hold, as text. Where hosts of a whole run take turns with the network, as beside
-/// arriving traffic, the number of events is another.
+/// All that results hold, as text. Where hosts of a whole run take turns with the network, as
+/// beside arriving traffic, the number of events is another.
 fn all(results: &Results) -> String {
     let run = &results.runs()[0];
     let json = results.json();
