@@ -1,6 +1,7 @@
 /*
  * XCP (Katabi, Handley and Rohrs, 2002; draft-falk-xcp-spec-03, 2007) in C, with its router: the
- * same windows as Ratewire's own `xcp` with its default options. Sections and lines are the draft's.
+ * same windows as Ratewire's own `xcp` with its default options. Sections and lines are of the
+ * draft.
  *
  * Windows are network-layer bytes, as feedback is; rates are bytes per second. Times that packets
  * carry are picoseconds, Ratewire's grain.

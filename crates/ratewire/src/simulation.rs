@@ -27,8 +27,8 @@ use crate::{Error, Experiment, Results, Run};
 /// be changed.
 ///
 /// Without changes the results are those of [`Experiment::run`], byte for byte. With arriving
-/// traffic, or some hundred links or flows, the number of events is another, and the order of events
-/// at one instant may be.
+/// traffic, or some hundred links or flows, the number of events is another, and so may be the
+/// order of events at one instant.
 ///
 /// ```
 /// use ratewire::units::{Duration, Rate};
