@@ -127,6 +127,7 @@ bench:
 	$(CARGO) bench -p ratewire-sim --bench engine
 	@$(call install,nats-server haproxy nutcracker redis-server)
 	$(CARGO) build --release --bin ratewire
+	python3 bench/laws.py target/release/ratewire
 	python3 bench/groups.py target/release/ratewire
 	$(CARGO) bench -p ratewire-anypoint --bench switch
 	$(CARGO) build --release -p ratewire-acp -p ratewire-switch -p ratewire-gateway --examples

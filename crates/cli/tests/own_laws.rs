@@ -1,0 +1,121 @@
+//! Laws of one's own as a user makes them: written, built, run, checked.
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use common::{HELLO, err, folder, out, ratewire, write};
+
+fn made(folder: &Path, args: &[&str]) -> Output {
+    let done = ratewire(folder, args);
+    assert_eq!(done.status.code(), Some(0), "{args:?}: {}{}", out(&done), err(&done));
+    done
+}
+
+/// A new law in C, built by its own Makefile.
+fn new_law(folder: &Path, name: &str) -> std::path::PathBuf {
+    let told = out(&made(folder, &["new-law", "--c", name]));
+    assert!(told.contains(&format!("Next: cd {name} && make && ratewire run")), "{told}");
+    make(&folder.join(name));
+    folder.join(name)
+}
+
+fn make(folder: &Path) {
+    let done = Command::new("make").current_dir(folder).output().expect("make");
+    assert!(done.status.success(), "{}", err(&done));
+    assert!(done.stderr.is_empty(), "warnings: {}", err(&done));
+}
+
+#[test]
+fn a_new_law_in_c_is_built_run_compared_and_explained() {
+    let folder = folder("own-law");
+    let own = new_law(&folder, "mine");
+    // A scenario that names a shared object is code, and is told so.
+    let refused = ratewire(&own, &["run", "scenario.toml"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
+    assert!(err(&refused).contains("--trust-laws lets the scenario load it"), "{}", err(&refused));
+    let told = out(&made(&own, &["run", "scenario.toml", "--trust-laws"]));
+    assert!(told.contains("mine") && told.contains("newreno"), "{told}");
+    write(&own, "hello.toml", HELLO);
+    let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so,cubic"]));
+    assert!(told.contains("mine ") && told.contains("cubic "), "{told}");
+    let run = std::fs::read_to_string(own.join("out/hello/mine/run.json")).expect("run.json");
+    assert!(run.contains("\"name\": \"mine\"") && run.contains("\"sha256\": \""), "{run}");
+    // What the run says of itself runs again.
+    let told =
+        out(&made(&own, &["compare", "hello.toml", "--laws", "./mine.so,cubic", "--seeds", "2"]));
+    assert!(told.contains("mine"), "{told}");
+    let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so", "--why", "s1-d1@2s"]));
+    assert!(told.contains("window += SMSS each round trip"), "{told}");
+    let told = out(&made(&own, &["explain", "./mine.so"]));
+    assert!(told.contains("decrease = 0.5") && told.contains("a number from 0.1 to 0.9"), "{told}");
+    let set = ["run", "hello.toml", "--law", "./mine.so", "--set", "options.mine.decrease=2"];
+    let refused = err(&ratewire(&own, &set));
+    assert!(refused.contains("allowed is a number from 0.1 to 0.9"), "{refused}");
+    // The folder is there: nothing of it is replaced.
+    let again = ratewire(&folder, &["new-law", "--c", "mine"]);
+    assert_eq!(again.status.code(), Some(3), "{}", err(&again));
+    for name in ["xcp", "Mine", "my law", "9to5"] {
+        let refused = ratewire(&folder, &["new-law", "--c", name]);
+        assert_eq!(refused.status.code(), Some(2), "{name}: {}", err(&refused));
+    }
+}
+
+#[test]
+fn checks_tell_what_a_law_does_wrong_and_outlive_its_crash() {
+    let folder = folder("checked-law");
+    let own = new_law(&folder, "mine");
+    let told = out(&made(&own, &["check-law", "./mine.so"]));
+    assert_eq!(told.matches("pass  ").count(), 5, "{told}");
+    assert_eq!(told.matches("not promised").count(), 2, "{told}");
+    let source = std::fs::read_to_string(own.join("mine.c")).expect("the law");
+    let with = |from: &str, to: &str| {
+        assert!(source.contains(from), "{from}");
+        write(&own, "mine.c", &source.replace(from, to));
+        make(&own);
+        let done = ratewire(&own, &["check-law", "./mine.so"]);
+        assert_eq!(done.status.code(), Some(1), "{}{}", out(&done), err(&done));
+        out(&done)
+    };
+    let crash = "s->window *= s->decrease;\n\t*(volatile int *)0 = 1;";
+    let told = with("s->window *= s->decrease;", crash);
+    assert!(told.contains("FAIL  wild") && told.contains("SIGSEGV"), "{told}");
+    assert!(told.contains("again: ratewire check-law ./mine.so --only wild --seed 1"), "{told}");
+    assert!(told.contains("pass  headers"), "{told}");
+    let told = with("return s->window;", "return s->window > 1e5 ? -1 : s->window;");
+    assert!(told.contains("`source.window` gave -1 bytes: allowed is 0 or more"), "{told}");
+    let told = with("RATEWIRE_GOES_BY_LOSSES", "RATEWIRE_GOES_BY_LOSSES | RATEWIRE_ANY_SPEED");
+    assert!(told.contains("FAIL  any-speed") && told.contains("% of the link apart"), "{told}");
+    // Laws of Ratewire can be checked alike, and names that it does not know are told.
+    made(&own, &["check-law", "xcp", "--only", "wild"]);
+    let unknown = ratewire(&own, &["check-law", "xpc"]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", err(&unknown));
+    assert!(err(&unknown).contains("no law is called \"xpc\""), "{}", err(&unknown));
+    let unknown = ratewire(&own, &["check-law", "./none.so"]);
+    assert_eq!(unknown.status.code(), Some(3), "{}", err(&unknown));
+}
+
+/// Its Rust, which is built as a part of this test: a program of its own would build the library.
+#[path = "../src/commands/new_law/rust/law.rs.txt"]
+mod template;
+
+#[test]
+fn a_new_law_in_rust_is_written_whole() {
+    let folder = folder("own-law-rust");
+    made(&folder, &["new-law", "--rust", "mine", "--ratewire", "/elsewhere/ratewire"]);
+    let text = |name: &str| std::fs::read_to_string(folder.join("mine").join(name)).expect(name);
+    assert!(text("Cargo.toml").contains("path = \"/elsewhere/ratewire/crates/ratewire\""));
+    assert!(
+        text("src/law.rs").contains("name: \"mine\"") && text("src/main.rs").contains("mod law;")
+    );
+    for name in ["Cargo.toml", "README.md", "scenario.toml", "src/law.rs", "src/main.rs"] {
+        assert!(!text(name).contains('@'), "{name}");
+    }
+    let mut laws = ratewire::laws::LawSet::default();
+    laws.register::<template::Aimd>().expect("a law");
+    let name = laws.list().last().expect("a law").name;
+    let check =
+        ratewire::LawCheck::all().iter().find(|check| check.name == "run").expect("a check");
+    check.check(&laws, name, 1).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
