@@ -6,7 +6,7 @@
 
 mod describe;
 pub(crate) mod estimate;
-mod files;
+pub(crate) mod files;
 mod observer;
 mod overlay;
 mod shares;

@@ -3,4 +3,5 @@
 mod completions;
 mod experiment;
 mod figures;
+mod saved;
 mod sweep;
