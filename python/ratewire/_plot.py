@@ -75,11 +75,6 @@ def _style(serif: bool) -> dict[str, Any]:
         "xtick.minor.size": 0,
         "ytick.minor.size": 0,
         "lines.linewidth": 0.13 * FONT,
-        # Fonts as outlines that publishers accept, and text that can be searched.
-        "pdf.fonttype": 42,
-        "svg.fonttype": "none",
-        "svg.hashsalt": "ratewire",
-        "savefig.bbox": "tight",
     }
 
 
@@ -125,9 +120,9 @@ def _panel(
     ax.set_xlim(x["low"], x["high"])
     ax.set_ylim(y["low"], y["high"])
     if x["names"]:
-        ax.xaxis.set_ticks(range(len(x["names"])), x["names"])
+        ax.xaxis.set_ticks(_places(x["names"]), x["names"])
     if y["names"]:
-        ax.yaxis.set_ticks(range(len(y["names"])), y["names"])
+        ax.yaxis.set_ticks(_places(y["names"]), y["names"])
     if len(figure["panels"]) > 1:
         ax.set_title(panel["title"], loc="left")
     if not is_own:
@@ -217,6 +212,11 @@ def _legend(axes: Sequence[Axes], *, is_own: bool) -> None:
 
 def _label(axis: dict[str, Any]) -> str:
     return f"{axis['title']} ({axis['unit']})" if axis["unit"] else str(axis["title"])
+
+
+def _places(names: list[str]) -> list[float]:
+    """Places of names along an axis."""
+    return [float(place) for place in range(len(names))]
 
 
 def _numbers(values: Any) -> list[float]:
