@@ -41,7 +41,7 @@ def draw(
     try:
         from matplotlib import rc_context
     except ImportError as missing:
-        raise Error("plot needs matplotlib: pip install 'ratewire[plot]'") from missing
+        raise Error("plot needs matplotlib: pip install matplotlib") from missing
     with rc_context(_style(serif)):
         axes = _axes(figure, ax, TWO_COLUMNS if two_columns else ONE_COLUMN)
         for number, (panel, one) in enumerate(zip(figure["panels"], axes, strict=True)):

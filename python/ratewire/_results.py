@@ -97,8 +97,7 @@ class _Figured(_Paged):
         """Draws a figure with matplotlib in the look of a paper, and returns matplotlib's figure.
 
         ``figure`` is a name of :attr:`figures`, such as ``throughput`` or ``queue/bottleneck``.
-        ``ax`` are the axes to draw on, one for each panel. Needs matplotlib:
-        ``pip install ratewire[plot]``.
+        ``ax`` are the axes to draw on, one for each panel. Needs matplotlib.
         """
         from ratewire._plot import draw
 

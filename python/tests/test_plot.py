@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import matplotlib as mpl
@@ -62,3 +63,11 @@ def test_colours_and_files_are_the_commands(
     assert _plot.PALETTE[0] in mine.read_text()
     with pytest.raises(ratewire.SettingError, match="svg"):
         results.draw("throughput", tmp_path / "figure.doc")
+
+
+def test_without_matplotlib_the_error_says_what_to_install(
+    results: ratewire.Results, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ratewire.Error, match="pip install matplotlib"):
+        results.plot("queue")

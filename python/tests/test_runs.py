@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -104,6 +105,14 @@ def test_pythons_lock_is_free_during_a_run() -> None:
         ratewire.run(long())
     other.join()
     assert turns == 50
+
+
+def test_results_of_other_runs_are_kept(small: Path) -> None:
+    with pytest.raises(ratewire.IncompleteError, match="hpcc did not run in emulate") as caught:
+        ratewire.run(small, laws="hpcc", world=["simulate", "emulate"])
+    assert caught.value.results.summary.run("hpcc").world == "simulate"
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.results.summary == caught.value.results.summary
 
 
 def test_progress_reaches_the_end(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
