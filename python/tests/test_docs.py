@@ -7,6 +7,7 @@ from pathlib import Path
 
 import matplotlib as mpl
 import pytest
+
 from conftest import ROOT
 
 mpl.use("agg")
