@@ -73,7 +73,7 @@ python: $(MATURIN)
 $(MATURIN):
 	@$(call install,python3-venv)
 	python3 -m venv target/tools/maturin-$(MATURIN_VERSION)
-	target/tools/maturin-$(MATURIN_VERSION)/bin/pip install -q maturin==$(MATURIN_VERSION)
+	target/tools/maturin-$(MATURIN_VERSION)/bin/pip install -q --no-compile maturin==$(MATURIN_VERSION)
 
 # The book's chapters are pages of docs/, papers/ and other folders: their copies keep their places, so
 # that links between them hold in both. mdBook makes index.html of a README.md but leaves links to it:
@@ -141,15 +141,15 @@ $(VENV)/ready: Makefile
 # has built.
 test-python: $(MATURIN) $(PYTHON_VENV)/ready
 	rm -rf $(PYTHON_WHEELS)
-	CARGO=$(CURDIR)/python/cargo $(MATURIN) build --profile dev --strip false --compression-method stored -q --out $(PYTHON_WHEELS)
+	CARGO=$(CURDIR)/python/cargo $(MATURIN) build --profile dev --strip false --compression-method stored --auditwheel skip -q --out $(PYTHON_WHEELS)
 	$(PYTHON_VENV)/bin/pip install -q --no-deps --force-reinstall $(PYTHON_WHEELS)/*.whl
 	$(PYTHON_VENV)/bin/ruff check -q python && $(PYTHON_VENV)/bin/ruff format -q --check python
 	$(PYTHON_VENV)/bin/mypy
-	$(PYTHON_VENV)/bin/pytest
+	$(TESTENV) $(PYTHON_VENV)/bin/pytest
 
 $(PYTHON_VENV)/ready: python/requirements-test.txt
 	python3 -m venv --clear $(PYTHON_VENV)
-	$(PYTHON_VENV)/bin/pip install -q -r $<
+	$(PYTHON_VENV)/bin/pip install -q --no-compile -r $<
 	touch $@
 
 bench:

@@ -47,11 +47,13 @@ def draw(
         for number, (panel, one) in enumerate(zip(figure["panels"], axes, strict=True)):
             _panel(figure, panel, one, is_first=number == 0, is_own=ax is None)
         _legend(axes, is_own=ax is None)
-        whole: Figure = axes[0].figure
+        whole = axes[0].get_figure(root=True)
+        if whole is None:
+            raise SettingError("the axes in `ax` belong to no figure")
         return whole
 
 
-def _style(serif: bool) -> dict[str, Any]:
+def _style(serif: bool) -> Any:
     family = "serif" if serif else "sans-serif"
     return {
         "font.family": family,
@@ -204,8 +206,8 @@ def _legend(axes: Sequence[Axes], *, is_own: bool) -> None:
         return
     handles, labels = list(named.values()), list(named)
     if is_own:
-        loc = "outside upper left"
-        whole.legend(handles, labels, loc=loc, ncols=len(named), frameon=False)
+        columns = len(named)
+        whole.legend(handles, labels, loc="outside upper left", ncols=columns, frameon=False)
     else:
         axes[0].legend(handles, labels, frameon=False)
 

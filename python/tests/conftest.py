@@ -68,8 +68,11 @@ class Command:
 
 @pytest.fixture(scope="session")
 def command() -> Command:
-    """The command; without one, tests that need it are skipped."""
+    """The command; without one, tests that need it are skipped, or fail under `make test`."""
     path = Path(os.environ.get("RATEWIRE_COMMAND", ROOT / "target/debug/ratewire"))
     if not path.is_file():
-        pytest.skip(f"there is no {path}: build the command, or name it in RATEWIRE_COMMAND")
+        missing = f"there is no {path}: build the command, or name it in RATEWIRE_COMMAND"
+        if os.environ.get("RATEWIRE_REQUIRE_TOOLS"):
+            pytest.fail(missing)
+        pytest.skip(missing)
     return Command(path)
