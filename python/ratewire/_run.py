@@ -148,7 +148,7 @@ def _own(
     own = None if laws is None else _texts(laws)
     if seeds is None:
         return own, None
-    return own, [seeds] if isinstance(seeds, int) else list(seeds)
+    return own, list(seeds) if isinstance(seeds, Iterable) else [seeds]
 
 
 def _count(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from numbers import Integral, Real
 from typing import Any
 
 from ratewire._errors import SettingError
@@ -29,8 +30,11 @@ def value(of: Any) -> str:
     match of:
         case bool():
             return "true" if of else "false"
-        case int() | float():
-            return repr(of)
+        # Numbers of numpy count among these.
+        case Integral():
+            return str(int(of))
+        case Real():
+            return repr(float(of))
         case str():
             # Escapes of JSON are escapes of TOML.
             return json.dumps(of, ensure_ascii=False).replace("\x7f", "\\u007f")

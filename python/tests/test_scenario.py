@@ -6,11 +6,12 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ratewire
 from conftest import SMALL, Command
-from ratewire import Scenario
+from ratewire import Scenario, _toml
 
 DICTIONARY: dict[str, Any] = {
     "name": "Small",
@@ -74,6 +75,20 @@ def test_a_network_of_ones_own() -> None:
     [run] = ratewire.run(scenario).summary.runs
     assert [flow.name for flow in run.flows] == ["short", "long"]
     assert run.seed == 3
+
+
+def test_documents_are_toml() -> None:
+    tomllib = pytest.importorskip("tomllib", reason="Python 3.11 or later reads TOML")
+    document = {
+        "name": 'a "name" \\ of\n\u00e9 and \x7f',
+        "a b": True,
+        "number": np.float64(0.5),
+        "count": np.int64(-3),
+        "empty": [],
+        "topology": {"bottleneck": {"loss": {"random": 1e-6}}, "none": {}},
+        "flow": [{"from": "a", "list": [1, 2.5, "c"]}, {"from": "b"}],
+    }
+    assert tomllib.loads(_toml.text(document)) == document
 
 
 def test_methods_change_nothing() -> None:
