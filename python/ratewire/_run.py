@@ -48,7 +48,7 @@ def run(
 def why(
     scenario: ScenarioLike,
     flow: str,
-    at: str,
+    at: str | float,
     *,
     law: str | None = None,
     seed: int | None = None,
@@ -56,15 +56,16 @@ def why(
 ) -> str:
     """Runs a scenario, and explains hop by hop what limited a flow's rate at a time.
 
-    ``flow`` is the flow's name, such as ``s1->d1``, and ``at`` a time, such as ``12 s``. The run
-    is under ``law``, or the scenario's first law.
+    ``flow`` is the flow's name, such as ``s1->d1``, and ``at`` a time, such as ``12 s``, or a
+    number of seconds. The run is under ``law``, or the scenario's first law.
 
     Raises :class:`SettingError` if there is no such flow or time, and as :func:`run`.
     """
     native = scenario_of(scenario, set)
     laws = [native.laws[0] if law is None else law]
     seeds = None if seed is None else [seed]
-    question = f"{flow}@{at.replace(' ', '')}"
+    time = at.replace(" ", "") if isinstance(at, str) else f"{at}s"
+    question = f"{flow}@{time}"
     results = _ratewire.run(native, laws, seeds, ["simulate"], question, None, None)
     return results.answers()[0][2]
 

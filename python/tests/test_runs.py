@@ -64,6 +64,7 @@ def test_why_answers_for_a_flow(small: Path) -> None:
     answer = ratewire.why(small, "s1->d1", "1 s", law="xcp")
     assert "s1->d1" in answer
     assert "bottleneck" in answer
+    assert ratewire.why(small, "s1->d1", 1.0, law="xcp") == answer
     with pytest.raises(ratewire.SettingError, match="no flow is called"):
         ratewire.why(small, "s9->d9", "1 s")
 
