@@ -1,5 +1,5 @@
 # `make` lists the targets.
-.PHONY: help build live install docs run test lint package tools bench fuzz clean
+.PHONY: help build live install python docs run test test-python lint package tools bench fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
@@ -9,6 +9,11 @@ BINARY ?= target/release/ratewire
 MDBOOK_VERSION := 0.5.4
 MDBOOK := target/tools/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 VENV := target/venv
+MATURIN_VERSION := 1.16.0
+MATURIN := target/tools/maturin-$(MATURIN_VERSION)/bin/maturin
+# The environment of the Python package's tests, and the wheel in it.
+PYTHON_VENV := target/venv-python
+PYTHON_WHEELS := target/wheels/test
 # Tests that need a tool fail without it here; under a bare `cargo test` they skip and say why.
 TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
 TEST = $(TESTENV) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
@@ -29,6 +34,7 @@ help:
 	@echo "make build   the ratewire command, into target/release"
 	@echo "make live    the same, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev)"
 	@echo "make install the built command, manual pages, completions (PREFIX=/usr/local), systemd units (as root)"
+	@echo "make python  a wheel of the Python package, into target/wheels (installs maturin into target/tools)"
 	@echo "make docs    the book, into target/book/html (installs mdBook into target/tools)"
 	@echo "make run     the first scenario, into out/three-flows"
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
@@ -60,6 +66,15 @@ install:
 		sed 's|/usr/local/bin/|$(PREFIX)/bin/|' $$unit > $(DESTDIR)$(UNITS)/$${unit##*/} || exit 1; \
 	done
 
+# One wheel for Python 3.10 and later.
+python: $(MATURIN)
+	$(MATURIN) build --profile embed --out target/wheels
+
+$(MATURIN):
+	@$(call install,python3-venv)
+	python3 -m venv target/tools/maturin-$(MATURIN_VERSION)
+	target/tools/maturin-$(MATURIN_VERSION)/bin/pip install -q --no-compile maturin==$(MATURIN_VERSION)
+
 # The book's chapters are pages of docs/, papers/ and other folders: their copies keep their places, so
 # that links between them hold in both. mdBook makes index.html of a README.md but leaves links to it:
 # copies are called index.md. It also copies its first chapter to the book's own index.html, where that
@@ -85,7 +100,7 @@ run: build
 	target/release/ratewire run scenarios/three-flows.toml
 
 # Folders whose comments end at column 100.
-COMMENTS := bpf crates fuzz
+COMMENTS := bpf crates fuzz python
 
 lint:
 	lint/columns $(COMMENTS)
@@ -107,6 +122,7 @@ test: tools lint
 	trap "kill $$check" INT TERM; \
 	$(TEST) $(BUT_LIVE) || failed=1; \
 	$(TEST) --doc || failed=1; \
+	$(MAKE) --no-print-directory test-python || failed=1; \
 	wait $$check || failed=1; cat target/check.txt; \
 	live=$$(sed -n 's|.*tests/live/main.rs (\(.*\))|\1|p' target/programs.txt); \
 	(cd crates/cli && $(TESTENV) "$(CURDIR)/$$live") || failed=1; \
@@ -119,6 +135,21 @@ $(VENV)/ready: Makefile
 	python3 -m venv $(VENV)
 	# One that does not read all that later ones do.
 	$(VENV)/bin/pip install -q duckdb==1.4.1
+	touch $@
+
+# The Python package, as a wheel in an environment of its own. `python/cargo` puts the module into the wheel that `make test`
+# has built.
+test-python: $(MATURIN) $(PYTHON_VENV)/ready
+	rm -rf $(PYTHON_WHEELS)
+	CARGO=$(CURDIR)/python/cargo $(MATURIN) build --profile dev --strip false --compression-method stored --auditwheel skip -q --out $(PYTHON_WHEELS)
+	$(PYTHON_VENV)/bin/pip install -q --no-deps --force-reinstall $(PYTHON_WHEELS)/*.whl
+	$(PYTHON_VENV)/bin/ruff check -q python && $(PYTHON_VENV)/bin/ruff format -q --check python
+	$(PYTHON_VENV)/bin/mypy
+	$(TESTENV) $(PYTHON_VENV)/bin/pytest
+
+$(PYTHON_VENV)/ready: python/requirements-test.txt
+	python3 -m venv --clear $(PYTHON_VENV)
+	$(PYTHON_VENV)/bin/pip install -q --no-compile -r $<
 	touch $@
 
 bench:

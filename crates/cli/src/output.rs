@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use ratewire::{Error, Interrupted, Job};
+use ratewire::{Error, Interrupted};
 use ratewire_scenario::Diagnostic;
 
 use crate::exit::Exit;
@@ -71,9 +71,9 @@ fn exit_of(error: &Error) -> Exit {
     }
 }
 
-/// Prints that a run is missing, and why; returns the exit code.
-pub(crate) fn missing(job: &Job<'_>, error: &Error) -> Exit {
-    tell!("ratewire: {}: the run of {} is missing:", job.scenario().file, job.name());
+/// Prints that a run of a scenario is missing, and why; returns the exit code.
+pub(crate) fn missing(scenario: &str, run: &str, error: &Error) -> Exit {
+    tell!("ratewire: {scenario}: the run of {run} is missing:");
     fail(error)
 }
 

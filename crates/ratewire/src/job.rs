@@ -14,9 +14,11 @@ use ratewire_units::{Bytes, Duration};
 use rayon::prelude::*;
 
 use crate::capture::PacketFile;
+use crate::folder::name_of_folder;
 use crate::folder::ours::{PROGRAMS, RUN_FILE, SCENARIO_FILE};
 use crate::listen::{Listener, Running, name_of_run};
 use crate::observe::{Files, Labels, Place, describe, estimate, explain, watch};
+use crate::provenance::OriginFiles;
 use crate::{Error, Provenance, Run, emulated, question};
 
 /// A planned run: one scenario under one law, from one seed, in one world.
@@ -27,6 +29,8 @@ pub struct Job<'a> {
     pub(crate) world: World,
     /// Folder for its tables and its capture; `None` for none.
     pub(crate) folder: Option<PathBuf>,
+    /// Name that its folder has, or would have among those of its experiment.
+    pub(crate) folder_name: String,
     /// Whether samples stay in memory if they are not written to a folder.
     pub(crate) keeps_samples: bool,
     /// Users that programs may run as.
@@ -40,8 +44,9 @@ impl<'a> Job<'a> {
     /// samples.
     pub fn new(scenario: &'a Scenario, plan: Plan, world: World) -> Job<'a> {
         let plan = if world == World::Emulate { plan.emulated() } else { plan };
+        let folder_name = name_of_folder(&plan.law, plan.setup.seed, std::iter::empty());
         let (folder, keeps_samples, users, command) = (None, false, None, &[][..]);
-        Job { scenario, plan, world, folder, keeps_samples, users, command }
+        Job { scenario, plan, world, folder, folder_name, keeps_samples, users, command }
     }
 
     /// Allows programs to run as `users`, if the scenario names them.
@@ -124,10 +129,11 @@ impl<'a> Job<'a> {
         let info = describe(self.world, &told, &labels);
         let running = Running { index, info: &info };
         listener.begins(&running);
-        let placed = made.as_ref().map_or(Ok(()), |made| self.write_provenance(made));
+        let origin = made.as_ref().map(|made| self.origin(made));
+        let placed = origin.as_ref().map_or(Ok(()), |origin| self.write_origin(origin));
         let done = placed.and_then(|()| self.run_as(running, listener, &told, &labels, shell));
         listener.ends(&running);
-        done
+        done.map(|run| run.with_origin(origin))
     }
 
     /// Runs the job. `told` is the setup that results describe: without its flows if a shell is
@@ -200,12 +206,20 @@ impl<'a> Job<'a> {
         self.scenario.loads.iter().map(|load| load.as_ref().map(info)).collect()
     }
 
+    /// What makes the run, as the files in its folder say it.
+    fn origin(&self, made: &Provenance) -> OriginFiles {
+        OriginFiles {
+            folder: self.folder_name.clone(),
+            run: made.run_file(&self.scenario.file, self.command),
+            scenario: made.scenario_file(),
+        }
+    }
+
     /// Writes what makes the run into its folder, if it has one.
-    fn write_provenance(&self, made: &Provenance) -> Result<(), Error> {
+    fn write_origin(&self, origin: &OriginFiles) -> Result<(), Error> {
         let Some(folder) = &self.folder else { return Ok(()) };
         std::fs::create_dir_all(folder).map_err(|e| Error::write(folder, e))?;
-        let run = made.run_file(&self.scenario.file, self.command);
-        for (name, text) in [(RUN_FILE, run), (SCENARIO_FILE, made.scenario_file())] {
+        for (name, text) in [(RUN_FILE, &origin.run), (SCENARIO_FILE, &origin.scenario)] {
             let path = folder.join(name);
             std::fs::write(&path, text).map_err(|e| Error::write(&path, e))?;
         }

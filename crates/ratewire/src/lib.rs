@@ -19,10 +19,12 @@
 //! | make a network, flows and expectations in code | [`scenario::Scenario::builder`] |
 //! | read figures and expectations, write the page | [`Results`], [`Run`] |
 //! | read samples over time as Arrow batches or Parquet | [`Samples`] |
+//! | write results into a folder later, and read them again | [`Results::save`], [`SavedResults`] |
 //! | draw a figure for a paper: SVG, PDF, PNG, CSV | [`Results::plot`], [`Figures`] |
 //! | follow progress and samples during runs | [`Listener`] |
 //! | stop a run between steps, look into it, and change links | [`Simulation`] |
 //! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
+//! | tell a difference of laws from noise, over several seeds | [`Compare`] |
 //! | vary values over a grid, and go on after a stop | [`Sweep`], [`read_sweep`] |
 //! | add a law of your own, in Rust | [`Experiment::register`], [`laws`] |
 //! | add a law of a shared object | [`Experiment::law_files`], [`load_law`], `ratewire_law.h` |
@@ -68,6 +70,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod capture;
+mod compare;
 mod emulated;
 mod error;
 mod experiment;
@@ -85,6 +88,7 @@ mod results;
 mod simulation;
 mod sweep;
 
+pub use compare::{Compare, ComparisonResults, PlannedComparison};
 pub use emulated::remedies;
 pub use error::Error;
 #[doc(hidden)]
@@ -102,7 +106,7 @@ pub use listen::{
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
-pub use results::{Failed, OfLaw, Results, Run, Samples};
+pub use results::{Failed, OfLaw, Results, Run, Samples, SavedResults};
 pub use simulation::Simulation;
 pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values, read_sweep};
 

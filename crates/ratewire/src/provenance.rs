@@ -71,6 +71,17 @@ struct RunFile<'a> {
     command: &'a [String],
 }
 
+/// What made a run, as the files in its folder say it.
+#[derive(Clone, Debug)]
+pub(crate) struct OriginFiles {
+    /// Name of the run's folder: `xcp-seed-1`.
+    pub(crate) folder: String,
+    /// Text of `run.json`.
+    pub(crate) run: String,
+    /// Text of `scenario.toml`.
+    pub(crate) scenario: String,
+}
+
 /// The experiment in the metadata of a Parquet file.
 #[derive(Serialize)]
 struct Metadata<'a> {

@@ -165,7 +165,8 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
         Exit::Done if !is_met => Exit::NotMet,
         exit => exit,
     };
-    let missing = failures.iter().map(|(job, failure)| missing(job, failure));
+    let missing =
+        failures.iter().map(|(job, failure)| missing(&job.scenario().file, &job.name(), failure));
     let late = is_late.load(Relaxed).then_some(Exit::Late);
     Exit::of(missing.chain([printed]).chain(late))
 }

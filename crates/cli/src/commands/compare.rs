@@ -3,10 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use ratewire::folder::{COMPARISON, OutputFolder};
-use ratewire::{Error, ExperimentRecord, Job, without_repeats};
-use ratewire_report::{Comparison, Page, Run, Summary, html, table};
-use ratewire_scenario::{Diagnostic, Scenario};
-use serde::Serialize;
+use ratewire::{Compare, ComparisonResults};
+use ratewire_report::{Comparison, table};
 
 use super::load::{LawFileArgs, load_with_laws};
 use crate::arguments::{listed, whole_number};
@@ -16,13 +14,6 @@ use crate::output::{complain, fail, missing, print};
 use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;
-
-/// Stands for every law that reacts to the network.
-const ALL: &str = "all";
-/// The law that sends at a given rate, so that a comparison means nothing.
-const NO_CONTENDER: &str = "fixed";
-/// The law that is NewReno where no link is paused.
-const FOR_PAUSED: &str = "noq";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -58,11 +49,6 @@ pub(crate) struct Args {
     memory: MemoryArgs,
 }
 
-/// Kept data of a run. The whole run is kept only for the first seed, for the plots.
-type Kept = (Summary, Option<Run>);
-/// A law and its runs in the order of seeds.
-type OfLaw<T> = (String, Vec<T>);
-
 pub(crate) fn compare(args: &Args) -> Exit {
     args.memory.watch();
     let taken = (!args.laws.is_empty()).then_some(("law", "--laws"));
@@ -72,34 +58,23 @@ pub(crate) fn compare(args: &Args) -> Exit {
         Ok(experiment) => experiment,
         Err(exit) => return exit,
     };
-    let laws = match laws(experiment.scenario(), &args.laws) {
-        Ok(laws) => laws,
-        Err(wrong) => {
-            complain(&[*wrong]);
-            return Exit::Wrong;
-        }
+    let file = experiment.scenario().file.clone();
+    let compare = match Compare::of(experiment, &args.laws, args.seeds) {
+        Ok(compare) => compare,
+        Err(wrong) => return fail(&wrong),
     };
-    let seed = experiment.scenario().seed;
-    let seeds = (0..args.seeds).map(|offset| seed.wrapping_add(offset));
-    let experiment = experiment.laws(laws).seeds(seeds).without_samples();
-    let record = experiment.record();
-    let scenario = experiment.scenario();
-    let planned = match experiment.plan() {
+    let planned = match compare.plan() {
         Ok(planned) => planned,
         Err(wrong) => {
             let exit = fail(&wrong);
-            complain(&scenario.warnings);
+            complain(compare.warnings());
             return exit;
         }
     };
-    complain(&without_repeats([scenario.warnings.clone(), planned.warnings].concat()));
-    let mut jobs = planned.jobs;
-    let has_chance = jobs.iter().any(|job| job.plan().setup.has_chance());
-    if !has_chance {
-        jobs.retain(|job| job.plan().setup.seed == seed);
-    }
+    complain(&planned.warnings);
     let place = (!args.no_files).then(|| {
-        Place::choose(args.out.as_deref(), name_of(&args.scenario), COMPARISON, &record.digest)
+        let digest = compare.record().digest;
+        Place::choose(args.out.as_deref(), name_of(&args.scenario), COMPARISON, &digest)
     });
     let out = place.as_ref().map(|place| place.folder.as_path());
     // The folder is opened before the runs, so that nobody waits for results that cannot be
@@ -108,113 +83,30 @@ pub(crate) fn compare(args: &Args) -> Exit {
         Ok(output) => output,
         Err(failure) => return fail(&failure),
     };
-    let keep = |_: &Job<'_>, run: ratewire::Run| -> Kept {
-        let is_first = run.seed() == seed;
-        (run.summary().clone(), is_first.then(|| run.into_report()))
-    };
-    let results = watch::all(&jobs, !args.quiet && !args.json, keep);
-    let (whole, failures) = by_law(&jobs, results);
-    let told = if whole.is_empty() {
+    let show_progress = !args.quiet && !args.json;
+    let results = watch::over(&planned.jobs, show_progress, |listener| planned.run(listener));
+    let told = if results.comparison().laws.is_empty() {
         Exit::Done
     } else {
-        let compared = Compared { scenario, record: &record, has_chance };
-        tell(&compared, whole, output.as_ref().zip(place.as_ref()), args)
+        tell(&results, output.as_ref().zip(place.as_ref()), args)
     };
-    let missing = failures.iter().map(|(job, failure)| missing(job, failure));
+    let missing =
+        results.failures().iter().map(|failed| missing(&file, &failed.run, &failed.error));
     Exit::of(missing.chain([told]))
 }
 
-/// What was compared.
-struct Compared<'a> {
-    scenario: &'a Scenario,
-    record: &'a ExperimentRecord,
-    has_chance: bool,
-}
-
-/// The schema of `comparison.json`, whose first key is `generator`.
-#[derive(Serialize)]
-struct ComparisonFile<'a> {
-    experiment: &'a ExperimentRecord,
-    #[serde(flatten)]
-    comparison: &'a Comparison,
-}
-
 /// Writes and prints the comparison.
-fn tell(
-    compared: &Compared<'_>,
-    laws: Vec<OfLaw<Kept>>,
-    out: Option<(&OutputFolder, &Place)>,
-    args: &Args,
-) -> Exit {
-    let Compared { scenario, record, has_chance } = *compared;
-    let mut runs = Vec::new();
-    let mut summaries = Vec::new();
-    for (law, done) in laws {
-        let (own, drawn): (Vec<Summary>, Vec<Option<Run>>) = done.into_iter().unzip();
-        summaries.push((law, own));
-        runs.extend(drawn.into_iter().flatten());
-    }
-    let comparison = Comparison::of(&summaries, has_chance);
-    let file = ComparisonFile { experiment: record, comparison: &comparison };
-    let json = ratewire_report::json(&file);
+fn tell(results: &ComparisonResults, out: Option<(&OutputFolder, &Place)>, args: &Args) -> Exit {
     if let Some((output, place)) = out {
-        let page = Page { scenario_text: Some(scenario.source_text.clone()), ..Page::new(runs) };
-        let html = html::render_comparison(&comparison, &page);
-        if let Err(failure) = output.put_in_place(&[], [html, json.clone()]) {
+        if let Err(failure) = results.put_in(output) {
             return fail(&failure);
         }
         place.note_latest();
     }
-    if args.json { print(&json) } else { show(&comparison, out.map(|(_, place)| &*place.folder)) }
-}
-
-/// The requested laws.
-fn laws(scenario: &Scenario, asked: &[String]) -> Result<Vec<String>, Box<Diagnostic>> {
-    let named = asked.iter().filter(|name| *name != ALL);
-    named.into_iter().try_for_each(|name| {
-        scenario.check_law(name).map_err(|mut wrong| {
-            wrong.file = "laws".to_string();
-            wrong
-        })
-    })?;
-    let registry = || ratewire_laws::list().iter().map(|info| info.name.to_string());
-    // Laws of the kernel are other laws again, in integers.
-    let contends = |name: &String| {
-        name != NO_CONTENDER
-            && !name.contains('@')
-            && (name != FOR_PAUSED || scenario.has_pauses())
-            // An ensemble refuses laws whose headers a switch cannot split.
-            && scenario.plan(Some(name), None).is_ok()
-    };
-    let contenders = || registry().filter(contends).collect();
-    let expand = |name: &String| if name == ALL { contenders() } else { vec![name.clone()] };
-    Ok(if asked.is_empty() { scenario.laws() } else { asked.iter().flat_map(expand).collect() })
-}
-
-/// Groups results by law, and separates the runs that failed.
-///
-/// Laws are compared seed by seed, so a law that lacks a run is left out. The other laws remain.
-fn by_law<'a, 'b, T>(
-    jobs: &'b [Job<'a>],
-    results: Vec<Result<T, Error>>,
-) -> (Vec<OfLaw<T>>, Vec<(&'b Job<'a>, Error)>) {
-    let law = |job: &Job<'_>| job.plan().law.clone();
-    let mut whole = Vec::new();
-    let mut failures = Vec::new();
-    let mut results = results.into_iter();
-    for of_law in jobs.chunk_by(|one, next| law(one) == law(next)) {
-        let mut own = Vec::new();
-        for (job, result) in of_law.iter().zip(results.by_ref()) {
-            match result {
-                Ok(done) => own.push(done),
-                Err(failure) => failures.push((job, failure)),
-            }
-        }
-        if own.len() == of_law.len() {
-            whole.push((law(&of_law[0]), own));
-        }
+    if args.json {
+        return print(&results.json());
     }
-    (whole, failures)
+    show(results.comparison(), out.map(|(_, place)| &*place.folder))
 }
 
 fn show(comparison: &Comparison, out: Option<&Path>) -> Exit {
@@ -223,25 +115,4 @@ fn show(comparison: &Comparison, out: Option<&Path>) -> Exit {
         text += &format!("\nReport: {}\n", out.join("comparison.html").display());
     }
     print(&text)
-}
-
-#[cfg(test)]
-mod tests {
-    use ratewire::Experiment;
-
-    use super::*;
-
-    #[test]
-    fn a_law_that_lacks_a_run_is_left_out_alone() {
-        let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-        let experiment = Experiment::load(scenarios.join("three-flows.toml")).expect("a scenario");
-        let experiment = experiment.laws(["xcp", "cubic", "newreno"]).seeds([1, 2]);
-        let jobs = experiment.plan().expect("a plan").jobs;
-        let results = (0..6).map(|n| if n == 3 { Err(Error::Papers("no".into())) } else { Ok(n) });
-        let (whole, failures) = by_law(&jobs, results.collect());
-        let expected = [("xcp".to_string(), vec![0, 1]), ("newreno".to_string(), vec![4, 5])];
-        assert_eq!(whole, expected);
-        let failed: Vec<String> = failures.iter().map(|(job, _)| job.name()).collect();
-        assert_eq!(failed, ["cubic, seed 2"]);
-    }
 }

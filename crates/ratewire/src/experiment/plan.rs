@@ -9,7 +9,7 @@ use ratewire_units::Time;
 
 use super::{Experiment, without_repeats};
 use crate::error::find;
-use crate::folder::{OutputFolder, REPORT, made_in};
+use crate::folder::{OutputFolder, REPORT, made_in, name_of_folder};
 use crate::job::run_all;
 use crate::listen::{Cancel, Cancelled, Listener};
 use crate::question::question_of;
@@ -116,12 +116,13 @@ impl<'a> Planned<'a> {
             1 => law.to_string(),
             _ => format!("{law}-{world}"),
         };
-        let others = self.jobs.iter().filter_map(|job| job.folder.as_deref());
+        let others = self.jobs.iter().map(|job| job.folder_name.as_str());
+        let folder_name = name_of_folder(&name, seed, others);
         let folder = experiment.folder.as_deref();
-        let folder = folder.map(|folder| made_in(folder, &name, seed, others));
+        let folder = folder.map(|folder| made_in(folder, &folder_name));
         let job = Job::new(scenario, plan, world).with_users(&experiment.users);
         let (keeps_samples, command) = (experiment.keeps_samples, &experiment.command[..]);
-        self.jobs.push(Job { folder, keeps_samples, command, ..job });
+        self.jobs.push(Job { folder, folder_name, keeps_samples, command, ..job });
         Ok(())
     }
 

@@ -209,21 +209,25 @@ pub(crate) fn draft(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}", std::process::id()))
 }
 
-/// The folder in which a run's files are made; different from `others`.
-pub(crate) fn made_in<'a>(
-    folder: &Path,
+/// The folder in which the files of the run `name` are made.
+pub(crate) fn made_in(folder: &Path, name: &str) -> PathBuf {
+    folder.join(UNFINISHED).join(name)
+}
+
+/// Name of a run's folder, `xcp-seed-1`; different from `others`.
+pub(crate) fn name_of_folder<'a>(
     law: &str,
     seed: u64,
-    others: impl Iterator<Item = &'a Path> + Clone,
-) -> PathBuf {
+    others: impl Iterator<Item = &'a str> + Clone,
+) -> String {
     // Names of variants may contain characters that folders should not.
     let plain = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' };
     let name: String = law.chars().map(plain).collect();
     let name = name.trim_start_matches('.');
     let number = |n: u32| if n == 1 { String::new() } else { format!("_{n}") };
-    let path = |n| folder.join(UNFINISHED).join(format!("{name}{}-seed-{seed}", number(n)));
-    let is_free = |path: &PathBuf| !others.clone().any(|other| other == path);
-    (1..).map(path).find(is_free).expect("a number that is free")
+    let numbered = |n| format!("{name}{}-seed-{seed}", number(n));
+    let is_free = |name: &String| !others.clone().any(|other| other == name);
+    (1..).map(numbered).find(is_free).expect("a number that is free")
 }
 
 /// The final path of a file that is made aside.

@@ -42,7 +42,7 @@ const PARQUET: &[u8] = b"PAR1";
 const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 
 /// Whether a run's folder can have this name: `LAW-seed-N`.
-pub(super) fn is_name_of_run(name: &str) -> bool {
+pub(crate) fn is_name_of_run(name: &str) -> bool {
     name.rsplit_once("-seed-").is_some_and(|(_, n)| n.parse::<u64>().is_ok())
 }
 

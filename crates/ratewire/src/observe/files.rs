@@ -14,6 +14,14 @@ use ratewire_sim::setup::Setup;
 use crate::Error;
 use crate::folder::at_last;
 
+/// Files of a run's tables.
+pub(crate) const FLOWS: &str = "flows.parquet";
+pub(crate) const LINKS: &str = "links.parquet";
+pub(crate) const COMPLETIONS: &str = "completions.parquet";
+pub(crate) const GROUPS: &str = "groups.parquet";
+pub(crate) const CONNECTIONS: &str = "connections.parquet";
+pub(crate) const SENDERS: &str = "senders.parquet";
+
 /// Storage of a run's tables.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place<'a> {
@@ -64,6 +72,48 @@ pub(crate) struct KeptTables {
     pub(crate) flows: Stored,
     pub(crate) links: Stored,
     pub(crate) completions: Stored,
+    /// Tables of the overlay, if there is one.
+    pub(crate) overlay: Option<KeptOverlay>,
+}
+
+/// The tables of an overlay.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptOverlay {
+    pub(crate) groups: Stored,
+    pub(crate) connections: Stored,
+    pub(crate) senders: Stored,
+}
+
+impl KeptTables {
+    /// The tables, each with the name of its file.
+    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Stored)> {
+        let own = [(FLOWS, &self.flows), (LINKS, &self.links), (COMPLETIONS, &self.completions)];
+        let overlay = self.overlay.iter().flat_map(|overlay| {
+            [
+                (GROUPS, &overlay.groups),
+                (CONNECTIONS, &overlay.connections),
+                (SENDERS, &overlay.senders),
+            ]
+        });
+        own.into_iter().chain(overlay)
+    }
+}
+
+impl Stored {
+    /// The bytes of the table's file.
+    ///
+    /// # Errors
+    /// An error if the table is in a file that cannot be read.
+    pub(crate) fn bytes(&self) -> Result<Bytes, Error> {
+        match self {
+            Stored::Memory(bytes) => Ok(bytes.clone()),
+            Stored::File(path) => {
+                let read = std::fs::read(path);
+                let wrong = |source| Error::Read { path: path.clone(), source };
+                read.map(Bytes::from).map_err(wrong)
+            }
+        }
+    }
 }
 
 impl Write for Sink {
@@ -91,9 +141,9 @@ impl Files {
         let overlay = setup.overlay.as_ref().map(|_| OverlayFiles::create(place, info));
         let overlay = overlay.transpose()?;
         Ok(Files {
-            flows: Output::create(place, "flows.parquet", info)?,
-            links: Output::create(place, "links.parquet", info)?,
-            completions: Output::create(place, "completions.parquet", info)?,
+            flows: Output::create(place, FLOWS, info)?,
+            links: Output::create(place, LINKS, info)?,
+            completions: Output::create(place, COMPLETIONS, info)?,
             overlay,
         })
     }
@@ -131,29 +181,30 @@ impl Files {
     }
 
     pub(crate) fn finish(self) -> Result<KeptTables, Error> {
-        let held = KeptTables {
+        Ok(KeptTables {
             flows: self.flows.finish()?,
             links: self.links.finish()?,
             completions: self.completions.finish()?,
-        };
-        self.overlay.map_or(Ok(()), OverlayFiles::finish)?;
-        Ok(held)
+            overlay: self.overlay.map(OverlayFiles::finish).transpose()?,
+        })
     }
 }
 
 impl OverlayFiles {
     fn create(place: Place<'_>, info: &RunInfo) -> Result<OverlayFiles, Error> {
         Ok(OverlayFiles {
-            groups: Output::create(place, "groups.parquet", info)?,
-            connections: Output::create(place, "connections.parquet", info)?,
-            senders: Output::create(place, "senders.parquet", info)?,
+            groups: Output::create(place, GROUPS, info)?,
+            connections: Output::create(place, CONNECTIONS, info)?,
+            senders: Output::create(place, SENDERS, info)?,
         })
     }
 
-    fn finish(self) -> Result<(), Error> {
-        self.groups.finish()?;
-        self.connections.finish()?;
-        self.senders.finish().map(drop)
+    fn finish(self) -> Result<KeptOverlay, Error> {
+        Ok(KeptOverlay {
+            groups: self.groups.finish()?,
+            connections: self.connections.finish()?,
+            senders: self.senders.finish()?,
+        })
     }
 }
 

@@ -7,7 +7,7 @@
 mod crossing;
 mod describe;
 pub(crate) mod estimate;
-mod files;
+pub(crate) mod files;
 mod observer;
 mod overlay;
 mod shares;

@@ -3,6 +3,7 @@
 
 mod choose;
 mod draw;
+mod simulate;
 
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,7 @@ use crate::Error;
 
 pub use choose::choose;
 pub use draw::draw;
+pub use simulate::simulate;
 
 /// A name in the file, with its place.
 pub type Name = toml::Spanned<String>;

@@ -3,17 +3,19 @@
 mod names;
 mod run;
 mod samples;
+mod saved;
 
 use std::path::Path;
 
 use ratewire_report::draw::{Figure, Panels};
 use ratewire_report::{
-    CheckedExpectation, FlowRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
+    CheckedExpectation, FlowRow, GroupRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
 };
 use serde::Serialize;
 
 pub use run::Run;
 pub use samples::Samples;
+pub use saved::SavedResults;
 
 use crate::provenance::ExperimentRecord;
 use crate::{Error, Experiment, Figures, Interrupted, folder};
@@ -151,6 +153,11 @@ impl Results {
     /// Flows of a given size, complete or not, of all runs.
     pub fn completions(&self) -> Samples<Transfer> {
         self.samples(Run::completions)
+    }
+
+    /// Samples of every group of an overlay, of all runs; empty without an overlay.
+    pub fn groups(&self) -> Samples<GroupRow> {
+        self.samples(Run::group_samples)
     }
 
     fn samples<R>(&self, of: impl Fn(&Run) -> Samples<R>) -> Samples<R> {

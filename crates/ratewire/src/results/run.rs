@@ -3,13 +3,15 @@
 use std::process::ExitStatus;
 
 use ratewire_report::{
-    CheckedExpectation, FlowRow, FlowSummary, LinkRow, LinkSummary, RunInfo, Summary, Transfer,
+    CheckedExpectation, FlowRow, FlowSummary, GroupRow, LinkRow, LinkSummary, RunInfo, Summary,
+    Transfer,
 };
 use ratewire_scenario::{Basis, Finding};
 
 use super::{Samples, names};
 use crate::listen::name_of_run;
 use crate::observe::{KeptTables, Stored};
+use crate::provenance::OriginFiles;
 use crate::{Error, World};
 
 /// A finished run: its description, its exact figures, and the results of its expectations.
@@ -21,6 +23,8 @@ pub struct Run {
     why: Option<String>,
     shell: Option<ExitStatus>,
     held: Option<KeptTables>,
+    /// What made the run, if its samples are kept.
+    pub(super) origin: Option<OriginFiles>,
 }
 
 impl Run {
@@ -32,7 +36,12 @@ impl Run {
         held: Option<KeptTables>,
     ) -> Run {
         let expectations = verdicts.iter().map(|verdict| expectation(verdict, &report)).collect();
-        Run { report, expectations, verdicts, why, shell, held }
+        Run { report, expectations, verdicts, why, shell, held, origin: None }
+    }
+
+    /// Notes what made the run.
+    pub(crate) fn with_origin(self, origin: Option<OriginFiles>) -> Run {
+        Run { origin, ..self }
     }
 
     /// Description of the run: names of nodes, links and flows by index, rates, delays.
@@ -145,6 +154,17 @@ impl Run {
     /// Flows of a given size, complete or not: `completions.parquet`.
     pub fn completions(&self) -> Samples<Transfer> {
         self.samples(|held| &held.completions)
+    }
+
+    /// Samples of every group of an overlay: `groups.parquet`. Empty without an overlay.
+    pub fn group_samples(&self) -> Samples<GroupRow> {
+        let overlay = self.held.iter().filter_map(|held| held.overlay.as_ref());
+        Samples::new(overlay.map(|overlay| overlay.groups.clone()).collect())
+    }
+
+    /// The kept tables, if any, each with the name of its file.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&'static str, &Stored)> {
+        self.held.iter().flat_map(KeptTables::named)
     }
 
     fn samples<R>(&self, of: impl Fn(&KeptTables) -> &Stored) -> Samples<R> {

@@ -4,12 +4,14 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::Path;
+use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{Schema, SchemaRef};
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaDataReader;
-use ratewire_report::parquet::{MADE_BY, Row, copy};
+use ratewire_report::parquet::{MADE_BY, Row, copy, schema};
 
 use crate::Error;
 use crate::observe::Stored;
@@ -72,6 +74,17 @@ impl<R: Row> Samples<R> {
             all.extend::<Vec<RecordBatch>>(read.map_err(|e| cannot_read(table, e))?);
         }
         Ok(all)
+    }
+
+    /// Names and types of the columns, which all batches have.
+    ///
+    /// # Errors
+    /// An error if a table is in a file that cannot be read.
+    pub fn schema(&self) -> Result<SchemaRef, Error> {
+        let Some(first) = self.tables.first() else { return Ok(schema::<R>()) };
+        let read = reader(first).map_err(|e| cannot_read(first, e))?;
+        // A schema that was read has the file's metadata in it, which are those of one run.
+        Ok(Arc::new(Schema::new(read.schema().fields().clone())))
     }
 
     /// Writes all rows into one Parquet file.

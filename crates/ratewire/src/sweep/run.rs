@@ -1,9 +1,11 @@
 //! Runs the points of a sweep, and writes its results.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
 use ratewire_report::draw::{Figure, Panels};
-use ratewire_report::parquet::write_sweep;
+use ratewire_report::parquet::{sweep_rows, write_sweep};
 use ratewire_report::{MeasuredRun, Summary, World, html, table};
 use ratewire_units::{Duration, Time};
 use rayon::prelude::*;
@@ -232,7 +234,7 @@ impl SweepResults {
 
     /// The figures of the page, to be drawn for a paper.
     pub fn figures(&self) -> Figures {
-        Figures::of_page("results".into(), &html::render_sweep(&self.sweep, &[], ""))
+        Figures::of_page("results".into(), &self.page())
     }
 
     /// A figure of the page by its name: `utilisation`, against the key with the most values, or
@@ -252,6 +254,20 @@ impl SweepResults {
     /// Figures of every run, as in `sweep.json`.
     pub fn json(&self) -> String {
         ratewire_report::json(&SweepFile { experiment: &self.record, sweep: &self.sweep })
+    }
+
+    /// Figures of every run as an Arrow record batch, a row a run: `sweep.parquet`.
+    ///
+    /// # Errors
+    /// An error if the runs do not fit a table.
+    pub fn rows(&self) -> Result<RecordBatch, Error> {
+        let wrong = |e| Error::Read { path: "the sweep".into(), source: io::Error::other(e) };
+        sweep_rows(&self.sweep).map_err(wrong)
+    }
+
+    /// The page: the text of `sweep.html`, without the scenario.
+    pub fn page(&self) -> String {
+        html::render_sweep(&self.sweep, &[], "")
     }
 
     fn write_parquet_as(&self, path: &Path, made_by: &str) -> Result<(), Error> {

@@ -5,5 +5,6 @@ mod experiment;
 mod figures;
 mod law_files;
 mod link_rates;
+mod saved;
 mod simulation;
 mod sweep;

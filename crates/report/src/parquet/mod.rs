@@ -26,7 +26,7 @@ use parquet::schema::types::ColumnPath;
 use ratewire_units::{Duration, Time};
 
 use crate::RunInfo;
-pub use sweep::write_sweep;
+pub use sweep::{sweep_rows, write_sweep};
 
 /// Rows a row group holds.
 pub const ROW_GROUP: usize = 65_536;
@@ -122,13 +122,8 @@ impl<R: Row, W: Write + Send> Table<R, W> {
     /// # Errors
     /// When the start of the file cannot be written.
     pub fn new(out: W, info: &RunInfo) -> Result<Table<R, W>, Error> {
-        let (mut begins, columns) = (R::Begins::columns(), R::columns());
-        begins.extend(columns::run());
-        let own = begins.iter().map(Column::name).chain(columns.iter().map(Column::name));
-        let values = columns::values(&info.values, &own.collect::<Vec<_>>());
-        begins.extend(values);
-        let fields = begins.iter().map(Column::field).chain(columns.iter().map(Column::field));
-        let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let (begins, columns) = columns_of::<R>(info);
+        let schema = schema_of(&begins, &columns);
         let properties = properties(&columns, std::slice::from_ref(&info.made_by))?;
         let writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
         Ok(Table { writer, schema, begins, columns, rows: 0 })
@@ -174,6 +169,27 @@ impl<R: Row, W: Write + Send> Table<R, W> {
         }
         Ok(())
     }
+}
+
+/// The columns of a row, without those of values that were set.
+pub fn schema<R: Row>() -> SchemaRef {
+    let (begins, columns) = columns_of::<R>(&RunInfo::default());
+    schema_of(&begins, &columns)
+}
+
+/// The columns of a row of the run `info`: those that it begins with, and its own.
+fn columns_of<R: Row>(info: &RunInfo) -> (Vec<Column<R::Begins>>, Vec<Column<R>>) {
+    let (mut begins, columns) = (R::Begins::columns(), R::columns());
+    begins.extend(columns::run());
+    let own = begins.iter().map(Column::name).chain(columns.iter().map(Column::name));
+    let values = columns::values(&info.values, &own.collect::<Vec<_>>());
+    begins.extend(values);
+    (begins, columns)
+}
+
+fn schema_of<B, R>(begins: &[Column<B>], columns: &[Column<R>]) -> SchemaRef {
+    let fields = begins.iter().map(Column::field).chain(columns.iter().map(Column::field));
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
 }
 
 /// Writes batches of rows that [`Table`]s of the same kind wrote into one file on `out`.

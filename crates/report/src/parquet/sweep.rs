@@ -12,15 +12,27 @@ use parquet::arrow::ArrowWriter;
 use super::{Error, written_by};
 use crate::{Sweep, SweepAxis, SweepRun};
 
-/// Writes the runs of a sweep: law, seed, the values that were set, and all figures.
-///
-/// Each axis has a column of its key's name with the values as they were given. If they are
-/// quantities of one unit, a column `KEY_UNIT` has them as numbers. `made_by` says what made the
-/// runs, for the metadata.
+/// Writes the runs of a sweep, as [`sweep_rows`] has them. `made_by` says what made the runs, for
+/// the metadata.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write_sweep<W: Write + Send>(sweep: &Sweep, made_by: &str, out: W) -> Result<W, Error> {
+    let rows = sweep_rows(sweep)?;
+    let properties = written_by(&[made_by.to_string()])?.build();
+    let mut writer = ArrowWriter::try_new(out, rows.schema(), Some(properties))?;
+    writer.write(&rows)?;
+    Ok(writer.into_inner()?)
+}
+
+/// The runs of a sweep, a row a run: law, seed, the values that were set, and all figures.
+///
+/// Each axis has a column of its key's name with the values as they were given. If they are
+/// quantities of one unit, a column `KEY_UNIT` has them as numbers.
+///
+/// # Errors
+/// When the sweep has more different texts than a dictionary column holds.
+pub fn sweep_rows(sweep: &Sweep) -> Result<RecordBatch, Error> {
     let runs = &sweep.runs;
     let mut columns: Vec<(String, ArrayRef, bool)> = vec![
         ("law".into(), texts(runs, |run| text(&sweep.laws, run.law))?, false),
@@ -43,10 +55,7 @@ pub fn write_sweep<W: Write + Send>(sweep: &Sweep, made_by: &str, out: W) -> Res
     };
     let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
     let columns = columns.into_iter().map(|(_, array, _)| array).collect();
-    let properties = written_by(&[made_by.to_string()])?.build();
-    let mut writer = ArrowWriter::try_new(out, schema.clone(), Some(properties))?;
-    writer.write(&RecordBatch::try_new(schema, columns)?)?;
-    Ok(writer.into_inner()?)
+    Ok(RecordBatch::try_new(schema, columns)?)
 }
 
 /// Name of the column with an axis's values as numbers, if they are.

@@ -211,7 +211,7 @@ fn run_paper(
         let run = match done {
             Ok(run) => run,
             Err(error) => {
-                note(short, missing(job, error));
+                note(short, missing(&job.scenario().file, &job.name(), error));
                 continue;
             }
         };

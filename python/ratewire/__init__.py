@@ -1,0 +1,63 @@
+"""Congestion-control laws, simulated and compared: one scenario, its results.
+
+::
+
+    import ratewire
+
+    results = ratewire.run("scenarios/three-flows.toml", laws=["xcp", "cubic"], seeds=[1, 2])
+    for run in results.summary.runs:
+        print(run.law, run.seed, run.jain_index)
+    results.report("report.html")
+"""
+
+from ratewire._errors import (
+    Diagnostic,
+    Error,
+    FileError,
+    IncompleteError,
+    RunError,
+    ScenarioError,
+    ScenarioWarning,
+    SettingError,
+)
+from ratewire._ratewire import Table, __version__
+from ratewire._results import (
+    Claim,
+    Comparison,
+    FigureInfo,
+    Reproduction,
+    Results,
+    SweepResults,
+)
+from ratewire._run import compare, papers, reproduce, run, sweep, why
+from ratewire._scenario import Scenario
+from ratewire._summary import Expectation, RunSummary, Summary
+
+__all__ = [
+    "Claim",
+    "Comparison",
+    "Diagnostic",
+    "Error",
+    "Expectation",
+    "FigureInfo",
+    "FileError",
+    "IncompleteError",
+    "Reproduction",
+    "Results",
+    "RunError",
+    "RunSummary",
+    "Scenario",
+    "ScenarioError",
+    "ScenarioWarning",
+    "SettingError",
+    "Summary",
+    "SweepResults",
+    "Table",
+    "__version__",
+    "compare",
+    "papers",
+    "reproduce",
+    "run",
+    "sweep",
+    "why",
+]

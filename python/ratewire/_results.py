@@ -1,0 +1,267 @@
+"""Results of runs, comparisons, sweeps and papers."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
+
+from ratewire import _ratewire
+from ratewire._decode import decoded
+from ratewire._ratewire import Table
+from ratewire._summary import Expectation, Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+Path: TypeAlias = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class FigureInfo:
+    """A figure that can be drawn."""
+
+    name: str
+    """Name for :meth:`Results.plot`."""
+    title: str
+    """Title of the figure."""
+    unit: str
+    """Unit of its values; empty for plain numbers."""
+    parts: list[str]
+    """What can follow the name and a slash, such as links: ``queue/bottleneck``."""
+
+
+class _Native(Protocol):
+    """What all native results have."""
+
+    def page(self) -> str: ...
+    def json(self) -> str: ...
+    def report(self, path: str) -> None: ...
+
+
+class _Drawn(_Native, Protocol):
+    """Native results with figures."""
+
+    def figures(self) -> _ratewire.Figures: ...
+
+
+class _Paged:
+    """Results with a page, which a notebook shows."""
+
+    _native: _Native
+
+    def report(self, path: Path) -> None:
+        """Writes the page: one HTML file that needs no network.
+
+        Missing folders are created, and a page that Ratewire wrote earlier is replaced. Raises
+        :class:`FileError` if another file is there, or if the page cannot be written.
+        """
+        self._native.report(os.fspath(path))
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self._native.page(), quote=True)
+        # The page forbids itself to load anything; the frame may only run its scripts.
+        style = "width: 100%; height: 46em; border: 0"
+        sandbox = "allow-scripts allow-downloads"
+        return f'<iframe srcdoc="{page}" sandbox="{sandbox}" style="{style}"></iframe>'
+
+
+class _Figured(_Paged):
+    """Results with figures."""
+
+    _native: _Drawn
+
+    @cached_property
+    def _figures(self) -> _ratewire.Figures:
+        return self._native.figures()
+
+    @property
+    def figures(self) -> list[FigureInfo]:
+        """The figures of the page, in its order."""
+        listed = self._figures.list()
+        return [FigureInfo(*one, parts=self._figures.parts(one[0])) for one in listed]
+
+    def plot(
+        self,
+        figure: str,
+        ax: Axes | Sequence[Axes] | None = None,
+        *,
+        two_columns: bool = False,
+        serif: bool = False,
+    ) -> Figure:
+        """Draws a figure with matplotlib in the look of a paper, and returns matplotlib's figure.
+
+        ``figure`` is a name of :attr:`figures`, such as ``throughput`` or ``queue/bottleneck``.
+        ``ax`` are the axes to draw on, one for each panel. Needs matplotlib.
+        """
+        from ratewire._plot import draw
+
+        data = json.loads(self._figures.json(figure))
+        return draw(data, ax, two_columns=two_columns, serif=serif)
+
+    def draw(
+        self, figure: str, path: Path, *, two_columns: bool = False, serif: bool = False
+    ) -> None:
+        """Writes a figure as the command draws it: svg, pdf, png or csv, by the path's ending.
+
+        Needs no matplotlib. An earlier file is replaced.
+        """
+        self._figures.write(figure, os.fspath(path), two_columns, serif)
+
+
+class Results(_Figured):
+    """Results of an experiment: figures, samples and the page of all its runs.
+
+    Tables have Arrow's PyCapsule interface: ``pyarrow.table(results.flows)``,
+    ``polars.DataFrame(results.flows)``, ``pandas.DataFrame.from_arrow(results.flows)``, and
+    DuckDB's ``FROM`` take them without a copy.
+    """
+
+    def __init__(self, native: _ratewire.Results) -> None:
+        self._native: _ratewire.Results = native
+
+    @classmethod
+    def load(cls, folder: Path) -> Results:
+        """Reads the results in a folder that :meth:`save` or ``ratewire run`` wrote.
+
+        Raises :class:`FileError` if there are none.
+        """
+        return cls(_ratewire.Results.load(os.fspath(folder)))
+
+    def save(self, folder: Path) -> None:
+        """Writes all files of the results into a folder, as ``ratewire run --out`` does.
+
+        Missing folders are created. Results replace earlier ones there, all or none. Raises
+        :class:`FileError` if the folder cannot be written.
+        """
+        self._native.save(os.fspath(folder))
+
+    @cached_property
+    def summary(self) -> Summary:
+        """Exact figures of all runs, and the expectations."""
+        return decoded(Summary, json.loads(self._native.json()))
+
+    @property
+    def passed(self) -> bool:
+        """Whether all runs came to their end, and every expectation holds.
+
+        An emulated run must also have been reliable.
+        """
+        summary = self.summary
+        whole = all(run.planned_duration_s is None for run in summary.runs)
+        true = all(run.fidelity is None or run.fidelity.holds for run in summary.runs)
+        return whole and true and all(one.passed for one in summary.expectations)
+
+    @cached_property
+    def flows(self) -> Table:
+        """Samples of every flow at the end of every sampling interval."""
+        return self._native.flows()
+
+    @cached_property
+    def links(self) -> Table:
+        """Samples of every link at the end of every sampling interval."""
+        return self._native.links()
+
+    @cached_property
+    def completions(self) -> Table:
+        """Flows of a given size, complete or not."""
+        return self._native.completions()
+
+    @cached_property
+    def groups(self) -> Table:
+        """Samples of every group of an overlay; empty without one."""
+        return self._native.groups()
+
+    def __str__(self) -> str:
+        return self._native.table() or repr(self)
+
+    def __repr__(self) -> str:
+        runs = [f"{run.law} from seed {run.seed}" for run in self.summary.runs]
+        return f"<Results of {', '.join(runs)}>"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _unpickled, (list(self._native.files().items()),)
+
+
+def _unpickled(files: list[tuple[str, bytes]]) -> Results:
+    return Results(_ratewire.Results.of_files(files))
+
+
+class Comparison(_Figured):
+    """Laws over several seeds, and which differences are more than noise.
+
+    ``str()`` is the command's table.
+    """
+
+    def __init__(self, native: _ratewire.Comparison) -> None:
+        self._native: _ratewire.Comparison = native
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """Means, intervals and differences: the content of ``comparison.json``."""
+        content: dict[str, Any] = json.loads(self._native.json())
+        return content
+
+    def save(self, folder: Path) -> None:
+        """Writes ``comparison.html`` and ``comparison.json`` into a folder."""
+        self._native.save(os.fspath(folder))
+
+    def __str__(self) -> str:
+        return self._native.table()
+
+
+class SweepResults(_Figured):
+    """Figures of runs over a grid of values. ``str()`` is the command's table."""
+
+    def __init__(self, native: _ratewire.Sweep) -> None:
+        self._native: _ratewire.Sweep = native
+
+    @cached_property
+    def runs(self) -> Table:
+        """Figures of every run, a row a run, with columns of the swept keys."""
+        return self._native.runs()
+
+    @cached_property
+    def content(self) -> dict[str, Any]:
+        """The content of ``sweep.json``."""
+        content: dict[str, Any] = json.loads(self._native.json())
+        return content
+
+    def __str__(self) -> str:
+        return self._native.table()
+
+
+@dataclass(frozen=True)
+class Claim(Expectation):
+    """A claim of a paper, and what was measured."""
+
+    paper: str
+    """The paper, by the name of its folder."""
+    figure: str
+    """The figure: ``Figure 8``."""
+    scenario: str
+    """File of the scenario."""
+    verdict: str
+    """``reproduced``, ``as derived``, ``set after a run``, ``not reproduced`` or ``failed``."""
+
+
+class Reproduction(_Paged):
+    """Figures of papers that were run again, and how their claims fared."""
+
+    def __init__(self, native: _ratewire.Reproduction) -> None:
+        self._native: _ratewire.Reproduction = native
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """All claims, in the order of the papers."""
+        return decoded(list[Claim], json.loads(self._native.json()))
+
+    @property
+    def passed(self) -> bool:
+        """Whether no claim failed."""
+        return all(claim.passed for claim in self.claims)

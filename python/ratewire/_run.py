@@ -1,0 +1,165 @@
+"""Ways to run scenarios."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+from ratewire import _ratewire, _toml
+from ratewire._progress import progress as shown
+from ratewire._results import Comparison, Path, Reproduction, Results, SweepResults
+from ratewire._scenario import ScenarioLike, Values, scenario_of
+
+
+def run(
+    scenario: ScenarioLike,
+    *,
+    laws: str | Iterable[str] | None = None,
+    seeds: int | Iterable[int] | None = None,
+    set: Values | None = None,
+    world: str | Iterable[str] = "simulate",
+    folder: Path | None = None,
+    progress: bool | None = None,
+) -> Results:
+    """Runs a scenario on all cores, and returns the results.
+
+    ``scenario`` is a :class:`Scenario`, the path of a file, TOML text (text with a line break),
+    or a dictionary. ``laws`` and ``seeds`` replace the scenario's own: ``["xcp", "cubic"]``,
+    ``range(1, 6)``. ``set`` changes values: ``{"bottleneck.rate": "10 Mbit/s"}``. ``world`` is
+    ``simulate`` or ``emulate``, which needs root. With ``folder``, samples are written there and
+    not kept in memory. ``progress`` is shown by tqdm, where it is installed, on a terminal and in
+    a notebook; ``True`` and ``False`` decide.
+
+    Python's lock is free during runs. Ctrl-C ends them, raises ``KeyboardInterrupt``, and leaves
+    a folder as it was.
+
+    Raises :class:`ScenarioError` for errors in the scenario, :class:`SettingError` for other
+    arguments, and :class:`IncompleteError`, which has the other results, if some runs fail.
+    Warns with :class:`ScenarioWarning`.
+    """
+    native = scenario_of(scenario, set)
+    worlds, own = _texts(world), _own(laws, seeds)
+    runs = _count(native, own, len(worlds))
+    with shown(native.duration_s * runs, progress) as reach:
+        path = None if folder is None else os.fspath(folder)
+        return Results(_ratewire.run(native, *own, worlds, None, path, reach))
+
+
+def why(
+    scenario: ScenarioLike,
+    flow: str,
+    at: str | float,
+    *,
+    law: str | None = None,
+    seed: int | None = None,
+    set: Values | None = None,
+) -> str:
+    """Runs a scenario, and explains hop by hop what limited a flow's rate at a time.
+
+    ``flow`` is the flow's name, such as ``s1->d1``, and ``at`` a time, such as ``12 s``, or a
+    number of seconds. The run is under ``law``, or the scenario's first law.
+
+    Raises :class:`SettingError` if there is no such flow or time, and as :func:`run`.
+    """
+    native = scenario_of(scenario, set)
+    laws = [native.laws[0] if law is None else law]
+    seeds = None if seed is None else [seed]
+    time = at.replace(" ", "") if isinstance(at, str) else f"{at}s"
+    question = f"{flow}@{time}"
+    results = _ratewire.run(native, laws, seeds, ["simulate"], question, None, None)
+    return results.answers()[0][2]
+
+
+def compare(
+    scenario: ScenarioLike,
+    laws: str | Iterable[str] | None = None,
+    *,
+    seeds: int = 5,
+    set: Values | None = None,
+    progress: bool | None = None,
+) -> Comparison:
+    """Compares laws over several seeds, with 95 % intervals.
+
+    ``laws`` are those of the scenario by default; ``"all"`` stands for all that react to the
+    network. ``seeds`` is a number: the scenario's seed and those that follow.
+
+    Raises as :func:`run`; :class:`RunError` if a run fails.
+    """
+    native = scenario_of(scenario, set)
+    chosen = [] if laws is None else _texts(laws)
+    with shown(None, progress) as reach:
+        return Comparison(_ratewire.compare(native, chosen, seeds, reach))
+
+
+def sweep(
+    scenario: ScenarioLike,
+    over: Mapping[str, str | Sequence[object]],
+    *,
+    laws: str | Iterable[str] | None = None,
+    seeds: int | Iterable[int] | None = None,
+    set: Values | None = None,
+    folder: Path | None = None,
+    progress: bool | None = None,
+) -> SweepResults:
+    """Runs each law and seed at every combination of values.
+
+    ``over`` has the values of each key: a list, or text in the command's forms, such as
+    ``{"bottleneck.rate": "10M..10G:log7", "bottleneck.queue": ["0.5 bdp", "2 bdp"]}``. In a
+    ``folder`` finished runs are kept, and a sweep that was stopped goes on.
+
+    Raises as :func:`run`; :class:`RunError` if a run fails.
+    """
+    native = scenario_of(scenario, set)
+    axes = [(key, _values(values)) for key, values in over.items()]
+    path = None if folder is None else os.fspath(folder)
+    with shown(None, progress) as reach:
+        return SweepResults(_ratewire.sweep(native, axes, *_own(laws, seeds), path, reach))
+
+
+def reproduce(
+    names: str | Iterable[str],
+    *,
+    papers: Path = "papers",
+    progress: bool | None = None,
+) -> Reproduction:
+    """Simulates figures of papers again, and holds them against the papers' claims.
+
+    ``names`` are papers or single figures, ``xcp-sigcomm-2002/figure-5``, in the folder
+    ``papers`` of a clone. :func:`papers` lists them.
+
+    Raises :class:`SettingError` if there is no such paper or figure, and as :func:`run`.
+    """
+    with shown(None, progress) as reach:
+        return Reproduction(_ratewire.reproduce(os.fspath(papers), _texts(names), reach))
+
+
+def papers(folder: Path = "papers") -> dict[str, list[str]]:
+    """Papers in a folder, each with the names of its figures."""
+    return {name: figures for name, _, figures in _ratewire.list_papers(os.fspath(folder))}
+
+
+def _texts(given: str | Iterable[str]) -> list[str]:
+    return [given] if isinstance(given, str) else list(given)
+
+
+def _own(
+    laws: str | Iterable[str] | None, seeds: int | Iterable[int] | None
+) -> tuple[list[str] | None, list[int] | None]:
+    """Laws and seeds as lists; ``None`` stands for the scenario's own."""
+    own = None if laws is None else _texts(laws)
+    if seeds is None:
+        return own, None
+    return own, list(seeds) if isinstance(seeds, Iterable) else [seeds]
+
+
+def _count(
+    native: _ratewire.Scenario, own: tuple[list[str] | None, list[int] | None], worlds: int
+) -> int:
+    laws, seeds = own
+    return len(native.laws if laws is None else laws) * len(seeds or [0]) * worlds
+
+
+def _values(values: str | Sequence[object]) -> str:
+    if isinstance(values, str):
+        return values
+    return ",".join(one if isinstance(one, str) else _toml.value(one) for one in values)

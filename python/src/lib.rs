@@ -1,0 +1,53 @@
+//! The native module of the Python package `ratewire`, below its classes in `python/ratewire`.
+//!
+//! | part | is |
+//! |---|---|
+//! | `scenario` | a scenario that was read and checked |
+//! | `experiment` | runs of a scenario, and the question why a flow sends as it does |
+//! | `results` | results in memory or in a folder |
+//! | `compare`, `sweep`, `papers` | the other ways to run many scenarios |
+//! | `table` | samples as Arrow streams |
+//! | `figures` | figures to draw |
+//! | `work` | work without Python's lock: threads, Ctrl-C, progress |
+//! | `errors` | errors as exceptions, warnings as warnings |
+//!
+//! Classes here hold what they are given and say what it holds. Defaults, documentation and forms
+//! of arguments are written in Python.
+
+mod compare;
+mod errors;
+mod experiment;
+mod figures;
+mod papers;
+mod results;
+mod scenario;
+mod sweep;
+mod table;
+mod work;
+
+use pyo3::prelude::*;
+
+/// The native module of the package `ratewire`.
+#[pymodule]
+mod _ratewire {
+    #[pymodule_export]
+    use super::compare::{Comparison, compare};
+    #[pymodule_export]
+    use super::experiment::run;
+    #[pymodule_export]
+    use super::figures::Figures;
+    #[pymodule_export]
+    use super::papers::{Reproduction, list_papers, reproduce};
+    #[pymodule_export]
+    use super::results::Results;
+    #[pymodule_export]
+    use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::sweep::{Sweep, sweep};
+    #[pymodule_export]
+    use super::table::Table;
+
+    #[pymodule_export]
+    #[allow(non_upper_case_globals)]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

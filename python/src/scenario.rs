@@ -1,0 +1,92 @@
+//! A scenario that was read and checked.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use ratewire::{Error, scenario};
+
+use crate::errors::{diagnostics, exception};
+
+/// A scenario that was read and checked.
+#[pyclass(frozen, module = "ratewire._ratewire")]
+pub struct Scenario(pub scenario::Scenario);
+
+type Read = Result<scenario::Scenario, Vec<scenario::Diagnostic>>;
+
+fn scenario(py: Python<'_>, read: impl FnOnce() -> Read + Send) -> PyResult<Scenario> {
+    py.detach(read).map(Scenario).map_err(|wrong| exception(py, Error::Scenario(wrong)))
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads the scenario in a file, with values set.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf, set: Vec<(String, String)>) -> PyResult<Scenario> {
+        scenario(py, || scenario::Scenario::load_with(&path, &set))
+    }
+
+    /// Reads a scenario from a text that messages call `name`.
+    #[staticmethod]
+    fn parse(py: Python<'_>, name: &str, text: &str) -> PyResult<Scenario> {
+        let no_files = |_: &str| {
+            let why = "a scenario that is not read from a file has no folder to find files in";
+            Err(std::io::Error::new(std::io::ErrorKind::NotFound, why))
+        };
+        scenario(py, || scenario::Scenario::parse(name, text, &no_files))
+    }
+
+    /// The scenario with values set.
+    fn set(&self, py: Python<'_>, values: Vec<(String, String)>) -> PyResult<Scenario> {
+        scenario(py, || self.0.with_overrides(&values))
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    #[getter]
+    fn description(&self) -> Option<&str> {
+        self.0.description.as_deref()
+    }
+
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.0.duration.secs()
+    }
+
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.0.seed
+    }
+
+    #[getter]
+    fn laws(&self) -> Vec<String> {
+        self.0.laws()
+    }
+
+    #[getter]
+    fn links(&self) -> Vec<String> {
+        self.0.links().collect()
+    }
+
+    #[getter]
+    fn file(&self) -> &str {
+        &self.0.file
+    }
+
+    #[getter]
+    fn text(&self) -> &str {
+        &self.0.source_text
+    }
+
+    #[getter]
+    fn values(&self) -> Vec<(String, String)> {
+        self.0.values()
+    }
+
+    #[getter]
+    fn warnings<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        diagnostics(py, &self.0.warnings)
+    }
+}

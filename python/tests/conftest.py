@@ -1,0 +1,78 @@
+"""Scenarios that all tests use, and the command that results are held against."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+import ratewire
+
+ROOT = Path(__file__).parents[2]
+
+#: Two flows that share 10 Mbit/s for two seconds, and a third of 50 kB.
+SMALL = """\
+name     = "Small"
+duration = "2 s"
+law      = ["xcp", "cubic"]
+
+[topology]
+kind       = "dumbbell"
+pairs      = 2
+bottleneck = { rate = "10 Mbit/s", delay = "5 ms", queue = "1 bdp" }
+
+[[flow]]
+from = "s*"
+to   = "d*"
+
+[[flow]]
+name  = "short"
+from  = "s1"
+to    = "d1"
+size  = "50 KB"
+start = "0.5 s"
+
+[[expect]]
+metric = "utilisation"
+link   = "bottleneck"
+min    = 0.5
+"""
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small scenario as a file."""
+    path = tmp_path_factory.mktemp("scenarios") / "small.toml"
+    path.write_text(SMALL)
+    return path
+
+
+@pytest.fixture(scope="session")
+def results(small: Path) -> ratewire.Results:
+    """Results of the small scenario."""
+    return ratewire.run(small)
+
+
+class Command:
+    """The command ``ratewire`` of the same build."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __call__(self, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        words = [str(self.path), *map(str, arguments)]
+        return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="session")
+def command() -> Command:
+    """The command; without one, tests that need it are skipped, or fail under `make test`."""
+    path = Path(os.environ.get("RATEWIRE_COMMAND", ROOT / "target/debug/ratewire"))
+    if not path.is_file():
+        missing = f"there is no {path}: build the command, or name it in RATEWIRE_COMMAND"
+        if os.environ.get("RATEWIRE_REQUIRE_TOOLS"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    return Command(path)
