@@ -20,7 +20,17 @@ from ratewire._errors import (
     ScenarioWarning,
     SettingError,
 )
-from ratewire._ratewire import Table, __version__
+from ratewire._law import Law, LawCheck, Port, check_law, option
+from ratewire._ratewire import (
+    Ack,
+    Congestion,
+    Flow,
+    Interval,
+    Link,
+    Sending,
+    Table,
+    __version__,
+)
 from ratewire._results import (
     Claim,
     Comparison,
@@ -34,14 +44,22 @@ from ratewire._scenario import Scenario
 from ratewire._summary import Expectation, RunSummary, Summary
 
 __all__ = [
+    "Ack",
     "Claim",
     "Comparison",
+    "Congestion",
     "Diagnostic",
     "Error",
     "Expectation",
     "FigureInfo",
     "FileError",
+    "Flow",
     "IncompleteError",
+    "Interval",
+    "Law",
+    "LawCheck",
+    "Link",
+    "Port",
     "Reproduction",
     "Results",
     "RunError",
@@ -49,12 +67,15 @@ __all__ = [
     "Scenario",
     "ScenarioError",
     "ScenarioWarning",
+    "Sending",
     "SettingError",
     "Summary",
     "SweepResults",
     "Table",
     "__version__",
+    "check_law",
     "compare",
+    "option",
     "papers",
     "reproduce",
     "run",

@@ -1,8 +1,10 @@
 """The native module. Its documentation is that of the classes in Python around it."""
 
-from collections.abc import Callable
+import builtins
+from collections.abc import Callable, Sequence
 
 from ratewire._errors import Diagnostic
+from ratewire._law import Law, _What
 
 __version__: str
 
@@ -20,9 +22,10 @@ class Table:
 
 class Scenario:
     @staticmethod
-    def load(path: str, set: _Pairs) -> Scenario: ...
+    def load(path: str, set: _Pairs, laws: list[type[Law]]) -> Scenario: ...
     @staticmethod
-    def parse(name: str, text: str) -> Scenario: ...
+    def parse(name: str, text: str, laws: list[type[Law]]) -> Scenario: ...
+    def knowing(self, laws: list[type[Law]]) -> Scenario: ...
     def set(self, values: _Pairs) -> Scenario: ...
     @property
     def name(self) -> str: ...
@@ -44,6 +47,133 @@ class Scenario:
     def values(self) -> _Pairs: ...
     @property
     def warnings(self) -> list[Diagnostic]: ...
+
+class LawInfo:
+    def __init__(
+        self,
+        law: type[Law],
+        name: str,
+        summary: str,
+        explanation: str,
+        options: Sequence[tuple[str, str, float, float, list[str], str, str]],
+        what: _What,
+    ) -> None: ...
+    @property
+    def name(self) -> str: ...
+
+class Flow:
+    """A flow, as its law sees it at the start."""
+
+    mss: int
+    """Payload of a full packet, bytes."""
+    packet: int
+    """A full packet with its headers, bytes."""
+    line_rate: float
+    """Rate of the sender's own link, bytes per second."""
+    back_pressured: bool
+    """Whether the sender's own link is paused when its queue is full."""
+
+class Link:
+    """A link, as its port sees it at the start."""
+
+    rate: float
+    """Capacity, bytes per second."""
+    delay: float
+    """Propagation delay, seconds."""
+    id: int
+    """Number of the port, unique in the network and not 0."""
+
+class Sending:
+    """A packet is about to be sent."""
+
+    now: float
+    """Seconds since the start of the run."""
+    packet: int
+    """The packet with its headers, bytes."""
+    in_flight: int
+    """Payload outstanding, this packet included, bytes."""
+    receive_window: int | None
+    """The receiver's window, bytes of payload; ``None`` without a limit."""
+    srtt: float | None
+    """Smoothed round-trip time, seconds; ``None`` while unknown."""
+    rto: float | None
+    """Retransmission timeout, seconds; ``None`` while unknown."""
+    limited: bool
+    """Whether the application or the receiver has kept the sender from sending."""
+
+class Ack:
+    """An acknowledgement has arrived."""
+
+    now: float
+    """Seconds since the start of the run."""
+    bytes: int
+    """Payload newly acknowledged, cumulatively or selectively, bytes."""
+    in_flight: int
+    """Payload outstanding after it, bytes."""
+    was_in_flight: int
+    """Payload outstanding before it, bytes."""
+    rtt: float | None
+    """Round-trip time of the newest packet, seconds; ``None`` if that was sent twice (Karn)."""
+    srtt: float
+    """Smoothed round-trip time with this sample, seconds."""
+    cumulative: int
+    """Offset of the stream up to which all is acknowledged."""
+    next: int
+    """Offset of the next byte never sent."""
+    receive_window: int | None
+    """The receiver's window, bytes of payload; ``None`` without a limit."""
+    lost: int
+    """Payload found lost since the acknowledgement before, bytes."""
+    limited: bool
+    """Whether the application or the receiver keeps the sender from using its window."""
+    in_recovery: bool
+    """Whether the sender is repairing a loss."""
+    marked: bool
+    """Whether a packet that it covers was marked (ECN)."""
+    header: builtins.bytes | None
+    """The congestion header, if it has one of this law."""
+
+class Congestion:
+    """Congestion was noticed."""
+
+    now: float
+    """Seconds since the start of the run."""
+    in_flight: int
+    """Payload sent and not cumulatively acknowledged (FlightSize of RFC 5681), bytes."""
+    srtt: float | None
+    """Smoothed round-trip time, seconds; ``None`` while unknown."""
+
+class Interval:
+    """What acknowledgements brought since the last interval."""
+
+    now: float
+    """Seconds since the start of the run."""
+    seconds: float
+    """Length of the interval, seconds."""
+    acks: int
+    """Acknowledgements."""
+    acked: int
+    """Payload newly acknowledged, bytes."""
+    lost: int
+    """Payload found lost, bytes."""
+    marked: int
+    """Acknowledgements of packets that were marked (ECN)."""
+    in_flight: int
+    """Payload outstanding after the last acknowledgement, bytes."""
+    rtt_mean: float | None
+    """Mean round-trip time, seconds; ``None`` without a sample."""
+    rtt_min: float | None
+    """Shortest round-trip time, seconds; ``None`` without a sample."""
+    srtt: float | None
+    """Smoothed round-trip time, seconds; ``None`` while unknown."""
+    limited: bool
+    """Whether the application or the receiver kept the sender from using its window."""
+    in_recovery: bool
+    """Whether the sender was repairing a loss at the last acknowledgement."""
+
+def check_law(
+    law: type[Law] | None, name: str, seed: int, events: int
+) -> list[tuple[str, bool | None, str]]: ...
 
 class Figures:
     def parts(self, name: str) -> list[str]: ...

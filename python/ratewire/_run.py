@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from ratewire import _ratewire, _toml
+from ratewire._law import Law, LawLike, parted
 from ratewire._progress import progress as shown
 from ratewire._results import Comparison, Path, Reproduction, Results, SweepResults
 from ratewire._scenario import ScenarioLike, Values, scenario_of
+
+#: Laws by their names, or classes of one's own: one or several.
+Laws: TypeAlias = LawLike | Iterable[LawLike]
 
 
 def run(
     scenario: ScenarioLike,
     *,
-    laws: str | Iterable[str] | None = None,
+    laws: Laws | None = None,
     seeds: int | Iterable[int] | None = None,
     set: Values | None = None,
     world: str | Iterable[str] = "simulate",
@@ -25,7 +30,8 @@ def run(
 
     ``scenario`` is a :class:`Scenario`, the path of a file, TOML text (text with a line break),
     or a dictionary. ``laws`` and ``seeds`` replace the scenario's own: ``["xcp", "cubic"]``,
-    ``range(1, 6)``. ``set`` changes values: ``{"bottleneck.rate": "10 Mbit/s"}``. ``world`` is
+    ``range(1, 6)``; a law may be a class of one's own (:class:`ratewire.Law`). ``set`` changes
+    values: ``{"bottleneck.rate": "10 Mbit/s"}``. ``world`` is
     ``simulate`` or ``emulate``, which needs root. With ``folder``, samples are written there and
     not kept in memory. ``progress`` is shown by tqdm, where it is installed, on a terminal and in
     a notebook; ``True`` and ``False`` decide.
@@ -37,8 +43,9 @@ def run(
     arguments, and :class:`IncompleteError`, which has the other results, if some runs fail.
     Warns with :class:`ScenarioWarning`.
     """
-    native = scenario_of(scenario, set)
-    worlds, own = _texts(world), _own(laws, seeds)
+    names, classes = _laws(laws)
+    native = scenario_of(scenario, set, classes)
+    worlds, own = _texts(world), (names, _seeds(seeds))
     runs = _count(native, own, len(worlds))
     with shown(native.duration_s * runs, progress) as reach:
         path = None if folder is None else os.fspath(folder)
@@ -50,7 +57,7 @@ def why(
     flow: str,
     at: str | float,
     *,
-    law: str | None = None,
+    law: LawLike | None = None,
     seed: int | None = None,
     set: Values | None = None,
 ) -> str:
@@ -61,8 +68,9 @@ def why(
 
     Raises :class:`SettingError` if there is no such flow or time, and as :func:`run`.
     """
-    native = scenario_of(scenario, set)
-    laws = [native.laws[0] if law is None else law]
+    names, classes = _laws(law)
+    native = scenario_of(scenario, set, classes)
+    laws = names or native.laws[:1]
     seeds = None if seed is None else [seed]
     time = at.replace(" ", "") if isinstance(at, str) else f"{at}s"
     question = f"{flow}@{time}"
@@ -72,7 +80,7 @@ def why(
 
 def compare(
     scenario: ScenarioLike,
-    laws: str | Iterable[str] | None = None,
+    laws: Laws | None = None,
     *,
     seeds: int = 5,
     set: Values | None = None,
@@ -85,17 +93,17 @@ def compare(
 
     Raises as :func:`run`; :class:`RunError` if a run fails.
     """
-    native = scenario_of(scenario, set)
-    chosen = [] if laws is None else _texts(laws)
+    names, classes = _laws(laws)
+    native = scenario_of(scenario, set, classes)
     with shown(None, progress) as reach:
-        return Comparison(_ratewire.compare(native, chosen, seeds, reach))
+        return Comparison(_ratewire.compare(native, names or [], seeds, reach))
 
 
 def sweep(
     scenario: ScenarioLike,
     over: Mapping[str, str | Sequence[object]],
     *,
-    laws: str | Iterable[str] | None = None,
+    laws: Laws | None = None,
     seeds: int | Iterable[int] | None = None,
     set: Values | None = None,
     folder: Path | None = None,
@@ -109,11 +117,12 @@ def sweep(
 
     Raises as :func:`run`; :class:`RunError` if a run fails.
     """
-    native = scenario_of(scenario, set)
+    names, classes = _laws(laws)
+    native = scenario_of(scenario, set, classes)
     axes = [(key, _values(values)) for key, values in over.items()]
     path = None if folder is None else os.fspath(folder)
     with shown(None, progress) as reach:
-        return SweepResults(_ratewire.sweep(native, axes, *_own(laws, seeds), path, reach))
+        return SweepResults(_ratewire.sweep(native, axes, names, _seeds(seeds), path, reach))
 
 
 def reproduce(
@@ -142,14 +151,18 @@ def _texts(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _own(
-    laws: str | Iterable[str] | None, seeds: int | Iterable[int] | None
-) -> tuple[list[str] | None, list[int] | None]:
-    """Laws and seeds as lists; ``None`` stands for the scenario's own."""
-    own = None if laws is None else _texts(laws)
+def _laws(laws: Laws | None) -> tuple[list[str] | None, list[type[Law]]]:
+    """Names of laws, and the classes among them; ``None`` stands for the scenario's own."""
+    if laws is None:
+        return None, []
+    return parted([laws] if isinstance(laws, (str, type)) else list(laws))
+
+
+def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
+    """Seeds as a list; ``None`` stands for the scenario's own."""
     if seeds is None:
-        return own, None
-    return own, list(seeds) if isinstance(seeds, Iterable) else [seeds]
+        return None
+    return list(seeds) if isinstance(seeds, Iterable) else [seeds]
 
 
 def _count(

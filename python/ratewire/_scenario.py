@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias, Union
 
 from ratewire import _ratewire, _toml
 from ratewire._errors import Diagnostic, SettingError
+from ratewire._law import Law
 
 #: What can be run: a scenario, the path of its file, its text, or its document.
 ScenarioLike: TypeAlias = Union["Scenario", str, "os.PathLike[str]", Mapping[str, Any]]
@@ -33,7 +34,7 @@ class Scenario:
     A scenario is checked when it is run, or by :meth:`check`.
     """
 
-    __slots__ = ("_document", "_native", "_set")
+    __slots__ = ("_document", "_laws", "_native", "_set")
 
     def __init__(self, name: str, *, duration: str, law: str | list[str], **keys: object) -> None:
         """Starts a network of one's own, to which nodes, links and flows are added.
@@ -45,6 +46,7 @@ class Scenario:
         self._document: dict[str, Any] | None = {**top, "topology": {"kind": "custom"}}
         self._native: _ratewire.Scenario | None = None
         self._set: dict[str, object] = {}
+        self._laws: tuple[type[Law], ...] = ()
 
     @classmethod
     def _of(
@@ -52,28 +54,38 @@ class Scenario:
         document: Mapping[str, Any] | None,
         native: _ratewire.Scenario | None,
         values: Values | None = None,
+        laws: Iterable[type[Law]] = (),
     ) -> Scenario:
         made = cls.__new__(cls)
+        made._laws = tuple(laws)
         made._document = None if document is None else dict(document)
         made._native = native
         made._set = dict(values or {})
         return made
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], set: Values | None = None) -> Scenario:
-        """Reads the scenario in a file, with values set.
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        set: Values | None = None,
+        *,
+        laws: Iterable[type[Law]] = (),
+    ) -> Scenario:
+        """Reads the scenario in a file, with values set. It may name the laws of classes.
 
         Raises :class:`ScenarioError` with all errors.
         """
-        return cls._of(None, _ratewire.Scenario.load(os.fspath(path), _pairs(set)))
+        own = list(laws)
+        return cls._of(None, _ratewire.Scenario.load(os.fspath(path), _pairs(set), own), laws=own)
 
     @classmethod
-    def parse(cls, text: str, name: str = "(text)") -> Scenario:
+    def parse(cls, text: str, name: str = "(text)", *, laws: Iterable[type[Law]] = ()) -> Scenario:
         """Reads a scenario from TOML text, which messages call ``name``. It cannot name files.
 
-        Raises :class:`ScenarioError` with all errors.
+        It may name the laws of classes. Raises :class:`ScenarioError` with all errors.
         """
-        return cls._of(None, _ratewire.Scenario.parse(name, text))
+        own = list(laws)
+        return cls._of(None, _ratewire.Scenario.parse(name, text, own), laws=own)
 
     @classmethod
     def from_dict(cls, document: Mapping[str, Any]) -> Scenario:
@@ -166,14 +178,14 @@ class Scenario:
         Keyword arguments are keys at the top of a file. Values are checked with the scenario.
         """
         added = {**(values or {}), **keys}
-        return Scenario._of(self._document, self._native, {**self._set, **added})
+        return Scenario._of(self._document, self._native, {**self._set, **added}, self._laws)
 
     def _with(self, table: str, entry: dict[str, object]) -> Scenario:
         if self._document is None:
             why = f"a scenario that was read takes no further [[{table}]]"
             raise SettingError(f"{why}\n  help: set values of it, or build a scenario")
         entries = [*self._document.get(table, ()), entry]
-        return Scenario._of({**self._document, table: entries}, None, self._set)
+        return Scenario._of({**self._document, table: entries}, None, self._set, self._laws)
 
     def check(self) -> list[Diagnostic]:
         """Checks the scenario, and returns warnings.
@@ -185,9 +197,18 @@ class Scenario:
     def _checked(self) -> _ratewire.Scenario:
         native = self._native
         if native is None:
-            native = _ratewire.Scenario.parse("(built in code)", _toml.text(self._document or {}))
+            text = _toml.text(self._document or {})
+            native = _ratewire.Scenario.parse("(built in code)", text, list(self._laws))
             self._native = native
         return native.set(_pairs(self._set)) if self._set else native
+
+    def _knowing(self, laws: Iterable[type[Law]]) -> Scenario:
+        """The scenario, which may also name the laws of these classes."""
+        new = [law for law in laws if law not in self._laws]
+        if not new:
+            return self
+        native = self._native and self._native.knowing(new)
+        return Scenario._of(self._document, native, self._set, (*self._laws, *new))
 
     @property
     def text(self) -> str:
@@ -224,7 +245,7 @@ class Scenario:
         return f"<Scenario {name!r}>"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _unpickled, (self._document, self._source(), self._set)
+        return _unpickled, (self._document, self._source(), self._set, self._laws)
 
     def _source(self) -> tuple[str, str, list[tuple[str, str]]] | None:
         native = self._native
@@ -237,31 +258,36 @@ def _unpickled(
     document: Mapping[str, Any] | None,
     source: tuple[str, str, list[tuple[str, str]]] | None,
     values: dict[str, object],
+    laws: tuple[type[Law], ...],
 ) -> Scenario:
     if source is None:
-        return Scenario._of(document, None, values)
+        return Scenario._of(document, None, values, laws)
     file, text, pairs = source
     # A file that was read may name others, which are relative to its folder.
     if os.path.isfile(file):
-        native = _ratewire.Scenario.load(file, pairs)
+        native = _ratewire.Scenario.load(file, pairs, list(laws))
     else:
-        native = _ratewire.Scenario.parse(file, text)
+        native = _ratewire.Scenario.parse(file, text, list(laws))
         native = native.set(pairs) if pairs else native
-    return Scenario._of(None, native, values)
+    return Scenario._of(None, native, values, laws)
 
 
-def scenario_of(given: ScenarioLike, values: Values | None = None) -> _ratewire.Scenario:
-    """The checked scenario that an argument means, with values set.
+def scenario_of(
+    given: ScenarioLike, values: Values | None = None, laws: Iterable[type[Law]] = ()
+) -> _ratewire.Scenario:
+    """The checked scenario that an argument means, with values set and laws of classes.
 
     Text with a line break is TOML, other text is the path of a file.
     """
+    own = list(laws)
     if isinstance(given, Mapping):
         given = Scenario.from_dict(given)
     elif isinstance(given, str) and "\n" in given:
-        given = Scenario.parse(given)
+        given = Scenario.parse(given, laws=own)
     elif not isinstance(given, Scenario):
-        given = Scenario.load(given, values)
+        given = Scenario.load(given, values, laws=own)
         values = None
+    given = given._knowing(own)
     return given.set(values)._checked() if values else given._checked()
 
 

@@ -7,6 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::{Error, Failed, scenario};
 
+use crate::raised;
+
 /// The Python module with the classes of exceptions.
 const CLASSES: &str = "ratewire._errors";
 
@@ -55,7 +57,7 @@ pub fn exception(py: Python<'_>, error: Error) -> PyErr {
 
 fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     let text = error.to_string();
-    let simple = |name| Ok(PyErr::from_value(class(py, name)?.call1((&text,))?));
+    let simple = |name| Ok(caused(py, PyErr::from_value(class(py, name)?.call1((&text,))?), &text));
     match error {
         Error::Scenario(all) => {
             let class = class(py, "ScenarioError")?;
@@ -74,10 +76,19 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     }
 }
 
+/// An exception with its cause, if it tells of an exception in a law.
+fn caused(py: Python<'_>, error: PyErr, text: &str) -> PyErr {
+    if let Some(cause) = raised::cause(text) {
+        error.set_cause(py, Some(cause));
+    }
+    error
+}
+
 /// The exception for runs of which some have results: a Python object.
 pub fn incomplete<'py>(py: Python<'py>, text: &str, results: Bound<'py, PyAny>) -> PyErr {
     let made = class(py, "IncompleteError").and_then(|class| class.call1((text, results)));
-    made.map_or_else(|while_making| while_making, PyErr::from_value)
+    let made = made.map_or_else(|while_making| while_making, PyErr::from_value);
+    caused(py, made, text)
 }
 
 /// The exception for runs that failed beside others, if any did.
@@ -87,7 +98,8 @@ pub fn of_failures(py: Python<'_>, failures: &[Failed]) -> PyResult<()> {
     }
     let told = |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
     let text: Vec<String> = failures.iter().map(told).collect();
-    Err(PyErr::from_value(class(py, "RunError")?.call1((text.join("\n"),))?))
+    let text = text.join("\n");
+    Err(caused(py, PyErr::from_value(class(py, "RunError")?.call1((&text,))?), &text))
 }
 
 /// Warns in the name of the code that called the package.

@@ -7,8 +7,10 @@
 //! | `results` | results in memory or in a folder |
 //! | `compare`, `sweep`, `papers` | the other ways to run many scenarios |
 //! | `table` | samples as Arrow streams |
+//! | `law` | laws that are classes in Python |
 //! | `figures` | figures to draw |
 //! | `work` | work without Python's lock: threads, Ctrl-C, progress |
+//! | `raised` | exceptions of laws, until their run's error is raised |
 //! | `errors` | errors as exceptions, warnings as warnings |
 //!
 //! Classes here hold what they are given and say what it holds. Defaults, documentation and forms
@@ -18,7 +20,9 @@ mod compare;
 mod errors;
 mod experiment;
 mod figures;
+mod law;
 mod papers;
+mod raised;
 mod results;
 mod scenario;
 mod sweep;
@@ -36,6 +40,8 @@ mod _ratewire {
     use super::experiment::run;
     #[pymodule_export]
     use super::figures::Figures;
+    #[pymodule_export]
+    use super::law::{Ack, Congestion, Flow, Interval, LawInfo, Link, Sending, check_law};
     #[pymodule_export]
     use super::papers::{Reproduction, list_papers, reproduce};
     #[pymodule_export]

@@ -3,9 +3,13 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use pyo3::types::PyType;
+use ratewire::laws::LawSet;
+use ratewire::scenario::Loader;
 use ratewire::{Error, scenario};
 
 use crate::errors::{diagnostics, exception};
+use crate::law;
 
 /// A scenario that was read and checked.
 #[pyclass(frozen, module = "ratewire._ratewire")]
@@ -17,22 +21,47 @@ fn scenario(py: Python<'_>, read: impl FnOnce() -> Read + Send) -> PyResult<Scen
     py.detach(read).map(Scenario).map_err(|wrong| exception(py, Error::Scenario(wrong)))
 }
 
+fn law_set(classes: &[Bound<'_, PyType>]) -> PyResult<LawSet> {
+    let mut laws = LawSet::default();
+    law::register(&mut laws, classes)?;
+    Ok(laws)
+}
+
 #[pymethods]
 impl Scenario {
     /// Reads the scenario in a file, with values set.
     #[staticmethod]
-    fn load(py: Python<'_>, path: PathBuf, set: Vec<(String, String)>) -> PyResult<Scenario> {
-        scenario(py, || scenario::Scenario::load_with(&path, &set))
+    fn load(
+        py: Python<'_>,
+        path: PathBuf,
+        set: Vec<(String, String)>,
+        laws: Vec<Bound<'_, PyType>>,
+    ) -> PyResult<Scenario> {
+        let laws = law_set(&laws)?;
+        scenario(py, || Loader { laws: &laws }.load(&path, &set))
     }
 
     /// Reads a scenario from a text that messages call `name`.
     #[staticmethod]
-    fn parse(py: Python<'_>, name: &str, text: &str) -> PyResult<Scenario> {
+    fn parse(
+        py: Python<'_>,
+        name: &str,
+        text: &str,
+        laws: Vec<Bound<'_, PyType>>,
+    ) -> PyResult<Scenario> {
+        let laws = law_set(&laws)?;
         let no_files = |_: &str| {
             let why = "a scenario that is not read from a file has no folder to find files in";
             Err(std::io::Error::new(std::io::ErrorKind::NotFound, why))
         };
-        scenario(py, || scenario::Scenario::parse(name, text, &no_files))
+        scenario(py, || Loader { laws: &laws }.parse(name, text, &no_files))
+    }
+
+    /// The scenario, which may also name the laws of these classes.
+    fn knowing(&self, py: Python<'_>, laws: Vec<Bound<'_, PyType>>) -> PyResult<Scenario> {
+        let mut known = self.0.known_laws().clone();
+        law::register(&mut known, &laws)?;
+        scenario(py, || self.0.with_laws(&known))
     }
 
     /// The scenario with values set.

@@ -40,7 +40,8 @@ fn a_new_law_in_c_is_built_run_compared_and_explained() {
     write(&own, "hello.toml", HELLO);
     let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so,cubic"]));
     assert!(told.contains("mine ") && told.contains("cubic "), "{told}");
-    let run = std::fs::read_to_string(own.join("out/hello/mine/run.json")).expect("run.json");
+    let run =
+        std::fs::read_to_string(own.join("out/hello/mine-seed-1/run.json")).expect("run.json");
     assert!(run.contains("\"name\": \"mine\"") && run.contains("\"sha256\": \""), "{run}");
     // What the run says of itself runs again.
     let told =

@@ -1,59 +1,19 @@
 //! A law of a shared object with its options set.
 
-use std::ptr;
 use std::sync::Arc;
 
 use ratewire_laws::{
     Figure, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LinkContext, MAX_HEADER,
-    PackedHeader, Promises, Properties,
+    Promises, Properties,
 };
 use ratewire_units::Bytes;
 
-use crate::abi::{self, HeaderBytes, State, Table, flags};
-use crate::fault::Fault;
+use crate::abi::{HeaderBytes, flags};
 use crate::port::PluginPort;
 use crate::reason;
+use crate::shared::{PluginHeader, Shared};
 use crate::sink::PluginSink;
 use crate::source::PluginSource;
-
-/// What the parts of a law share: its table and the state that its options made.
-#[derive(Debug)]
-pub(crate) struct Shared {
-    pub(crate) table: &'static Table,
-    pub(crate) state: State,
-    /// What no part can tell: that it could not be made.
-    pub(crate) fault: Fault,
-}
-
-// SAFETY: the header file asks for functions that may be called from several threads, and the state
-// of a law does not change once it is made.
-unsafe impl Send for Shared {}
-// SAFETY: as above.
-unsafe impl Sync for Shared {}
-
-impl Drop for Shared {
-    fn drop(&mut self) {
-        if let (Some(destroy), false) = (self.table.destroy, self.state.is_null()) {
-            // SAFETY: `create` of this table made the state, and nothing uses it any more.
-            unsafe { destroy(self.state) }
-        }
-    }
-}
-
-/// A congestion header; unused bytes are zero.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct PluginHeader(pub(crate) HeaderBytes);
-
-impl PackedHeader for PluginHeader {
-    const LEN: usize = size_of::<HeaderBytes>();
-
-    fn pack(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&self.0);
-    }
-    fn unpack(bytes: &[u8]) -> Result<PluginHeader, HeaderError> {
-        HeaderBytes::unpack(bytes).map(PluginHeader)
-    }
-}
 
 /// A law of a shared object with its options set.
 #[derive(Clone, Debug)]
@@ -142,20 +102,4 @@ impl HeaderFormat for PluginLaw {
         // SAFETY: the function is of the table, whose headers are no longer than these bytes.
         unsafe { reason::fields(self.0.table.fields, &header.0) }
     }
-}
-
-/// A flow as the table's functions see it.
-pub(crate) fn flow(of: &FlowContext) -> abi::Flow {
-    abi::Flow {
-        line_rate: of.line_rate.throughput().get(),
-        mss: of.mss.get(),
-        packet: of.packet.get(),
-        back_pressured: of.back_pressured,
-    }
-}
-
-/// The bytes of a header, or null.
-#[inline]
-pub(crate) fn bytes(header: Option<&PluginHeader>) -> *const u8 {
-    header.map_or(ptr::null(), |header| header.0.as_ptr())
 }

@@ -23,6 +23,7 @@ mod options;
 mod part;
 mod port;
 mod reason;
+mod shared;
 mod sink;
 mod source;
 

@@ -12,9 +12,10 @@ use ratewire_laws::{LawInfo, LawSet, MAX_EXTERNAL_HEADER};
 
 use crate::abi::{ERROR_ROOM, State, Table, VERSION, flags};
 use crate::fault::Fault;
-use crate::law::{PluginLaw, Shared};
+use crate::law::PluginLaw;
 use crate::options;
 use crate::reason::text;
+use crate::shared::Shared;
 
 /// The function that a shared object exports.
 const SYMBOL: &CStr = c"ratewire_law";

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::abi::{State, function};
-use crate::law::Shared;
+use crate::shared::Shared;
 
 /// The state of one part.
 #[derive(Debug)]

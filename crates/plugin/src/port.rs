@@ -8,9 +8,9 @@ use ratewire_units::{Bytes, Rate, Time};
 
 use crate::abi::{self, PortTable, State};
 use crate::fault::Fault;
-use crate::law::{PluginHeader, Shared};
 use crate::part::Part;
 use crate::reason;
+use crate::shared::{PluginHeader, Shared};
 
 /// One link's port.
 #[derive(Debug)]

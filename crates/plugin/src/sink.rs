@@ -6,8 +6,8 @@ use ratewire_laws::{FlowContext, Sink};
 use ratewire_units::Time;
 
 use crate::abi::{self, HeaderBytes, SinkTable, State};
-use crate::law::{self, PluginHeader, Shared};
 use crate::part::Part;
+use crate::shared::{self, PluginHeader, Shared};
 
 /// One flow's receiver.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ type Create = unsafe extern "C" fn(State, *const abi::Flow) -> State;
 impl PluginSink {
     pub(crate) fn new(law: &Arc<Shared>, create: Create, flow: &FlowContext) -> PluginSink {
         // SAFETY: the law's state is of the same table, and the flow lives during the call.
-        let state = unsafe { create(law.state, &law::flow(flow)) };
+        let state = unsafe { create(law.state, &shared::flow(flow)) };
         PluginSink(Part::new(law, state, law.table.sink.destroy, "sink"))
     }
 

@@ -8,9 +8,9 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::abi::{self, HeaderBytes, SourceTable};
 use crate::fault::Fault;
-use crate::law::{self, PluginHeader, Shared};
 use crate::part::Part;
 use crate::reason;
+use crate::shared::{self, PluginHeader, Shared};
 
 /// One flow's sender.
 #[derive(Debug)]
@@ -23,11 +23,10 @@ pub(crate) struct PluginSource {
 impl PluginSource {
     pub(crate) fn new(law: &Arc<Shared>, flow: &FlowContext) -> PluginSource {
         // SAFETY: the law's state is of the same table, and the flow lives during the call.
-        let state = law
-            .table
-            .source
-            .create
-            .map_or(ptr::null_mut(), |create| unsafe { create(law.state, &law::flow(flow)) });
+        let state =
+            law.table.source.create.map_or(ptr::null_mut(), |create| unsafe {
+                create(law.state, &shared::flow(flow))
+            });
         let part = Part::new(law, state, law.table.source.destroy, "source");
         PluginSource { part, mss: flow.mss, fault: Fault::default() }
     }
@@ -79,7 +78,7 @@ impl Source for PluginSource {
         };
         self.part.call(self.table().on_ack, |on_ack, state| {
             // SAFETY: function and state are of one table; the header has the longest length.
-            unsafe { on_ack(state, &told, law::bytes(header)) }
+            unsafe { on_ack(state, &told, shared::bytes(header)) }
         });
     }
 

@@ -27,6 +27,8 @@ struct Checked<'a> {
     laws: &'a LawSet,
     name: &'a str,
     seed: u64,
+    /// Sequences of events.
+    sequences: usize,
 }
 
 const ALL: &[LawCheck] = &[
@@ -96,7 +98,22 @@ impl LawCheck {
     /// # Panics
     /// When the law breaks a rule under events of its own making.
     pub fn check(&self, laws: &LawSet, name: &str, seed: u64) -> Result<String, String> {
-        (self.check)(&Checked { laws, name, seed })
+        self.check_with(laws, name, seed, EVENTS)
+    }
+
+    /// As [`LawCheck::check`], with about this number of events, for laws that take long for each.
+    ///
+    /// # Errors
+    /// As [`LawCheck::check`].
+    pub fn check_with(
+        &self,
+        laws: &LawSet,
+        name: &str,
+        seed: u64,
+        events: usize,
+    ) -> Result<String, String> {
+        let sequences = (events / EVENTS_A_SEQUENCE).max(1);
+        (self.check)(&Checked { laws, name, seed, sequences })
     }
 }
 
@@ -108,8 +125,10 @@ fn made(laws: &LawSet, name: &str) -> Result<AnyLaw, Error> {
     laws.make(name, &[]).map_err(wrong)
 }
 
-/// Sequences of events, and bytes of each.
-const SEQUENCES: usize = 3000;
+/// Events that a law gets by default.
+const EVENTS: usize = 225_000;
+/// Mean number of events in a sequence, and bytes of the longest. An event takes about ten.
+const EVENTS_A_SEQUENCE: usize = 75;
 const LONGEST: usize = 1500;
 
 /// Calls `each` with random bytes.
@@ -124,14 +143,14 @@ fn random(seed: u64, times: usize, longest: usize, mut each: impl FnMut(&[u8])) 
 
 fn wild(of: &Checked<'_>) -> Result<String, String> {
     let laws = Laws::of(of.laws, [of.name]);
-    random(of.seed, SEQUENCES, LONGEST, |bytes| laws.each(bytes));
-    Ok(format!("{SEQUENCES} sequences of up to {} events", LONGEST / 10))
+    random(of.seed, of.sequences, LONGEST, |bytes| laws.each(bytes));
+    Ok(format!("{} sequences of up to {} events", of.sequences, 2 * EVENTS_A_SEQUENCE))
 }
 
 fn headers(of: &Checked<'_>) -> Result<String, String> {
     let laws = Laws::of(of.laws, [of.name]);
-    random(of.seed, SEQUENCES, 40, |bytes| laws.headers(bytes));
-    Ok(format!("{SEQUENCES} headers"))
+    random(of.seed, of.sequences, 40, |bytes| laws.headers(bytes));
+    Ok(format!("{} headers", of.sequences))
 }
 
 fn options(of: &Checked<'_>) -> Result<String, String> {
@@ -155,7 +174,7 @@ fn options(of: &Checked<'_>) -> Result<String, String> {
             Err(_) => refused += 1,
             Ok(law) => {
                 let laws = Laws::from(law);
-                random(of.seed, SEQUENCES / 30, LONGEST, |bytes| laws.each(bytes));
+                random(of.seed, (of.sequences / 30).max(1), LONGEST, |bytes| laws.each(bytes));
             }
         }
     }

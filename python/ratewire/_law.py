@@ -1,0 +1,276 @@
+"""Laws of one's own, as classes."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from ratewire import _ratewire, _toml
+from ratewire._ratewire import Ack, Congestion, Flow, Interval, Link, Sending
+
+Kind = Literal["switch", "number", "count", "time", "rate", "size", "word"]
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of a law; :func:`option` makes one."""
+
+    default: bool | int | float | str
+    kind: Kind
+    min: float
+    max: float
+    words: tuple[str, ...] = field(default=())
+    doc: str = ""
+
+
+def option(
+    default: bool | int | float | str,
+    *,
+    min: float = -math.inf,
+    max: float = math.inf,
+    kind: Literal["time", "rate", "size"] | None = None,
+    words: Sequence[str] = (),
+    doc: str = "",
+) -> Any:
+    """An option of a law, as an attribute of its class.
+
+    The type of ``default`` says what the option holds: a switch, a whole number or a number from
+    ``min`` to ``max``, or one of ``words``. With ``kind``, text with a unit: a ``time``
+    (``"50 ms"``, in the law a number of seconds), a ``rate`` (``"8 Mbit/s"``, bytes per second) or
+    a ``size`` (``"64 KB"`` or ``"10 packets"``, bytes of payload). ``doc`` says what it does.
+
+    In an object of the law the attribute is the value.
+    """
+    if kind is not None:
+        found: Kind = kind
+    elif isinstance(default, bool):
+        found = "switch"
+    elif isinstance(default, int):
+        found = "count"
+        min = 0 if min == -math.inf else min
+        max = 2**53 if max == math.inf else max
+    elif isinstance(default, float):
+        found = "number"
+    else:
+        found = "word"
+        words = words or (default,)
+    return Option(default, found, min, max, tuple(words), doc)
+
+
+class Port:
+    """The router's part of a law, an object for each link; to be derived from.
+
+    ``header`` is a ``bytearray`` of the law's length, to be changed in place, or ``None`` for
+    packets of other laws, which fill the link as well. ``queue`` is what waits: bytes and
+    packets, without the packet being sent. Times are seconds, rates bytes per second.
+    """
+
+    #: Seconds between two calls of :meth:`on_interval`, which may change it; ``None`` for none.
+    interval: float | None = None
+
+    def start(self, link: Link) -> None:
+        """The port is made, for a link."""
+
+    def on_arrival(
+        self, now: float, size: int, header: bytearray | None, queue: tuple[int, int]
+    ) -> None:
+        """A packet has arrived for the queue; it may yet be dropped."""
+
+    def on_departure(
+        self, now: float, size: int, header: bytearray | None, queue: tuple[int, int]
+    ) -> None:
+        """A packet leaves the queue."""
+
+    def on_interval(self, now: float, queue: tuple[int, int]) -> None:
+        """An :attr:`interval` is over."""
+
+    def on_rate_change(self, rate: float) -> None:
+        """The link has a new rate, which may be 0."""
+
+
+class Law:
+    """A law of one's own; to be derived from. There is an object of the class for each flow.
+
+    ::
+
+        class Aimd(ratewire.Law):
+            \"\"\"Additive increase, multiplicative decrease.\"\"\"
+
+            name = "aimd"
+            decrease = ratewire.option(0.5, min=0.1, max=0.9, doc="share kept after a loss")
+
+            def start(self, flow):
+                self.mss = flow.mss
+                self.window = 10 * flow.mss
+
+            def on_ack(self, ack):
+                if not ack.limited and not ack.in_recovery:
+                    self.window += self.mss * ack.bytes / self.window
+
+            def on_loss(self, congestion):
+                self.window = max(self.window * self.decrease, 2 * self.mss)
+
+            def on_timeout(self, congestion):
+                self.window = self.mss
+
+        results = ratewire.run(scenario, laws=[Aimd, "cubic"])
+
+    The documentation of the class is the law's explanation, its first line the summary.
+
+    After each call :attr:`window` and :attr:`pace` are read. Times are seconds, rates bytes per
+    second, sizes bytes: ``window`` of payload, ``pace`` of packets with their headers.
+
+    With :meth:`on_interval` a law works once an :attr:`interval`, which costs far less than a call
+    for each acknowledgement. Both may be there.
+
+    An exception ends the run: the error of :func:`ratewire.run` has it as its cause. So does a
+    number that no law may give.
+    """
+
+    #: The law's name in scenarios and results: letters, digits, ``-``, ``_``, ``.``, ``@``.
+    name: ClassVar[str]
+    #: Bytes of the congestion header of each packet, up to 32; :meth:`on_send` writes it.
+    header_length: ClassVar[int] = 0
+    #: Whether the pace alone controls the sender, and the window only bounds what is lost.
+    goes_by_pace: ClassVar[bool] = False
+    #: Whether senders are regular until a packet is lost.
+    goes_by_losses: ClassVar[bool] = False
+    #: A promise for :func:`check_law`: equal flows end within 5 % of equal shares in a minute.
+    equal_shares: ClassVar[bool] = False
+    #: A promise for :func:`check_law`: the same course at four times all rates.
+    any_speed: ClassVar[bool] = False
+    #: The router's part, if there is one: a class derived from :class:`ratewire.Port`.
+    Port: ClassVar[type[Port] | None] = None
+
+    #: Seconds between two calls of :meth:`on_interval`, or ``"rtt"``.
+    interval: float | str = "rtt"
+    #: Payload that may be outstanding; at least a packet is sent.
+    window: float
+    #: Rate at which to send; ``None`` to send as the window allows.
+    pace: float | None = None
+
+    _info: ClassVar[_ratewire.LawInfo]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "name" not in cls.__dict__:
+            return
+        options = _options(cls)
+        explanation = inspect.cleandoc(cls.__doc__ or f"The law {cls.name}.")
+        rows = [
+            (name, one.kind, float(one.min), float(one.max), list(one.words), _text(one), one.doc)
+            for name, one in options.items()
+        ]
+        summary = explanation.splitlines()[0].rstrip(".")
+        cls._info = _ratewire.LawInfo(cls, cls.name, summary, explanation + "\n", rows, _What(cls))
+
+    def start(self, flow: Flow) -> None:
+        """The flow begins. Must set :attr:`window`."""
+        raise NotImplementedError(f"{type(self).__name__} has no method `start`")
+
+    def on_send(self, sending: Sending) -> bytes | None:
+        """A packet leaves. Returns its congestion header, ``None`` for none."""
+        return None
+
+    def on_ack(self, ack: Ack) -> None:
+        """An acknowledgement has arrived."""
+
+    def on_loss(self, congestion: Congestion) -> None:
+        """A loss was found; at most once a window."""
+
+    def on_mark(self, congestion: Congestion) -> None:
+        """A congestion mark (ECN) came back; at most once a window. By default as a loss."""
+        self.on_loss(congestion)
+
+    def on_timeout(self, congestion: Congestion) -> None:
+        """The retransmission timer has expired. By default as a loss."""
+        self.on_loss(congestion)
+
+    def on_recovered(self, now: float) -> None:
+        """All that was outstanding when a loss was noticed has arrived."""
+
+    def on_interval(self, seen: Interval) -> None:
+        """An :attr:`interval` is over."""
+
+    @classmethod
+    def returned(cls, header: bytes) -> bytes:
+        """The header that a receiver returns for the last that came. By default that one.
+
+        Ports see headers on their way back, too: a law whose ports must tell the two apart notes
+        it here.
+        """
+        return header
+
+
+class _What:
+    """What a class of a law is and has, for the native module."""
+
+    def __init__(self, law: type[Law]) -> None:
+        has = {
+            name: getattr(law, name) is not getattr(Law, name)
+            for name in ("on_send", "on_ack", "on_recovered", "on_interval")
+        }
+        self.on_send = has["on_send"]
+        self.on_ack = has["on_ack"]
+        self.on_recovered = has["on_recovered"]
+        self.on_interval = has["on_interval"]
+        self.returned = law.returned.__func__ is not Law.returned.__func__  # type: ignore[attr-defined]
+        self.header_length = law.header_length
+        self.has_port = law.Port is not None
+        self.goes_by_pace = law.goes_by_pace
+        self.goes_by_losses = law.goes_by_losses
+        self.equal_shares = law.equal_shares
+        self.any_speed = law.any_speed
+
+
+def _options(law: type) -> dict[str, Option]:
+    """Options of a class and of those that it is derived from, in the order of their definition."""
+    found: dict[str, Option] = {}
+    for one in reversed(law.__mro__):
+        found.update({key: value for key, value in vars(one).items() if isinstance(value, Option)})
+    return found
+
+
+def _text(one: Option) -> str:
+    """The default as a user would write it."""
+    return one.default if isinstance(one.default, str) else _toml.value(one.default)
+
+
+@dataclass(frozen=True)
+class LawCheck:
+    """A check of a law, and how it went."""
+
+    name: str
+    """The check: ``wild``, ``headers``, ``options``, ``run``, ``deterministic``, ..."""
+    passed: bool | None
+    """Whether it passes; ``None`` for a promise that the law does not make."""
+    told: str
+    """What was done, or what is wrong."""
+
+
+def check_law(law: type[Law] | str, *, seed: int = 1, events: int = 225_000) -> list[LawCheck]:
+    """Checks that a law keeps the rules of every law, and its own promises.
+
+    ``law`` is a class, the name of a law, or the file of one: ``"./mylaw.so"``. A law in C may
+    crash the process, and ``ratewire check-law`` outlives that. ``seed`` chooses the events that
+    the law gets, and ``events`` is about their number: a law in Python takes some microseconds for
+    each.
+
+    Raises :class:`ratewire.SettingError` if there is no such law.
+    """
+    own = None if isinstance(law, str) else law
+    name = law if isinstance(law, str) else law.name
+    return [LawCheck(*one) for one in _ratewire.check_law(own, name, seed, events)]
+
+
+#: A law by its name, or a class of one's own.
+LawLike = str | type[Law]
+
+
+def parted(laws: Sequence[LawLike]) -> tuple[list[str], list[type[Law]]]:
+    """Names of laws, and the classes among them."""
+    names = [law if isinstance(law, str) else law.name for law in laws]
+    return names, [law for law in laws if not isinstance(law, str)]

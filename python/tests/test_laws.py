@@ -1,0 +1,183 @@
+"""Laws of one's own as classes."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import weakref
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import ratewire
+from ratewire import Ack, Congestion, Flow
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "examples/laws"))
+
+from newreno import NewReno, NewRenoByRound
+from offers import Offers
+
+#: Losses, an idle application, timeouts.
+LOSSY = """\
+duration = "6 s"
+law = "newreno"
+[topology]
+kind = "dumbbell"
+pairs = 2
+rtt = "40 ms"
+[topology.bottleneck]
+rate = "5 Mbit/s"
+delay = "10 ms"
+queue = "20 packets"
+loss = { random = 0.004 }
+[[flow]]
+from = "s1"
+to = "d1"
+[[flow]]
+from = "s2"
+to = "d2"
+app = { on_off = { burst = "30 packets", pause = "1 s" } }
+"""
+
+
+def windows(results: ratewire.Results, law: str) -> list[Any]:
+    table = pa.table(results.flows).to_pydict()
+    rows = zip(table["law"], table["flow"], table["cwnd_bytes"], strict=True)
+    return [(flow, window) for ran, flow, window in rows if ran == law]
+
+
+def utilisation(results: ratewire.Results, law: str) -> float:
+    run = next(run for run in results.summary.runs if run.law == law)
+    return next(link.utilisation for link in run.links if link.name == "bottleneck")
+
+
+def test_newreno_has_the_windows_of_newreno() -> None:
+    results = ratewire.run(LOSSY, laws=["newreno", NewReno])
+    own = windows(results, "newreno-py")
+    assert len(own) > 1000
+    assert own == windows(results, "newreno")
+
+
+def test_a_law_may_work_once_a_round_trip() -> None:
+    results = ratewire.run(LOSSY, laws=["newreno", NewRenoByRound])
+    own, other = utilisation(results, "newreno-round"), utilisation(results, "newreno")
+    assert 0.8 * other < own < 1.2 * other
+
+
+def test_routers_may_write_headers() -> None:
+    scenario = ratewire.Scenario.dumbbell(
+        rate="5 Mbit/s", delay="10 ms", duration="12 s", law="xcp", pairs=3
+    ).flow("s*", "d*")
+    scenario = scenario.expect("jain", during="10 s .. 12 s", min=0.99)
+    scenario = scenario.expect("utilisation", link="bottleneck", during="8 s .. 12 s", min=0.9)
+    results = ratewire.run(scenario, laws=Offers)
+    assert all(found.passed for found in results.summary.expectations)
+    found = ratewire.run(scenario, laws=Offers, set={"options.offers-py.fill": 0.5})
+    assert utilisation(found, "offers-py") < 0.55
+
+
+def test_a_scenario_may_name_a_class() -> None:
+    text = LOSSY + 'law = "newreno-py"\n[options.newreno-py]\ninitial_window = "3 packets"\n'
+    with pytest.raises(ratewire.ScenarioError, match="no law is called"):
+        ratewire.Scenario.parse(text)
+    scenario = ratewire.Scenario.parse(text, laws=[NewReno])
+    flows = ratewire.run(scenario).summary.runs[0].flows
+    assert [flow.law for flow in flows] == ["newreno", "newreno-py"]
+    wrong = text.replace('"3 packets"', '"3 parsecs"')
+    with pytest.raises(ratewire.ScenarioError, match="parsecs"):
+        ratewire.Scenario.parse(wrong, laws=[NewReno])
+
+
+def test_other_ways_to_run_take_classes() -> None:
+    short = {"duration": "2 s"}
+    assert "newreno-py" in str(ratewire.compare(LOSSY, [NewReno, "cubic"], seeds=2, set=short))
+    swept = ratewire.sweep(LOSSY, {"bottleneck.rate": ["5M", "8M"]}, laws=[NewReno], set=short)
+    assert set(pa.table(swept.runs).to_pydict()["law"]) == {"newreno-py"}
+    told = ratewire.why(LOSSY, "s1->d1", 1.5, law=NewReno)
+    assert "what the law in Python has set" in told
+
+
+class Broken(NewReno):
+    name = "broken"
+    how = ratewire.option("raise", words=["raise", "nan", "negative", "endless"], doc="How.")
+
+    def on_ack(self, ack: Ack) -> None:
+        if ack.now > 1:
+            if self.how == "raise":
+                raise KeyError("what is missing")
+            self.window = {"nan": float("nan"), "negative": -1.0}.get(self.how, self.window)
+            self.pace = float("inf") if self.how == "endless" else None
+
+
+def test_an_exception_is_the_cause_of_the_runs_error() -> None:
+    with pytest.raises(ratewire.RunError, match="`on_ack` raised KeyError") as raised:
+        ratewire.run(LOSSY, laws=Broken)
+    cause = raised.value.__cause__
+    assert isinstance(cause, KeyError)
+    assert cause.args == ("what is missing",)
+    assert cause.__traceback__ is not None
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [("nan", "`window` is NaN bytes"), ("negative", "`window` is -1 bytes"), ("endless", "`pace`")],
+)
+def test_numbers_that_no_law_may_give_end_the_run(how: str, told: str) -> None:
+    with pytest.raises(ratewire.RunError, match=told):
+        ratewire.run(LOSSY, laws=Broken, set={"options.broken.how": how})
+
+
+def test_classes_are_refused_with_a_reason() -> None:
+    with pytest.raises(ValueError, match="a header of 40 bytes is too long: 32 fit"):
+
+        class _Long(ratewire.Law):
+            name = "long"
+            header_length = 40
+
+    with pytest.raises(ValueError, match=r"found .3\.0.; allowed"):
+
+        class _Outside(ratewire.Law):
+            name = "outside"
+            gain = ratewire.option(3.0, min=0.0, max=1.0, doc="Out of range.")
+
+    class _Named(ratewire.Law):
+        name = "xcp"
+
+        def start(self, flow: Flow) -> None:
+            self.window = 1e4
+
+    with pytest.raises(ratewire.RunError, match="another law has this name"):
+        ratewire.run(LOSSY, laws=_Named)
+
+
+def test_laws_are_checked() -> None:
+    checks = {check.name: check for check in ratewire.check_law(NewRenoByRound, events=20_000)}
+    assert all(checks[name].passed for name in ("wild", "headers", "options", "run"))
+    assert checks["deterministic"].passed
+    assert checks["equal-shares"].passed is None
+    broken = {check.name: check for check in ratewire.check_law(Broken, events=20_000)}
+    assert broken["wild"].passed is False
+    assert "what is missing" in broken["run"].told
+    with pytest.raises(ratewire.SettingError, match="no law is called"):
+        ratewire.check_law("xpc")
+
+
+def test_objects_of_a_law_do_not_stay() -> None:
+    made: list[weakref.ref[ratewire.Law]] = []
+
+    class Noted(NewReno):
+        name = "noted"
+
+        def start(self, flow: Flow) -> None:
+            super().start(flow)
+            made.append(weakref.ref(self))
+
+        def on_loss(self, congestion: Congestion) -> None:
+            super().on_loss(congestion)
+
+    ratewire.run(LOSSY, laws=Noted, set={"duration": "1 s"})
+    gc.collect()
+    assert len(made) == 2
+    assert all(one() is None for one in made)
