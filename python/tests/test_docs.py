@@ -15,7 +15,9 @@ mpl.use("agg")
 
 @pytest.mark.filterwarnings("ignore::ratewire.ScenarioWarning")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
-@pytest.mark.parametrize("page", ["python/README.md", "docs/how-to/use-python.md"])
+@pytest.mark.parametrize(
+    "page", ["python/README.md", "docs/how-to/use-python.md", "docs/how-to/write-a-law.md"]
+)
 def test_programs_of_a_page_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

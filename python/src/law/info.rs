@@ -26,8 +26,8 @@ pub struct What {
     pub returned: bool,
 }
 
-/// A class of Python as a law. It is made once a class, with the class, and never freed: the names of
-/// laws stay for the whole process.
+/// A class of Python as a law. It is made once a class, with the class, and never freed: the names
+/// of laws stay for the whole process.
 #[pyclass(frozen, module = "ratewire._ratewire")]
 #[derive(Debug)]
 pub struct LawInfo {
