@@ -1,7 +1,7 @@
 """The native module. Its documentation is that of the classes in Python around it."""
 
 import builtins
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from ratewire._errors import Diagnostic
 from ratewire._law import Law, _What
@@ -10,6 +10,7 @@ __version__: str
 
 _Progress = Callable[[float], None] | None
 _Pairs = list[tuple[str, str]]
+_Task = tuple[int, _Pairs, str, int]
 
 class Table:
     """A table in Arrow's columns, which dataframes and databases take without a copy."""
@@ -238,6 +239,8 @@ def sweep(
     seeds: list[int] | None,
     folder: str | None,
     progress: _Progress,
+    elsewhere: Callable[[list[_Task]], Iterable[tuple[int, str]]] | None,
 ) -> Sweep: ...
+def run_task(scenario: Scenario, task: _Task) -> tuple[int, str]: ...
 def reproduce(papers: str, names: list[str], progress: _Progress) -> Reproduction: ...
 def list_papers(papers: str) -> list[tuple[str, str, list[str]]]: ...

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ratewire import _ratewire, _toml
+from ratewire._executor import on
 from ratewire._law import Law, LawLike, parted
 from ratewire._progress import progress as shown
 from ratewire._results import Comparison, Path, Reproduction, Results, SweepResults
-from ratewire._scenario import ScenarioLike, Values, scenario_of
+from ratewire._scenario import Scenario, ScenarioLike, Values, scenario_of
 
 #: Laws by their names, or classes of one's own: one or several.
 Laws: TypeAlias = LawLike | Iterable[LawLike]
@@ -107,6 +108,7 @@ def sweep(
     seeds: int | Iterable[int] | None = None,
     set: Values | None = None,
     folder: Path | None = None,
+    executor: Any = None,
     progress: bool | None = None,
 ) -> SweepResults:
     """Runs each law and seed at every combination of values.
@@ -115,6 +117,11 @@ def sweep(
     ``{"bottleneck.rate": "10M..10G:log7", "bottleneck.queue": ["0.5 bdp", "2 bdp"]}``. In a
     ``folder`` finished runs are kept, and a sweep that was stopped goes on.
 
+    Runs take all cores of this machine. With an ``executor`` they go elsewhere: to any
+    :class:`concurrent.futures.Executor`, a client of Dask, or Ray (``executor=ray``, the module).
+    Workers need this package and the files that the scenario names; results are the same bytes. A
+    law that is a class must be one that workers can import.
+
     Raises as :func:`run`; :class:`RunError` if a run fails.
     """
     names, classes = _laws(laws)
@@ -122,7 +129,9 @@ def sweep(
     axes = [(key, _values(values)) for key, values in over.items()]
     path = None if folder is None else os.fspath(folder)
     with shown(None, progress) as reach:
-        return SweepResults(_ratewire.sweep(native, axes, names, _seeds(seeds), path, reach))
+        elsewhere = None if executor is None else on(executor, _portable(scenario, set, classes))
+        own = (names, _seeds(seeds))
+        return SweepResults(_ratewire.sweep(native, axes, *own, path, reach, elsewhere))
 
 
 def reproduce(
@@ -145,6 +154,11 @@ def reproduce(
 def papers(folder: Path = "papers") -> dict[str, list[str]]:
     """Papers in a folder, each with the names of its figures."""
     return {name: figures for name, _, figures in _ratewire.list_papers(os.fspath(folder))}
+
+
+def _portable(scenario: ScenarioLike, values: Values | None, laws: Iterable[type[Law]]) -> Scenario:
+    """The scenario as an object that other processes can take."""
+    return Scenario._of(None, scenario_of(scenario, values, laws), None, laws)
 
 
 def _texts(given: str | Iterable[str]) -> list[str]:

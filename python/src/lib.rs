@@ -49,7 +49,7 @@ mod _ratewire {
     #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]
-    use super::sweep::{Sweep, sweep};
+    use super::sweep::{Sweep, run_task, sweep};
     #[pymodule_export]
     use super::table::Table;
 

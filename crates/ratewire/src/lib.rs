@@ -108,7 +108,9 @@ pub use ratewire_report::World;
 pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
 pub use results::{Failed, OfLaw, Results, Run, Samples, SavedResults};
 pub use simulation::Simulation;
-pub use sweep::{PlannedSweep, ReadySweep, Sweep, SweepResults, expand_values, read_sweep};
+pub use sweep::{
+    PlannedSweep, ReadySweep, Sweep, SweepResults, SweepTask, TaskDone, expand_values, read_sweep,
+};
 
 pub use arrow_array;
 pub use ratewire_laws as laws;

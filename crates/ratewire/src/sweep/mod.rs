@@ -17,7 +17,7 @@ use crate::provenance::{self, ExperimentRecord, FileDigest};
 use crate::{Error, Experiment};
 
 pub use read::read_sweep;
-pub use run::{ReadySweep, SweepResults};
+pub use run::{ReadySweep, SweepResults, SweepTask, TaskDone};
 pub use values::expand_values;
 
 /// Most runs of a sweep.

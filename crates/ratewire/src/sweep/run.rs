@@ -9,15 +9,15 @@ use ratewire_report::parquet::{sweep_rows, write_sweep};
 use ratewire_report::{MeasuredRun, Summary, World, html, table};
 use ratewire_units::{Duration, Time};
 use rayon::prelude::*;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::store::{Store, write_table};
 use super::{Place, PlannedSweep};
 use crate::folder::{OutputFolder, SWEEP, write_page};
 use crate::listen::{Interrupted, Listener};
-use crate::provenance::ExperimentRecord;
+use crate::provenance::{ExperimentRecord, Provenance};
 use crate::results::Failed;
-use crate::{Error, Figures, Job};
+use crate::{Error, Experiment, Figures, Job, Run};
 
 /// Name of a sweep's table.
 const TABLE: &str = "sweep.parquet";
@@ -46,6 +46,52 @@ struct Done {
     summary: Summary,
     /// Why its figures are not kept for another time, if so.
     lost: Option<Error>,
+}
+
+/// A run of a sweep, for a worker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SweepTask {
+    /// Number of the run in its sweep.
+    pub number: usize,
+    /// Values of the swept keys.
+    pub values: Vec<(String, String)>,
+    /// Law of the run.
+    pub law: String,
+    /// Seed of the run.
+    pub seed: u64,
+}
+
+/// Figures of a run that a worker has carried out.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct TaskDone {
+    digest: String,
+    summary: Summary,
+}
+
+impl SweepTask {
+    /// Carries out the run on this thread. `experiment` is the one that is swept, with the laws that
+    /// its scenario may name.
+    ///
+    /// # Errors
+    /// An error if the run fails, or the listener ends it.
+    pub fn run(&self, experiment: &Experiment, listener: &dyn Listener) -> Result<TaskDone, Error> {
+        let scenario = experiment.scenario().with_overrides(&self.values);
+        let scenario = scenario.map_err(Error::Scenario)?;
+        let digest = Provenance::of(&scenario, &self.law, self.seed, World::Simulate).digest;
+        let plan = scenario.plan(Some(&self.law), Some(self.seed)).map_err(Error::Scenario)?;
+        let run = Job::new(&scenario, plan, World::Simulate).carry_out(0, listener, None)?;
+        Ok(TaskDone { digest, summary: whole(run)? })
+    }
+}
+
+/// The figures of a run, if it was not interrupted: a part of a run cannot stand beside whole runs.
+fn whole(run: Run) -> Result<Summary, Error> {
+    let summary = run.into_report().summary;
+    if summary.planned_duration_s.is_some() {
+        let at = Time::ZERO + Duration::from_secs_f64(summary.duration_s);
+        return Err(Error::Stopped { at, source: Box::new(Interrupted) });
+    }
+    Ok(summary)
 }
 
 /// Figures of a sweep's runs.
@@ -98,6 +144,54 @@ impl ReadySweep<'_> {
     pub fn anew(self) -> Self {
         let pending = (0..self.known.len()).collect();
         ReadySweep { known: vec![None; self.known.len()], pending, ..self }
+    }
+
+    /// The runs that are still to be carried out, for workers elsewhere.
+    pub fn tasks(&self) -> Vec<SweepTask> {
+        let (laws, ..) = self.planned.sweep.experiment.chosen();
+        let task = |index: &usize| {
+            let place = &self.planned.runs[*index];
+            let at = self.planned.points[place.point].at.iter();
+            let axes = self.planned.sweep.axes.iter().zip(at);
+            SweepTask {
+                number: *index,
+                values: axes.map(|((key, all), at)| (key.clone(), all[*at].clone())).collect(),
+                law: laws[place.law].clone(),
+                seed: place.seed,
+            }
+        };
+        self.pending.iter().map(task).collect()
+    }
+
+    /// Takes the figures of a run that was carried out elsewhere, and keeps them as those of a run
+    /// of its own.
+    ///
+    /// # Errors
+    /// [`Error::Setting`] if they are of another run, which may be one of another version of
+    /// Ratewire or of other files; [`Error::Write`] if they cannot be kept.
+    pub fn take(&mut self, number: usize, done: TaskDone) -> Result<(), Error> {
+        let refuse = |reason: String| {
+            let setting = self.planned.runs.get(number).map(|_| self.planned.name(number));
+            let setting = setting.unwrap_or_else(|| format!("run {number}"));
+            Err(Error::Setting { setting, reason })
+        };
+        let digest = match self.planned.runs.get(number) {
+            Some(place) => &place.digest,
+            None => return refuse("there is no such run".to_string()),
+        };
+        if done.digest != *digest || done.summary.version != env!("CARGO_PKG_VERSION") {
+            return refuse(
+                "a worker has run another experiment\n  help: workers need this version of \
+                 Ratewire, and the files that the scenario names"
+                    .to_string(),
+            );
+        }
+        if let Some(output) = &self.output {
+            output.store.put(digest, &done.summary)?;
+        }
+        self.known[number] = Some(done.summary);
+        self.pending.retain(|index| *index != number);
+        Ok(())
     }
 
     /// World and duration of each run that is still to be carried out.
@@ -161,13 +255,7 @@ impl ReadySweep<'_> {
         let (laws, ..) = self.planned.sweep.experiment.chosen();
         let plan = scenario.plan(Some(&laws[place.law]), Some(place.seed));
         let job = Job::new(scenario, plan.map_err(Error::Scenario)?, World::Simulate);
-        let run = job.carry_out(number, listener, None)?;
-        let summary = run.into_report().summary;
-        if summary.planned_duration_s.is_some() {
-            // A part of a run cannot stand beside whole runs.
-            let at = Time::ZERO + Duration::from_secs_f64(summary.duration_s);
-            return Err(Error::Stopped { at, source: Box::new(Interrupted) });
-        }
+        let summary = whole(job.carry_out(number, listener, None)?)?;
         let put = |output: &Output| output.store.put(&place.digest, &summary).err();
         let lost = self.output.as_ref().and_then(put);
         Ok(Done { summary, lost })

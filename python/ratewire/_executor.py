@@ -1,0 +1,73 @@
+"""Sweeps on engines that run on many cores and machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, as_completed
+from typing import Any
+
+from ratewire import _ratewire
+from ratewire._scenario import Scenario
+
+#: Runs that an engine gets at a time: fewer calls where runs are short, and no worker without work.
+_MOST_IN_A_CALL = 50
+_CALLS = 200
+
+_Task = tuple[int, list[tuple[str, str]], str, int]
+_Done = tuple[int, str]
+
+
+def run_tasks(scenario: Scenario, tasks: list[_Task]) -> list[_Done]:
+    """Carries out runs of a sweep, one after the other: what a worker is called with."""
+    native = scenario._checked()
+    return [_ratewire.run_task(native, task) for task in tasks]
+
+
+def on(executor: Any, scenario: Scenario) -> Callable[[list[_Task]], Iterator[_Done]]:
+    """Carries out runs on an engine, and gives the figures of each as it is done.
+
+    ``executor`` is a :class:`concurrent.futures.Executor`, a Dask client, or the module ``ray``.
+    """
+    engine = _engine(executor)
+
+    def carry_out(tasks: list[_Task]) -> Iterator[_Done]:
+        size = min(max(len(tasks) // _CALLS, 1), _MOST_IN_A_CALL)
+        parts = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+        futures = [engine.submit(run_tasks, scenario, part) for part in parts]
+        try:
+            for future in as_completed(futures):
+                yield from future.result()
+        finally:
+            for future in futures:
+                future.cancel()
+
+    return carry_out
+
+
+def _engine(executor: Any) -> Executor:
+    if isinstance(executor, Executor):
+        return executor
+    if hasattr(executor, "get_executor"):
+        engine: Executor = executor.get_executor()
+        return engine
+    if hasattr(executor, "remote") and hasattr(executor, "init"):
+        return RayExecutor(executor)
+    what = type(executor).__name__
+    raise TypeError(
+        f"a sweep cannot run on a {what}: allowed are an Executor of concurrent.futures, a client "
+        "of Dask, and the module ray"
+    )
+
+
+class RayExecutor(Executor):
+    """Ray's tasks as an executor. A task whose worker dies is begun again elsewhere."""
+
+    def __init__(self, ray: Any) -> None:
+        if not ray.is_initialized():
+            ray.init()
+        self._ray = ray
+
+    def submit(self, call: Callable[..., Any], /, *args: Any, **named: Any) -> Future[Any]:
+        """Begins a task."""
+        future: Future[Any] = self._ray.remote(call).remote(*args, **named).future()
+        return future
