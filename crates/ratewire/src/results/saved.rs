@@ -159,10 +159,11 @@ impl SavedResults {
     }
 
     fn of_stored(place: &Path, files: Vec<(String, Stored)>) -> Result<SavedResults, Error> {
-        let wrong = |name: &str, why: &str| Error::Read {
-            path: place.join(name),
+        let unreadable = |path: PathBuf, why: &str| Error::Read {
+            path,
             source: io::Error::other(why.to_string()),
         };
+        let wrong = |name: &str, why: &str| unreadable(place.join(name), why);
         let text = |name: &str| {
             let stored = files.iter().find(|(path, _)| path == name);
             let none = || wrong(name, "no results of `ratewire run` are there");
@@ -192,7 +193,7 @@ impl SavedResults {
             let at = found.iter().position(|(other, _)| other.key() == run.key());
             let none =
                 || format!("there is no folder of the run of {}, seed {}", run.law, run.seed);
-            let at = at.ok_or_else(|| wrong("", &none()))?;
+            let at = at.ok_or_else(|| unreadable(place.to_path_buf(), &none()))?;
             runs.push(found.swap_remove(at).1);
         }
         Ok(SavedResults { place: place.to_path_buf(), json, page, runs, is_partial })
