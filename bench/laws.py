@@ -49,6 +49,7 @@ def packets_a_second(binary: pathlib.Path, folder: pathlib.Path, law: str) -> fl
         [binary, "run", folder / "scenario.toml", "--law", law, "--quiet", "--out", out],
         check=True,
         stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     took = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     run = json.loads((out / "summary.json").read_text())["runs"][0]

@@ -38,9 +38,11 @@ pub(crate) struct PluginHeader(pub(crate) HeaderBytes);
 impl PackedHeader for PluginHeader {
     const LEN: usize = size_of::<HeaderBytes>();
 
+    #[inline]
     fn pack(&self, bytes: &mut [u8]) {
         bytes.copy_from_slice(&self.0);
     }
+    #[inline]
     fn unpack(bytes: &[u8]) -> Result<PluginHeader, HeaderError> {
         HeaderBytes::unpack(bytes).map(PluginHeader)
     }

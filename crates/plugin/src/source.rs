@@ -17,6 +17,10 @@ use crate::shared::{self, PluginHeader, Shared};
 pub(crate) struct PluginSource {
     part: Part,
     mss: Bytes,
+    /// What the law sends by, as it was after the last call: the transport asks many times between
+    /// two calls.
+    window: Bytes,
+    pace: Option<Throughput>,
     fault: Fault,
 }
 
@@ -28,7 +32,31 @@ impl PluginSource {
                 create(law.state, &shared::flow(flow))
             });
         let part = Part::new(law, state, law.table.source.destroy, "source");
-        PluginSource { part, mss: flow.mss, fault: Fault::default() }
+        let (window, pace, fault) = (flow.mss, None, Fault::default());
+        let mut source = PluginSource { part, mss: flow.mss, window, pace, fault };
+        source.read();
+        source
+    }
+
+    /// Reads what the law sends by.
+    #[inline]
+    fn read(&mut self) {
+        // SAFETY: function and state are of one table.
+        let window = self.part.call(self.table().window, |window, state| unsafe { window(state) });
+        self.window = match window {
+            Some(window) if window >= 0.0 => Bytes::new((window + 0.5) as u64).max(self.mss),
+            Some(window) => {
+                let wrong = format!("`source.window` gave {window} bytes: allowed is 0 or more");
+                self.fault.note(wrong);
+                self.mss
+            }
+            None => self.mss,
+        };
+        let mut rate = f64::NAN;
+        // SAFETY: function and state are of one table.
+        let paces =
+            self.part.call(self.table().pace, |pace, state| unsafe { pace(state, &mut rate) });
+        self.pace = (paces == Some(true)).then(|| Throughput::new(self.fault.rate(rate)));
     }
 
     #[inline]
@@ -56,6 +84,9 @@ impl Source for PluginSource {
             // SAFETY: function and state are of one table; there is room for the longest header.
             unsafe { on_send(state, &told, header.0.as_mut_ptr()) }
         });
+        if wrote.is_some() {
+            self.read();
+        }
         (wrote == Some(true) && self.part.law.table.header_length > 0).then_some(header)
     }
 
@@ -80,6 +111,7 @@ impl Source for PluginSource {
             // SAFETY: function and state are of one table; the header has the longest length.
             unsafe { on_ack(state, &told, shared::bytes(header)) }
         });
+        self.read();
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
@@ -96,12 +128,14 @@ impl Source for PluginSource {
         };
         // SAFETY: function and state are of one table.
         self.part.call(handle, |handle, state| unsafe { handle(state, &told) });
+        self.read();
     }
 
     fn on_recovered(&mut self, now: Time) {
         // SAFETY: function and state are of one table.
         self.part
             .call(self.table().on_recovered, |handle, state| unsafe { handle(state, now.secs()) });
+        self.read();
     }
 
     fn next_timer(&self) -> Time {
@@ -113,30 +147,17 @@ impl Source for PluginSource {
     fn on_timer(&mut self, now: Time) {
         // SAFETY: function and state are of one table.
         self.part.call(self.table().on_timer, |handle, state| unsafe { handle(state, now.secs()) });
+        self.read();
     }
 
     #[inline]
     fn window(&self) -> Bytes {
-        // SAFETY: function and state are of one table.
-        let window = self.part.call(self.table().window, |window, state| unsafe { window(state) });
-        match window {
-            Some(window) if window >= 0.0 => Bytes::new((window + 0.5) as u64).max(self.mss),
-            Some(window) => {
-                self.fault
-                    .note(format!("`source.window` gave {window} bytes: allowed is 0 or more"));
-                self.mss
-            }
-            None => self.mss,
-        }
+        self.window
     }
 
     #[inline]
     fn pacing(&self) -> Option<Throughput> {
-        let mut rate = f64::NAN;
-        // SAFETY: function and state are of one table.
-        let paces =
-            self.part.call(self.table().pace, |pace, state| unsafe { pace(state, &mut rate) });
-        (paces == Some(true)).then(|| Throughput::new(self.fault.rate(rate)))
+        self.pace
     }
 
     fn reason(&self) -> Reason {

@@ -69,8 +69,8 @@ pub struct TaskDone {
 }
 
 impl SweepTask {
-    /// Carries out the run on this thread. `experiment` is the one that is swept, with the laws that
-    /// its scenario may name.
+    /// Carries out the run on this thread. `experiment` is the one that is swept, with the laws
+    /// that its scenario may name.
     ///
     /// # Errors
     /// An error if the run fails, or the listener ends it.
