@@ -31,6 +31,7 @@ from ratewire._results import (
 )
 from ratewire._run import compare, papers, reproduce, run, sweep, why
 from ratewire._scenario import Scenario
+from ratewire._simulation import Figure, FlowState, LinkState, Simulation, Why
 from ratewire._summary import Expectation, RunSummary, Summary
 
 __all__ = [
@@ -39,9 +40,12 @@ __all__ = [
     "Diagnostic",
     "Error",
     "Expectation",
+    "Figure",
     "FigureInfo",
     "FileError",
+    "FlowState",
     "IncompleteError",
+    "LinkState",
     "Reproduction",
     "Results",
     "RunError",
@@ -50,9 +54,11 @@ __all__ = [
     "ScenarioError",
     "ScenarioWarning",
     "SettingError",
+    "Simulation",
     "Summary",
     "SweepResults",
     "Table",
+    "Why",
     "__version__",
     "compare",
     "papers",

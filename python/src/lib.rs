@@ -5,6 +5,7 @@
 //! | `scenario` | a scenario that was read and checked |
 //! | `experiment` | runs of a scenario, and the question why a flow sends as it does |
 //! | `results` | results in memory or in a folder |
+//! | `simulation` | a run in steps |
 //! | `compare`, `sweep`, `papers` | the other ways to run many scenarios |
 //! | `table` | samples as Arrow streams |
 //! | `figures` | figures to draw |
@@ -21,6 +22,7 @@ mod figures;
 mod papers;
 mod results;
 mod scenario;
+mod simulation;
 mod sweep;
 mod table;
 mod work;
@@ -42,6 +44,8 @@ mod _ratewire {
     use super::results::Results;
     #[pymodule_export]
     use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::simulation::{Simulation, seconds};
     #[pymodule_export]
     use super::sweep::{Sweep, sweep};
     #[pymodule_export]
