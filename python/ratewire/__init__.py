@@ -41,6 +41,7 @@ from ratewire._results import (
 )
 from ratewire._run import compare, papers, reproduce, run, sweep, why
 from ratewire._scenario import Scenario
+from ratewire._simulation import Figure, FlowState, LinkState, Simulation, Why
 from ratewire._summary import Expectation, RunSummary, Summary
 
 __all__ = [
@@ -51,14 +52,17 @@ __all__ = [
     "Diagnostic",
     "Error",
     "Expectation",
+    "Figure",
     "FigureInfo",
     "FileError",
     "Flow",
+    "FlowState",
     "IncompleteError",
     "Interval",
     "Law",
     "LawCheck",
     "Link",
+    "LinkState",
     "Port",
     "Reproduction",
     "Results",
@@ -69,9 +73,11 @@ __all__ = [
     "ScenarioWarning",
     "Sending",
     "SettingError",
+    "Simulation",
     "Summary",
     "SweepResults",
     "Table",
+    "Why",
     "__version__",
     "check_law",
     "compare",

@@ -5,6 +5,7 @@
 //! | `scenario` | a scenario that was read and checked |
 //! | `experiment` | runs of a scenario, and the question why a flow sends as it does |
 //! | `results` | results in memory or in a folder |
+//! | `simulation` | a run in steps |
 //! | `compare`, `sweep`, `papers` | the other ways to run many scenarios |
 //! | `table` | samples as Arrow streams |
 //! | `law` | laws that are classes in Python |
@@ -25,6 +26,7 @@ mod papers;
 mod raised;
 mod results;
 mod scenario;
+mod simulation;
 mod sweep;
 mod table;
 mod work;
@@ -48,6 +50,8 @@ mod _ratewire {
     use super::results::Results;
     #[pymodule_export]
     use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::simulation::{Simulation, seconds};
     #[pymodule_export]
     use super::sweep::{Sweep, run_task, sweep};
     #[pymodule_export]

@@ -1,17 +1,18 @@
 //! Work without Python's lock: on threads of its own, which Ctrl-C ends.
 
-// The calling thread has to look for signals while others work.
-#![allow(clippy::disallowed_methods)]
+// The calling thread has to look for signals while others work, or between parts of its own work.
+#![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
 use std::ops::ControlFlow;
 use std::panic::resume_unwind;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
+use ratewire::units::Duration as Simulated;
 use ratewire::{Cancel, Listener, Progress, Running, StopReason, Warning};
 
 use crate::errors::warn;
@@ -118,4 +119,26 @@ pub fn work<T: Send>(
 /// As [`work`] for work that does not run scenarios.
 pub fn quietly<T: Send>(py: Python<'_>, quiet: impl FnOnce() -> T + Send) -> PyResult<T> {
     work(py, None, |_| quiet())
+}
+
+/// Simulates from `now` to `until` in slices, and looks for signals between them.
+///
+/// `reach` runs up to a time. How long a slice takes decides how much the next one simulates.
+pub fn in_slices(
+    py: Python<'_>,
+    now: Simulated,
+    until: Simulated,
+    mut reach: impl FnMut(Simulated) -> PyResult<()>,
+) -> PyResult<()> {
+    let mut at = now;
+    let mut slice = Simulated::from_millis(1);
+    while at < until {
+        at = (at + slice).min(until);
+        let began = Instant::now();
+        reach(at)?;
+        py.check_signals()?;
+        let took = began.elapsed();
+        slice = slice.scale(if took < TICK / 2 { 2.0 } else { 0.5 }).max(Simulated::from_nanos(1));
+    }
+    Ok(())
 }

@@ -207,7 +207,7 @@ impl<'a> Job<'a> {
     }
 
     /// What makes the run, as the files in its folder say it.
-    fn origin(&self, made: &Provenance) -> OriginFiles {
+    pub(crate) fn origin(&self, made: &Provenance) -> OriginFiles {
         OriginFiles {
             folder: self.folder_name.clone(),
             run: made.run_file(&self.scenario.file, self.command),

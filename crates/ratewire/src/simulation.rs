@@ -21,14 +21,15 @@ use crate::error::find;
 use crate::job::Job;
 use crate::listen::Running;
 use crate::observe::{Labels, Observer, describe, report};
+use crate::provenance::OriginFiles;
 use crate::{Error, Experiment, Results, Run};
 
 /// A simulated run in steps: between two of them its flows and links can be seen, and its links can
 /// be changed.
 ///
-/// Without changes the results are those of [`Experiment::run`], byte for byte. With arriving
-/// traffic, or some hundred links or flows, the number of events is another, and so may be the
-/// order of events at one instant.
+/// Without changes the results are those of [`Experiment::run`], byte for byte, except for the
+/// number of events. With arriving traffic, or some hundred links or flows, the order of events at
+/// one instant may be another.
 ///
 /// ```
 /// use ratewire::units::{Duration, Rate};
@@ -49,6 +50,7 @@ pub struct Simulation {
     observed: Arc<Mutex<Observed>>,
     evaluator: Arc<Mutex<Evaluator>>,
     experiment: Experiment,
+    origin: OriginFiles,
 }
 
 /// What an observer borrows.
@@ -86,7 +88,8 @@ impl Simulation {
         };
         let job = Job { folder: None, keeps_samples: true, ..job.clone() };
         let setup = job.plan().setup.clone();
-        let labels = job.labels(Some(&job.provenance()));
+        let made = job.provenance();
+        let (labels, origin) = (job.labels(Some(&made)), job.origin(&made));
         let info = describe(World::Simulate, &setup, &labels);
         let files = job.files(&info)?;
         let evaluator = Arc::new(Mutex::new(job.scenario().evaluator(job.plan())));
@@ -98,7 +101,7 @@ impl Simulation {
         });
         let observed = Arc::new(Mutex::new(observed));
         let steps = Steps::new(setup, Box::new(Through(observed.clone())))?;
-        Ok(Simulation { steps, observed, evaluator, experiment: experiment.clone() })
+        Ok(Simulation { steps, observed, evaluator, experiment: experiment.clone(), origin })
     }
 
     /// Time that the run has reached.
@@ -177,7 +180,7 @@ impl Simulation {
         Ok(LinkId(link as u32))
     }
 
-    /// Runs to the end.
+    /// Runs to the end. Changes between steps are no part of what results say of their origin.
     ///
     /// # Errors
     /// As [`Experiment::run`].
@@ -190,7 +193,8 @@ impl Simulation {
         let (run, held) = report(setup, info.clone(), &outcome, seen);
         let verdicts = locked(&self.evaluator).finish(&outcome);
         let mut results = Results::none_of(&self.experiment);
-        results.runs.push(Run::new(run, verdicts, None, None, held));
+        let run = Run::new(run, verdicts, None, None, held).with_origin(Some(self.origin));
+        results.runs.push(run);
         Ok(results)
     }
 }

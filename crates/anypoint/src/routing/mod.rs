@@ -66,7 +66,7 @@ impl Member {
 }
 
 /// Chooses members for frames.
-pub trait Routing: fmt::Debug {
+pub trait Routing: fmt::Debug + Send {
     /// The member that a frame goes to, among those that are up; `None` if there is none.
     fn route(&mut self, frame: &Frame<'_>, members: &[Member]) -> Option<usize>;
     /// Whether the module reads frames. A frame that was lost on its way to the switch then gets

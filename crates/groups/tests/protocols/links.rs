@@ -1,7 +1,6 @@
 //! Whatever other daemons send, a daemon does not panic.
 
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::BytesMut;
@@ -40,14 +39,14 @@ fn change(origin: u8, to: u8, body: ChangeBody<String, Body>) -> Option<Message>
     let first = fuzzing::first_view();
     let id = ViewId { number: first.number + 1, ..first };
     let (origin, to) = (OverlayNodeId(origin), [OverlayNodeId(to)].into_iter().collect());
-    Some(LinkMessage::Change(Rc::new(ChangeMessage { id, origin, to, body })))
+    Some(LinkMessage::Change(Arc::new(ChangeMessage { id, origin, to, body })))
 }
 
 /// Daemon `b` claims to have lost `c`: `a` proposes a view of two.
 fn loss() -> Option<Message> {
     let (origin, links) = (OverlayNodeId(1), vec![(OverlayNodeId(0), 1)]);
     let state = LinkState { origin, incarnation: 1, version: 50, highest: 0, links };
-    Some(LinkMessage::LinkState(Rc::new(state)))
+    Some(LinkMessage::LinkState(Arc::new(state)))
 }
 
 /// Inputs that have made a daemon panic, and others that reach far.
@@ -64,14 +63,14 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
     let stamped = |stamp| {
         let body = ViewBody::Update(Update::Join("chat".to_string(), ClientId(7), "z".into()));
         let (origin, to) = (OverlayNodeId(1), NodeSet::first(3));
-        let message = Rc::new(ViewMessage { origin, to, stamp, body });
-        let enter = Some(LinkMessage::Enter(Rc::new(view)));
+        let message = Arc::new(ViewMessage { origin, to, stamp, body });
+        let enter = Some(LinkMessage::Enter(Arc::new(view)));
         input(0, &[enter, Some(LinkMessage::View(message)), loss(), None, loss()])
     };
     let highest = |highest| {
         let (origin, links) = (OverlayNodeId(1), vec![(OverlayNodeId(0), 1)]);
         let state = LinkState { origin, incarnation: 1, version: 50, highest, links };
-        input(0, &[Some(LinkMessage::LinkState(Rc::new(state)))])
+        input(0, &[Some(LinkMessage::LinkState(Arc::new(state)))])
     };
     vec![
         ("view_of_two", steps(1, 1)),
@@ -200,9 +199,9 @@ fn view_body() -> impl Strategy<Value = ViewBody<String, Body>> {
     ]
 }
 
-fn view_message() -> BoxedStrategy<Rc<ViewMessage<String, Body>>> {
+fn view_message() -> BoxedStrategy<Arc<ViewMessage<String, Body>>> {
     (node(), nodes(), number(), view_body())
-        .prop_map(|(origin, to, stamp, body)| Rc::new(ViewMessage { origin, to, stamp, body }))
+        .prop_map(|(origin, to, stamp, body)| Arc::new(ViewMessage { origin, to, stamp, body }))
         .boxed()
 }
 
@@ -228,34 +227,34 @@ fn message() -> BoxedStrategy<Message> {
     let state = (node(), number(), number(), number(), links).prop_map(
         |(origin, incarnation, version, highest, links)| {
             let state = LinkState { origin, incarnation, version, highest, links };
-            LinkMessage::LinkState(Rc::new(state))
+            LinkMessage::LinkState(Arc::new(state))
         },
     );
     let proposal = (view_id(), vec((node(), number(), number()), 0..4))
-        .prop_map(|(id, topology)| LinkMessage::Propose(Rc::new(Proposal { id, topology })));
+        .prop_map(|(id, topology)| LinkMessage::Propose(Arc::new(Proposal { id, topology })));
     let change = (view_id(), node(), nodes(), change_body()).prop_map(|(id, origin, to, body)| {
-        LinkMessage::Change(Rc::new(ChangeMessage { id, origin, to, body }))
+        LinkMessage::Change(Arc::new(ChangeMessage { id, origin, to, body }))
     });
     let level = || any::<u16>().prop_map(Level);
     let queues = vec((client(), label(), level()), 0..3);
     let prices =
         (node(), vec((0u8..4, level()), 0..3), queues).prop_map(|(origin, links, clients)| {
-            LinkMessage::Prices(Rc::new(Prices { origin, links, clients }))
+            LinkMessage::Prices(Arc::new(Prices { origin, links, clients }))
         });
     let below = || prop::option::of(number());
     let progress = (node(), number(), number(), below(), below()).prop_map(
         |(origin, clock, all, ordered, safe)| {
-            LinkMessage::Progress(Rc::new(Progress { origin, clock, all, ordered, safe }))
+            LinkMessage::Progress(Arc::new(Progress { origin, clock, all, ordered, safe }))
         },
     );
     prop_oneof![
         2 => state,
         1 => proposal,
         4 => change,
-        2 => view_id().prop_map(|view| LinkMessage::Enter(Rc::new(view))),
+        2 => view_id().prop_map(|view| LinkMessage::Enter(Arc::new(view))),
         4 => view_message().prop_map(LinkMessage::View),
         1 => progress,
-        1 => view_id().prop_map(|view| LinkMessage::EnterPrices(Rc::new(view))),
+        1 => view_id().prop_map(|view| LinkMessage::EnterPrices(Arc::new(view))),
         1 => prices
     ]
     .boxed()

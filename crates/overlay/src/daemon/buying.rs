@@ -1,8 +1,8 @@
 //! Purchases of a daemon for its clients.
 
 use std::cmp::Reverse;
-use std::rc::Rc;
 use std::slice::from_ref;
+use std::sync::Arc;
 
 use prefetch_index::prefetch_index;
 use rand_core::Rng;
@@ -57,10 +57,10 @@ pub struct Line {
 struct Aim<G> {
     /// [`Member::aims`] at that time.
     of: u64,
-    targets: Rc<[Target<G>]>,
+    targets: Arc<[Target<G>]>,
     to: NodeSet,
     /// The links that a message crosses.
-    way: Rc<[EdgeId]>,
+    way: Arc<[EdgeId]>,
 }
 
 /// What became of an offer.
@@ -336,14 +336,14 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
         let aims = self.member.aims();
         let is_known =
-            |aim: &Aim<G>| aim.of == aims && Rc::ptr_eq(&aim.targets, &offer.message.targets);
+            |aim: &Aim<G>| aim.of == aims && Arc::ptr_eq(&aim.targets, &offer.message.targets);
         let aim = match &purse.aim {
             Some(aim) if is_known(aim) => aim,
             _ => {
                 let to = self.member.destinations(&offer.message.targets);
                 let member = &self.member;
                 let way = self.ways.entry(to).or_insert_with(|| member.crossed(&to).into());
-                let (targets, way) = (Rc::clone(&offer.message.targets), Rc::clone(way));
+                let (targets, way) = (Arc::clone(&offer.message.targets), Arc::clone(way));
                 purse.aim.insert(Aim { of: aims, targets, to, way })
             }
         };

@@ -29,7 +29,6 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use buying::Purse;
@@ -116,7 +115,7 @@ pub struct Daemon<G, P> {
     /// Bytes sent since this daemon last asked others whether they have its messages.
     unasked: Bytes,
     /// By destinations: the links that messages cross in this view.
-    ways: BTreeMap<NodeSet, Rc<[EdgeId]>>,
+    ways: BTreeMap<NodeSet, Arc<[EdgeId]>>,
     next_update: Time,
     next_look: Time,
     /// When to tell others which messages this daemon has, though none waits for that.

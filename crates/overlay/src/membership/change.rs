@@ -1,7 +1,7 @@
 //! The change of daemons from their views to a new one.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::message::{
     ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Proposal,
@@ -18,15 +18,15 @@ type Lists<G> = Vec<(G, Vec<(ClientId, Label)>)>;
 /// A change to a proposed view, as one of its members knows it.
 #[derive(Clone, Debug)]
 pub(super) struct Round<G, P> {
-    proposal: Rc<Proposal>,
-    paths: Rc<Paths>,
+    proposal: Arc<Proposal>,
+    paths: Arc<Paths>,
     reports: BTreeMap<OverlayNodeId, Report>,
     /// Members that have sent all that others lack.
     sent: NodeSet,
     /// Members with all messages, and the groups of their clients.
     ready: BTreeMap<OverlayNodeId, Lists<G>>,
     /// Messages in the round, until all reports have come.
-    missing: Vec<Rc<ViewMessage<G, P>>>,
+    missing: Vec<Arc<ViewMessage<G, P>>>,
     /// After the messages that all members of the old view agree on: the groups as last shown, and
     /// those whose members were told of a change.
     transition: Option<(Table<G>, BTreeSet<G>)>,
@@ -69,9 +69,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// Tells all others of this daemon's links.
     pub(super) fn links_changed(&mut self) {
         self.version += 1;
-        let state = Rc::new(self.link_state());
+        let state = Arc::new(self.link_state());
         self.reach.learn(&state);
-        self.flood(None, || LinkMessage::LinkState(Rc::clone(&state)));
+        self.flood(None, || LinkMessage::LinkState(Arc::clone(&state)));
         self.consider();
     }
 
@@ -83,14 +83,14 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         }
     }
 
-    pub(super) fn hear_links(&mut self, peer: OverlayNodeId, state: &Rc<LinkState>) {
+    pub(super) fn hear_links(&mut self, peer: OverlayNodeId, state: &Arc<LinkState>) {
         if state.origin != self.me && self.reach.learn(state) {
-            self.flood(Some(peer), || LinkMessage::LinkState(Rc::clone(state)));
+            self.flood(Some(peer), || LinkMessage::LinkState(Arc::clone(state)));
             self.consider();
         }
     }
 
-    pub(super) fn hear_proposal(&mut self, peer: OverlayNodeId, proposal: &Rc<Proposal>) {
+    pub(super) fn hear_proposal(&mut self, peer: OverlayNodeId, proposal: &Arc<Proposal>) {
         match &self.latest {
             Some(latest) if latest.id == proposal.id => return,
             Some(latest) if latest.id > proposal.id => {
@@ -103,9 +103,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             }
             _ => {}
         }
-        self.latest = Some(Rc::clone(proposal));
+        self.latest = Some(Arc::clone(proposal));
         self.highest = self.highest.max(proposal.id.number);
-        self.flood(Some(peer), || LinkMessage::Propose(Rc::clone(proposal)));
+        self.flood(Some(peer), || LinkMessage::Propose(Arc::clone(proposal)));
         self.consider();
     }
 
@@ -130,9 +130,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             self.highest = self.highest.max(self.reach.highest(&members)) + 1;
             let (number, coordinator, incarnation) = (self.highest, self.me, self.incarnation);
             let id = ViewId { number, coordinator, incarnation };
-            let proposal = Rc::new(Proposal { id, topology });
-            self.latest = Some(Rc::clone(&proposal));
-            self.flood(None, || LinkMessage::Propose(Rc::clone(&proposal)));
+            let proposal = Arc::new(Proposal { id, topology });
+            self.latest = Some(Arc::clone(&proposal));
+            self.flood(None, || LinkMessage::Propose(Arc::clone(&proposal)));
             self.accept(proposal, members);
         } else if let Some(latest) = self.latest.clone()
             && latest.topology == topology
@@ -142,7 +142,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     /// Stops the messages of the view, and reports what has come of them.
-    fn accept(&mut self, proposal: Rc<Proposal>, members: NodeSet) {
+    fn accept(&mut self, proposal: Arc<Proposal>, members: NodeSet) {
         let reach = &self.reach;
         let trees = Trees::among(self.nodes, &self.edges, &members, |edge| {
             reach.connects(edge.from, edge.to)
@@ -154,13 +154,13 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let paths = Paths {
             topology: proposal.topology.clone(),
             members,
-            trees: Rc::new(trees),
+            trees: Arc::new(trees),
             connections: connections.collect(),
         };
         self.early.clear();
         self.round = Some(Round {
             proposal,
-            paths: Rc::new(paths),
+            paths: Arc::new(paths),
             reports: BTreeMap::new(),
             sent: NodeSet::EMPTY,
             ready: BTreeMap::new(),
@@ -173,23 +173,23 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
 
     fn send_change(&mut self, to: NodeSet, body: ChangeBody<G, P>) {
         let Some(round) = &self.round else { return };
-        let message = Rc::new(ChangeMessage { id: round.id(), origin: self.me, to, body });
+        let message = Arc::new(ChangeMessage { id: round.id(), origin: self.me, to, body });
         self.hear_change(&message);
     }
 
     /// Passes a message of the round on, and takes it in.
-    pub(super) fn hear_change(&mut self, message: &Rc<ChangeMessage<G, P>>) {
+    pub(super) fn hear_change(&mut self, message: &Arc<ChangeMessage<G, P>>) {
         let Some(round) = self.round.as_mut().filter(|round| round.id() == message.id) else {
             return;
         };
-        let paths = Rc::clone(&round.paths);
+        let paths = Arc::clone(&round.paths);
         if !paths.members.contains(message.origin) {
             return;
         }
         for edge in paths.trees.down(message.origin, self.me, &message.to) {
             let place = paths.trees.place(edge);
             if paths.is_over(&self.links[place]) {
-                self.outgoing.push_back((place as u8, LinkMessage::Change(Rc::clone(message))));
+                self.outgoing.push_back((place as u8, LinkMessage::Change(Arc::clone(message))));
             }
         }
         if !message.to.contains(self.me) {
@@ -202,7 +202,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                     self.send_missing();
                 }
             }
-            ChangeBody::Missing(missing) => round.missing.push(Rc::clone(missing)),
+            ChangeBody::Missing(missing) => round.missing.push(Arc::clone(missing)),
             ChangeBody::Sent => round.sent.insert(message.origin),
             ChangeBody::Ready(lists) => {
                 round.ready.insert(message.origin, lists.clone());
@@ -315,7 +315,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.order = Order::new(self.me, self.paths.members, self.nodes);
         let tally = core::mem::replace(&mut self.tally, Tally::new(self.nodes));
         let entered =
-            Event::Entered(self.view, self.paths.members, Rc::new(Ended { view: old, tally }));
+            Event::Entered(self.view, self.paths.members, Arc::new(Ended { view: old, tally }));
         self.deliveries.push_back(Delivery { to: Recipients::default(), event: entered });
         let asking = self.table.restart(round.ready.into_iter(), self.others());
         // Joins that had their turn in the old view's end are in their daemon's list.

@@ -1,7 +1,7 @@
 //! What clients of a daemon ask for, and what they get.
 
 use std::collections::btree_map::Entry;
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::Member;
 use super::event::{Cause, Delivery, Event, Outgoing, Recipients};
@@ -133,7 +133,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                     to = to.iter().copied().filter(|client| *client != sender.id).collect();
                 }
                 let (service, self_discard) = (*service, *self_discard);
-                let (targets, payload) = (Rc::clone(targets), payload.clone());
+                let (targets, payload) = (Arc::clone(targets), payload.clone());
                 self.tell(to, Event::Message { sender, service, self_discard, targets, payload });
             }
             ViewBody::Update(update) => self.apply(message.origin, update),

@@ -1,8 +1,8 @@
 //! What clients of a daemon send and get.
 
 use std::ops::Deref;
-use std::rc::Rc;
 use std::slice::from_ref;
+use std::sync::Arc;
 
 use super::message::{Client, GroupViewId, Label, Service, Target, ViewId};
 use crate::ids::{ClientId, NodeSet};
@@ -33,7 +33,7 @@ pub enum Event<G, P> {
         /// Whether the sender did not want the message itself.
         self_discard: bool,
         /// Whom it is for.
-        targets: Rc<[Target<G>]>,
+        targets: Arc<[Target<G>]>,
         /// The sender's data.
         payload: P,
     },
@@ -61,7 +61,7 @@ pub enum Event<G, P> {
         group: G,
     },
     /// The daemon has entered a view, with these members, after another one. For no client.
-    Entered(ViewId, NodeSet, Rc<Ended>),
+    Entered(ViewId, NodeSet, Arc<Ended>),
 }
 
 /// An event, and the clients of the daemon that it is for.
@@ -80,7 +80,7 @@ pub struct Recipients(Few);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Few {
     One(ClientId),
-    Others(Rc<[ClientId]>),
+    Others(Arc<[ClientId]>),
 }
 
 impl Deref for Recipients {
@@ -96,7 +96,7 @@ impl Deref for Recipients {
 
 impl Default for Recipients {
     fn default() -> Recipients {
-        Recipients(Few::Others(Rc::default()))
+        Recipients(Few::Others(Arc::default()))
     }
 }
 
@@ -124,7 +124,7 @@ pub struct Outgoing<G, P> {
     /// Whether the sender does not want the message itself.
     pub self_discard: bool,
     /// Whom it is for.
-    pub targets: Rc<[Target<G>]>,
+    pub targets: Arc<[Target<G>]>,
     /// The data.
     pub payload: P,
 }

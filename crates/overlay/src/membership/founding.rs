@@ -1,6 +1,5 @@
 //! A first view of all daemons, for overlays whose links are known to be up from the start.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use super::message::{Label, LinkState, Proposal, ViewId};
@@ -22,7 +21,7 @@ const CONNECTION: u64 = 1;
 pub struct Founding<G> {
     edges: Arc<[EdgeSpec]>,
     nodes: usize,
-    trees: Rc<Trees>,
+    trees: Arc<Trees>,
     /// By daemon: names of its clients.
     labels: Vec<Vec<Label>>,
     table: Table<G>,
@@ -41,7 +40,7 @@ impl<G: Clone + Ord> Founding<G> {
         clients: Vec<Vec<(Label, Vec<G>)>>,
     ) -> Result<Founding<G>, Unreachable> {
         let nodes = clients.len();
-        let trees = Rc::new(Trees::new(nodes, &edges)?);
+        let trees = Arc::new(Trees::new(nodes, &edges)?);
         let mut table = Table::new(None);
         let lists = clients.iter().enumerate();
         let lists = lists.map(|(node, clients)| (OverlayNodeId(node as u8), groups(clients)));
@@ -102,16 +101,16 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         }
         member.version = 1;
         founding.nodes().for_each(|node| {
-            member.reach.learn(&Rc::new(founding.link_state(node)));
+            member.reach.learn(&Arc::new(founding.link_state(node)));
         });
         (member.highest, member.view) = (id.number, id);
-        member.paths = Rc::new(Paths {
+        member.paths = Arc::new(Paths {
             topology: topology.clone(),
             members,
-            trees: Rc::clone(trees),
+            trees: Arc::clone(trees),
             connections: founding.connections(me),
         });
-        member.latest = Some(Rc::new(Proposal { id, topology }));
+        member.latest = Some(Arc::new(Proposal { id, topology }));
         let order = Order::new(me, members, *nodes);
         member.order = if *is_lasting { order.without_copies() } else { order };
         member.tally = Tally::new(*nodes);

@@ -21,7 +21,7 @@
 //! Numbers take as many bytes as they need: seven bits in each, low ones first, and the high bit
 //! says whether more follow (LEB128). A number with idle bytes is neither written nor read.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use postcard::ser_flavors::{Flavor, Size};
 use ratewire_units::Bytes;
@@ -152,8 +152,8 @@ fn read_from<G: DeserializeOwned, P: DeserializeOwned>(
     let first = input.byte()?;
     let low = first & LOW;
     let message = match first >> KIND_SHIFT {
-        PRICES => LinkMessage::Prices(Rc::new(read_prices(low, input)?)),
-        PROGRESS => LinkMessage::Progress(Rc::new(read_progress(first, input)?)),
+        PRICES => LinkMessage::Prices(Arc::new(read_prices(low, input)?)),
+        PROGRESS => LinkMessage::Progress(Arc::new(read_progress(first, input)?)),
         BODY => {
             let length = read_number(low, input)?;
             if length > most as u64 {
@@ -172,7 +172,7 @@ fn read_from<G: DeserializeOwned, P: DeserializeOwned>(
             let origin = OverlayNodeId(input.byte()?);
             let clock = read_number(low, input)?;
             let progress = Progress { origin, clock, all: 0, ordered: None, safe: None };
-            LinkMessage::Progress(Rc::new(progress))
+            LinkMessage::Progress(Arc::new(progress))
         }
         _ => return Err(Stop::Bad(FrameError::Unknown(first))),
     };
@@ -386,7 +386,7 @@ mod tests {
         );
         let id = || {
             (numbers(), node(), numbers()).prop_map(|(number, coordinator, incarnation)| {
-                Rc::new(ViewId { number, coordinator, incarnation })
+                Arc::new(ViewId { number, coordinator, incarnation })
             })
         };
         let view = (node(), numbers(), prop::collection::vec(any::<u8>(), 0..200)).prop_map(
@@ -399,13 +399,13 @@ mod tests {
                     targets: [Target::Group(7)].into(),
                     payload,
                 };
-                LinkMessage::View(Rc::new(ViewMessage { origin, to, stamp, body }))
+                LinkMessage::View(Arc::new(ViewMessage { origin, to, stamp, body }))
             },
         );
         prop_oneof![
             1 => Just(None),
-            4 => prices.prop_map(|prices| Some(LinkMessage::Prices(Rc::new(prices)))),
-            4 => progress.prop_map(|progress| Some(LinkMessage::Progress(Rc::new(progress)))),
+            4 => prices.prop_map(|prices| Some(LinkMessage::Prices(Arc::new(prices)))),
+            4 => progress.prop_map(|progress| Some(LinkMessage::Progress(Arc::new(progress)))),
             1 => id().prop_map(|id| Some(LinkMessage::Enter(id))),
             1 => id().prop_map(|id| Some(LinkMessage::EnterPrices(id))),
             2 => view.prop_map(Some),
@@ -438,23 +438,23 @@ mod tests {
     fn frames_have_these_bytes() {
         let origin = OverlayNodeId(3);
         let prices = |links| {
-            written(Some(&Message::Prices(Rc::new(Prices { origin, links, clients: vec![] }))))
+            written(Some(&Message::Prices(Arc::new(Prices { origin, links, clients: vec![] }))))
         };
         assert_eq!(prices(vec![(2, Level(0x1234))]), [0x01, 3, 2, 0x34, 0x12]);
         assert_eq!(prices(vec![(2, Level(1)); 31])[..5], [0x1f, 31, 3, 2, 1]);
         let progress = |clock, all, ordered, safe| {
             let progress = Progress { origin, clock, all, ordered, safe };
-            written(Some(&Message::Progress(Rc::new(progress))))
+            written(Some(&Message::Progress(Arc::new(progress))))
         };
         assert_eq!(progress(7, 0, Some(0), None), [0x21, 3, 7]);
         assert_eq!(progress(15, 0, None, None), [0x8f, 3]);
         assert_eq!(progress(0x1234, 0, None, None), [0x94, 3, 0xa3, 2]);
         assert_eq!(progress(0, 5, Some(2), Some(0)), [0x36, 3, 0, 5, 2]);
         let view = ViewId { number: 2, coordinator: origin, incarnation: 1 };
-        assert_eq!(written(Some(&Message::Enter(Rc::new(view)))), [0x44, 3, 2, 3, 1]);
+        assert_eq!(written(Some(&Message::Enter(Arc::new(view)))), [0x44, 3, 2, 3, 1]);
         let to = NodeSet::first(40).without(origin);
         let body = ViewBody::Update(Update::Leave(300, ClientId(5)));
-        let leave = Message::View(Rc::new(ViewMessage { origin, to, stamp: 9, body }));
+        let leave = Message::View(Arc::new(ViewMessage { origin, to, stamp: 9, body }));
         let bytes = [0x4d, 4, 3, 0xa4, 0, 3, 4, 40, 9, 1, 1, 0xac, 2, 5];
         assert_eq!(written(Some(&leave)), bytes);
         assert_eq!(written(None), [0x60]);
@@ -478,7 +478,7 @@ mod tests {
         let entered = [0x45, 3, 2, 3, 1, 9];
         assert_eq!(read(&entered), Err(FrameError::Trailing(1)));
         assert!(matches!(read(&[0x41, 99]), Err(FrameError::Malformed(_))));
-        let long = Message::Enter(Rc::new(ViewId {
+        let long = Message::Enter(Arc::new(ViewId {
             number: 1,
             coordinator: OverlayNodeId(0),
             incarnation: 1,

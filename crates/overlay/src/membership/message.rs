@@ -1,6 +1,5 @@
 //! What daemons send each other about membership, and in a view.
 
-use std::rc::Rc;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -100,21 +99,21 @@ pub struct Proposal {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum LinkMessage<G, P> {
     /// A daemon's links; passed on to all.
-    LinkState(Rc<LinkState>),
+    LinkState(Arc<LinkState>),
     /// Proposal of a view; passed on to all.
-    Propose(Rc<Proposal>),
+    Propose(Arc<Proposal>),
     /// A message among the members of a proposed view.
-    Change(Rc<ChangeMessage<G, P>>),
+    Change(Arc<ChangeMessage<G, P>>),
     /// The view of the following messages.
-    Enter(Rc<ViewId>),
+    Enter(Arc<ViewId>),
     /// A message in the view last entered.
-    View(Rc<ViewMessage<G, P>>),
+    View(Arc<ViewMessage<G, P>>),
     /// How far a daemon is with the messages of the view last entered.
-    Progress(Rc<Progress>),
+    Progress(Arc<Progress>),
     /// The view of the following prices, which may overtake all other messages.
-    EnterPrices(Rc<ViewId>),
+    EnterPrices(Arc<ViewId>),
     /// Prices in the view last entered for prices.
-    Prices(Rc<Prices>),
+    Prices(Arc<Prices>),
 }
 
 /// Changed queues of a daemon.
@@ -154,7 +153,7 @@ pub enum ViewBody<G, P> {
         /// Whether the sender does not want the message itself.
         self_discard: bool,
         /// Whom it is for.
-        targets: Rc<[Target<G>]>,
+        targets: Arc<[Target<G>]>,
         /// The client's data.
         payload: P,
     },
@@ -220,7 +219,7 @@ pub enum ChangeBody<G, P> {
     /// What the origin has of its view's messages.
     Report(Report),
     /// A message that the destinations lack, of the view that they and the origin are in.
-    Missing(Rc<ViewMessage<G, P>>),
+    Missing(Arc<ViewMessage<G, P>>),
     /// The origin has sent all that others lack.
     Sent,
     /// The origin has all messages. These are the groups of its clients.

@@ -33,7 +33,6 @@ mod valid;
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use change::Round;
@@ -59,7 +58,7 @@ use crate::tree::{EdgeSpec, Trees};
 struct Paths {
     topology: Topology,
     members: NodeSet,
-    trees: Rc<Trees>,
+    trees: Arc<Trees>,
     /// This daemon's links among them: neighbour and number of the connection.
     connections: Vec<(OverlayNodeId, u64)>,
 }
@@ -117,9 +116,9 @@ pub struct Member<G, P> {
     /// Largest number of a view that was heard of.
     highest: u64,
     /// The proposal with the largest name.
-    latest: Option<Rc<Proposal>>,
+    latest: Option<Arc<Proposal>>,
     view: ViewId,
-    paths: Rc<Paths>,
+    paths: Arc<Paths>,
     order: Order<G, P>,
     tally: Tally,
     table: Table<G>,
@@ -137,7 +136,7 @@ pub struct Member<G, P> {
     /// Messages in the proposed view, from daemons that have entered it earlier.
     early: Vec<LinkMessage<G, P>>,
     /// Prices of other daemons.
-    prices: VecDeque<Rc<Prices>>,
+    prices: VecDeque<Arc<Prices>>,
     requests: VecDeque<Request<G, P>>,
     /// Each with the place of its link.
     outgoing: VecDeque<(u8, LinkMessage<G, P>)>,
@@ -168,7 +167,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             highest: 0,
             latest: None,
             view,
-            paths: Rc::new(Paths {
+            paths: Arc::new(Paths {
                 topology: vec![(me, incarnation, 0)],
                 members,
                 trees: alone(me, nodes, &edges),
@@ -190,7 +189,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             deliveries: VecDeque::new(),
             edges,
         };
-        member.reach.learn(&Rc::new(member.link_state()));
+        member.reach.learn(&Arc::new(member.link_state()));
         member
     }
 
@@ -253,7 +252,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn link_up(&mut self, peer: OverlayNodeId, connection: u64) {
         let Some(place) = self.place(peer) else { return };
         self.links[place] = Link::new(peer, Some(connection));
-        let states = self.reach.states().map(|state| LinkMessage::LinkState(Rc::clone(state)));
+        let states = self.reach.states().map(|state| LinkMessage::LinkState(Arc::clone(state)));
         self.outgoing.extend(states.map(|state| (place as u8, state)));
         self.links_changed();
     }
@@ -271,7 +270,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         if self.round.is_none()
             && let Some(progress) = self.order.tell()
         {
-            self.pass_progress(&Rc::new(progress));
+            self.pass_progress(&Arc::new(progress));
         }
     }
 
@@ -281,7 +280,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         if self.round.is_none()
             && let Some(progress) = self.order.tell_awaited()
         {
-            self.pass_progress(&Rc::new(progress));
+            self.pass_progress(&Arc::new(progress));
         }
     }
 
@@ -294,16 +293,16 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn tell_prices(&mut self, links: Vec<(u8, Level)>, clients: Vec<(ClientId, Label, Level)>) {
         let is_news = !(links.is_empty() && clients.is_empty());
         if is_news && self.round.is_none() {
-            self.pass_prices(&Rc::new(Prices { origin: self.me, links, clients }));
+            self.pass_prices(&Arc::new(Prices { origin: self.me, links, clients }));
         }
     }
 
     /// Prices that have come from another daemon of the view.
-    pub fn poll_prices(&mut self) -> Option<Rc<Prices>> {
+    pub fn poll_prices(&mut self) -> Option<Arc<Prices>> {
         self.prices.pop_front()
     }
 
-    fn pass_prices(&mut self, prices: &Rc<Prices>) {
+    fn pass_prices(&mut self, prices: &Arc<Prices>) {
         let to = self.paths.members.without(prices.origin);
         let Member { paths, links, outgoing, view, me, .. } = self;
         for edge in paths.trees.down(prices.origin, *me, &to) {
@@ -311,10 +310,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             let link = &mut links[place];
             if link.is_used {
                 if !core::mem::replace(&mut link.prices.is_told, true) {
-                    let entered = LinkMessage::EnterPrices(Rc::new(*view));
+                    let entered = LinkMessage::EnterPrices(Arc::new(*view));
                     outgoing.push_back((place as u8, entered));
                 }
-                outgoing.push_back((place as u8, LinkMessage::Prices(Rc::clone(prices))));
+                outgoing.push_back((place as u8, LinkMessage::Prices(Arc::clone(prices))));
             }
         }
     }
@@ -365,19 +364,19 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     fn send_to(&mut self, to: NodeSet, stamp: u64, body: ViewBody<G, P>) {
-        let message = Rc::new(ViewMessage { origin: self.me, to, stamp, body });
+        let message = Arc::new(ViewMessage { origin: self.me, to, stamp, body });
         self.pass_on(&message);
         self.take_in(&message);
     }
 
     /// Passes a message of the view on to the next daemons down its tree.
-    fn pass_on(&mut self, message: &Rc<ViewMessage<G, P>>) {
-        self.pass_down(message.origin, &message.to, || LinkMessage::View(Rc::clone(message)));
+    fn pass_on(&mut self, message: &Arc<ViewMessage<G, P>>) {
+        self.pass_down(message.origin, &message.to, || LinkMessage::View(Arc::clone(message)));
     }
 
-    fn pass_progress(&mut self, progress: &Rc<Progress>) {
+    fn pass_progress(&mut self, progress: &Arc<Progress>) {
         let to = self.paths.members.without(progress.origin);
-        self.pass_down(progress.origin, &to, || LinkMessage::Progress(Rc::clone(progress)));
+        self.pass_down(progress.origin, &to, || LinkMessage::Progress(Arc::clone(progress)));
     }
 
     fn pass_down(
@@ -394,7 +393,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 continue;
             }
             if !core::mem::replace(&mut link.messages.is_told, true) {
-                outgoing.push_back((place as u8, LinkMessage::Enter(Rc::new(*view))));
+                outgoing.push_back((place as u8, LinkMessage::Enter(Arc::new(*view))));
             }
             outgoing.push_back((place as u8, message()));
         }
@@ -448,13 +447,13 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             LinkMessage::Progress(progress) => self.hear_progress(progress),
             LinkMessage::Prices(prices) => {
                 self.pass_prices(prices);
-                self.prices.push_back(Rc::clone(prices));
+                self.prices.push_back(Arc::clone(prices));
             }
             _ => {}
         }
     }
 
-    fn hear_progress(&mut self, progress: &Rc<Progress>) {
+    fn hear_progress(&mut self, progress: &Arc<Progress>) {
         self.pass_progress(progress);
         if progress.origin != self.me {
             self.order.hear_progress(progress);
@@ -462,7 +461,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.deliver_due();
     }
 
-    fn hear(&mut self, message: &Rc<ViewMessage<G, P>>) {
+    fn hear(&mut self, message: &Arc<ViewMessage<G, P>>) {
         self.pass_on(message);
         if message.to.contains(self.me) {
             self.order.hear(message.origin, message.stamp);
@@ -472,7 +471,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     /// Takes in a message of the view, of this daemon or for it.
-    fn take_in(&mut self, message: &Rc<ViewMessage<G, P>>) {
+    fn take_in(&mut self, message: &Arc<ViewMessage<G, P>>) {
         let is_ours = message.origin == self.me;
         if let ViewBody::Data { .. } = message.body
             && message.to.contains(self.me)
@@ -506,10 +505,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 }
 
-fn alone(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> Rc<Trees> {
+fn alone(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> Arc<Trees> {
     let members = [me].into_iter().collect();
     match Trees::among(nodes, edges, &members, |_| false) {
-        Ok(trees) => Rc::new(trees),
+        Ok(trees) => Arc::new(trees),
         Err(_) => unreachable!("a single daemon reaches all members"),
     }
 }

@@ -10,7 +10,7 @@
 //! others; messages do.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::message::{
     Client, OrderStamp, Progress, Report, Service, ViewBody, ViewId, ViewMessage,
@@ -75,11 +75,11 @@ pub(super) struct Order<G, P> {
     /// Whether a daemon or link may fail, so that copies are needed.
     keeps_copies: bool,
     /// Messages, of this daemon or for it, that some other may lack.
-    held: BTreeMap<Key, Rc<ViewMessage<G, P>>>,
+    held: BTreeMap<Key, Arc<ViewMessage<G, P>>>,
     /// Messages that came after the view's end.
     recovered: BTreeSet<Key>,
     /// Messages for this daemon that wait for their turn.
-    pending: BTreeMap<Key, Rc<ViewMessage<G, P>>>,
+    pending: BTreeMap<Key, Arc<ViewMessage<G, P>>>,
     /// By sender: number of its pending messages.
     waiting: BTreeMap<Client, usize>,
 }
@@ -216,7 +216,7 @@ impl<G, P> Order<G, P> {
     }
 
     /// Takes in a message of this daemon or for it. Returns whether it is to be delivered at once.
-    pub(super) fn push(&mut self, message: &Rc<ViewMessage<G, P>>) -> bool {
+    pub(super) fn push(&mut self, message: &Arc<ViewMessage<G, P>>) -> bool {
         let key = (message.stamp, message.origin);
         let service = service(message);
         if service >= Service::Causal {
@@ -230,7 +230,7 @@ impl<G, P> Order<G, P> {
         }
         let is_kept = self.keeps_copies && service > Service::Unreliable;
         if is_kept && !message.to.without(self.me).is_empty() {
-            self.held.insert(key, Rc::clone(message));
+            self.held.insert(key, Arc::clone(message));
         }
         if !message.to.contains(self.me) {
             return false;
@@ -245,15 +245,15 @@ impl<G, P> Order<G, P> {
         false
     }
 
-    fn wait(&mut self, key: Key, message: &Rc<ViewMessage<G, P>>) {
-        self.pending.insert(key, Rc::clone(message));
+    fn wait(&mut self, key: Key, message: &Arc<ViewMessage<G, P>>) {
+        self.pending.insert(key, Arc::clone(message));
         if let Some(sender) = sender(message) {
             *self.waiting.entry(sender).or_default() += 1;
         }
     }
 
     /// The next message in the order, once none can come before it.
-    pub(super) fn pop(&mut self) -> Option<Rc<ViewMessage<G, P>>> {
+    pub(super) fn pop(&mut self) -> Option<Arc<ViewMessage<G, P>>> {
         if self.pending.is_empty() {
             return None;
         }
@@ -267,7 +267,7 @@ impl<G, P> Order<G, P> {
         &mut self,
         agreed: OrderStamp,
         safe: OrderStamp,
-    ) -> Option<Rc<ViewMessage<G, P>>> {
+    ) -> Option<Arc<ViewMessage<G, P>>> {
         let next = self.pending.first_entry()?;
         let stamp = next.key().0;
         let is_due = stamp <= agreed && (service(next.get()) < Service::Safe || stamp <= safe);
@@ -284,7 +284,7 @@ impl<G, P> Order<G, P> {
     }
 
     /// Messages that wait for their turn, in order.
-    pub(super) fn pending(&self) -> impl Iterator<Item = &Rc<ViewMessage<G, P>>> {
+    pub(super) fn pending(&self) -> impl Iterator<Item = &Arc<ViewMessage<G, P>>> {
         self.pending.values()
     }
 
@@ -304,29 +304,29 @@ impl<G, P> Order<G, P> {
     pub(super) fn lacking(
         &self,
         reports: &BTreeMap<OverlayNodeId, Report>,
-    ) -> Vec<(NodeSet, Rc<ViewMessage<G, P>>)> {
+    ) -> Vec<(NodeSet, Arc<ViewMessage<G, P>>)> {
         let has = |node: OverlayNodeId, report: &Report, key: &Key, to: &NodeSet| {
             let came = key.0 <= report.heard[key.1.index()] || report.recovered.contains(key);
             node == key.1 || (to.contains(node) && came)
         };
-        let lacking = |(key, message): (&Key, &Rc<ViewMessage<G, P>>)| {
+        let lacking = |(key, message): (&Key, &Arc<ViewMessage<G, P>>)| {
             let to = &message.to;
             let (have, rest): (Vec<_>, Vec<_>) =
                 reports.iter().partition(|(node, report)| has(**node, report, key, to));
             let lack: NodeSet = rest.iter().map(|(node, _)| **node).collect::<NodeSet>().and(to);
             let first = have.first().map(|(node, _)| **node);
-            (first == Some(self.me) && !lack.is_empty()).then(|| (lack, Rc::clone(message)))
+            (first == Some(self.me) && !lack.is_empty()).then(|| (lack, Arc::clone(message)))
         };
         self.held.iter().filter_map(lacking).collect()
     }
 
     /// Takes in a message that this daemon lacked; false if it is here already.
-    pub(super) fn recover(&mut self, message: &Rc<ViewMessage<G, P>>) -> bool {
+    pub(super) fn recover(&mut self, message: &Arc<ViewMessage<G, P>>) -> bool {
         let key = (message.stamp, message.origin);
         let is_here = key.0 <= self.heard[key.1.index()];
         let is_new = !is_here && self.recovered.insert(key);
         if is_new {
-            self.held.insert(key, Rc::clone(message));
+            self.held.insert(key, Arc::clone(message));
             self.wait(key, message);
         }
         is_new

@@ -1,6 +1,6 @@
 //! Which daemons can be reached, from the link states of all.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::message::{LinkState, Topology};
 use crate::ids::{NodeSet, OverlayNodeId};
@@ -8,7 +8,7 @@ use crate::ids::{NodeSet, OverlayNodeId};
 /// The latest link state of each daemon.
 #[derive(Clone, Debug)]
 pub(super) struct Reach {
-    states: Vec<Option<Rc<LinkState>>>,
+    states: Vec<Option<Arc<LinkState>>>,
 }
 
 impl Reach {
@@ -17,18 +17,18 @@ impl Reach {
     }
 
     /// Takes in a link state; false if it is old.
-    pub(super) fn learn(&mut self, state: &Rc<LinkState>) -> bool {
+    pub(super) fn learn(&mut self, state: &Arc<LinkState>) -> bool {
         let age = |state: &LinkState| (state.incarnation, state.version);
         let known = &mut self.states[state.origin.index()];
         if known.as_ref().is_some_and(|known| age(known) >= age(state)) {
             return false;
         }
-        *known = Some(Rc::clone(state));
+        *known = Some(Arc::clone(state));
         true
     }
 
     /// All known link states.
-    pub(super) fn states(&self) -> impl Iterator<Item = &Rc<LinkState>> {
+    pub(super) fn states(&self) -> impl Iterator<Item = &Arc<LinkState>> {
         self.states.iter().flatten()
     }
 

@@ -1,27 +1,27 @@
 //! Members that get no new frames.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ratewire_anypoint::routing::{Frame, Member, Routing};
 
 /// By member: whether its gate is closed, so that it gets no new frames.
 #[derive(Clone, Debug)]
-pub(super) struct Gates(Rc<RefCell<Vec<bool>>>);
+pub(super) struct Gates(Arc<[AtomicBool]>);
 
 impl Gates {
     /// Open gates of this many members.
     pub(super) fn new(members: usize) -> Gates {
-        Gates(Rc::new(RefCell::new(vec![false; members])))
+        Gates((0..members).map(|_| AtomicBool::new(false)).collect())
     }
 
     /// Closes or opens a member's gate. Returns whether that is a change.
     pub(super) fn set(&self, member: usize, is_closed: bool) -> bool {
-        core::mem::replace(&mut self.0.borrow_mut()[member], is_closed) != is_closed
+        self.0[member].swap(is_closed, Ordering::Relaxed) != is_closed
     }
 
     pub(super) fn is_closed(&self, member: usize) -> bool {
-        self.0.borrow()[member]
+        self.0[member].load(Ordering::Relaxed)
     }
 
     /// A routing module that sees members with closed gates as down. Frames that have a place at
@@ -40,14 +40,15 @@ struct Guarded {
 
 impl Routing for Guarded {
     fn route(&mut self, frame: &Frame<'_>, members: &[Member]) -> Option<usize> {
-        let gates = self.gates.0.borrow();
-        if !gates.contains(&true) {
+        let is_closed = |gate: &AtomicBool| gate.load(Ordering::Relaxed);
+        let gates = &self.gates.0;
+        if !gates.iter().any(is_closed) {
             return self.routing.route(frame, members);
         }
         self.seen.clear();
         let seen = members.iter().zip(gates.iter());
         self.seen.extend(
-            seen.map(|(member, is_closed)| Member { is_up: member.is_up && !is_closed, ..*member }),
+            seen.map(|(one, gate)| Member { is_up: one.is_up && !is_closed(gate), ..*one }),
         );
         self.routing.route(frame, &self.seen)
     }

@@ -1,7 +1,6 @@
 //! Daemons, the links between them, and what all saw.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::rc::Rc;
 use std::sync::Arc;
 
 use rand_core::Rng;
@@ -126,7 +125,7 @@ impl Net {
         let id = OverlayNodeId(node as u8);
         let daemon = Member::new(id, self.lives, self.daemons.len(), edges);
         let (view, members) = daemon.view();
-        let ended = Rc::new(Ended { view, tally: daemon.tally().clone() });
+        let ended = Arc::new(Ended { view, tally: daemon.tally().clone() });
         let entered =
             Delivery { to: Recipients::default(), event: Event::Entered(view, *members, ended) };
         self.daemons[node] = Some(daemon);

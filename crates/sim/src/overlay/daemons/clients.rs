@@ -3,7 +3,7 @@
 //! A client is at the far end of a line of some rate. Its node reads the next message once the last
 //! has been sent; while a message waits, the node reads no more.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use ratewire_overlay::daemon::{Daemon, Line, Offer, Offered};
 use ratewire_overlay::membership::{Outgoing, Service, Target};
@@ -83,7 +83,7 @@ impl Clients {
             message: Outgoing {
                 service: service(order),
                 self_discard: false,
-                targets: Rc::new([Target::Group(spec.group)]),
+                targets: Arc::new([Target::Group(spec.group)]),
                 payload,
             },
             ignores_receivers: false,

@@ -1,0 +1,226 @@
+//! A simulated run in steps.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use ratewire::laws::Reason;
+use ratewire::units::{Bytes, Duration, Rate};
+use ratewire::{Error, Experiment};
+
+use crate::errors::{exception, warn};
+use crate::results::Results;
+use crate::scenario::Scenario;
+use crate::work::in_slices;
+
+/// A simulated run in steps; `None` once it has finished.
+#[pyclass(frozen, module = "ratewire._ratewire")]
+pub struct Simulation(Mutex<Option<ratewire::Simulation>>);
+
+const FINISHED: &str = "the simulation has finished\n  help: make another one";
+
+impl Simulation {
+    fn locked(&self) -> MutexGuard<'_, Option<ratewire::Simulation>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Calls `act` with the simulation, without Python's lock.
+    fn with<T: Send>(
+        &self,
+        py: Python<'_>,
+        act: impl FnOnce(&mut ratewire::Simulation) -> Result<T, Error> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| self.locked().as_mut().map(act));
+        let done = done.ok_or_else(|| exception(py, setting("simulation", FINISHED)))?;
+        done.map_err(|error| exception(py, error))
+    }
+
+    /// Runs up to `until`, and looks for Ctrl-C.
+    fn reach(&self, py: Python<'_>, until: Duration) -> PyResult<()> {
+        let now = self.with(py, |simulation| Ok(simulation.now()))?;
+        in_slices(py, now, until, |at| self.with(py, |simulation| simulation.run_until(at)))
+    }
+}
+
+fn setting(name: &str, reason: impl ToString) -> Error {
+    Error::Setting { setting: name.to_string(), reason: reason.to_string() }
+}
+
+/// Bytes; `None` if there is no limit.
+fn limit(bytes: Bytes) -> Option<u64> {
+    (bytes != Bytes::MAX).then_some(bytes.get())
+}
+
+/// Seconds; `None` if unknown.
+fn known(time: Duration) -> Option<f64> {
+    (!time.is_zero()).then(|| time.secs())
+}
+
+/// A time that a user wrote: seconds as a number, or text with a unit.
+#[derive(FromPyObject)]
+pub enum Quantity {
+    Number(f64),
+    Text(String),
+}
+
+impl Quantity {
+    /// A time.
+    pub fn time(&self, name: &str) -> Result<Duration, Error> {
+        match self {
+            Quantity::Text(text) => text.parse().map_err(|wrong| setting(name, wrong)),
+            Quantity::Number(s) if *s >= 0.0 && *s < 1e7 => Ok(Duration::from_secs_f64(*s)),
+            Quantity::Number(s) => {
+                Err(setting(name, format!("{s} seconds are not between 0 and 10,000,000")))
+            }
+        }
+    }
+
+    /// A rate.
+    pub fn rate(&self, name: &str) -> Result<Rate, Error> {
+        match self {
+            Quantity::Text(text) => text.parse().map_err(|wrong| setting(name, wrong)),
+            Quantity::Number(bps) if *bps >= 0.0 && *bps < 1e18 => {
+                Ok(Rate::from_bps(bps.round() as u64))
+            }
+            Quantity::Number(bps) => {
+                Err(setting(name, format!("{bps} bit/s are not between 0 and 10^18")))
+            }
+        }
+    }
+}
+
+/// A time in seconds, of text with a unit or a number.
+#[pyfunction]
+pub fn seconds(py: Python<'_>, name: &str, time: Quantity) -> PyResult<f64> {
+    time.time(name).map(Duration::secs).map_err(|error| exception(py, error))
+}
+
+#[pymethods]
+impl Simulation {
+    /// The run of a scenario under a law, from a seed; `None` stands for the scenario's first.
+    #[new]
+    fn new(
+        py: Python<'_>,
+        scenario: &Scenario,
+        law: Option<String>,
+        seed: Option<u64>,
+    ) -> PyResult<Simulation> {
+        let mut experiment = Experiment::of(scenario.0.clone());
+        if let Some(law) = law {
+            experiment = experiment.laws([law]);
+        }
+        if let Some(seed) = seed {
+            experiment = experiment.seeds([seed]);
+        }
+        for warning in &scenario.0.warnings {
+            warn(py, &warning.to_string())?;
+        }
+        let made = py.detach(|| ratewire::Simulation::new(&experiment));
+        made.map(|made| Simulation(Mutex::new(Some(made)))).map_err(|e| exception(py, e))
+    }
+
+    /// Runs up to a time since the start.
+    fn run_until(&self, py: Python<'_>, at: Quantity) -> PyResult<()> {
+        let at = at.time("time").map_err(|error| exception(py, error))?;
+        self.reach(py, at)
+    }
+
+    /// Runs for a time.
+    fn run_for(&self, py: Python<'_>, time: Quantity) -> PyResult<()> {
+        let time = time.time("time").map_err(|error| exception(py, error))?;
+        let now = self.with(py, |simulation| Ok(simulation.now()))?;
+        self.reach(py, now + time)
+    }
+
+    fn now_s(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |simulation| Ok(simulation.now().secs()))
+    }
+
+    fn duration_s(&self, py: Python<'_>) -> PyResult<f64> {
+        self.with(py, |simulation| Ok(simulation.duration().secs()))
+    }
+
+    /// A flow's state, by the fields of its class in Python.
+    fn flow<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let flow = self.with(py, |simulation| simulation.flow(name))?;
+        let state = PyDict::new(py);
+        state.set_item("has_begun", flow.has_begun)?;
+        state.set_item("has_ended", flow.has_ended)?;
+        state.set_item("delivered_bytes", flow.delivered.get())?;
+        state.set_item("retransmitted_bytes", flow.retransmitted.get())?;
+        state.set_item("timeouts", flow.timeouts)?;
+        state.set_item("in_flight_bytes", flow.in_flight.get())?;
+        state.set_item("window_bytes", limit(flow.window))?;
+        state.set_item("pacing_bps", flow.pacing.map(|pacing| pacing.bps()))?;
+        state.set_item("srtt_s", known(flow.srtt))?;
+        state.set_item("rtt_s", known(flow.rtt))?;
+        state.set_item("why", flow.reason.as_ref().map(why))?;
+        Ok(state)
+    }
+
+    /// A link's state, by the fields of its class in Python.
+    fn link<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let link = self.with(py, |simulation| simulation.link(name))?;
+        let state = PyDict::new(py);
+        state.set_item("queue_packets", link.waiting_packets)?;
+        state.set_item("queue_bytes", link.waiting_bytes.get())?;
+        state.set_item("queue_packets_max", link.peak_packets_run)?;
+        state.set_item("queue_bytes_max", link.peak_bytes_run.get())?;
+        state.set_item("sent_packets", link.sent_packets)?;
+        state.set_item("sent_bytes", link.sent_bytes.get())?;
+        state.set_item("busy_s", link.busy.secs())?;
+        state.set_item("dropped_full", link.dropped_full)?;
+        state.set_item("dropped_early", link.dropped_early)?;
+        state.set_item("dropped_down", link.dropped_down)?;
+        state.set_item("dropped_policed", link.dropped_policed)?;
+        state.set_item("dropped_overflow", link.overflowed)?;
+        state.set_item("lost", link.lost)?;
+        state.set_item("marked", link.marked)?;
+        state.set_item("pauses", link.pauses)?;
+        state.set_item("paused_s", link.paused.secs())?;
+        Ok(state)
+    }
+
+    /// Changes a link: all that is not `None`, or nothing if one value is wrong.
+    #[pyo3(signature = (link, rate, delay, up))]
+    fn set_link(
+        &self,
+        py: Python<'_>,
+        link: &str,
+        rate: Option<Quantity>,
+        delay: Option<Quantity>,
+        up: Option<bool>,
+    ) -> PyResult<()> {
+        if rate.is_none() && delay.is_none() && up.is_none() {
+            return Err(PyValueError::new_err("nothing to set\n  help: give rate, delay or up"));
+        }
+        self.with(py, |simulation| {
+            let rate = rate.map(|rate| rate.rate("rate")).transpose()?;
+            let delay = delay.map(|delay| delay.time("delay")).transpose()?;
+            if let Some(rate) = rate {
+                simulation.set_rate(link, rate)?;
+            }
+            if let Some(delay) = delay {
+                simulation.set_delay(link, delay)?;
+            }
+            up.map_or(Ok(()), |is_up| simulation.set_up(link, is_up))
+        })
+    }
+
+    /// Runs to the end, and gives the results.
+    fn finish(&self, py: Python<'_>) -> PyResult<Results> {
+        let end = self.with(py, |simulation| Ok(simulation.duration()))?;
+        self.reach(py, end)?;
+        let done = py.detach(|| self.locked().take().map(ratewire::Simulation::finish));
+        let done = done.ok_or_else(|| exception(py, setting("simulation", FINISHED)))?;
+        done.map(Results::ran).map_err(|error| exception(py, error))
+    }
+}
+
+/// An equation, and its figures as the page shows them.
+fn why(reason: &Reason) -> (&'static str, Vec<(&'static str, f64, String)>) {
+    let figures = reason.figures.iter();
+    let figures = figures.map(|figure| (figure.name, figure.value, figure.amount().to_string()));
+    (reason.equation, figures.collect())
+}

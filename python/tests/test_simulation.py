@@ -1,0 +1,116 @@
+"""Runs in steps."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+import ratewire
+from conftest import SMALL
+
+
+def files(results: ratewire.Results, folder: Path) -> dict[str, bytes]:
+    """The files of results, without the number of events, which steps change."""
+    results.save(folder)
+    every = (path for path in folder.rglob("*") if path.is_file())
+    events = re.compile(
+        rb'(?<="events": )\d+|(?<=Events</th><td class="n">)[\d,]+|[\d,]+(?= events)'
+    )
+    return {str(path.relative_to(folder)): events.sub(b"", path.read_bytes()) for path in every}
+
+
+def test_steps_give_the_bytes_of_the_run(small: Path, tmp_path: Path) -> None:
+    simulation = ratewire.Simulation(small, law="xcp")
+    assert simulation.duration_s == 2.0
+    while simulation.now_s < 1.5:
+        simulation.run_for("35 ms")
+        simulation.flow("s1->d1")
+        simulation.link("bottleneck")
+    stepped = files(simulation.finish(), tmp_path / "stepped")
+    whole = files(ratewire.run(small, laws="xcp"), tmp_path / "whole")
+    assert stepped == whole
+    assert len(stepped) >= 5
+
+
+def test_flows_and_links_are_seen_between_steps(small: Path) -> None:
+    simulation = ratewire.Simulation(small, law="cubic", seed=3)
+    assert not simulation.flow("short").has_begun
+    assert simulation.flow("short").rtt_s is None
+    simulation.run_until("0.4 s")
+    assert simulation.now_s == 0.4
+    flow = simulation.flow("s1->d1")
+    assert flow.has_begun
+    assert not flow.has_ended
+    assert flow.delivered_bytes > 50_000
+    assert flow.window_bytes is not None
+    assert 0 < flow.in_flight_bytes <= flow.window_bytes
+    assert flow.rtt_s is not None
+    assert flow.rtt_s > 0.01
+    assert flow.why is not None
+    assert flow.why.figures
+    assert str(flow.why).startswith(flow.why.equation)
+    link = simulation.link("bottleneck")
+    assert link.sent_bytes > 100_000
+    assert 0.1 < link.busy_s <= 0.4
+    assert link.queue_packets_max >= link.queue_packets
+    assert link.drops == link.dropped_full
+    simulation.run_until(1.9)
+    simulation.run_until("1 s")  # The past changes nothing.
+    assert simulation.now_s == 1.9
+    short = simulation.flow("short")
+    assert short.has_ended
+    assert short.delivered_bytes == 50_000
+    assert short.why is None
+
+
+def test_links_change_between_steps(small: Path) -> None:
+    simulation = ratewire.Simulation(small, law="xcp")
+    simulation.run_until(0.5)
+    simulation.set_link("bottleneck", rate="2 Mbit/s", delay="60 ms")
+    before = simulation.link("bottleneck").sent_bytes
+    simulation.run_until(1.5)
+    assert simulation.link("bottleneck").sent_bytes - before < 1.1 * 2e6 / 8
+    assert (simulation.flow("s1->d1").srtt_s or 0) > 0.06
+    simulation.set_link("bottleneck", up=False)
+    results = simulation.finish()
+    assert results.summary.runs[0].links[0].utilisation < 0.9
+    assert len(results.flows) > 0
+
+
+def test_mistakes_are_told(small: Path) -> None:
+    simulation = ratewire.Simulation(small)
+    with pytest.raises(ratewire.SettingError, match="no flow is called"):
+        simulation.flow("s9->d9")
+    with pytest.raises(ratewire.SettingError, match='did you mean "bottleneck"'):
+        simulation.set_link("botleneck", rate="1 Mbit/s")
+    with pytest.raises(ratewire.SettingError, match="rate"):
+        simulation.set_link("bottleneck", rate="1 second", delay="1 s")
+    with pytest.raises(ratewire.SettingError, match="-1 seconds"):
+        simulation.run_for(-1)
+    with pytest.raises(ratewire.SettingError, match="time"):
+        simulation.run_until("soon")
+    with pytest.raises(ValueError, match="nothing to set"):
+        simulation.set_link("bottleneck")
+    with pytest.raises(ratewire.ScenarioError, match="xpc"):
+        ratewire.Simulation(small, law="xpc")
+    simulation.finish()
+    with pytest.raises(ratewire.SettingError, match="has finished"):
+        simulation.run_for(1)
+
+
+def test_ctrl_c_ends_a_step_and_the_simulation_goes_on() -> None:
+    long = SMALL.replace('"2 s"', '"3000 s"').replace("10 Mbit", "1000 Mbit")
+    simulation = ratewire.Simulation(long, law="cubic")
+    pid = os.getpid()
+    threading.Timer(0.3, lambda: os.kill(pid, signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        simulation.run_until(2999)
+    reached = simulation.now_s
+    assert 0 < reached < 2999
+    simulation.run_for(0.001)
+    assert simulation.now_s > reached
