@@ -18,8 +18,8 @@ pub struct Sweep(SweepResults);
 
 /// Runs every law and seed at every combination of values; `None` stands for the scenario's own.
 ///
-/// With `elsewhere`, runs are carried out by others: it gets them as a list, and returns an iterator
-/// over what [`run_task`] has returned for each, in any order.
+/// With `elsewhere`, runs are carried out by others: it gets them as a list, and returns an
+/// iterator over what [`run_task`] has returned for each, in any order.
 #[pyfunction]
 #[pyo3(signature = (scenario, over, laws, seeds, folder, progress, elsewhere))]
 #[allow(clippy::too_many_arguments)]
