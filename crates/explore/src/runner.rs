@@ -147,13 +147,14 @@ impl Runner {
     ) -> String {
         let scenario = experiment.scenario();
         let is_own = request.laws == scenario.laws();
-        let laws = if is_own { &[][..] } else { &request.laws };
+        let laws = request.laws.iter().filter(|_| !is_own);
+        let laws: Vec<String> = laws.map(|law| scenario.written(law).to_string()).collect();
         let warnings = scenario.warnings.iter().chain(&planned.warnings);
         let warnings: Vec<String> = warnings.map(ToString::to_string).collect();
         let settings = scenario.settings(&request.laws, ENTRIES);
         let plan = json!({
             "controls": Controls::of(&settings, &request.values),
-            "command": command_line(&self.explored.file, &scenario.values(), laws),
+            "command": command_line(&self.explored.file, &scenario.values(), &laws),
             "toml": scenario.effective_for(&request.laws),
             "warnings": warnings,
         });

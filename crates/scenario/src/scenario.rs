@@ -236,8 +236,8 @@ impl Scenario {
         self.folder.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// A law as a scenario names it: by its file, if it comes from one.
-    fn written<'a>(&'a self, law: &'a str) -> &'a str {
+    /// A law as a scenario or a command line names it: by its file, if it comes from one.
+    pub fn written<'a>(&'a self, law: &'a str) -> &'a str {
         let mut files = self.known_laws().files().iter();
         files.find(|file| file.law == law).map_or(law, |file| &file.path)
     }

@@ -4,12 +4,12 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ratewire::{Experiment, read_sweep};
+use ratewire::read_sweep;
 use ratewire_explore::{Explored, Server, Subject};
-use ratewire_scenario::whole_path;
+use ratewire_scenario::{is_law_file, whole_path};
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::load::{load, pairs};
+use super::load::{LawFileArgs, load_with_laws, pairs};
 use crate::arguments::listed;
 use crate::exit::Exit;
 use crate::memory::{MemoryArgs, Watchman};
@@ -32,6 +32,8 @@ pub(crate) struct Args {
     /// Port to listen on; 0 takes any that is free
     #[arg(long, default_value_t = 0)]
     port: u16,
+    #[command(flatten)]
+    law_files: LawFileArgs,
     #[command(flatten)]
     memory: MemoryArgs,
 }
@@ -97,13 +99,18 @@ fn subject(args: &Args) -> Result<Subject, Exit> {
     }
     let taken: &[(&str, &str)] = if args.law.is_empty() { &[] } else { &[("law", "--law")] };
     // Mistakes in the values and the laws are told before there is a page.
-    let checked = load(&args.path, &args.set, taken)?;
+    let checked = load_with_laws(&args.path, &args.set, taken, &args.law_files, &args.law)?;
     let laws = if args.law.is_empty() { checked.scenario().laws() } else { args.law.clone() };
     checked.clone().laws(&laws).plan().map_err(|wrong| fail(&wrong))?;
     // Laws have boxes: `law` stays set only if the scenario is not valid without it.
     let mut values = pairs(&args.set, taken)?;
     values.retain(|(path, _)| whole_path(path)[0].text != "law");
-    let experiment = Experiment::load_with(&args.path, &values).unwrap_or(checked);
+    let known = checked.scenario().known_laws();
+    let name = |law: &String| known.find(law).filter(|_| is_law_file(law)).map(|info| info.name);
+    let laws =
+        laws.iter().map(|law| name(law).map_or_else(|| law.clone(), str::to_string)).collect();
+    let experiment = args.law_files.load(&args.path, &values);
+    let experiment = experiment.and_then(|own| own.law_files(&args.law)).unwrap_or(checked);
     Ok(Subject::Scenario(Box::new(Explored {
         experiment,
         file: args.path.display().to_string(),

@@ -16,10 +16,7 @@ pub(crate) fn load(
     set: &[String],
     taken: &[(&str, &str)],
 ) -> Result<Experiment, Exit> {
-    Experiment::load_with(path, &pairs(set, taken)?).map_err(|wrong| {
-        fail(&wrong);
-        why_not(path)
-    })
+    load_with_laws(path, set, taken, &LawFileArgs::default(), &[])
 }
 
 /// Whether a scenario may name files of laws.
