@@ -1,7 +1,7 @@
 """The native module. Its documentation is that of the classes in Python around it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ratewire._errors import Diagnostic
 
@@ -108,6 +108,19 @@ class Simulation:
         up: bool | None,
     ) -> None: ...
     def finish(self) -> Results: ...
+
+class Environments:
+    columns: ClassVar[list[str]]
+    def __new__(
+        cls,
+        scenarios: list[Scenario],
+        count: int,
+        flow: str,
+        law: str | None,
+        step_s: float | None,
+        threads: int | None,
+    ) -> Environments: ...
+    def act(self, orders: bytes, seeds: bytes, windows: bytes, paces: bytes) -> bytes: ...
 
 def seconds(name: str, time: str | float) -> float: ...
 def run(
