@@ -42,7 +42,8 @@ def returns(weights: np.ndarray, env: gym.VectorEnv, steps: int, seed: int) -> n
         # Twice a window in an RTT: the window alone decides.
         observation, reward, *_ = env.step(np.stack([window, np.ones_like(window)], axis=1))
         total += reward
-    return total.reshape(len(weights), len(LINKS)).mean(axis=1) / steps
+    means: np.ndarray = total.reshape(len(weights), len(LINKS)).mean(axis=1) / steps
+    return means
 
 
 def learn(
