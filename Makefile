@@ -163,6 +163,11 @@ bench:
 	$(CARGO) bench -p ratewire-anypoint --bench switch
 	$(CARGO) build --release -p ratewire-acp -p ratewire-switch -p ratewire-gateway --examples
 	python3 bench/switch.py target/release
+	$(MAKE) --no-print-directory python
+	python3 -m venv target/venv-bench
+	target/venv-bench/bin/pip install -q gymnasium numpy
+	target/venv-bench/bin/pip install -q --no-deps --force-reinstall $$(ls -t target/wheels/ratewire-*.whl | head -1)
+	target/venv-bench/bin/python bench/gym.py
 	@if [ "$$(id -u)" = 0 ]; then \
 		$(call install,$(LIVE_PACKAGES) iperf3 iproute2); \
 		$(CARGO) bench -p ratewire-live; \

@@ -2,7 +2,7 @@
 
 import builtins
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ratewire._errors import Diagnostic
 from ratewire._law import Law, _What
@@ -239,6 +239,19 @@ class Simulation:
         up: bool | None,
     ) -> None: ...
     def finish(self) -> Results: ...
+
+class Environments:
+    columns: ClassVar[list[str]]
+    def __new__(
+        cls,
+        scenarios: list[Scenario],
+        count: int,
+        flow: str,
+        law: str | None,
+        step_s: float | None,
+        threads: int | None,
+    ) -> Environments: ...
+    def act(self, orders: bytes, seeds: bytes, windows: bytes, paces: bytes) -> bytes: ...
 
 def seconds(name: str, time: str | float) -> float: ...
 def run(

@@ -6,6 +6,7 @@
 //! | `experiment` | runs of a scenario, and the question why a flow sends as it does |
 //! | `results` | results in memory or in a folder |
 //! | `simulation` | a run in steps |
+//! | `environments` | many runs in steps, in each of which a learner controls a flow |
 //! | `compare`, `sweep`, `papers` | the other ways to run many scenarios |
 //! | `table` | samples as Arrow streams |
 //! | `law` | laws that are classes in Python |
@@ -18,6 +19,7 @@
 //! of arguments are written in Python.
 
 mod compare;
+mod environments;
 mod errors;
 mod experiment;
 mod figures;
@@ -38,6 +40,8 @@ use pyo3::prelude::*;
 mod _ratewire {
     #[pymodule_export]
     use super::compare::{Comparison, compare};
+    #[pymodule_export]
+    use super::environments::Environments;
     #[pymodule_export]
     use super::experiment::run;
     #[pymodule_export]

@@ -23,6 +23,7 @@
 //! | draw a figure for a paper: SVG, PDF, PNG, CSV | [`Results::plot`], [`Figures`] |
 //! | follow progress and samples during runs | [`Listener`] |
 //! | stop a run between steps, look into it, and change links | [`Simulation`] |
+//! | be the congestion control of a flow, as a learner is | [`ControlledFlow`] |
 //! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
 //! | tell a difference of laws from noise, over several seeds | [`Compare`] |
 //! | vary values over a grid, and go on after a stop | [`Sweep`], [`read_sweep`] |
@@ -71,6 +72,7 @@
 
 mod capture;
 mod compare;
+mod control;
 mod emulated;
 mod error;
 mod experiment;
@@ -89,6 +91,7 @@ mod simulation;
 mod sweep;
 
 pub use compare::{Compare, ComparisonResults, PlannedComparison};
+pub use control::{ControlledFlow, Measured};
 pub use emulated::remedies;
 pub use error::Error;
 #[doc(hidden)]

@@ -21,7 +21,7 @@ pub mod setup;
 pub mod traffic;
 mod wheel;
 
-pub use engine::{FlowState, Speed, Steps, run, run_with};
+pub use engine::{FlowState, Route, Speed, Steps, run, run_with};
 pub use error::RunError;
 pub use setup::SetupError;
 pub use wheel::Wheel;

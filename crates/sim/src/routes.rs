@@ -67,6 +67,11 @@ impl RouteTable {
         self.pathfinder.is_leaf(node)
     }
 
+    /// Links from one node to another; `None` if there is no route.
+    pub(crate) fn links(&mut self, from: NodeId, to: NodeId, flow: u64) -> Option<Vec<LinkId>> {
+        self.pathfinder.path(from, to, flow)
+    }
+
     /// The route of flow number `flow`.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! What experiments give out.
 
 mod completions;
+mod control;
 mod experiment;
 mod figures;
 mod law_files;

@@ -35,7 +35,7 @@ use sockets::Waits;
 pub use speed::Speed;
 use speed::foresight::Foresight;
 use speed::turns::Turns;
-pub use steps::{FlowState, Steps};
+pub use steps::{FlowState, Route, Steps};
 
 /// Layout of an event's subject: the kind in the two highest bits, an index in the rest.
 const KIND_SHIFT: u32 = 30;

@@ -5,7 +5,7 @@ use std::fmt;
 
 use ratewire_laws::Reason;
 use ratewire_net::Observation;
-use ratewire_net::spec::{Change, LinkId};
+use ratewire_net::spec::{Change, LinkId, LinkSpec};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 use self_cell::self_cell;
 
@@ -55,6 +55,30 @@ pub struct FlowState {
     pub rtt: Duration,
     /// The law's explanation of its rate; `None` before the flow begins and after it has ended.
     pub reason: Option<Reason>,
+}
+
+/// Links from a flow's sender to its receiver, and back.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// Links to the receiver.
+    pub forward: Vec<LinkId>,
+    /// Links to the sender.
+    pub back: Vec<LinkId>,
+}
+
+impl Route {
+    /// Time that a packet of this network-layer size and its acknowledgement take if nothing else
+    /// is on the way. The acknowledgement's own size is left out.
+    pub fn rtt(&self, links: &[LinkSpec], packet: Bytes) -> Duration {
+        let of = |link: &LinkId| &links[link.index()];
+        let sent = |link: &LinkSpec| {
+            let serial = link.service.mean_rate().serial_time();
+            serial.map_or(Duration::ZERO, |serial| serial.of(packet + link.overhead))
+        };
+        let there = self.forward.iter().map(|link| of(link).delay + sent(of(link)));
+        let back = self.back.iter().map(|link| of(link).delay);
+        there.chain(back).fold(Duration::ZERO, |sum, time| sum + time)
+    }
 }
 
 impl Steps {
@@ -111,6 +135,30 @@ impl Steps {
     pub fn change(&mut self, link: LinkId, change: &Change) {
         self.0.with_dependent_mut(|_, run| {
             run.network.change(run.now, link, change, &mut run.wheel);
+        });
+    }
+
+    /// Links of a listed flow's route, which the setup decides; `None` if there is no flow of this
+    /// number.
+    pub fn route(&mut self, flow: usize) -> Option<Route> {
+        self.0.with_dependent_mut(|setup, run| {
+            let spec = setup.flows.get(flow)?;
+            let forward = run.routes.links(spec.from, spec.to, flow as u64)?;
+            let back = run.routes.links(spec.to, spec.from, flow as u64)?;
+            Some(Route { forward, back })
+        })
+    }
+
+    /// Lets a listed flow send what its law allows now, after a change of the law's window or pace
+    /// that no packet caused. Has no effect on a flow that is not there.
+    pub fn wake(&mut self, flow: usize) {
+        self.0.with_dependent_mut(|setup, run| {
+            if flow < setup.flows.len()
+                && let Some(slot) = run.slots[flow]
+                && run.flows.get(slot, flow as u32).is_some()
+            {
+                run.pump(slot);
+            }
         });
     }
 

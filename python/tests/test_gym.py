@@ -1,0 +1,189 @@
+"""Environments of Gymnasium."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode
+
+import ratewire
+from conftest import ROOT
+from ratewire import Scenario, gym
+from test_runs import resident_mb
+
+LINK = Scenario.dumbbell(
+    duration="4 s", law="cubic", rate="5 Mbit/s", delay="5 ms", queue="40 packets"
+).flow("s1", "d1")
+LOSSY = Scenario.dumbbell(
+    duration="4 s",
+    law="cubic",
+    rate="8 Mbit/s",
+    delay="9 ms",
+    bottleneck={"loss": {"random": 0.01}},
+).flow("s1", "d1")
+
+
+def still(window_of: Callable[[gym.State], Any]) -> gym.Act:
+    """An action that keeps a window, without a pace."""
+    return lambda _, state: (window_of(state), np.nan)
+
+
+def test_gymnasiums_checker_passes() -> None:
+    check_env(gym.Env([LINK, LOSSY], time_limit="1 s"), skip_render_check=True)
+
+
+def test_equal_seeds_give_equal_trajectories() -> None:
+    def course(seed: int) -> list[tuple[Any, ...]]:
+        env = gym.Env([LINK, LOSSY], step="20 ms", time_limit="0.4 s")
+        actions = np.random.default_rng(7).uniform(-1, 1, (60, 2))
+        seen: list[tuple[Any, ...]] = [(env.reset(seed=seed)[0].tolist(),)]
+        for action in actions:
+            observation, gained, _, truncated, _ = env.step(action)
+            seen.append((observation.tolist(), gained))
+            if truncated:
+                seen.append((env.reset()[0].tolist(),))
+        return seen
+
+    assert course(3) == course(3)
+    assert len({str(course(seed)) for seed in range(6)}) > 1
+
+
+def test_a_window_of_a_bandwidth_delay_product_fills_the_link() -> None:
+    link = LINK.set({"bottleneck.rate": "20 Mbit/s", "bottleneck.delay": "20 ms"})
+    env = gym.Env(link, step="100 ms", act=still(lambda state: 1.02 * state.bdp_bytes))
+    env.reset(seed=1)
+    for _ in range(20):
+        observation, gained, *_ = env.step(env.action_space.sample())
+    throughput, stretch, loss, *_ = observation
+    assert throughput > 0.92
+    assert stretch < 1.1
+    assert loss == 0
+    assert gained == pytest.approx(throughput - 0.5 * (stretch - 1), abs=1e-3)
+
+
+def test_time_truncates_and_the_end_of_a_flow_terminates() -> None:
+    env = gym.Env(LINK, step="100 ms", time_limit="0.5 s")
+    env.reset(seed=1)
+    ends = [env.step(np.zeros(2))[2:4] for _ in range(5)]
+    assert ends == [(False, False)] * 4 + [(False, True)]
+    short = gym.Env(LINK.set({"flow.1.size": "20 KB"}), step=0.5)
+    short.reset(seed=1)
+    assert short.step(np.zeros(2))[2:4] == (True, False)
+    whole = gym.Env(LINK, step=10.0)
+    whole.reset(seed=1)
+    assert whole.step(np.zeros(2))[2:4] == (False, True)
+    assert whole.state.time_s == 4.0
+
+
+def test_parts_are_replaced() -> None:
+    parts: dict[str, Any] = {
+        "observe": lambda state: np.asarray(state.queue_bytes)[..., None].astype(np.float32),
+        "reward": lambda state: -state.rtt_s,
+        "act": lambda action, state: (action * state.packet_bytes, None),
+        "observation_space": gymnasium.spaces.Box(0, 1e9, (1,)),
+        "action_space": gymnasium.spaces.Discrete(50, start=1),
+    }
+    env = gym.Env(LINK, step="50 ms", **parts)
+    env.reset(seed=1)
+    observation, gained, *_ = env.step(40)
+    assert observation.shape == (1,)
+    assert gained == -env.state.rtt_s
+    assert env.state.window_bytes == 40 * env.state.packet_bytes
+    assert np.isnan(env.state.pacing_bps)
+    many = gym.VectorEnv(LINK, 3, step="50 ms", **parts)
+    many.reset(seed=1)
+    seen, gains, *_ = many.step(np.array([40, 40, 5]))
+    assert seen.tolist()[0] == observation.tolist()
+    assert gains[0] == gained
+    assert gains[2] > gains[0]
+
+
+@pytest.mark.parametrize("batched", [True, False])
+def test_many_environments_are_as_single_ones(batched: bool) -> None:
+    limits: dict[str, Any] = {"step": "rtt", "time_limit": "0.3 s"}
+    many = gym.VectorEnv([LINK, LOSSY], 12, batched=batched, **limits)
+    single = gym.Env([LINK, LOSSY], **limits)
+    observations, _ = many.reset(seed=5)
+    assert many.observation_space.contains(observations)
+    observation, _ = single.reset(seed=5 + 7)
+    done, ends = False, 0
+    for actions in np.random.default_rng(1).uniform(-1, 1, (60, 12, 2)).astype(np.float32):
+        observations, gains, terminated, truncated, infos = many.step(actions)
+        if done:
+            observation, gained, done = single.reset()[0], 0.0, False
+        else:
+            observation, gained, _, done, _ = single.step(actions[7])
+        assert observations[7].tolist() == observation.tolist()
+        assert gains[7] == gained
+        assert truncated[7] == done
+        assert not terminated.any()
+        assert infos["rtt_s"].shape == (12,)
+        ends += done
+    assert ends > 1
+
+
+def test_modes_of_reset_are_gymnasiums() -> None:
+    limits: dict[str, Any] = {"step": "100 ms", "time_limit": "0.2 s"}
+    same = gym.VectorEnv(LINK, 2, autoreset=AutoresetMode.SAME_STEP, **limits)
+    same.reset(seed=1)
+    same.step(np.zeros((2, 2)))
+    observations, _, _, truncated, infos = same.step(np.zeros((2, 2)))
+    assert truncated.all()
+    assert infos["time_s"].tolist() == [0, 0]
+    assert infos["final_info"]["time_s"].tolist() == [0.2, 0.2]
+    assert (infos["final_obs"] != observations).any()
+    by_hand = gym.VectorEnv(LINK, 2, autoreset=AutoresetMode.DISABLED, **limits)
+    by_hand.reset(seed=1)
+    by_hand.step(np.zeros((2, 2)))
+    by_hand.step(np.zeros((2, 2)))
+    with pytest.raises(ratewire.SettingError, match="need `reset`"):
+        by_hand.step(np.zeros((2, 2)))
+    _, infos = by_hand.reset(options={"reset_mask": np.array([True, True])})
+    assert infos["time_s"].tolist() == [0, 0]
+    by_hand.step(np.zeros((2, 2)))
+
+
+def test_mistakes_are_told() -> None:
+    with pytest.raises(ratewire.SettingError, match="no flow is called"):
+        gym.Env(LINK, flow="s9->d9").reset()
+    with pytest.raises(ratewire.SettingError, match="step"):
+        gym.Env(LINK, step="soon")
+    with pytest.raises(ratewire.SettingError, match="help: call `reset` first"):
+        gym.Env(LINK).step(np.zeros(2))
+    env = gym.Env(LINK, act=lambda action, state: (np.inf, None))
+    env.reset()
+    with pytest.raises(ValueError, match="environment 0: window inf bytes"):
+        env.step(np.zeros(2))
+
+
+def test_many_environments_leave_no_memory_behind() -> None:
+    def use() -> None:
+        many = gym.VectorEnv(LINK, 50, step="20 ms", time_limit="0.04 s")
+        many.reset(seed=1)
+        for _ in range(6):
+            many.step(many.action_space.sample())
+
+    for _ in range(2):
+        use()
+    before = resident_mb()
+    for _ in range(6):
+        use()
+    grown = resident_mb() - before
+    # A simulation takes 0.2 MB, so those of 6 uses with 3 episodes each would take 180 MB.
+    assert grown < 20, f"{grown:.1f} MB more"
+
+
+def test_the_example_learns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(ROOT) / "python/examples"))
+    learn = importlib.import_module("learn")
+    first, last = learn.learn(rounds=4, policies=16, steps=30, seed=1)
+    sys.modules.pop("learn")
+    assert last > first + 0.1
