@@ -47,7 +47,7 @@ fn a_new_law_in_c_is_built_run_compared_and_explained() {
     let told =
         out(&made(&own, &["compare", "hello.toml", "--laws", "./mine.so,cubic", "--seeds", "2"]));
     assert!(told.contains("mine"), "{told}");
-    let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so", "--why", "s1-d1@2s"]));
+    let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so", "--why", "s1-d1@1s"]));
     assert!(told.contains("window += SMSS each round trip"), "{told}");
     let told = out(&made(&own, &["explain", "./mine.so"]));
     assert!(told.contains("decrease = 0.5") && told.contains("a number from 0.1 to 0.9"), "{told}");

@@ -13,7 +13,7 @@ const NAMING: &[(&str, &str)] = &[
     ("emulate/src/options.rs", "the law whose ports are the kernel's in every emulated run"),
     ("live/src/law.rs", "laws of bpf/"),
     ("cli/src/commands/live/status/mod.rs", "how the kernel's routers of a law are shown"),
-    ("cli/src/commands/compare.rs", "laws that `all` leaves out"),
+    ("ratewire/src/compare.rs", "laws that `all` leaves out"),
     ("scenario/src/keys/traffic.rs", "sizes that are all the same are called `fixed` too"),
     ("scenario/src/traffic/sizes.rs", "sizes that are all the same are called `fixed` too"),
     ("anypoint/src/fuzzing/mod.rs", "a law with and one without headers to split"),
