@@ -6,6 +6,7 @@ use pyo3::prelude::*;
 use ratewire::{Compare, ComparisonResults, Experiment};
 
 use crate::errors::{exception, of_failures, warn};
+use crate::experiment::known;
 use crate::figures::Figures;
 use crate::scenario::Scenario;
 use crate::work::work;
@@ -23,7 +24,7 @@ pub fn compare(
     seeds: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Comparison> {
-    let experiment = Experiment::of(scenario.0.clone());
+    let experiment = known(py, Experiment::of(scenario.0.clone()), &laws)?;
     let compare = py.detach(|| Compare::of(experiment, &laws, seeds));
     let compare = compare.map_err(|e| exception(py, e))?;
     let planned = py.detach(|| compare.plan()).map_err(|e| exception(py, e))?;

@@ -63,7 +63,9 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
             let class = class(py, "ScenarioError")?;
             Ok(PyErr::from_value(class.call1((told(&all), diagnostics(py, &all)?))?))
         }
-        Error::Setting { .. } => simple("SettingError"),
+        Error::Setting { .. } | Error::LawFile(_) | Error::UntrustedLaw { .. } => {
+            simple("SettingError")
+        }
         Error::Write { .. } | Error::Refused { .. } | Error::Read { .. } => simple("FileError"),
         Error::Figure(_) | Error::Papers(_) => simple("SettingError"),
         Error::Nothing(_)

@@ -33,7 +33,7 @@ pub fn run(
     let worlds = worlds.iter().map(|name| world(py, name)).collect::<PyResult<Vec<World>>>()?;
     let mut experiment = Experiment::of(scenario.0.clone()).worlds(worlds);
     if let Some(laws) = laws {
-        experiment = experiment.laws(laws);
+        experiment = known(py, experiment, &laws)?.laws(laws);
     }
     if let Some(seeds) = seeds {
         experiment = experiment.seeds(seeds);
@@ -61,6 +61,11 @@ pub fn run(
             Err(incomplete(py, &text, Bound::new(py, Results::ran(*results))?.into_any()))
         }
     }
+}
+
+/// The experiment, with the laws of those of these names that are files.
+pub fn known(py: Python<'_>, experiment: Experiment, laws: &[String]) -> PyResult<Experiment> {
+    py.detach(|| experiment.law_files(laws)).map_err(|e| exception(py, e))
 }
 
 fn world(py: Python<'_>, name: &str) -> PyResult<World> {

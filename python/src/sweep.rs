@@ -7,6 +7,7 @@ use ratewire::folder::write_page;
 use ratewire::{Experiment, SweepResults, SweepTask, TaskDone};
 
 use crate::errors::{exception, of_failures, warn};
+use crate::experiment::known;
 use crate::figures::Figures;
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -35,7 +36,7 @@ pub fn sweep(
 ) -> PyResult<Sweep> {
     let mut experiment = Experiment::of(scenario.0.clone());
     if let Some(laws) = laws {
-        experiment = experiment.laws(laws);
+        experiment = known(py, experiment, &laws)?.laws(laws);
     }
     if let Some(seeds) = seeds {
         experiment = experiment.seeds(seeds);

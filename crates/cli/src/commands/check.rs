@@ -254,7 +254,7 @@ pub(super) fn load_all(files: &[PathBuf], laws: &LawFileArgs) -> (Vec<Scenario>,
     let mut exit = Exit::Done;
     let mut scenarios = Vec::new();
     for file in files {
-        match laws.load(file, &[]) {
+        match laws.load(file, &[], &[]) {
             Ok(experiment) => {
                 let scenario = experiment.scenario().clone();
                 complain(&scenario.warnings);

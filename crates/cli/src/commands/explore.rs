@@ -109,8 +109,7 @@ fn subject(args: &Args) -> Result<Subject, Exit> {
     let name = |law: &String| known.find(law).filter(|_| is_law_file(law)).map(|info| info.name);
     let laws =
         laws.iter().map(|law| name(law).map_or_else(|| law.clone(), str::to_string)).collect();
-    let experiment = args.law_files.load(&args.path, &values);
-    let experiment = experiment.and_then(|own| own.law_files(&args.law)).unwrap_or(checked);
+    let experiment = args.law_files.load(&args.path, &values, &args.law).unwrap_or(checked);
     Ok(Subject::Scenario(Box::new(Explored {
         experiment,
         file: args.path.display().to_string(),

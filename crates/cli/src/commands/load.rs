@@ -32,11 +32,9 @@ impl LawFileArgs {
         &self,
         path: &Path,
         values: &[(String, String)],
+        named: &[String],
     ) -> Result<Experiment, Error> {
-        if self.trust_laws {
-            return Experiment::load_trusting(path, values);
-        }
-        Experiment::load_with(path, values)
+        Experiment::load_after(named, path, values, self.trust_laws)
     }
 }
 
@@ -48,12 +46,13 @@ pub(super) fn load_with_laws(
     laws: &LawFileArgs,
     named: &[String],
 ) -> Result<Experiment, Exit> {
-    let values = pairs(set, taken)?;
-    let loaded = laws.load(path, &values).map_err(|wrong| {
-        fail(&wrong);
-        why_not(path)
-    })?;
-    loaded.law_files(named).map_err(|wrong| fail(&wrong))
+    laws.load(path, &pairs(set, taken)?, named).map_err(|wrong| match wrong {
+        Error::Scenario(_) => {
+            fail(&wrong);
+            why_not(path)
+        }
+        other => fail(&other),
+    })
 }
 
 /// The paths and values of `--set`, or prints what is wrong with them.

@@ -86,6 +86,23 @@ impl Experiment {
         Experiment::read(LawSet::default(), path.as_ref(), values, true)
     }
 
+    /// As [`Experiment::load_with`], after the laws of those of these names that are files: as
+    /// [`Experiment::law_files`], for values that are about such laws.
+    ///
+    /// # Errors
+    /// As [`Experiment::load_trusting`], if `trusts_laws`, else as [`Experiment::load_with`]; as
+    /// [`Experiment::law_files`].
+    pub fn load_after<L: AsRef<str>>(
+        names: impl IntoIterator<Item = L>,
+        path: impl AsRef<Path>,
+        values: &[(String, String)],
+        trusts_laws: bool,
+    ) -> Result<Experiment, Error> {
+        let mut laws = LawSet::default();
+        law_files::add_all(&mut laws, Path::new(""), files_among(names))?;
+        Experiment::read(laws, path.as_ref(), values, trusts_laws)
+    }
+
     /// Reads the scenario in the file `path`, which may name any law in `laws`.
     ///
     /// `laws` may contain a program's own laws.
@@ -171,9 +188,7 @@ impl Experiment {
         self,
         names: impl IntoIterator<Item = L>,
     ) -> Result<Experiment, Error> {
-        let names = names.into_iter().map(|name| name.as_ref().to_string());
-        let files: Vec<String> = names.filter(|name| is_law_file(name)).collect();
-        self.knowing(Path::new(""), files)
+        self.knowing(Path::new(""), files_among(names))
     }
 
     /// The experiment, whose scenario may name the laws of these files.
@@ -362,6 +377,12 @@ impl Experiment {
     pub fn run_with(&self, listener: &dyn Listener) -> Result<Results, Error> {
         self.plan_here()?.run(listener)
     }
+}
+
+/// Those of these names of laws that are files.
+fn files_among<L: AsRef<str>>(names: impl IntoIterator<Item = L>) -> Vec<String> {
+    let names = names.into_iter().map(|name| name.as_ref().to_string());
+    names.filter(|name| is_law_file(name)).collect()
 }
 
 /// Each value once, in the order of first appearance.
