@@ -171,7 +171,8 @@ def test_many_environments_leave_no_memory_behind() -> None:
         for _ in range(6):
             many.step(many.action_space.sample())
 
-    for _ in range(2):
+    # The allocator keeps what the first uses have freed, so the process grows until it has enough.
+    for _ in range(8):
         use()
     before = resident_mb()
     for _ in range(6):

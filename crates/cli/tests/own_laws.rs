@@ -50,6 +50,8 @@ fn a_new_law_in_c_is_built_run_compared_and_explained() {
     let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so", "--why", "s1-d1@1s"]));
     assert!(told.contains("window += SMSS each round trip"), "{told}");
     let told = out(&made(&own, &["explain", "./mine.so"]));
+    let told: Vec<&str> = told.split_whitespace().collect();
+    let told = told.join(" ");
     assert!(told.contains("decrease = 0.5") && told.contains("a number from 0.1 to 0.9"), "{told}");
     let set = ["run", "hello.toml", "--law", "./mine.so", "--set", "options.mine.decrease=2"];
     let refused = err(&ratewire(&own, &set));
