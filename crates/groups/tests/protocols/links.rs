@@ -2,7 +2,6 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::Arc;
 
 use bytes::BytesMut;
 use proptest::collection::vec;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use std::sync::Arc;
 
 use rand_core::Rng;
 use ratewire_units::Duration;
