@@ -124,9 +124,9 @@ impl Experiment {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut files = ratewire_scenario::law_files(&text, values);
         files.retain(|file| laws.find(file).is_none());
-        // Whoever sets a value trusts what it names.
-        let is_set = |file: &String| values.iter().any(|(_, value)| value.contains(file));
-        if let Some(file) = files.iter().find(|file| !trusts_laws && !is_set(file)) {
+        // A file that only a value names is the caller's choice, not the scenario's.
+        let of_scenario = ratewire_scenario::law_files(&text, &[]);
+        if let Some(file) = files.iter().find(|file| !trusts_laws && of_scenario.contains(*file)) {
             return Err(Error::UntrustedLaw { file: file.clone(), scenario: path.to_path_buf() });
         }
         law_files::add_all(&mut laws, path.parent().unwrap_or(Path::new("")), files)?;
