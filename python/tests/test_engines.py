@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pyarrow as pa
 import pytest
 
@@ -123,7 +124,6 @@ def _run_tasks_once_killed(scenario: Any, tasks: Any) -> Any:
 def test_dask_and_a_worker_that_is_killed(
     tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    distributed = pytest.importorskip("distributed")
     monkeypatch.setenv("RATEWIRE_TEST_FLAG", str(tmp_path / "flag"))
     monkeypatch.setattr("ratewire._executor.run_tasks", _run_tasks_once_killed)
     folder = tmp_path / "sweep"

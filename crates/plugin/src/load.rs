@@ -33,8 +33,7 @@ pub struct Plugin {
 /// An error if the file cannot be loaded, exports no table of this version, or lacks a function
 /// that every law needs.
 ///
-/// Whoever names the object answers for its code, which runs in this process: it must do what
-/// `ratewire_law.h` says.
+/// The object's code runs in this process with all its rights, so load only objects that you trust.
 pub fn load(path: &Path) -> Result<Plugin, LoadError> {
     let refuse = |what: String| LoadError { path: path.to_path_buf(), what };
     // Without a slash, the name would be looked up in the system's folders.

@@ -6,16 +6,16 @@ use std::process::Command;
 use ratewire::arrow_array::Array;
 use ratewire::arrow_array::cast::AsArray;
 use ratewire::arrow_array::types::{UInt32Type, UInt64Type};
-use ratewire::{Experiment, LawCheck, Results};
+use ratewire::{Error, Experiment, LawCheck, Results};
 
 fn plugin() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin")
 }
 
-/// Compiles a law of `plugin/laws`, with texts replaced, as `name` in the folder.
+/// Compiles a law of `plugin/laws`, with texts of its main file replaced, as `name` in the folder.
 fn build(folder: &Path, law: &str, name: &str, replaced: &[(&str, &str)]) {
     let file = plugin().join("laws").join(law).with_extension("c");
-    let mut text = std::fs::read_to_string(file).expect("the law");
+    let mut text = std::fs::read_to_string(&file).expect("the law");
     for (from, to) in replaced {
         assert!(text.contains(from), "{from}");
         text = text.replace(from, to);
@@ -25,7 +25,8 @@ fn build(folder: &Path, law: &str, name: &str, replaced: &[(&str, &str)]) {
     let done = Command::new("cc")
         .args(["-std=c99", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror"])
         .args(["-shared", "-fPIC", "-I"])
-        .args([&plugin().join("include"), Path::new("-o"), &folder.join(name), &source])
+        .args([&plugin().join("include"), Path::new("-I"), file.parent().expect("a folder")])
+        .args([Path::new("-o"), &folder.join(name), &source])
         .arg("-lm")
         .output()
         .expect("a C compiler");
@@ -75,8 +76,8 @@ fn windows(results: &Results, law: &str) -> Vec<(u32, Option<u64>)> {
 #[test]
 fn laws_in_c_have_the_windows_of_their_own_kind() {
     let folder = tempfile::tempdir().unwrap();
-    for law in ["newreno", "xcp"] {
-        build(folder.path(), law, &format!("{law}.so"), &[]);
+    for (law, source) in [("newreno", "newreno"), ("xcp", "xcp/xcp")] {
+        build(folder.path(), source, &format!("{law}.so"), &[]);
         let object = folder.path().join(law).with_extension("so").display().to_string();
         let experiment = Experiment::parse("c.toml", TEXT).unwrap();
         let experiment = experiment.law_files([&object]).unwrap().laws([law, &object]);
@@ -106,6 +107,13 @@ fn a_scenario_names_the_file_of_a_law_wherever_a_law_may_stand() {
     std::fs::write(&file, &text).unwrap();
     let refused = Experiment::load(&file).unwrap_err().to_string();
     assert!(refused.contains("./own.so is code that would run with your rights"), "{refused}");
+    // A value is the caller's word for what it names itself, and for nothing else.
+    let named = [("name".to_string(), "about ./own.so".to_string())];
+    assert!(matches!(Experiment::load_with(&file, &named), Err(Error::UntrustedLaw { .. })));
+    let plain = folder.path().join("plain.toml");
+    std::fs::write(&plain, TEXT).unwrap();
+    let law = [("law".to_string(), "./own.so".to_string())];
+    Experiment::load_with(&plain, &law).unwrap_or_else(|wrong| panic!("{wrong}"));
     let load = || Experiment::load_trusting(&file, &[]).unwrap_or_else(|wrong| panic!("{wrong}"));
     let experiment = load();
     assert_eq!(experiment.scenario().laws(), ["own", "cubic"]);
