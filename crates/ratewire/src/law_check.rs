@@ -10,8 +10,8 @@ use crate::{Error, Experiment, Results};
 
 /// A check of a law.
 ///
-/// A law of a shared object may crash the process; whoever checks one should do so in a process of
-/// its own, as `ratewire check-law` does. A broken rule under [`WILD`](LawCheck::all) panics.
+/// A law of a shared object may crash the process, so check one in a process of its own, as
+/// `ratewire check-law` does.
 #[derive(Clone, Copy, Debug)]
 pub struct LawCheck {
     /// Name of the check.
