@@ -31,13 +31,7 @@ pub fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Results> {
     let worlds = worlds.iter().map(|name| world(py, name)).collect::<PyResult<Vec<World>>>()?;
-    let mut experiment = Experiment::of(scenario.0.clone()).worlds(worlds);
-    if let Some(laws) = laws {
-        experiment = known(py, experiment, &laws)?.laws(laws);
-    }
-    if let Some(seeds) = seeds {
-        experiment = experiment.seeds(seeds);
-    }
+    let mut experiment = experiment_of(py, scenario, laws, seeds)?.worlds(worlds);
     if let Some(question) = why {
         experiment = experiment.why(question);
     }
@@ -61,6 +55,23 @@ pub fn run(
             Err(incomplete(py, &text, Bound::new(py, Results::ran(*results))?.into_any()))
         }
     }
+}
+
+/// An experiment with these laws and seeds; `None` stands for the scenario's own.
+pub fn experiment_of(
+    py: Python<'_>,
+    scenario: &Scenario,
+    laws: Option<Vec<String>>,
+    seeds: Option<Vec<u64>>,
+) -> PyResult<Experiment> {
+    let mut experiment = Experiment::of(scenario.0.clone());
+    if let Some(laws) = laws {
+        experiment = known(py, experiment, &laws)?.laws(laws);
+    }
+    Ok(match seeds {
+        Some(seeds) => experiment.seeds(seeds),
+        None => experiment,
+    })
 }
 
 /// The experiment, with the laws of those of these names that are files.

@@ -7,7 +7,7 @@ use ratewire::folder::write_page;
 use ratewire::{Experiment, SweepResults, SweepTask, TaskDone};
 
 use crate::errors::{exception, of_failures, warn};
-use crate::experiment::known;
+use crate::experiment::experiment_of;
 use crate::figures::Figures;
 use crate::scenario::Scenario;
 use crate::table::Table;
@@ -34,14 +34,7 @@ pub fn sweep(
     progress: Option<Py<PyAny>>,
     elsewhere: Option<Py<PyAny>>,
 ) -> PyResult<Sweep> {
-    let mut experiment = Experiment::of(scenario.0.clone());
-    if let Some(laws) = laws {
-        experiment = known(py, experiment, &laws)?.laws(laws);
-    }
-    if let Some(seeds) = seeds {
-        experiment = experiment.seeds(seeds);
-    }
-    let mut sweep = ratewire::Sweep::of(experiment);
+    let mut sweep = ratewire::Sweep::of(experiment_of(py, scenario, laws, seeds)?);
     for (key, values) in over {
         sweep = sweep.over(&key, &values).map_err(|e| exception(py, e))?;
     }
