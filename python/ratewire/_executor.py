@@ -19,8 +19,7 @@ _Done = tuple[int, str]
 
 def run_tasks(scenario: Scenario, tasks: list[_Task]) -> list[_Done]:
     """Carries out runs of a sweep, one after the other: what a worker is called with."""
-    native = scenario._checked()
-    return [_ratewire.run_task(native, task) for task in tasks]
+    return _ratewire.run_tasks(scenario._checked(), tasks)
 
 
 def on(executor: Any, scenario: Scenario) -> Callable[[list[_Task]], Iterator[_Done]]:

@@ -12,6 +12,7 @@ from ratewire._law import Law, LawLike, parted
 from ratewire._progress import progress as shown
 from ratewire._results import Comparison, Path, Reproduction, Results, SweepResults
 from ratewire._scenario import Scenario, ScenarioLike, Values, scenario_of
+from ratewire._store import Store, is_url
 
 #: Laws by their names, or classes of one's own: one or several.
 Laws: TypeAlias = LawLike | Iterable[LawLike]
@@ -115,7 +116,8 @@ def sweep(
 
     ``over`` has the values of each key: a list, or text in the command's forms, such as
     ``{"bottleneck.rate": "10M..10G:log7", "bottleneck.queue": ["0.5 bdp", "2 bdp"]}``. In a
-    ``folder`` finished runs are kept, and a sweep that was stopped goes on.
+    ``folder`` finished runs are kept, and a sweep that was stopped goes on. A folder with ``://``
+    is one of fsspec: ``s3://bucket/sweep``.
 
     Runs take all cores of this machine. With an ``executor`` they go elsewhere: to any
     :class:`concurrent.futures.Executor`, a client of Dask, or Ray (``executor=ray``, the module).
@@ -128,10 +130,13 @@ def sweep(
     native = scenario_of(scenario, set, classes)
     axes = [(key, _values(values)) for key, values in over.items()]
     path = None if folder is None else os.fspath(folder)
+    store = None
+    if path is not None and is_url(path):
+        path, store = None, (Store(path), path)
     with shown(None, progress) as reach:
         elsewhere = None if executor is None else on(executor, _portable(scenario, set, classes))
         own = (names, _seeds(seeds))
-        return SweepResults(_ratewire.sweep(native, axes, *own, path, reach, elsewhere))
+        return SweepResults(_ratewire.sweep(native, axes, *own, path, store, reach, elsewhere))
 
 
 def reproduce(

@@ -8,6 +8,7 @@
 //! | `simulation` | a run in steps |
 //! | `environments` | many runs in steps, in each of which a learner controls a flow |
 //! | `compare`, `sweep`, `papers` | the other ways to run many scenarios |
+//! | `store` | a place for a sweep's files that Python knows |
 //! | `table` | samples as Arrow streams |
 //! | `law` | laws that are classes in Python |
 //! | `figures` | figures to draw |
@@ -29,6 +30,7 @@ mod raised;
 mod results;
 mod scenario;
 mod simulation;
+mod store;
 mod sweep;
 mod table;
 mod work;
@@ -57,7 +59,7 @@ mod _ratewire {
     #[pymodule_export]
     use super::simulation::{Simulation, seconds};
     #[pymodule_export]
-    use super::sweep::{Sweep, run_task, sweep};
+    use super::sweep::{Sweep, run_tasks, sweep};
     #[pymodule_export]
     use super::table::Table;
 

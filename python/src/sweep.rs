@@ -1,15 +1,17 @@
 //! Sweeps over a grid of values.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use ratewire::folder::write_page;
-use ratewire::{Experiment, SweepResults, SweepTask, TaskDone};
+use ratewire::{Error, Experiment, Listener, ReadySweep, SweepResults, SweepTask, TaskDone};
 
 use crate::errors::{exception, of_failures, warn};
 use crate::experiment::experiment_of;
 use crate::figures::Figures;
 use crate::scenario::Scenario;
+use crate::store::Store;
 use crate::table::Table;
 use crate::work::{quietly, work};
 
@@ -19,10 +21,11 @@ pub struct Sweep(SweepResults);
 
 /// Runs every law and seed at every combination of values; `None` stands for the scenario's own.
 ///
+/// Files go into `folder`, or into `store`: a `ratewire._store.Store`, and its name for messages.
 /// With `elsewhere`, runs are carried out by others: it gets them as a list, and returns an
-/// iterator over what [`run_task`] has returned for each, in any order.
+/// iterator over the pairs that [`run_tasks`] returns, in any order.
 #[pyfunction]
-#[pyo3(signature = (scenario, over, laws, seeds, folder, progress, elsewhere))]
+#[pyo3(signature = (scenario, over, laws, seeds, folder, store, progress, elsewhere))]
 #[allow(clippy::too_many_arguments)]
 pub fn sweep(
     py: Python<'_>,
@@ -31,6 +34,7 @@ pub fn sweep(
     laws: Option<Vec<String>>,
     seeds: Option<Vec<u64>>,
     folder: Option<PathBuf>,
+    store: Option<(Py<PyAny>, String)>,
     progress: Option<Py<PyAny>>,
     elsewhere: Option<Py<PyAny>>,
 ) -> PyResult<Sweep> {
@@ -44,15 +48,16 @@ pub fn sweep(
     // Points of the grid are planned on all cores.
     let planned = quietly(py, || sweep.plan())?.map_err(|e| exception(py, e))?;
     planned.warnings.iter().try_for_each(|warning| warn(py, &warning.to_string()))?;
-    let mut ready = quietly(py, || planned.open())?.map_err(|e| exception(py, e))?;
+    let store = store.map(|(object, place)| Arc::new(Store::new(object, place)));
+    let open = || match store {
+        Some(store) => planned.open_at(store),
+        None => planned.open(),
+    };
+    let mut ready = quietly(py, open)?.map_err(|e| exception(py, e))?;
     if let Some(elsewhere) = elsewhere {
-        let tasks: Vec<Task> = ready.tasks().into_iter().map(parts).collect();
-        for done in elsewhere.bind(py).call1((tasks,))?.try_iter()? {
-            let (number, text): (usize, String) = done?.extract()?;
-            let done: TaskDone = serde_json::from_str(&text)
-                .map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?;
-            ready.take(number, done).map_err(|e| exception(py, e))?;
-        }
+        let taken = take_all(&mut ready, elsewhere.bind(py));
+        let kept = ready.flush().map_err(|e| exception(py, e));
+        taken.and(kept)?;
     }
     let results = work(py, progress.as_ref(), |listener| ready.run(listener))?;
     of_failures(py, results.failures())?;
@@ -62,6 +67,18 @@ pub fn sweep(
     }
 }
 
+/// Lets others carry out runs, and takes those that they have finished when one fails.
+fn take_all(ready: &mut ReadySweep<'_>, elsewhere: &Bound<'_, PyAny>) -> PyResult<()> {
+    let tasks: Vec<Task> = ready.tasks().into_iter().map(parts).collect();
+    for done in elsewhere.call1((tasks,))?.try_iter()? {
+        let (number, text): (usize, String) = done?.extract()?;
+        let done: TaskDone = serde_json::from_str(&text)
+            .map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?;
+        ready.take(number, done).map_err(|e| exception(elsewhere.py(), e))?;
+    }
+    Ok(())
+}
+
 /// A run of a sweep: its number, values, law and seed.
 type Task = (usize, Vec<(String, String)>, String, u64);
 
@@ -69,16 +86,23 @@ fn parts(task: SweepTask) -> Task {
     (task.number, task.values, task.law, task.seed)
 }
 
-/// Carries out a run of a sweep of this scenario; returns its number and its figures as JSON.
+/// Carries out runs of a sweep of this scenario, one after the other; returns the number of each
+/// and its figures as JSON.
 #[pyfunction]
-pub fn run_task(py: Python<'_>, scenario: &Scenario, task: Task) -> PyResult<(usize, String)> {
-    let (number, values, law, seed) = task;
-    let task = SweepTask { number, values, law, seed };
+pub fn run_tasks(
+    py: Python<'_>,
+    scenario: &Scenario,
+    tasks: Vec<Task>,
+) -> PyResult<Vec<(usize, String)>> {
     let experiment = Experiment::of(scenario.0.clone());
-    let done = work(py, None, |listener| task.run(&experiment, listener))?;
-    let done = done.map_err(|e| exception(py, e))?;
-    let text = serde_json::to_string(&done);
-    Ok((number, text.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?))
+    let one = |listener: &dyn Listener, (number, values, law, seed): Task| {
+        let done = SweepTask { number, values, law, seed }.run(&experiment, listener)?;
+        Ok((number, serde_json::to_string(&done).expect("figures are JSON")))
+    };
+    let all = |listener: &dyn Listener| -> Result<Vec<_>, Error> {
+        tasks.into_iter().map(|task| one(listener, task)).collect()
+    };
+    work(py, None, all)?.map_err(|e| exception(py, e))
 }
 
 #[pymethods]

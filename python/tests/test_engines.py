@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import signal
@@ -11,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import distributed
+import fsspec
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 
 import ratewire
@@ -26,22 +29,27 @@ OVER = {"bottleneck.rate": ["2M", "4M", "8M"]}
 LAWS = ["xcp", "cubic"]
 
 
-def swept(folder: Path, executor: Any = None, **more: Any) -> ratewire.SweepResults:
-    laws = more.pop("laws", LAWS)
-    return ratewire.sweep(SMALL, OVER, laws=laws, seeds=[1, 2], folder=folder, executor=executor)
+PAGES = ["sweep.json", "sweep.parquet", "sweep.html"]
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    names = ["sweep.json", "sweep.parquet", "sweep.html"]
-    kept = sorted(path.name for path in (folder / "runs").iterdir())
-    return {
-        **{name: (folder / name).read_bytes() for name in names},
-        **{name: (folder / "runs" / name).read_bytes() for name in kept},
-    }
+def swept(folder: Path | str, executor: Any = None) -> ratewire.SweepResults:
+    return ratewire.sweep(SMALL, OVER, laws=LAWS, seeds=[1, 2], folder=folder, executor=executor)
+
+
+def rows(folder: Path) -> list[dict[str, Any]]:
+    """The data set of finished runs, whatever files it is in."""
+    if not (folder / "runs").exists():
+        return []
+    table = pyarrow.dataset.dataset(folder / "runs", partitioning="hive").to_table()
+    return sorted(table.to_pylist(), key=lambda row: row["digest"])
+
+
+def files(folder: Path) -> dict[str, Any]:
+    return {"runs": rows(folder), **{name: (folder / name).read_bytes() for name in PAGES}}
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Files of the sweep in this process."""
     folder = tmp_path_factory.mktemp("whole")
     swept(folder)
@@ -50,7 +58,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
 def test_processes_give_the_same_bytes(
-    method: str, tmp_path: Path, whole: dict[str, bytes]
+    method: str, tmp_path: Path, whole: dict[str, Any]
 ) -> None:
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(2, mp_context=context) as executor:
@@ -75,17 +83,55 @@ class Failing(Executor):
 
 
 def test_finished_runs_are_kept_and_a_sweep_goes_on(
-    tmp_path: Path, whole: dict[str, bytes]
+    tmp_path: Path, whole: dict[str, Any]
 ) -> None:
     with pytest.raises(OSError, match="the engine is gone"):
         swept(tmp_path, Failing(5))
     # Which of the calls are seen before the one that failed is chance.
-    kept = len(list((tmp_path / "runs").iterdir()))
+    kept = len(rows(tmp_path))
     assert kept <= 5
     engine = Failing(100)
     swept(tmp_path, engine)
     assert engine.calls == 100 - (12 - kept)
     assert files(tmp_path) == whole
+
+
+def test_the_data_set_has_a_row_a_run(whole: dict[str, Any]) -> None:
+    runs = whole["runs"]
+    assert len({row["digest"] for row in runs}) == len(runs) == 12
+    assert {row["law"] for row in runs} == set(LAWS)
+    assert {row["bottleneck.rate_bps"] for row in runs} == {2e6, 4e6, 8e6}
+    assert all(row["version"] == ratewire.__version__ for row in runs)
+    assert all(json.loads(row["summary"])["seed"] == row["seed"] for row in runs)
+    assert all(0.3 < row["utilisation"] <= 1 for row in runs)
+
+
+def test_a_sweep_stands_where_fsspec_can_write(whole: dict[str, Any]) -> None:
+    memory = fsspec.filesystem("memory")
+    url = "memory://sweeps/one"
+    with pytest.raises(OSError, match="the engine is gone"):
+        swept(url, Failing(5))
+    engine = Failing(100)
+    swept(url, engine)
+    assert engine.calls >= 100 - 12
+    assert {name: memory.cat_file(f"/sweeps/one/{name}") for name in PAGES} == {
+        name: whole[name] for name in PAGES
+    }
+    kept = memory.find("/sweeps/one/runs")
+    table = pyarrow.dataset.dataset(kept, filesystem=memory, partitioning="hive").to_table()
+    assert sorted(table["digest"].to_pylist()) == [row["digest"] for row in whole["runs"]]
+    engine = Failing(0)
+    swept(url, engine)
+    assert engine.calls == 0, "nothing is run again"
+
+
+def test_a_place_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: Any) -> None:
+        raise PermissionError("no key for this bucket")
+
+    monkeypatch.setattr("ratewire._store.Store.write", refused)
+    with pytest.raises(ratewire.FileError, match=r"memory://.*: .*no key for this bucket"):
+        swept("memory://sweeps/two", Failing(100))
 
 
 def test_laws_that_are_classes_go_to_processes() -> None:
@@ -122,7 +168,7 @@ def _run_tasks_once_killed(scenario: Any, tasks: Any) -> Any:
 
 
 def test_dask_and_a_worker_that_is_killed(
-    tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RATEWIRE_TEST_FLAG", str(tmp_path / "flag"))
     monkeypatch.setattr("ratewire._executor.run_tasks", _run_tasks_once_killed)
@@ -139,7 +185,7 @@ def test_dask_and_a_worker_that_is_killed(
 
 
 def test_ray_and_a_worker_that_is_killed(
-    tmp_path: Path, whole: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ray = pytest.importorskip("ray", reason="Ray takes 300 MB: pip install ray")
     monkeypatch.setenv("RATEWIRE_TEST_FLAG", str(tmp_path / "flag"))

@@ -103,6 +103,30 @@ fn checks_tell_what_a_law_does_wrong_and_outlive_its_crash() {
 #[path = "../src/commands/new_law/rust/law.rs.txt"]
 mod template;
 
+/// XCP in C at a router beside ours, and a law that routers have nothing to do with.
+#[test]
+fn the_work_of_a_port_in_c_is_measured() {
+    let folder = folder("own-law-cost");
+    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin");
+    for (name, source) in [("xcp.so", "laws/xcp/xcp.c"), ("newreno.so", "laws/newreno.c")] {
+        let include = format!("-I{}", plugin.join("include").display());
+        let mut cc = Command::new("cc");
+        let cc = cc.current_dir(&folder).args(["-O2", "-shared", "-fPIC", &include, "-o", name]);
+        assert!(cc.arg(plugin.join(source)).status().expect("a C compiler").success());
+    }
+    let args = ["laws", "--cost", "--rounds", "2", "--json", "./xcp.so"];
+    // Without valgrind, which would count for a minute.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ratewire"));
+    let done = command.current_dir(&folder).args(args).env("PATH", "").output().expect("it runs");
+    let costs: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+    let last = costs["laws"].as_array().and_then(|laws| laws.last()).expect("laws");
+    assert_eq!(last["law"], "./xcp.so");
+    assert!(last["ns"]["median"].as_f64().is_some_and(|ns| ns > 0.0), "{last}");
+    let refused = ratewire(&folder, &["laws", "--cost", "./newreno.so"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
+    assert!(err(&refused).contains("./newreno.so: the law has no port"), "{}", err(&refused));
+}
+
 #[test]
 fn a_new_law_in_rust_is_written_whole() {
     let folder = folder("own-law-rust");

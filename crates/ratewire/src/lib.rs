@@ -112,7 +112,8 @@ pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
 pub use results::{Failed, OfLaw, Results, Run, Samples, SavedResults};
 pub use simulation::Simulation;
 pub use sweep::{
-    PlannedSweep, ReadySweep, Sweep, SweepResults, SweepTask, TaskDone, expand_values, read_sweep,
+    PlannedSweep, ReadySweep, Sweep, SweepResults, SweepStore, SweepTask, TaskDone, expand_values,
+    read_sweep,
 };
 
 pub use arrow_array;

@@ -72,5 +72,7 @@ pub use summary::{
     FlowSummary, GroupSummary, LinkSummary, OverlaySummary, PausingSummary, Settling, SizeSummary,
     Summary, TrafficSummary,
 };
-pub use sweep::{MeasuredRun, Sweep, SweepAxis, SweepCell, SweepFigure, SweepRun, SweepValue};
+pub use sweep::{
+    MeasuredRun, Sweep, SweepAxis, SweepCell, SweepFigure, SweepGatherer, SweepRun, SweepValue,
+};
 pub use world::{UnknownWorld, World};

@@ -11,8 +11,8 @@ use ratewire_report::draw::{Columns, Figures, Panels, Style};
 use ratewire_report::html::papers::{self, FigureSection, Panel, PaperSection};
 use ratewire_report::{
     Answer, Collector, Comparison, Completion, FlowInfo, FlowRow, LinkInfo, LinkRow, LinkSummary,
-    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, Sweep, SweepAxis, SweepValue, Topology,
-    html,
+    MeasuredRun, NodeInfo, Page, Run, RunInfo, Summary, SweepAxis, SweepGatherer, SweepValue,
+    Topology, html,
 };
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -348,17 +348,17 @@ fn a_sweep_is_drawn_over_the_parameters_that_are_chosen() {
     };
     let rates = axis("rate", &[("1M", Some(1e6)), ("10M", Some(1e7)), ("100M", Some(1e8))]);
     let axes = vec![rates, axis("queue", &[("red", None), ("pie", None)])];
-    let mut runs = Vec::new();
+    let laws = vec!["xcp".into(), "cubic".into()];
+    let mut gatherer = SweepGatherer::new(axes, laws, vec![1, 2]);
     for (rate, queue, law) in (0..12).map(|n| (n / 4, n / 2 % 2, n % 2)) {
         for seed in 1..=2 {
             let utilisation = 0.5 + 0.01 * seed as f64;
             let link = LinkSummary { bottleneck: true, utilisation, ..LinkSummary::default() };
             let summary = Summary { seed, links: vec![link], ..Summary::default() };
-            runs.push(MeasuredRun { point: vec![rate, queue], law, summary });
+            gatherer.add(MeasuredRun { point: vec![rate, queue], law, summary });
         }
     }
-    let sweep = Sweep::of(axes, vec!["xcp".into(), "cubic".into()], vec![1, 2], &runs);
-    let page = html::render_sweep(&sweep, &[], "").replace("</body>", CHOOSE);
+    let page = html::render_sweep(&gatherer.finish(), &[], "").replace("</body>", CHOOSE);
     let dom = dom(&chromium, &folder, &page);
     let (_, title) = dom.split_once("<title>").expect("a title");
     let wanted = "Utilisation against rate; Utilisation against queue; 4; 3; \

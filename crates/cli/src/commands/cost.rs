@@ -14,15 +14,16 @@ use std::hint::black_box;
 use std::process::Command;
 use std::time::Instant;
 
+use ratewire::load_law;
 use ratewire_laws::{
-    Acked, AnyLaw, AnyPort, Draw, FlowContext, Header, LawInfo, LinkContext, PortQueue, Sending,
-    list,
+    Acked, AnyLaw, AnyPort, Draw, FlowContext, Header, LawInfo, LawSet, LinkContext, PortQueue,
+    Sending, list,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use serde::Serialize;
 
 use crate::exit::Exit;
-use crate::output::print;
+use crate::output::{fail, print};
 
 const PACKET: Bytes = Bytes::new(1500);
 /// 1 Gbit/s, at which such a packet takes 12 us.
@@ -51,7 +52,7 @@ struct Costs {
 /// Work of a port for a packet.
 #[derive(Serialize)]
 struct Cost {
-    law: &'static str,
+    law: String,
     ns: Spread,
     /// Instructions a packet; `None` without valgrind.
     instructions: Option<f64>,
@@ -59,22 +60,40 @@ struct Cost {
     operations: &'static str,
 }
 
-/// Measures, and prints a table or JSON.
-pub(crate) fn show(as_json: bool, rounds: u32) -> Exit {
-    let costs = measure(rounds);
+/// Measures all laws with a port and the laws of these files, and prints a table or JSON.
+pub(crate) fn show(as_json: bool, rounds: u32, files: &[String]) -> Exit {
+    let mut benches: Vec<(String, Bench)> = list()
+        .iter()
+        .filter_map(|info| Some((info.name.to_string(), Bench::new(&LawSet::default(), info)?)))
+        .collect();
+    for file in files {
+        match of_file(file) {
+            Ok(bench) => benches.push((file.clone(), bench)),
+            Err(exit) => return exit,
+        }
+    }
+    let costs = measure(benches, rounds);
     if as_json {
         return print(&(serde_json::to_string_pretty(&costs).unwrap_or_default() + "\n"));
     }
     print(&table(&costs, rounds))
 }
 
-fn measure(rounds: u32) -> Costs {
-    let benches = list().iter().filter_map(|info| Some((info.name, Bench::new(info)?)));
-    let mut benches: Vec<(&str, Bench)> = benches.collect();
+/// The port of the law in a file.
+fn of_file(file: &str) -> Result<Bench, Exit> {
+    let laws = load_law(file).map_err(|wrong| fail(&wrong))?;
+    let bench = laws.find(file).and_then(|info| Bench::new(&laws, info));
+    bench.ok_or_else(|| {
+        tell!("ratewire: {file}: the law has no port, so routers do no work for it");
+        Exit::Wrong
+    })
+}
+
+fn measure(mut benches: Vec<(String, Bench)>, rounds: u32) -> Costs {
     let (times, multiplication_ns) = nanoseconds(&mut benches, rounds);
     let mut counts = true;
-    let laws = benches.iter().zip(times).map(|((law, bench), ns)| {
-        let instructions = if counts { instructions(law) } else { None };
+    let laws = benches.into_iter().zip(times).map(|((law, bench), ns)| {
+        let instructions = if counts { instructions(&law) } else { None };
         counts = instructions.is_some();
         Cost { law, ns, instructions, operations: bench.operations }
     });
@@ -109,8 +128,10 @@ fn table(Costs { laws, multiplication_ns: step }: &Costs, rounds: u32) -> String
 
 /// Passes packets through the port of a law, or past it, while callgrind counts.
 pub(crate) fn pass(law: &str, by: bool) -> Exit {
-    let Some(mut bench) = ratewire_laws::find(law).and_then(Bench::new) else {
-        return Exit::Wrong;
+    let ours = || Bench::new(&LawSet::default(), ratewire_laws::find(law)?);
+    let mut bench = match ours().map_or_else(|| of_file(law), Ok) {
+        Ok(bench) => bench,
+        Err(exit) => return exit,
     };
     let pass = if by { Bench::pass_by } else { Bench::pass };
     pass(&mut bench, COUNTED);
@@ -136,7 +157,7 @@ impl Spread {
 }
 
 /// Times of a packet at each port, and of a multiplication measured in the same period.
-fn nanoseconds(benches: &mut [(&str, Bench)], rounds: u32) -> (Vec<Spread>, Spread) {
+fn nanoseconds(benches: &mut [(String, Bench)], rounds: u32) -> (Vec<Spread>, Spread) {
     let time = |pass: &mut dyn FnMut()| {
         let start = Instant::now();
         pass();
@@ -193,8 +214,8 @@ struct Bench {
 }
 
 impl Bench {
-    fn new(info: &LawInfo) -> Option<Bench> {
-        let law = AnyLaw::new(info.name, &[]).ok()?;
+    fn new(laws: &LawSet, info: &LawInfo) -> Option<Bench> {
+        let law = laws.make(info.name, &[]).ok()?;
         let link =
             LinkContext { rate: RATE, delay: Duration::from_millis(10), id: 1, draw: Draw::new(0) };
         let port = law.port(&link)?;
@@ -309,8 +330,12 @@ mod tests {
     #[test]
     fn the_table_says_where_instructions_are_missing() {
         let ns = || Spread { least: 1.25, median: 2.0 };
-        let cost =
-            |instructions| Cost { law: "xcp", ns: ns(), instructions, operations: "3 additions" };
+        let cost = |instructions| Cost {
+            law: "xcp".into(),
+            ns: ns(),
+            instructions,
+            operations: "3 additions",
+        };
         let costs = |all: &[Option<f64>]| Costs {
             laws: all.iter().map(|instructions| cost(*instructions)).collect(),
             multiplication_ns: ns(),

@@ -20,6 +20,9 @@ pub(crate) struct LawsArgs {
     /// Measure what each law's port does for a packet
     #[arg(long)]
     cost: bool,
+    /// Also measure these laws: files such as ./mylaw.so
+    #[arg(requires = "cost")]
+    files: Vec<String>,
     /// Batches of packets that are measured of each law
     #[arg(long, requires = "cost", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: u32,
@@ -107,7 +110,7 @@ pub(crate) fn laws(args: &LawsArgs) -> Exit {
         return cost::pass(law, args.by);
     }
     if args.cost {
-        return cost::show(args.json, args.rounds);
+        return cost::show(args.json, args.rounds, &args.files);
     }
     let laws: Vec<Listed> = ratewire_laws::list().iter().map(|info| Listed::from(*info)).collect();
     show(&laws, args.json)

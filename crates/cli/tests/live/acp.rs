@@ -13,7 +13,7 @@ use ratewire_acp::{Config, Credentials, Endpoint, Frame, Metrics};
 use ratewire_laws::AnyLaw;
 use serde_json::Value;
 
-use crate::lab::{LINK, Lab, repeated};
+use crate::lab::{LINK, Lab, repeated_if};
 
 const SERVER: &str = "10.7.2.2:4816";
 
@@ -149,8 +149,8 @@ impl Goodputs {
         let connection = Connection::open(lab, law);
         let mut server = lab.start("d", true, "iperf3 -s -1 -p 5201");
         sleep(Duration::from_millis(500));
-        let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 10 -O 2");
-        sleep(Duration::from_secs(2));
+        let client = lab.start("s", true, "iperf3 -J -c 10.7.2.2 -p 5201 -t 7 -O 1");
+        sleep(Duration::from_secs(1));
         let (began, before) = (Instant::now(), connection.received());
         let done = client.wait_with_output().expect("iperf3 ends");
         let acp = 8.0 * (connection.received() - before) / began.elapsed().as_secs_f64();
@@ -177,16 +177,21 @@ fn a_connection_of_acp_and_one_of_tcp_share_a_link() {
     {
         let trial = || {
             lab.attach(law);
+            let drops = lab.queue().drops;
             let (goodputs, metrics) = Goodputs::of(&lab, of_acp);
+            let drops = lab.queue().drops - drops;
             let said = lab.status("r");
             lab.live(&["detach"]);
-            (goodputs, metrics, said)
+            (goodputs, metrics, drops, said)
         };
+        // A host whose program was late for its packets has lost them, and answers.
+        let is_disturbed =
+            |tried: &(_, Metrics, u64, _)| tried.2 == 0 && tried.1.packets_retransmitted > 5;
         // PIQI-RCP and JetMax leave 5 % of the link; headers are 7 % of ACP's packets.
         let fills = |goodputs: &Goodputs| goodputs.tcp + goodputs.acp > 0.8 * LINK;
-        let (goodputs, metrics, said) =
-            repeated(trial, |(goodputs, ..)| goodputs.unfairness() < 0.1 && fills(goodputs));
-        let seen = format!("{law}: {goodputs:?}\n{metrics:?}\n{said}");
+        let is_good = |tried: &(Goodputs, _, _, _)| tried.0.unfairness() < 0.1 && fills(&tried.0);
+        let (goodputs, metrics, drops, said) = repeated_if(is_disturbed, trial, is_good);
+        let seen = format!("{law}: {goodputs:?}, {drops} drops\n{metrics:?}\n{said}");
         println!("{seen}");
         assert!(goodputs.unfairness() < 0.1 && fills(&goodputs), "{seen}");
         let router = &said["routers"][0];

@@ -1,6 +1,7 @@
 //! A sweep: an experiment for every point of a grid of values, whose runs share all cores.
 
 mod read;
+mod results;
 mod run;
 mod store;
 mod values;
@@ -17,7 +18,9 @@ use crate::provenance::{self, ExperimentRecord, FileDigest};
 use crate::{Error, Experiment};
 
 pub use read::read_sweep;
-pub use run::{ReadySweep, SweepResults, SweepTask, TaskDone};
+pub use results::SweepResults;
+pub use run::{ReadySweep, SweepTask, TaskDone};
+pub use store::SweepStore;
 pub use values::expand_values;
 
 /// Most runs of a sweep.

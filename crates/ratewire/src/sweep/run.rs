@@ -1,23 +1,24 @@
 //! Runs the points of a sweep, and writes its results.
 
+use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-use arrow_array::RecordBatch;
-use ratewire_report::draw::{Figure, Panels};
-use ratewire_report::parquet::{sweep_rows, write_sweep};
-use ratewire_report::{MeasuredRun, Summary, World, html, table};
+use ratewire_report::parquet::write_sweep;
+use ratewire_report::{MeasuredRun, Summary, SweepGatherer, World, html};
 use ratewire_units::{Duration, Time};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::store::{Store, write_table};
-use super::{Place, PlannedSweep};
-use crate::folder::{OutputFolder, SWEEP, write_page};
+use super::PlannedSweep;
+use super::results::{SweepFile, SweepResults};
+use super::store::{DataSet, Folder, SweepStore};
+use crate::folder::{OutputFolder, SWEEP};
 use crate::listen::{Interrupted, Listener};
-use crate::provenance::{ExperimentRecord, Provenance};
+use crate::provenance::Provenance;
 use crate::results::Failed;
-use crate::{Error, Experiment, Figures, Job, Run};
+use crate::{Error, Experiment, Job, Run};
 
 /// Name of a sweep's table.
 const TABLE: &str = "sweep.parquet";
@@ -27,25 +28,19 @@ const TABLE: &str = "sweep.parquet";
 pub struct ReadySweep<'a> {
     planned: &'a PlannedSweep<'a>,
     output: Option<Output>,
-    /// By run: figures, if it was finished before.
-    known: Vec<Option<Summary>>,
-    /// Runs to be carried out, by index.
-    pending: Vec<usize>,
+    gatherer: Mutex<SweepGatherer>,
+    /// By run: whether it is finished.
+    is_done: Vec<bool>,
+    is_anew: bool,
 }
 
-/// The folder of a sweep.
+/// Where a sweep's results go.
 #[derive(Debug)]
 struct Output {
-    path: PathBuf,
-    folder: OutputFolder,
-    store: Store,
-}
-
-/// A finished run.
-struct Done {
-    summary: Summary,
-    /// Why its figures are not kept for another time, if so.
-    lost: Option<Error>,
+    store: Arc<dyn SweepStore>,
+    runs: DataSet,
+    /// The lock of a folder of this machine, which replaces all pages or none.
+    folder: Option<OutputFolder>,
 }
 
 /// A run of a sweep, for a worker.
@@ -94,23 +89,6 @@ fn whole(run: Run) -> Result<Summary, Error> {
     Ok(summary)
 }
 
-/// Figures of a sweep's runs.
-#[derive(Debug)]
-pub struct SweepResults {
-    sweep: ratewire_report::Sweep,
-    record: ExperimentRecord,
-    failures: Vec<Failed>,
-    unwritten: Option<Error>,
-}
-
-/// The schema of `sweep.json`, whose first key is `generator`.
-#[derive(Serialize)]
-struct SweepFile<'a> {
-    experiment: &'a ExperimentRecord,
-    #[serde(flatten)]
-    sweep: &'a ratewire_report::Sweep,
-}
-
 impl<'a> PlannedSweep<'a> {
     /// Opens the sweep's folder, if it has one, and finds the runs that were finished before.
     ///
@@ -127,40 +105,85 @@ impl<'a> PlannedSweep<'a> {
     pub fn open_in(&'a self, folder: Option<&Path>) -> Result<ReadySweep<'a>, Error> {
         let open = |path: &Path| -> Result<Output, Error> {
             let folder = OutputFolder::open(path, SWEEP, &[])?;
-            Ok(Output { path: path.to_path_buf(), folder, store: Store::open(path)? })
+            self.output(Arc::new(Folder(path.to_path_buf())), Some(folder))
         };
-        let output = folder.map(open).transpose()?;
-        let store = output.as_ref().map(|output| &output.store);
-        let known = |place: &Place| store?.get(&place.digest);
-        let known: Vec<Option<Summary>> = self.runs.par_iter().map(known).collect();
-        let pending = (0..known.len()).filter(|index| known[*index].is_none()).collect();
-        Ok(ReadySweep { planned: self, output, known, pending })
+        self.ready(folder.map(open).transpose()?)
+    }
+
+    /// As [`PlannedSweep::open`], with results in a place that is no folder of this machine.
+    ///
+    /// Nothing keeps another process from writing there at the same time; finished runs of both are
+    /// kept.
+    ///
+    /// # Errors
+    /// An error if the place cannot be read.
+    pub fn open_at(&'a self, store: Arc<dyn SweepStore>) -> Result<ReadySweep<'a>, Error> {
+        self.ready(Some(self.output(store, None)?))
+    }
+
+    fn output(
+        &self,
+        store: Arc<dyn SweepStore>,
+        folder: Option<OutputFolder>,
+    ) -> Result<Output, Error> {
+        let (laws, ..) = self.sweep.experiment.chosen();
+        let runs = DataSet::open(Arc::clone(&store), self.sweep.axes(), laws.to_vec())?;
+        Ok(Output { store, runs, folder })
+    }
+
+    fn ready(&'a self, output: Option<Output>) -> Result<ReadySweep<'a>, Error> {
+        let mut ready = ReadySweep {
+            planned: self,
+            output,
+            gatherer: Mutex::new(self.gatherer()),
+            is_done: vec![false; self.runs.len()],
+            is_anew: false,
+        };
+        // Two values of an axis may make the same run.
+        let mut of_digest: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for (index, run) in self.runs.iter().enumerate() {
+            of_digest.entry(&run.digest).or_default().push(index);
+        }
+        let gatherer = ready.gatherer.get_mut().expect("no holder panics");
+        for (digest, summary) in ready.output.iter().flat_map(|output| output.runs.runs()) {
+            for index in of_digest.get(&*digest).into_iter().flatten() {
+                gatherer.add(self.measured(*index, summary.clone()));
+                ready.is_done[*index] = true;
+            }
+        }
+        Ok(ready)
     }
 }
 
 impl ReadySweep<'_> {
     /// Carries out all runs, also those that were finished before: by a program of the same version
-    /// that has been changed since, they may have other results.
+    /// that has been changed since, they may have other results. All finished runs in the sweep's
+    /// folder are forgotten.
     pub fn anew(self) -> Self {
-        let pending = (0..self.known.len()).collect();
-        ReadySweep { known: vec![None; self.known.len()], pending, ..self }
+        let gatherer = Mutex::new(self.planned.gatherer());
+        ReadySweep { gatherer, is_done: vec![false; self.is_done.len()], is_anew: true, ..self }
+    }
+
+    /// Indices of the runs that are not finished.
+    fn unfinished(&self) -> impl Iterator<Item = usize> {
+        (0..self.is_done.len()).filter(|index| !self.is_done[*index])
     }
 
     /// The runs that are still to be carried out, for workers elsewhere.
     pub fn tasks(&self) -> Vec<SweepTask> {
         let (laws, ..) = self.planned.sweep.experiment.chosen();
-        let task = |index: &usize| {
-            let place = &self.planned.runs[*index];
+        let task = |index: usize| {
+            let place = &self.planned.runs[index];
             let at = self.planned.points[place.point].at.iter();
             let axes = self.planned.sweep.axes.iter().zip(at);
             SweepTask {
-                number: *index,
+                number: index,
                 values: axes.map(|((key, all), at)| (key.clone(), all[*at].clone())).collect(),
                 law: laws[place.law].clone(),
                 seed: place.seed,
             }
         };
-        self.pending.iter().map(task).collect()
+        self.unfinished().map(task).collect()
     }
 
     /// Takes the figures of a run that was carried out elsewhere, and keeps them as those of a run
@@ -186,110 +209,137 @@ impl ReadySweep<'_> {
                     .to_string(),
             );
         }
+        let run = self.planned.measured(number, done.summary);
         if let Some(output) = &self.output {
-            output.store.put(digest, &done.summary)?;
+            output.runs.put(digest, &run)?;
         }
-        self.known[number] = Some(done.summary);
-        self.pending.retain(|index| *index != number);
+        self.gatherer.get_mut().expect("no holder panics").add(run);
+        self.is_done[number] = true;
         Ok(())
+    }
+
+    /// Writes runs that were taken, of which short ones otherwise wait for others.
+    ///
+    /// # Errors
+    /// An error if they cannot be written.
+    pub fn flush(&self) -> Result<(), Error> {
+        self.output.as_ref().map_or(Ok(()), |output| output.runs.flush())
     }
 
     /// World and duration of each run that is still to be carried out.
     ///
     /// Listeners get the run's index in this list.
     pub fn pending(&self) -> Vec<(World, Duration)> {
-        let duration = |index: &usize| {
-            let place = &self.planned.runs[*index];
+        let duration = |index: usize| {
+            let place = &self.planned.runs[index];
             self.planned.points[place.point].scenario.duration
         };
-        self.pending.iter().map(|index| (World::Simulate, duration(index))).collect()
+        self.unfinished().map(|index| (World::Simulate, duration(index))).collect()
     }
 
     /// Carries out the runs on all cores with a listener, and writes the sweep's folder.
     ///
     /// A run is kept when it is finished; a listener that ends the others loses none of it.
     pub fn run(mut self, listener: &dyn Listener) -> SweepResults {
-        let mut unwritten = self.claim().err();
+        let mut unwritten = self.begin().err();
+        let pending: Vec<usize> = self.unfinished().collect();
         let one = |(number, index): (usize, &usize)| self.carry_out(number, *index, listener);
-        let done: Vec<Result<Done, Error>> = self.pending.par_iter().enumerate().map(one).collect();
+        let done: Vec<Result<Option<Error>, Error>> =
+            pending.par_iter().enumerate().map(one).collect();
         let mut failures = Vec::new();
-        for (index, done) in self.pending.iter().zip(done) {
+        for (index, done) in pending.into_iter().zip(done) {
             match done {
-                Ok(Done { summary, lost }) => {
-                    self.known[*index] = Some(summary);
-                    unwritten = unwritten.or(lost);
-                }
-                Err(error) => failures.push(Failed { run: self.planned.name(*index), error }),
+                Ok(lost) => unwritten = unwritten.or(lost),
+                Err(error) => failures.push(Failed { run: self.planned.name(index), error }),
             }
         }
-        let mut runs = Vec::new();
-        for (place, summary) in self.planned.runs.iter().zip(std::mem::take(&mut self.known)) {
-            let point = self.planned.points[place.point].at.clone();
-            runs.extend(summary.map(|summary| MeasuredRun { point, law: place.law, summary }));
-        }
-        let sweep = self.planned.sweep_of(&runs);
-        let record = self.planned.record();
-        let mut results = SweepResults { sweep, record, failures, unwritten: None };
-        results.unwritten = unwritten.or(self.write(&results).err());
-        results
+        unwritten = unwritten.or(self.flush().err());
+        let sweep = self.gatherer.into_inner().expect("no holder panics").finish();
+        let results =
+            SweepResults { sweep, record: self.planned.record(), failures, unwritten: None };
+        let written = self.output.map_or(Ok(()), |output| self.planned.write(&output, &results));
+        SweepResults { unwritten: unwritten.or(written.err()), ..results }
     }
 
     /// Writes `sweep.json` without runs into a folder that has none, so that the folder is this
     /// sweep's even if the process is killed.
-    fn claim(&self) -> Result<(), Error> {
-        let path = self.output.as_ref().map(|output| output.path.join(SWEEP[1]));
-        let Some(path) = path.filter(|path| !path.exists()) else { return Ok(()) };
-        let (sweep, experiment) = (&self.planned.sweep_of(&[]), &self.planned.record());
-        write_page(&path, &ratewire_report::json(&SweepFile { experiment, sweep }))
+    fn begin(&mut self) -> Result<(), Error> {
+        let Some(output) = &mut self.output else { return Ok(()) };
+        if self.is_anew {
+            output.runs.forget()?;
+        }
+        if output.store.read(SWEEP[1])?.is_some() {
+            return Ok(());
+        }
+        let (sweep, experiment) = (&self.planned.gatherer().finish(), &self.planned.record());
+        let empty = ratewire_report::json(&SweepFile { experiment, sweep });
+        output.store.write(SWEEP[1], empty.as_bytes())
     }
 
-    /// Carries out a run, and keeps its figures.
+    /// Carries out a run, and keeps its figures. Returns why they are not kept for another time, if
+    /// so.
     fn carry_out(
         &self,
         number: usize,
         index: usize,
         listener: &dyn Listener,
-    ) -> Result<Done, Error> {
+    ) -> Result<Option<Error>, Error> {
         let place = &self.planned.runs[index];
         let scenario = &self.planned.points[place.point].scenario;
         let (laws, ..) = self.planned.sweep.experiment.chosen();
         let plan = scenario.plan(Some(&laws[place.law]), Some(place.seed));
         let job = Job::new(scenario, plan.map_err(Error::Scenario)?, World::Simulate);
         let summary = whole(job.carry_out(number, listener, None)?)?;
-        let put = |output: &Output| output.store.put(&place.digest, &summary).err();
+        let run = self.planned.measured(index, summary);
+        let put = |output: &Output| output.runs.put(&place.digest, &run).err();
         let lost = self.output.as_ref().and_then(put);
-        Ok(Done { summary, lost })
-    }
-
-    fn write(&self, results: &SweepResults) -> Result<(), Error> {
-        let Some(output) = &self.output else { return Ok(()) };
-        if results.sweep.missing_runs > 0 && output.has_whole_sweep() {
-            let why = "it has the results of a whole sweep, which a part does not replace; finished \
-                       runs are kept: the same command goes on";
-            return Err(Error::refused(&output.path, why));
-        }
-        let made_by = self.planned.metadata(&results.record);
-        results.write_parquet_as(&output.path.join(TABLE), &made_by)?;
-        let scenario = self.planned.sweep.experiment.scenario();
-        let page = html::render_sweep(&results.sweep, &scenario.values(), &scenario.source_text);
-        output.folder.put_in_place(&[], [page, results.json()])
+        self.gatherer.lock().expect("no holder panics").add(run);
+        Ok(lost)
     }
 }
 
 impl Output {
     /// Whether the folder has the results of a sweep without missing runs.
     fn has_whole_sweep(&self) -> bool {
-        let text = std::fs::read(self.path.join(SWEEP[1])).unwrap_or_default();
+        let text = self.store.read(SWEEP[1]).ok().flatten().unwrap_or_default();
         let read = serde_json::from_slice::<serde_json::Value>(&text);
         read.is_ok_and(|sweep| sweep["missing_runs"] == 0)
     }
 }
 
 impl PlannedSweep<'_> {
-    /// Figures of runs.
-    fn sweep_of(&self, runs: &[MeasuredRun]) -> ratewire_report::Sweep {
+    /// Gathers the figures of this sweep's runs.
+    fn gatherer(&self) -> SweepGatherer {
         let (laws, seeds, _) = self.sweep.experiment.chosen();
-        ratewire_report::Sweep::of(self.sweep.axes(), laws.to_vec(), seeds.to_vec(), runs)
+        SweepGatherer::new(self.sweep.axes(), laws.to_vec(), seeds.to_vec())
+    }
+
+    /// A run with its place in the grid.
+    fn measured(&self, index: usize, summary: Summary) -> MeasuredRun {
+        let place = &self.runs[index];
+        MeasuredRun { point: self.points[place.point].at.clone(), law: place.law, summary }
+    }
+
+    fn write(&self, output: &Output, results: &SweepResults) -> Result<(), Error> {
+        if results.sweep.missing_runs > 0 && output.has_whole_sweep() {
+            let why = "it has the results of a whole sweep, which a part does not replace; finished \
+                       runs are kept: the same command goes on";
+            return Err(Error::refused(output.store.place(), why));
+        }
+        let made_by = self.metadata(&results.record);
+        let table = write_sweep(&results.sweep, &made_by, Vec::new());
+        let table = table.map_err(|e| Error::write(Path::new(TABLE), io::Error::other(e)))?;
+        output.store.write(TABLE, &table)?;
+        let scenario = self.sweep.experiment.scenario();
+        let page = html::render_sweep(&results.sweep, &scenario.values(), &scenario.source_text);
+        match &output.folder {
+            Some(folder) => folder.put_in_place(&[], [page, results.json()]),
+            // Figures come last: where they are, all is.
+            None => SWEEP
+                .iter()
+                .zip([page, results.json()])
+                .try_for_each(|(name, text)| output.store.write(name, text.as_bytes())),
+        }
     }
 
     /// Name of a run: `bottleneck.rate=10M, xcp, seed 1`.
@@ -301,66 +351,5 @@ impl PlannedSweep<'_> {
             axes.map(|((key, values), at)| format!("{key}={}", values[*at])).collect();
         let (laws, ..) = self.sweep.experiment.chosen();
         format!("{}, {}, seed {}", values.join(", "), laws[place.law], place.seed)
-    }
-}
-
-impl SweepResults {
-    /// Figures of the runs that finished.
-    pub fn sweep(&self) -> &ratewire_report::Sweep {
-        &self.sweep
-    }
-
-    /// Runs that failed, or were interrupted.
-    pub fn failures(&self) -> &[Failed] {
-        &self.failures
-    }
-
-    /// Why the sweep's folder could not be written, if so.
-    pub fn unwritten(&self) -> Option<&Error> {
-        self.unwritten.as_ref()
-    }
-
-    /// The figures of the page, to be drawn for a paper.
-    pub fn figures(&self) -> Figures {
-        Figures::of_page("results".into(), &self.page())
-    }
-
-    /// A figure of the page by its name: `utilisation`, against the key with the most values, or
-    /// `utilisation/KEY`, against that key.
-    ///
-    /// # Errors
-    /// [`Error::Figure`] if no figure has this name.
-    pub fn plot(&self, figure: &str) -> Result<Figure, Error> {
-        self.figures().figure(figure, Panels::Auto)
-    }
-
-    /// Figures as a table, in the width of the terminal.
-    pub fn table(&self) -> String {
-        table::sweep(&self.sweep, &table::TableOptions::default())
-    }
-
-    /// Figures of every run, as in `sweep.json`.
-    pub fn json(&self) -> String {
-        ratewire_report::json(&SweepFile { experiment: &self.record, sweep: &self.sweep })
-    }
-
-    /// Figures of every run as an Arrow record batch, a row a run: `sweep.parquet`.
-    ///
-    /// # Errors
-    /// An error if the runs do not fit a table.
-    pub fn rows(&self) -> Result<RecordBatch, Error> {
-        let wrong = |e| Error::Read { path: "the sweep".into(), source: io::Error::other(e) };
-        sweep_rows(&self.sweep).map_err(wrong)
-    }
-
-    /// The page: the text of `sweep.html`, without the scenario.
-    pub fn page(&self) -> String {
-        html::render_sweep(&self.sweep, &[], "")
-    }
-
-    fn write_parquet_as(&self, path: &Path, made_by: &str) -> Result<(), Error> {
-        let bytes = write_sweep(&self.sweep, made_by, Vec::new());
-        let bytes = bytes.map_err(|e| Error::write(path, std::io::Error::other(e)))?;
-        write_table(path, &bytes)
     }
 }

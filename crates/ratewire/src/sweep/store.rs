@@ -1,92 +1,223 @@
-//! Figures of finished runs, kept in files so that a sweep can go on after it was stopped.
+//! Finished runs of a sweep, kept so that it can go on after it was stopped.
 
+use std::fmt;
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
-use ratewire_report::{JSON_HEAD, Summary};
-use serde::{Deserialize, Serialize};
+use ratewire_report::parquet::{KeptRun, read_runs, write_runs};
+use ratewire_report::{JSON_HEAD, MeasuredRun, Summary, SweepAxis};
+use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::folder::write_whole;
 
-/// Folder of the runs' files in a sweep's folder.
+/// Folder of the data set of finished runs.
 const RUNS: &str = "runs";
-/// Digits of a run's digest in the name of its file.
-const DIGITS: usize = 32;
+/// Events of runs that may be lost if the process is killed, about a second's: shorter runs are
+/// written together.
+const MOST_LOST: u64 = 5_000_000;
+/// Most runs in a file.
+const MOST_ROWS: usize = 1000;
 
-/// The files of finished runs, by the digests of what made them.
-#[derive(Debug)]
-pub(super) struct Store {
-    folder: PathBuf,
-}
-
-#[derive(Serialize)]
-struct Written<'a> {
-    digest: &'a str,
-    summary: &'a Summary,
-}
-
-#[derive(Deserialize)]
-struct Read {
-    digest: String,
-    summary: Summary,
-}
-
-impl Store {
-    /// The files in a sweep's folder.
-    ///
-    /// # Errors
-    /// An error if the folder cannot be made.
-    pub(super) fn open(sweep: &Path) -> Result<Store, Error> {
-        let folder = sweep.join(RUNS);
-        fs::create_dir_all(&folder).map_err(|e| Error::write(&folder, e))?;
-        // The sweep's folder is ours alone: drafts in it are of processes that were killed.
-        let files = fs::read_dir(&folder).into_iter().flatten().flatten();
-        for draft in files.filter(|file| is_draft(&file.file_name().to_string_lossy())) {
-            _ = fs::remove_file(draft.path());
-        }
-        Ok(Store { folder })
-    }
-
-    fn path(&self, digest: &str) -> PathBuf {
-        self.folder.join(format!("{}.json", &digest[..DIGITS.min(digest.len())]))
-    }
-
-    /// Figures of a run that this version of Ratewire has finished; `None` if it has not.
-    ///
-    /// A file that another version wrote, or that is damaged, is as good as none.
-    pub(super) fn get(&self, digest: &str) -> Option<Summary> {
-        let text = fs::read(self.path(digest)).ok()?;
-        let is_ours = text.starts_with(JSON_HEAD.as_bytes());
-        let read: Read = serde_json::from_slice(&text).ok().filter(|_| is_ours)?;
-        let is_current = read.summary.version == env!("CARGO_PKG_VERSION");
-        (read.digest == digest && is_current).then_some(read.summary)
-    }
-
-    /// Keeps the figures of a finished run: the file is whole, or not there.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if a file of others is in the way, [`Error::Write`] if the file cannot
-    /// be written.
-    pub(super) fn put(&self, digest: &str, summary: &Summary) -> Result<(), Error> {
-        let path = self.path(digest);
-        check_ours(&path, JSON_HEAD.as_bytes())?;
-        write_whole(&path, ratewire_report::json(&Written { digest, summary }).as_bytes())
-    }
-}
-
-/// Writes a table of Ratewire's in one step; an earlier one is replaced.
+/// A place for the files of a sweep: a folder of this machine, or of a system that a program knows.
 ///
-/// # Errors
-/// As [`Store::put`].
-pub(super) fn write_table(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    check_ours(path, b"PAR1")?;
-    write_whole(path, bytes)
+/// Names are relative, with slashes: `sweep.json`, `runs/law=xcp/0123456789abcdef.parquet`.
+pub trait SweepStore: fmt::Debug + Send + Sync {
+    /// The place, for messages.
+    fn place(&self) -> &Path;
+
+    /// Names of all files in a folder and its subfolders; none if there is no such folder.
+    ///
+    /// # Errors
+    /// An error if the folder cannot be read.
+    fn list(&self, folder: &str) -> Result<Vec<String>, Error>;
+
+    /// The content of a file; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// An error if the file cannot be read.
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error>;
+
+    /// Writes a file, with missing folders, in the place of an earlier one. Readers should find the
+    /// whole file or none; a part of one is not used.
+    ///
+    /// # Errors
+    /// An error if the file cannot be written.
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), Error>;
+
+    /// Removes a file.
+    ///
+    /// # Errors
+    /// An error if the file cannot be removed.
+    fn remove(&self, name: &str) -> Result<(), Error>;
+}
+
+/// The data set of finished runs: Parquet files, in a folder for each law.
+#[derive(Debug)]
+pub(super) struct DataSet {
+    store: Arc<dyn SweepStore>,
+    axes: Vec<SweepAxis>,
+    laws: Vec<String>,
+    /// Files that were there at the beginning.
+    files: Vec<String>,
+    waiting: Mutex<Waiting>,
+}
+
+/// Runs that are not written yet.
+#[derive(Debug, Default)]
+struct Waiting {
+    /// By law.
+    runs: Vec<Vec<KeptRun>>,
+    count: usize,
+    /// Events that they handled.
+    events: u64,
+}
+
+impl DataSet {
+    /// # Errors
+    /// An error if the place cannot be read.
+    pub(super) fn open(
+        store: Arc<dyn SweepStore>,
+        axes: Vec<SweepAxis>,
+        laws: Vec<String>,
+    ) -> Result<DataSet, Error> {
+        let mut files = store.list(RUNS)?;
+        files.retain(|name| name.ends_with(".parquet"));
+        files.sort_unstable();
+        Ok(DataSet { store, axes, laws, files, waiting: Mutex::default() })
+    }
+
+    /// The runs that this version of Ratewire has finished: digests of what made them, and figures.
+    ///
+    /// A file that is damaged is as good as none.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (String, Summary)> {
+        let read = |name: &String| read_runs(self.store.read(name).ok()??).ok();
+        let is_current = |run: &(String, Summary)| run.1.version == env!("CARGO_PKG_VERSION");
+        self.files.iter().filter_map(read).flatten().filter(is_current)
+    }
+
+    /// Forgets the runs that were there at the beginning.
+    ///
+    /// # Errors
+    /// An error if a file cannot be removed.
+    pub(super) fn forget(&mut self) -> Result<(), Error> {
+        std::mem::take(&mut self.files).iter().try_for_each(|name| self.store.remove(name))
+    }
+
+    /// Keeps a finished run. It is written with others, unless it was long.
+    ///
+    /// # Errors
+    /// As [`DataSet::flush`].
+    pub(super) fn put(&self, digest: &str, run: &MeasuredRun) -> Result<(), Error> {
+        let kept = KeptRun::of(digest, run);
+        let full = {
+            let mut waiting = self.waiting.lock().expect("no holder panics");
+            waiting.runs.resize(self.laws.len(), Vec::new());
+            waiting.runs[run.law].push(kept);
+            waiting.count += 1;
+            waiting.events += run.summary.engine.events;
+            let is_full = waiting.events >= MOST_LOST || waiting.count >= MOST_ROWS;
+            is_full.then(|| std::mem::take(&mut *waiting))
+        };
+        full.map_or(Ok(()), |full| self.write(&full))
+    }
+
+    /// Writes runs that wait for others.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] if a file of others is in the way, [`Error::Write`] if a file cannot be
+    /// written.
+    pub(super) fn flush(&self) -> Result<(), Error> {
+        let waiting = std::mem::take(&mut *self.waiting.lock().expect("no holder panics"));
+        self.write(&waiting)
+    }
+
+    fn write(&self, waiting: &Waiting) -> Result<(), Error> {
+        let of_laws = self.laws.iter().zip(&waiting.runs).filter(|(_, runs)| !runs.is_empty());
+        for (law, runs) in of_laws {
+            let name = name_of(law, runs);
+            let file = write_runs(&self.axes, runs, Vec::new())
+                .map_err(|e| Error::write(Path::new(&name), io::Error::other(e)))?;
+            self.store.write(&name, &file)?;
+        }
+        Ok(())
+    }
+}
+
+/// Name of a file of runs: that of its law's folder, as Hive writes it, and the runs' digest.
+fn name_of(law: &str, runs: &[KeptRun]) -> String {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    let escaped = law.bytes().map(|byte| match plain(byte) {
+        true => char::from(byte).to_string(),
+        false => format!("%{byte:02X}"),
+    });
+    let digest = runs.iter().fold(Sha256::new(), |all, run| all.chain_update(&run.digest));
+    let digest = digest.finalize();
+    let digits = digest[..8].iter().map(|byte| format!("{byte:02x}"));
+    format!("{RUNS}/law={}/{}.parquet", escaped.collect::<String>(), digits.collect::<String>())
+}
+
+/// A folder of this machine.
+#[derive(Debug)]
+pub(super) struct Folder(pub(super) PathBuf);
+
+impl SweepStore for Folder {
+    fn place(&self) -> &Path {
+        &self.0
+    }
+
+    fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
+        let path = self.0.join(folder);
+        let wrong = |source| Error::Read { path: path.clone(), source };
+        let entries = match fs::read_dir(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(wrong)?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(wrong)?;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            if entry.file_type().map_err(wrong)?.is_dir() {
+                names.extend(self.list(&format!("{folder}/{name}"))?);
+            } else if is_draft(&name) {
+                // The sweep's folder is locked: drafts in it are of processes that were killed.
+                _ = fs::remove_file(entry.path());
+            } else {
+                names.push(format!("{folder}/{name}"));
+            }
+        }
+        Ok(names)
+    }
+
+    fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        let path = self.0.join(name);
+        match fs::read(&path) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            read => read.map(Some).map_err(|source| Error::Read { path, source }),
+        }
+    }
+
+    fn write(&self, name: &str, content: &[u8]) -> Result<(), Error> {
+        let path = self.0.join(name);
+        check_ours(&path)?;
+        write_whole(&path, content)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), Error> {
+        let path = self.0.join(name);
+        check_ours(&path)?;
+        fs::remove_file(&path).map_err(|e| Error::write(&path, e))
+    }
 }
 
 /// Checks that a path is free, or has a file that begins as one of Ratewire's.
-fn check_ours(path: &Path, head: &[u8]) -> Result<(), Error> {
+fn check_ours(path: &Path) -> Result<(), Error> {
+    let head: &[u8] = match path.extension().is_some_and(|name| name == "parquet") {
+        true => b"PAR1",
+        false => JSON_HEAD.as_bytes(),
+    };
     let begin = fs::File::open(path).and_then(|file| {
         let mut begin = Vec::new();
         file.take(head.len() as u64).read_to_end(&mut begin).map(|_| begin)
@@ -101,12 +232,12 @@ fn check_ours(path: &Path, head: &[u8]) -> Result<(), Error> {
     }
 }
 
-/// Whether a file is a run's that [`write_whole`] has not finished:
-/// `.0123456789abcdef0123456789abcdef.json.42`.
+/// Whether a file is one of runs that [`write_whole`] has not finished:
+/// `.0123456789abcdef.parquet.42`.
 fn is_draft(name: &str) -> bool {
-    let parts = name.strip_prefix('.').and_then(|name| name.split_once(".json."));
+    let parts = name.strip_prefix('.').and_then(|name| name.split_once(".parquet."));
     parts.is_some_and(|(digest, process)| {
-        digest.len() == DIGITS
+        digest.len() == 16
             && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
             && process.parse::<u32>().is_ok()
     })
@@ -114,46 +245,76 @@ fn is_draft(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use ratewire_report::EngineFigures;
+
     use super::*;
 
-    const DIGEST: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    fn run(seed: u64, version: &str, events: u64) -> MeasuredRun {
+        let version = version.to_string();
+        let engine = EngineFigures { events, ..EngineFigures::default() };
+        let summary = Summary { seed, version, engine, ..Summary::default() };
+        MeasuredRun { point: Vec::new(), law: 0, summary }
+    }
+
+    fn open(folder: &Path) -> DataSet {
+        let store = Arc::new(Folder(folder.to_path_buf()));
+        DataSet::open(store, Vec::new(), vec!["./my law.so".into()]).expect("a data set")
+    }
+
+    fn seeds(set: &DataSet) -> Vec<u64> {
+        set.runs().map(|(_, summary)| summary.seed).collect()
+    }
+
+    const CURRENT: &str = env!("CARGO_PKG_VERSION");
 
     #[test]
-    fn only_runs_of_this_version_and_digest_are_taken() {
+    fn runs_of_this_version_in_whole_files_are_taken() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(folder.path()).expect("a store");
-        assert_eq!(store.get(DIGEST), None);
-        let version = env!("CARGO_PKG_VERSION").to_string();
-        let summary = Summary { law: "xcp".into(), version, ..Summary::default() };
-        store.put(DIGEST, &summary).expect("it is kept");
-        assert_eq!(store.get(DIGEST).as_ref(), Some(&summary));
-        // The name has only the first digits of the digest.
-        let other = DIGEST
-            .replace("ef0123456789abcdef0123456789abcdef", "ef0123456789abcdef0123456789abcdee");
-        assert_eq!(store.get(&other), None);
-        store.put(DIGEST, &Summary { version: "0.0.0".into(), ..summary.clone() }).expect("kept");
-        assert_eq!(store.get(DIGEST), None, "another version may measure otherwise");
-        let path = store.path(DIGEST);
-        let text = fs::read(&path).expect("a file");
-        fs::write(&path, &text[..text.len() / 2]).expect("a damaged file");
-        assert_eq!(store.get(DIGEST), None);
-        store.put(DIGEST, &summary).expect("it is replaced");
-        assert_eq!(store.get(DIGEST), Some(summary.clone()));
+        let set = open(folder.path());
+        set.put("a", &run(1, CURRENT, 1)).expect("it waits");
+        assert_eq!(seeds(&open(folder.path())), [] as [u64; 0], "short runs wait for others");
+        set.put("b", &run(2, "0.0.0", MOST_LOST)).expect("both are written");
+        assert_eq!(seeds(&open(folder.path())), [1], "another version may measure otherwise");
+        set.put("c", &run(3, CURRENT, 1)).expect("it waits");
+        set.flush().expect("it is written");
+        let mut set = open(folder.path());
+        let mut all = seeds(&set);
+        all.sort_unstable();
+        assert_eq!((all, set.files.len()), (vec![1, 3], 2));
+        assert!(set.files.iter().all(|name| name.starts_with("runs/law=.%2Fmy%20law.so/")));
+        let damaged = folder.path().join(&set.files[0]);
+        let file = fs::read(&damaged).expect("a file");
+        fs::write(&damaged, &file[..file.len() / 2]).expect("a damaged file");
+        assert_eq!(seeds(&set).len() + seeds(&open(folder.path())).len(), 2, "one of each file");
+        set.forget().expect("files that can be removed");
+        assert_eq!(seeds(&open(folder.path())), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn files_of_others_are_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let set = open(folder.path());
+        let name = name_of("./my law.so", &[KeptRun::of("a", &run(1, CURRENT, MOST_LOST))]);
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
         fs::write(&path, "mine").expect("a file of somebody's own");
-        assert!(matches!(store.put(DIGEST, &summary), Err(Error::Refused { .. })));
+        let put = set.put("a", &run(1, CURRENT, MOST_LOST));
+        assert!(matches!(put, Err(Error::Refused { .. })), "{put:?}");
         assert_eq!(fs::read(&path).expect("the file"), b"mine");
     }
 
     #[test]
     fn drafts_of_killed_processes_are_removed_and_nothing_else() {
         let folder = tempfile::tempdir().expect("a folder");
-        let store = Store::open(folder.path()).expect("a store");
-        let draft = crate::folder::draft(&store.path(DIGEST));
-        let others = [".notes.json.1", ".0123.json.x"].map(|name| store.folder.join(name));
+        let runs = folder.path().join(RUNS);
+        fs::create_dir(&runs).expect("a folder");
+        let draft = crate::folder::draft(&runs.join("0123456789abcdef.parquet"));
+        let others = [".notes.parquet.1", ".0123456789abcdef.parquet.x"];
+        let others = others.map(|name| runs.join(name));
         for file in others.iter().chain([&draft]) {
-            fs::write(file, "{").expect("a file");
+            fs::write(file, "PAR1").expect("a file");
         }
-        Store::open(folder.path()).expect("a store");
+        open(folder.path());
         assert!(!draft.exists() && others.iter().all(|file| file.exists()));
     }
 }

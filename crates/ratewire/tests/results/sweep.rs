@@ -139,7 +139,6 @@ fn runs_that_cannot_be_kept_are_results_nevertheless() {
     let planned = swept.plan().unwrap();
     let ready = planned.open().unwrap();
     let runs = root.path().join("runs");
-    std::fs::remove_dir(&runs).unwrap();
     std::fs::write(&runs, "a file in the way").unwrap();
     let results = ready.run(&());
     assert_eq!((results.sweep().runs.len(), results.failures().len()), (12, 0));

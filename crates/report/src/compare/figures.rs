@@ -26,6 +26,13 @@ pub(crate) fn measured(all: &[&Summary]) -> Vec<Measured> {
     figures(all, &crate::headline::bottlenecks(all))
 }
 
+/// The figures of runs as such that a run may have, with its own bottlenecks.
+#[cfg(feature = "parquet")]
+pub(crate) fn measured_of_run(summary: &Summary) -> Vec<Measured> {
+    let all = [summary];
+    of_run(&all, &crate::headline::bottlenecks(&all))
+}
+
 impl Measured {
     /// What programs and people call the figure.
     pub(crate) fn names(&self) -> (String, String) {

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::figures::{Better, FigureUnit};
 use crate::{Summary, World};
+#[cfg(feature = "parquet")]
+pub(crate) use figures::measured_of_run;
 pub(crate) use figures::{Measured, measured};
 pub(crate) use show::shown;
 

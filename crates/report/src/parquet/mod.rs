@@ -26,7 +26,7 @@ use parquet::schema::types::ColumnPath;
 use ratewire_units::{Duration, Time};
 
 use crate::RunInfo;
-pub use sweep::{sweep_rows, write_sweep};
+pub use sweep::{KeptRun, read_runs, sweep_rows, write_runs, write_sweep};
 
 /// Rows a row group holds.
 pub const ROW_GROUP: usize = 65_536;

@@ -1,16 +1,19 @@
-//! The runs of a sweep as one table, a row a run.
+//! The runs of a sweep as tables, a row a run: one table of all, and files of a data set as runs end.
 
 use std::io::Write;
 use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt64Builder};
+use arrow_array::builder::{Float64Builder, StringBuilder, StringDictionaryBuilder, UInt64Builder};
+use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_schema::{ArrowError, Field, Schema};
+use bytes::Bytes;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::{Error, written_by};
-use crate::{Sweep, SweepAxis, SweepRun};
+use crate::{MeasuredRun, Summary, Sweep, SweepAxis};
 
 /// Writes the runs of a sweep, as [`sweep_rows`] has them. `made_by` says what made the runs, for
 /// the metadata.
@@ -18,11 +21,92 @@ use crate::{Sweep, SweepAxis, SweepRun};
 /// # Errors
 /// When the file cannot be written.
 pub fn write_sweep<W: Write + Send>(sweep: &Sweep, made_by: &str, out: W) -> Result<W, Error> {
-    let rows = sweep_rows(sweep)?;
-    let properties = written_by(&[made_by.to_string()])?.build();
-    let mut writer = ArrowWriter::try_new(out, rows.schema(), Some(properties))?;
-    writer.write(&rows)?;
+    write(&sweep_rows(sweep)?, &[made_by.to_string()], out)
+}
+
+fn write<W: Write + Send>(rows: &RecordBatch, made_by: &[String], out: W) -> Result<W, Error> {
+    let mut writer = ArrowWriter::try_new(out, rows.schema(), Some(written_by(made_by)?.build()))?;
+    writer.write(rows)?;
     Ok(writer.into_inner()?)
+}
+
+/// A finished run in the data set of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptRun {
+    /// SHA-256 of what made the run.
+    pub digest: String,
+    /// Version of Ratewire that made the run.
+    version: String,
+    seed: u64,
+    point: Vec<usize>,
+    figures: Vec<(String, Option<f64>)>,
+    /// The summary as JSON.
+    summary: String,
+}
+
+impl KeptRun {
+    /// A run, and the digest of what made it.
+    pub fn of(digest: &str, run: &MeasuredRun) -> KeptRun {
+        KeptRun {
+            digest: digest.to_string(),
+            version: run.summary.version.clone(),
+            seed: run.summary.seed,
+            point: run.point.clone(),
+            figures: run.figures(),
+            summary: serde_json::to_string(&run.summary).expect("figures are JSON"),
+        }
+    }
+}
+
+/// Writes a file of a data set of finished runs over these axes.
+///
+/// Columns: `digest`, `version`, `seed`, the axes as in [`sweep_rows`], the figures that every run
+/// may have, and `summary`, from which [`read_runs`] reads a run back. All files of a sweep have the
+/// same columns.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_runs<W: Write + Send>(
+    axes: &[SweepAxis],
+    runs: &[KeptRun],
+    out: W,
+) -> Result<W, Error> {
+    let mut columns: Vec<Named> = vec![
+        ("digest".into(), strings(runs, |run| &run.digest), false),
+        ("version".into(), texts(runs, |run| &run.version)?, false),
+        ("seed".into(), counts(runs, |run| run.seed), false),
+    ];
+    add_axes(&mut columns, axes, runs, |run| &run.point)?;
+    let names = runs.first().map(|run| run.figures.iter().map(|(name, _)| name.clone()));
+    for (place, name) in names.into_iter().flatten().enumerate() {
+        columns.push((name, floats(runs, |run| run.figures[place].1), true));
+    }
+    columns.push(("summary".into(), strings(runs, |run| &run.summary), false));
+    write(&batch(columns)?, &[], out)
+}
+
+/// Reads the runs of a file of a data set: the digest and the summary of each.
+///
+/// # Errors
+/// When the file is damaged, or not one of [`write_runs`].
+pub fn read_runs(file: Vec<u8>) -> Result<Vec<(String, Summary)>, Error> {
+    let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file))?.build()?;
+    let mut runs = Vec::new();
+    for batch in reader {
+        let batch = batch?;
+        let lacks = |name| ArrowError::SchemaError(format!("no column `{name}` of texts"));
+        let texts = |name: &'static str| {
+            let column = batch.column_by_name(name).and_then(|all| all.as_string_opt::<i32>());
+            column.filter(|all| all.null_count() == 0).ok_or_else(|| lacks(name))
+        };
+        let (digests, summaries) = (texts("digest")?, texts("summary")?);
+        for (digest, summary) in digests.iter().flatten().zip(summaries.iter().flatten()) {
+            let summary =
+                serde_json::from_str(summary).map_err(|e| ArrowError::JsonError(e.to_string()))?;
+            runs.push((digest.to_string(), summary));
+        }
+    }
+    Ok(runs)
 }
 
 /// The runs of a sweep, a row a run: law, seed, the values that were set, and all figures.
@@ -34,28 +118,45 @@ pub fn write_sweep<W: Write + Send>(sweep: &Sweep, made_by: &str, out: W) -> Res
 /// When the sweep has more different texts than a dictionary column holds.
 pub fn sweep_rows(sweep: &Sweep) -> Result<RecordBatch, Error> {
     let runs = &sweep.runs;
-    let mut columns: Vec<(String, ArrayRef, bool)> = vec![
+    let mut columns: Vec<Named> = vec![
         ("law".into(), texts(runs, |run| text(&sweep.laws, run.law))?, false),
         ("seed".into(), counts(runs, |run| run.seed), false),
     ];
-    for (place, axis) in sweep.axes.iter().enumerate() {
-        let value = |run: &SweepRun| axis.values.get(*run.point.get(place)?);
+    add_axes(&mut columns, &sweep.axes, runs, |run| &run.point)?;
+    for (place, figure) in sweep.figures.iter().enumerate() {
+        let values = floats(runs, |run| run.values.get(place).copied().flatten());
+        columns.push((figure.name.clone(), values, true));
+    }
+    batch(columns)
+}
+
+/// Name, values, and whether a value may be null.
+type Named = (String, ArrayRef, bool);
+
+fn batch(columns: Vec<Named>) -> Result<RecordBatch, Error> {
+    let field =
+        |(name, array, nullable): &Named| Field::new(name, array.data_type().clone(), *nullable);
+    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+    let columns = columns.into_iter().map(|(_, array, _)| array).collect();
+    Ok(RecordBatch::try_new(schema, columns)?)
+}
+
+/// Adds the columns of the axes.
+fn add_axes<'a, R>(
+    columns: &mut Vec<Named>,
+    axes: &'a [SweepAxis],
+    runs: &'a [R],
+    point: impl Fn(&'a R) -> &'a [usize],
+) -> Result<(), Error> {
+    for (place, axis) in axes.iter().enumerate() {
+        let value = |run: &'a R| axis.values.get(*point(run).get(place)?);
         let given = texts(runs, |run| value(run).map_or("", |value| &value.text))?;
         columns.push((axis.key.clone(), given, false));
         if let Some(name) = numbers_of(axis) {
             columns.push((name, floats(runs, |run| value(run)?.number), true));
         }
     }
-    for (place, figure) in sweep.figures.iter().enumerate() {
-        let values = floats(runs, |run| run.values.get(place).copied().flatten());
-        columns.push((figure.name.clone(), values, true));
-    }
-    let field = |(name, array, nullable): &(String, ArrayRef, bool)| {
-        Field::new(name, array.data_type().clone(), *nullable)
-    };
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-    let columns = columns.into_iter().map(|(_, array, _)| array).collect();
-    Ok(RecordBatch::try_new(schema, columns)?)
+    Ok(())
 }
 
 /// Name of the column with an axis's values as numbers, if they are.
@@ -74,10 +175,7 @@ fn text(all: &[String], index: usize) -> &str {
     all.get(index).map_or("", String::as_str)
 }
 
-fn texts<'a>(
-    runs: &'a [SweepRun],
-    of: impl Fn(&'a SweepRun) -> &'a str,
-) -> Result<ArrayRef, ArrowError> {
+fn texts<'a, R>(runs: &'a [R], of: impl Fn(&'a R) -> &'a str) -> Result<ArrayRef, ArrowError> {
     let mut cells = StringDictionaryBuilder::<UInt32Type>::new();
     for run in runs {
         cells.append(of(run))?;
@@ -85,13 +183,20 @@ fn texts<'a>(
     Ok(Arc::new(cells.finish()))
 }
 
-fn counts(runs: &[SweepRun], of: impl Fn(&SweepRun) -> u64) -> ArrayRef {
+/// Texts of which no two are the same.
+fn strings<R>(runs: &[R], of: impl Fn(&R) -> &str) -> ArrayRef {
+    let mut cells = StringBuilder::new();
+    runs.iter().for_each(|run| cells.append_value(of(run)));
+    Arc::new(cells.finish())
+}
+
+fn counts<R>(runs: &[R], of: impl Fn(&R) -> u64) -> ArrayRef {
     let mut cells = UInt64Builder::new();
     runs.iter().for_each(|run| cells.append_value(of(run)));
     Arc::new(cells.finish())
 }
 
-fn floats(runs: &[SweepRun], of: impl Fn(&SweepRun) -> Option<f64>) -> ArrayRef {
+fn floats<'a, R>(runs: &'a [R], of: impl Fn(&'a R) -> Option<f64>) -> ArrayRef {
     let mut cells = Float64Builder::new();
     runs.iter().for_each(|run| cells.append_option(of(run)));
     Arc::new(cells.finish())
@@ -99,9 +204,7 @@ fn floats(runs: &[SweepRun], of: impl Fn(&SweepRun) -> Option<f64>) -> ArrayRef 
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, UInt64Type};
-    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
     use crate::parquet::MADE_BY;
@@ -132,5 +235,25 @@ mod tests {
         assert_eq!((law(1), law(2)), ("xcp", "cubic"));
         let utilisation = batch["utilisation"].as_primitive::<Float64Type>();
         assert!((utilisation.value(3) - 0.61).abs() < 1e-12);
+    }
+
+    #[test]
+    fn finished_runs_read_back_from_a_data_set() {
+        let sweep = sample();
+        let runs = [0, 1].map(|at| MeasuredRun {
+            point: vec![at, 1],
+            law: 0,
+            summary: Summary { seed: 5 + at as u64, version: "1".into(), ..Summary::default() },
+        });
+        let kept = [("a", &runs[0]), ("b", &runs[1])].map(|(digest, run)| KeptRun::of(digest, run));
+        let file = write_runs(&sweep.axes, &kept, Vec::new()).expect("a file");
+        let read = read_runs(file.clone()).expect("runs");
+        let [one, two] = runs;
+        assert_eq!(read, [("a".into(), one.summary), ("b".into(), two.summary)]);
+        for damaged in [&file[..file.len() / 2], b"PAR1PAR1", b""] {
+            read_runs(damaged.to_vec()).expect_err("damaged");
+        }
+        let other = write_sweep(&sweep, "", Vec::new()).expect("a file");
+        assert!(read_runs(other).is_err_and(|e| e.to_string().contains("`digest`")));
     }
 }

@@ -3,6 +3,7 @@
 //! An axis is a key of the scenario with the values that it takes. A point of the grid has one
 //! value of each axis, and a run for each law and seed.
 
+mod gather;
 mod own;
 
 use std::collections::BTreeMap;
@@ -11,9 +12,10 @@ use ratewire_statistics::Estimate;
 use serde::{Deserialize, Serialize};
 
 use crate::Summary;
-use crate::compare::{About, FigureUnit, Measured, measured, shown};
+use crate::compare::{About, FigureUnit, Measured, shown};
 use crate::figure::NONE;
-use own::{OWN, OwnFigure};
+pub use gather::SweepGatherer;
+use own::OWN;
 
 /// The figures of a sweep's runs.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -93,6 +95,18 @@ pub struct MeasuredRun {
     pub summary: Summary,
 }
 
+impl MeasuredRun {
+    /// Figures by name that every run of every sweep may have, with the run's own bottlenecks.
+    /// `None` where there was nothing to measure.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn figures(&self) -> Vec<(String, Option<f64>)> {
+        let compared = crate::compare::measured_of_run(&self.summary);
+        let compared = compared.iter().map(|one| (one.names().0, one.value(&self.summary)));
+        let own = OWN.iter().map(|own| (own.name.to_string(), own.value(&self.summary)));
+        compared.chain(own).collect()
+    }
+}
+
 /// The figures under one law at one point of the grid, over the seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepCell {
@@ -121,65 +135,6 @@ impl SweepFigure {
 }
 
 impl Sweep {
-    /// The figures of `runs`, which are in the order of points, laws and seeds.
-    pub fn of(
-        axes: Vec<SweepAxis>,
-        laws: Vec<String>,
-        seeds: Vec<u64>,
-        runs: &[MeasuredRun],
-    ) -> Sweep {
-        let first = runs.first().map(|run| &run.summary);
-        let mut sweep = Sweep {
-            scenario: first.map(|summary| summary.scenario.clone()).unwrap_or_default(),
-            version: first.map(|summary| summary.version.clone()).unwrap_or_default(),
-            axes,
-            laws,
-            seeds,
-            ..Sweep::default()
-        };
-        for of_point in runs.chunk_by(|a, b| a.point == b.point) {
-            sweep.add(of_point);
-        }
-        for run in &mut sweep.runs {
-            run.values.resize(sweep.figures.len(), None);
-        }
-        let points: usize = sweep.axes.iter().map(|axis| axis.values.len()).product();
-        let all = points * sweep.laws.len() * sweep.seeds.len();
-        sweep.missing_runs = all.saturating_sub(runs.len());
-        sweep
-    }
-
-    /// Adds the runs of one point. Points may differ in their links, so each has its bottlenecks.
-    fn add(&mut self, of_point: &[MeasuredRun]) {
-        let all: Vec<&Summary> = of_point.iter().map(|run| &run.summary).collect();
-        let list = measured(&all);
-        let places: Vec<usize> =
-            list.iter().map(|figure| self.place(SweepFigure::of(figure))).collect();
-        let own = OWN.iter().filter(|own| all.iter().any(|summary| (own.value)(summary).is_some()));
-        let own: Vec<(&OwnFigure, usize)> =
-            own.map(|own| (own, self.place(own.figure()))).collect();
-        for run in of_point {
-            let mut values = vec![None; self.figures.len()];
-            for (figure, place) in list.iter().zip(&places) {
-                values[*place] = figure.value(&run.summary);
-            }
-            for (own, place) in &own {
-                values[*place] = (own.value)(&run.summary).filter(|value| value.is_finite());
-            }
-            let (point, law, seed) = (run.point.clone(), run.law, run.summary.seed);
-            self.runs.push(SweepRun { point, law, seed, values });
-        }
-    }
-
-    /// Index of a figure, which is added if it is new.
-    fn place(&mut self, figure: SweepFigure) -> usize {
-        let known = self.figures.iter().position(|known| known.name == figure.name);
-        known.unwrap_or_else(|| {
-            self.figures.push(figure);
-            self.figures.len() - 1
-        })
-    }
-
     /// A cell as texts: the value of each axis, the law, and these figures.
     pub(crate) fn row(&self, cell: &SweepCell, figures: &[usize]) -> Vec<String> {
         let values =

@@ -6,13 +6,17 @@ use crate::compare::{About, FigureUnit};
 
 /// A figure, and how it is read off a summary.
 pub(super) struct OwnFigure {
-    name: &'static str,
+    pub(super) name: &'static str,
     title: &'static str,
     unit: FigureUnit,
-    pub(super) value: fn(&Summary) -> Option<f64>,
+    value: fn(&Summary) -> Option<f64>,
 }
 
 impl OwnFigure {
+    pub(super) fn value(&self, summary: &Summary) -> Option<f64> {
+        (self.value)(summary).filter(|value| value.is_finite())
+    }
+
     pub(super) fn figure(&self) -> SweepFigure {
         let (name, title) = (self.name.to_string(), self.title.to_string());
         SweepFigure { name, title, unit: self.unit, about: About::Flows }

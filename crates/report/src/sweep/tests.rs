@@ -12,6 +12,19 @@ fn summary(law: &str, seed: u64, utilisation: f64) -> Summary {
     Summary { law: law.into(), seed, links: vec![link], ..Summary::default() }
 }
 
+/// A sweep whose runs end from the last to the first.
+fn gathered(
+    axes: Vec<SweepAxis>,
+    laws: &[&str],
+    seeds: &[u64],
+    runs: impl IntoIterator<Item = MeasuredRun, IntoIter: DoubleEndedIterator>,
+) -> Sweep {
+    let laws = laws.iter().map(|law| law.to_string()).collect();
+    let mut gatherer = SweepGatherer::new(axes, laws, seeds.to_vec());
+    runs.into_iter().rev().for_each(|run| gatherer.add(run));
+    gatherer.finish()
+}
+
 /// Two rates and two disciplines under two laws, from two seeds; the last run is missing.
 pub(crate) fn sample() -> Sweep {
     let rates = vec![value("1M", Some(1e6)), value("10 Mbit/s", Some(1e7))];
@@ -31,7 +44,7 @@ pub(crate) fn sample() -> Sweep {
         }
     }
     runs.pop();
-    Sweep::of(axes, vec!["xcp".into(), "cubic".into()], vec![1, 2], &runs)
+    gathered(axes, &["xcp", "cubic"], &[1, 2], runs)
 }
 
 fn figure(sweep: &Sweep, name: &str) -> usize {
@@ -64,9 +77,27 @@ fn points_may_have_figures_of_their_own() {
     };
     let axis = SweepAxis { values: vec![value("a", None), value("b", None)], ..Default::default() };
     let runs = [run(0, None), run(1, Some(0.25))];
-    let sweep = Sweep::of(vec![axis], vec!["xcp".into()], vec![1], &runs);
+    let sweep = gathered(vec![axis], &["xcp"], &[1], runs);
     let at = figure(&sweep, "rtt_max_s");
     let values: Vec<Option<f64>> = sweep.runs.iter().map(|run| run.values[at]).collect();
     assert_eq!(values, [None, Some(0.25)]);
     assert_eq!(sweep.cells()[0].estimates[at], None);
+}
+
+#[test]
+fn runs_may_come_in_any_order_and_twice() {
+    let sweep = sample();
+    let mut gatherer =
+        SweepGatherer::new(sweep.axes.clone(), sweep.laws.clone(), sweep.seeds.clone());
+    let of = |run: &SweepRun| {
+        let law = &sweep.laws[run.law];
+        let utilisation = run.values[figure(&sweep, "utilisation")].expect("a value");
+        let summary = summary(law, run.seed, utilisation);
+        MeasuredRun { point: run.point.clone(), law: run.law, summary }
+    };
+    for step in [7, 1] {
+        (0..15).for_each(|n| gatherer.add(of(&sweep.runs[n * step % 15])));
+    }
+    gatherer.add(MeasuredRun { point: vec![0, 0], law: 0, summary: summary("xcp", 9, 0.5) });
+    assert_eq!(gatherer.finish(), sweep);
 }

@@ -37,6 +37,7 @@ pub fn packets(n: u64) -> Bytes {
     Bytes::new(1460 * n)
 }
 
+#[derive(Clone)]
 pub struct Net {
     pub setup: Setup,
 }

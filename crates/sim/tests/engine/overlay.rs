@@ -242,6 +242,25 @@ fn a_cut_parts_an_overlay_until_it_is_healed() {
     assert!(overlay.groups[1].delivered[4] > 0);
 }
 
+/// F crashes while the view without C, of which it is to be a member, is being entered; A enters it
+/// later, and sends to F in it. The engine checks its accounts at the end.
+#[test]
+fn what_is_sent_to_a_daemon_that_never_comes_to_a_view_is_lost_with_it() {
+    let (mut net, mut spec) = scenario_2(6);
+    for link in 0..10 {
+        net.link(link).loss = Loss::Random(0.013798565637402874);
+    }
+    spec.groups.iter_mut().for_each(|group| group.service = DeliveryOrder::Unordered);
+    let crash = |ms, node| fault(ms, FaultKind::Crash(OverlayNodeId(node)));
+    spec.faults = vec![crash(1997, 2), crash(2745, 5)];
+    net.setup.seed = 9616937355421752709;
+    net.setup.overlay = Some(Arc::new(spec));
+    let views = |seconds| net.clone().seconds(seconds).run().overlay.unwrap().views;
+    assert_eq!(views(2.75), [0, 1, 0, 1, 1, 0], "A has yet to enter the view");
+    assert_eq!(views(2.8), [1, 1, 0, 1, 1, 0], "and then sends in it");
+    assert_eq!(views(9.0), [2, 2, 0, 2, 2, 0]);
+}
+
 fn faults() -> impl Strategy<Value = Vec<(u64, u8, u8)>> {
     prop::collection::vec((0u64..8000, 0u8..4, 0u8..6), 1..12)
 }

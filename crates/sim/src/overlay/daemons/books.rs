@@ -1,7 +1,8 @@
 //! Accounts of clients' messages: every owed delivery is made, on its way, or lost with a failure.
 //!
 //! Daemons that go from one view to the next together owe each other all messages of the view. If a
-//! daemon has crashed, or has gone to another view, its messages may be lost, and those for it.
+//! daemon has crashed, or has gone to another view, its messages may be lost, and those for it. So
+//! may those that are for a daemon that never came to the view.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +93,25 @@ impl Books {
                     made += on_its_way(from.node, to.node).unwrap_or(from.missing(to));
                 }
             }
+            lost += self.to_absent(&this, one.1, present);
+        }
+        for (view, ended) in &self.ended {
+            lost += ended.iter().map(|end| self.to_absent(end, *view, present)).sum::<u64>();
         }
         (owed, made + lost)
+    }
+
+    /// Deliveries that a daemon's messages in a view owe daemons that never came to the view.
+    fn to_absent(
+        &self,
+        from: &End,
+        view: ViewId,
+        present: &[(OverlayNodeId, ViewId, &Tally)],
+    ) -> u64 {
+        let ended = self.ended.get(&view).into_iter().flatten().map(|end| end.node);
+        let here = present.iter().filter(|one| one.1 == view).map(|one| one.0);
+        let came: Vec<usize> = ended.chain(here).map(|node| node.index()).collect();
+        let owed = from.tally.sent.iter().enumerate();
+        owed.filter(|(node, _)| !came.contains(node)).map(|(_, sent)| sent).sum()
     }
 }

@@ -1,0 +1,137 @@
+//! Gathers the figures of runs as they end.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::own::OWN;
+use super::{MeasuredRun, Sweep, SweepAxis, SweepFigure, SweepRun};
+use crate::Summary;
+use crate::compare::measured;
+
+/// Gathers the runs of a sweep in any order.
+///
+/// The bottlenecks of a point are known when all of its runs are there. Until then their summaries
+/// are kept, afterwards only figures.
+#[derive(Debug)]
+pub struct SweepGatherer {
+    /// The sweep without figures and runs.
+    sweep: Sweep,
+    /// By point: the first axis counts most.
+    points: BTreeMap<Vec<usize>, Gathered>,
+    /// The figures of the point that was completed last: most points share theirs.
+    last: Arc<[SweepFigure]>,
+}
+
+#[derive(Debug)]
+enum Gathered {
+    /// By law and place of the seed among the seeds.
+    Waiting(BTreeMap<(usize, usize), Summary>),
+    Whole(OfPoint),
+}
+
+/// Runs of a point, in the order of laws and seeds, with a value of each figure.
+#[derive(Debug)]
+struct OfPoint {
+    figures: Arc<[SweepFigure]>,
+    runs: Vec<SweepRun>,
+}
+
+impl SweepGatherer {
+    /// Gathers runs over these axes.
+    pub fn new(axes: Vec<SweepAxis>, laws: Vec<String>, seeds: Vec<u64>) -> SweepGatherer {
+        let sweep = Sweep { axes, laws, seeds, ..Sweep::default() };
+        SweepGatherer { sweep, points: BTreeMap::new(), last: Arc::default() }
+    }
+
+    /// Adds a run. A run that has been added before is left as it is, and so is the sweep if the
+    /// run's seed is none of its seeds.
+    pub fn add(&mut self, run: MeasuredRun) {
+        let seeds = &self.sweep.seeds;
+        let Some(seed) = seeds.iter().position(|seed| *seed == run.summary.seed) else { return };
+        if self.points.is_empty() {
+            self.sweep.scenario.clone_from(&run.summary.scenario);
+            self.sweep.version.clone_from(&run.summary.version);
+        }
+        let all = self.sweep.laws.len() * seeds.len();
+        let empty = || Gathered::Waiting(BTreeMap::new());
+        let gathered = self.points.entry(run.point.clone()).or_insert_with(empty);
+        if let Gathered::Waiting(waiting) = gathered {
+            waiting.entry((run.law, seed)).or_insert(run.summary);
+            if waiting.len() == all {
+                let whole = OfPoint::of(&run.point, waiting, &self.last);
+                self.last = Arc::clone(&whole.figures);
+                *gathered = Gathered::Whole(whole);
+            }
+        }
+    }
+
+    /// The sweep of all runs that were added.
+    pub fn finish(self) -> Sweep {
+        let SweepGatherer { mut sweep, points, last } = self;
+        for (point, gathered) in points {
+            sweep.append(match gathered {
+                Gathered::Whole(whole) => whole,
+                Gathered::Waiting(waiting) => OfPoint::of(&point, &waiting, &last),
+            });
+        }
+        for run in &mut sweep.runs {
+            run.values.resize(sweep.figures.len(), None);
+        }
+        let points: usize = sweep.axes.iter().map(|axis| axis.values.len()).product();
+        let all = points * sweep.laws.len() * sweep.seeds.len();
+        sweep.missing_runs = all.saturating_sub(sweep.runs.len());
+        sweep
+    }
+}
+
+impl OfPoint {
+    /// `known` are the figures of another point, which are shared if they are the same.
+    fn of(
+        point: &[usize],
+        waiting: &BTreeMap<(usize, usize), Summary>,
+        known: &Arc<[SweepFigure]>,
+    ) -> OfPoint {
+        let all: Vec<&Summary> = waiting.values().collect();
+        let list = measured(&all);
+        let own = OWN.iter().filter(|own| all.iter().any(|summary| own.value(summary).is_some()));
+        let own: Vec<_> = own.collect();
+        let figures = list.iter().map(SweepFigure::of);
+        let figures: Vec<SweepFigure> = figures.chain(own.iter().map(|own| own.figure())).collect();
+        let run = |((law, _), summary): (&(usize, usize), &Summary)| SweepRun {
+            point: point.to_vec(),
+            law: *law,
+            seed: summary.seed,
+            values: list
+                .iter()
+                .map(|figure| figure.value(summary))
+                .chain(own.iter().map(|own| own.value(summary)))
+                .collect(),
+        };
+        let runs = waiting.iter().map(run).collect();
+        let is_known = known[..] == figures[..];
+        OfPoint { figures: if is_known { Arc::clone(known) } else { figures.into() }, runs }
+    }
+}
+
+impl Sweep {
+    /// Adds the runs of a point, and figures that only they have.
+    fn append(&mut self, of_point: OfPoint) {
+        let places: Vec<usize> = of_point.figures.iter().map(|figure| self.place(figure)).collect();
+        for run in of_point.runs {
+            let mut values = vec![None; self.figures.len()];
+            for (place, value) in places.iter().zip(run.values) {
+                values[*place] = value;
+            }
+            self.runs.push(SweepRun { values, ..run });
+        }
+    }
+
+    /// Index of a figure, which is added if it is new.
+    fn place(&mut self, figure: &SweepFigure) -> usize {
+        let known = self.figures.iter().position(|known| known.name == figure.name);
+        known.unwrap_or_else(|| {
+            self.figures.push(figure.clone());
+            self.figures.len() - 1
+        })
+    }
+}
