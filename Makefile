@@ -175,6 +175,7 @@ bench:
 	target/venv-bench/bin/pip install -q gymnasium numpy
 	target/venv-bench/bin/pip install -q --no-deps --force-reinstall $$(ls -t target/wheels/ratewire-*.whl | head -1)
 	target/venv-bench/bin/python bench/gym.py
+	target/venv-bench/bin/python bench/python.py target/release/ratewire
 	@if [ "$$(id -u)" = 0 ]; then \
 		$(call install,$(LIVE_PACKAGES) iperf3 iproute2); \
 		$(CARGO) bench -p ratewire-live; \

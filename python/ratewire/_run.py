@@ -129,10 +129,9 @@ def sweep(
     names, classes = _laws(laws)
     native = scenario_of(scenario, set, classes)
     axes = [(key, _values(values)) for key, values in over.items()]
-    path = None if folder is None else os.fspath(folder)
-    store = None
+    path, store = None if folder is None else os.fspath(folder), None
     if path is not None and is_url(path):
-        path, store = None, (Store(path), path)
+        store, path = (Store(path), path), None
     with shown(None, progress) as reach:
         elsewhere = None if executor is None else on(executor, _portable(scenario, set, classes))
         own = (names, _seeds(seeds))

@@ -57,9 +57,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("method", ["spawn", "fork"])
-def test_processes_give_the_same_bytes(
-    method: str, tmp_path: Path, whole: dict[str, Any]
-) -> None:
+def test_processes_give_the_same_bytes(method: str, tmp_path: Path, whole: dict[str, Any]) -> None:
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(2, mp_context=context) as executor:
         swept(tmp_path, executor)
@@ -82,9 +80,7 @@ class Failing(Executor):
         return future
 
 
-def test_finished_runs_are_kept_and_a_sweep_goes_on(
-    tmp_path: Path, whole: dict[str, Any]
-) -> None:
+def test_finished_runs_are_kept_and_a_sweep_goes_on(tmp_path: Path, whole: dict[str, Any]) -> None:
     with pytest.raises(OSError, match="the engine is gone"):
         swept(tmp_path, Failing(5))
     # Which of the calls are seen before the one that failed is chance.

@@ -30,8 +30,7 @@ impl Fault {
         if self.is_there() {
             return;
         }
-        let text = format!("`{method}` raised {}", error.value(py).get_type());
-        let text = text.replace("<class '", "").replace("'>", "") + &format!(": {error}");
+        let text = format!("`{method}` raised {error}");
         self.note(text.clone());
         raised::keep(text, error);
     }
