@@ -1,4 +1,4 @@
-//! The runs of a sweep as tables, a row a run: one table of all, and files of a data set as runs end.
+//! The runs of a sweep as tables, a row a run: one of all, and files of a data set as runs end.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -61,8 +61,8 @@ impl KeptRun {
 /// Writes a file of a data set of finished runs over these axes.
 ///
 /// Columns: `digest`, `version`, `seed`, the axes as in [`sweep_rows`], the figures that every run
-/// may have, and `summary`, from which [`read_runs`] reads a run back. All files of a sweep have the
-/// same columns.
+/// may have, and `summary`, from which [`read_runs`] reads a run back. All files of a sweep have
+/// the same columns.
 ///
 /// # Errors
 /// When the file cannot be written.
