@@ -26,7 +26,7 @@ impl Fault {
 
     /// Notes an exception, to be raised as the cause of the run's error.
     #[cold]
-    pub fn raise(&self, py: Python<'_>, method: &str, error: PyErr) {
+    pub fn raise(&self, method: &str, error: PyErr) {
         if self.is_there() {
             return;
         }

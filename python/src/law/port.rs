@@ -43,7 +43,7 @@ impl PythonPort {
         };
         Python::attach(|py| {
             if let Err(error) = port.start(py, link) {
-                port.fault.raise(py, "Port.start", error);
+                port.fault.raise("Port.start", error);
             }
         });
         port
@@ -73,7 +73,7 @@ impl PythonPort {
         }
         Python::attach(|py| {
             let done = call(self.object.as_ref()?.bind(py));
-            done.map_err(|error| self.fault.raise(py, method, error)).ok()
+            done.map_err(|error| self.fault.raise(method, error)).ok()
         })
     }
 

@@ -32,7 +32,7 @@ impl PythonReceiver {
             let own = PyBytes::new(py, &header.0[..length]);
             let bytes =
                 class.call_method1("returned", (own,)).and_then(|bytes| bytes.extract::<Vec<u8>>());
-            bytes.map_err(|error| fault.raise(py, "returned", error)).ok()
+            bytes.map_err(|error| fault.raise("returned", error)).ok()
         })?;
         let header = PythonHeader::of(&bytes, length);
         header.map_err(|wrong| fault.note(format!("`returned` made {wrong}"))).ok()

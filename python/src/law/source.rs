@@ -72,7 +72,7 @@ impl PythonSource {
         };
         Python::attach(|py| {
             if let Err(error) = source.start(py, flow) {
-                source.fault.raise(py, "start", error);
+                source.fault.raise("start", error);
             }
         });
         source
@@ -128,7 +128,7 @@ impl PythonSource {
         Python::attach(|py| {
             let object = self.object.as_ref()?.bind(py).clone();
             let done = call(&object).and_then(|done| self.read(&object).map(|()| done));
-            done.map_err(|error| self.fault.raise(py, method, error)).ok()
+            done.map_err(|error| self.fault.raise(method, error)).ok()
         })
     }
 
