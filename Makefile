@@ -1,5 +1,5 @@
 # `make` lists the targets.
-.PHONY: help build live install python docs run test test-python lint package tools tools-of-builds bench fuzz clean
+.PHONY: help build live install python docs run test test-python lint package tools bench fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
@@ -113,15 +113,17 @@ package:
 	$(CARGO) package --workspace --no-verify --allow-dirty --quiet
 
 # Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
-# Tools come while the code is looked through. Tests of networks mostly wait: the check of all scenarios takes the time that
-# they leave of the processors. Live kernels would fill no link then: their tests come after it, as the program that was
-# built with all others (cargo would build their crates again for this program alone).
-test: tools-of-builds
+# Python's environments come while the code is looked through. Tests of networks mostly wait: the check of all scenarios
+# takes the time that they leave of the processors. Live kernels would fill no link then: their tests come after it, as the
+# program that was built with all others (cargo would build their crates again for this program alone).
+test:
+	@$(call install,$(PACKAGES))
 	@mkdir -p target
 	$(MAKE) --no-print-directory tools >target/tools.txt 2>&1 & tools=$$!; \
 	trap "kill $$tools" INT TERM; \
-	$(MAKE) --no-print-directory lint || { kill $$tools; exit 1; }; \
-	wait $$tools || { cat target/tools.txt; exit 1; }
+	$(MAKE) --no-print-directory lint || failed=1; \
+	wait $$tools || { cat target/tools.txt; failed=1; }; \
+	exit $${failed:-0}
 	$(TEST) --no-run 2>&1 | tee target/programs.txt
 	nice -n 19 chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
 	trap "kill $$check" INT TERM; \
@@ -135,8 +137,6 @@ test: tools-of-builds
 
 # Debian packages and Python environments, once.
 tools: $(VENV)/ready $(MATURIN) $(PYTHON_VENV)/ready
-tools-of-builds:
-	@$(call install,$(LIVE_PACKAGES))
 $(VENV)/ready: Makefile
 	@$(call install,$(PACKAGES))
 	python3 -m venv $(VENV)

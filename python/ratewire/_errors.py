@@ -6,11 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ratewire import _ratewire
-    from ratewire._results import Results
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -112,13 +108,13 @@ class RunError(Error):
 class IncompleteError(RunError):
     """Some runs of several failed, or could not be written.
 
-    ``results`` has the results of all others.
+    ``results`` has the results of all others: :class:`Results` or :class:`SweepResults`.
     """
 
-    def __init__(self, text: str, results: Results | _ratewire.Results) -> None:
-        from ratewire._results import Results
+    def __init__(self, text: str, results: Any) -> None:
+        from ratewire._results import of_native
 
-        self.results = results if isinstance(results, Results) else Results(results)
+        self.results: Any = of_native(results)
         super().__init__(text, self.results)
 
     def __str__(self) -> str:

@@ -17,12 +17,16 @@ _Task = tuple[int, list[tuple[str, str]], str, int]
 _Done = tuple[int, str]
 
 
-def run_tasks(scenario: Scenario, tasks: list[_Task]) -> list[_Done]:
+def run_tasks(
+    scenario: Scenario, laws: list[str] | None, tasks: list[_Task]
+) -> tuple[list[_Done], Exception | None]:
     """Carries out runs of a sweep, one after the other: what a worker is called with."""
-    return _ratewire.run_tasks(scenario._checked(), tasks)
+    return _ratewire.run_tasks(scenario._checked(), laws, tasks)
 
 
-def on(executor: Any, scenario: Scenario) -> Callable[[list[_Task]], Iterator[_Done]]:
+def on(
+    executor: Any, scenario: Scenario, laws: list[str] | None
+) -> Callable[[list[_Task]], Iterator[_Done]]:
     """Carries out runs on an engine, and gives the figures of each as it is done.
 
     ``executor`` is a :class:`concurrent.futures.Executor`, a Dask client, or the module ``ray``.
@@ -32,15 +36,36 @@ def on(executor: Any, scenario: Scenario) -> Callable[[list[_Task]], Iterator[_D
     def carry_out(tasks: list[_Task]) -> Iterator[_Done]:
         size = min(max(len(tasks) // _CALLS, 1), _MOST_IN_A_CALL)
         parts = [tasks[at : at + size] for at in range(0, len(tasks), size)]
-        futures = [engine.submit(run_tasks, scenario, part) for part in parts]
+        futures = {engine.submit(run_tasks, scenario, laws, part) for part in parts}
+        failed: BaseException | None = None
         try:
-            for future in as_completed(futures):
-                yield from future.result()
+            for future in as_completed(set(futures)):
+                # What was given need not be kept.
+                futures.discard(future)
+                done, failed = _outcome(future)
+                yield from done
+                if failed is not None:
+                    break
+            # What was done beside the one that failed is kept, too.
+            for future in [future for future in futures if future.done()]:
+                yield from _outcome(future)[0]
         finally:
             for future in futures:
                 future.cancel()
+        if failed is not None:
+            raise failed
 
     return carry_out
+
+
+def _outcome(
+    future: Future[tuple[list[_Done], Exception | None]],
+) -> tuple[list[_Done], BaseException | None]:
+    """The runs that a call has carried out, and the exception that ended it."""
+    try:
+        return future.result()
+    except Exception as error:
+        return [], error
 
 
 def _engine(executor: Any) -> Executor:

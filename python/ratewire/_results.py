@@ -265,3 +265,10 @@ class Reproduction(_Paged):
     def passed(self) -> bool:
         """Whether no claim failed."""
         return all(claim.passed for claim in self.claims)
+
+
+def of_native(results: Any) -> Any:
+    """The package's object for a native one; others as they are."""
+    if isinstance(results, _ratewire.Results):
+        return Results(results)
+    return SweepResults(results) if isinstance(results, _ratewire.Sweep) else results

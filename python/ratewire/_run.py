@@ -124,7 +124,8 @@ def sweep(
     Workers need this package and the files that the scenario names; results are the same bytes. A
     law that is a class must be one that workers can import.
 
-    Raises as :func:`run`; :class:`RunError` if a run fails.
+    Raises as :func:`run`; :class:`RunError` if a run fails; :class:`FileError` if the folder cannot
+    be written, and :class:`IncompleteError`, which has the results, if it cannot at the end.
     """
     names, classes = _laws(laws)
     native = scenario_of(scenario, set, classes)
@@ -133,8 +134,10 @@ def sweep(
     if path is not None and is_url(path):
         store, path = (Store(path), path), None
     with shown(None, progress) as reach:
-        elsewhere = None if executor is None else on(executor, _portable(scenario, set, classes))
         own = (names, _seeds(seeds))
+        elsewhere = None
+        if executor is not None:
+            elsewhere = on(executor, _portable(scenario, set, classes), names)
         return SweepResults(_ratewire.sweep(native, axes, *own, path, store, reach, elsewhere))
 
 

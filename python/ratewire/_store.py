@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
+
+from ratewire._errors import SettingError
 
 
 def is_url(folder: str) -> bool:
     """Whether a folder is one that fsspec knows, such as ``s3://bucket/sweep``."""
+    if re.match(r"[a-z][a-z0-9+.-]+:/[^/]", folder):
+        raise SettingError(f"folder {folder}: the path of a URL lacks a slash; give it as text")
     return "://" in folder
 
 
@@ -30,7 +35,10 @@ class Store:
         """Names of all files in a folder and its subfolders."""
         # Other workers write here too.
         self._files.invalidate_cache()
-        found = self._files.find(self._path(folder))
+        try:
+            found = self._files.find(self._path(folder), on_error="raise")
+        except FileNotFoundError:
+            return []
         return [path[path.index(self._root) + len(self._root) + 1 :] for path in found]
 
     def read(self, name: str) -> bytes | None:
@@ -44,8 +52,12 @@ class Store:
     def write(self, name: str, content: bytes) -> None:
         """Writes a file in the place of an earlier one."""
         path = self._path(name)
-        self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
-        self._files.pipe_file(path, content)
+        try:
+            self._files.pipe_file(path, content)
+        except FileNotFoundError:
+            # Object stores need no folders.
+            self._files.makedirs(path.rpartition("/")[0], exist_ok=True)
+            self._files.pipe_file(path, content)
 
     def remove(self, name: str) -> None:
         """Removes a file."""

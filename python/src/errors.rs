@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::{Error, Failed, scenario};
@@ -66,7 +66,20 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
         Error::Setting { .. } | Error::LawFile(_) | Error::UntrustedLaw { .. } => {
             simple("SettingError")
         }
-        Error::Write { .. } | Error::Refused { .. } | Error::Read { .. } => simple("FileError"),
+        Error::Write { source, .. } | Error::Read { source, .. } => {
+            let raised = source.get_ref().and_then(|source| source.downcast_ref::<PyErr>());
+            let raised = raised.map(|raised| raised.clone_ref(py));
+            match raised {
+                // Ctrl-C, in a place that Python knows.
+                Some(raised) if !raised.is_instance_of::<PyException>(py) => Ok(raised),
+                raised => {
+                    let error = simple("FileError")?;
+                    error.set_cause(py, raised);
+                    Ok(error)
+                }
+            }
+        }
+        Error::Refused { .. } => simple("FileError"),
         Error::Figure(_) | Error::Papers(_) => simple("SettingError"),
         Error::Nothing(_)
         | Error::Unable { .. }
@@ -93,14 +106,18 @@ pub fn incomplete<'py>(py: Python<'py>, text: &str, results: Bound<'py, PyAny>) 
     caused(py, made, text)
 }
 
+/// The text about runs that failed beside others.
+pub fn failures_text(failures: &[Failed]) -> String {
+    let told = |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
+    failures.iter().map(told).collect::<Vec<_>>().join("\n")
+}
+
 /// The exception for runs that failed beside others, if any did.
 pub fn of_failures(py: Python<'_>, failures: &[Failed]) -> PyResult<()> {
     if failures.is_empty() {
         return Ok(());
     }
-    let told = |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
-    let text: Vec<String> = failures.iter().map(told).collect();
-    let text = text.join("\n");
+    let text = failures_text(failures);
     Err(caused(py, PyErr::from_value(class(py, "RunError")?.call1((&text,))?), &text))
 }
 

@@ -20,19 +20,12 @@ impl Store {
         Store { object, place: place.into() }
     }
 
-    /// The place of a file, and the error of a call about it.
-    fn wrong(&self, name: &str, error: PyErr) -> (PathBuf, io::Error) {
-        (self.place.join(name), io::Error::other(error))
-    }
-
     fn unreadable(&self, name: &str, error: PyErr) -> Error {
-        let (path, source) = self.wrong(name, error);
-        Error::Read { path, source }
+        Error::Read { path: self.place.join(name), source: io::Error::other(error) }
     }
 
     fn unwritable(&self, name: &str, error: PyErr) -> Error {
-        let (path, source) = self.wrong(name, error);
-        Error::Write { path, source }
+        Error::Write { path: self.place.join(name), source: io::Error::other(error) }
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use ratewire::folder::write_page;
-use ratewire::{Error, Experiment, Listener, ReadySweep, SweepResults, SweepTask, TaskDone};
+use ratewire::{Error, Listener, ReadySweep, SweepResults, SweepTask, TaskDone};
 
-use crate::errors::{exception, of_failures, warn};
+use crate::errors::{exception, failures_text, incomplete, of_failures, warn};
 use crate::experiment::experiment_of;
 use crate::figures::Figures;
 use crate::scenario::Scenario;
@@ -56,22 +56,26 @@ pub fn sweep(
     let mut ready = quietly(py, open)?.map_err(|e| exception(py, e))?;
     if let Some(elsewhere) = elsewhere {
         let taken = take_all(&mut ready, elsewhere.bind(py));
-        let kept = ready.flush().map_err(|e| exception(py, e));
+        let kept = quietly(py, || ready.flush())?.map_err(|e| exception(py, e));
         taken.and(kept)?;
     }
     let results = work(py, progress.as_ref(), |listener| ready.run(listener))?;
-    of_failures(py, results.failures())?;
-    match results.unwritten() {
-        Some(error) => Err(pyo3::exceptions::PyOSError::new_err(error.to_string())),
-        None => Ok(Sweep(results)),
+    let unwritten = results.unwritten().map(ToString::to_string);
+    if unwritten.is_none() {
+        of_failures(py, results.failures())?;
+        return Ok(Sweep(results));
     }
+    let failures = failures_text(results.failures());
+    let text: Vec<String> = unwritten.into_iter().chain([failures]).collect();
+    let results = Bound::new(py, Sweep(results))?.into_any();
+    Err(incomplete(py, text.join("\n").trim_end(), results))
 }
 
-/// Lets others carry out runs, and takes those that they have finished when one fails.
+/// Lets others carry out runs, and takes what they give.
 fn take_all(ready: &mut ReadySweep<'_>, elsewhere: &Bound<'_, PyAny>) -> PyResult<()> {
     let tasks: Vec<Task> = ready.tasks().into_iter().map(parts).collect();
     for done in elsewhere.call1((tasks,))?.try_iter()? {
-        let (number, text): (usize, String) = done?.extract()?;
+        let (number, text): Figured = done?.extract()?;
         let done: TaskDone = serde_json::from_str(&text)
             .map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?;
         ready.take(number, done).map_err(|e| exception(elsewhere.py(), e))?;
@@ -82,27 +86,35 @@ fn take_all(ready: &mut ReadySweep<'_>, elsewhere: &Bound<'_, PyAny>) -> PyResul
 /// A run of a sweep: its number, values, law and seed.
 type Task = (usize, Vec<(String, String)>, String, u64);
 
+/// The number of a run, and its figures as JSON.
+type Figured = (usize, String);
+
 fn parts(task: SweepTask) -> Task {
     (task.number, task.values, task.law, task.seed)
 }
 
-/// Carries out runs of a sweep of this scenario, one after the other; returns the number of each
-/// and its figures as JSON.
+/// Carries out runs of a sweep of this scenario, one after the other, up to the first that fails.
+/// Returns the number of each and its figures as JSON, and the exception.
+///
+/// `laws` are those of the sweep: a worker has to load those that are files.
 #[pyfunction]
 pub fn run_tasks(
     py: Python<'_>,
     scenario: &Scenario,
+    laws: Option<Vec<String>>,
     tasks: Vec<Task>,
-) -> PyResult<Vec<(usize, String)>> {
-    let experiment = Experiment::of(scenario.0.clone());
-    let one = |listener: &dyn Listener, (number, values, law, seed): Task| {
-        let done = SweepTask { number, values, law, seed }.run(&experiment, listener)?;
-        Ok((number, serde_json::to_string(&done).expect("figures are JSON")))
+) -> PyResult<(Vec<Figured>, Option<PyErr>)> {
+    let experiment = experiment_of(py, scenario, laws, None)?;
+    let mut done = Vec::new();
+    let all = |listener: &dyn Listener| -> Result<(), Error> {
+        for (number, values, law, seed) in tasks {
+            let one = SweepTask { number, values, law, seed }.run(&experiment, listener)?;
+            done.push((number, serde_json::to_string(&one).expect("figures are JSON")));
+        }
+        Ok(())
     };
-    let all = |listener: &dyn Listener| -> Result<Vec<_>, Error> {
-        tasks.into_iter().map(|task| one(listener, task)).collect()
-    };
-    work(py, None, all)?.map_err(|e| exception(py, e))
+    let failed = work(py, None, all)?.map_err(|e| exception(py, e)).err();
+    Ok((done, failed))
 }
 
 #[pymethods]

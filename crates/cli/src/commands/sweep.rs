@@ -41,7 +41,7 @@ pub(crate) struct Args {
     /// Write no files
     #[arg(long, conflicts_with = "out")]
     no_files: bool,
-    /// Carry out runs that were finished before once more, as after a change of Ratewire itself
+    /// Remove all finished runs in the folder first, as after a change of Ratewire itself
     #[arg(long, conflicts_with = "no_files")]
     anew: bool,
     /// Print every run as JSON in place of a table
@@ -77,7 +77,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     let out = place.as_ref().map(|place| place.folder.as_path());
     let mut ready = planned.open_in(out).map_err(failed)?;
     if args.anew {
-        ready = ready.anew();
+        ready = ready.anew().map_err(failed)?;
     }
     let pending = ready.pending();
     let before = planned.runs() - pending.len();
@@ -141,7 +141,11 @@ fn tell(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exit {
         tell!(
             "ratewire: interrupted: {} of {all} runs are missing, and the results are partial{}",
             results.sweep().missing_runs,
-            if out.is_some() { "\n  help: the same command goes on from here" } else { "" }
+            if out.is_some() {
+                "\n  help: the same command goes on from here, without --anew"
+            } else {
+                ""
+            }
         );
         exits.push(Exit::Interrupted);
     }

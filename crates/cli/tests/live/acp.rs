@@ -184,7 +184,8 @@ fn a_connection_of_acp_and_one_of_tcp_share_a_link() {
             lab.live(&["detach"]);
             (goodputs, metrics, drops, said)
         };
-        // A host whose program was late for its packets has lost them, and answers.
+        // Packets that no link dropped were lost at a host whose program was late for them. Their
+        // sender slows down, which says nothing of the law.
         let is_disturbed =
             |tried: &(_, Metrics, u64, _)| tried.2 == 0 && tried.1.packets_retransmitted > 5;
         // PIQI-RCP and JetMax leave 5 % of the link; headers are 7 % of ACP's packets.

@@ -28,7 +28,7 @@ const MOST_RUNS: usize = 100_000;
 
 /// An experiment over a grid: each law and seed at every combination of values.
 ///
-/// Only figures are kept of each run. In a folder, a finished run is kept at once, so a sweep that
+/// Only figures are kept of each run. In a folder they are kept while others run, so a sweep that
 /// was stopped goes on where it was.
 ///
 /// ```
@@ -187,7 +187,7 @@ impl Sweep {
         let places: Vec<(usize, usize, u64)> = places.collect();
         let place = |(point, law, seed): (usize, usize, u64)| {
             let Point { scenario, files, .. } = &points[point];
-            let effective = scenario.effective(&laws[law], seed);
+            let effective = scenario.effective_by_name(&laws[law], seed);
             let digest = provenance::digest(&effective, files, World::Simulate);
             Place { point, law, seed, digest }
         };

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PlannedSweep;
 use super::results::{SweepFile, SweepResults};
-use super::store::{DataSet, Folder, SweepStore};
+use super::store::{DataSet, Folder, SweepStore, put};
 use crate::folder::{OutputFolder, SWEEP};
 use crate::listen::{Interrupted, Listener};
 use crate::provenance::Provenance;
@@ -31,7 +31,6 @@ pub struct ReadySweep<'a> {
     gatherer: Mutex<SweepGatherer>,
     /// By run: whether it is finished.
     is_done: Vec<bool>,
-    is_anew: bool,
 }
 
 /// Where a sweep's results go.
@@ -132,36 +131,53 @@ impl<'a> PlannedSweep<'a> {
     }
 
     fn ready(&'a self, output: Option<Output>) -> Result<ReadySweep<'a>, Error> {
-        let mut ready = ReadySweep {
-            planned: self,
-            output,
-            gatherer: Mutex::new(self.gatherer()),
-            is_done: vec![false; self.runs.len()],
-            is_anew: false,
-        };
+        if let Some(output) = &output {
+            self.claim(output)?;
+        }
         // Two values of an axis may make the same run.
         let mut of_digest: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, run) in self.runs.iter().enumerate() {
             of_digest.entry(&run.digest).or_default().push(index);
         }
-        let gatherer = ready.gatherer.get_mut().expect("no holder panics");
-        for (digest, summary) in ready.output.iter().flat_map(|output| output.runs.runs()) {
+        let known = Mutex::new((self.gatherer(), vec![false; self.runs.len()]));
+        let give = |digest: String, summary: Summary| {
+            let (gatherer, is_done) = &mut *known.lock().expect("no holder panics");
             for index in of_digest.get(&*digest).into_iter().flatten() {
                 gatherer.add(self.measured(*index, summary.clone()));
-                ready.is_done[*index] = true;
+                is_done[*index] = true;
             }
+        };
+        if let Some(output) = &output {
+            output.runs.each(|digest| of_digest.contains_key(digest), give)?;
         }
-        Ok(ready)
+        let (gatherer, is_done) = known.into_inner().expect("no holder panics");
+        Ok(ReadySweep { planned: self, output, gatherer: Mutex::new(gatherer), is_done })
+    }
+
+    /// Writes `sweep.json` without runs into a place that has none: the place is this sweep's even
+    /// if the process is killed, and one that cannot be written is found before anything runs.
+    fn claim(&self, output: &Output) -> Result<(), Error> {
+        if output.store.read(SWEEP[1])?.is_some() {
+            return Ok(());
+        }
+        let (sweep, experiment) = (&self.gatherer().finish(), &self.record());
+        let empty = ratewire_report::json(&SweepFile { experiment, sweep });
+        output.store.write(SWEEP[1], empty.as_bytes())
     }
 }
 
 impl ReadySweep<'_> {
-    /// Carries out all runs, also those that were finished before: by a program of the same version
-    /// that has been changed since, they may have other results. All finished runs in the sweep's
-    /// folder are forgotten.
-    pub fn anew(self) -> Self {
+    /// Forgets all finished runs in the sweep's folder, so that all are carried out: by a program
+    /// of the same version that has been changed since, they may have other results.
+    ///
+    /// # Errors
+    /// An error if their files cannot be removed.
+    pub fn anew(mut self) -> Result<Self, Error> {
+        if let Some(output) = &mut self.output {
+            output.runs.forget()?;
+        }
         let gatherer = Mutex::new(self.planned.gatherer());
-        ReadySweep { gatherer, is_done: vec![false; self.is_done.len()], is_anew: true, ..self }
+        Ok(ReadySweep { gatherer, is_done: vec![false; self.is_done.len()], ..self })
     }
 
     /// Indices of the runs that are not finished.
@@ -186,12 +202,12 @@ impl ReadySweep<'_> {
         self.unfinished().map(task).collect()
     }
 
-    /// Takes the figures of a run that was carried out elsewhere, and keeps them as those of a run
-    /// of its own.
+    /// Takes the figures of a run that was carried out elsewhere, as those of a run of its own.
+    /// They are kept with those of later runs, or by [`ReadySweep::flush`].
     ///
     /// # Errors
     /// [`Error::Setting`] if they are of another run, which may be one of another version of
-    /// Ratewire or of other files; [`Error::Write`] if they cannot be kept.
+    /// Ratewire or of other files.
     pub fn take(&mut self, number: usize, done: TaskDone) -> Result<(), Error> {
         let refuse = |reason: String| {
             let setting = self.planned.runs.get(number).map(|_| self.planned.name(number));
@@ -210,15 +226,21 @@ impl ReadySweep<'_> {
             );
         }
         let run = self.planned.measured(number, done.summary);
-        if let Some(output) = &self.output {
-            output.runs.put(digest, &run)?;
-        }
+        self.keep(digest, &run);
         self.gatherer.get_mut().expect("no holder panics").add(run);
         self.is_done[number] = true;
         Ok(())
     }
 
-    /// Writes runs that were taken, of which short ones otherwise wait for others.
+    /// Keeps a finished run. If it cannot be written now, [`ReadySweep::flush`] tries again and
+    /// tells why.
+    fn keep(&self, digest: &str, run: &MeasuredRun) {
+        if let Some(output) = &self.output {
+            _ = output.runs.put(digest, run);
+        }
+    }
+
+    /// Writes finished runs that wait for others, as short ones do.
     ///
     /// # Errors
     /// An error if they cannot be written.
@@ -239,51 +261,25 @@ impl ReadySweep<'_> {
 
     /// Carries out the runs on all cores with a listener, and writes the sweep's folder.
     ///
-    /// A run is kept when it is finished; a listener that ends the others loses none of it.
-    pub fn run(mut self, listener: &dyn Listener) -> SweepResults {
-        let mut unwritten = self.begin().err();
+    /// A listener that ends runs loses none that was finished.
+    pub fn run(self, listener: &dyn Listener) -> SweepResults {
         let pending: Vec<usize> = self.unfinished().collect();
         let one = |(number, index): (usize, &usize)| self.carry_out(number, *index, listener);
-        let done: Vec<Result<Option<Error>, Error>> =
-            pending.par_iter().enumerate().map(one).collect();
-        let mut failures = Vec::new();
-        for (index, done) in pending.into_iter().zip(done) {
-            match done {
-                Ok(lost) => unwritten = unwritten.or(lost),
-                Err(error) => failures.push(Failed { run: self.planned.name(index), error }),
-            }
-        }
-        unwritten = unwritten.or(self.flush().err());
+        let done: Vec<Result<(), Error>> = pending.par_iter().enumerate().map(one).collect();
+        let failures = pending.into_iter().zip(done).filter_map(|(index, done)| {
+            Some(Failed { run: self.planned.name(index), error: done.err()? })
+        });
+        let failures = failures.collect();
+        let flushed = self.flush();
         let sweep = self.gatherer.into_inner().expect("no holder panics").finish();
         let results =
             SweepResults { sweep, record: self.planned.record(), failures, unwritten: None };
         let written = self.output.map_or(Ok(()), |output| self.planned.write(&output, &results));
-        SweepResults { unwritten: unwritten.or(written.err()), ..results }
+        SweepResults { unwritten: flushed.and(written).err(), ..results }
     }
 
-    /// Writes `sweep.json` without runs into a folder that has none, so that the folder is this
-    /// sweep's even if the process is killed.
-    fn begin(&mut self) -> Result<(), Error> {
-        let Some(output) = &mut self.output else { return Ok(()) };
-        if self.is_anew {
-            output.runs.forget()?;
-        }
-        if output.store.read(SWEEP[1])?.is_some() {
-            return Ok(());
-        }
-        let (sweep, experiment) = (&self.planned.gatherer().finish(), &self.planned.record());
-        let empty = ratewire_report::json(&SweepFile { experiment, sweep });
-        output.store.write(SWEEP[1], empty.as_bytes())
-    }
-
-    /// Carries out a run, and keeps its figures. Returns why they are not kept for another time, if
-    /// so.
-    fn carry_out(
-        &self,
-        number: usize,
-        index: usize,
-        listener: &dyn Listener,
-    ) -> Result<Option<Error>, Error> {
+    /// Carries out a run, and keeps its figures.
+    fn carry_out(&self, number: usize, index: usize, listener: &dyn Listener) -> Result<(), Error> {
         let place = &self.planned.runs[index];
         let scenario = &self.planned.points[place.point].scenario;
         let (laws, ..) = self.planned.sweep.experiment.chosen();
@@ -291,19 +287,18 @@ impl ReadySweep<'_> {
         let job = Job::new(scenario, plan.map_err(Error::Scenario)?, World::Simulate);
         let summary = whole(job.carry_out(number, listener, None)?)?;
         let run = self.planned.measured(index, summary);
-        let put = |output: &Output| output.runs.put(&place.digest, &run).err();
-        let lost = self.output.as_ref().and_then(put);
+        self.keep(&place.digest, &run);
         self.gatherer.lock().expect("no holder panics").add(run);
-        Ok(lost)
+        Ok(())
     }
 }
 
 impl Output {
-    /// Whether the folder has the results of a sweep without missing runs.
-    fn has_whole_sweep(&self) -> bool {
-        let text = self.store.read(SWEEP[1]).ok().flatten().unwrap_or_default();
+    /// Whether the place has the results of a sweep without missing runs.
+    fn has_whole_sweep(&self) -> Result<bool, Error> {
+        let text = self.store.read(SWEEP[1])?.unwrap_or_default();
         let read = serde_json::from_slice::<serde_json::Value>(&text);
-        read.is_ok_and(|sweep| sweep["missing_runs"] == 0)
+        Ok(read.is_ok_and(|sweep| sweep["missing_runs"] == 0))
     }
 }
 
@@ -321,24 +316,24 @@ impl PlannedSweep<'_> {
     }
 
     fn write(&self, output: &Output, results: &SweepResults) -> Result<(), Error> {
-        if results.sweep.missing_runs > 0 && output.has_whole_sweep() {
+        if results.sweep.missing_runs > 0 && output.has_whole_sweep()? {
             let why = "it has the results of a whole sweep, which a part does not replace; finished \
-                       runs are kept: the same command goes on";
+                       runs are kept, and the sweep goes on from them";
             return Err(Error::refused(output.store.place(), why));
         }
         let made_by = self.metadata(&results.record);
         let table = write_sweep(&results.sweep, &made_by, Vec::new());
-        let table = table.map_err(|e| Error::write(Path::new(TABLE), io::Error::other(e)))?;
-        output.store.write(TABLE, &table)?;
+        let place = || output.store.place().join(TABLE);
+        let table = table.map_err(|e| Error::write(&place(), io::Error::other(e)))?;
+        put(&*output.store, TABLE, &table)?;
         let scenario = self.sweep.experiment.scenario();
         let page = html::render_sweep(&results.sweep, &scenario.values(), &scenario.source_text);
         match &output.folder {
             Some(folder) => folder.put_in_place(&[], [page, results.json()]),
-            // Figures come last: where they are, all is.
             None => SWEEP
                 .iter()
                 .zip([page, results.json()])
-                .try_for_each(|(name, text)| output.store.write(name, text.as_bytes())),
+                .try_for_each(|(name, text)| put(&*output.store, name, text.as_bytes())),
         }
     }
 

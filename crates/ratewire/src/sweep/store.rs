@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::fs;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use ratewire_report::parquet::{KeptRun, read_runs, write_runs};
-use ratewire_report::{JSON_HEAD, MeasuredRun, Summary, SweepAxis};
+use ratewire_report::{JSON_HEAD, MeasuredRun, Summary, SweepAxis, html};
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use crate::Error;
@@ -54,6 +55,25 @@ pub trait SweepStore: fmt::Debug + Send + Sync {
     fn remove(&self, name: &str) -> Result<(), Error>;
 }
 
+/// Writes a file of Ratewire's, in the place of an earlier one of Ratewire's.
+///
+/// # Errors
+/// [`Error::Refused`] if a file of others is in the way, or the error of the place.
+pub(super) fn put(store: &dyn SweepStore, name: &str, content: &[u8]) -> Result<(), Error> {
+    let is_ours = |earlier: &[u8]| match name.rsplit_once('.') {
+        Some((_, "parquet")) => earlier.starts_with(b"PAR1"),
+        Some((_, "html")) => html::is_ours(&String::from_utf8_lossy(earlier)),
+        _ => earlier.starts_with(JSON_HEAD.as_bytes()),
+    };
+    match store.read(name)? {
+        Some(earlier) if !earlier.is_empty() && !is_ours(&earlier) => {
+            let why = "Ratewire did not write what is there; move it, or choose another path";
+            Err(Error::refused(&store.place().join(name), why))
+        }
+        _ => store.write(name, content),
+    }
+}
+
 /// The data set of finished runs: Parquet files, in a folder for each law.
 #[derive(Debug)]
 pub(super) struct DataSet {
@@ -68,9 +88,8 @@ pub(super) struct DataSet {
 /// Runs that are not written yet.
 #[derive(Debug, Default)]
 struct Waiting {
-    /// By law.
-    runs: Vec<Vec<KeptRun>>,
-    count: usize,
+    /// Index of the law, and the run.
+    runs: Vec<(usize, KeptRun)>,
     /// Events that they handled.
     events: u64,
 }
@@ -84,21 +103,32 @@ impl DataSet {
         laws: Vec<String>,
     ) -> Result<DataSet, Error> {
         let mut files = store.list(RUNS)?;
-        files.retain(|name| name.ends_with(".parquet"));
+        files.retain(|name| is_of_runs(name));
         files.sort_unstable();
         Ok(DataSet { store, axes, laws, files, waiting: Mutex::default() })
     }
 
-    /// The runs that this version of Ratewire has finished: digests of what made them, and figures.
+    /// Gives runs that this version of Ratewire has finished, if the digests of what made them are
+    /// wanted, with their figures. A file that is damaged is as good as none.
     ///
-    /// A file that is damaged is as good as none.
-    pub(super) fn runs(&self) -> impl Iterator<Item = (String, Summary)> {
-        let read = |name: &String| read_runs(self.store.read(name).ok()??).ok();
-        let is_current = |run: &(String, Summary)| run.1.version == env!("CARGO_PKG_VERSION");
-        self.files.iter().filter_map(read).flatten().filter(is_current)
+    /// # Errors
+    /// An error if a file cannot be read.
+    pub(super) fn each(
+        &self,
+        is_wanted: impl Fn(&str) -> bool + Sync,
+        give: impl Fn(String, Summary) + Sync,
+    ) -> Result<(), Error> {
+        let is_wanted =
+            |digest: &str, version: &str| version == env!("CARGO_PKG_VERSION") && is_wanted(digest);
+        self.files.par_iter().try_for_each(|name| {
+            let file = self.store.read(name)?.unwrap_or_default();
+            let runs = read_runs(file, is_wanted).unwrap_or_default();
+            runs.into_iter().for_each(|(digest, summary)| give(digest, summary));
+            Ok(())
+        })
     }
 
-    /// Forgets the runs that were there at the beginning.
+    /// Removes the files that were there at the beginning.
     ///
     /// # Errors
     /// An error if a file cannot be removed.
@@ -114,36 +144,55 @@ impl DataSet {
         let kept = KeptRun::of(digest, run);
         let full = {
             let mut waiting = self.waiting.lock().expect("no holder panics");
-            waiting.runs.resize(self.laws.len(), Vec::new());
-            waiting.runs[run.law].push(kept);
-            waiting.count += 1;
+            waiting.runs.push((run.law, kept));
             waiting.events += run.summary.engine.events;
-            let is_full = waiting.events >= MOST_LOST || waiting.count >= MOST_ROWS;
+            let is_full = waiting.events >= MOST_LOST || waiting.runs.len() >= MOST_ROWS;
             is_full.then(|| std::mem::take(&mut *waiting))
         };
-        full.map_or(Ok(()), |full| self.write(&full))
+        full.map_or(Ok(()), |full| self.write(full))
     }
 
     /// Writes runs that wait for others.
     ///
     /// # Errors
-    /// [`Error::Refused`] if a file of others is in the way, [`Error::Write`] if a file cannot be
-    /// written.
+    /// [`Error::Refused`] if a file of others is in the way, or the error of the place. Runs that
+    /// could not be written wait for the next call.
     pub(super) fn flush(&self) -> Result<(), Error> {
         let waiting = std::mem::take(&mut *self.waiting.lock().expect("no holder panics"));
-        self.write(&waiting)
+        self.write(waiting)
     }
 
-    fn write(&self, waiting: &Waiting) -> Result<(), Error> {
-        let of_laws = self.laws.iter().zip(&waiting.runs).filter(|(_, runs)| !runs.is_empty());
-        for (law, runs) in of_laws {
-            let name = name_of(law, runs);
-            let file = write_runs(&self.axes, runs, Vec::new())
-                .map_err(|e| Error::write(Path::new(&name), io::Error::other(e)))?;
-            self.store.write(&name, &file)?;
+    fn write(&self, waiting: Waiting) -> Result<(), Error> {
+        let mut of_laws: Vec<Vec<KeptRun>> = vec![Vec::new(); self.laws.len()];
+        waiting.runs.into_iter().for_each(|(law, run)| of_laws[law].push(run));
+        let mut first = Ok(());
+        for (law, runs) in of_laws.into_iter().enumerate().filter(|(_, runs)| !runs.is_empty()) {
+            let name = name_of(&self.laws[law], &runs);
+            let file = write_runs(&self.axes, &runs, Vec::new())
+                .map_err(|e| Error::write(&self.store.place().join(&name), io::Error::other(e)));
+            if let Err(error) = file.and_then(|file| put(&*self.store, &name, &file)) {
+                let mut waiting = self.waiting.lock().expect("no holder panics");
+                waiting.runs.extend(runs.into_iter().map(|run| (law, run)));
+                first = first.and(Err(error));
+            }
         }
-        Ok(())
+        first
     }
+}
+
+/// Digits of a digest in the name of a file of runs.
+const DIGITS: usize = 16;
+
+/// Whether a file is one of runs: `runs/law=xcp/0123456789abcdef.parquet`.
+fn is_of_runs(name: &str) -> bool {
+    let parts: Vec<&str> = name.split('/').collect();
+    let is_digest = |stem: &str| stem.len() == DIGITS && is_hexadecimal(stem);
+    matches!(parts[..], [RUNS, folder, file] if folder.starts_with("law=")
+        && file.strip_suffix(".parquet").is_some_and(is_digest))
+}
+
+fn is_hexadecimal(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Name of a file of runs: that of its law's folder, as Hive writes it, and the runs' digest.
@@ -155,7 +204,7 @@ fn name_of(law: &str, runs: &[KeptRun]) -> String {
     });
     let digest = runs.iter().fold(Sha256::new(), |all, run| all.chain_update(&run.digest));
     let digest = digest.finalize();
-    let digits = digest[..8].iter().map(|byte| format!("{byte:02x}"));
+    let digits = digest[..DIGITS / 2].iter().map(|byte| format!("{byte:02x}"));
     format!("{RUNS}/law={}/{}.parquet", escaped.collect::<String>(), digits.collect::<String>())
 }
 
@@ -200,35 +249,12 @@ impl SweepStore for Folder {
     }
 
     fn write(&self, name: &str, content: &[u8]) -> Result<(), Error> {
-        let path = self.0.join(name);
-        check_ours(&path)?;
-        write_whole(&path, content)
+        write_whole(&self.0.join(name), content)
     }
 
     fn remove(&self, name: &str) -> Result<(), Error> {
         let path = self.0.join(name);
-        check_ours(&path)?;
         fs::remove_file(&path).map_err(|e| Error::write(&path, e))
-    }
-}
-
-/// Checks that a path is free, or has a file that begins as one of Ratewire's.
-fn check_ours(path: &Path) -> Result<(), Error> {
-    let head: &[u8] = match path.extension().is_some_and(|name| name == "parquet") {
-        true => b"PAR1",
-        false => JSON_HEAD.as_bytes(),
-    };
-    let begin = fs::File::open(path).and_then(|file| {
-        let mut begin = Vec::new();
-        file.take(head.len() as u64).read_to_end(&mut begin).map(|_| begin)
-    });
-    match begin {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Ok(text) if text.is_empty() || text.starts_with(head) => Ok(()),
-        _ => {
-            let why = "Ratewire did not write what is there; move it, or choose another path";
-            Err(Error::refused(path, why))
-        }
     }
 }
 
@@ -237,9 +263,7 @@ fn check_ours(path: &Path) -> Result<(), Error> {
 fn is_draft(name: &str) -> bool {
     let parts = name.strip_prefix('.').and_then(|name| name.split_once(".parquet."));
     parts.is_some_and(|(digest, process)| {
-        digest.len() == 16
-            && digest.bytes().all(|byte| byte.is_ascii_hexdigit())
-            && process.parse::<u32>().is_ok()
+        digest.len() == DIGITS && is_hexadecimal(digest) && process.parse::<u32>().is_ok()
     })
 }
 
@@ -262,7 +286,12 @@ mod tests {
     }
 
     fn seeds(set: &DataSet) -> Vec<u64> {
-        set.runs().map(|(_, summary)| summary.seed).collect()
+        let seeds = Mutex::new(Vec::new());
+        let give = |_, summary: Summary| seeds.lock().expect("a lock").push(summary.seed);
+        set.each(|_| true, give).expect("files that can be read");
+        let mut seeds = seeds.into_inner().expect("a lock");
+        seeds.sort_unstable();
+        seeds
     }
 
     const CURRENT: &str = env!("CARGO_PKG_VERSION");
@@ -278,14 +307,12 @@ mod tests {
         set.put("c", &run(3, CURRENT, 1)).expect("it waits");
         set.flush().expect("it is written");
         let mut set = open(folder.path());
-        let mut all = seeds(&set);
-        all.sort_unstable();
-        assert_eq!((all, set.files.len()), (vec![1, 3], 2));
+        assert_eq!((seeds(&set), set.files.len()), (vec![1, 3], 2));
         assert!(set.files.iter().all(|name| name.starts_with("runs/law=.%2Fmy%20law.so/")));
         let damaged = folder.path().join(&set.files[0]);
         let file = fs::read(&damaged).expect("a file");
         fs::write(&damaged, &file[..file.len() / 2]).expect("a damaged file");
-        assert_eq!(seeds(&set).len() + seeds(&open(folder.path())).len(), 2, "one of each file");
+        assert_eq!(seeds(&set).len(), 1, "of the other file");
         set.forget().expect("files that can be removed");
         assert_eq!(seeds(&open(folder.path())), [] as [u64; 0]);
     }
@@ -301,6 +328,47 @@ mod tests {
         let put = set.put("a", &run(1, CURRENT, MOST_LOST));
         assert!(matches!(put, Err(Error::Refused { .. })), "{put:?}");
         assert_eq!(fs::read(&path).expect("the file"), b"mine");
+    }
+
+    /// A place that fails at first.
+    #[derive(Debug)]
+    struct Shaky(Folder, Mutex<u32>);
+
+    impl SweepStore for Shaky {
+        fn place(&self) -> &Path {
+            self.0.place()
+        }
+        fn list(&self, folder: &str) -> Result<Vec<String>, Error> {
+            self.0.list(folder)
+        }
+        fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+            self.0.read(name)
+        }
+        fn write(&self, name: &str, content: &[u8]) -> Result<(), Error> {
+            let mut failures = self.1.lock().expect("a lock");
+            if *failures == 0 {
+                return self.0.write(name, content);
+            }
+            *failures -= 1;
+            Err(Error::write(&self.place().join(name), io::ErrorKind::TimedOut.into()))
+        }
+        fn remove(&self, name: &str) -> Result<(), Error> {
+            self.0.remove(name)
+        }
+    }
+
+    #[test]
+    fn runs_that_could_not_be_written_are_written_later() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Shaky(Folder(folder.path().to_path_buf()), Mutex::new(1));
+        let laws = vec!["./my law.so".to_string(), "xcp".to_string()];
+        let set = DataSet::open(Arc::new(store), Vec::new(), laws).expect("a data set");
+        set.put("a", &run(1, CURRENT, 1)).expect("it waits");
+        let of_xcp = MeasuredRun { law: 1, ..run(2, CURRENT, MOST_LOST) };
+        set.put("b", &of_xcp).expect_err("the place fails");
+        assert_eq!(seeds(&open(folder.path())), [2], "the other law's file is written");
+        set.flush().expect("the place is well");
+        assert_eq!(seeds(&open(folder.path())), [1, 2]);
     }
 
     #[test]

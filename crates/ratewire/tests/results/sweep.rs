@@ -129,7 +129,35 @@ fn a_folder_is_the_sweeps_before_anything_is_finished() {
     assert!(!looks.is_empty() && looks.iter().all(|is_there| *is_there));
     let ready = planned.open().unwrap();
     assert_eq!(ready.pending().len(), 0);
-    assert_eq!(ready.anew().pending().len(), 12, "if it is asked for");
+    let anew = ready.anew().unwrap();
+    assert_eq!(anew.pending().len(), 12, "if it is asked for");
+    assert_eq!(files_of_runs(&folder), 0, "and then they are forgotten");
+    let page = read(&folder, SWEEP[0]);
+    assert!(anew.run(&()).unwritten().is_none());
+    assert!(read(&folder, SWEEP[0]) == page);
+    assert!(files_of_runs(&folder) > 0);
+}
+
+/// Files of finished runs.
+fn files_of_runs(folder: &Path) -> usize {
+    let of_law = |law: &str| std::fs::read_dir(folder.join("runs").join(law)).into_iter().flatten();
+    ["law=xcp", "law=cubic"].into_iter().flat_map(of_law).count()
+}
+
+/// `1M` and `1 Mbit/s` make the same runs.
+#[test]
+fn two_values_may_make_one_run() {
+    let root = tempfile::tempdir().unwrap();
+    let twice = |folder: &Path| {
+        let experiment = Experiment::parse("hello.toml", TEXT).unwrap();
+        let sweep = Sweep::of(experiment).over("bottleneck.rate", "1M,1000 kbit/s").unwrap();
+        sweep.folder(folder).run().unwrap()
+    };
+    let results = twice(root.path());
+    assert_eq!((results.sweep().runs.len(), results.sweep().missing_runs), (2, 0));
+    let first = read(root.path(), SWEEP[1]);
+    let results = twice(root.path());
+    assert!(results.unwritten().is_none() && read(root.path(), SWEEP[1]) == first);
 }
 
 #[test]

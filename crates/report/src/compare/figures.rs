@@ -26,7 +26,7 @@ pub(crate) fn measured(all: &[&Summary]) -> Vec<Measured> {
     figures(all, &crate::headline::bottlenecks(all))
 }
 
-/// The figures of runs as such that a run may have, with its own bottlenecks.
+/// All figures of a run as a whole, also those without a value, with the run's own bottlenecks.
 #[cfg(feature = "parquet")]
 pub(crate) fn measured_of_run(summary: &Summary) -> Vec<Measured> {
     let all = [summary];

@@ -73,7 +73,7 @@ pub fn write_runs<W: Write + Send>(
 ) -> Result<W, Error> {
     let mut columns: Vec<Named> = vec![
         ("digest".into(), strings(runs, |run| &run.digest), false),
-        ("version".into(), texts(runs, |run| &run.version)?, false),
+        ("version".into(), strings(runs, |run| &run.version), false),
         ("seed".into(), counts(runs, |run| run.seed), false),
     ];
     add_axes(&mut columns, axes, runs, |run| &run.point)?;
@@ -85,25 +85,32 @@ pub fn write_runs<W: Write + Send>(
     write(&batch(columns)?, &[], out)
 }
 
-/// Reads the runs of a file of a data set: the digest and the summary of each.
+/// Reads runs of a file of a data set: the digest and the summary of each whose digest and version
+/// are wanted. A summary that is damaged is left out.
 ///
 /// # Errors
 /// When the file is damaged, or not one of [`write_runs`].
-pub fn read_runs(file: Vec<u8>) -> Result<Vec<(String, Summary)>, Error> {
+pub fn read_runs(
+    file: Vec<u8>,
+    is_wanted: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<(String, Summary)>, Error> {
     let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file))?.build()?;
     let mut runs = Vec::new();
     for batch in reader {
         let batch = batch?;
-        let lacks = |name| ArrowError::SchemaError(format!("no column `{name}` of texts"));
         let texts = |name: &'static str| {
             let column = batch.column_by_name(name).and_then(|all| all.as_string_opt::<i32>());
-            column.filter(|all| all.null_count() == 0).ok_or_else(|| lacks(name))
+            let lacks = || ArrowError::SchemaError(format!("no column `{name}` of texts"));
+            column.filter(|all| all.null_count() == 0).ok_or_else(lacks)
         };
-        let (digests, summaries) = (texts("digest")?, texts("summary")?);
-        for (digest, summary) in digests.iter().flatten().zip(summaries.iter().flatten()) {
-            let summary =
-                serde_json::from_str(summary).map_err(|e| ArrowError::JsonError(e.to_string()))?;
-            runs.push((digest.to_string(), summary));
+        let (digests, versions) = (texts("digest")?, texts("version")?);
+        let summaries = texts("summary")?;
+        for row in
+            (0..batch.num_rows()).filter(|row| is_wanted(digests.value(*row), versions.value(*row)))
+        {
+            if let Ok(summary) = serde_json::from_str(summaries.value(row)) {
+                runs.push((digests.value(row).to_string(), summary));
+            }
         }
     }
     Ok(runs)
@@ -183,7 +190,7 @@ fn texts<'a, R>(runs: &'a [R], of: impl Fn(&'a R) -> &'a str) -> Result<ArrayRef
     Ok(Arc::new(cells.finish()))
 }
 
-/// Texts of which no two are the same.
+/// Texts without a dictionary: they seldom repeat, or are few.
 fn strings<R>(runs: &[R], of: impl Fn(&R) -> &str) -> ArrayRef {
     let mut cells = StringBuilder::new();
     runs.iter().for_each(|run| cells.append_value(of(run)));
@@ -245,15 +252,20 @@ mod tests {
             law: 0,
             summary: Summary { seed: 5 + at as u64, version: "1".into(), ..Summary::default() },
         });
-        let kept = [("a", &runs[0]), ("b", &runs[1])].map(|(digest, run)| KeptRun::of(digest, run));
+        let mut kept = vec![KeptRun::of("a", &runs[0]), KeptRun::of("b", &runs[1])];
+        kept.push(KeptRun { summary: "{".into(), ..KeptRun::of("damaged", &runs[1]) });
         let file = write_runs(&sweep.axes, &kept, Vec::new()).expect("a file");
-        let read = read_runs(file.clone()).expect("runs");
+        let all = |_: &str, _: &str| true;
+        let read = read_runs(file.clone(), all).expect("runs");
         let [one, two] = runs;
-        assert_eq!(read, [("a".into(), one.summary), ("b".into(), two.summary)]);
+        assert_eq!(read, [("a".into(), one.summary), ("b".into(), two.summary.clone())]);
+        let some = |digest: &str, version: &str| (digest, version) == ("b", "1");
+        let read = read_runs(file.clone(), some).expect("runs");
+        assert_eq!(read, [("b".into(), two.summary)]);
         for damaged in [&file[..file.len() / 2], b"PAR1PAR1", b""] {
-            read_runs(damaged.to_vec()).expect_err("damaged");
+            read_runs(damaged.to_vec(), all).expect_err("damaged");
         }
         let other = write_sweep(&sweep, "", Vec::new()).expect("a file");
-        assert!(read_runs(other).is_err_and(|e| e.to_string().contains("`digest`")));
+        assert!(read_runs(other, all).is_err_and(|e| e.to_string().contains("`digest`")));
     }
 }

@@ -20,6 +20,8 @@ pub struct SweepGatherer {
     points: BTreeMap<Vec<usize>, Gathered>,
     /// The figures of the point that was completed last: most points share theirs.
     last: Arc<[SweepFigure]>,
+    /// Point, law and seed of the first run in the grid's order, which names the sweep.
+    first: Option<(Vec<usize>, usize, usize)>,
 }
 
 #[derive(Debug)]
@@ -40,7 +42,7 @@ impl SweepGatherer {
     /// Gathers runs over these axes.
     pub fn new(axes: Vec<SweepAxis>, laws: Vec<String>, seeds: Vec<u64>) -> SweepGatherer {
         let sweep = Sweep { axes, laws, seeds, ..Sweep::default() };
-        SweepGatherer { sweep, points: BTreeMap::new(), last: Arc::default() }
+        SweepGatherer { sweep, points: BTreeMap::new(), last: Arc::default(), first: None }
     }
 
     /// Adds a run. A run that has been added before is left as it is, and so is the sweep if the
@@ -48,7 +50,9 @@ impl SweepGatherer {
     pub fn add(&mut self, run: MeasuredRun) {
         let seeds = &self.sweep.seeds;
         let Some(seed) = seeds.iter().position(|seed| *seed == run.summary.seed) else { return };
-        if self.points.is_empty() {
+        let place = (run.point.clone(), run.law, seed);
+        if self.first.as_ref().is_none_or(|first| place < *first) {
+            self.first = Some(place);
             self.sweep.scenario.clone_from(&run.summary.scenario);
             self.sweep.version.clone_from(&run.summary.version);
         }
@@ -67,7 +71,7 @@ impl SweepGatherer {
 
     /// The sweep of all runs that were added.
     pub fn finish(self) -> Sweep {
-        let SweepGatherer { mut sweep, points, last } = self;
+        let SweepGatherer { mut sweep, points, last, .. } = self;
         for (point, gathered) in points {
             sweep.append(match gathered {
                 Gathered::Whole(whole) => whole,

@@ -1,8 +1,8 @@
 //! Accounts of clients' messages: every owed delivery is made, on its way, or lost with a failure.
 //!
 //! Daemons that go from one view to the next together owe each other all messages of the view. If a
-//! daemon has crashed, or has gone to another view, its messages may be lost, and those for it. So
-//! may those that are for a daemon that never came to the view.
+//! daemon has crashed, or has gone to another view, its messages may be lost, and those for it.
+//! Messages for a daemon that never came to the view may be lost as well.
 
 use std::collections::BTreeMap;
 
