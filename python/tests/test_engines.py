@@ -116,9 +116,8 @@ def test_runs_beside_one_that_fails_are_kept(tmp_path: Path) -> None:
 def test_a_law_in_c_goes_to_processes(tmp_path: Path) -> None:
     plugin = Path(__file__).parents[2] / "crates/plugin"
     law = tmp_path / "newreno.so"
-    include = f"-I{plugin / 'include'}"
-    command = ["cc", "-O2", "-shared", "-fPIC", include, plugin / "laws/newreno.c", "-o", law]
-    subprocess.run(command, check=True)
+    include, source = plugin / "include", plugin / "laws/newreno.c"
+    subprocess.run(f"cc -O2 -shared -fPIC -I {include} -o {law} {source}".split(), check=True)
     here = ratewire.sweep(SMALL, OVER, laws=[str(law)])
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as executor:
