@@ -243,7 +243,12 @@ impl SweepStore for Folder {
     fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         let path = self.0.join(name);
         match fs::read(&path) {
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            // A file in the place of a folder is found by who writes.
+            Err(e)
+                if matches!(e.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+            {
+                Ok(None)
+            }
             read => read.map(Some).map_err(|source| Error::Read { path, source }),
         }
     }
