@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -79,7 +78,7 @@ def test_processes_give_the_same_bytes(method: str, tmp_path: Path, whole: dict[
 
 
 class Failing(Executor):
-    """Carries out a number of calls at once, and fails at the others when those were taken."""
+    """Carries out a number of calls, fails at the next, and is gone."""
 
     def __init__(self, calls: int) -> None:
         self.calls = calls
@@ -87,10 +86,10 @@ class Failing(Executor):
     def submit(self, call: Any, /, *args: Any, **named: Any) -> Future[Any]:
         future: Future[Any] = Future()
         self.calls -= 1
-        if self.calls < 0:
-            threading.Timer(1, future.set_exception, [OSError("the engine is gone")]).start()
-        else:
+        if self.calls >= 0:
             future.set_result(call(*args, **named))
+        elif self.calls == -1:
+            future.set_exception(OSError("the engine is gone"))
         return future
 
 
