@@ -93,8 +93,8 @@ pub fn work<T: Send>(
             let worker = scope.spawn(|| {
                 // Dropped at the end, also by a panic.
                 let _ends = ends;
-                let pool = rayon::ThreadPoolBuilder::new().build();
-                pool.map(|pool| pool.install(|| work(&watch)))
+                let run = |pool: &rayon::ThreadPool| pool.install(|| work(&watch));
+                rayon::ThreadPoolBuilder::new().build_scoped(known, run)
             });
             let mut looked = Ok(());
             while end.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
@@ -114,6 +114,12 @@ pub fn work<T: Send>(
     watch.note(|seen| warnings = std::mem::take(&mut seen.warnings));
     warnings.iter().try_for_each(|text| warn(py, text))?;
     Ok(done)
+}
+
+/// Runs a thread that Python knows for the thread's whole life. If Python got to know it at each
+/// call of a law anew, each would map and unmap memory.
+fn known(thread: rayon::ThreadBuilder) {
+    Python::attach(|py| py.detach(|| thread.run()));
 }
 
 /// As [`work`] for work that does not run scenarios.
