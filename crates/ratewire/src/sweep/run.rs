@@ -115,7 +115,7 @@ impl<'a> PlannedSweep<'a> {
     /// kept.
     ///
     /// # Errors
-    /// An error if the place cannot be read.
+    /// An error if the place cannot be read or written.
     pub fn open_at(&'a self, store: Arc<dyn SweepStore>) -> Result<ReadySweep<'a>, Error> {
         self.ready(Some(self.output(store, None)?))
     }

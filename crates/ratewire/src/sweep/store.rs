@@ -90,7 +90,8 @@ pub(super) struct DataSet {
 struct Waiting {
     /// Index of the law, and the run.
     runs: Vec<(usize, KeptRun)>,
-    /// Events that they handled.
+    /// Number of those that were put since the last attempt to write, and events that they handled.
+    new: usize,
     events: u64,
 }
 
@@ -145,8 +146,9 @@ impl DataSet {
         let full = {
             let mut waiting = self.waiting.lock().expect("no holder panics");
             waiting.runs.push((run.law, kept));
+            waiting.new += 1;
             waiting.events += run.summary.engine.events;
-            let is_full = waiting.events >= MOST_LOST || waiting.runs.len() >= MOST_ROWS;
+            let is_full = waiting.events >= MOST_LOST || waiting.new >= MOST_ROWS;
             is_full.then(|| std::mem::take(&mut *waiting))
         };
         full.map_or(Ok(()), |full| self.write(full))
