@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratewire_laws::{Acked, Congestion, FlowContext, Reason, Sending, Signal, Source};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-use crate::abi::{self, HeaderBytes, SourceTable};
+use crate::abi::{self, HeaderBytes, Table};
 use crate::fault::Fault;
 use crate::part::Part;
 use crate::reason;
@@ -16,10 +16,13 @@ use crate::shared::{self, PluginHeader, Shared};
 #[derive(Debug)]
 pub(crate) struct PluginSource {
     part: Part,
+    table: &'static Table,
     mss: Bytes,
     /// What the law sends by, as it was after the last call: the transport asks many times between
     /// two calls.
     window: Bytes,
+    /// The window as the law gave it. Most calls do not change it.
+    given: Option<f64>,
     pace: Option<Throughput>,
     fault: Fault,
 }
@@ -32,8 +35,15 @@ impl PluginSource {
                 create(law.state, &shared::flow(flow))
             });
         let part = Part::new(law, state, law.table.source.destroy, "source");
-        let (window, pace, fault) = (flow.mss, None, Fault::default());
-        let mut source = PluginSource { part, mss: flow.mss, window, pace, fault };
+        let mut source = PluginSource {
+            part,
+            table: law.table,
+            mss: flow.mss,
+            window: flow.mss,
+            given: None,
+            pace: None,
+            fault: Fault::default(),
+        };
         source.read();
         source
     }
@@ -42,8 +52,22 @@ impl PluginSource {
     #[inline]
     fn read(&mut self) {
         // SAFETY: function and state are of one table.
-        let window = self.part.call(self.table().window, |window, state| unsafe { window(state) });
-        self.window = match window {
+        let window =
+            self.part.call(self.table.source.window, |window, state| unsafe { window(state) });
+        if window != self.given {
+            self.given = window;
+            self.window = self.whole(window);
+        }
+        let mut rate = f64::NAN;
+        // SAFETY: function and state are of one table.
+        let paces =
+            self.part.call(self.table.source.pace, |pace, state| unsafe { pace(state, &mut rate) });
+        self.pace = (paces == Some(true)).then(|| Throughput::new(self.fault.rate(rate)));
+    }
+
+    /// The window in whole bytes, a packet at least.
+    fn whole(&self, window: Option<f64>) -> Bytes {
+        match window {
             Some(window) if window >= 0.0 => Bytes::new((window + 0.5) as u64).max(self.mss),
             Some(window) => {
                 let wrong = format!("`source.window` gave {window} bytes: allowed is 0 or more");
@@ -51,17 +75,7 @@ impl PluginSource {
                 self.mss
             }
             None => self.mss,
-        };
-        let mut rate = f64::NAN;
-        // SAFETY: function and state are of one table.
-        let paces =
-            self.part.call(self.table().pace, |pace, state| unsafe { pace(state, &mut rate) });
-        self.pace = (paces == Some(true)).then(|| Throughput::new(self.fault.rate(rate)));
-    }
-
-    #[inline]
-    fn table(&self) -> &'static SourceTable {
-        &self.part.law.table.source
+        }
     }
 }
 
@@ -80,14 +94,14 @@ impl Source for PluginSource {
             limited: sending.limited,
         };
         let mut header = PluginHeader(HeaderBytes::default());
-        let wrote = self.part.call(self.table().on_send, |on_send, state| {
+        let wrote = self.part.call(self.table.source.on_send, |on_send, state| {
             // SAFETY: function and state are of one table; there is room for the longest header.
             unsafe { on_send(state, &told, header.0.as_mut_ptr()) }
         });
         if wrote.is_some() {
             self.read();
         }
-        (wrote == Some(true) && self.part.law.table.header_length > 0).then_some(header)
+        (wrote == Some(true) && self.table.header_length > 0).then_some(header)
     }
 
     #[inline]
@@ -107,7 +121,7 @@ impl Source for PluginSource {
             in_recovery: acked.in_recovery,
             marked: acked.marked,
         };
-        self.part.call(self.table().on_ack, |on_ack, state| {
+        self.part.call(self.table.source.on_ack, |on_ack, state| {
             // SAFETY: function and state are of one table; the header has the longest length.
             unsafe { on_ack(state, &told, shared::bytes(header)) }
         });
@@ -120,7 +134,7 @@ impl Source for PluginSource {
             srtt: congestion.srtt.secs(),
             in_flight: congestion.in_flight.get(),
         };
-        let table = self.table();
+        let table = &self.table.source;
         let handle = match congestion.signal {
             Signal::Loss => table.on_loss,
             Signal::Mark => table.on_mark.or(table.on_loss),
@@ -133,20 +147,23 @@ impl Source for PluginSource {
 
     fn on_recovered(&mut self, now: Time) {
         // SAFETY: function and state are of one table.
-        self.part
-            .call(self.table().on_recovered, |handle, state| unsafe { handle(state, now.secs()) });
+        self.part.call(self.table.source.on_recovered, |handle, state| unsafe {
+            handle(state, now.secs())
+        });
         self.read();
     }
 
     fn next_timer(&self) -> Time {
         // SAFETY: function and state are of one table.
-        let next = self.part.call(self.table().next_timer, |next, state| unsafe { next(state) });
+        let next =
+            self.part.call(self.table.source.next_timer, |next, state| unsafe { next(state) });
         next.map_or(Time::NEVER, |seconds| self.fault.timer(seconds, "source"))
     }
 
     fn on_timer(&mut self, now: Time) {
         // SAFETY: function and state are of one table.
-        self.part.call(self.table().on_timer, |handle, state| unsafe { handle(state, now.secs()) });
+        self.part
+            .call(self.table.source.on_timer, |handle, state| unsafe { handle(state, now.secs()) });
         self.read();
     }
 
@@ -161,7 +178,7 @@ impl Source for PluginSource {
     }
 
     fn reason(&self) -> Reason {
-        reason::of_part(&self.part, self.table().reason)
+        reason::of_part(&self.part, self.table.source.reason)
     }
 
     fn fault(&self) -> Option<String> {
