@@ -20,7 +20,7 @@ from ratewire._errors import (
     ScenarioWarning,
     SettingError,
 )
-from ratewire._law import Law, LawCheck, Port, check_law, option
+from ratewire._law import Books, Law, LawCheck, Port, check_law, option
 from ratewire._ratewire import (
     Ack,
     Congestion,
@@ -46,6 +46,7 @@ from ratewire._summary import Expectation, RunSummary, Summary
 
 __all__ = [
     "Ack",
+    "Books",
     "Claim",
     "Comparison",
     "Congestion",

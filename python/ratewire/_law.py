@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -90,6 +90,41 @@ class Port:
     def on_rate_change(self, rate: float) -> None:
         """The link has a new rate, which may be 0."""
 
+    def figures(self) -> Mapping[str, float]:
+        """Numbers that explain what the port does, by name: for ``why`` and for :class:`Books`."""
+        return {}
+
+
+class Books:
+    """What a law conserves, such as feedback that a port has to give; to be derived from.
+
+    Only :func:`check_law` keeps books: an object for each port, and one for each receiver. A
+    method raises, with ``assert`` say, when the books do not balance.
+    """
+
+    def departed(
+        self,
+        size: int,
+        was: bytes,
+        is_: bytes,
+        before: Mapping[str, float],
+        after: Mapping[str, float],
+    ) -> None:
+        """A data packet of ``size`` bytes has left the port: its header and the port's figures.
+
+        ``was`` and ``before`` are from before :meth:`Port.on_departure`, ``is_`` and ``after``
+        from after it.
+        """
+
+    def interval(self, before: Mapping[str, float], after: Mapping[str, float]) -> None:
+        """An interval of the port is over: its figures before and after."""
+
+    def received(self, header: bytes) -> None:
+        """The receiver has got a data packet."""
+
+    def answered(self, header: bytes) -> None:
+        """The receiver has sent an acknowledgement."""
+
 
 class Law:
     """A law of one's own; to be derived from. There is an object of the class for each flow.
@@ -144,6 +179,9 @@ class Law:
     any_speed: ClassVar[bool] = False
     #: The router's part, if there is one: a class derived from :class:`ratewire.Port`.
     Port: ClassVar[type[Port] | None] = None
+    #: A promise for :func:`check_law`: what the law conserves, a class derived from
+    #: :class:`ratewire.Books`.
+    Books: ClassVar[type[Books] | None] = None
 
     #: Seconds between two calls of :meth:`on_interval`, or ``"rtt"``.
     interval: float | str = "rtt"
@@ -195,6 +233,10 @@ class Law:
     def on_interval(self, seen: Interval) -> None:
         """An :attr:`interval` is over."""
 
+    def figures(self) -> Mapping[str, float]:
+        """Numbers that explain the window and the pace, by name, for ``why``."""
+        return {}
+
     @classmethod
     def returned(cls, header: bytes) -> bytes:
         """The header that a receiver returns for the last that came. By default that one.
@@ -220,6 +262,7 @@ class _What:
         self.returned = law.returned.__func__ is not Law.returned.__func__  # type: ignore[attr-defined]
         self.header_length = law.header_length
         self.has_port = law.Port is not None
+        self.has_books = law.Books is not None
         self.goes_by_pace = law.goes_by_pace
         self.goes_by_losses = law.goes_by_losses
         self.equal_shares = law.equal_shares

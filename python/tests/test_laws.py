@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import struct
 import sys
 import weakref
 from pathlib import Path
@@ -162,6 +163,42 @@ def test_laws_are_checked() -> None:
     assert "what is missing" in broken["run"].told
     with pytest.raises(ratewire.SettingError, match="no law is called"):
         ratewire.check_law("xpc")
+
+
+class Inflated(Offers):
+    """Its routers add a thousandth to each offer."""
+
+    name = "inflated"
+
+    class Port(Offers.Port):
+        def on_arrival(
+            self, now: float, size: int, header: bytearray | None, queue: tuple[int, int]
+        ) -> None:
+            super().on_arrival(now, size, header, queue)
+            if header is not None and header[8] == 0:
+                (offer,) = struct.unpack(">d", header[:8])
+                header[:8] = struct.pack(">d", offer * 1.001)
+
+
+def test_feedback_that_a_law_makes_is_found() -> None:
+    def conserved(law: type[ratewire.Law]) -> ratewire.LawCheck:
+        checks = ratewire.check_law(law, events=20_000)
+        return next(check for check in checks if check.name == "conserved")
+
+    assert conserved(NewReno).passed is None
+    assert conserved(Offers).passed, conserved(Offers)
+    broken = conserved(Inflated)
+    assert broken.passed is False and "a packet left with an offer of" in broken.told
+
+
+def test_figures_explain_a_flow() -> None:
+    class Explained(NewReno):
+        name = "explained"
+
+        def figures(self) -> dict[str, float]:
+            return {"threshold": 7.0}
+
+    assert "threshold = 7" in str(ratewire.why(LOSSY, "s1->d1", "3 s", law=Explained))
 
 
 def test_objects_of_a_law_do_not_stay() -> None:

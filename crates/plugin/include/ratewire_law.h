@@ -218,6 +218,32 @@ struct ratewire_sink {
 	bool (*on_ack)(void *sink, double now, uint8_t *header);
 };
 
+/* -------------------------------------------------------------------------------------- books */
+
+/* A data packet has left a port. */
+struct ratewire_departure {
+	uint64_t packet;
+	const uint8_t *was, *is; /* its header before and after */
+	/* Values of the port's reason before and after, in its order; NAN behind the last. */
+	const double *before, *after;
+};
+
+/* What the law conserves, such as feedback that a port has to give and a receiver returns. Only
+   `ratewire check-law` keeps books: some for each port, and some for each receiver. Functions return
+   NULL if the books balance, or what does not; that text must stay until the next call. All optional
+   together (create is NULL): the law promises nothing. */
+struct ratewire_books {
+	void *(*create)(const void *law);
+	void (*destroy)(void *books);
+	const char *(*departed)(void *books, const struct ratewire_departure *departure);
+	/* The port's timer was due: values of its reason, as above. Optional. */
+	const char *(*timer)(void *books, const double *before, const double *after);
+	/* The receiver has got a data packet with this header. Optional, as the next one. */
+	const char *(*received)(void *books, const uint8_t *header);
+	/* It has written the header of an acknowledgement. */
+	const char *(*answered)(void *books, const uint8_t *header);
+};
+
 /* ---------------------------------------------------------------------------------------- law */
 
 /* Properties and promises, added up. */
@@ -248,6 +274,7 @@ struct ratewire_law {
 	struct ratewire_source source;
 	struct ratewire_port port;
 	struct ratewire_sink sink;
+	struct ratewire_books books;
 };
 
 #if defined(_WIN32)

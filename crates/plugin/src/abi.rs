@@ -156,6 +156,25 @@ pub(crate) struct SinkTable {
     pub(crate) on_ack: function!((State, f64, *mut u8) -> bool),
 }
 
+#[repr(C)]
+pub(crate) struct Departure {
+    pub(crate) packet: u64,
+    pub(crate) was: *const u8,
+    pub(crate) is: *const u8,
+    pub(crate) before: *const f64,
+    pub(crate) after: *const f64,
+}
+
+#[repr(C)]
+pub(crate) struct BooksTable {
+    pub(crate) create: function!((State) -> State),
+    pub(crate) destroy: function!((State)),
+    pub(crate) departed: function!((State, *const Departure) -> *const c_char),
+    pub(crate) timer: function!((State, *const f64, *const f64) -> *const c_char),
+    pub(crate) received: function!((State, *const u8) -> *const c_char),
+    pub(crate) answered: function!((State, *const u8) -> *const c_char),
+}
+
 /// The table that a shared object exports.
 #[repr(C)]
 pub(crate) struct Table {
@@ -175,6 +194,7 @@ pub(crate) struct Table {
     pub(crate) source: SourceTable,
     pub(crate) port: PortTable,
     pub(crate) sink: SinkTable,
+    pub(crate) books: BooksTable,
 }
 
 // SAFETY: a table does not change, and the header file asks for functions that may be called from
@@ -245,9 +265,11 @@ mod tests {
                 reason
             }
             "ratewire_sink" SinkTable { create, destroy, on_data, on_ack }
+            "ratewire_departure" Departure { packet, was, is, before, after }
+            "ratewire_books" BooksTable { create, destroy, departed, timer, received, answered }
             "ratewire_law" Table {
                 version, size, name, title, summary, explanation, options, option_count,
-                header_length, flags, create, destroy, fields, source, port, sink
+                header_length, flags, create, destroy, fields, source, port, sink, books
             }
         };
         let constants = [

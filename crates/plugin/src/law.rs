@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use ratewire_laws::{
-    Figure, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LinkContext, MAX_HEADER,
-    Promises, Properties,
+    Books, Figure, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LinkContext,
+    MAX_HEADER, Promises, Properties,
 };
 use ratewire_units::Bytes;
 
 use crate::abi::{HeaderBytes, flags};
+use crate::books::PluginBooks;
 use crate::port::PluginPort;
 use crate::reason;
 use crate::shared::{PluginHeader, Shared};
@@ -74,6 +75,10 @@ impl Invariants for PluginLaw {
             bounded_window: false,
             ..Promises::default()
         }
+    }
+    fn books(&self) -> Option<Box<dyn Books<Header = PluginHeader>>> {
+        let create = self.0.table.books.create?;
+        Some(Box::new(PluginBooks::new(&self.0, create)))
     }
 }
 

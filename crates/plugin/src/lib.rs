@@ -16,6 +16,7 @@
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod abi;
+mod books;
 mod fault;
 mod law;
 mod load;

@@ -107,6 +107,7 @@ fn missing(table: &Table) -> Vec<&'static str> {
     let (source, port, sink) = (&table.source, &table.port, &table.sink);
     let has_port = port.create.is_some();
     let has_sink = sink.create.is_some();
+    let (books, has_books) = (&table.books, table.books.create.is_some());
     let has_header = table.header_length > 0;
     let needs = [
         (true, source.create.is_some(), "source.create"),
@@ -127,6 +128,8 @@ fn missing(table: &Table) -> Vec<&'static str> {
         (has_sink, sink.destroy.is_some(), "sink.destroy"),
         (has_sink, sink.on_data.is_some(), "sink.on_data"),
         (has_sink, sink.on_ack.is_some(), "sink.on_ack"),
+        (has_books, books.destroy.is_some(), "books.destroy"),
+        (has_books, books.departed.is_some(), "books.departed"),
         (table.create.is_some(), table.destroy.is_some(), "destroy"),
         (table.option_count > 0, table.create.is_some(), "create, which reads the options"),
     ];

@@ -3,7 +3,7 @@
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_laws::fuzzing::Laws;
-use ratewire_laws::{AnyLaw, LawSet, Promises};
+use ratewire_laws::{AnyLaw, LawSet};
 use ratewire_scenario::Loader;
 
 use crate::{Error, Experiment, Results};
@@ -18,7 +18,7 @@ pub struct LawCheck {
     pub name: &'static str,
     /// What it checks, in a few words.
     pub about: &'static str,
-    is_due: fn(&Promises) -> bool,
+    is_due: fn(&AnyLaw) -> bool,
     check: fn(&Checked<'_>) -> Result<String, String>,
 }
 
@@ -63,15 +63,21 @@ const ALL: &[LawCheck] = &[
         check: deterministic,
     },
     LawCheck {
+        name: "conserved",
+        about: "promise: what ports give and receivers return balances, under any events",
+        is_due: AnyLaw::has_books,
+        check: conserved,
+    },
+    LawCheck {
         name: "equal-shares",
         about: "promise: 2, 5 and 8 equal flows end within 5 % of equal shares in a minute",
-        is_due: |promises| promises.equal_shares,
+        is_due: |law| law.promises().equal_shares,
         check: equal_shares,
     },
     LawCheck {
         name: "any-speed",
         about: "promise: the same course at four times all rates, within 1 %",
-        is_due: |promises| promises.any_speed,
+        is_due: |law| law.promises().any_speed,
         check: any_speed,
     },
 ];
@@ -87,7 +93,7 @@ impl LawCheck {
     /// # Errors
     /// An error if the set has no such law, or the law refuses its defaults.
     pub fn is_due(&self, laws: &LawSet, name: &str) -> Result<bool, Error> {
-        Ok((self.is_due)(&made(laws, name)?.promises()))
+        Ok((self.is_due)(&made(laws, name)?))
     }
 
     /// Checks the law `name` of a set; `seed` chooses the events. Returns what was done.
@@ -142,9 +148,11 @@ fn random(seed: u64, times: usize, longest: usize, mut each: impl FnMut(&[u8])) 
 }
 
 fn wild(of: &Checked<'_>) -> Result<String, String> {
-    let laws = Laws::of(of.laws, [of.name]);
-    random(of.seed, of.sequences, LONGEST, |bytes| laws.each(bytes));
-    Ok(format!("{} sequences of up to {} events", of.sequences, 2 * EVENTS_A_SEQUENCE))
+    of.happen(Laws::of(of.laws, [of.name]).without_books())
+}
+
+fn conserved(of: &Checked<'_>) -> Result<String, String> {
+    of.happen(Laws::of(of.laws, [of.name]))
 }
 
 fn headers(of: &Checked<'_>) -> Result<String, String> {
@@ -173,7 +181,7 @@ fn options(of: &Checked<'_>) -> Result<String, String> {
         match of.laws.make(of.name, &[(option, value)]) {
             Err(_) => refused += 1,
             Ok(law) => {
-                let laws = Laws::from(law);
+                let laws = Laws::from(law).without_books();
                 random(of.seed, (of.sequences / 30).max(1), LONGEST, |bytes| laws.each(bytes));
             }
         }
@@ -193,6 +201,12 @@ fn dumbbell(pairs: u32, seconds: u32, rate: &str, queue: &str, rest: &str) -> St
 }
 
 impl Checked<'_> {
+    /// Runs laws under any events in any order.
+    fn happen(&self, laws: Laws) -> Result<String, String> {
+        random(self.seed, self.sequences, LONGEST, |bytes| laws.each(bytes));
+        Ok(format!("{} sequences of up to {} events", self.sequences, 2 * EVENTS_A_SEQUENCE))
+    }
+
     fn experiment(&self, text: &str) -> Result<Experiment, String> {
         let no_files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let scenario = Loader { laws: self.laws }.parse("check", text, &no_files);

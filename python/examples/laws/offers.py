@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import struct
+from collections.abc import Mapping
 
 import ratewire
 from ratewire import Ack, Flow, Link, Sending
@@ -65,3 +67,31 @@ class Offers(ratewire.Law):
 
         def on_rate_change(self, rate: float) -> None:
             self.target = self.fill * rate
+
+        def figures(self) -> dict[str, float]:
+            return {"offer": self.offer}
+
+    class Books(ratewire.Books):
+        """A packet leaves with the lesser of two offers, and the last that came is returned."""
+
+        last: bytes
+
+        def departed(
+            self,
+            size: int,
+            was: bytes,
+            is_: bytes,
+            before: Mapping[str, float],
+            after: Mapping[str, float],
+        ) -> None:
+            came, returns = struct.unpack(">dB", was)
+            left, _ = struct.unpack(">dB", is_)
+            if returns == 0 and not math.isnan(came):
+                least = min(came, before["offer"])
+                assert left == least, f"a packet left with an offer of {left}, not {least}"
+
+        def received(self, header: bytes) -> None:
+            self.last = header[:8]
+
+        def answered(self, header: bytes) -> None:
+            assert header[:8] == self.last, "a receiver returned another offer than it got"

@@ -14,6 +14,7 @@ type OptionRow = (String, String, f64, f64, Vec<String>, String, String);
 pub struct What {
     pub header_length: usize,
     pub has_port: bool,
+    pub has_books: bool,
     pub goes_by_pace: bool,
     pub goes_by_losses: bool,
     pub equal_shares: bool,

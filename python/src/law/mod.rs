@@ -5,6 +5,7 @@
 //! after each call, so that the transport's many questions cost nothing.
 
 mod fault;
+mod figures;
 mod info;
 mod port;
 mod receiver;
@@ -18,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::laws::options::{OptionError, Options};
 use ratewire::laws::{
-    FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawSet, LinkContext,
+    Books, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawSet, LinkContext,
     MAX_EXTERNAL_HEADER, MAX_HEADER, PackedHeader, Promises, Properties,
 };
 use ratewire::scenario::is_law_file;
@@ -28,6 +29,7 @@ use ratewire::{Error, LawCheck, load_law};
 use crate::errors::exception;
 use crate::work::quietly;
 use fault::Fault;
+use figures::PythonBooks;
 pub use info::LawInfo;
 use info::Value;
 use port::PythonPort;
@@ -120,6 +122,10 @@ impl Invariants for PythonLaw {
             bounded_window: false,
             ..Promises::default()
         }
+    }
+    fn books(&self) -> Option<Box<dyn Books<Header = PythonHeader>>> {
+        let books = self.0.what.has_books.then(|| PythonBooks::new(&self.0))??;
+        Some(Box::new(books))
     }
 }
 

@@ -11,7 +11,7 @@ use ratewire::units::{Bytes, Duration, Rate, Time};
 
 use super::fault::Fault;
 use super::seen::Link;
-use super::{PythonHeader, Shared, info};
+use super::{PythonHeader, Shared, figures, info};
 
 /// Bytes of a packet, for options of ports that are sizes in packets.
 const PACKET: f64 = 1500.0;
@@ -150,7 +150,8 @@ impl Port for PythonPort {
     }
 
     fn reason(&self) -> Reason {
-        Reason::new("what the port in Python has set", [])
+        let told = self.call("Port.figures", figures::of).unwrap_or_default();
+        Reason::new("what the port in Python has set", told)
     }
 
     fn fault(&self) -> Option<String> {

@@ -11,7 +11,7 @@ use ratewire::units::{Bytes, Duration, Throughput, Time};
 
 use super::fault::Fault;
 use super::seen::{Ack, Congestion, Flow, Interval, Sending};
-use super::{PythonHeader, Shared, info};
+use super::{PythonHeader, Shared, figures, info};
 
 /// Interval of a law that works once a round trip, before there is one.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
@@ -132,6 +132,15 @@ impl PythonSource {
         })
     }
 
+    /// The figures that the object gives.
+    fn told(&self) -> Vec<laws::Figure> {
+        let Some(object) = self.object.as_ref().filter(|_| !self.fault.is_there()) else {
+            return Vec::new();
+        };
+        let told = Python::attach(|py| figures::of(object.bind(py)));
+        told.map_err(|error| self.fault.raise("figures", error)).unwrap_or_default()
+    }
+
     fn add(&mut self, acked: &Acked) {
         let Sums { interval, rtt_sum, rtt_count } = &mut self.sums;
         interval.acks += 1;
@@ -247,6 +256,7 @@ impl Source for PythonSource {
         use ratewire::laws::Figure;
         let mut figures = vec![Figure::bytes("window", self.window.as_f64())];
         figures.extend(self.pace.map(|pace| Figure::rate("pace", pace)));
+        figures.extend(self.told());
         Reason::new("what the law in Python has set", figures)
     }
 

@@ -34,8 +34,8 @@ const ABSURD: Bytes = Bytes::new(1 << 62);
 pub(super) struct Flow<'a> {
     law: &'a AnyLaw,
     source: AnySource,
-    ports: [Option<(AnyPort, AnyBooks)>; 2],
-    sink: Option<(AnySink, AnyBooks)>,
+    ports: [Option<(AnyPort, Option<AnyBooks>)>; 2],
+    sink: Option<(AnySink, Option<AnyBooks>)>,
     now: Time,
     cumulative: u64,
     next: u64,
@@ -48,12 +48,13 @@ pub(super) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    pub(super) fn new(law: &'a AnyLaw) -> Flow<'a> {
+    pub(super) fn new(law: &'a AnyLaw, has_books: bool) -> Flow<'a> {
+        let books = || law.books().filter(|_| has_books);
         Flow {
             law,
             source: law.source(&FLOW),
-            ports: LINKS.map(|link| law.port(&link).map(|port| (port, law.books()))),
-            sink: law.sink(&FLOW).map(|sink| (sink, law.books())),
+            ports: LINKS.map(|link| law.port(&link).map(|port| (port, books()))),
+            sink: law.sink(&FLOW).map(|sink| (sink, books())),
             now: Time::ZERO,
             cumulative: 0,
             next: 0,
@@ -184,7 +185,9 @@ impl<'a> Flow<'a> {
                 );
             }
             sink.on_data(self.now, &header);
-            books.received(&header);
+            if let Some(books) = books {
+                books.received(&header);
+            }
         }
     }
 
@@ -198,7 +201,7 @@ impl<'a> Flow<'a> {
         port.on_departure(self.now, size, &mut after, queue);
         if self.law.returns(&header) {
             assert_eq!(after, header, "{}: changed on its way back", self.law.info().name);
-        } else {
+        } else if let Some(books) = books {
             books.departed(size, (&header, &before), (&after, &port.reason()));
         }
         self.check_header(&after, size);
@@ -212,7 +215,7 @@ impl<'a> Flow<'a> {
         if let Some((sink, books)) = &mut self.sink {
             let answer = sink.on_ack(self.now);
             // A sink that watches its buffer does not return the sum of the headers that arrived.
-            if !sink.watches_buffer() {
+            if let Some(books) = books.as_mut().filter(|_| !sink.watches_buffer()) {
                 books.answered(&answer);
             }
             if answer != Header::None && !event.limited {
@@ -244,7 +247,9 @@ impl<'a> Flow<'a> {
             self.now = self.now.max(due);
             let before = port.reason();
             port.on_timer(self.now, queue);
-            books.timer(&before, &port.reason());
+            if let Some(books) = books {
+                books.timer(&before, &port.reason());
+            }
             let next = port.next_timer();
             assert!(
                 next > self.now || self.now == Time::NEVER,

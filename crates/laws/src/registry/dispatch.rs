@@ -35,9 +35,9 @@ macro_rules! dispatch {
         #[derive(Debug)]
         pub enum AnySink { $(#[doc = stringify!($law)] $variant(<$law as Law>::Sink),)* }
 
-        /// Books on a port or sink of any law, if the law keeps some.
+        /// Books on a port or sink of any law.
         pub(crate) enum AnyBooks {
-            $($variant(Option<Box<dyn Books<Header = <$law as Law>::Header>>>),)*
+            $($variant(Box<dyn Books<Header = <$law as Law>::Header>>),)*
         }
 
         // The header of a law without one is uninhabited, which makes its arms unreachable.
@@ -280,10 +280,14 @@ macro_rules! dispatch {
                 }
             }
             /// See [`Invariants::books`](crate::Invariants::books).
-            pub(crate) fn books(&self) -> AnyBooks {
+            pub(crate) fn books(&self) -> Option<AnyBooks> {
                 match self { $(AnyLaw::$variant(law) => {
-                    AnyBooks::$variant(law.invariants().and_then(|law| law.books()))
+                    law.invariants()?.books().map(AnyBooks::$variant)
                 })* }
+            }
+            /// Whether the law promises to conserve something.
+            pub fn has_books(&self) -> bool {
+                self.books().is_some()
             }
         }
 
@@ -453,28 +457,24 @@ macro_rules! dispatch {
                 (is, after): (&Header, &Reason),
             ) {
                 match (self, was, is) {
-                    $((AnyBooks::$variant(Some(books)), Header::$variant(was), Header::$variant(is)) => {
+                    $((AnyBooks::$variant(books), Header::$variant(was), Header::$variant(is)) => {
                         books.departed(size, (was, before), (is, after));
                     })*
                     _ => {}
                 }
             }
             pub(crate) fn timer(&mut self, before: &Reason, after: &Reason) {
-                match self { $(AnyBooks::$variant(books) => {
-                    if let Some(books) = books {
-                        books.timer(before, after);
-                    }
-                })* }
+                match self { $(AnyBooks::$variant(books) => books.timer(before, after),)* }
             }
             pub(crate) fn received(&mut self, header: &Header) {
                 match (self, header) {
-                    $((AnyBooks::$variant(Some(books)), Header::$variant(h)) => books.received(h),)*
+                    $((AnyBooks::$variant(books), Header::$variant(h)) => books.received(h),)*
                     _ => {}
                 }
             }
             pub(crate) fn answered(&mut self, header: &Header) {
                 match (self, header) {
-                    $((AnyBooks::$variant(Some(books)), Header::$variant(h)) => books.answered(h),)*
+                    $((AnyBooks::$variant(books), Header::$variant(h)) => books.answered(h),)*
                     _ => {}
                 }
             }

@@ -16,6 +16,9 @@
 #define MAX_INTERVAL 1.0
 #define ALLOWED_QUEUE 0.002 /* seconds: the shortest queue interval */
 
+/* Places of what the books need among the figures of a reason. */
+enum { FEEDBACK = 8, TO_GIVE, TO_TAKE };
+
 /* The options. */
 struct gains {
 	double alpha, beta, gamma;
@@ -173,8 +176,12 @@ static void port_reason(const void *port, struct ratewire_reason *reason)
 	reason->figures[5] = (struct ratewire_figure){"avg_rtt", p->avg_rtt, RATEWIRE_SECONDS};
 	reason->figures[6] = (struct ratewire_figure){"alpha", p->gains.alpha, RATEWIRE_ONE};
 	reason->figures[7] = (struct ratewire_figure){"beta", p->gains.beta, RATEWIRE_ONE};
-	reason->figures[8] = (struct ratewire_figure){"F", p->feedback, RATEWIRE_BYTES_PER_SECOND};
-	reason->count = 9;
+	reason->figures[FEEDBACK] = (struct ratewire_figure){"F", p->feedback, RATEWIRE_BYTES_PER_SECOND};
+	reason->figures[TO_GIVE] =
+		(struct ratewire_figure){"left to give", p->residue_pos, RATEWIRE_BYTES_PER_SECOND};
+	reason->figures[TO_TAKE] =
+		(struct ratewire_figure){"left to take", p->residue_neg, RATEWIRE_BYTES_PER_SECOND};
+	reason->count = TO_TAKE + 1;
 }
 
 #endif

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0
  */
+#include "books.h"
 #include "port.h"
 #include "sink.h"
 #include "source.h"
@@ -74,6 +75,14 @@ static const struct ratewire_law table = {
 		.destroy = free,
 		.on_data = on_data,
 		.on_ack = sink_on_ack,
+	},
+	.books = {
+		.create = books_create,
+		.destroy = free,
+		.departed = departed,
+		.timer = after_timer,
+		.received = received,
+		.answered = answered,
 	},
 };
 

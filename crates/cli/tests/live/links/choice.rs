@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::pauses::READER;
 use crate::lab::{LINK, Lab};
-use crate::pauses::READER;
 
 /// iperf3's report about a connection.
 fn connect(lab: &Lab, [client, server]: [&str; 2], to: &str, takes_part: bool) -> Value {
