@@ -238,7 +238,7 @@ impl Connection {
         if due.is_silent {
             self.closing.end(CloseReason::Idle);
         }
-        if let Some(segment) = self.out.sender.on_timer(now) {
+        if let Some(segment) = self.out.on_timer(now, self.channel.room()) {
             self.held.get_or_insert(segment);
         }
         self.inc.on_timer(now);

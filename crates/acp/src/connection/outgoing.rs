@@ -106,6 +106,13 @@ impl Outgoing {
         self.sender.poll_transmit_within(now, |offset, most| fit(frames, offset, most, room))
     }
 
+    /// Does what is due, and gives a packet that must be sent whatever the window, as
+    /// [`Outgoing::poll_transmit`] does.
+    pub(super) fn on_timer(&mut self, now: Time, room: u64) -> Option<Segment> {
+        let frames = &self.frames;
+        self.sender.on_timer_within(now, |offset, most| fit(frames, offset, most, room))
+    }
+
     /// Whether the other end has acknowledged all data of a packet of the transport.
     pub(super) fn is_acknowledged(&self, segment: &Segment) -> bool {
         let end = segment.offset + segment.payload.get();

@@ -8,7 +8,7 @@ use ratewire_laws::Header;
 
 use super::*;
 use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
-use crate::wire::{DataPart, Params, Part, Parts};
+use crate::wire::{DataPart, LEAST_FIRST, Params, Part, Parts};
 
 const DELAY: Duration = Duration::from_millis(5);
 
@@ -120,6 +120,25 @@ impl Pair {
         true
     }
 
+    /// Where the data parts of the packets are that the first end sends now, which get lost.
+    fn sent(&mut self) -> Vec<Vec<DataAt>> {
+        let (mut packets, mut packet) = (Vec::new(), Vec::new());
+        while self.ends[0].poll_transmit(self.now, &mut packet).is_some() {
+            let mut bytes = core::mem::take(&mut packet);
+            let from = self.addresses[0];
+            let opened = self.ends[1].channel.open(self.now, from, &mut bytes).unwrap();
+            let parts = Parts::new(&bytes[opened.parts]).map(|part| match part.unwrap() {
+                Part::Data(data) => {
+                    let length = data.bytes.len() as u64;
+                    DataAt { within: data.within, length, frame: data.frame }
+                }
+                other => panic!("{other:?}"),
+            });
+            packets.push(parts.collect());
+        }
+        packets
+    }
+
     /// Sends frames from each end to the other, and returns what arrived at each.
     fn exchange(&mut self, frames: &[Frame]) -> [Vec<Frame>; 2] {
         let mut left = [frames.to_vec(), frames.to_vec()].map(VecDeque::from);
@@ -145,6 +164,20 @@ impl Pair {
                 return got;
             }
         }
+    }
+}
+
+/// Where in its frame a data part is.
+#[derive(Debug)]
+struct DataAt {
+    within: u64,
+    length: u64,
+    frame: u64,
+}
+
+impl DataAt {
+    fn is_whole(&self) -> bool {
+        self.within == 0 && self.length == self.frame
     }
 }
 
@@ -199,21 +232,34 @@ fn packets_are_a_part_of_a_frame_or_whole_frames() {
     let mut pair = Pair::new("cubic", CLEAN, |_| {});
     while pair.step(Time::from_millis(100)) {}
     frames(&sizes).into_iter().for_each(|frame| pair.ends[0].write(frame).unwrap());
-    let mut packets = Vec::new();
-    let (mut packet, keys) = (Vec::new(), pair.addresses[0]);
-    while pair.ends[0].poll_transmit(pair.now, &mut packet).is_some() {
-        let mut bytes = core::mem::take(&mut packet);
-        let opened = pair.ends[1].channel.open(pair.now, keys, &mut bytes).unwrap();
-        let parts = Parts::new(&bytes[opened.parts]).map(|part| match part.unwrap() {
-            Part::Data(data) => (data.within, data.bytes.len() as u64, data.frame),
-            other => panic!("{other:?}"),
-        });
-        packets.push(parts.collect::<Vec<_>>());
-    }
-    let is_whole = |part: &(u64, u64, u64)| part.0 == 0 && part.1 == part.2;
-    assert!(packets.iter().all(|parts| parts.len() == 1 || parts.iter().all(is_whole)));
+    let packets = pair.sent();
+    assert!(packets.iter().all(|parts| parts.len() == 1 || parts.iter().all(DataAt::is_whole)));
     let lengths: Vec<usize> = packets.iter().map(Vec::len).collect();
     assert_eq!(lengths, [3, 1, 1, 1, 1, 2, 1, 1], "{packets:?}");
+}
+
+/// A tail-loss probe carries new data, beyond the window.
+#[test]
+fn probes_are_whole_frames_too() {
+    let mut pair = Pair::new("cubic", CLEAN, |_| {});
+    pair.ends[0].write(frames(&[500]).remove(0)).unwrap();
+    while pair.step(Time::from_millis(500)) {}
+    frames(&[300; 200]).into_iter().for_each(|frame| pair.ends[0].write(frame).unwrap());
+    let before: usize = pair.sent().iter().map(Vec::len).sum();
+    pair.now = pair.ends[0].deadline();
+    pair.ends[0].on_timer(pair.now);
+    let probe = pair.sent();
+    assert!(before < 200 && probe.len() == 1, "{before} frames, {probe:?}");
+    assert!(probe[0].len() > 1 && probe[0].iter().all(DataAt::is_whole), "{probe:?}");
+}
+
+#[test]
+fn first_parts_have_what_a_switch_reads() {
+    for info in ratewire_laws::registry::list() {
+        let pair = Pair::new(info.name, CLEAN, |_| {});
+        let room = pair.ends[0].channel.room() - DATA_FIELDS;
+        assert!(room >= LEAST_FIRST, "{}: {room}", info.name);
+    }
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub use congestion::Congestion;
 pub use handshake::{Initial, plain};
 pub use packet::{Data, HEADER, HEADER_WITHOUT_CONGESTION, PacketType, TAG, packet_type};
 pub use params::Params;
-pub use part::{AckPart, DataPart, Part, Parts};
+pub use part::{AckPart, DataPart, LEAST_FIRST, Part, Parts};
 
 /// Version of the format.
 pub const VERSION: u8 = 1;

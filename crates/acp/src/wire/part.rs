@@ -21,6 +21,10 @@ use ratewire_transport::SackBlocks;
 
 use super::{WireError, take, take_array, varint};
 
+/// Bytes that the first part of a frame has at least, or the whole frame: a switch may choose the
+/// frame's way by 1,000 bytes behind its number, before the others come.
+pub const LEAST_FIRST: u64 = 1008;
+
 /// Data of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataPart<'a> {

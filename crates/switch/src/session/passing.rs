@@ -1,7 +1,7 @@
 //! Parts that go through the switch.
 
 use ratewire_acp::channel::CloseReason;
-use ratewire_acp::wire::{DataPart, Part, varint};
+use ratewire_acp::wire::{DataPart, LEAST_FIRST, Part, varint};
 use ratewire_anypoint::{FrameOf, Output, Side};
 use ratewire_laws::Header;
 use ratewire_transport::{Segment, SegmentKind};
@@ -175,7 +175,7 @@ impl Session {
 }
 
 /// What of a data part goes on, and what the switch must know of its frame.
-fn passing<'a>(
+pub(super) fn passing<'a>(
     side: Side,
     data: &DataPart<'a>,
     longest: u64,
@@ -187,6 +187,11 @@ fn passing<'a>(
     let end = start.checked_add(data.frame).ok_or("a frame has no end")?;
     if data.within + data.bytes.len() as u64 > data.frame {
         return Err("a part is longer than its frame");
+    }
+    let length = data.bytes.len() as u64;
+    if side == Side::Peer && data.within == 0 && length > 0 && length < data.frame.min(LEAST_FIRST)
+    {
+        return Err("a frame's first part is too short");
     }
     let source = match side {
         Side::Peer => data.source,

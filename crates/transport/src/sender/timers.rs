@@ -49,6 +49,11 @@ impl Sender {
     /// Does what is due; call it at [`Sender::deadline`]. May return a packet that must be sent
     /// whatever the window.
     pub fn on_timer(&mut self, now: Time) -> Option<Segment> {
+        self.on_timer_within(now, |_, most| most)
+    }
+
+    /// As [`Sender::on_timer`], with the `fit` of [`Sender::poll_transmit_within`].
+    pub fn on_timer_within(&mut self, now: Time, fit: impl Fn(u64, u64) -> u64) -> Option<Segment> {
         if self.law_timer <= now {
             self.source.on_timer(now);
             self.law_timer = self.source.next_timer();
@@ -69,7 +74,7 @@ impl Sender {
         }
         match self.timer_for {
             TimerFor::WindowProbe => self.probe_window(now),
-            TimerFor::TailProbe => self.probe_tail(now),
+            TimerFor::TailProbe => self.probe_tail(now, fit),
             TimerFor::Reordering => {
                 self.end_reordering(now);
                 None
@@ -109,9 +114,9 @@ impl Sender {
     }
 
     /// RFC 8985, 7.3: new data if there is any, else the last packet again.
-    fn probe_tail(&mut self, now: Time) -> Option<Segment> {
+    fn probe_tail(&mut self, now: Time, fit: impl Fn(u64, u64) -> u64) -> Option<Segment> {
         self.arm_retransmission(now);
-        if let Some(payload) = self.next_payload(now, |_, most| most) {
+        if let Some(payload) = self.next_payload(now, fit) {
             let offset = self.next;
             self.board.push(now, offset, payload);
             self.advance_stream(now, payload);

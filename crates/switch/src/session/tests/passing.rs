@@ -1,6 +1,9 @@
 //! Frames that go through a switch.
 
+use ratewire_acp::wire::DataPart;
+
 use super::*;
+use crate::session::passing::passing;
 
 /// Frames of one peer go to four members in turn and back. Each member's are in order, and each
 /// arrives once, whole.
@@ -109,6 +112,53 @@ fn frames_of_one_key_keep_their_order_on_a_bad_path() {
     for key in 0..32 {
         let with = all.iter().filter(|got| got.iter().any(|id| id % 32 == key));
         assert_eq!(with.count(), 1, "a key has one member");
+    }
+}
+
+/// Small frames that share packets, whose keys are all there is of them.
+#[test]
+fn each_small_frame_goes_where_its_key_belongs() {
+    const FRAMES: u64 = 3000;
+    let mut rig = Rig::with("xcp", 4, BAD, Box::new(KeyHash { offset: 0, len: 8 }));
+    let key = |id: u64| (id % 97).wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes().to_vec();
+    rig.run(ms(100));
+    let mut written = 0;
+    for at in (100..100_000).step_by(10) {
+        while written < FRAMES.min(at)
+            && rig.peer.connection.write(Frame::new(written, key(written))).is_ok()
+        {
+            written += 1;
+        }
+        rig.run(ms(at));
+        if written == FRAMES && rig.peer.connection.metrics().buffered == Bytes::ZERO {
+            break;
+        }
+    }
+    let mut members = BTreeMap::new();
+    for (k, id) in (0..4).flat_map(|k| rig.got(k).into_iter().map(move |id| (k, id))) {
+        assert_eq!(*members.entry(id % 97).or_insert(k), k, "frame {id}");
+    }
+    assert_eq!((0..4).map(|k| rig.got(k).len()).sum::<usize>() as u64, FRAMES);
+}
+
+/// A peer that tears frames would have them routed by less than the module reads.
+#[test]
+fn a_first_part_that_is_too_short_ends_the_connection() {
+    let part = |within, length: usize, frame| {
+        let data = DataPart {
+            offset: 5000 + within,
+            source: 0,
+            frame,
+            within,
+            bytes: &[7; 1100][..length],
+            again: false,
+        };
+        passing(Side::Peer, &data, 10_000).map(drop)
+    };
+    assert_eq!(part(0, 1007, 2000), Err("a frame's first part is too short"));
+    assert_eq!(part(0, 9, 10), Err("a frame's first part is too short"));
+    for (within, length, frame) in [(0, 1008, 2000), (0, 10, 10), (1008, 9, 2000), (0, 0, 10)] {
+        assert_eq!(part(within, length, frame), Ok(()), "{length} of {frame} from {within} on");
     }
 }
 
