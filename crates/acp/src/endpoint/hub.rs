@@ -10,7 +10,7 @@ use crate::channel::{Ends, Transmit};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::handshakes::{Event, Handshakes, UNKNOWN_LAW, law};
+use crate::handshakes::{Event, Handshakes, NO_ROOM, UNKNOWN_LAW, law};
 use crate::socket::Packets;
 use crate::wire::{ConnectionId, Initial, PacketType, packet_type};
 
@@ -96,7 +96,7 @@ impl Hub {
             PacketType::Data => return self.on_data(now, from, id, datagram, marked),
             PacketType::Initial => {
                 let has_room =
-                    self.slots.len() < self.config.connections && self.accepted.len() < BACKLOG;
+                    self.confirmed() < self.config.connections && self.accepted.len() < BACKLOG;
                 let initial = Initial::read(rest, size).ok();
                 initial.and_then(|initial| {
                     self.handshakes.on_initial(now, from, id, &initial, has_room)
@@ -157,10 +157,25 @@ impl Hub {
         };
         let time = slot.time(now);
         slot.connection.on_datagram(time, from, datagram, marked);
-        if slot.connection.has_heard() && self.handshakes.confirm(id) {
+        let is_new = slot.connection.has_heard() && self.handshakes.confirm(id);
+        if is_new && self.confirmed() > self.config.connections {
+            self.refuse(id);
+        } else if is_new {
             self.accepted.push_back(id);
         }
         self.touch(id);
+    }
+
+    /// Number of connections whose other end has shown that it has the keys.
+    fn confirmed(&self) -> usize {
+        self.slots.len() - self.handshakes.half_open()
+    }
+
+    /// Resets a connection that has no room beside those that were confirmed before it.
+    fn refuse(&mut self, id: ConnectionId) {
+        if let Some(slot) = self.slots.get_mut(&id) {
+            slot.connection.reset(NO_ROOM, "the server has no room for another connection");
+        }
     }
 
     /// Handles a proof that the other end does not know the connection that it had given a number.

@@ -12,31 +12,40 @@ type Client = (SocketAddr, ConnectionId);
 #[derive(Debug, Default)]
 pub(super) struct HalfOpens {
     by_id: BTreeMap<ConnectionId, (Client, Vec<u8>)>,
-    by_client: BTreeMap<Client, ConnectionId>,
+    /// By the client's number for its connection, which only its own first packet has.
+    by_client: BTreeMap<ConnectionId, BTreeMap<SocketAddr, ConnectionId>>,
 }
 
 impl HalfOpens {
     pub(super) fn len(&self) -> usize {
         self.by_id.len()
     }
+    /// Number of addresses that one first packet has come from.
+    pub(super) fn addresses(&self, client: ConnectionId) -> usize {
+        self.by_client.get(&client).map_or(0, BTreeMap::len)
+    }
 
     pub(super) fn insert(&mut self, id: ConnectionId, client: Client, answer: Vec<u8>) {
+        let (from, number) = client;
         self.by_id.insert(id, (client, answer));
-        self.by_client.insert(client, id);
+        self.by_client.entry(number).or_default().insert(from, id);
     }
 
     /// Returns whether it was one.
     pub(super) fn remove(&mut self, id: ConnectionId) -> bool {
-        let removed = self.by_id.remove(&id);
-        if let Some((client, _)) = &removed {
-            self.by_client.remove(client);
+        let Some(((from, number), _)) = self.by_id.remove(&id) else { return false };
+        if let Some(addresses) = self.by_client.get_mut(&number) {
+            addresses.remove(&from);
+            if addresses.is_empty() {
+                self.by_client.remove(&number);
+            }
         }
-        removed.is_some()
+        true
     }
 
     /// What a client was answered.
     pub(super) fn answer(&self, from: SocketAddr, client: ConnectionId) -> Option<&[u8]> {
-        let id = self.by_client.get(&(from, client))?;
+        let id = self.by_client.get(&client)?.get(&from)?;
         self.by_id.get(id).map(|(_, answer)| &answer[..])
     }
 }

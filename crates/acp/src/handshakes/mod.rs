@@ -3,7 +3,8 @@
 //!
 //! A server keeps nothing for clients without the keys, and little for clients that have not shown
 //! that the handshake is new: up to [`MOST_HALF_OPEN`] half-open connections for
-//! [`HANDSHAKE`], from [`HALF_OPEN`] on only for addresses that have returned a cookie.
+//! [`HANDSHAKE`], from [`HALF_OPEN`] on only for addresses that have returned a cookie. A copy of a
+//! client's first packet, which anybody on the path can send from many addresses, gets few of them.
 
 mod half_open;
 
@@ -29,10 +30,16 @@ pub const HALF_OPEN: usize = 64;
 pub const MOST_HALF_OPEN: usize = 1024;
 /// Time for a client to show that, and for a server to answer.
 pub const HANDSHAKE: Duration = Duration::from_secs(10);
+/// Such connections of one first packet, which may be a copy that others send.
+const MOST_COPIES: usize = 4;
 /// Code of a reset if the server does not know the client's law.
 pub const UNKNOWN_LAW: u64 = 2;
-/// First wait for an answer to an initial packet. Each wait is twice the one before.
+/// Code of a reset if the server has no room for another connection.
+pub const NO_ROOM: u64 = 3;
+/// First wait for an answer to an initial packet. Each wait is twice the one before, up to the
+/// longest: a server that has been restarted is found soon.
 const FIRST_WAIT: Duration = Duration::from_millis(250);
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Packets of unknown connections that are answered in a second.
 const UNKNOWNS: u32 = 100;
 
@@ -164,7 +171,7 @@ impl Handshakes {
     }
 
     /// Handles a client's first packet; `has_room` says whether the endpoint takes another
-    /// connection.
+    /// connection. Half-open ones should not count there, so that they keep nobody out.
     pub fn on_initial(
         &mut self,
         now: Duration,
@@ -186,6 +193,9 @@ impl Handshakes {
         {
             let cookie = self.cookies.make(since, from, client);
             self.packets.push_back((from, plain(PacketType::Retry, client, &cookie)));
+            return None;
+        }
+        if self.half_open.addresses(client) >= MOST_COPIES {
             return None;
         }
         // Who has not the keys gets no answer.
@@ -294,7 +304,7 @@ impl Handshakes {
             let initial = Initial { cookie: &connecting.cookie, message: &connecting.message };
             self.packets.push_back((connecting.to, initial.encode(id)));
             connecting.next = now + connecting.wait;
-            connecting.wait = (connecting.wait * 2).min(HANDSHAKE);
+            connecting.wait = (connecting.wait * 2).min(LONGEST_WAIT);
         }
         self.deadlines.insert((connecting.next.min(connecting.until), id));
     }

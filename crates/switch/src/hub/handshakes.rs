@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::handshakes::{Event, HANDSHAKE, UNKNOWN_LAW, law};
+use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, UNKNOWN_LAW, law};
 use ratewire_acp::wire::ConnectionId;
 use ratewire_anypoint::Side;
 use ratewire_units::Time;
@@ -59,7 +59,12 @@ impl Hub {
 
     /// Connects with the members for a peer that has shown that it has the keys.
     pub(super) fn welcome(&mut self, now: Duration, id: SessionId) {
+        let has_room = self.sessions() <= self.config.peers.connections;
         let Some(seat) = self.seats.get_mut(&id) else { return };
+        if !has_room {
+            seat.session.reset(NO_ROOM, "the switch has no room for another peer");
+            return;
+        }
         self.events.push(HubEvent::PeerConnected(seat.session.peer()));
         seat.is_welcome = true;
         seat.begins_at = Some(now + self.config.patience);

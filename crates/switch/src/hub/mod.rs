@@ -143,9 +143,9 @@ impl Hub {
         })
     }
 
-    /// Number of sessions.
+    /// Number of sessions whose peers have shown that they have the keys.
     pub fn sessions(&self) -> usize {
-        self.seats.len()
+        self.seats.len() - self.of_peers.half_open()
     }
     /// Frames of all sessions so far.
     pub fn counts(&self) -> SessionCounts {
@@ -186,7 +186,7 @@ impl Hub {
         let event = match (kind, port) {
             (PacketType::Data, _) => return self.on_data(now, port, from, id, datagram, marked),
             (PacketType::Initial, Port::Peers) => {
-                let has_room = self.seats.len() < self.config.peers.connections;
+                let has_room = self.sessions() < self.config.peers.connections;
                 let initial = Initial::read(rest, size).ok();
                 initial
                     .and_then(|initial| self.of_peers.on_initial(now, from, id, &initial, has_room))

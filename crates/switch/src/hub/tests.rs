@@ -63,6 +63,16 @@ fn sent(hub: &mut Hub, now: Duration, port: Port) -> Vec<(SocketAddr, Vec<u8>)> 
 
 /// A peer whose handshake is over and who has sent a packet.
 fn peer(hub: &mut Hub, now: Duration) {
+    let opening = opening(hub, now);
+    begin(hub, now, opening);
+}
+
+fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
+    hub.on_datagram(now, Port::Peers, at(1), &mut opening, false);
+}
+
+/// The first packet of a peer whom the switch has accepted.
+fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
     let mut handshakes = Handshakes::new(&acp(), false).expect("random numbers");
     handshakes.connect(now, at(9), &Credentials::Shared([7; 32]), "xcp").expect("keys");
     assert!(handshakes.on_timer(now).is_none());
@@ -78,7 +88,7 @@ fn peer(hub: &mut Hub, now: Duration) {
         ratewire_acp::connection::Connection::new(ratewire_units::Time::ZERO, law, &acp(), ends);
     let mut packet = Vec::new();
     connection.poll_transmit(ratewire_units::Time::ZERO, &mut packet).expect("an opening");
-    hub.on_datagram(now, Port::Peers, at(1), &mut packet, false);
+    packet
 }
 
 /// Has a member answer the first packets that the switch has sent to it.
@@ -105,6 +115,24 @@ fn run(hub: &mut Hub, until: Duration) {
 
 fn health(hub: &Hub) -> Vec<Health> {
     hub.members().map(|member| member.health.clone()).collect()
+}
+
+/// Only peers that have shown that they have the keys are counted, and take room.
+#[test]
+fn peers_beyond_the_limit_are_refused() {
+    let mut hub = hub(1);
+    hub.config.peers.connections = 2;
+    let openings: Vec<_> = (0..3).map(|_| opening(&mut hub, ms(0))).collect();
+    assert_eq!((hub.sessions(), hub.seats.len()), (0, 3));
+    for opening in openings {
+        begin(&mut hub, ms(0), opening);
+    }
+    let connected = [HubEvent::PeerConnected(at(1)), HubEvent::PeerConnected(at(1))];
+    assert_eq!(hub.take_events(), connected);
+    let is_refused = |seat: &&Seat| seat.session.closed().is_some();
+    assert_eq!(hub.seats.values().filter(is_refused).count(), 1);
+    run(&mut hub, HANDSHAKE);
+    assert_eq!(hub.sessions(), 2);
 }
 
 #[test]

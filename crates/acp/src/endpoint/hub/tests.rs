@@ -79,6 +79,33 @@ fn a_repeated_first_packet_makes_no_second_connection() {
     assert_eq!(server.slots.len(), 1);
 }
 
+/// Whoever has seen a client's first packet may send it from many addresses.
+#[test]
+fn copies_of_a_first_packet_keep_nobody_out() {
+    let mut config = Config::new(Credentials::Shared([7; 32]));
+    config.connections = 2;
+    let mut server = Hub::new(config, true).expect("random numbers");
+    let (_, first) = client();
+    let answered = |server: &mut Hub, port| !give(server, port, first.clone()).is_empty();
+    assert_eq!((1..100).filter(|port| answered(&mut server, *port)).count(), 4);
+    assert_eq!(server.slots.len(), 4);
+    // Those who show that they have the keys are counted, and the third has no room.
+    let mut openings = Vec::new();
+    for port in 200..203 {
+        let (mut client, first) = client();
+        let accepted = give(&mut server, port, first);
+        openings.push((port, give(&mut client, 1, accepted)));
+    }
+    for (port, opening) in openings {
+        give(&mut server, port, opening);
+    }
+    assert_eq!(server.accepted.len(), 2);
+    let refused = server.slots.values().filter(|slot| slot.connection.closed().is_some());
+    assert_eq!(refused.count(), 1);
+    // Nor has a fourth, who is not even answered.
+    assert_eq!(give(&mut server, 300, client().1), [[0; 0]; 0]);
+}
+
 #[test]
 fn a_server_that_was_restarted_says_so() {
     let (mut server, (mut client, first)) = (hub(true), client());
