@@ -54,6 +54,11 @@ impl Client {
         reorder.is_full() || reorder.waiting() >= (LIMIT / self.longest.get()).max(1)
     }
 
+    /// The place of the next request; `None` if there is none.
+    pub(super) fn reserve(&self) -> Option<u64> {
+        self.reorder.borrow_mut().reserve()
+    }
+
     /// Puts an answer in its place.
     pub(super) fn answer(&self, place: u64, expect: Expect, answer: Answer) {
         let (bytes, closes) = match answer {
@@ -130,8 +135,7 @@ mod tests {
     fn answers_that_a_client_does_not_take_are_bounded() {
         let client = client();
         let long = Bytes::from(vec![b'x'; 1 << 20]);
-        let places: Vec<u64> =
-            std::iter::from_fn(|| client.reorder.borrow_mut().reserve()).collect();
+        let places: Vec<u64> = std::iter::from_fn(|| client.reserve()).collect();
         assert_eq!(places.len(), MOST);
         // The first answer is missing, so the others must wait.
         places[1..].iter().for_each(|place| answer(&client, *place, &long));
@@ -146,7 +150,7 @@ mod tests {
         // Next time, fewer requests are under way at once.
         let next = std::iter::from_fn(|| match client.is_full() {
             true => None,
-            false => client.reorder.borrow_mut().reserve(),
+            false => client.reserve(),
         });
         assert_eq!(next.count(), LIMIT >> 20);
     }

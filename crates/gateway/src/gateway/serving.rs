@@ -47,11 +47,13 @@ async fn read_all(
                     let closes = request.closes;
                     let Some(place) = pass_on(uplink, client, request).await else { continue };
                     if closes {
+                        // What comes after it is not read.
                         client.close_after(place);
+                        return std::future::pending().await;
                     }
                 }
                 Err(violation) => {
-                    if let Some(place) = client.reorder.borrow_mut().reserve() {
+                    if let Some(place) = client.reserve() {
                         client.fill(place, violation.answer, true);
                     }
                     return std::future::pending().await;
@@ -72,7 +74,7 @@ async fn read_all(
 }
 
 async fn pass_on(uplink: &Rc<Uplink>, client: &Rc<Client>, request: Request) -> Option<u64> {
-    let place = client.reorder.borrow_mut().reserve()?;
+    let place = client.reserve()?;
     match request.route {
         Route::Local(bytes) => client.fill(place, bytes, false),
         Route::Server { key, expect } => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::BytesMut;
 use ratewire_acp::{Connection, Frame};
 use ratewire_daemon::log::reason;
-use ratewire_framing::Answers;
+use ratewire_framing::{Answers, Expect};
 use tokio::io::{AsyncReadExt, AsyncWriteExt, ReadHalf, WriteHalf};
 use tokio::sync::Notify;
 use tracing::warn;
@@ -18,8 +18,9 @@ use super::sending::Answering;
 use crate::frame::{Answer, RequestFrame};
 use crate::stream::{Stream, connect};
 
-/// Requests that the server has not answered.
+/// Requests that the server has not answered, and their bytes.
 const MOST: usize = 1024;
+const MOST_BYTES: usize = 16 << 20;
 /// Bytes to read and to write at a time.
 const BATCH: usize = 64 << 10;
 /// Time between attempts to connect with the server.
@@ -31,48 +32,88 @@ enum Ended {
     Switch,
     /// The server, and why.
     Server(String),
+    /// The server, with an answer that says so: it has not looked at the requests behind.
+    Closed,
 }
 
 /// Requests that the server has not answered.
 struct Asked {
     answers: Answers,
-    /// Numbers of their frames.
-    ids: VecDeque<u64>,
+    /// Their frames, and the bytes of these.
+    frames: VecDeque<Frame>,
+    bytes: usize,
     /// Requests that it has answered.
     answered: u64,
     /// Numbers of requests whose answers have not left.
     leaving: Vec<u64>,
 }
 
+impl Asked {
+    fn new(config: &MemberConfig, most: usize) -> Asked {
+        Asked {
+            answers: Answers::new(config.framing, config.longest, most),
+            frames: VecDeque::new(),
+            bytes: 0,
+            answered: 0,
+            leaving: Vec::new(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.frames.is_empty() && self.leaving.is_empty()
+    }
+
+    /// Notes a request that is about to be written; returns what to write behind it, or the frame
+    /// if the request has to wait.
+    fn note(&mut self, frame: Frame, expect: Expect) -> Result<&'static [u8], Frame> {
+        let has_room = self.frames.is_empty() || self.bytes + frame.data.len() <= MOST_BYTES;
+        let Some(probe) = has_room.then(|| self.answers.expect(expect)).flatten() else {
+            return Err(frame);
+        };
+        self.bytes += frame.data.len();
+        self.frames.push_back(frame);
+        Ok(probe)
+    }
+
+    /// Takes the request that has been answered.
+    fn take(&mut self) -> Option<Frame> {
+        let frame = self.frames.pop_front()?;
+        self.bytes -= frame.data.len();
+        self.answered += 1;
+        Some(frame)
+    }
+}
+
 /// Serves a connection of a switch until it ends.
 pub(super) async fn serve(config: &MemberConfig, connection: Connection) {
-    // A request that has found the server gone.
-    let mut left = None;
-    let mut is_down = false;
+    // Requests that have found the server gone.
+    let mut left = VecDeque::new();
+    let (mut is_down, mut most) = (false, MOST);
     loop {
         let opened = open(config, is_down).await;
         let (ids, why) = match opened {
             Ok(stream) => {
-                let answers = Answers::new(config.framing, config.longest, MOST);
-                let asked = RefCell::new(Asked {
-                    answers,
-                    ids: VecDeque::new(),
-                    answered: 0,
-                    leaving: Vec::new(),
-                });
-                let why = match pass(&connection, stream, &asked, &mut left).await {
-                    Ended::Switch => break,
-                    Ended::Server(why) => why,
-                };
+                let asked = RefCell::new(Asked::new(config, most));
+                let ended = pass(&connection, stream, &asked, &mut left).await;
                 let asked = asked.into_inner();
                 // A server that accepts and closes at once is as good as none.
                 is_down = asked.answered == 0;
-                let ids: Vec<u64> = asked.leaving.into_iter().chain(asked.ids).collect();
-                (ids, why)
+                // One that closes after each answer gets one request at a time.
+                most = if matches!(ended, Ended::Closed) && asked.answered == 1 { 1 } else { MOST };
+                let why = match ended {
+                    Ended::Switch => break,
+                    Ended::Closed => {
+                        asked.frames.into_iter().rev().for_each(|frame| left.push_front(frame));
+                        continue;
+                    }
+                    Ended::Server(why) => why,
+                };
+                let unanswered = asked.frames.iter().map(|frame| frame.id);
+                (asked.leaving.iter().copied().chain(unanswered).collect::<Vec<_>>(), why)
             }
             Err(error) => {
                 is_down = true;
-                let first = left.take().map(|frame| frame.id);
+                let first = left.drain(..).map(|frame| frame.id).collect::<Vec<_>>();
                 match waiting(&connection).await {
                     Some(others) => (first.into_iter().chain(others).collect(), reason(&error)),
                     None => break,
@@ -135,7 +176,7 @@ async fn pass(
     connection: &Connection,
     stream: Stream,
     asked: &RefCell<Asked>,
-    left: &mut Option<Frame>,
+    left: &mut VecDeque<Frame>,
 ) -> Ended {
     let (read, write) = tokio::io::split(stream);
     let room = Notify::new();
@@ -150,12 +191,12 @@ async fn requests(
     mut write: WriteHalf<Stream>,
     asked: &RefCell<Asked>,
     room: &Notify,
-    left: &mut Option<Frame>,
+    left: &mut VecDeque<Frame>,
 ) -> Ended {
     let mut out = BytesMut::new();
     loop {
         // What can be had without waiting is written at once.
-        let next = match left.take() {
+        let next = match left.pop_front() {
             Some(frame) => Some(Ok(Some(frame))),
             None => tokio::select! {
                 biased;
@@ -172,19 +213,20 @@ async fn requests(
                 continue;
             }
         };
-        let Ok(Some(frame)) = next else {
-            if let Err(error) = write.write_all(&out.split()).await {
-                return Ended::Server(reason(&error));
+        let frame = match next {
+            Ok(Some(frame)) => frame,
+            Ok(None) => {
+                if let Err(error) = write.write_all(&out.split()).await {
+                    return Ended::Server(reason(&error));
+                }
+                // Answers to what was asked still go back.
+                while !asked.borrow().is_empty() {
+                    room.notified().await;
+                }
+                return Ended::Switch;
             }
-            // Answers to what was asked still go back.
-            let is_busy = || {
-                let asked = asked.borrow();
-                !asked.ids.is_empty() || !asked.leaving.is_empty()
-            };
-            while is_busy() {
-                room.notified().await;
-            }
-            return Ended::Switch;
+            // There is nobody to answer any more.
+            Err(_) => return Ended::Switch,
         };
         let Some(request) = RequestFrame::decode(&frame.data) else {
             let mut failed = Answering::new(connection);
@@ -195,21 +237,17 @@ async fn requests(
             }
             continue;
         };
-        let noted = {
-            let mut asked = asked.borrow_mut();
-            let probe = asked.answers.expect(request.expect);
-            if probe.is_some() {
-                asked.ids.push_back(frame.id);
+        let noted = asked.borrow_mut().note(frame, request.expect);
+        let probe = match noted {
+            Ok(probe) => probe,
+            Err(frame) => {
+                left.push_front(frame);
+                if let Err(error) = write.write_all(&out.split()).await {
+                    return Ended::Server(reason(&error));
+                }
+                room.notified().await;
+                continue;
             }
-            probe
-        };
-        let Some(probe) = noted else {
-            *left = Some(frame);
-            if let Err(error) = write.write_all(&out.split()).await {
-                return Ended::Server(reason(&error));
-            }
-            room.notified().await;
-            continue;
         };
         out.extend_from_slice(&request.bytes);
         out.extend_from_slice(probe);
@@ -238,17 +276,17 @@ async fn answers(
                     true => asked.answers.end(&mut buffer),
                     false => asked.answers.next(&mut buffer),
                 };
-                let next = next.map(|answer| answer.map(|answer| (asked.ids.pop_front(), answer)));
-                asked.answered += u64::from(matches!(next, Ok(Some(_))));
-                next
+                next.map(|answer| answer.map(|answer| (asked.take(), answer)))
             };
-            let (id, answer) = match next {
+            let (frame, answer) = match next {
                 Ok(Some(next)) => next,
-                Ok(None) if is_over => break Some("it has ended the connection".to_string()),
+                Ok(None) if is_over => {
+                    break Some(Ended::Server("it has ended the connection".to_string()));
+                }
                 Ok(None) => break None,
-                Err(violation) => break Some(violation.to_string()),
+                Err(violation) => break Some(Ended::Server(violation.to_string())),
             };
-            let Some(id) = id else { continue };
+            let Some(id) = frame.map(|frame| frame.id) else { continue };
             asked.borrow_mut().leaving.push(id);
             let (bytes, closes) = (answer.bytes, answer.closes);
             if answering.add(id, Answer::Bytes { bytes, closes }).await.is_err() {
@@ -256,7 +294,7 @@ async fn answers(
             }
             room.notify_one();
             if closes {
-                break Some("it has ended the connection after an answer".to_string());
+                break Some(Ended::Closed);
             }
         };
         if answering.flush().await.is_err() {
@@ -264,8 +302,8 @@ async fn answers(
         }
         asked.borrow_mut().leaving.clear();
         room.notify_one();
-        if let Some(why) = ended {
-            return Ended::Server(why);
+        if let Some(ended) = ended {
+            return ended;
         }
         buffer.reserve(BATCH);
         match read.read_buf(&mut buffer).await {

@@ -1,32 +1,9 @@
-//! Clients and servers of a line protocol, with a gateway, a switch and members between them.
+//! A line protocol.
 
-use std::net::SocketAddr;
-use std::rc::Rc;
-use std::time::Duration;
-
-use ratewire_acp::{Config, Credentials};
-use ratewire_anypoint::routing::KeyHash;
-use ratewire_anypoint::{FlowControl, Transforms};
-use ratewire_daemon::socket::Listen;
-use ratewire_framing::Framing;
-use ratewire_gateway::gateway::{Gateway, GatewayConfig};
-use ratewire_gateway::member::{Member, MemberConfig};
-use ratewire_switch::Running;
-use ratewire_switch::hub::{self, HubConfig};
-use ratewire_switch::session::SessionConfig;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::task::{JoinHandle, LocalSet, spawn_local};
 
-fn acp() -> Config {
-    Config::new(Credentials::Shared([7; 32]))
-}
-fn local() -> SocketAddr {
-    SocketAddr::from(([127, 0, 0, 1], 0))
-}
-fn lines() -> Framing {
-    Framing::named("lines").expect("a framing")
-}
+use super::*;
 
 /// A server that answers each line with its own name and the line. It ends with the handle.
 async fn server(name: &'static str, address: SocketAddr) -> (SocketAddr, JoinHandle<()>) {
@@ -50,90 +27,17 @@ async fn server(name: &'static str, address: SocketAddr) -> (SocketAddr, JoinHan
     (address, serving)
 }
 
-/// A member in front of a server.
-fn member(server: SocketAddr) -> SocketAddr {
-    let config = MemberConfig {
-        framing: lines(),
-        listen: local(),
-        server: Listen::Tcp(server),
-        acp: acp(),
-        patience: Duration::from_millis(200),
-        longest: 1000,
-    };
-    let member = Member::open(config).expect("a member");
-    let address = member.address();
-    spawn_local(member.run());
-    address
-}
-
-/// A switch. It dies with the handle.
-fn switch(listen: SocketAddr, members: &[SocketAddr]) -> (SocketAddr, JoinHandle<()>) {
-    let members = members.iter().enumerate().map(|(k, address)| hub::Member {
-        name: format!("m{k}"),
-        address: *address,
-        credentials: Credentials::Shared([7; 32]),
-    });
-    let config = HubConfig {
-        peers: acp(),
-        session: SessionConfig {
-            acp: acp(),
-            flow_control: FlowControl::Strict,
-            transforms: Transforms::Refusals { shuffle: 0.1 },
-            silence: ratewire_units::Duration::from_secs(1),
-        },
-        members: members.collect(),
-        spare: 0,
-        routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
-        patience: Duration::from_millis(500),
-    };
-    let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));
-    let address = running.address();
-    let serving = spawn_local(async move {
-        let run = running.run(std::future::pending(), Duration::ZERO, |_| {});
-        run.await.expect("sockets");
-    });
-    (address, serving)
-}
-
-async fn gateway(listen: Listen, switch: SocketAddr) -> Listen {
-    let config = GatewayConfig {
-        framing: lines(),
-        listen,
-        switch,
-        acp: acp(),
-        timeout: Duration::from_secs(20),
-        clients: 100,
-        longest: 1000,
-    };
-    let gateway = Gateway::open(config).await.expect("a gateway");
-    let address = gateway.address();
-    spawn_local(gateway.run());
-    address
-}
-
-async fn in_time<T>(what: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(60), LocalSet::new().run_until(what))
-        .await
-        .expect("an end")
-}
-
-fn tcp(listen: &Listen) -> SocketAddr {
-    match listen {
-        Listen::Tcp(address) => *address,
-        Listen::Unix(_) => panic!("a port"),
-    }
-}
-
 #[tokio::test(flavor = "current_thread")]
 async fn clients_get_the_answers_of_all_servers_in_order() {
     in_time(async {
         let (one, _one) = server("one", local()).await;
         let (two, _two) = server("two", local()).await;
-        let (switch, _) = switch(local(), &[member(one), member(two)]);
+        let (switch, _) =
+            switch(local(), &[member(framing("lines"), one), member(framing("lines"), two)]);
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("gateway");
-        let address = tcp(&gateway(Listen::Tcp(local()), switch).await);
-        gateway(Listen::Unix(path.clone()), switch).await;
+        let address = tcp(&gateway(framing("lines"), Listen::Tcp(local()), switch).await);
+        gateway(framing("lines"), Listen::Unix(path.clone()), switch).await;
         let mut clients = tokio::task::JoinSet::new();
         for number in 0..4 {
             let path = path.clone();
@@ -176,8 +80,8 @@ async fn talk(number: u64, mut stream: impl tokio::io::AsyncRead + AsyncWriteExt
 async fn a_server_that_ends_costs_the_requests_that_it_had() {
     in_time(async {
         let (address, serving) = server("one", local()).await;
-        let (switch, _) = switch(local(), &[member(address)]);
-        let gateway = tcp(&gateway(Listen::Tcp(local()), switch).await);
+        let (switch, _) = switch(local(), &[member(framing("lines"), address)]);
+        let gateway = tcp(&gateway(framing("lines"), Listen::Tcp(local()), switch).await);
         assert_eq!(ask(gateway, "a").await.as_deref(), Some("one a"));
         serving.abort();
         _ = serving.await;
@@ -197,9 +101,9 @@ async fn a_server_that_ends_costs_the_requests_that_it_had() {
 async fn a_request_that_a_dead_switch_has_not_passed_on_goes_to_the_next() {
     in_time(async {
         let (address, _serving) = server("one", local()).await;
-        let members = [member(address)];
+        let members = [member(framing("lines"), address)];
         let (address, serving) = switch(local(), &members);
-        let gateway = tcp(&gateway(Listen::Tcp(local()), address).await);
+        let gateway = tcp(&gateway(framing("lines"), Listen::Tcp(local()), address).await);
         assert_eq!(ask(gateway, "a").await.as_deref(), Some("one a"));
         serving.abort();
         _ = serving.await;
@@ -211,6 +115,53 @@ async fn a_request_that_a_dead_switch_has_not_passed_on_goes_to_the_next() {
         assert_eq!(answer.as_deref(), Some("one b"));
     })
     .await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_switch_that_is_told_to_stop_finishes_what_it_has_and_the_next_goes_on() {
+    in_time(async {
+        let (asked, slow) = slow_server().await;
+        let members = [member(framing("lines"), slow)];
+        let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+        let (address, serving) = switch_until(local(), &members, async {
+            _ = stopped.await;
+        });
+        let gateway = tcp(&gateway(framing("lines"), Listen::Tcp(local()), address).await);
+        let first = spawn_local(async move { ask(gateway, "a").await });
+        asked.notified().await;
+        stop.send(()).expect("a switch");
+        let second = spawn_local(async move { ask(gateway, "b").await });
+        serving.await.expect("an end");
+        assert_eq!(first.await.expect("an answer").as_deref(), Some("slow a"));
+        let (_, _next) = switch(address, &members);
+        assert_eq!(second.await.expect("an answer").as_deref(), Some("slow b"));
+    })
+    .await;
+}
+
+/// A server that takes a quarter of a second for an answer, and tells when it has a request.
+async fn slow_server() -> (Rc<tokio::sync::Notify>, SocketAddr) {
+    let asked = Rc::new(tokio::sync::Notify::new());
+    let listener = TcpListener::bind(local()).await.expect("an address");
+    let address = listener.local_addr().expect("an address");
+    let told = Rc::clone(&asked);
+    spawn_local(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let told = Rc::clone(&told);
+            spawn_local(async move {
+                let (read, mut write) = stream.into_split();
+                let mut lines = BufReader::new(read).lines();
+                while let Ok(Some(line)) = lines.next_line().await {
+                    told.notify_one();
+                    tokio::time::sleep(Duration::from_millis(250)).await;
+                    if write.write_all(format!("slow {line}\n").as_bytes()).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    (asked, address)
 }
 
 /// The answer to one line on a connection of its own, unless the gateway closes it.

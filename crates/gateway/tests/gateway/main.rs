@@ -1,0 +1,114 @@
+//! Clients and servers, with a gateway, a switch and members between them.
+
+mod hostile;
+mod http1;
+mod lines;
+
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::time::Duration;
+
+use ratewire_acp::{Config, Credentials};
+use ratewire_anypoint::routing::KeyHash;
+use ratewire_anypoint::{FlowControl, Transforms};
+use ratewire_daemon::socket::Listen;
+use ratewire_framing::Framing;
+use ratewire_gateway::gateway::{Gateway, GatewayConfig};
+use ratewire_gateway::member::{Member, MemberConfig};
+use ratewire_switch::Running;
+use ratewire_switch::hub::{self, HubConfig};
+use ratewire_switch::session::SessionConfig;
+use tokio::task::{JoinHandle, LocalSet, spawn_local};
+
+fn acp() -> Config {
+    Config::new(Credentials::Shared([7; 32]))
+}
+fn local() -> SocketAddr {
+    SocketAddr::from(([127, 0, 0, 1], 0))
+}
+fn framing(name: &str) -> Framing {
+    Framing::named(name).expect("a framing")
+}
+
+/// A member in front of a server.
+fn member(framing: Framing, server: SocketAddr) -> SocketAddr {
+    let config = MemberConfig {
+        framing,
+        listen: local(),
+        server: Listen::Tcp(server),
+        acp: acp(),
+        patience: Duration::from_millis(200),
+        longest: 1000,
+    };
+    let member = Member::open(config).expect("a member");
+    let address = member.address();
+    spawn_local(member.run());
+    address
+}
+
+/// A switch. It dies with the handle.
+fn switch(listen: SocketAddr, members: &[SocketAddr]) -> (SocketAddr, JoinHandle<()>) {
+    switch_until(listen, members, std::future::pending())
+}
+
+/// A switch that is told to stop, and then has an hour to finish what it has.
+fn switch_until(
+    listen: SocketAddr,
+    members: &[SocketAddr],
+    stop: impl Future<Output = ()> + 'static,
+) -> (SocketAddr, JoinHandle<()>) {
+    let members = members.iter().enumerate().map(|(k, address)| hub::Member {
+        name: format!("m{k}"),
+        address: *address,
+        credentials: Credentials::Shared([7; 32]),
+    });
+    let config = HubConfig {
+        peers: acp(),
+        session: SessionConfig {
+            acp: acp(),
+            flow_control: FlowControl::Strict,
+            transforms: Transforms::Refusals { shuffle: 0.1 },
+            silence: ratewire_units::Duration::from_secs(1),
+        },
+        members: members.collect(),
+        spare: 0,
+        routing: Box::new(|| Box::new(KeyHash { offset: 0, len: 8 })),
+        patience: Duration::from_millis(500),
+    };
+    let running = Rc::new(Running::open(listen, local(), config).expect("a switch"));
+    let address = running.address();
+    let serving = spawn_local(async move {
+        let run = running.run(stop, Duration::from_secs(3600), |_| {});
+        run.await.expect("sockets");
+    });
+    (address, serving)
+}
+
+async fn gateway(framing: Framing, listen: Listen, switch: SocketAddr) -> Listen {
+    let config = GatewayConfig {
+        framing,
+        listen,
+        switch,
+        acp: acp(),
+        timeout: Duration::from_secs(20),
+        clients: 100,
+        longest: 1000,
+    };
+    let gateway = Gateway::open(config).await.expect("a gateway");
+    let address = gateway.address();
+    spawn_local(gateway.run());
+    address
+}
+
+async fn in_time<T>(what: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(60), LocalSet::new().run_until(what))
+        .await
+        .expect("an end")
+}
+
+fn tcp(listen: &Listen) -> SocketAddr {
+    match listen {
+        Listen::Tcp(address) => *address,
+        Listen::Unix(_) => panic!("a port"),
+    }
+}
