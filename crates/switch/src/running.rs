@@ -113,7 +113,8 @@ impl Running {
     }
 
     /// Passes packets on until `stop` completes; `note` gets what happens. Then no new peers are
-    /// taken, those there have `drain` to finish, and the rest is reset.
+    /// taken, and members get no new frames. When they have answered what they have, or after
+    /// `drain`, peers are reset: frames without a member are for the next switch.
     ///
     /// # Errors
     /// When a socket fails.
@@ -128,9 +129,10 @@ impl Running {
             () = stop => {}
         }
         self.hub.borrow_mut().refuse_peers();
-        let drained = self.serve(&mut note, |hub| hub.sessions() == 0);
-        if let Ok(done) = tokio::time::timeout(drain, drained).await {
-            return done;
+        self.change(Hub::drain_all);
+        let drained = self.serve(&mut note, Hub::is_drained);
+        if let Ok(Err(failed)) = tokio::time::timeout(drain, drained).await {
+            return Err(failed);
         }
         self.hub.borrow_mut().reset_all(self.now(), "the switch ends");
         let gone = self.serve(&mut note, |hub| hub.sessions() == 0);

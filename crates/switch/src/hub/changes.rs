@@ -50,6 +50,19 @@ impl Hub {
         true
     }
 
+    /// Gives no member new frames, as [`Hub::drain`].
+    pub fn drain_all(&mut self, now: Duration) {
+        for place in 0..self.ensemble.len() {
+            self.drain(now, place);
+        }
+    }
+
+    /// Whether no session has a member any more.
+    pub fn is_drained(&self) -> bool {
+        let has_any = |seat: &Seat| (0..self.ensemble.len()).any(|k| seat.session.has(k));
+        !self.seats.values().any(has_any)
+    }
+
     /// Gives a member new frames again. Returns whether that is new.
     pub fn undrain(&mut self, now: Duration, place: usize) -> bool {
         let was = core::mem::replace(&mut self.ensemble[place].duty, Duty::Serving);
