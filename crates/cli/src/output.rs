@@ -31,7 +31,11 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {
-        text += &format!(": {cause}");
+        // Some errors already name their cause.
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text += &format!(": {more}");
+        }
         source = cause.source();
     }
     text

@@ -32,6 +32,7 @@ pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
 use ratewire_daemon::status::Server;
 pub use ratewire_daemon::status::StatusError;
+pub use routing::check_module;
 pub use status::fetch_status;
 use tokio::task::{JoinSet, LocalSet};
 use tracing::info;

@@ -35,6 +35,14 @@ impl Wasm {
     }
 }
 
+/// Checks that the routing module of a configuration can be loaded.
+///
+/// # Errors
+/// What keeps a module in a file from being used.
+pub fn check_module(config: &Config) -> Result<(), DaemonError> {
+    Modules::load(config, 0).map(drop)
+}
+
 impl Modules {
     /// Loads what is in files. The ensemble has so many spare places.
     pub(super) fn load(config: &Config, spare: usize) -> Result<Modules, DaemonError> {

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::PathBuf;
 
 use ratewire_switch::config::{Config, KeyFile, RegisterConfig, RoutingConfig, TokenSource};
+use ratewire_switch::daemon::check_module;
 
 use crate::commands::daemon::refuse;
 use crate::exit::Exit;
@@ -32,6 +33,10 @@ pub(super) fn check(args: &Args) -> Exit {
     let token = config.register.as_ref().map(|register| &register.token);
     let token = token.filter(|token| matches!(token, TokenSource::File(_)));
     if let Some(Err(error)) = token.map(TokenSource::read) {
+        tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+        exit = Exit::Wrong;
+    }
+    if let Err(error) = check_module(&config) {
         tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
         exit = Exit::Wrong;
     }
