@@ -10,6 +10,7 @@
 mod member;
 mod records;
 mod running;
+mod wire;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -24,7 +25,8 @@ use ratewire_switch::config::KeyFile;
 use ratewire_units::Bytes;
 use records::{Exposed, Place, Records, content, number};
 use running::{MEMBERS, ROLE, Running};
-use tokio::task::LocalSet;
+use tokio::task::{JoinHandle, LocalSet};
+use wire::Harm;
 
 use super::common::folder;
 
@@ -37,12 +39,19 @@ const HUNG: Duration = Duration::from_secs(1800);
 
 #[test]
 fn members_die_and_no_frame_is_lost_in_turn() {
-    run("round-robin");
+    run(live_and_die("round-robin"));
 }
 
 #[test]
 fn members_die_and_no_frame_is_lost_by_hash() {
-    run("hash");
+    run(live_and_die("hash"));
+}
+
+/// Wires on which packets are lost, come twice, late or changed: each frame is at one member,
+/// once.
+#[test]
+fn bad_wires_change_nothing() {
+    run(over_bad_wires());
 }
 
 #[test]
@@ -66,10 +75,10 @@ fn variable(name: &str, usual: u64) -> u64 {
     given.map_or(usual, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text}")))
 }
 
-fn run(routing: &str) {
+fn run(work: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let work = async {
-        let ended = tokio::time::timeout(HUNG, live_and_die(routing)).await;
+        let ended = tokio::time::timeout(HUNG, work).await;
         ended.expect("the run has hung");
     };
     LocalSet::new().block_on(&runtime.expect("a runtime"), work);
@@ -88,6 +97,15 @@ struct Traffic {
 }
 
 impl Traffic {
+    fn new(frames: u64) -> Traffic {
+        Traffic {
+            written: Default::default(),
+            frames,
+            heard: Default::default(),
+            is_over: Cell::new(false),
+        }
+    }
+
     fn total(&self) -> u64 {
         self.written.iter().map(Cell::get).sum()
     }
@@ -98,25 +116,62 @@ impl Traffic {
     }
 }
 
+async fn over_bad_wires() {
+    let (folder, harm) = (folder("switch-bad-wires"), Rc::new(Harm::default()));
+    let running = Running::start(&folder, "hash", Some(&harm)).await;
+    let traffic = Rc::new(Traffic::new(3000));
+    let clients = start_clients(&folder, &running, &traffic).await;
+    traffic.is_over.set(true);
+    check(&folder, &running, &traffic, clients, &[]).await;
+    println!("{harm:?}");
+    for count in [&harm.lost, &harm.twice, &harm.late, &harm.changed] {
+        assert!(count.get() > 10, "{harm:?}");
+    }
+}
+
+type Clients = Vec<JoinHandle<BTreeMap<Place, Vec<u64>>>>;
+
+async fn start_clients(folder: &Path, running: &Running, traffic: &Rc<Traffic>) -> Clients {
+    let endpoint = Endpoint::client(([127, 0, 0, 1], 0).into(), config(folder)).expect("a socket");
+    let mut clients = Vec::new();
+    for client in 0..CLIENTS {
+        let connection = endpoint.connect(running.switch()).await.expect("a connection");
+        let traffic = Rc::clone(traffic);
+        clients.push(tokio::task::spawn_local(talk(connection, client, traffic)));
+    }
+    clients
+}
+
+/// Checks what clients and members have got, when all clients have finished.
+async fn check(
+    folder: &Path,
+    running: &Running,
+    traffic: &Traffic,
+    clients: Clients,
+    exposed: &[Exposed],
+) {
+    let mut answers = Vec::new();
+    for client in clients {
+        answers.push(client.await.expect("the client's task"));
+    }
+    let records = Records::read(folder);
+    let written: Vec<u64> = traffic.written.iter().map(Cell::get).collect();
+    let seen = records.check(&running.lives, &written, exposed);
+    for (client, answers) in answers.iter().enumerate() {
+        records.check_answers(client as u64, answers, &running.lives);
+    }
+    println!("{written:?} frames written; {seen:?}");
+    std::fs::remove_dir_all(folder).expect("the folder of the test");
+}
+
 async fn live_and_die(routing: &str) {
     let (seed, deaths) = (variable("RATEWIRE_FAULT_SEED", 1), variable("RATEWIRE_FAULT_DEATHS", 6));
     let frames = variable("RATEWIRE_FAULT_FRAMES", 1000 * deaths);
     println!("{routing}: seed {seed}, {deaths} deaths under {frames} frames");
     let folder = folder(&format!("switch-faults-{routing}"));
-    let mut running = Running::start(&folder, routing).await;
-    let traffic = Rc::new(Traffic {
-        written: Default::default(),
-        frames,
-        heard: Default::default(),
-        is_over: Cell::new(false),
-    });
-    let endpoint = Endpoint::client(([127, 0, 0, 1], 0).into(), config(&folder)).expect("a socket");
-    let mut clients = Vec::new();
-    for client in 0..CLIENTS {
-        let connection = endpoint.connect(running.switch()).await.expect("a connection");
-        let traffic = Rc::clone(&traffic);
-        clients.push(tokio::task::spawn_local(talk(connection, client, traffic)));
-    }
+    let mut running = Running::start(&folder, routing, None).await;
+    let traffic = Rc::new(Traffic::new(frames));
+    let clients = start_clients(&folder, &running, &traffic).await;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut exposed = Vec::new();
     for death in 0..deaths {
@@ -133,18 +188,7 @@ async fn live_and_die(routing: &str) {
         }
     }
     traffic.is_over.set(true);
-    let mut answers = Vec::new();
-    for client in clients {
-        answers.push(client.await.expect("the client's task"));
-    }
-    let records = Records::read(&folder);
-    let written: Vec<u64> = traffic.written.iter().map(Cell::get).collect();
-    let seen = records.check(&running.lives, &written, &exposed);
-    for (client, answers) in answers.iter().enumerate() {
-        records.check_answers(client as u64, answers, &running.lives);
-    }
-    println!("{routing}: {written:?} frames written; {seen:?}");
-    std::fs::remove_dir_all(&folder).expect("the folder of the test");
+    check(&folder, &running, &traffic, clients, &exposed).await;
 }
 
 /// Kills one or two members and starts them again, at once or when the switch calls them down, and

@@ -10,6 +10,7 @@ use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
 
+use super::wire::{Harm, lay};
 use crate::common::{ratewire, write};
 use crate::processes::{address, port};
 
@@ -33,7 +34,9 @@ pub(super) struct Running {
 }
 
 impl Running {
-    pub(super) async fn start(folder: &Path, routing: &str) -> Running {
+    /// Starts a switch and its members. `harm` notes what the wires between all of them do, if
+    /// they are bad.
+    pub(super) async fn start(folder: &Path, routing: &str, harm: Option<&Rc<Harm>>) -> Running {
         assert!(ratewire(folder, &["switch", "key", "switch.key"]).status.success());
         let local = |port| SocketAddr::from(([127, 0, 0, 1], port));
         let addresses: Vec<SocketAddr> = (0..MEMBERS).map(|_| local(port())).collect();
@@ -42,6 +45,10 @@ impl Running {
              routing = \"{routing}\"\n"
         );
         for (k, address) in addresses.iter().enumerate() {
+            let address = match harm {
+                Some(harm) => lay(*address, k as u64, harm).await,
+                None => *address,
+            };
             text += &format!("[[member]]\nname = \"{k}\"\naddress = \"{address}\"\n");
         }
         write(folder, "switch.toml", &text);
@@ -58,9 +65,13 @@ impl Running {
         }
         let (downs, changed) = <(Rc<[Cell<u64>; MEMBERS]>, Rc<Notify>)>::default();
         tokio::task::spawn_local(listen(log, Rc::clone(&downs), Rc::clone(&changed)));
+        let switch = match harm {
+            Some(harm) => lay(switch_address(&ready), MEMBERS as u64, harm).await,
+            None => switch_address(&ready),
+        };
         Running {
             folder: folder.to_path_buf(),
-            switch: switch_address(&ready),
+            switch,
             _process: process,
             addresses,
             members,
