@@ -188,7 +188,8 @@ def test_feedback_that_a_law_makes_is_found() -> None:
     assert conserved(NewReno).passed is None
     assert conserved(Offers).passed, conserved(Offers)
     broken = conserved(Inflated)
-    assert broken.passed is False and "a packet left with an offer of" in broken.told
+    assert broken.passed is False
+    assert "a packet left with an offer of" in broken.told
 
 
 def test_figures_explain_a_flow() -> None:
