@@ -294,19 +294,21 @@ class LawCheck:
     """What was done, or what is wrong."""
 
 
-def check_law(law: type[Law] | str, *, seed: int = 1, events: int = 225_000) -> list[LawCheck]:
+def check_law(
+    law: type[Law] | str, *, seed: int = 1, events: int = 225_000, only: str | None = None
+) -> list[LawCheck]:
     """Checks that a law keeps the rules of every law, and its own promises.
 
     ``law`` is a class, the name of a law, or the file of one: ``"./mylaw.so"``. A law in C may
     crash the process, and ``ratewire check-law`` outlives that. ``seed`` chooses the events that
     the law gets, and ``events`` is about their number: a law in Python takes some microseconds for
-    each.
+    each. ``only`` is the name of one check, to do it alone.
 
-    Raises :class:`ratewire.SettingError` if there is no such law.
+    Raises :class:`ratewire.SettingError` if there is no such law or check.
     """
     own = None if isinstance(law, str) else law
     name = law if isinstance(law, str) else law.name
-    return [LawCheck(*one) for one in _ratewire.check_law(own, name, seed, events)]
+    return [LawCheck(*one) for one in _ratewire.check_law(own, name, seed, events, only)]
 
 
 #: A law by its name, or a class of one's own.

@@ -174,7 +174,7 @@ class Interval:
     """Whether the sender was repairing a loss at the last acknowledgement."""
 
 def check_law(
-    law: type[Law] | None, name: str, seed: int, events: int
+    law: type[Law] | None, name: str, seed: int, events: int, only: str | None
 ) -> list[tuple[str, bool | None, str]]: ...
 
 class Figures:

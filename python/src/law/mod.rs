@@ -182,6 +182,7 @@ pub fn check_law(
     name: String,
     seed: u64,
     events: usize,
+    only: Option<String>,
 ) -> PyResult<Vec<(&'static str, Option<bool>, String)>> {
     let mut laws = if is_law_file(&name) {
         py.detach(|| load_law(&name)).map_err(|e| exception(py, e))?
@@ -201,7 +202,14 @@ pub fn check_law(
             Ok((check.name, Some(told.is_ok()), told.unwrap_or_else(|wrong| wrong)))
         }
     };
-    let all = quietly(py, || LawCheck::all().iter().map(check).collect::<Result<Vec<_>, _>>())?;
+    let wanted = |check: &&LawCheck| only.as_deref().is_none_or(|only| only == check.name);
+    let wanted: Vec<&LawCheck> = LawCheck::all().iter().filter(wanted).collect();
+    if wanted.is_empty() {
+        let names: Vec<&str> = LawCheck::all().iter().map(|check| check.name).collect();
+        let reason = format!("the checks are {}", names.join(", "));
+        return Err(exception(py, Error::Setting { setting: "only".to_string(), reason }));
+    }
+    let all = quietly(py, || wanted.into_iter().map(check).collect::<Result<Vec<_>, _>>())?;
     all.map_err(|error| exception(py, error))
 }
 
