@@ -40,7 +40,7 @@ struct Pair {
 impl Pair {
     fn new(law: &str, path: Path, change: impl Fn(&mut Config)) -> Pair {
         let mut config = Config::new(Credentials::Shared([7; 32]));
-        config.law = AnyLaw::new(law, &[]).expect("a law");
+        config.law = crate::handshakes::law(law).expect("a law");
         change(&mut config);
         let addresses = [1, 2].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
         let params = |connection| Params {
@@ -297,6 +297,30 @@ fn a_reader_that_waits_holds_the_sender_back() {
         got.extend(std::iter::from_fn(|| pair.ends[1].read()));
     }
     assert_eq!(got, sent);
+}
+
+/// Strict flow control fills the receiver's buffer; with soft flow control feedback slows the
+/// sender down before it is full.
+#[test]
+fn soft_flow_control_keeps_a_slow_readers_buffer_from_filling() {
+    let most = |law: &str| {
+        let buffer = |config: &mut Config| config.receive_buffer = Size::new(64_000);
+        let mut pair = Pair::new(law, CLEAN, buffer);
+        let (mut read, mut most) = (0, 0);
+        for at in (0..20_000).step_by(10) {
+            while pair.ends[0].write(Frame::new(0, vec![0; 1000])).is_ok() {}
+            while pair.step(Time::from_millis(at)) {}
+            let unread = pair.ends[1].metrics().frames_received - read;
+            if at > 10_000 {
+                most = most.max(unread);
+            }
+            read += u64::from(pair.ends[1].read().is_some());
+        }
+        assert!(read > 1800, "{law}: {read} frames");
+        most
+    };
+    let (strict, soft) = (most("xcp"), most("xcp flow_control=soft"));
+    assert!(strict >= 60 && soft < 50, "{strict} frames unread with strict, {soft} with soft");
 }
 
 #[test]
