@@ -17,6 +17,7 @@ import fsspec
 import pyarrow as pa
 import pyarrow.dataset
 import pytest
+import ray
 
 import ratewire
 from conftest import SMALL
@@ -246,7 +247,6 @@ def test_dask_and_a_worker_that_is_killed(
 def test_ray_and_a_worker_that_is_killed(
     tmp_path: Path, whole: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ray = pytest.importorskip("ray", reason="Ray takes 300 MB: pip install ray")
     monkeypatch.setenv("RATEWIRE_TEST_FLAG", str(tmp_path / "flag"))
     monkeypatch.setattr("ratewire._executor.run_tasks", _run_tasks_once_killed)
     path = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
