@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
@@ -44,11 +45,11 @@ pub(super) async fn lay(to: SocketAddr, seed: u64, harm: &Rc<Harm>) -> SocketAdd
         let mut inner: BTreeMap<SocketAddr, Rc<UdpSocket>> = BTreeMap::new();
         let mut buffer = vec![0; LONGEST];
         while let Ok((length, from)) = outer.recv_from(&mut buffer).await {
-            if !inner.contains_key(&from) {
+            if let Entry::Vacant(place) = inner.entry(from) {
                 let socket = UdpSocket::bind("127.0.0.1:0").await.expect("a socket");
                 socket.connect(to).await.expect("an address");
                 let socket = Rc::new(socket);
-                inner.insert(from, Rc::clone(&socket));
+                place.insert(Rc::clone(&socket));
                 spawn_local(back(Rc::clone(&wire), socket, Rc::clone(&outer), from));
             }
             wire.carry(&buffer[..length], &inner[&from], to);
