@@ -125,6 +125,7 @@ fn missing(table: &Table) -> Vec<&'static str> {
         (has_port, port.on_rate_change.is_some(), "port.on_rate_change"),
         (port.next_timer.is_some(), port.on_timer.is_some(), "port.on_timer"),
         (port.on_timer.is_some(), port.next_timer.is_some(), "port.next_timer"),
+        (has_sink, has_header, "header_length, for the headers of its sink"),
         (has_sink, sink.destroy.is_some(), "sink.destroy"),
         (has_sink, sink.on_data.is_some(), "sink.on_data"),
         (has_sink, sink.on_ack.is_some(), "sink.on_ack"),

@@ -31,25 +31,25 @@ fn kept(name: String) -> &'static str {
 
 /// Books of a law's class `Books`, on one port or one receiver.
 pub struct PythonBooks {
-    object: Py<PyAny>,
+    /// Or why they cannot be made.
+    object: Result<Py<PyAny>, String>,
     length: usize,
 }
 
 impl PythonBooks {
-    /// `None` if they cannot be made, which is a fault of the law.
-    pub fn new(law: &Shared) -> Option<PythonBooks> {
+    pub fn new(law: &Shared) -> PythonBooks {
         let object = Python::attach(|py| {
-            let made =
-                law.info.get().class.bind(py).getattr("Books").and_then(|class| class.call0());
-            made.map(Bound::unbind).map_err(|error| law.fault.raise("Books", error)).ok()
-        })?;
-        Some(PythonBooks { object, length: law.what.header_length })
+            let made = law.info.get().class.bind(py).getattr("Books").and_then(|c| c.call0());
+            made.map(Bound::unbind).map_err(|error| format!("`Books` raised {error}"))
+        });
+        PythonBooks { object, length: law.what.header_length }
     }
 
     /// # Panics
-    /// When the method raises.
+    /// When the method raises, or there are no books.
     fn balance(&self, call: impl for<'a> FnOnce(&Bound<'a, PyAny>) -> PyResult<Bound<'a, PyAny>>) {
-        let wrong = Python::attach(|py| call(self.object.bind(py)).err().map(|e| e.to_string()));
+        let object = self.object.as_ref().unwrap_or_else(|wrong| panic!("{wrong}"));
+        let wrong = Python::attach(|py| call(object.bind(py)).err().map(|e| e.to_string()));
         if let Some(wrong) = wrong {
             panic!("{wrong}");
         }

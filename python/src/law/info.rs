@@ -5,6 +5,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::laws::options::{OptionKind, OptionSpec, Options, Part, Size};
 use ratewire::laws::{self, MAX_EXTERNAL_HEADER};
+use ratewire::units::Duration;
+
+use crate::simulation::Quantity;
 
 /// An option of a class: name, kind, least and largest value, words, default, documentation.
 type OptionRow = (String, String, f64, f64, Vec<String>, String, String);
@@ -35,6 +38,8 @@ pub struct LawInfo {
     pub class: Py<PyType>,
     pub law: &'static laws::LawInfo,
     pub what: What,
+    /// Of what the class does.
+    pub sha256: String,
 }
 
 fn kept(text: String) -> &'static str {
@@ -51,6 +56,7 @@ impl LawInfo {
         explanation: String,
         options: Vec<OptionRow>,
         what: What,
+        sha256: String,
     ) -> PyResult<LawInfo> {
         if what.header_length > MAX_EXTERNAL_HEADER {
             return Err(PyValueError::new_err(format!(
@@ -68,7 +74,7 @@ impl LawInfo {
             operations: "",
             options: options.leak(),
         };
-        Ok(LawInfo { class, law: Box::leak(Box::new(law)), what })
+        Ok(LawInfo { class, law: Box::leak(Box::new(law)), what, sha256 })
     }
 
     #[getter]
@@ -146,5 +152,16 @@ pub fn set(
         Value::Count(count) => object.setattr(*name, count),
         Value::Word(word) => object.setattr(*name, word),
         Value::Packets(packets) => object.setattr(*name, packets * packet),
+    })
+}
+
+/// The time of an attribute `interval`: seconds, or text with a unit.
+pub fn interval(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+    let time = value.extract::<Quantity>().ok().and_then(|given| given.time("interval").ok());
+    time.filter(|time| !time.is_zero()).ok_or_else(|| {
+        let given = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+        PyValueError::new_err(format!(
+            "`interval` is {given}: allowed are seconds above 0 and text such as \"5 ms\""
+        ))
     })
 }

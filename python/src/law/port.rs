@@ -55,8 +55,7 @@ impl PythonPort {
         info::set(&object, &self.law.values, PACKET)?;
         object.call_method1("start", (Link::from(link),))?;
         // A port may choose its interval as it starts.
-        let every: Option<f64> = object.getattr("interval")?.extract()?;
-        self.every = every.filter(|every| *every > 0.0).map(Duration::from_secs_f64);
+        self.every = interval(&object)?;
         self.next = self.every.map_or(Time::NEVER, |every| Time::ZERO + every);
         self.object = Some(object.unbind());
         Ok(())
@@ -102,6 +101,12 @@ impl PythonPort {
     }
 }
 
+/// The port's interval as it is now; `None` for none.
+fn interval(object: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
+    let every = object.getattr(intern!(object.py(), "interval"))?;
+    if every.is_none() { Ok(None) } else { info::interval(&every).map(Some) }
+}
+
 impl Port for PythonPort {
     type Header = PythonHeader;
 
@@ -130,15 +135,15 @@ impl Port for PythonPort {
     }
 
     fn on_timer(&mut self, now: Time, queue: PortQueue) {
-        let every: Option<Option<f64>> = self.call("Port.on_interval", |object| {
+        let every = self.call("Port.on_interval", |object| {
             let py = object.py();
             let waiting = (queue.bytes.get(), queue.packets);
             object.call_method1(intern!(py, "on_interval"), (now.secs(), waiting))?;
-            object.getattr(intern!(py, "interval"))?.extract()
+            interval(object)
         });
         // After a fault the clock goes on as it was, to the run's next look.
         if let Some(every) = every {
-            self.every = every.filter(|every| *every > 0.0).map(Duration::from_secs_f64);
+            self.every = every;
         }
         self.next = self.every.map_or(Time::NEVER, |every| now + every.max(Duration::from_ps(1)));
     }

@@ -13,6 +13,8 @@ use super::fault::Fault;
 use super::seen::{Ack, Congestion, Flow, Interval, Sending};
 use super::{PythonHeader, Shared, figures, info};
 
+/// A window that no path fills: without a pace, a sender would never stop to send.
+const ENDLESS: Bytes = Bytes::new(1 << 50);
 /// Interval of a law that works once a round trip, before there is one.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -84,9 +86,9 @@ impl PythonSource {
         info::set(&object, &self.law.values, flow.mss.as_f64())?;
         if self.law.what.on_interval {
             let every = object.getattr("interval")?;
-            self.every = Some(match every.extract::<f64>() {
-                Ok(seconds) if seconds > 0.0 => Every::Seconds(Duration::from_secs_f64(seconds)),
-                _ => Every::RoundTrip,
+            self.every = Some(match every.extract::<&str>() {
+                Ok("rtt") => Every::RoundTrip,
+                _ => Every::Seconds(info::interval(&every)?),
             });
             self.next = Time::ZERO;
         }
@@ -110,6 +112,10 @@ impl PythonSource {
             Some(pace) if !(0.0..f64::INFINITY).contains(&pace) => self
                 .fault
                 .note(format!("`pace` is {pace} bytes per second: allowed is 0 or more, finite")),
+            None if self.window > ENDLESS => {
+                self.fault.note(format!("`window` is {window} bytes, and there is no `pace`"));
+                self.window = self.mss;
+            }
             _ => self.pace = pace,
         }
         Ok(())
