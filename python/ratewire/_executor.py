@@ -19,7 +19,7 @@ _Done = tuple[int, str]
 
 def run_tasks(
     scenario: Scenario, laws: list[str] | None, tasks: list[_Task]
-) -> tuple[list[_Done], Exception | None]:
+) -> tuple[list[_Done], BaseException | None]:
     """Carries out runs of a sweep, one after the other: what a worker is called with."""
     return _ratewire.run_tasks(scenario._checked(), laws, tasks)
 
@@ -46,6 +46,9 @@ def on(
                 yield from done
                 if failed is not None:
                     break
+        except KeyboardInterrupt as error:
+            failed = error
+        try:
             # What was done beside the one that failed is kept, too.
             for future in [future for future in futures if future.done()]:
                 yield from _outcome(future)[0]
@@ -59,12 +62,12 @@ def on(
 
 
 def _outcome(
-    future: Future[tuple[list[_Done], Exception | None]],
+    future: Future[tuple[list[_Done], BaseException | None]],
 ) -> tuple[list[_Done], BaseException | None]:
     """The runs that a call has carried out, and the exception that ended it."""
     try:
         return future.result()
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         return [], error
 
 

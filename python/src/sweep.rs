@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use ratewire::folder::write_page;
-use ratewire::{Error, Listener, ReadySweep, SweepResults, SweepTask, TaskDone};
+use ratewire::{Error, Interrupt, Listener, ReadySweep, SweepResults, SweepTask, TaskDone};
 
 use crate::errors::{exception, failures_text, incomplete, of_failures, warn};
 use crate::experiment::experiment_of;
@@ -57,7 +57,13 @@ pub fn sweep(
     if let Some(elsewhere) = elsewhere {
         let taken = take_all(&mut ready, elsewhere.bind(py));
         let kept = quietly(py, || ready.flush())?.map_err(|e| exception(py, e));
-        taken.and(kept)?;
+        if let Err(error) = taken.and(kept) {
+            // The page has what is done, as after Ctrl-C in a sweep of this process.
+            let stop = Interrupt::default();
+            stop.interrupt();
+            quietly(py, || ready.run(&stop))?;
+            return Err(error);
+        }
     }
     let results = work(py, progress.as_ref(), |listener| ready.run(listener))?;
     let unwritten = results.unwritten().map(ToString::to_string);
@@ -113,8 +119,8 @@ pub fn run_tasks(
         }
         Ok(())
     };
-    let failed = work(py, None, all)?.map_err(|e| exception(py, e)).err();
-    Ok((done, failed))
+    let ended = work(py, None, all).and_then(|ended| ended.map_err(|e| exception(py, e)));
+    Ok((done, ended.err()))
 }
 
 #[pymethods]
