@@ -91,10 +91,12 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     }
 }
 
-/// An exception with its cause, if it tells of an exception in a law.
+/// An exception with its cause, if it tells of an exception in a law; Ctrl-C in a law is itself.
 fn caused(py: Python<'_>, error: PyErr, text: &str) -> PyErr {
-    if let Some(cause) = raised::cause(text) {
-        error.set_cause(py, Some(cause));
+    match raised::cause(text) {
+        Some(cause) if !cause.is_instance_of::<PyException>(py) => return cause,
+        Some(cause) => error.set_cause(py, Some(cause)),
+        None => {}
     }
     error
 }

@@ -1,6 +1,7 @@
 //! A simulated run in steps.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread::{self, ThreadId};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -10,19 +11,32 @@ use ratewire::units::{Bytes, Duration, Rate};
 use ratewire::{Error, Experiment};
 
 use crate::errors::{exception, warn};
+use crate::experiment::known as known_laws;
 use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::work::in_slices;
 
 /// A simulated run in steps; `None` once it has finished.
 #[pyclass(frozen, module = "ratewire._ratewire")]
-pub struct Simulation(Mutex<Option<ratewire::Simulation>>);
+pub struct Simulation {
+    steps: Mutex<Option<ratewire::Simulation>>,
+    /// The thread that calls it, if one does.
+    caller: Mutex<Option<ThreadId>>,
+    /// The error that has ended it.
+    failed: OnceLock<PyErr>,
+}
 
 const FINISHED: &str = "the simulation has finished\n  help: make another one";
+const WITHIN: &str = "a law cannot ask the simulation that calls it";
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 impl Simulation {
-    fn locked(&self) -> MutexGuard<'_, Option<ratewire::Simulation>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn new_of(simulation: ratewire::Simulation) -> Simulation {
+        let (steps, caller) = (Mutex::new(Some(simulation)), Mutex::default());
+        Simulation { steps, caller, failed: OnceLock::new() }
     }
 
     /// Calls `act` with the simulation, without Python's lock.
@@ -31,15 +45,31 @@ impl Simulation {
         py: Python<'_>,
         act: impl FnOnce(&mut ratewire::Simulation) -> Result<T, Error> + Send,
     ) -> PyResult<T> {
-        let done = py.detach(|| self.locked().as_mut().map(act));
+        let me = thread::current().id();
+        if *locked(&self.caller) == Some(me) {
+            return Err(exception(py, setting("simulation", WITHIN)));
+        }
+        let done = py.detach(|| {
+            let mut steps = locked(&self.steps);
+            *locked(&self.caller) = Some(me);
+            let done = steps.as_mut().map(act);
+            *locked(&self.caller) = None;
+            done
+        });
         let done = done.ok_or_else(|| exception(py, setting("simulation", FINISHED)))?;
         done.map_err(|error| exception(py, error))
     }
 
-    /// Runs up to `until`, and looks for Ctrl-C.
+    /// Runs up to `until`, and looks for Ctrl-C. After an error there are no further steps.
     fn reach(&self, py: Python<'_>, until: Duration) -> PyResult<()> {
+        if let Some(failed) = self.failed.get() {
+            return Err(failed.clone_ref(py));
+        }
         let now = self.with(py, |simulation| Ok(simulation.now()))?;
-        in_slices(py, now, until, |at| self.with(py, |simulation| simulation.run_until(at)))
+        in_slices(py, now, until, |at| {
+            let step = self.with(py, |simulation| simulation.run_until(at));
+            step.inspect_err(|error| _ = self.failed.set(error.clone_ref(py)))
+        })
     }
 }
 
@@ -108,7 +138,7 @@ impl Simulation {
     ) -> PyResult<Simulation> {
         let mut experiment = Experiment::of(scenario.0.clone());
         if let Some(law) = law {
-            experiment = experiment.laws([law]);
+            experiment = known_laws(py, experiment, std::slice::from_ref(&law))?.laws([law]);
         }
         if let Some(seed) = seed {
             experiment = experiment.seeds([seed]);
@@ -117,7 +147,7 @@ impl Simulation {
             warn(py, &warning.to_string())?;
         }
         let made = py.detach(|| ratewire::Simulation::new(&experiment));
-        made.map(|made| Simulation(Mutex::new(Some(made)))).map_err(|e| exception(py, e))
+        made.map(Simulation::new_of).map_err(|e| exception(py, e))
     }
 
     /// Runs up to a time since the start.
@@ -212,7 +242,7 @@ impl Simulation {
     fn finish(&self, py: Python<'_>) -> PyResult<Results> {
         let end = self.with(py, |simulation| Ok(simulation.duration()))?;
         self.reach(py, end)?;
-        let done = py.detach(|| self.locked().take().map(ratewire::Simulation::finish));
+        let done = py.detach(|| locked(&self.steps).take().map(ratewire::Simulation::finish));
         let done = done.ok_or_else(|| exception(py, setting("simulation", FINISHED)))?;
         done.map(Results::ran).map_err(|error| exception(py, error))
     }

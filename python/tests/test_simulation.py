@@ -7,6 +7,7 @@ import re
 import signal
 import threading
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -114,3 +115,30 @@ def test_ctrl_c_ends_a_step_and_the_simulation_goes_on() -> None:
     assert 0 < reached < 2999
     simulation.run_for(0.001)
     assert simulation.now_s > reached
+
+
+class Curious(ratewire.Law):
+    """A law that asks the simulation which calls it."""
+
+    name = "curious"
+    simulation: ClassVar[ratewire.Simulation | None] = None
+
+    def start(self, flow: ratewire.Flow) -> None:
+        self.window = 10.0 * flow.mss
+
+    def on_ack(self, ack: ratewire.Ack) -> None:
+        if self.simulation is not None:
+            self.simulation.flow("s1->d1")
+
+
+def test_a_law_cannot_ask_the_simulation_that_calls_it() -> None:
+    scenario = ratewire.Scenario.parse(SMALL, laws=[Curious]).set({"law": "curious"})
+    simulation = ratewire.Simulation(scenario)
+    Curious.simulation = simulation
+    try:
+        # An error ends the simulation: each further step says so again.
+        for _ in range(2):
+            with pytest.raises(ratewire.RunError, match="cannot ask the simulation that calls it"):
+                simulation.run_for("1 s")
+    finally:
+        Curious.simulation = None
