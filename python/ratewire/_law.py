@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import math
+import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
@@ -68,8 +70,9 @@ class Port:
     packets, without the packet being sent. Times are seconds, rates bytes per second.
     """
 
-    #: Seconds between two calls of :meth:`on_interval`, which may change it; ``None`` for none.
-    interval: float | None = None
+    #: Time between two calls of :meth:`on_interval`, which may change it: seconds, or text with a
+    #: unit; ``None`` for none.
+    interval: float | str | None = None
 
     def start(self, link: Link) -> None:
         """The port is made, for a link."""
@@ -183,7 +186,7 @@ class Law:
     #: :class:`ratewire.Books`.
     Books: ClassVar[type[Books] | None] = None
 
-    #: Seconds between two calls of :meth:`on_interval`, or ``"rtt"``.
+    #: Time between two calls of :meth:`on_interval`: seconds, text with a unit, or ``"rtt"``.
     interval: float | str = "rtt"
     #: Payload that may be outstanding; at least a packet is sent.
     window: float
@@ -203,7 +206,10 @@ class Law:
             for name, one in options.items()
         ]
         summary = explanation.splitlines()[0].rstrip(".")
-        cls._info = _ratewire.LawInfo(cls, cls.name, summary, explanation + "\n", rows, _What(cls))
+        digest = hashlib.sha256(repr(_content(cls, [])).encode()).hexdigest()
+        cls._info = _ratewire.LawInfo(
+            cls, cls.name, summary, explanation + "\n", rows, _What(cls), digest
+        )
 
     def start(self, flow: Flow) -> None:
         """The flow begins. Must set :attr:`window`."""
@@ -269,6 +275,42 @@ class _What:
         self.any_speed = law.any_speed
 
 
+#: What differs between equal classes, or has no part in a run.
+_NOISE = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "_info", "Books"}
+
+
+def _content(value: object, within: list[object]) -> object:
+    """What a class does, in values whose text is equal for equal classes in any process.
+
+    Functions and constants of the module that a method uses have no part in it.
+    """
+    if any(value is known for known in within):
+        return "itself"
+    inner = [*within, value]
+    if isinstance(value, (staticmethod, classmethod)):
+        return _content(value.__func__, inner)
+    if isinstance(value, property):
+        return _content((value.fget, value.fset), inner)
+    if isinstance(value, types.FunctionType):
+        return _content((value.__code__, value.__defaults__, value.__kwdefaults__), inner)
+    if isinstance(value, types.CodeType):
+        code = (value.co_code, value.co_names, value.co_varnames, value.co_consts)
+        return _content(code, inner)
+    if isinstance(value, type):
+        own = [base for base in value.__mro__ if base not in (object, Law, Port)]
+        return [_content(dict(vars(base)), inner) for base in own]
+    if isinstance(value, (tuple, list)):
+        return [_content(one, inner) for one in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted(repr(_content(one, inner)) for one in value)
+    if isinstance(value, dict):
+        kept = {key: one for key, one in value.items() if key not in _NOISE}
+        return [(repr(key), _content(one, inner)) for key, one in kept.items()]
+    if value is None or isinstance(value, (bool, int, float, complex, str, bytes, Option)):
+        return repr(value)
+    return type(value).__name__
+
+
 def _options(law: type) -> dict[str, Option]:
     """Options of a class and of those that it is derived from, in the order of their definition."""
     found: dict[str, Option] = {}
@@ -306,8 +348,8 @@ def check_law(
 
     Raises :class:`ratewire.SettingError` if there is no such law or check.
     """
-    own = None if isinstance(law, str) else law
-    name = law if isinstance(law, str) else law.name
+    (name,), classes = parted([law])
+    own = classes[0] if classes else None
     return [LawCheck(*one) for one in _ratewire.check_law(own, name, seed, events, only)]
 
 
@@ -317,5 +359,10 @@ LawLike = str | type[Law]
 
 def parted(laws: Sequence[LawLike]) -> tuple[list[str], list[type[Law]]]:
     """Names of laws, and the classes among them."""
-    names = [law if isinstance(law, str) else law.name for law in laws]
-    return names, [law for law in laws if not isinstance(law, str)]
+    own = [law for law in laws if not isinstance(law, str)]
+    for law in own:
+        if not (isinstance(law, type) and issubclass(law, Law)):
+            raise TypeError(f"{law!r} is no law: allowed are names and classes derived from Law")
+        if "_info" not in vars(law):
+            raise TypeError(f"the law {law.__name__} has no `name` of its own")
+    return [law if isinstance(law, str) else law.name for law in laws], own

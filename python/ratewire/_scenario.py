@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, TypeAlias, Union
 
 from ratewire import _ratewire, _toml
 from ratewire._errors import Diagnostic, SettingError
-from ratewire._law import Law
+from ratewire._law import Law, LawLike
 
 #: What can be run: a scenario, the path of its file, its text, or its document.
 ScenarioLike: TypeAlias = Union["Scenario", str, "os.PathLike[str]", Mapping[str, Any]]
@@ -46,7 +47,7 @@ class Scenario:
         self._document: dict[str, Any] | None = {**top, "topology": {"kind": "custom"}}
         self._native: _ratewire.Scenario | None = None
         self._set: dict[str, object] = {}
-        self._laws: tuple[type[Law], ...] = ()
+        self._laws: tuple[LawLike, ...] = ()
 
     @classmethod
     def _of(
@@ -54,7 +55,7 @@ class Scenario:
         document: Mapping[str, Any] | None,
         native: _ratewire.Scenario | None,
         values: Values | None = None,
-        laws: Iterable[type[Law]] = (),
+        laws: Iterable[LawLike] = (),
     ) -> Scenario:
         made = cls.__new__(cls)
         made._laws = tuple(laws)
@@ -69,9 +70,9 @@ class Scenario:
         path: str | os.PathLike[str],
         set: Values | None = None,
         *,
-        laws: Iterable[type[Law]] = (),
+        laws: Iterable[LawLike] = (),
     ) -> Scenario:
-        """Reads the scenario in a file, with values set. It may name the laws of classes.
+        """Reads the scenario in a file, with values set. It may name ``laws``: see :meth:`knowing`.
 
         Raises :class:`ScenarioError` with all errors.
         """
@@ -79,10 +80,10 @@ class Scenario:
         return cls._of(None, _ratewire.Scenario.load(os.fspath(path), _pairs(set), own), laws=own)
 
     @classmethod
-    def parse(cls, text: str, name: str = "(text)", *, laws: Iterable[type[Law]] = ()) -> Scenario:
+    def parse(cls, text: str, name: str = "(text)", *, laws: Iterable[LawLike] = ()) -> Scenario:
         """Reads a scenario from TOML text, which messages call ``name``. It cannot name files.
 
-        It may name the laws of classes. Raises :class:`ScenarioError` with all errors.
+        It may name ``laws``: see :meth:`knowing`. Raises :class:`ScenarioError` with all errors.
         """
         own = list(laws)
         return cls._of(None, _ratewire.Scenario.parse(name, text, own), laws=own)
@@ -202,8 +203,13 @@ class Scenario:
             self._native = native
         return native.set(_pairs(self._set)) if self._set else native
 
-    def _knowing(self, laws: Iterable[type[Law]]) -> Scenario:
-        """The scenario, which may also name the laws of these classes."""
+    def knowing(self, *laws: LawLike) -> Scenario:
+        """The scenario, which may also name these laws: classes, and files of laws in C.
+
+        The code of a file runs with this process's rights. A scenario names it by the same text::
+
+            scenario.knowing("./mylaw.so").set({"law": "./mylaw.so"})
+        """
         new = [law for law in laws if law not in self._laws]
         if not new:
             return self
@@ -258,13 +264,13 @@ def _unpickled(
     document: Mapping[str, Any] | None,
     source: tuple[str, str, list[tuple[str, str]]] | None,
     values: dict[str, object],
-    laws: tuple[type[Law], ...],
+    laws: tuple[LawLike, ...],
 ) -> Scenario:
     if source is None:
         return Scenario._of(document, None, values, laws)
     file, text, pairs = source
     # A file that was read may name others, which are relative to its folder.
-    if os.path.isfile(file):
+    if os.path.isfile(file) and Path(file).read_text(encoding="utf-8") == text:
         native = _ratewire.Scenario.load(file, pairs, list(laws))
     else:
         native = _ratewire.Scenario.parse(file, text, list(laws))
@@ -287,7 +293,7 @@ def scenario_of(
     elif not isinstance(given, Scenario):
         given = Scenario.load(given, values, laws=own)
         values = None
-    given = given._knowing(own)
+    given = given.knowing(*own)
     return given.set(values)._checked() if values else given._checked()
 
 

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::laws::LawSet;
 use ratewire::scenario::Loader;
-use ratewire::{Error, scenario};
+use ratewire::{Error, add_law, scenario};
 
 use crate::errors::{diagnostics, exception};
 use crate::law;
@@ -21,9 +21,24 @@ fn scenario(py: Python<'_>, read: impl FnOnce() -> Read + Send) -> PyResult<Scen
     py.detach(read).map(Scenario).map_err(|wrong| exception(py, Error::Scenario(wrong)))
 }
 
-fn law_set(classes: &[Bound<'_, PyType>]) -> PyResult<LawSet> {
+/// A law that a scenario may name: a class, or the file of one in C, whose code is trusted.
+#[derive(FromPyObject)]
+enum Named<'py> {
+    File(String),
+    Class(Bound<'py, PyType>),
+}
+
+/// Adds laws to a set.
+fn add(py: Python<'_>, laws: &mut LawSet, named: Vec<Named<'_>>) -> PyResult<()> {
+    named.into_iter().try_for_each(|one| match one {
+        Named::File(path) => py.detach(|| add_law(laws, &path)).map_err(|e| exception(py, e)),
+        Named::Class(class) => law::register(laws, &[class]),
+    })
+}
+
+fn law_set(py: Python<'_>, named: Vec<Named<'_>>) -> PyResult<LawSet> {
     let mut laws = LawSet::default();
-    law::register(&mut laws, classes)?;
+    add(py, &mut laws, named)?;
     Ok(laws)
 }
 
@@ -35,21 +50,16 @@ impl Scenario {
         py: Python<'_>,
         path: PathBuf,
         set: Vec<(String, String)>,
-        laws: Vec<Bound<'_, PyType>>,
+        laws: Vec<Named<'_>>,
     ) -> PyResult<Scenario> {
-        let laws = law_set(&laws)?;
+        let laws = law_set(py, laws)?;
         scenario(py, || Loader { laws: &laws }.load(&path, &set))
     }
 
     /// Reads a scenario from a text that messages call `name`.
     #[staticmethod]
-    fn parse(
-        py: Python<'_>,
-        name: &str,
-        text: &str,
-        laws: Vec<Bound<'_, PyType>>,
-    ) -> PyResult<Scenario> {
-        let laws = law_set(&laws)?;
+    fn parse(py: Python<'_>, name: &str, text: &str, laws: Vec<Named<'_>>) -> PyResult<Scenario> {
+        let laws = law_set(py, laws)?;
         let no_files = |_: &str| {
             let why = "a scenario that is not read from a file has no folder to find files in";
             Err(std::io::Error::new(std::io::ErrorKind::NotFound, why))
@@ -57,10 +67,10 @@ impl Scenario {
         scenario(py, || Loader { laws: &laws }.parse(name, text, &no_files))
     }
 
-    /// The scenario, which may also name the laws of these classes.
-    fn knowing(&self, py: Python<'_>, laws: Vec<Bound<'_, PyType>>) -> PyResult<Scenario> {
+    /// The scenario, which may also name these laws.
+    fn knowing(&self, py: Python<'_>, laws: Vec<Named<'_>>) -> PyResult<Scenario> {
         let mut known = self.0.known_laws().clone();
-        law::register(&mut known, &laws)?;
+        add(py, &mut known, laws)?;
         scenario(py, || self.0.with_laws(&known))
     }
 

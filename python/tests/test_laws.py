@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import struct
+import subprocess
 import sys
 import weakref
 from pathlib import Path
@@ -102,13 +103,16 @@ def test_other_ways_to_run_take_classes() -> None:
 
 class Broken(NewReno):
     name = "broken"
-    how = ratewire.option("raise", words=["raise", "nan", "negative", "endless"], doc="How.")
+    how = ratewire.option(
+        "raise", words=["raise", "nan", "negative", "endless", "unlimited"], doc="How."
+    )
 
     def on_ack(self, ack: Ack) -> None:
         if ack.now > 1:
             if self.how == "raise":
                 raise KeyError("what is missing")
-            self.window = {"nan": float("nan"), "negative": -1.0}.get(self.how, self.window)
+            wrong = {"nan": float("nan"), "negative": -1.0, "unlimited": float("inf")}
+            self.window = wrong.get(self.how, self.window)
             self.pace = float("inf") if self.how == "endless" else None
 
 
@@ -123,7 +127,12 @@ def test_an_exception_is_the_cause_of_the_runs_error() -> None:
 
 @pytest.mark.parametrize(
     ("how", "told"),
-    [("nan", "`window` is NaN bytes"), ("negative", "`window` is -1 bytes"), ("endless", "`pace`")],
+    [
+        ("nan", "`window` is NaN bytes"),
+        ("negative", "`window` is -1 bytes"),
+        ("endless", "`pace`"),
+        ("unlimited", "`window` is inf bytes, and there is no `pace`"),
+    ],
 )
 def test_numbers_that_no_law_may_give_end_the_run(how: str, told: str) -> None:
     with pytest.raises(ratewire.RunError, match=told):
@@ -195,6 +204,67 @@ def test_feedback_that_a_law_makes_is_found() -> None:
     assert "a packet left with an offer of" in broken.told
 
 
+def test_books_that_cannot_be_kept_are_no_promise_kept() -> None:
+    class Bookless(Offers):
+        name = "bookless"
+        Books = 3  # type: ignore[assignment]
+
+    (check,) = ratewire.check_law(Bookless, events=1000, only="conserved")
+    assert check.passed is False
+    assert "`Books` raised TypeError" in check.told
+
+
+def test_a_class_without_a_name_of_its_own_is_refused() -> None:
+    class Nameless(NewReno):
+        pass
+
+    with pytest.raises(TypeError, match="the law Nameless has no `name` of its own"):
+        ratewire.run(LOSSY, laws=[Nameless])
+    with pytest.raises(TypeError, match="is no law: allowed are names and classes"):
+        ratewire.run(LOSSY, laws=[NewReno()])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("interval", ["5 ms", 0.005, "rtt"])
+def test_intervals_are_times(interval: Any) -> None:
+    class Paced(NewRenoByRound):
+        name = "paced"
+
+    Paced.interval = interval
+    assert ratewire.run(LOSSY, laws=Paced).summary
+
+
+@pytest.mark.parametrize("interval", ["soon", 0, -1.0, float("nan"), float("inf"), None])
+def test_what_is_no_interval_is_refused(interval: Any) -> None:
+    class Timeless(NewRenoByRound):
+        name = "timeless"
+
+    Timeless.interval = interval
+    with pytest.raises(ratewire.RunError, match=r"`start` raised ValueError: `interval` is "):
+        ratewire.run(LOSSY, laws=Timeless)
+
+
+def test_a_changed_class_is_another_law_to_a_sweep(tmp_path: Path) -> None:
+    def swept(law: type[ratewire.Law]) -> list[float]:
+        sweep = ratewire.sweep(LOSSY, {"bottleneck.rate": ["5M"]}, laws=[law], folder=tmp_path)
+        return [run["utilisation"] for run in pa.table(sweep.runs).to_pylist()]
+
+    class Constant(ratewire.Law):
+        name = "constant"
+
+        def start(self, flow: Flow) -> None:
+            self.window = 2 * flow.mss
+
+    small = swept(Constant)
+
+    class Constant(ratewire.Law):  # type: ignore[no-redef]
+        name = "constant"
+
+        def start(self, flow: Flow) -> None:
+            self.window = 20 * flow.mss
+
+    assert swept(Constant) != small
+
+
 def test_figures_explain_a_flow() -> None:
     class Explained(NewReno):
         name = "explained"
@@ -222,3 +292,28 @@ def test_objects_of_a_law_do_not_stay() -> None:
     gc.collect()
     assert len(made) == 2
     assert all(one() is None for one in made)
+
+
+def test_a_law_in_c_is_what_its_file_holds_now(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2] / "crates/plugin"
+    law = tmp_path / "own.so"
+
+    def built(increase: str) -> None:
+        text = (root / "laws/newreno.c").read_text()
+        source = tmp_path / "own.c"
+        source.write_text(text.replace("s->cwnd += s->mss;", f"s->cwnd += {increase} * s->mss;"))
+        options = ["-std=c99", "-O1", "-shared", "-fPIC", f"-I{root / 'include'}"]
+        subprocess.run(["cc", *options, source, "-o", law, "-lm"], check=True)
+
+    def bytes_of(results: ratewire.Results) -> list[int]:
+        flows = results.summary.runs[0].flows
+        return [flow.delivered_bytes for flow in flows]
+
+    built("1")
+    (first,) = (bytes_of(ratewire.run(LOSSY, laws=str(law))),)
+    # Scenarios name it once they know it.
+    scenario = ratewire.Scenario.parse(LOSSY).knowing(str(law))
+    assert bytes_of(ratewire.run(scenario.set({"law": str(law)}))) == first
+    assert ratewire.Simulation(LOSSY, law=str(law)).finish().summary.runs[0].law == "newreno-c"
+    built("3")
+    assert bytes_of(ratewire.run(LOSSY, laws=str(law))) != first

@@ -1,12 +1,21 @@
 //! Laws of shared objects, which scenarios and experiments name by their files.
 
+use std::collections::BTreeMap;
+use std::env::temp_dir;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::{Mutex, PoisonError};
 
 use ratewire_laws::{LawFile, LawSet};
 
+use ratewire_plugin::Plugin;
+
 use crate::Error;
 use crate::provenance::sha256;
+
+/// Objects that this process has loaded, by path and content.
+static LOADED: Mutex<BTreeMap<(PathBuf, String), Plugin>> = Mutex::new(BTreeMap::new());
 
 /// The laws of this workspace, and the law of the shared object `path`, by this name and its own.
 ///
@@ -16,8 +25,16 @@ use crate::provenance::sha256;
 /// An error if the file cannot be read, is no law, or has the name of another law.
 pub fn load_law(path: &str) -> Result<LawSet, Error> {
     let mut laws = LawSet::default();
-    add(&mut laws, Path::new(""), path)?;
+    add_law(&mut laws, path)?;
     Ok(laws)
+}
+
+/// Adds the law of the shared object `path` to a set, as [`load_law`].
+///
+/// # Errors
+/// As [`load_law`].
+pub fn add_law(laws: &mut LawSet, path: &str) -> Result<(), Error> {
+    add(laws, Path::new(""), path)
 }
 
 /// Adds the laws of these files to a set; relative names are of `folder`.
@@ -38,13 +55,14 @@ fn add(laws: &mut LawSet, folder: &Path, name: &str) -> Result<(), Error> {
     }
     let path = folder.join(name);
     let bytes = fs::read(&path).map_err(|source| Error::Read { path: path.clone(), source })?;
-    let plugin = ratewire_plugin::load(&path)?;
+    let sha256 = sha256(&bytes);
+    let plugin = plugin(&path, &bytes, &sha256)?;
     // A relative name of the working folder means nothing in the files of results.
     let whole = match folder.as_os_str().is_empty() {
         true => path.canonicalize().unwrap_or(path).display().to_string(),
         false => name.to_string(),
     };
-    let file = LawFile { law: plugin.info().name, path: whole, sha256: sha256(&bytes) };
+    let file = LawFile { law: plugin.info().name, path: whole, sha256 };
     // One file may have several names.
     let is_known = |known: &LawFile| known.law == file.law && known.sha256 == file.sha256;
     if !laws.files().iter().any(is_known) {
@@ -54,4 +72,27 @@ fn add(laws: &mut LawSet, folder: &Path, name: &str) -> Result<(), Error> {
     laws.note_file(file);
     laws.note_file(as_named);
     Ok(())
+}
+
+/// The law of an object with this content. The system's loader takes a path once: an object that
+/// was built again is loaded by a path of its own.
+fn plugin(path: &Path, bytes: &[u8], sha256: &str) -> Result<Plugin, Error> {
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let whole = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let key = (whole, sha256.to_string());
+    if let Some(known) = loaded.get(&key) {
+        return Ok(*known);
+    }
+    let plugin = if loaded.keys().any(|(known, _)| *known == key.0) {
+        let copy = temp_dir().join(format!("ratewire-{}-{sha256}.so", process::id()));
+        let unwritten = |source| Error::Write { path: copy.clone(), source };
+        fs::write(&copy, bytes).map_err(unwritten)?;
+        let plugin = ratewire_plugin::load(&copy);
+        fs::remove_file(&copy).map_err(unwritten)?;
+        plugin?
+    } else {
+        ratewire_plugin::load(path)?
+    };
+    loaded.insert(key, plugin);
+    Ok(plugin)
 }

@@ -102,7 +102,7 @@ pub use experiment::{Experiment, Planned, ignored};
 pub use figures::Figures;
 pub use job::{Job, run_all};
 pub use law_check::LawCheck;
-pub use law_files::load_law;
+pub use law_files::{add_law, load_law};
 pub use listen::{
     Cancel, Cancelled, Interrupt, Interrupted, Listener, Progress, Running, StopReason, Warning,
 };

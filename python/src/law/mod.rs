@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::laws::options::{OptionError, Options};
 use ratewire::laws::{
-    Books, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawSet, LinkContext,
+    Books, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawFile, LawSet, LinkContext,
     MAX_EXTERNAL_HEADER, MAX_HEADER, PackedHeader, Promises, Properties,
 };
 use ratewire::scenario::is_law_file;
@@ -124,8 +124,7 @@ impl Invariants for PythonLaw {
         }
     }
     fn books(&self) -> Option<Box<dyn Books<Header = PythonHeader>>> {
-        let books = self.0.what.has_books.then(|| PythonBooks::new(&self.0))??;
-        Some(Box::new(books))
+        self.0.what.has_books.then(|| Box::new(PythonBooks::new(&self.0)) as _)
     }
 }
 
@@ -160,6 +159,9 @@ pub fn register(laws: &mut LawSet, classes: &[Bound<'_, PyType>]) -> PyResult<()
             continue;
         }
         let (law, what) = (native.law, native.what);
+        // As a file, so that a finished run of another class is not taken for this one's.
+        let path = law.name.to_string();
+        let file = LawFile { law: law.name, path, sha256: native.sha256.clone() };
         let info = info.unbind();
         let make = move |options: &Options| -> Result<PythonLaw, OptionError> {
             let values = info::values(law, options);
@@ -169,6 +171,7 @@ pub fn register(laws: &mut LawSet, classes: &[Bound<'_, PyType>]) -> PyResult<()
         // Making a law takes the lock again.
         let registered = py.detach(|| laws.register_as(law, make));
         registered.map_err(|wrong| exception(py, Error::Law(wrong)))?;
+        laws.note_file(file);
     }
     Ok(())
 }
