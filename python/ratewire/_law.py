@@ -276,7 +276,19 @@ class _What:
 
 
 #: What differs between equal classes, or has no part in a run.
-_NOISE = {"__dict__", "__weakref__", "__doc__", "__module__", "__firstlineno__", "_info", "Books"}
+_NOISE = {
+    "Books",
+    "__annotate_func__",
+    "__annotations__",
+    "__annotations_cache__",
+    "__dict__",
+    "__doc__",
+    "__firstlineno__",
+    "__module__",
+    "__static_attributes__",
+    "__weakref__",
+    "_info",
+}
 
 
 def _content(value: object, within: list[object]) -> object:
