@@ -114,7 +114,8 @@ package:
 
 # Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
 # Python's environments come while the code is looked through. Tests of networks mostly wait: the check of all scenarios
-# takes the time that they leave of the processors. Live kernels would fill no link then: tests of their links come after it.
+# takes the time that they leave of the processors, and live tests run beside those of Python. Live kernels would fill no link
+# then: tests of their links come last.
 # Live tests are the program that was built with all others (cargo would build their crates again for this program alone).
 test:
 	@$(call install,$(PACKAGES))
@@ -129,9 +130,11 @@ test:
 	trap "kill $$check" INT TERM; \
 	$(TEST) $(BUT_LIVE) || failed=1; \
 	$(TEST) --doc || failed=1; \
-	$(MAKE) --no-print-directory test-python || failed=1; \
+	$(MAKE) --no-print-directory test-python >target/python.txt 2>&1 & python=$$!; \
+	trap "kill $$check $$python" INT TERM; \
 	live=$$(sed -n 's|.*tests/live/main.rs (\(.*\))|\1|p' target/programs.txt); \
 	(cd crates/cli && $(TESTENV) "$(CURDIR)/$$live" --skip links::) || failed=1; \
+	wait $$python || failed=1; cat target/python.txt; \
 	wait $$check || failed=1; cat target/check.txt; \
 	(cd crates/cli && $(TESTENV) "$(CURDIR)/$$live" links::) || failed=1; \
 	exit $${failed:-0}
