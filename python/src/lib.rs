@@ -26,6 +26,7 @@ mod experiment;
 mod figures;
 mod law;
 mod papers;
+mod quantity;
 mod raised;
 mod results;
 mod scenario;
@@ -53,11 +54,13 @@ mod _ratewire {
     #[pymodule_export]
     use super::papers::{Reproduction, list_papers, reproduce};
     #[pymodule_export]
+    use super::quantity::seconds;
+    #[pymodule_export]
     use super::results::Results;
     #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]
-    use super::simulation::{Simulation, seconds};
+    use super::simulation::Simulation;
     #[pymodule_export]
     use super::sweep::{Sweep, run_tasks, sweep};
     #[pymodule_export]

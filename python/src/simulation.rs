@@ -7,11 +7,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use ratewire::laws::Reason;
-use ratewire::units::{Bytes, Duration, Rate};
+use ratewire::units::{Bytes, Duration};
 use ratewire::{Error, Experiment};
 
 use crate::errors::{exception, warn};
 use crate::experiment::known as known_laws;
+use crate::quantity::{Quantity, setting};
 use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::work::in_slices;
@@ -73,10 +74,6 @@ impl Simulation {
     }
 }
 
-fn setting(name: &str, reason: impl ToString) -> Error {
-    Error::Setting { setting: name.to_string(), reason: reason.to_string() }
-}
-
 /// Bytes; `None` if there is no limit.
 fn limit(bytes: Bytes) -> Option<u64> {
     (bytes != Bytes::MAX).then_some(bytes.get())
@@ -85,45 +82,6 @@ fn limit(bytes: Bytes) -> Option<u64> {
 /// Seconds; `None` if unknown.
 fn known(time: Duration) -> Option<f64> {
     (!time.is_zero()).then(|| time.secs())
-}
-
-/// A time that a user wrote: seconds as a number, or text with a unit.
-#[derive(FromPyObject)]
-pub enum Quantity {
-    Number(f64),
-    Text(String),
-}
-
-impl Quantity {
-    /// A time.
-    pub fn time(&self, name: &str) -> Result<Duration, Error> {
-        match self {
-            Quantity::Text(text) => text.parse().map_err(|wrong| setting(name, wrong)),
-            Quantity::Number(s) if *s >= 0.0 && *s < 1e7 => Ok(Duration::from_secs_f64(*s)),
-            Quantity::Number(s) => {
-                Err(setting(name, format!("{s} seconds are not between 0 and 10,000,000")))
-            }
-        }
-    }
-
-    /// A rate.
-    pub fn rate(&self, name: &str) -> Result<Rate, Error> {
-        match self {
-            Quantity::Text(text) => text.parse().map_err(|wrong| setting(name, wrong)),
-            Quantity::Number(bps) if *bps >= 0.0 && *bps < 1e18 => {
-                Ok(Rate::from_bps(bps.round() as u64))
-            }
-            Quantity::Number(bps) => {
-                Err(setting(name, format!("{bps} bit/s are not between 0 and 10^18")))
-            }
-        }
-    }
-}
-
-/// A time in seconds, of text with a unit or a number.
-#[pyfunction]
-pub fn seconds(py: Python<'_>, name: &str, time: Quantity) -> PyResult<f64> {
-    time.time(name).map(Duration::secs).map_err(|error| exception(py, error))
 }
 
 #[pymethods]

@@ -160,8 +160,8 @@ struct ratewire_source {
 	   after on_timer, when it must be later. Optional, both or none. */
 	double (*next_timer)(const void *source);
 	void (*on_timer)(void *source, double now);
-	/* Payload that may be outstanding; 0 or more, of which at least a packet is used, and no more
-	   than 2^50 without a pace. Asked after each of the calls above, as `pace` is. */
+	/* Payload that may be outstanding; 0 or more, of which at least a packet is used. INFINITY
+	   needs a pace. Asked after each of the calls above, as `pace` is. */
 	double (*window)(const void *source);
 	/* Rate at which to send packets, finite and 0 or more; returns false to send as the window
 	   allows. Optional. */

@@ -12,9 +12,6 @@ use crate::part::Part;
 use crate::reason;
 use crate::shared::{self, PluginHeader, Shared};
 
-/// A window that no path fills: without a pace, a sender would never stop to send.
-const ENDLESS: Bytes = Bytes::new(1 << 50);
-
 /// One flow's sender.
 #[derive(Debug)]
 pub(crate) struct PluginSource {
@@ -66,9 +63,9 @@ impl PluginSource {
         let paces =
             self.part.call(self.table.source.pace, |pace, state| unsafe { pace(state, &mut rate) });
         self.pace = (paces == Some(true)).then(|| Throughput::new(self.fault.rate(rate)));
-        if self.pace.is_none() && self.window > ENDLESS {
-            let given = self.given.unwrap_or(f64::NAN);
-            self.fault.note(format!("`source.window` gave {given} bytes, and there is no pace"));
+        // The sender would never stop to send.
+        if self.pace.is_none() && self.given == Some(f64::INFINITY) {
+            self.fault.note("`source.window` gave inf bytes, and there is no pace".to_string());
             self.window = self.mss;
         }
     }

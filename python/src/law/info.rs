@@ -7,7 +7,7 @@ use ratewire::laws::options::{OptionKind, OptionSpec, Options, Part, Size};
 use ratewire::laws::{self, MAX_EXTERNAL_HEADER};
 use ratewire::units::Duration;
 
-use crate::simulation::Quantity;
+use crate::quantity::Quantity;
 
 /// An option of a class: name, kind, least and largest value, words, default, documentation.
 type OptionRow = (String, String, f64, f64, Vec<String>, String, String);

@@ -13,8 +13,6 @@ use super::fault::Fault;
 use super::seen::{Ack, Congestion, Flow, Interval, Sending};
 use super::{PythonHeader, Shared, figures, info};
 
-/// A window that no path fills: without a pace, a sender would never stop to send.
-const ENDLESS: Bytes = Bytes::new(1 << 50);
 /// Interval of a law that works once a round trip, before there is one.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
 
@@ -112,8 +110,9 @@ impl PythonSource {
             Some(pace) if !(0.0..f64::INFINITY).contains(&pace) => self
                 .fault
                 .note(format!("`pace` is {pace} bytes per second: allowed is 0 or more, finite")),
-            None if self.window > ENDLESS => {
-                self.fault.note(format!("`window` is {window} bytes, and there is no `pace`"));
+            // The sender would never stop to send.
+            None if window == f64::INFINITY => {
+                self.fault.note("`window` is inf bytes, and there is no `pace`".to_string());
                 self.window = self.mss;
             }
             _ => self.pace = pace,
