@@ -1,8 +1,8 @@
 //! Endpoints over loopback sockets.
 
-use std::net::SocketAddr;
+use std::net::{Ipv6Addr, SocketAddr};
 
-use ratewire_acp::{CloseReason, Config, Credentials, Endpoint, Error, Frame, KeyPair};
+use ratewire_acp::{CloseReason, Config, Credentials, Endpoint, Error, Frame, KeyPair, local_for};
 use ratewire_laws::AnyLaw;
 use ratewire_units::Bytes;
 
@@ -21,7 +21,11 @@ fn with_law(name: &str) -> Config {
 
 /// A server that sends each frame back.
 fn echo(config: Config) -> Endpoint {
-    let server = Endpoint::server(any(), config).expect("a socket");
+    echo_at(any(), config)
+}
+
+fn echo_at(address: SocketAddr, config: Config) -> Endpoint {
+    let server = Endpoint::server(address, config).expect("a socket");
     let accepting = server.clone();
     tokio::spawn(async move {
         while let Ok(connection) = accepting.accept().await {
@@ -33,6 +37,22 @@ fn echo(config: Config) -> Endpoint {
         }
     });
     server
+}
+
+#[tokio::test]
+async fn ipv6_carries_frames_too() {
+    let six = SocketAddr::from((Ipv6Addr::LOCALHOST, 0));
+    if let Err(error) = std::net::UdpSocket::bind(six) {
+        println!("skipped: this machine has no IPv6 ({error})");
+        return;
+    }
+    let server = echo_at(six, config());
+    let client = Endpoint::client(local_for(server.address()), config()).unwrap();
+    let connection = client.connect(server.address()).await.unwrap();
+    connection.send(Frame::new(1, vec![6; 100_000])).await.unwrap();
+    let frame = connection.receive().await.unwrap().expect("a frame");
+    assert_eq!((frame.id, frame.data.len()), (1, 100_000));
+    connection.close().await.unwrap();
 }
 
 #[tokio::test]
