@@ -79,7 +79,7 @@ fn a_repeated_first_packet_makes_no_second_connection() {
     assert_eq!(server.slots.len(), 1);
 }
 
-/// Whoever has seen a client's first packet may send it from many addresses.
+/// Copies come from many addresses. Four are answered.
 #[test]
 fn copies_of_a_first_packet_keep_nobody_out() {
     let mut config = Config::new(Credentials::Shared([7; 32]));
