@@ -81,8 +81,9 @@ def test_processes_give_the_same_bytes(method: str, tmp_path: Path, whole: dict[
 class Failing(Executor):
     """Carries out a number of calls, fails at the next, and is gone."""
 
-    def __init__(self, calls: int) -> None:
+    def __init__(self, calls: int, error: BaseException | None = None) -> None:
         self.calls = calls
+        self.error = error or OSError("the engine is gone")
 
     def submit(self, call: Any, /, *args: Any, **named: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -90,7 +91,7 @@ class Failing(Executor):
         if self.calls >= 0:
             future.set_result(call(*args, **named))
         elif self.calls == -1:
-            future.set_exception(OSError("the engine is gone"))
+            future.set_exception(self.error)
         return future
 
 
@@ -102,6 +103,13 @@ def test_finished_runs_are_kept_and_a_sweep_goes_on(tmp_path: Path, whole: dict[
     swept(tmp_path, engine)
     assert engine.calls == 100 - 7
     assert files(tmp_path) == whole
+
+
+def test_ctrl_c_keeps_finished_runs_and_gives_them_a_page(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        swept(tmp_path, Failing(5, KeyboardInterrupt()))
+    assert len(rows(tmp_path)) == 5
+    assert json.loads((tmp_path / "sweep.json").read_text())["missing_runs"] == 7
 
 
 def test_runs_beside_one_that_fails_are_kept(tmp_path: Path) -> None:

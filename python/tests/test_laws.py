@@ -310,7 +310,7 @@ def test_a_law_in_c_is_what_its_file_holds_now(tmp_path: Path) -> None:
         return [flow.delivered_bytes for flow in flows]
 
     built("1")
-    (first,) = (bytes_of(ratewire.run(LOSSY, laws=str(law))),)
+    first = bytes_of(ratewire.run(LOSSY, laws=str(law)))
     # Scenarios name it once they know it.
     scenario = ratewire.Scenario.parse(LOSSY).knowing(str(law))
     assert bytes_of(ratewire.run(scenario.set({"law": str(law)}))) == first

@@ -176,6 +176,14 @@ def test_warnings_are_warnings() -> None:
     assert told[0].filename == __file__
 
 
+def test_a_pickled_text_stays_that_text(tmp_path: Path) -> None:
+    file = tmp_path / "same.toml"
+    file.write_text(SMALL)
+    text = SMALL.replace('duration = "2 s"', 'duration = "3 s"')
+    scenario = Scenario.parse(text, str(file))
+    assert pickle.loads(pickle.dumps(scenario)).duration_s == scenario.duration_s == 3.0
+
+
 def test_a_scenario_can_be_pickled(small: Path) -> None:
     for scenario in (built().set(seed=5), Scenario.load(small, set={"seed": 5})):
         again = pickle.loads(pickle.dumps(scenario))
