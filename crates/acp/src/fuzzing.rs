@@ -60,6 +60,7 @@ pub fn peer(mut data: &[u8]) -> u64 {
         longest_frame: 1000,
         idle_timeout_ms: 30_000,
         law: config.law_name.clone(),
+        spreads: false,
         reset_token: [0; 16],
     };
     let keys = Keys { seal: Seal::new(&SECRETS[0]), open: Open::new(&SECRETS[1]) };

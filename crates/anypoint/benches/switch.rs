@@ -43,6 +43,7 @@ fn pass(bencher: Bencher, members: usize, routing: fn() -> Box<dyn Routing>) {
         flow_control: FlowControl::Strict,
         transforms: Transforms::Refusals { shuffle: 0.1 },
         idle_expiry: Duration::from_secs(10),
+        peer_spreads: false,
     };
     let mut run = Run {
         switch: Switch::new(config, routing()),

@@ -10,7 +10,8 @@
 //!   acknowledged below the first byte that some member still owes.
 //! - **Outbound**, to the peer: a member's data gets the next place in the peer's stream, packet by
 //!   packet as it comes. The peer's acknowledgements are translated and go to the members that they
-//!   concern.
+//!   concern. If the [peer is a switch](SwitchConfig::peer_spreads), a frame gets its place as a
+//!   whole.
 //! - **Order** is kept for each member, not between members (*partial ordering*). Data that is lost
 //!   on its way to the switch keeps its place in the order, unless the routing module must read it
 //!   to choose the member: then it comes after the data that overtook it, unless that

@@ -128,9 +128,10 @@ impl Relay {
     pub(crate) fn inbound(settled: &Settled) -> Relay {
         Relay::new(settled, true)
     }
-    /// The streams from members to the peer.
-    pub(crate) fn outbound(settled: &Settled) -> Relay {
-        Relay::new(settled, false)
+    /// The streams from members to the peer; `peer_spreads` says whether it is a switch, whose
+    /// members may fail.
+    pub(crate) fn outbound(settled: &Settled, peer_spreads: bool) -> Relay {
+        Relay::new(settled, peer_spreads)
     }
 
     fn new(settled: &Settled, may_fail: bool) -> Relay {

@@ -28,6 +28,8 @@ pub struct SwitchConfig {
     /// Silence after which the switch forgets a connection that owes nothing, except for the
     /// positions of its streams.
     pub idle_expiry: Duration,
+    /// Whether the peer is a switch that spreads what members send over members of its own.
+    pub peer_spreads: bool,
 }
 
 /// How a switch splits and merges feedback in changes of rate (XCP's).

@@ -57,6 +57,7 @@ fn main() -> Result<(), Failed> {
     });
     let hub = HubConfig {
         peers: config.clone(),
+        peer: None,
         session: SessionConfig {
             acp: config.clone(),
             flow_control: FlowControl::Strict,

@@ -11,7 +11,7 @@ use ratewire_anypoint::routing::{KeyHash, RoundRobin, Routing};
 use ratewire_anypoint::{FlowControl, Side, Transforms};
 use ratewire_units::{Duration, Time};
 
-use crate::session::{Session, SessionConfig, SessionEvent};
+use crate::session::{Peer, PeerKind, Session, SessionConfig, SessionEvent};
 
 const MEMBERS: usize = 2;
 /// Packets that one may set off: those that waited for it, and answers.
@@ -37,6 +37,7 @@ fn ends(side: Side, config: &Config) -> Ends {
             longest_frame: 1 << 20,
             idle_timeout_ms: 30_000,
             law: config.law_name.clone(),
+            spreads: false,
             reset_token: [0; 16],
         },
         peer: address(side),
@@ -64,8 +65,9 @@ pub fn neighbours(data: &[u8]) -> u64 {
         silence: Duration::from_secs(1),
     };
     let law = config.acp.law.clone();
-    let mut session =
-        Session::new(Time::ZERO, law, &config, MEMBERS, routing, ends(Side::Peer, &config.acp));
+    let kind = [PeerKind::Host, PeerKind::Switch, PeerKind::Dialled][usize::from(first / 4 % 3)];
+    let peer = Peer { kind, law, ends: ends(Side::Peer, &config.acp) };
+    let mut session = Session::new(Time::ZERO, &config, MEMBERS, routing, peer);
     (0..MEMBERS).for_each(|k| session.join(Time::ZERO, k, ends(Side::Member(k), &config.acp)));
     session.begin(Time::ZERO);
     let (mut now, mut numbers, mut taken, mut out) = (Time::ZERO, [0; 3], 0, Vec::new());

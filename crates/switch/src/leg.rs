@@ -34,6 +34,8 @@ pub(crate) struct Leg {
     pub(crate) closing: Closing,
     /// Where the neighbour's stream ends, if it has said so.
     pub(crate) end: Option<u64>,
+    /// Whether the neighbour reads no more.
+    pub(crate) leaves: bool,
     queue: Queue,
     acks: VecDeque<Ack>,
     /// When the first packet was sent that the neighbour must answer and has not.
@@ -49,6 +51,7 @@ impl Leg {
             channel,
             closing: Closing::default(),
             end: None,
+            leaves: false,
             queue: Queue::default(),
             acks: VecDeque::new(),
             asked: None,

@@ -86,6 +86,8 @@ pub struct Closing {
     /// Whether the other end waits to hear that this one has all.
     is_asked: bool,
     is_other_whole: bool,
+    /// Whether this end reads no more.
+    leaves: bool,
     reason: Option<CloseReason>,
     /// Copies of a reset still to be sent.
     resets: u32,
@@ -117,6 +119,11 @@ impl Closing {
     pub fn close_own(&mut self, end: u64) {
         self.own = Direction::Ending(end);
         self.again = Time::ZERO;
+    }
+    /// As [`Closing::close_own`], and says that this end reads no more.
+    pub fn leave(&mut self, end: u64) {
+        self.leaves = true;
+        self.close_own(end);
     }
     /// Notes that the other end has all of this end's stream.
     pub fn own_is_closed(&mut self) {
@@ -190,6 +197,9 @@ impl Closing {
         }
         if let Direction::Ending(end) = self.own {
             Part::Close(end).put(parts);
+            if self.leaves {
+                Part::Leaving.put(parts);
+            }
             self.again = now + rto.max(REPEAT);
         }
         if self.resets > 0 {

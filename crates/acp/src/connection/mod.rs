@@ -202,10 +202,18 @@ impl Connection {
     }
 
     /// Sends no more frames, and ends the connection when both ends have all frames.
-    pub fn close(&mut self) {
+    pub fn finish(&mut self) {
         if self.closing.may_write() {
             self.out.sender.stop();
             self.closing.close_own(self.out.end());
+        }
+    }
+
+    /// As [`Connection::finish`], and says that frames which still come are not read.
+    pub fn leave(&mut self) {
+        if self.closed().is_none() {
+            self.out.sender.stop();
+            self.closing.leave(self.out.end());
         }
     }
 
@@ -226,9 +234,10 @@ impl Connection {
         if self.closing.is_over() {
             return Time::NEVER;
         }
-        let transport = self.out.sender.deadline().min(self.inc.receiver.deadline());
+        let sender =
+            if self.closing.sends_data() { self.out.sender.deadline() } else { Time::NEVER };
         let channel = self.channel.deadline(self.closing.may_write());
-        transport.min(channel).min(self.closing.deadline())
+        sender.min(self.inc.receiver.deadline()).min(channel).min(self.closing.deadline())
     }
 
     /// Does what is due; call it at [`Connection::deadline`].
@@ -238,7 +247,9 @@ impl Connection {
         if due.is_silent {
             self.closing.end(CloseReason::Idle);
         }
-        if let Some(segment) = self.out.on_timer(now, self.channel.room()) {
+        if self.closing.sends_data()
+            && let Some(segment) = self.out.on_timer(now, self.channel.room())
+        {
             self.held.get_or_insert(segment);
         }
         self.inc.on_timer(now);

@@ -70,8 +70,9 @@ impl Connection {
                 let text = String::from_utf8_lossy(text).into_owned();
                 self.closing.end(CloseReason::Reset { code: *code, text });
             }
-            // The channel's, and the caller's.
+            // The channel's, the caller's, and a switch's.
             Part::Data(_)
+            | Part::Leaving
             | Part::Padding
             | Part::Ping(_)
             | Part::Pong(_)

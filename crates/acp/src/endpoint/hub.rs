@@ -74,7 +74,7 @@ impl Hub {
         if self.slots.len() + self.handshakes.connecting() >= self.config.connections {
             return Err(Error::TooMany);
         }
-        self.handshakes.connect(now, to, &self.config.credentials, &self.config.law_name)
+        self.handshakes.connect(now, to, &self.config.credentials, &self.config.law_name, false)
     }
 
     /// Gives a handshake up.
@@ -219,7 +219,7 @@ impl Hub {
     pub(super) fn let_go(&mut self, id: ConnectionId) {
         if let Some(slot) = self.slots.get_mut(&id) {
             slot.is_held = false;
-            slot.connection.close();
+            slot.connection.leave();
             self.touch(id);
         }
     }

@@ -359,12 +359,13 @@ impl Connection {
         }
     }
 
-    /// Sends no more frames, and waits until the other end has all and has sent its last.
+    /// Sends no more frames, and waits until the other end has all and has sent its last. Frames
+    /// that come by then are not read; a switch sends them to other members.
     ///
     /// # Errors
     /// When the connection ends otherwise: frames may be lost.
     pub async fn close(self) -> Result<(), Error> {
-        self.with(Core::close)?;
+        self.with(Core::leave)?;
         self.until(|| match self.look(|core| core.closed().cloned())? {
             None => {
                 // Frames that nobody reads must not hold the other end back.
@@ -384,7 +385,7 @@ impl Connection {
     /// # Errors
     /// When the endpoint has ended.
     pub fn finish(&self) -> Result<(), Error> {
-        self.with(Core::close)
+        self.with(Core::finish)
     }
 
     /// Ends the connection at once: frames under way are lost.

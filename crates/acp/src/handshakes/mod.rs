@@ -131,18 +131,19 @@ impl Handshakes {
         proof
     }
 
-    fn params(&self, connection: ConnectionId, law: &str) -> Params {
+    fn params(&self, connection: ConnectionId, law: &str, spreads: bool) -> Params {
         Params {
             connection,
             longest_frame: self.longest_frame,
             idle_timeout_ms: self.idle_timeout_ms,
             law: law.to_string(),
+            spreads,
             reset_token: self.proof(connection),
         }
     }
 
     /// Begins a connection with the server that has these credentials, under a law that is told as
-    /// `name key=value ...`.
+    /// `name key=value ...`. A switch whose peer's data goes to members says that it `spreads`.
     ///
     /// # Errors
     /// When the credentials name no server, or the kernel gives no random numbers.
@@ -152,9 +153,10 @@ impl Handshakes {
         to: SocketAddr,
         credentials: &Credentials,
         law: &str,
+        spreads: bool,
     ) -> Result<ConnectionId, Error> {
         let id = self.new_id()?;
-        let begun = ClientHandshake::begin(credentials, &self.params(id, law));
+        let begun = ClientHandshake::begin(credentials, &self.params(id, law, spreads));
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
         let (cookie, cookie_from) = (Vec::new(), now);
@@ -215,7 +217,7 @@ impl Handshakes {
             return Err(Error::Handshake(HandshakeError::Keys));
         }
         let local = self.new_id()?;
-        let answer = handshake.answer(&self.params(local, &params.law));
+        let answer = handshake.answer(&self.params(local, &params.law, false));
         let (message, keys) = answer.map_err(Error::Handshake)?;
         let answer = plain(PacketType::Accept, client, &message);
         self.packets.push_back((from, answer.clone()));

@@ -16,6 +16,9 @@ pub struct Params {
     pub idle_timeout_ms: u64,
     /// The law by which both ends send, with its options as `name key=value ...`.
     pub law: String,
+    /// Whether this end is a switch that spreads frames over members: the other end keeps each
+    /// frame in one piece of its stream.
+    pub spreads: bool,
     /// Proof with which this end may later say that it does not know the connection.
     pub reset_token: [u8; 16],
 }
@@ -30,6 +33,9 @@ impl Params {
         varint::put(&mut out, self.idle_timeout_ms);
         varint::put(&mut out, self.law.len() as u64);
         out.extend(self.law.as_bytes());
+        if self.spreads {
+            out.push(1);
+        }
         out
     }
 
@@ -48,6 +54,7 @@ impl Params {
         }
         let law = core::str::from_utf8(take(rest, length as usize)?);
         let law = law.map_err(|_| WireError::Field("the law's name"))?.to_string();
-        Ok(Params { connection, longest_frame, idle_timeout_ms, law, reset_token })
+        let spreads = rest.first() == Some(&1);
+        Ok(Params { connection, longest_frame, idle_timeout_ms, law, spreads, reset_token })
     }
 }

@@ -101,6 +101,8 @@ pub enum Part<'a> {
     Close(u64),
     /// All up to the end has arrived.
     Closed,
+    /// What still comes will not be read: the application has left.
+    Leaving,
     /// The connection ends at once.
     Reset {
         /// Why, as a number.
@@ -147,6 +149,7 @@ impl Part<'_> {
             }
             Part::Close(end) => put(out, 9, &[*end]),
             Part::Closed => out.push(10),
+            Part::Leaving => out.push(14),
             Part::Reset { code, text } => {
                 put(out, 11, &[*code, text.len() as u64]);
                 out.extend(*text);
@@ -213,6 +216,7 @@ impl<'a> Parts<'a> {
             }
             12 => Part::Challenge(take_array(rest)?),
             13 => Part::Answer(take_array(rest)?),
+            14 => Part::Leaving,
             _ => return Err(WireError::Field("the code of a part")),
         })
     }
@@ -330,6 +334,7 @@ mod tests {
             (Part::Reset { code: 1, text: b"no" }, &[11, 1, 2, b'n', b'o']),
             (Part::Challenge([7; 8]), &[12, 7, 7, 7, 7, 7, 7, 7, 7]),
             (Part::Answer([7; 8]), &[13, 7, 7, 7, 7, 7, 7, 7, 7]),
+            (Part::Leaving, &[14]),
         ] {
             assert_eq!(bytes_of(&part), expected);
             let mut parts = Parts::new(expected);
@@ -346,7 +351,7 @@ mod tests {
         let beyond = varint::MOST.to_be_bytes().map(|byte| byte | 0xc0);
         let with = |code: u8, fields: &[&[u8]]| [&[code], &fields.concat()[..]].concat();
         for bytes in [
-            with(14, &[]),
+            with(15, &[]),
             // More of a frame than it has.
             with(4, &[&[0, 0, 2, 1, 2, 9, 9]]),
             with(6, &[&beyond, &[1, 0]]),

@@ -62,7 +62,7 @@ impl Connection {
         Connection {
             inbound: Relay::inbound(&idle.inbound),
             split: Split::new(law, members, packet, frame, transforms),
-            outbound: Relay::outbound(&idle.outbound),
+            outbound: Relay::outbound(&idle.outbound, config.peer_spreads),
             merge: Merge::new(law, members, packet, transforms),
             unanswered: vec![false; members],
             opening: vec![false; members],
@@ -107,7 +107,9 @@ impl Connection {
                 self.merge.data(now, ground.law(), k, &mut segment.header);
                 out.push(Output::Segment(Side::Peer, segment));
             }
-            (Side::Member(k), _) => self.outbound_data(ground, now, k, segment, marked, out),
+            (Side::Member(k), _) => {
+                self.outbound_data(ground, now, k, segment, frame, marked, out);
+            }
         }
     }
 

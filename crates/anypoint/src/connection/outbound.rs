@@ -6,15 +6,17 @@ use ratewire_units::{Bytes, Time};
 
 use super::{Connection, OUTBOUND};
 use crate::relay::Sent;
-use crate::switch::{Ground, Output, Side};
+use crate::switch::{FrameOf, Ground, Output, Side};
 
 impl Connection {
+    #[expect(clippy::too_many_arguments, reason = "a packet, and where it is")]
     pub(super) fn outbound_data(
         &mut self,
         ground: &Ground,
         now: Time,
         k: usize,
         segment: &Segment,
+        frame: FrameOf<'_>,
         marked: bool,
         out: &mut Vec<Output>,
     ) {
@@ -31,6 +33,12 @@ impl Connection {
             out.push(Output::Ack(Side::Member(k), ack));
             return;
         }
+        // What the peer has, but not for good, goes on: it may be a switch whose member has died.
+        // The acknowledgement of that was lost, and nothing else brings another.
+        if self.outbound.holder(k, offset, end).is_some() {
+            let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
+            out.push(Output::Ack(Side::Member(k), ack));
+        }
         // Data that was lost on its way to the switch keeps a place, so that the peer gets each
         // member's data in order.
         let placed = self.outbound.placed(k).max(self.outbound.below(k));
@@ -38,6 +46,7 @@ impl Connection {
             if offset > placed {
                 self.outbound.place(k, placed, offset, 0, false);
             }
+            let end = if ground.config.peer_spreads { frame_end(ground, end, frame) } else { end };
             self.outbound.place(k, offset.max(placed), end, 0, false);
         }
         let Some(mapping) = self.outbound.find(k, offset) else { return };
@@ -107,5 +116,15 @@ impl Connection {
             marked,
             header,
         }
+    }
+}
+
+/// Where the frame ends that a packet up to `end` is part of. A switch takes a frame for one piece
+/// of its peer's stream, so nothing may come between.
+fn frame_end(ground: &Ground, end: u64, frame: FrameOf<'_>) -> u64 {
+    match frame.bounds {
+        Some((_, last)) => end.max(last),
+        None if ground.frame() > ground.payload() => end.next_multiple_of(ground.frame()),
+        None => end,
     }
 }

@@ -42,6 +42,7 @@ impl Pair {
             flow_control: FlowControl::Strict,
             transforms: Transforms::Refusals { shuffle: 0.1 },
             idle_expiry: IDLE_EXPIRY,
+            peer_spreads: false,
         };
         Pair { switch: Switch::new(config, Box::new(Arc::clone(&watch))), watch }
     }

@@ -103,6 +103,7 @@ impl Rig {
                 flow_control: FlowControl::Strict,
                 transforms: Transforms::Refusals { shuffle: 0.1 },
                 idle_expiry: IDLE_EXPIRY,
+                peer_spreads: false,
             },
             routing,
         );

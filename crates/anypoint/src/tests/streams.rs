@@ -22,6 +22,7 @@ fn switch_by(routing: Box<dyn Routing>, flow_control: FlowControl, members: usiz
         flow_control,
         transforms: Transforms::Refusals { shuffle: 0.1 },
         idle_expiry: IDLE_EXPIRY,
+        peer_spreads: false,
     };
     Switch::new(config, routing)
 }
@@ -187,6 +188,7 @@ fn a_content_module_is_asked_when_the_frame_comes() {
         flow_control: FlowControl::Strict,
         transforms: Transforms::Refusals { shuffle: 0.1 },
         idle_expiry: IDLE_EXPIRY,
+        peer_spreads: false,
     };
     let mut s = Switch::new(config, Box::new(routing));
     let mut to = |packet: u64, content: &[u8]| {

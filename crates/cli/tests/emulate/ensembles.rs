@@ -85,6 +85,45 @@ fn switches_in_a_row_carry_what_members_send_while_one_fails() {
     assert!(of("kv.a1.a3.out") > 0.0 && of("kv.a1.a3.out") < of("kv.a1.a2.out"));
 }
 
+/// Members of both sides write frames of several packets, and read those of the other side.
+#[test]
+fn two_switches_face_each_other() {
+    let Some(lab) = Lab::build("ensemble-facing") else { return };
+    let text = r#"
+duration = "3 s"
+law      = "xcp"
+topology = { kind = "custom" }
+node = [
+  { name = "p", host = false }, { name = "q", host = false },
+  { name = "c1" }, { name = "c2" }, { name = "a1" }, { name = "a2" }, { name = "a3" },
+]
+link = [
+  { between = ["p", "q"], rate = "8 Mbit/s", delay = "4 ms" },
+  { between = ["p", "c1"], rate = "20 Mbit/s", delay = "1 ms" },
+  { between = ["p", "c2"], rate = "20 Mbit/s", delay = "2 ms" },
+  { between = ["q", "a1"], rate = "20 Mbit/s", delay = "1 ms" },
+  { between = ["q", "a2"], rate = "20 Mbit/s", delay = "2 ms" },
+  { between = ["q", "a3"], rate = "20 Mbit/s", delay = "3 ms" },
+]
+
+[[ensemble]]
+name    = "two"
+peer    = { switch = "p", members = ["c*"] }
+switch  = "q"
+members = ["a*"]
+frame   = "4096 B"
+size    = "122880 B"
+"#;
+    for run in lab.run(text, &["--world", "simulate,emulate"]) {
+        println!("{}", run["flows"]);
+        let frames = |flow: &str| delivered(&run, flow) / 4096.0;
+        // Each member writes 30 frames, and they go round.
+        let to_a: Vec<f64> = ["two.a1", "two.a2", "two.a3"].map(frames).to_vec();
+        let to_c: Vec<f64> = ["two.c1.out", "two.c2.out"].map(frames).to_vec();
+        assert_eq!((to_a, to_c), (vec![20.0; 3], vec![45.0; 2]), "{}", run["world"]);
+    }
+}
+
 #[test]
 fn what_switches_cannot_do_is_refused_with_a_remedy() {
     let Some(lab) = Lab::build("ensemble-refused") else { return };

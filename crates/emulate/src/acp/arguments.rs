@@ -101,8 +101,8 @@ pub(super) fn arguments(
     all
 }
 
-/// A flow's law, as the command takes it.
-fn told(setup: &Setup, flow: &FlowSpec) -> String {
+/// A flow's law, as commands and configurations take it.
+pub(super) fn told(setup: &Setup, flow: &FlowSpec) -> String {
     let name = setup.laws[flow.law].info().name;
     let told = setup.told_laws.get(flow.law).map_or(name, String::as_str);
     // Real packets carry some laws only in the kernel's form, which has no options.

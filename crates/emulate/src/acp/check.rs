@@ -3,7 +3,7 @@
 use ratewire_laws::AnyLaw;
 use ratewire_laws::kernel::option_form::OptionForm;
 use ratewire_net::spec::NodeId;
-use ratewire_sim::setup::{EnsembleEdge, JunctionSpec, RoutingSpec, Setup};
+use ratewire_sim::setup::{JunctionSpec, RoutingSpec, Setup};
 use ratewire_transport::{ReceiveWindow, Writer};
 
 use super::config;
@@ -17,7 +17,7 @@ const SIMULATE: &str = "leave it out, or simulate this scenario";
 pub(crate) fn check(setup: &Setup) -> Result<(), Error> {
     let junctions = &setup.ensembles.junctions;
     for junction in junctions {
-        check_junction(setup, junctions, junction)?;
+        check_junction(setup, junction)?;
     }
     for n in plan::flows(setup) {
         check_flow(setup, n)?;
@@ -27,22 +27,8 @@ pub(crate) fn check(setup: &Setup) -> Result<(), Error> {
     (0..junctions.len()).try_for_each(|switch| config::text(setup, &plan, switch, any).map(|_| ()))
 }
 
-fn check_junction(
-    setup: &Setup,
-    junctions: &[JunctionSpec],
-    junction: &JunctionSpec,
-) -> Result<(), Error> {
+fn check_junction(setup: &Setup, junction: &JunctionSpec) -> Result<(), Error> {
     let name = &junction.name;
-    let EnsembleEdge { inbound, outbound } = junction.peer;
-    let turned = EnsembleEdge { inbound: outbound, outbound: inbound };
-    if junctions.iter().any(|other| other.peer == turned) {
-        return Err(Error::new(
-            format!(
-                "the switches of the ensemble {name:?} face each other, and each waits for the other"
-            ),
-            "make the peer a host, or simulate this scenario",
-        ));
-    }
     if !config::knows(junction.transforms) {
         return Err(Error::new(
             format!(
@@ -51,7 +37,8 @@ fn check_junction(
             SIMULATE,
         ));
     }
-    let is_inner = junctions.iter().any(|other| other.members.contains(&junction.peer));
+    let (ensembles, peer) = (&setup.ensembles, junction.peer);
+    let is_inner = ensembles.outer(peer).or(ensembles.facing(peer)).is_some();
     let reads_keys =
         matches!(junction.routing, RoutingSpec::KeyHash { .. } | RoutingSpec::Prefix(_));
     if is_inner && reads_keys {
@@ -112,7 +99,7 @@ mod tests {
     use ratewire_transport::PauseAfter;
     use ratewire_units::{Bytes, Duration};
 
-    use super::super::tests::{cascade, setup};
+    use super::super::tests::{cascade, facing, setup};
     use super::*;
 
     fn refused(setup: &Setup) -> String {
@@ -123,10 +110,14 @@ mod tests {
     fn what_processes_cannot_do_has_a_remedy() {
         check(&setup()).expect("a switch and two members");
         check(&cascade()).expect("a switch behind a switch");
+        check(&facing()).expect("two switches that face each other");
         let mut shuffled = setup();
         shuffled.ensembles.junctions[0].transforms = Transforms::Refusals { shuffle: 0.3 };
         assert!(refused(&shuffled).contains("`shuffle`"));
         let mut keyed = cascade();
+        keyed.ensembles.junctions[1].routing = RoutingSpec::KeyHash { offset: 0, len: 8 };
+        assert!(refused(&keyed).contains("help: give inner switches another `routing`"));
+        let mut keyed = facing();
         keyed.ensembles.junctions[1].routing = RoutingSpec::KeyHash { offset: 0, len: 8 };
         assert!(refused(&keyed).contains("help: give inner switches another `routing`"));
         let mut bursts = setup();
@@ -137,9 +128,5 @@ mod tests {
             count: None,
         };
         assert!(refused(&bursts).contains("no bursts"));
-        let mut facing = cascade();
-        let EnsembleEdge { inbound, outbound } = facing.ensembles.junctions[0].peer;
-        facing.ensembles.junctions[1].peer = EnsembleEdge { inbound: outbound, outbound: inbound };
-        assert!(refused(&facing).contains("face each other"));
     }
 }

@@ -8,6 +8,7 @@ use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{RoutingSpec, Setup};
 use ratewire_switch::config::Config;
 
+use super::arguments::told;
 use super::plan::{Plan, watches_buffer};
 use crate::Error;
 
@@ -74,6 +75,13 @@ pub(super) fn text(
         address(junction.node).unwrap_or(none),
         status(switch),
     );
+    if let Some(edge) = plan.of_facing(switch) {
+        let flow = plan.edges[edge].inbound.or(plan.edges[edge].outbound);
+        let law = flow.map_or_else(String::new, |flow| told(setup, &setup.flows[flow]));
+        let node = plan.edges[edge].nodes[1];
+        let (at, port) = (address(node).unwrap_or(none), plan.port(edge).unwrap_or_default());
+        let _ = write!(text, "\n[peer]\naddress = \"{at}:{port}\"\nlaw = {law:?}\n");
+    }
     for (k, edge) in plan.of_members(switch).enumerate() {
         let node = plan.edges[edge].nodes[1];
         let name = &setup.network.nodes[node.index()].name;
@@ -118,8 +126,21 @@ fn escaped(prefix: &[u8]) -> Result<String, Error> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::setup;
+    use super::super::tests::{facing, setup};
     use super::*;
+
+    #[test]
+    fn of_two_switches_that_face_each_other_one_is_told_where_the_other_is() {
+        let setup = facing();
+        let plan = Plan::of(&setup);
+        let at = |node: NodeId| Some(Ipv4Addr::new(10, 0, 0, node.0 as u8));
+        let [first, second] =
+            [0, 1].map(|switch| text(&setup, &plan, switch, at).expect("the switch takes it"));
+        let (_, listen) = second.split_once("listen = ").expect("an address");
+        let (listen, _) = listen.split_once('\n').expect("a line");
+        assert!(first.contains(&format!("[peer]\naddress = {listen}\nlaw = \"xcp\"\n")), "{first}");
+        assert!(!second.contains("[peer]"), "{second}");
+    }
 
     #[test]
     fn a_switch_is_told_its_members() {

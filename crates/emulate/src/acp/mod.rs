@@ -175,6 +175,16 @@ mod tests {
         Dumbbell::new(law, 2, rate, rtt, 10).through_a_switch(false)
     }
 
+    /// The same with a second switch in place of the peer, and two members behind it.
+    pub(super) fn facing() -> Setup {
+        let mut setup = cascade();
+        let junctions = &mut setup.ensembles.junctions;
+        let EnsembleEdge { inbound, outbound } = junctions[0].peer;
+        junctions[1].peer = EnsembleEdge { inbound: outbound, outbound: inbound };
+        junctions[1].node = setup.flows[0].from;
+        setup
+    }
+
     /// The same with a second switch in place of the first member, and two members behind it.
     pub(super) fn cascade() -> Setup {
         let mut setup = setup();

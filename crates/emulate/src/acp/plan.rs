@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratewire_laws::FlowContext;
 use ratewire_net::spec::NodeId;
-use ratewire_sim::setup::{EnsembleEdge, FlowSpec, JunctionSpec, Setup};
+use ratewire_sim::setup::{EnsembleEdge, FlowSpec, Setup};
 use ratewire_units::Rate;
 
 use crate::ports::port;
@@ -28,6 +28,8 @@ pub(crate) struct Edge {
     pub(crate) inbound: Option<usize>,
     /// Flow of the data from far to near.
     pub(crate) outbound: Option<usize>,
+    /// Whether the ends are switches that face each other: neither is a member.
+    pub(crate) is_facing: bool,
 }
 
 /// A process at a host, for one end of one connection.
@@ -98,13 +100,20 @@ impl Plan {
     /// The connections of a setup.
     pub(crate) fn of(setup: &Setup) -> Plan {
         let mut plan = Plan::default();
-        let junctions = &setup.ensembles.junctions;
-        for (j, junction) in junctions.iter().enumerate() {
-            if parent(junctions, junction.peer).is_none() {
-                plan.add(setup, junction.peer, None, Some(j));
+        let ensembles = &setup.ensembles;
+        for (j, junction) in ensembles.junctions.iter().enumerate() {
+            if ensembles.outer(junction.peer).is_none() {
+                match ensembles.facing(junction.peer) {
+                    None => plan.add(setup, junction.peer, None, Some(j)),
+                    // Of two that face each other, the first connects.
+                    Some(other) if other < j => {
+                        plan.add(setup, junction.peer, Some(other), Some(j));
+                    }
+                    Some(_) => {}
+                }
             }
             for member in &junction.members {
-                let below = junctions.iter().position(|other| other.peer == *member);
+                let below = ensembles.junctions.iter().position(|other| other.peer == *member);
                 plan.add(setup, *member, Some(j), below);
             }
         }
@@ -135,7 +144,8 @@ impl Plan {
             }
         };
         let (near, far) = (end(near, from, true), end(far, to, false));
-        self.edges.push(Edge { near, far, nodes: [from, to], inbound, outbound });
+        let is_facing = setup.ensembles.facing(edge).is_some();
+        self.edges.push(Edge { near, far, nodes: [from, to], inbound, outbound, is_facing });
     }
 
     /// The connection that a switch accepts.
@@ -143,10 +153,17 @@ impl Plan {
         self.edges.iter().position(|edge| edge.far == End::Switch(switch))
     }
 
-    /// The connections that a switch begins, in the order of its members.
+    /// The connection that a switch begins with one that it faces.
+    pub(super) fn of_facing(&self, switch: usize) -> Option<usize> {
+        let begins = |edge: &Edge| edge.is_facing && edge.near == End::Switch(switch);
+        self.edges.iter().position(begins)
+    }
+
+    /// The connections that a switch begins with its members, in their order.
     pub(super) fn of_members(&self, switch: usize) -> impl Iterator<Item = usize> {
         let edges = self.edges.iter().enumerate();
-        edges.filter(move |(_, edge)| edge.near == End::Switch(switch)).map(|(n, _)| n)
+        let is_its = move |edge: &Edge| edge.near == End::Switch(switch) && !edge.is_facing;
+        edges.filter(move |(_, edge)| is_its(edge)).map(|(n, _)| n)
     }
 
     /// Port at the far end of a connection, which tells its packets apart.
@@ -197,14 +214,9 @@ impl Plan {
     }
 }
 
-/// The switch of which a connection is a member's.
-fn parent(junctions: &[JunctionSpec], edge: EnsembleEdge) -> Option<usize> {
-    junctions.iter().position(|other| other.members.contains(&edge))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{cascade, setup};
+    use super::super::tests::{cascade, facing, setup};
     use super::*;
 
     #[test]
@@ -223,6 +235,18 @@ mod tests {
             Sources { sender: Some(0), receiver: None, beyond: vec![0], is_received: false };
         assert_eq!(sources[&0], whole);
         assert_eq!((sources[&1].sender, sources[&1].receiver), (None, Some(1)));
+    }
+
+    #[test]
+    fn of_two_switches_that_face_each_other_one_connects() {
+        let plan = Plan::of(&facing());
+        let between: Vec<&Edge> = plan.edges.iter().filter(|edge| edge.is_facing).collect();
+        assert_eq!(between.len(), 1);
+        assert_eq!((between[0].near, between[0].far), (End::Switch(0), End::Switch(1)));
+        assert_eq!((plan.of_facing(0), plan.of_facing(1)), (plan.of_peer(1), None));
+        assert_eq!(plan.of_peer(0), None);
+        assert_eq!([0, 1].map(|switch| plan.of_members(switch).count()), [2, 2]);
+        assert!(plan.hosts.iter().all(|host| !host.connects));
     }
 
     #[test]

@@ -64,6 +64,7 @@ fn switch_until(
     });
     let config = HubConfig {
         peers: acp(),
+        peer: None,
         session: SessionConfig {
             acp: acp(),
             flow_control: FlowControl::Strict,

@@ -108,6 +108,7 @@ impl Junctions {
                 flow_control: junction.flow_control.unwrap_or(natural),
                 transforms: junction.transforms,
                 idle_expiry: junction.idle_expiry,
+                peer_spreads: spec.peer_spreads(j),
             };
             list.push(Junction {
                 switch: Switch::new(config, junction.routing.make(j as u64, setup.seed)),

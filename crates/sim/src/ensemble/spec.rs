@@ -37,6 +37,25 @@ impl Ensembles {
         self.ways().any(|way| way.leave.contains(&flow))
     }
 
+    /// The switch of which an edge to a peer is a member's.
+    pub fn outer(&self, peer: EnsembleEdge) -> Option<usize> {
+        self.junctions.iter().position(|other| other.members.contains(&peer))
+    }
+
+    /// The switch at the other end of an edge to a peer, if the two face each other.
+    pub fn facing(&self, peer: EnsembleEdge) -> Option<usize> {
+        let EnsembleEdge { inbound, outbound } = peer;
+        let turned = EnsembleEdge { inbound: outbound, outbound: inbound };
+        self.junctions.iter().position(|other| other.peer == turned)
+    }
+
+    /// Whether what goes to a switch's peer is spread over members of others.
+    pub(super) fn peer_spreads(&self, junction: usize) -> bool {
+        let peer = self.junctions[junction].peer;
+        self.facing(peer).is_some()
+            || self.outer(peer).is_some_and(|outer| self.peer_spreads(outer))
+    }
+
     /// All directions through switches.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
         self.junctions.iter().flat_map(JunctionSpec::ways)

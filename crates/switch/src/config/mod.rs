@@ -3,18 +3,22 @@
 //! | part | reads |
 //! |---|---|
 //! | `member` | `[[member]]` |
+//! | `peer` | `[peer]` |
 //! | `routing` | `routing`, `[hash]`, `[wasm]` |
 //! | `register` | `[register]` |
 //! | `probe` | `[probe]` |
+//! | `addresses` | addresses, and whether they fit each other |
 //! | `key` | files of keys |
 //! | `token` | tokens of members that register |
 //! | [`fuzzing`] | properties of any text |
 //!
 //! All mistakes of a file are reported at once ([`ConfigError`]).
 
+mod addresses;
 pub mod fuzzing;
 mod key;
 mod member;
+mod peer;
 mod probe;
 mod register;
 mod routing;
@@ -25,12 +29,14 @@ mod token;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
+use addresses::{address, usual_from};
 pub use key::{KeyError, KeyFile};
 pub use member::MemberConfig;
 pub(crate) use member::{is_name, is_weight};
+pub use peer::PeerConfig;
 pub use probe::ProbeConfig;
 use ratewire_anypoint::{FlowControl, Transforms};
-use ratewire_daemon::config::{self, At, Section};
+use ratewire_daemon::config::{self, Section};
 pub use ratewire_daemon::config::{ConfigError, Problem};
 use ratewire_daemon::socket::LONGEST_SOCKET;
 use ratewire_units::{Bytes, Duration};
@@ -52,6 +58,7 @@ const KEYS: &[&str] = &[
     "member",
     "member-key",
     "patience",
+    "peer",
     "probe",
     "register",
     "routing",
@@ -94,6 +101,8 @@ pub struct Config {
     pub drain: Duration,
     /// What the switch grants its peers.
     pub limits: Limits,
+    /// A switch that this one connects to.
+    pub peer: Option<PeerConfig>,
     /// The members.
     pub members: Vec<MemberConfig>,
     /// How members register themselves.
@@ -151,7 +160,8 @@ impl Config {
         let members = member::read(root);
         let register = register::read(root, folder);
         let at = register.as_ref().map(|register| register.listen);
-        let from = address(root, "from").unwrap_or_else(|| from(&members, at));
+        let from = address(root, "from").unwrap_or_else(|| usual_from(&members, at));
+        addresses::check(root, listen, from, at, &members);
         Config {
             listen,
             from,
@@ -166,6 +176,7 @@ impl Config {
             patience: time("patience", Duration::from_millis(500)),
             drain: time("drain", Duration::from_secs(10)),
             limits: limits(root),
+            peer: peer::read(root, listen),
             members: members.into_iter().map(|member| member.value).collect(),
             register,
             probe: probe::read(root),
@@ -197,22 +208,6 @@ fn control(root: &Section<'_>, folder: &Path) -> Option<PathBuf> {
         root.note(&found.span, message, "name a shorter one, as in /run/ratewire-switch/control");
     }
     Some(path)
-}
-
-/// An address that reaches the members: any of this host, if all of them are not on it. Members
-/// that register are where the address for that is.
-fn from(members: &[At<MemberConfig>], register: Option<SocketAddr>) -> SocketAddr {
-    let mut addresses = members.iter().map(|member| member.value.address).chain(register);
-    let first = addresses.clone().next().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
-    match (addresses.all(|address| address.ip().is_loopback()), first.is_ipv4()) {
-        (true, _) => SocketAddr::new(first.ip(), 0),
-        (false, true) => SocketAddr::from(([0, 0, 0, 0], 0)),
-        (false, false) => SocketAddr::from(([0; 16], 0)),
-    }
-}
-
-fn address(section: &Section<'_>, key: &str) -> Option<SocketAddr> {
-    section.parsed(key, "an address and a port, as in 127.0.0.1:4816").map(|found| found.value)
 }
 
 /// One of some words.

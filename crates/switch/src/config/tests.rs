@@ -32,6 +32,10 @@ ensemble = "shards"
 members = 8
 lease = "3 s"
 
+[peer]
+address = "10.0.1.1:4816"
+law = "rcp,alpha=0.3"
+
 [probe]
 frame = "PING"
 answer-hex = "00 2b"
@@ -78,6 +82,10 @@ fn every_key_is_read() {
         patience: Duration::from_millis(100),
         drain: Duration::from_secs(30),
         limits: Limits { connections: 50, longest_frame: Bytes::new(1_000_000) },
+        peer: Some(PeerConfig {
+            address: SocketAddr::from(([10, 0, 1, 1], 4816)),
+            law: "rcp alpha=0.3".into(),
+        }),
         members: vec![member("a", 2, 1.0, &[]), member("b", 3, 2.5, &["x"])],
         register: Some(RegisterConfig {
             listen: SocketAddr::from(([0, 0, 0, 0], 4818)),

@@ -18,6 +18,10 @@ pub(super) fn note(hub: &Hub, event: HubEvent) {
             let (peer, reason) = (address.to_string(), reason(&why));
             info!(target: "ratewire_switch", peer, reason, "peer gone");
         }
+        HubEvent::PeerSilent(address) => {
+            let peer = address.to_string();
+            warn!(target: "ratewire_switch", peer, "the peer has not answered a handshake");
+        }
         HubEvent::MemberUp(place) => {
             let member = name(place);
             info!(target: "ratewire_switch", member, "member up");

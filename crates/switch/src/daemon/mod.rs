@@ -26,7 +26,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use commands::{Command, send};
 pub use error::DaemonError;
-pub use model::{MemberStatus, ModuleStatus, RegistrationStatus, Status, Totals};
+pub use model::{MemberStatus, ModuleStatus, PeerStatus, RegistrationStatus, Status, Totals};
 use ratewire_acp::{self as acp, Credentials};
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
@@ -161,8 +161,16 @@ fn hub(
         address: member.address,
         credentials: credentials.clone(),
     });
+    let mut peers = settings(config, KeyFile::read(&config.key).map_err(DaemonError::Key)?);
+    // A configuration has laws that there are.
+    if let Some(peer) = &config.peer
+        && let Ok(law) = acp::handshakes::law(&peer.law)
+    {
+        (peers.law, peers.law_name) = (law, peer.law.clone());
+    }
     Ok(HubConfig {
-        peers: settings(config, KeyFile::read(&config.key).map_err(DaemonError::Key)?),
+        peers,
+        peer: config.peer.as_ref().map(|peer| peer.address),
         members: members.collect(),
         spare,
         session: SessionConfig {

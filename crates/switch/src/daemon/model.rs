@@ -20,6 +20,8 @@ pub struct Status {
     pub address: String,
     /// Peers with a connection.
     pub peers: u64,
+    /// The peer that the switch connects to, if there is one.
+    pub peer: Option<PeerStatus>,
     /// What has passed since the start.
     pub totals: Totals,
     /// The members.
@@ -28,6 +30,15 @@ pub struct Status {
     pub registration: Option<RegistrationStatus>,
     /// The routing module in WebAssembly, if there is one.
     pub module: Option<ModuleStatus>,
+}
+
+/// State of the peer that the switch connects to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PeerStatus {
+    /// Its address.
+    pub address: String,
+    /// Whether it has answered.
+    pub is_connected: bool,
 }
 
 /// What has passed since the start.
@@ -101,6 +112,10 @@ pub(super) fn metrics(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     out.gauge("start_time", "Start of the switch since 1970", Some(Unit::Seconds), start)?;
     out.gauge("uptime", "Time since the start", Some(Unit::Seconds), status.uptime_s)?;
     out.gauge("peers", "Peers with a connection", None, status.peers)?;
+    if let Some(peer) = &status.peer {
+        let help = "Whether the peer that the switch connects to has answered: 1 or 0";
+        out.gauge("peer_connected", help, None, u64::from(peer.is_connected))?;
+    }
     let Totals { frames_in, frames_out } = status.totals;
     out.counter("frames_in", "Frames from peers to members", None, frames_in)?;
     out.counter("frames_out", "Frames from members to peers", None, frames_out)?;
@@ -158,6 +173,10 @@ impl Status {
             ("frames in", self.totals.frames_in.to_string()),
             ("frames out", self.totals.frames_out.to_string()),
         ];
+        if let Some(PeerStatus { address, is_connected }) = &self.peer {
+            let state = if *is_connected { "connected" } else { "not connected" };
+            known.push(("peer", format!("{address}, {state}")));
+        }
         if let Some(registration) = &self.registration {
             let RegistrationStatus { address, members, places, refused, .. } = registration;
             let last = registration.last_refusal.iter().map(|why| format!("; last {why}"));

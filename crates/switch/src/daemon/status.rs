@@ -11,7 +11,7 @@ use ratewire_daemon::metrics::{Format, text};
 use ratewire_daemon::status::{Served, StatusError, fetch};
 use ratewire_daemon::table::uptime;
 
-use super::model::{MemberStatus, RegistrationStatus, Status, Totals, metrics};
+use super::model::{MemberStatus, PeerStatus, RegistrationStatus, Status, Totals, metrics};
 use super::routing::Modules;
 use tracing::warn;
 
@@ -91,6 +91,10 @@ impl Served for Shown {
                 uptime_s: now.as_secs_f64(),
                 address: self.running.address().to_string(),
                 peers: hub.sessions() as u64,
+                peer: hub.dialled().map(|(address, is_connected)| PeerStatus {
+                    address: address.to_string(),
+                    is_connected,
+                }),
                 totals: Totals { frames_in: counts.frames_in, frames_out: counts.frames_out },
                 members: hub.members().map(member).collect(),
                 registration: self.registry.as_ref().map(|registry| RegistrationStatus {

@@ -75,6 +75,8 @@ pub struct Endpoint {
     /// What ended connections have counted, in this process and those before it.
     past: RefCell<Figures>,
     current: RefCell<Option<Rc<Served>>>,
+    /// Whether the end has written all that it has to write.
+    is_done: Cell<bool>,
 }
 
 /// A connection in use.
@@ -145,6 +147,7 @@ impl Endpoint {
             record,
             past: RefCell::new(past),
             current: RefCell::new(None),
+            is_done: Cell::new(false),
         }))
     }
 
@@ -211,13 +214,20 @@ impl Endpoint {
     }
 
     async fn accept(self: &Rc<Self>, socket: &Socket, clock: Clock) -> Result<(), EndpointError> {
+        // A switch may connect again with an end that has written all.
+        let mut idle = None;
         loop {
             let connection = socket.accept().await?;
+            if self.is_done.get() {
+                drop(idle.replace(connection));
+                continue;
+            }
             let served = self.begin(connection, clock);
             let own = Rc::clone(self);
             tokio::task::spawn_local(async move {
                 // A switch that gives a connection up makes another.
-                _ = served.run(&own.config).await;
+                let done = served.run(&own.config).await;
+                own.is_done.set(done.is_ok() && own.config.writer.is_some());
             });
         }
     }

@@ -6,23 +6,26 @@ use ratewire_acp::channel::Ends;
 use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, UNKNOWN_LAW, law};
 use ratewire_acp::wire::ConnectionId;
 use ratewire_anypoint::Side;
+use ratewire_laws::AnyLaw;
 use ratewire_units::Time;
 
 use super::ensemble::RETRY;
 use super::{Hub, HubEvent, Numbers, Port, Seat, SessionId};
-use crate::session::Session;
+use crate::session::{Peer, PeerKind, Session};
 
 impl Hub {
-    pub(super) fn on_handshake(&mut self, now: Duration, event: Event) {
-        match event {
-            Event::Accepted(ends) => self.accept(now, ends),
-            Event::Abandoned(id) => {
+    pub(super) fn on_handshake(&mut self, now: Duration, port: Port, event: Event) {
+        match (event, port) {
+            (Event::Accepted(ends), _) => self.accept(now, ends),
+            (Event::Connected(ends), Port::Peers) => self.dial_connected(now, ends),
+            (Event::Unanswered(_), Port::Peers) => self.dial_unanswered(),
+            (Event::Abandoned(id), _) => {
                 if let Some(&(session, _)) = self.ids[Port::Peers as usize].get(&id) {
                     self.remove(session);
                 }
             }
-            Event::Connected(ends) => self.joined(now, ends),
-            Event::Unanswered(id) => {
+            (Event::Connected(ends), Port::Members) => self.joined(now, ends),
+            (Event::Unanswered(id), Port::Members) => {
                 let Some((session, member)) = self.pending.remove(&id) else { return };
                 if let Some(id) = session
                     && let Some(seat) = self.seats.get_mut(&id)
@@ -41,20 +44,37 @@ impl Hub {
     }
 
     fn accept(&mut self, now: Duration, ends: Ends) {
-        let id = SessionId(self.next_session);
-        self.next_session += 1;
-        let (local, remote, name) = (ends.local, ends.params.connection, ends.params.law.clone());
+        let name = ends.params.law.clone();
         let known = law(&name).ok();
         let used = known.clone().unwrap_or_else(|| self.config.peers.law.clone());
-        let (members, routing) = (self.ensemble.len(), (self.config.routing)());
-        let settings = &self.config.session;
-        let mut session = Session::new(Time::ZERO, used, settings, members, routing, ends);
-        if known.is_none() {
-            session.reset(UNKNOWN_LAW, &format!("the switch knows no law {name:?}"));
+        let kind = if ends.params.spreads { PeerKind::Switch } else { PeerKind::Host };
+        let id = self.seat(now, used, kind, ends);
+        if known.is_none()
+            && let Some(seat) = self.seats.get_mut(&id)
+        {
+            seat.session.reset(UNKNOWN_LAW, &format!("the switch knows no law {name:?}"));
+            self.look_after(now, id);
         }
+    }
+
+    /// Makes the session of a peer.
+    pub(super) fn seat(
+        &mut self,
+        now: Duration,
+        law: AnyLaw,
+        kind: PeerKind,
+        ends: Ends,
+    ) -> SessionId {
+        let id = SessionId(self.next_session);
+        self.next_session += 1;
+        let numbers = Numbers { local: ends.local, remote: ends.params.connection };
+        let (members, routing) = (self.ensemble.len(), (self.config.routing)());
+        let peer = Peer { kind, law, ends };
+        let session = Session::new(Time::ZERO, &self.config.session, members, routing, peer);
         self.seats.insert(id, Seat::new(now, session, members));
-        self.register(id, Side::Peer, Numbers { local, remote });
+        self.register(id, Side::Peer, numbers);
         self.look_after(now, id);
+        id
     }
 
     /// Connects with the members for a peer that has shown that it has the keys.
@@ -65,6 +85,12 @@ impl Hub {
             seat.session.reset(NO_ROOM, "the switch has no room for another peer");
             return;
         }
+        self.gather(now, id);
+    }
+
+    /// Connects with the members for a peer.
+    pub(super) fn gather(&mut self, now: Duration, id: SessionId) {
+        let Some(seat) = self.seats.get_mut(&id) else { return };
         self.events.push(HubEvent::PeerConnected(seat.session.peer()));
         seat.is_welcome = true;
         seat.begins_at = Some(now + self.config.patience);
@@ -82,11 +108,11 @@ impl Hub {
         let is_wanted = seat.begins_at.is_some() || seat.session.has_begun();
         let lacks = !seat.session.has(member) && seat.pending[member].is_none();
         let takes = self.ensemble[member].takes_sessions();
-        if !takes || !is_wanted || !lacks || seat.session.closed().is_some() {
+        if !takes || !is_wanted || !lacks || !seat.session.takes_members() {
             return;
         }
-        let law = seat.session.law_name();
-        if let Some(connection) = self.shake(now, member, &law, Some(id))
+        let (law, spreads) = (seat.session.law_name(), seat.session.peer_spreads());
+        if let Some(connection) = self.shake(now, member, (&law, spreads), Some(id))
             && let Some(seat) = self.seats.get_mut(&id)
         {
             seat.pending[member] = Some(connection);
@@ -96,18 +122,18 @@ impl Hub {
     /// Asks a member that is down whether it is there.
     pub(super) fn ask(&mut self, now: Duration, member: usize) {
         let law = self.config.peers.law_name.clone();
-        self.shake(now, member, &law, None);
+        self.shake(now, member, (&law, false), None);
     }
 
     fn shake(
         &mut self,
         now: Duration,
         member: usize,
-        law: &str,
+        (law, spreads): (&str, bool),
         session: Option<SessionId>,
     ) -> Option<ConnectionId> {
         let known = self.ensemble[member].member.as_ref()?;
-        let begun = self.of_members.connect(now, known.address, &known.credentials, law);
+        let begun = self.of_members.connect(now, known.address, &known.credentials, law, spreads);
         match begun {
             Ok(connection) => {
                 self.pending.insert(connection, (session, member));
@@ -127,7 +153,7 @@ impl Hub {
         // it again.
         if let Some(id) = session
             && self.ensemble[member].takes_sessions()
-            && let Some(seat) = self.seats.get_mut(&id).filter(|s| s.session.closed().is_none())
+            && let Some(seat) = self.seats.get_mut(&id).filter(|s| s.session.takes_members())
         {
             let numbers = Numbers { local: ends.local, remote: ends.params.connection };
             seat.pending[member] = None;

@@ -1,6 +1,7 @@
 //! All sessions of a switch, sans-IO. Time is that since the switch's start.
 
 mod changes;
+mod dialling;
 mod ensemble;
 mod handshakes;
 mod ports;
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use dialling::Dialled;
 pub use ensemble::{Duty, Health, Member};
 use ensemble::{RETRY, Seen};
 pub use ports::{Port, PortOf};
@@ -35,6 +37,8 @@ pub type NewRouting = Box<dyn Fn() -> Box<dyn Routing> + Send>;
 pub struct HubConfig {
     /// Settings of the connections with peers; their credentials are those of the switch.
     pub peers: Config,
+    /// A peer that the switch connects to: a switch of another ensemble.
+    pub peer: Option<SocketAddr>,
     /// How sessions treat their packets; the credentials in it are not used.
     pub session: SessionConfig,
     /// The members.
@@ -54,6 +58,8 @@ pub enum HubEvent {
     PeerConnected(SocketAddr),
     /// Its connection is over.
     PeerGone(SocketAddr, CloseReason),
+    /// The peer that the switch connects to does not answer.
+    PeerSilent(SocketAddr),
     /// A member answers, again or for the first time.
     MemberUp(usize),
     /// A member does not answer any more.
@@ -94,6 +100,7 @@ pub struct Hub {
     /// Handshakes of peers, and with members.
     of_peers: Handshakes,
     of_members: Handshakes,
+    dialled: Option<Dialled>,
     seats: BTreeMap<SessionId, Seat>,
     next_session: u64,
     /// By port: sessions by the numbers of their connections.
@@ -129,6 +136,7 @@ impl Hub {
                 .collect(),
             of_peers: Handshakes::new(&config.peers, true)?,
             of_members: Handshakes::new(&config.session.acp, false)?,
+            dialled: config.peer.map(Dialled::new),
             config,
             seats: BTreeMap::new(),
             next_session: 0,
@@ -191,11 +199,11 @@ impl Hub {
                 initial
                     .and_then(|initial| self.of_peers.on_initial(now, from, id, &initial, has_room))
             }
-            (PacketType::Retry, Port::Members) => {
-                self.of_members.on_retry(now, from, id, rest);
+            (PacketType::Retry, _) => {
+                self.handshakes(port).on_retry(now, from, id, rest);
                 None
             }
-            (PacketType::Accept, Port::Members) => self.of_members.on_accept(from, id, rest),
+            (PacketType::Accept, _) => self.handshakes(port).on_accept(from, id, rest),
             (PacketType::Unknown, _) => {
                 if let Ok(proof) = rest.try_into() {
                     self.on_unknown(now, port, id, &proof);
@@ -205,7 +213,14 @@ impl Hub {
             _ => None,
         };
         if let Some(event) = event {
-            self.on_handshake(now, event);
+            self.on_handshake(now, port, event);
+        }
+    }
+
+    fn handshakes(&mut self, port: Port) -> &mut Handshakes {
+        match port {
+            Port::Peers => &mut self.of_peers,
+            Port::Members => &mut self.of_members,
         }
     }
 
@@ -219,11 +234,7 @@ impl Hub {
         marked: bool,
     ) {
         let Some(&(session, side)) = self.ids[port as usize].get(&id) else {
-            let handshakes = match port {
-                Port::Peers => &mut self.of_peers,
-                Port::Members => &mut self.of_members,
-            };
-            return handshakes.answer_unknown(now, from, id, datagram.len());
+            return self.handshakes(port).answer_unknown(now, from, id, datagram.len());
         };
         let Some(seat) = self.seats.get_mut(&session) else { return };
         let time = seat.time(now);
@@ -362,17 +373,18 @@ impl Hub {
         let sessions = self.deadlines.first().map(|(at, _)| *at);
         let retries = self.retries.first().map(|(at, ..)| *at);
         let members = self.ensemble.iter().filter_map(|seen| seen.retry);
-        let handshakes = [self.of_peers.deadline(), self.of_members.deadline()];
-        members.chain(sessions).chain(retries).chain(handshakes.into_iter().flatten()).min()
+        let dial = self.dialled.as_ref().and_then(Dialled::due);
+        let others = [self.of_peers.deadline(), self.of_members.deadline(), dial];
+        members.chain(sessions).chain(retries).chain(others.into_iter().flatten()).min()
     }
 
     /// Does what is due; call it at [`Hub::deadline`].
     pub fn on_timer(&mut self, now: Duration) {
-        while let Some(event) = self.of_peers.on_timer(now) {
-            self.on_handshake(now, event);
-        }
-        while let Some(event) = self.of_members.on_timer(now) {
-            self.on_handshake(now, event);
+        self.dial_if_due(now);
+        for port in [Port::Peers, Port::Members] {
+            while let Some(event) = self.handshakes(port).on_timer(now) {
+                self.on_handshake(now, port, event);
+            }
         }
         for k in 0..self.ensemble.len() {
             if self.ensemble[k].retry.is_some_and(|at| at <= now) {
@@ -407,6 +419,9 @@ impl Hub {
         let Some(seat) = self.seats.remove(&id) else { return };
         self.past = self.past.plus(seat.session.counts());
         self.deadlines.remove(&(seat.deadline, id));
+        if let Some(dialled) = &mut self.dialled {
+            dialled.ended(id);
+        }
         for connection in seat.pending.into_iter().flatten() {
             self.of_members.give_up(connection);
             self.pending.remove(&connection);
@@ -421,9 +436,10 @@ impl Hub {
         }
     }
 
-    /// Takes no more peers.
+    /// Takes no more peers, and connects to none.
     pub fn refuse_peers(&mut self) {
         self.config.peers.connections = 0;
+        self.dialled = None;
     }
 
     /// Ends all sessions.

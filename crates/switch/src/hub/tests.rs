@@ -28,6 +28,7 @@ fn with_spare(members: u16, spare: usize) -> Hub {
     };
     Hub::new(HubConfig {
         peers: acp(),
+        peer: None,
         session: SessionConfig {
             acp: acp(),
             flow_control: FlowControl::Strict,
@@ -74,7 +75,7 @@ fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
 /// The first packet of a peer whom the switch has accepted.
 fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
     let mut handshakes = Handshakes::new(&acp(), false).expect("random numbers");
-    handshakes.connect(now, at(9), &Credentials::Shared([7; 32]), "xcp").expect("keys");
+    handshakes.connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", false).expect("keys");
     assert!(handshakes.on_timer(now).is_none());
     let (_, mut first) = handshakes.poll_packet().expect("a first packet");
     hub.on_datagram(now, Port::Peers, at(1), &mut first, false);

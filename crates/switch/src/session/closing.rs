@@ -1,11 +1,11 @@
 //! The end of a session: it goes from the peer to the members, and back when all of them have
-//! sent their last frame.
+//! sent their last frame. If the switch has connected to the peer, it goes the other way.
 
 use ratewire_acp::channel::{CloseReason, Closing};
 use ratewire_anypoint::Side;
 use ratewire_units::Time;
 
-use super::Session;
+use super::{PeerKind, Session};
 use crate::leg::Leg;
 
 /// Code of a reset of the members when the peer's connection has failed.
@@ -37,27 +37,32 @@ impl Session {
         }
         let is_peer_whole = self.peer.closing.is_other_whole();
         for k in 0..self.members.len() {
-            let leaves = |leg: &Leg| leg.closing.is_other_whole();
-            let has_left = self.members[k].as_ref().is_some_and(leaves);
+            let has_left = |leg: &Leg| leg.closing.is_other_whole() && leg.leaves;
+            let has_left = self.members[k].as_ref().is_some_and(has_left);
             if has_left && !is_peer_whole && !self.is_draining(k) {
                 // It would not work on what the peer still sends.
                 self.lose(now, k, CloseReason::Done);
             }
         }
-        if is_peer_whole {
-            for k in 0..self.members.len() {
-                let end = self.switch.next_offset(Side::Member(k));
-                self.close(Side::Member(k), end);
-            }
+        let is_staying = |k: usize| self.members[k].is_some() && !self.is_draining(k);
+        let has_members = (0..self.members.len()).any(is_staying);
+        let is_whole = |leg: &Leg| leg.closing.is_other_whole();
+        let are_members_whole = self.members.iter().flatten().all(is_whole);
+        let has_dialled = self.peer_kind == PeerKind::Dialled;
+        if has_dialled && has_members && are_members_whole {
+            self.close(Side::Peer);
         }
-        let mut members = self.members.iter().flatten();
-        if is_peer_whole && members.all(|leg| leg.closing.is_other_whole()) {
-            let end = self.switch.next_offset(Side::Peer);
-            self.close(Side::Peer, end);
+        if is_peer_whole && (!has_dialled || !self.peer.closing.may_write()) {
+            (0..self.members.len()).for_each(|k| self.close(Side::Member(k)));
+            if are_members_whole {
+                self.close(Side::Peer);
+            }
         }
     }
 
-    pub(super) fn close(&mut self, side: Side, end: u64) {
+    /// Ends the switch's stream to a side.
+    pub(super) fn close(&mut self, side: Side) {
+        let end = self.switch.next_offset(side);
         if let Some(leg) = self.leg_mut(side)
             && leg.closing.may_write()
         {

@@ -11,8 +11,7 @@ impl Session {
     /// closes when it has all of its frames, has sent its last, and the peer has all of that.
     pub fn drain(&mut self, member: usize) {
         if self.members[member].is_some() && self.gates.set(member, true) {
-            let end = self.switch.next_offset(Side::Member(member));
-            self.close(Side::Member(member), end);
+            self.close(Side::Member(member));
         }
     }
 

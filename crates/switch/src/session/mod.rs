@@ -32,6 +32,10 @@ const MOST_WAITING: usize = 64;
 /// of its streams.
 const IDLE_EXPIRY: Duration = Duration::from_secs(10);
 
+/// Silence after which a peer that the switch has connected to is asked whether it is there: one
+/// that was restarted cannot send before the switch connects again.
+const DIALLED_KEEP_ALIVE: Duration = Duration::from_secs(1);
+
 /// How a session treats its packets.
 #[derive(Clone, Debug)]
 pub struct SessionConfig {
@@ -86,6 +90,28 @@ struct Early {
     marked: bool,
 }
 
+/// What a peer is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerKind {
+    /// A host.
+    Host,
+    /// A switch that has connected to this one, and spreads what it gets over members of its own.
+    Switch,
+    /// A switch that this one has connected to.
+    Dialled,
+}
+
+/// A peer whose handshake is over.
+#[derive(Debug)]
+pub struct Peer {
+    /// What it is.
+    pub kind: PeerKind,
+    /// The law of the connection.
+    pub law: AnyLaw,
+    /// The connection's ends.
+    pub ends: Ends,
+}
+
 /// One connection of a peer with an ensemble.
 #[derive(Debug)]
 pub struct Session {
@@ -93,6 +119,7 @@ pub struct Session {
     switch: Switch,
     gates: Gates,
     peer: Leg,
+    peer_kind: PeerKind,
     /// `None` while a member is down.
     members: Vec<Option<Leg>>,
     /// Packets that wait for the members; `None` once the session has begun.
@@ -111,16 +138,23 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session of a peer whose handshake is over, with this many members.
+    /// A session of a peer with this many members.
     pub fn new(
         now: Time,
-        law: AnyLaw,
         config: &SessionConfig,
         members: usize,
         routing: Box<dyn Routing>,
-        ends: Ends,
+        peer: Peer,
     ) -> Session {
-        let channel = Channel::new(now, law.clone(), &config.acp, ends);
+        let Peer { kind, law, ends } = peer;
+        let has_dialled = kind == PeerKind::Dialled;
+        let keep_alive = if has_dialled { Some(DIALLED_KEEP_ALIVE) } else { config.acp.keep_alive };
+        let acp = Config { keep_alive, ..config.acp.clone() };
+        let mut channel = Channel::new(now, law.clone(), &acp, ends);
+        if has_dialled {
+            // Only a packet shows the peer that the switch has the key.
+            channel.ask();
+        }
         let (packet, payload) = leg::sizes(&channel);
         let core = SwitchConfig {
             law,
@@ -132,6 +166,7 @@ impl Session {
             flow_control: config.flow_control,
             transforms: config.transforms,
             idle_expiry: IDLE_EXPIRY,
+            peer_spreads: kind != PeerKind::Host,
         };
         let gates = Gates::new(members);
         Session {
@@ -139,6 +174,7 @@ impl Session {
             switch: Switch::new(core, gates.guard(routing)),
             gates,
             peer: Leg::new(channel),
+            peer_kind: kind,
             members: (0..members).map(|_| None).collect(),
             early: Some(Vec::new()),
             has_ends: false,
@@ -146,7 +182,7 @@ impl Session {
             held_bytes: 0,
             counts: SessionCounts::default(),
             events: Vec::new(),
-            changed: Vec::new(),
+            changed: vec![Side::Peer],
             outputs: Vec::new(),
         }
     }
@@ -158,6 +194,10 @@ impl Session {
     /// The law of the connection as the peer has told it: `name key=value ...`.
     pub fn law_name(&self) -> String {
         self.peer.channel.params().law.clone()
+    }
+    /// Whether the peer is a switch, which spreads what it gets over members of its own.
+    pub fn peer_spreads(&self) -> bool {
+        self.peer_kind != PeerKind::Host
     }
     /// Numbers of frames.
     pub fn counts(&self) -> SessionCounts {
@@ -182,6 +222,10 @@ impl Session {
     /// Why the connection with the peer is over; `None` while it lasts.
     pub fn closed(&self) -> Option<&CloseReason> {
         self.peer.closed()
+    }
+    /// Whether members may join: the switch can still send to the peer.
+    pub fn takes_members(&self) -> bool {
+        self.peer.closing.may_write()
     }
     /// Whether all that is known of the session may be forgotten.
     pub fn is_over(&self) -> bool {

@@ -67,6 +67,7 @@ impl Session {
                 self.pass_on(now, None);
             }
             Part::Close(end) => self.on_close(side, *end),
+            Part::Leaving => self.with(side, |leg| leg.leaves = true),
             Part::Closed => {
                 if let Some(leg) = self.leg_mut(side) {
                     leg.closing.own_is_closed();

@@ -21,6 +21,7 @@ fn switch(routing: Arc<Mutex<WasmRouting>>) -> Switch {
         flow_control: FlowControl::Strict,
         transforms: Transforms::Refusals { shuffle: 0.1 },
         idle_expiry: Duration::from_secs_f64(60.0),
+        peer_spreads: false,
     };
     Switch::new(config, Box::new(routing))
 }

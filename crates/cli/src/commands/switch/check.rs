@@ -3,7 +3,9 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use ratewire_switch::config::{Config, KeyFile, RegisterConfig, RoutingConfig, TokenSource};
+use ratewire_switch::config::{
+    Config, KeyFile, PeerConfig, RegisterConfig, RoutingConfig, TokenSource,
+};
 use ratewire_switch::daemon::check_module;
 
 use crate::commands::daemon::refuse;
@@ -60,6 +62,9 @@ fn described(config: &Config) -> String {
         RoutingConfig::Wasm(path) => format!("by the module {}", path.display()),
     };
     _ = writeln!(text, "; frames go {routing}");
+    if let Some(PeerConfig { address, law }) = &config.peer {
+        _ = writeln!(text, "connects to the peer at {address}, with the law {law}");
+    }
     for member in &config.members {
         _ = write!(text, "{}: {}", member.name, member.address);
         if config.routing == RoutingConfig::Weighted {
@@ -91,11 +96,13 @@ mod tests {
         let text = "key = \"k\"\nstatus = \"127.0.0.1:4817\"\nrouting = \"weighted\"\n\
                     [[member]]\nname = \"a\"\naddress = \"10.0.0.2:4816\"\nweight = 2\n\
                     [[member]]\nname = \"b\"\naddress = \"10.0.0.3:4816\"\n\
-                    [register]\ntoken = \"t\"\n[probe]\nframe = \"ping\"\n";
+                    [register]\ntoken = \"t\"\n[probe]\nframe = \"ping\"\n\
+                    [peer]\naddress = \"127.0.0.2:4816\"\nlaw = \"rcp,alpha=0.3\"\n";
         let config = Config::parse(Path::new("switch.toml"), text).expect("no mistakes");
         assert_eq!(
             described(&config),
             "peers at 127.0.0.1:4816; status at 127.0.0.1:4817; frames go by weight\n\
+             connects to the peer at 127.0.0.2:4816, with the law rcp alpha=0.3\n\
              a: 10.0.0.2:4816; weight 2\nb: 10.0.0.3:4816; weight 1\n\
              up to 16 members of \"default\" register at 127.0.0.1:4818\n\
              members are sent a probe of 4 bytes every 1 s\n"

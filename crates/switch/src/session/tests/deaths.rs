@@ -19,7 +19,7 @@ fn with_deaths(seed: u64, path: Path) {
     };
     for at in (100..200_000).step_by(10) {
         for _ in 0..4 {
-            let room = written < FRAMES && rig.peer.connection.write(frame(written)).is_ok();
+            let room = written < FRAMES && rig.peer().connection.write(frame(written)).is_ok();
             written += u64::from(room);
         }
         // One of four stays.
@@ -44,7 +44,7 @@ fn with_deaths(seed: u64, path: Path) {
         rig.run(ms(at));
         let events = rig.session.take_events();
         silent += events.iter().filter(|e| matches!(e, SessionEvent::Silent(_))).count();
-        let is_done = rig.peer.connection.metrics().buffered == Bytes::ZERO;
+        let is_done = rig.peer().connection.metrics().buffered == Bytes::ZERO;
         if written == FRAMES && is_done && back.is_empty() && lives.len() == DEATHS {
             break;
         }

@@ -1,6 +1,7 @@
 //! A peer, a switch and its members, joined by paths that lose, double, delay and change packets.
 
 mod deaths;
+mod facing;
 mod passing;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -43,7 +44,10 @@ struct Rig {
     session: Session,
     /// Arrivals at the switch: when, from which side, and which life of it.
     arrivals: VecDeque<(Time, Side, u32, Vec<u8>)>,
-    peer: Host,
+    /// `None` if it is another switch.
+    peer: Option<Host>,
+    /// Packets to that, and when they arrive.
+    outside: Vec<(Time, Vec<u8>)>,
     /// `None` while a member's process is dead.
     members: Vec<Option<Host>>,
     lives: Vec<u32>,
@@ -66,6 +70,7 @@ fn ends(config: &Config, law: &str, addresses: [SocketAddr; 2]) -> [Ends; 2] {
         longest_frame: config.longest_frame.get(),
         idle_timeout_ms: 30_000,
         law: law.into(),
+        spreads: false,
         reset_token: [0; 16],
     };
     let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
@@ -93,6 +98,20 @@ impl Rig {
         let config = Config::new(Credentials::Shared([7; 32]));
         let known = AnyLaw::new(law, &[]).unwrap();
         let [client, server] = ends(&config, law, [address(Side::Peer), SWITCH]);
+        let host = Host::new(Connection::new(Time::ZERO, known.clone(), &config, client));
+        let peer = Peer { kind: PeerKind::Host, law: known, ends: server };
+        Rig { peer: Some(host), ..Rig::of(config, members, path, routing, peer) }
+    }
+
+    /// A rig whose peer is elsewhere.
+    fn of(
+        config: Config,
+        members: usize,
+        path: Path,
+        routing: Box<dyn Routing>,
+        peer: Peer,
+    ) -> Rig {
+        let law = peer.law.clone();
         let settings = SessionConfig {
             acp: config.clone(),
             flow_control: FlowControl::Strict,
@@ -102,12 +121,13 @@ impl Rig {
         let zero = Time::ZERO;
         let mut rig = Rig {
             now: zero,
-            session: Session::new(zero, known.clone(), &settings, members, routing, server),
+            session: Session::new(zero, &settings, members, routing, peer),
             arrivals: VecDeque::new(),
-            peer: Host::new(Connection::new(zero, known.clone(), &config, client)),
+            peer: None,
+            outside: Vec::new(),
             members: (0..members).map(|_| None).collect(),
             lives: vec![0; members],
-            law: known,
+            law,
             config,
             path,
             random: Xoshiro256PlusPlus::seed_from_u64(1),
@@ -153,7 +173,7 @@ impl Rig {
     }
     fn host(&mut self, side: Side) -> Option<&mut Host> {
         match side {
-            Side::Peer => Some(&mut self.peer),
+            Side::Peer => self.peer.as_mut(),
             Side::Member(k) => self.members[k].as_mut(),
         }
     }
@@ -167,8 +187,10 @@ impl Rig {
         for side in self.sides() {
             while self.session.poll_transmit(now, side, &mut packet).is_some() {
                 for arrival in self.carry(core::mem::take(&mut packet)) {
-                    if let Some(host) = self.host(side) {
-                        host.arrivals.push_back(arrival);
+                    match self.host(side) {
+                        Some(host) => host.arrivals.push_back(arrival),
+                        None if side == Side::Peer => self.outside.push(arrival),
+                        None => {}
                     }
                 }
             }
@@ -186,16 +208,26 @@ impl Rig {
     /// Lets time pass to the next event. Returns whether there was one before `until`.
     fn step(&mut self, until: Time) -> bool {
         self.send();
-        let hosts = || self.members.iter().flatten().chain([&self.peer]);
+        let next = self.next();
+        if next <= until {
+            self.advance(next);
+        }
+        next <= until
+    }
+
+    /// Time of the next event.
+    fn next(&self) -> Time {
+        let hosts = || self.members.iter().flatten().chain(&self.peer);
         let at_hosts = hosts().flat_map(|host| &host.arrivals).map(|(at, _)| *at);
         let deadlines = hosts().map(|host| host.connection.deadline());
         let at_switch = self.arrivals.iter().map(|(at, ..)| *at);
         let all = at_hosts.chain(deadlines).chain(at_switch);
-        let next = all.fold(self.session.deadline(), Time::min);
-        if next > until {
-            return false;
-        }
-        self.now = self.now.max(next);
+        all.fold(self.session.deadline(), Time::min)
+    }
+
+    /// Does what is due by a time.
+    fn advance(&mut self, to: Time) {
+        self.now = self.now.max(to);
         let now = self.now;
         let (due, later): (VecDeque<_>, _) =
             self.arrivals.drain(..).partition(|(at, ..)| *at <= now);
@@ -206,15 +238,19 @@ impl Rig {
             }
         }
         self.session.on_timer(now);
-        for host in self.members.iter_mut().flatten().chain([&mut self.peer]) {
+        for host in self.members.iter_mut().flatten().chain(&mut self.peer) {
             host.step(now);
         }
-        true
     }
 
     fn run(&mut self, until: Time) {
         while self.step(until) {}
         self.now = until;
+    }
+
+    /// The peer, which is a host.
+    fn peer(&mut self) -> &mut Host {
+        self.peer.as_mut().expect("a host")
     }
 
     /// Numbers of the frames that a member's process has read.

@@ -13,7 +13,7 @@ fn there_and_back(law: &str, path: Path) {
     let (mut written, mut answered) = (0, [0; 4]);
     const FRAMES: u64 = 400;
     for at in (100..60_000).step_by(10) {
-        while written < FRAMES && rig.peer.connection.write(frame(written)).is_ok() {
+        while written < FRAMES && rig.peer().connection.write(frame(written)).is_ok() {
             written += 1;
         }
         for (k, done) in answered.iter_mut().enumerate() {
@@ -25,7 +25,7 @@ fn there_and_back(law: &str, path: Path) {
             }
         }
         rig.run(ms(at));
-        if rig.peer.got.len() as u64 == FRAMES {
+        if rig.peer().got.len() as u64 == FRAMES {
             break;
         }
     }
@@ -36,21 +36,22 @@ fn there_and_back(law: &str, path: Path) {
             assert!(got.iter().all(|id| id % 4 == k as u64), "in turn");
         }
     }
-    let by_id: BTreeMap<u64, &Frame> = rig.peer.got.iter().map(|f| (f.id, f)).collect();
-    assert_eq!((by_id.len() as u64, rig.peer.got.len() as u64), (FRAMES, FRAMES));
+    let got = &rig.peer().got;
+    let by_id: BTreeMap<u64, &Frame> = got.iter().map(|f| (f.id, f)).collect();
+    assert_eq!((by_id.len() as u64, got.len() as u64), (FRAMES, FRAMES));
     assert!(by_id.iter().all(|(id, got)| got.data == frame(*id).data));
     let counts = rig.session.counts();
     assert!(counts.frames_in >= FRAMES && counts.frames_out >= FRAMES);
     // The end goes through, too.
-    rig.peer.connection.close();
+    rig.peer().connection.finish();
     rig.run(rig.now + Duration::from_secs(1));
     for k in 0..4 {
         let host = rig.members[k].as_mut().unwrap();
         assert!(host.connection.is_at_end() && host.connection.closed().is_none());
-        host.connection.close();
+        host.connection.finish();
     }
     rig.run(rig.now + Duration::from_secs(10));
-    assert_eq!(rig.peer.connection.closed(), Some(&CloseReason::Done), "{law}");
+    assert_eq!(rig.peer().connection.closed(), Some(&CloseReason::Done), "{law}");
     for member in rig.members.iter().flatten() {
         assert_eq!(member.connection.closed(), Some(&CloseReason::Done), "{law}");
     }
@@ -78,11 +79,11 @@ fn a_frame_larger_than_all_windows_passes() {
     let length = 9 << 20;
     assert!(rig.config.receive_buffer.get() * 2 < length);
     let data: Vec<u8> = (0..length).map(|i| (i % 251) as u8).collect();
-    rig.peer.connection.write(Frame::new(7, data.clone())).unwrap();
+    rig.peer().connection.write(Frame::new(7, data.clone())).unwrap();
     rig.run(Time::from_secs(20));
     let got = &rig.members[0].as_ref().unwrap().got;
     assert!(got.len() == 1 && got[0].data == data);
-    assert_eq!(rig.peer.connection.metrics().buffered, Bytes::ZERO);
+    assert_eq!(rig.peer().connection.metrics().buffered, Bytes::ZERO);
 }
 
 #[test]
@@ -94,13 +95,13 @@ fn frames_of_one_key_keep_their_order_on_a_bad_path() {
     for at in (100..100_000).step_by(10) {
         while written < FRAMES {
             let key = vec![(written % 32) as u8; 1 + (written * 7919 % 3000) as usize];
-            if rig.peer.connection.write(Frame::new(written, key)).is_err() {
+            if rig.peer().connection.write(Frame::new(written, key)).is_err() {
                 break;
             }
             written += 1;
         }
         rig.run(ms(at));
-        if written == FRAMES && rig.peer.connection.metrics().buffered == Bytes::ZERO {
+        if written == FRAMES && rig.peer().connection.metrics().buffered == Bytes::ZERO {
             break;
         }
     }
@@ -125,12 +126,12 @@ fn each_small_frame_goes_where_its_key_belongs() {
     let mut written = 0;
     for at in (100..100_000).step_by(10) {
         while written < FRAMES.min(at)
-            && rig.peer.connection.write(Frame::new(written, key(written))).is_ok()
+            && rig.peer().connection.write(Frame::new(written, key(written))).is_ok()
         {
             written += 1;
         }
         rig.run(ms(at));
-        if written == FRAMES && rig.peer.connection.metrics().buffered == Bytes::ZERO {
+        if written == FRAMES && rig.peer().connection.metrics().buffered == Bytes::ZERO {
             break;
         }
     }
@@ -174,12 +175,12 @@ fn small_frames_share_packets_on_both_sides_of_a_switch() {
             let all = rig.members.iter().flatten();
             all.map(|host| host.connection.metrics().packets_received).sum()
         };
-        let (sent, had) = (rig.peer.connection.metrics().packets_sent, received(&rig));
+        let (sent, had) = (rig.peer().connection.metrics().packets_sent, received(&rig));
         for id in 0..FRAMES {
-            rig.peer.connection.write(Frame::new(id, [id as u8; 40].to_vec())).unwrap();
+            rig.peer().connection.write(Frame::new(id, [id as u8; 40].to_vec())).unwrap();
         }
         rig.run(ms(2000));
-        let sent = rig.peer.connection.metrics().packets_sent - sent;
+        let sent = rig.peer().connection.metrics().packets_sent - sent;
         assert!(sent < FRAMES / 10, "{law}: {sent} packets");
         let had = received(&rig) - had;
         assert!(had < FRAMES / 3, "{law}: {had} packets at the members");
@@ -190,11 +191,11 @@ fn small_frames_share_packets_on_both_sides_of_a_switch() {
             let answers: Vec<Frame> = host.got.clone();
             answers.into_iter().for_each(|frame| host.connection.write(frame).unwrap());
         }
-        let had = rig.peer.connection.metrics().packets_received;
+        let had = rig.peer().connection.metrics().packets_received;
         rig.run(ms(4000));
-        let had = rig.peer.connection.metrics().packets_received - had;
+        let had = rig.peer().connection.metrics().packets_received - had;
         assert!(had < FRAMES / 3, "{law}: {had} packets at the peer");
-        assert_eq!(rig.peer.got.len() as u64, FRAMES, "{law}");
-        assert!(rig.peer.got.iter().all(|got| got.data[..] == [got.id as u8; 40]), "{law}");
+        assert_eq!(rig.peer().got.len() as u64, FRAMES, "{law}");
+        assert!(rig.peer().got.iter().all(|got| got.data[..] == [got.id as u8; 40]), "{law}");
     }
 }

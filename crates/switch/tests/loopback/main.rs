@@ -1,5 +1,7 @@
 //! A switch with real sockets, a client and servers of the ACP library.
 
+mod facing;
+
 use std::cell::RefCell;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -33,6 +35,7 @@ fn hub(members: &[SocketAddr]) -> HubConfig {
     };
     HubConfig {
         peers: config(),
+        peer: None,
         session: SessionConfig {
             acp: config(),
             flow_control: FlowControl::Strict,

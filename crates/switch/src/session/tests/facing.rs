@@ -1,0 +1,149 @@
+//! Two switches that face each other.
+
+use super::*;
+
+/// Frames that each member writes.
+const FRAMES: u64 = 150;
+
+/// Two rigs of this many members, one of which has connected to the other; `seed` decides what paths
+/// do.
+fn pair(law: &str, members: [usize; 2], path: Path, seed: u64) -> [Rig; 2] {
+    let config = Config::new(Credentials::Shared([7; 32]));
+    let [client, server] = ends(&config, law, [address(Side::Peer), address(Side::Peer)]);
+    let rig = |kind, ends, members| {
+        let peer = Peer { kind, law: AnyLaw::new(law, &[]).unwrap(), ends };
+        Rig::of(config.clone(), members, path, Box::new(RoundRobin::default()), peer)
+    };
+    let second = rig(PeerKind::Switch, server, members[1]);
+    let first = rig(PeerKind::Dialled, client, members[0]);
+    let mut rigs = [first, second];
+    for (rig, number) in rigs.iter_mut().zip(2 * seed..) {
+        rig.random = Xoshiro256PlusPlus::seed_from_u64(number);
+    }
+    rigs
+}
+
+fn run(rigs: &mut [Rig; 2], until: Time) {
+    loop {
+        for here in 0..2 {
+            rigs[here].send();
+            for (at, bytes) in core::mem::take(&mut rigs[here].outside) {
+                rigs[1 - here].arrivals.push_back((at, Side::Peer, 0, bytes));
+            }
+        }
+        let next = rigs[0].next().min(rigs[1].next());
+        let to = next.min(until);
+        rigs.iter_mut().for_each(|rig| rig.advance(to));
+        if next > until {
+            return;
+        }
+    }
+}
+
+/// A frame of a member: the first byte of its number is the member's.
+fn of(member: usize, number: u64) -> Frame {
+    frame(member as u64 * FRAMES + number)
+}
+
+/// Has all members write; returns what has arrived at either side, sorted.
+fn exchange(rigs: &mut [Rig; 2], mut between: impl FnMut(&mut [Rig; 2], u64)) -> [Vec<u64>; 2] {
+    let members = [rigs[0].members.len(), rigs[1].members.len()];
+    let mut written = [vec![0; members[0]], vec![0; members[1]]];
+    let begun = rigs[0].now;
+    for round in 0..6000 {
+        for (rig, written) in rigs.iter_mut().zip(&mut written) {
+            for (k, written) in written.iter_mut().enumerate() {
+                let Some(host) = &mut rig.members[k] else { continue };
+                while *written < FRAMES && host.connection.write(of(k, *written)).is_ok() {
+                    *written += 1;
+                }
+            }
+        }
+        between(rigs, round);
+        run(rigs, begun + Duration::from_millis(10 * (round + 1)));
+        let heard =
+            |rig: &Rig| (0..rig.members.len()).map(|k| rig.got(k).len() as u64).sum::<u64>();
+        if heard(&rigs[0]) >= FRAMES * members[1] as u64
+            && heard(&rigs[1]) >= FRAMES * members[0] as u64
+        {
+            break;
+        }
+    }
+    let [first, second] = rigs;
+    [first, second].map(|rig| {
+        let mut all: Vec<u64> = (0..rig.members.len()).flat_map(|k| rig.got(k)).collect();
+        all.sort_unstable();
+        all
+    })
+}
+
+fn all(members: usize) -> Vec<u64> {
+    (0..members as u64 * FRAMES).collect()
+}
+
+/// Every frame of one side arrives whole at one member of the other.
+fn both_ways(law: &str, path: Path, seed: u64) {
+    let mut rigs = pair(law, [3, 2], path, seed);
+    assert_eq!(exchange(&mut rigs, |_, _| {}), [all(2), all(3)], "{law}");
+    for host in rigs.iter().flat_map(|rig| rig.members.iter().flatten()) {
+        assert!(host.got.iter().all(|got| got.data == frame(got.id).data), "{law}");
+    }
+    // The end goes from the members of the first to those of the second, and back.
+    for rig in &mut rigs {
+        rig.members.iter_mut().flatten().for_each(|host| host.connection.finish());
+    }
+    let until = rigs[0].now + Duration::from_secs(10);
+    run(&mut rigs, until);
+    for rig in &rigs {
+        let ends = rig.members.iter().flatten().map(|host| host.connection.closed());
+        // A last word to a member may be lost when the switch has forgotten the session.
+        let is_done = |end: Option<&CloseReason>| end.is_none_or(|end| *end == CloseReason::Done);
+        assert!(ends.into_iter().all(is_done), "{law}");
+        assert!(rig.members.iter().flatten().all(|host| host.connection.is_at_end()), "{law}");
+        assert_eq!((rig.session.closed(), rig.session.is_over()), (Some(&CloseReason::Done), true));
+    }
+}
+
+#[test]
+fn frames_of_many_reach_many() {
+    for law in ["xcp", "rcp", "cubic"] {
+        both_ways(law, Path::default(), 0);
+    }
+}
+
+#[test]
+fn bad_paths_change_nothing_between_two_switches() {
+    for seed in 0..4 {
+        both_ways("xcp", BAD, seed);
+        both_ways("newreno", BAD, seed);
+    }
+}
+
+/// What living members write arrives, though others die before a frame of theirs is whole, or
+/// before they have read all that they were sent.
+#[test]
+fn members_that_die_on_either_side_take_only_their_own() {
+    (0..8).for_each(deaths);
+}
+
+fn deaths(seed: u64) {
+    let mut rigs = pair("xcp", [3, 3], BAD, seed);
+    let mut read = [Vec::new(), Vec::new()];
+    let mut got = exchange(&mut rigs, |rigs, round| {
+        let dies = [(2, 0), (3, 1)].into_iter().find(|(at, _)| *at == round);
+        if let Some((_, side)) = dies {
+            let rig = &mut rigs[side];
+            read[side] = rig.got(2);
+            rig.members[2] = None;
+            rig.lives[2] += 1;
+            rig.session.fail(rig.now, 2);
+        }
+    });
+    for (got, read) in got.iter_mut().zip(read) {
+        assert!(read.len() < 40, "it died with frames unread: {read:?}");
+        got.extend(read);
+        got.retain(|id| *id < 2 * FRAMES);
+        got.sort_unstable();
+    }
+    assert_eq!(got, [all(2), all(2)], "seed {seed}");
+}
