@@ -117,7 +117,7 @@ impl Member {
                 _ = connection.write(answer);
             }
             if connection.is_at_end() {
-                connection.close();
+                connection.finish();
             }
         }
     }
