@@ -23,6 +23,8 @@ pub fn config(data: &[u8]) -> bool {
                 assert_eq!(member.address.is_ipv4(), members[0].address.is_ipv4());
                 assert!(members[..place].iter().all(|other| other.name != member.name));
             }
+            let peer = config.peer.as_ref().map(|peer| peer.address);
+            assert!(peer.is_none_or(|peer| peer.is_ipv4() == config.listen.is_ipv4()));
             let is_file = matches!(config.routing, RoutingConfig::Wasm(_));
             assert_eq!(config.routing.build(members, 0).is_none(), is_file);
             assert!(Config::parse(file, text).is_ok_and(|again| again == config));

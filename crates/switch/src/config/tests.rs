@@ -156,6 +156,31 @@ fn mistakes_have_places_and_remedies() {
             format!("key = \"k\"\n[probe]\nframe = \"a\"\nframe-hex = \"61\"\n{member}"),
             "`frame` and `frame-hex` say the same",
         ),
+        (format!("key = \"k\"\n[peer]\n{member}"), "[peer] needs the key `address`"),
+        (
+            format!("key = \"k\"\n[peer]\naddress = \"127.0.0.1:4816\"\n{member}"),
+            "the switch would connect to itself",
+        ),
+        (
+            format!("key = \"k\"\n[peer]\naddress = \"10.0.0.9:4816\"\n{member}"),
+            "only this machine reaches",
+        ),
+        (
+            format!("key = \"k\"\n[peer]\naddress = \"[::1]:4816\"\n{member}"),
+            "`listen` is of another kind of address",
+        ),
+        (
+            format!("key = \"k\"\n[peer]\naddress = \"127.0.0.1:9\"\nlaw = \"x\"\n{member}"),
+            "`ratewire laws` lists the laws",
+        ),
+        (
+            format!("key = \"k\"\nlisten = \"127.0.0.1:1\"\n{member}"),
+            "the member \"a\" is at the switch's own address, `listen`",
+        ),
+        (
+            format!("key = \"k\"\nfrom = \"127.0.0.1:4816\"\n{member}"),
+            "`listen` and `from` are both 127.0.0.1:4816",
+        ),
         (format!("key = \"k\"\ncontrol = \"{}\"\n{member}", "x".repeat(200)), "107 bytes"),
         ("key = \"k\"\n[[member]]\nname = \"a b\"\n".into(), "cannot be called \"a b\""),
         ("key = \"k\"\n[[member]]\nname = \"a\"\n".into(), "needs the key `address`"),

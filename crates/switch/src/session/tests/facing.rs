@@ -5,8 +5,8 @@ use super::*;
 /// Frames that each member writes.
 const FRAMES: u64 = 150;
 
-/// Two rigs of this many members, one of which has connected to the other; `seed` decides what paths
-/// do.
+/// Two rigs of this many members, one of which has connected to the other; `seed` decides what
+/// paths do.
 fn pair(law: &str, members: [usize; 2], path: Path, seed: u64) -> [Rig; 2] {
     let config = Config::new(Credentials::Shared([7; 32]));
     let [client, server] = ends(&config, law, [address(Side::Peer), address(Side::Peer)]);
