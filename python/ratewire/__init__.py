@@ -20,7 +20,17 @@ from ratewire._errors import (
     ScenarioWarning,
     SettingError,
 )
-from ratewire._law import Books, Law, LawCheck, Port, check_law, option
+from ratewire._law import (
+    Books,
+    Law,
+    LawCheck,
+    LawCost,
+    Port,
+    check_law,
+    explain,
+    law_cost,
+    option,
+)
 from ratewire._ratewire import (
     Ack,
     Congestion,
@@ -62,6 +72,7 @@ __all__ = [
     "Interval",
     "Law",
     "LawCheck",
+    "LawCost",
     "Link",
     "LinkState",
     "Port",
@@ -82,6 +93,8 @@ __all__ = [
     "__version__",
     "check_law",
     "compare",
+    "explain",
+    "law_cost",
     "option",
     "papers",
     "reproduce",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from ratewire import _ratewire, _toml
+from ratewire._errors import SettingError
 from ratewire._ratewire import Ack, Congestion, Flow, Interval, Link, Sending
 
 Kind = Literal["switch", "number", "count", "time", "rate", "size", "word"]
@@ -363,6 +364,44 @@ def check_law(
     (name,), classes = parted([law])
     own = classes[0] if classes else None
     return [LawCheck(*one) for one in _ratewire.check_law(own, name, seed, events, only)]
+
+
+def explain(law: type[Law] | str, *, width: int = 88) -> str:
+    """Explains a law, and its options with their defaults and ranges, in lines of up to ``width``.
+
+    ``law`` is a class, the name of a law or of a queue discipline, or the file of a law. Of a class
+    it is the docstring.
+
+    Raises :class:`ratewire.SettingError` if there is no such law.
+    """
+    (name,), classes = parted([law])
+    return _ratewire.explain(classes[0] if classes else None, name, width)
+
+
+@dataclass(frozen=True)
+class LawCost:
+    """The work of a law's port for a packet, timers included."""
+
+    least_ns: float
+    """The least of all batches, in nanoseconds: other load only adds to it."""
+    median_ns: float
+    """The median of the batches, in nanoseconds."""
+
+
+def law_cost(law: type[Law] | str, *, rounds: int = 20) -> LawCost | None:
+    """Measures on this machine what a law's port does for a packet.
+
+    A port of 1 Gbit/s sees 20,000 packets in each of ``rounds`` batches; the time of the loop alone
+    is subtracted. ``ratewire laws --cost`` shows the same of all laws in the tree. ``None`` if the
+    law has no port, so that routers do no work for it.
+
+    Raises :class:`ratewire.SettingError` if there is no such law, or its port fails.
+    """
+    if rounds < 1:
+        raise SettingError(f"rounds is {rounds}, but one batch at least is measured")
+    (name,), classes = parted([law])
+    found = _ratewire.law_cost(classes[0] if classes else None, name, rounds)
+    return None if found is None else LawCost(*found)
 
 
 #: A law by its name, or a class of one's own.

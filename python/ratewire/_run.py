@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from ratewire import _ratewire, _toml
+from ratewire._errors import SettingError
 from ratewire._executor import on
 from ratewire._law import Law, LawLike, parted
 from ratewire._progress import progress as shown
@@ -95,6 +97,8 @@ def compare(
 
     Raises as :func:`run`; :class:`RunError` if a run fails.
     """
+    if seeds < 1:
+        raise SettingError(f"seeds is {seeds}, but a comparison has one seed at least")
     names, classes = _laws(laws)
     native = scenario_of(scenario, set, classes)
     with shown(None, progress) as reach:
@@ -129,7 +133,7 @@ def sweep(
     """
     names, classes = _laws(laws)
     native = scenario_of(scenario, set, classes)
-    axes = [(key, _values(values)) for key, values in over.items()]
+    axes = [(key, _values(key, values)) for key, values in over.items()]
     path, store = None if folder is None else os.fspath(folder), None
     if path is not None and is_url(path):
         store, path = (Store(path), path), None
@@ -176,14 +180,30 @@ def _laws(laws: Laws | None) -> tuple[list[str] | None, list[type[Law]]]:
     """Names of laws, and the classes among them; ``None`` stands for the scenario's own."""
     if laws is None:
         return None, []
-    return parted([laws] if isinstance(laws, (str, type)) else list(laws))
+    named = [laws] if isinstance(laws, (str, type)) else list(laws)
+    if not named:
+        raise SettingError("laws is empty: name one at least, or leave it out")
+    return parted(named)
 
 
 def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:
     """Seeds as a list; ``None`` stands for the scenario's own."""
     if seeds is None:
         return None
-    return list(seeds) if isinstance(seeds, Iterable) else [seeds]
+    all_seeds = list(seeds) if isinstance(seeds, Iterable) else [seeds]
+    if not all_seeds:
+        raise SettingError("seeds is empty: give one at least, or leave it out")
+    return [_seed(seed) for seed in all_seeds]
+
+
+def _seed(seed: object) -> int:
+    try:
+        number = operator.index(seed)  # type: ignore[arg-type]
+    except TypeError:
+        number = -1
+    if not 0 <= number < 2**64:
+        raise SettingError(f"a seed cannot be {seed!r}: allowed are whole numbers from 0 to 2^64-1")
+    return number
 
 
 def _count(
@@ -193,7 +213,9 @@ def _count(
     return len(native.laws if laws is None else laws) * len(seeds or [0]) * worlds
 
 
-def _values(values: str | Sequence[object]) -> str:
+def _values(key: str, values: str | Sequence[object]) -> str:
     if isinstance(values, str):
         return values
+    if not isinstance(values, Iterable):
+        raise SettingError(f"over {key!r} stands {values!r}, which is no list: write [{values!r}]")
     return ",".join(one if isinstance(one, str) else _toml.value(one) for one in values)

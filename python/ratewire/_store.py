@@ -24,7 +24,12 @@ class Store:
         except ImportError as error:
             raise ImportError(f"{url} needs fsspec: pip install fsspec") from error
 
-        files, root = fsspec.core.url_to_fs(url)
+        try:
+            files, root = fsspec.core.url_to_fs(url)
+        except ValueError as error:
+            help = "install fsspec's driver for the place, such as s3fs for s3://"
+            told = f"folder {url}: fsspec cannot open it: {error}\n  help: {help}"
+            raise SettingError(told) from error
         self._files: Any = files
         self._root: str = root.rstrip("/")
 

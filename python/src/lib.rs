@@ -50,7 +50,9 @@ mod _ratewire {
     #[pymodule_export]
     use super::figures::Figures;
     #[pymodule_export]
-    use super::law::{Ack, Congestion, Flow, Interval, LawInfo, Link, Sending, check_law};
+    use super::law::{
+        Ack, Congestion, Flow, Interval, LawInfo, Link, Sending, check_law, explain, law_cost,
+    };
     #[pymodule_export]
     use super::papers::{Reproduction, list_papers, reproduce};
     #[pymodule_export]

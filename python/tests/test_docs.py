@@ -16,7 +16,13 @@ mpl.use("agg")
 @pytest.mark.filterwarnings("ignore::ratewire.ScenarioWarning")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 @pytest.mark.parametrize(
-    "page", ["python/README.md", "docs/how-to/use-python.md", "docs/how-to/write-a-law.md"]
+    "page",
+    [
+        "python/README.md",
+        "docs/how-to/use-python.md",
+        "docs/how-to/cluster.md",
+        "docs/how-to/write-a-law.md",
+    ],
 )
 def test_programs_of_a_page_run_one_after_the_other(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

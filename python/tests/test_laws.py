@@ -176,6 +176,45 @@ def test_laws_are_checked() -> None:
         ratewire.check_law("xcp", only="tame")
 
 
+def test_a_law_is_explained_with_its_options() -> None:
+    text = ratewire.explain(Offers)
+    assert text.startswith(str(Offers.__doc__).partition("\n")[0])
+    assert "\n  fill = 0.9" in text
+    assert "window" in ratewire.explain("newreno", width=40)
+    assert max(map(len, ratewire.explain("newreno", width=40).split("\n"))) < 100
+    with pytest.raises(ratewire.SettingError, match=r"no law .*newrenno.*newreno"):
+        ratewire.explain("newrenno")
+
+
+def test_the_work_of_a_port_is_measured() -> None:
+    cost = ratewire.law_cost(Offers, rounds=1)
+    own = ratewire.law_cost("xcp", rounds=5)
+    assert cost is not None
+    assert own is not None
+    assert cost.least_ns > 0.0
+    assert own.median_ns >= own.least_ns > 0.0
+    assert ratewire.law_cost(NewReno) is None
+    with pytest.raises(ratewire.SettingError, match="no law"):
+        ratewire.law_cost("newrenno")
+    with pytest.raises(ratewire.SettingError, match="rounds"):
+        ratewire.law_cost("xcp", rounds=0)
+
+
+class Stuck(Offers):
+    """A law whose port fails."""
+
+    name = "stuck-py"
+
+    class Port(Offers.Port):
+        def on_arrival(self, *_: object) -> bytes:
+            raise ValueError("enough")
+
+
+def test_a_port_that_fails_has_no_cost() -> None:
+    with pytest.raises(ratewire.SettingError, match="enough"):
+        ratewire.law_cost(Stuck, rounds=1)
+
+
 class Inflated(Offers):
     """Its routers add a thousandth to each offer."""
 

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -184,3 +185,22 @@ def test_many_runs_leave_no_memory_behind() -> None:
     grown = resident_mb() - before
     # Results of a run that stayed would take 0.18 MB, so 14 MB in all. Measured: within 1.1 MB.
     assert grown < 5, f"{grown:.1f} MB more after 80 runs"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda at: ratewire.run(at, laws=[]), "laws is empty"),
+        (lambda at: ratewire.run(at, seeds=[]), "seeds is empty"),
+        (lambda at: ratewire.run(at, seeds=-1), "a seed cannot be -1"),
+        (lambda at: ratewire.run(at, seeds=[1, 2.5]), "a seed cannot be 2.5"),
+        (lambda at: ratewire.compare(at, seeds=0), "one seed at least"),
+        (lambda at: ratewire.sweep(at, {"bottleneck.rate": 5}), r"write \[5\]"),
+        (lambda at: ratewire.sweep(at, {"bottleneck.rate": ["5M"]}, folder="nowhere://x"), "help:"),
+    ],
+)
+def test_wrong_arguments_are_told_with_a_remedy(
+    wrong: Callable[[Path], object], told: str, small: Path
+) -> None:
+    with pytest.raises(ratewire.SettingError, match=told):
+        wrong(small)

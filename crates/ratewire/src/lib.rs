@@ -80,7 +80,9 @@ mod figures;
 pub mod folder;
 mod job;
 mod law_check;
+mod law_cost;
 mod law_files;
+mod law_text;
 mod listen;
 mod observe;
 pub mod papers;
@@ -102,7 +104,9 @@ pub use experiment::{Experiment, Planned, ignored};
 pub use figures::Figures;
 pub use job::{Job, run_all};
 pub use law_check::LawCheck;
+pub use law_cost::{BenchedPort, TimeSpread, port_costs};
 pub use law_files::{add_law, load_law};
+pub use law_text::explain;
 pub use listen::{
     Cancel, Cancelled, Interrupt, Interrupted, Listener, Progress, Running, StopReason, Warning,
 };

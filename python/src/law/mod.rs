@@ -24,7 +24,7 @@ use ratewire::laws::{
 };
 use ratewire::scenario::is_law_file;
 use ratewire::units::Bytes;
-use ratewire::{Error, LawCheck, load_law};
+use ratewire::{BenchedPort, Error, LawCheck, TimeSpread, load_law, port_costs};
 
 use crate::errors::exception;
 use crate::work::quietly;
@@ -176,6 +176,61 @@ pub fn register(laws: &mut LawSet, classes: &[Bound<'_, PyType>]) -> PyResult<()
     Ok(())
 }
 
+/// The laws among which one is: that of a class, in a file, or in the tree.
+fn known(py: Python<'_>, class: Option<Bound<'_, PyType>>, name: &str) -> PyResult<LawSet> {
+    let mut laws = if is_law_file(name) {
+        py.detach(|| load_law(name)).map_err(|e| exception(py, e))?
+    } else {
+        LawSet::default()
+    };
+    if let Some(class) = class {
+        register(&mut laws, &[class])?;
+    }
+    Ok(laws)
+}
+
+fn no_law(py: Python<'_>, name: &str) -> PyErr {
+    let known: Vec<&str> = ratewire::laws::list().iter().map(|law| law.name).collect();
+    exception(py, Error::unknown("law", "law", name, &known))
+}
+
+/// Explains a law of a class, or one by its name or file, and its options.
+#[pyfunction]
+pub fn explain(
+    py: Python<'_>,
+    class: Option<Bound<'_, PyType>>,
+    name: String,
+    width: usize,
+) -> PyResult<String> {
+    let laws = known(py, class, &name)?;
+    ratewire::explain(&laws, &name, width).ok_or_else(|| no_law(py, &name))
+}
+
+/// Least and median time of a packet at the law's port, in nanoseconds; `None` if it has no port.
+#[pyfunction]
+pub fn law_cost(
+    py: Python<'_>,
+    class: Option<Bound<'_, PyType>>,
+    name: String,
+    rounds: u32,
+) -> PyResult<Option<(f64, f64)>> {
+    let laws = known(py, class, &name)?;
+    let Some(info) = laws.find(&name) else { return Err(no_law(py, &name)) };
+    let measured = quietly(py, || {
+        catch_unwind(AssertUnwindSafe(|| {
+            let mut port = BenchedPort::new(&laws, info)?;
+            port_costs(std::slice::from_mut(&mut port), rounds).0.first().copied()
+        }))
+    })?;
+    match measured {
+        Ok(spread) => Ok(spread.map(|TimeSpread { least, median }| (least, median))),
+        Err(panic) => {
+            let reason = text_of(&*panic);
+            Err(exception(py, Error::Setting { setting: "law".to_string(), reason }))
+        }
+    }
+}
+
 /// Checks a law of a class, or one by its name or file: name of each check, whether it passes, and
 /// what was done or is wrong; `None` for a promise that the law does not make.
 #[pyfunction]
@@ -187,14 +242,7 @@ pub fn check_law(
     events: usize,
     only: Option<String>,
 ) -> PyResult<Vec<(&'static str, Option<bool>, String)>> {
-    let mut laws = if is_law_file(&name) {
-        py.detach(|| load_law(&name)).map_err(|e| exception(py, e))?
-    } else {
-        LawSet::default()
-    };
-    if let Some(class) = class {
-        register(&mut laws, &[class])?;
-    }
+    let laws = known(py, class, &name)?;
     let check = |check: &LawCheck| match check.is_due(&laws, &name) {
         Err(error) => Err(error),
         Ok(false) => Ok((check.name, None, check.about.to_string())),

@@ -2,7 +2,6 @@
 
 use ratewire_laws::{LawInfo, OptionSpec};
 use ratewire_net::queue::{self, DisciplineInfo};
-use ratewire_report::table;
 use serde::Serialize;
 
 use super::cost;
@@ -122,44 +121,17 @@ pub(crate) fn disciplines(args: &DisciplinesArgs) -> Exit {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Exit {
-    let law = match is_law_file(&args.name).then(|| load_law(&args.name)).transpose() {
-        Ok(laws) => laws.unwrap_or_default().find(&args.name),
+    let laws = match is_law_file(&args.name).then(|| load_law(&args.name)).transpose() {
+        Ok(laws) => laws.unwrap_or_default(),
         Err(wrong) => return fail(&wrong),
     };
-    let (explanation, listed) = match (law, queue::find(&args.name)) {
-        (Some(law), _) => (law.explanation, Listed::from(law)),
-        (None, Some(discipline)) => (discipline.explanation, Listed::from(discipline)),
-        (None, None) => {
-            let laws = ratewire_laws::list().iter().map(|law| law.name);
-            let known: Vec<&str> = laws.chain(queue::list().iter().map(|info| info.name)).collect();
-            tell!("ratewire: {}", unknown("law or discipline", &args.name, &known));
-            return Exit::Wrong;
-        }
+    let Some(text) = ratewire::explain(&laws, &args.name, table_options().text_width()) else {
+        let laws = ratewire_laws::list().iter().map(|law| law.name);
+        let known: Vec<&str> = laws.chain(queue::list().iter().map(|info| info.name)).collect();
+        tell!("ratewire: {}", unknown("law or discipline", &args.name, &known));
+        return Exit::Wrong;
     };
-    let mut text = format!("{}\n\nOptions\n", explanation.trim_end());
-    if listed.options.is_empty() {
-        text += "\n  none\n";
-    }
-    for option in &listed.options {
-        text += &format!("\n  {} = {}\n", option.name, quoted(option.default));
-        let doc = format!("{}; {}.", option.doc.trim_end_matches('.'), option.allowed);
-        text += &table::wrap(&doc, 6, table_options().text_width());
-    }
     print(&text)
-}
-
-/// A default as a scenario would write it.
-fn quoted(default: &str) -> String {
-    // `03` is a word: TOML's numbers have no leading zeros.
-    let is_word = default
-        .strip_prefix('0')
-        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
-    let is_number = default.parse::<f64>().is_ok() && !is_word;
-    if is_number || matches!(default, "true" | "false") {
-        default.to_string()
-    } else {
-        format!("{default:?}")
-    }
 }
 
 pub(crate) fn topologies() -> Exit {

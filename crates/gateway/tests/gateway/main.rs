@@ -2,6 +2,7 @@
 
 mod hostile;
 mod http1;
+mod length_prefix;
 mod lines;
 
 use std::net::SocketAddr;

@@ -275,6 +275,20 @@ mod tests {
     }
 
     #[test]
+    fn who_has_been_gone_for_longest_gives_way() {
+        let mut desk = desk(2);
+        let (first, _) = register(&mut desk, &applicant("b", 5, 1)).unwrap();
+        let (second, place) = register(&mut desk, &applicant("c", 6, 2)).unwrap();
+        assert_eq!((desk.release(second), desk.release(first)), (Some(2), Some(1)));
+        assert_eq!((place, desk.registered()), (2, 0));
+        let places = [("d", 7), ("e", 8)].map(|(name, port)| {
+            register(&mut desk, &applicant(name, port, 3)).map(|(_, place)| place)
+        });
+        assert_eq!(places, [Ok(2), Ok(1)]);
+        assert_eq!(register(&mut desk, &applicant("b", 5, 1)).unwrap_err(), Refusal::Full(2));
+    }
+
+    #[test]
     fn a_refusal_says_why() {
         let mut desk = desk(1);
         let good = || applicant("b", 5, 1);

@@ -1,0 +1,48 @@
+//! What a law or a queue discipline does, as text.
+
+use ratewire_laws::LawSet;
+use ratewire_laws::options::OptionSpec;
+use ratewire_net::queue;
+use ratewire_report::table;
+
+/// Explains the law or queue discipline of this name, and its options with their defaults and
+/// ranges, in lines of up to `width` characters. `None` if there is none.
+pub fn explain(laws: &LawSet, name: &str, width: usize) -> Option<String> {
+    let documented = |option: &OptionSpec, doc: String| (*option, doc);
+    let (explanation, options): (&str, Vec<(OptionSpec, String)>) =
+        match (laws.find(name), queue::find(name)) {
+            (Some(law), _) => {
+                let options = law.options.iter().map(|o| documented(o, o.description()));
+                (law.explanation, options.collect())
+            }
+            (None, Some(discipline)) => {
+                let options = discipline.options.iter().map(|o| documented(o, o.doc.to_string()));
+                (discipline.explanation, options.collect())
+            }
+            (None, None) => return None,
+        };
+    let mut text = format!("{}\n\nOptions\n", explanation.trim_end());
+    if options.is_empty() {
+        text += "\n  none\n";
+    }
+    for (option, doc) in &options {
+        text += &format!("\n  {} = {}\n", option.name, quoted(option.default));
+        let doc = format!("{}; {}.", doc.trim_end_matches('.'), option.kind);
+        text += &table::wrap(&doc, 6, width);
+    }
+    Some(text)
+}
+
+/// A default as a scenario would write it.
+fn quoted(default: &str) -> String {
+    // `03` is a word: TOML's numbers have no leading zeros.
+    let is_word = default
+        .strip_prefix('0')
+        .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let is_number = default.parse::<f64>().is_ok() && !is_word;
+    if is_number || matches!(default, "true" | "false") {
+        default.to_string()
+    } else {
+        format!("{default:?}")
+    }
+}
