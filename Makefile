@@ -1,5 +1,5 @@
 # `make` lists the targets.
-.PHONY: help build live install python docs run test test-python lint form rustdoc package tools bench fuzz clean
+.PHONY: help build live install python docs run test test-python lint package tools bench fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
@@ -14,11 +14,8 @@ MATURIN := target/tools/maturin-$(MATURIN_VERSION)/bin/maturin
 # The environment of the Python package's tests, and the wheel in it.
 PYTHON_VENV := target/venv-python
 PYTHON_WHEELS := target/wheels/test
-# Clippy looks at the workspace's crates while it compiles them for the tests: to look at them alone, every library would
-# be read once more.
-LINTED := RUSTC_WORKSPACE_WRAPPER=clippy-driver CLIPPY_ARGS=-Dwarnings
 # Tests that need a tool fail without it here; under a bare `cargo test` they skip and say why.
-TESTENV := $(LINTED) RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
+TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
 TEST = $(TESTENV) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
 # All test programs whose names do not begin with `liv`.
 BUT_LIVE := --lib --bins --test '[!l]*' --test 'l[!i]*' --test 'li[!v]*'
@@ -105,14 +102,10 @@ run: build
 # Folders whose comments end at column 100.
 COMMENTS := bpf crates fuzz python
 
-lint: form rustdoc
-	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
-
-form:
+lint:
 	lint/columns $(COMMENTS)
 	$(CARGO) fmt --check
-
-rustdoc:
+	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet --features ratewire-cli/live
 
 # Whether every crate could be published, for a release; nothing is uploaded.
@@ -120,23 +113,20 @@ package:
 	$(CARGO) package --workspace --no-verify --allow-dirty --quiet
 
 # Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
-# Python's environments come while the code is compiled. Tests of networks mostly wait: the check of all scenarios and of the
-# code's documentation take the time that they leave of the processors, and live tests run beside those of Python. Live kernels would fill no link
+# Python's environments come while the code is looked through. Tests of networks mostly wait: the check of all scenarios
+# takes the time that they leave of the processors, and live tests run beside those of Python. Live kernels would fill no link
 # then: tests of their links come last.
 # Live tests are the program that was built with all others (cargo would build their crates again for this program alone).
 test:
 	@$(call install,$(PACKAGES))
 	@mkdir -p target
-	$(MAKE) --no-print-directory form
 	$(MAKE) --no-print-directory tools >target/tools.txt 2>&1 & tools=$$!; \
 	trap "kill $$tools" INT TERM; \
-	$(TEST) --all-targets --no-run >target/programs.txt 2>&1 || failed=1; \
-	cat target/programs.txt; \
+	$(MAKE) --no-print-directory lint || failed=1; \
 	wait $$tools || { cat target/tools.txt; failed=1; }; \
 	exit $${failed:-0}
-	(CARGO_TARGET_DIR=target/rustdoc nice -n 19 chrt --idle 0 $(MAKE) --no-print-directory rustdoc || failed=1; \
-	nice -n 19 chrt --idle 0 target/debug/ratewire check --quiet papers scenarios || failed=1; \
-	exit $${failed:-0}) >target/check.txt 2>&1 & check=$$!; \
+	$(TEST) --no-run 2>&1 | tee target/programs.txt
+	nice -n 19 chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
 	trap "kill $$check" INT TERM; \
 	$(TEST) $(BUT_LIVE) || failed=1; \
 	$(TEST) --doc || failed=1; \
@@ -162,7 +152,7 @@ $(VENV)/ready: Makefile
 # has built.
 test-python: $(MATURIN) $(PYTHON_VENV)/ready
 	rm -rf $(PYTHON_WHEELS)
-	$(LINTED) CARGO=$(CURDIR)/python/cargo $(MATURIN) build --profile dev --strip false --compression-method stored --auditwheel skip -q --out $(PYTHON_WHEELS)
+	CARGO=$(CURDIR)/python/cargo $(MATURIN) build --profile dev --strip false --compression-method stored --auditwheel skip -q --out $(PYTHON_WHEELS)
 	$(PYTHON_VENV)/bin/pip install -q --no-deps --force-reinstall $(PYTHON_WHEELS)/*.whl
 	$(PYTHON_VENV)/bin/ruff check -q python && $(PYTHON_VENV)/bin/ruff format -q --check python
 	$(PYTHON_VENV)/bin/mypy

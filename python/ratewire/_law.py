@@ -367,13 +367,15 @@ def check_law(
 
 
 def explain(law: type[Law] | str, *, width: int = 88) -> str:
-    """Explains a law, and its options with their defaults and ranges, in lines of up to ``width``.
+    """Explains a law, and its options with their defaults and ranges.
 
     ``law`` is a class, the name of a law or of a queue discipline, or the file of a law. Of a class
-    it is the docstring.
+    it is the docstring. The texts of options are wrapped at ``width`` characters.
 
-    Raises :class:`ratewire.SettingError` if there is no such law.
+    Raises :class:`ratewire.SettingError` if there is no such law or discipline.
     """
+    if not 20 <= width <= 1000:
+        raise SettingError(f"width is {width}, but lines have 20 to 1000 characters")
     (name,), classes = parted([law])
     return _ratewire.explain(classes[0] if classes else None, name, width)
 
@@ -397,8 +399,8 @@ def law_cost(law: type[Law] | str, *, rounds: int = 20) -> LawCost | None:
 
     Raises :class:`ratewire.SettingError` if there is no such law, or its port fails.
     """
-    if rounds < 1:
-        raise SettingError(f"rounds is {rounds}, but one batch at least is measured")
+    if not 1 <= rounds <= 10_000:
+        raise SettingError(f"rounds is {rounds}, but 1 to 10,000 batches are measured")
     (name,), classes = parted([law])
     found = _ratewire.law_cost(classes[0] if classes else None, name, rounds)
     return None if found is None else LawCost(*found)

@@ -48,8 +48,11 @@ impl TimeSpread {
     }
 }
 
-/// Times of a packet at each port, and of a multiplication measured in the same period, by this
-/// number of batches.
+/// Times of a packet at each port, and of a multiplication measured in the same period. Each is
+/// timed in `rounds` batches.
+///
+/// # Panics
+/// If `rounds` is 0.
 pub fn port_costs(ports: &mut [BenchedPort], rounds: u32) -> (Vec<TimeSpread>, TimeSpread) {
     let time = |pass: &mut dyn FnMut()| {
         let start = Instant::now();

@@ -5,9 +5,14 @@ use ratewire_laws::options::OptionSpec;
 use ratewire_net::queue;
 use ratewire_report::table;
 
+use crate::error::unknown;
+
 /// Explains the law or queue discipline of this name, and its options with their defaults and
-/// ranges, in lines of up to `width` characters. `None` if there is none.
-pub fn explain(laws: &LawSet, name: &str, width: usize) -> Option<String> {
+/// ranges. The texts of options are wrapped at `width` characters.
+///
+/// # Errors
+/// The message if there is none of this name, with the names that are known.
+pub fn explain(laws: &LawSet, name: &str, width: usize) -> Result<String, String> {
     let documented = |option: &OptionSpec, doc: String| (*option, doc);
     let (explanation, options): (&str, Vec<(OptionSpec, String)>) =
         match (laws.find(name), queue::find(name)) {
@@ -19,7 +24,12 @@ pub fn explain(laws: &LawSet, name: &str, width: usize) -> Option<String> {
                 let options = discipline.options.iter().map(|o| documented(o, o.doc.to_string()));
                 (discipline.explanation, options.collect())
             }
-            (None, None) => return None,
+            (None, None) => {
+                let laws = ratewire_laws::list().iter().map(|law| law.name);
+                let known: Vec<&str> =
+                    laws.chain(queue::list().iter().map(|info| info.name)).collect();
+                return Err(unknown("law or discipline", name, &known));
+            }
         };
     let mut text = format!("{}\n\nOptions\n", explanation.trim_end());
     if options.is_empty() {
@@ -30,7 +40,7 @@ pub fn explain(laws: &LawSet, name: &str, width: usize) -> Option<String> {
         let doc = format!("{}; {}.", doc.trim_end_matches('.'), option.kind);
         text += &table::wrap(&doc, 6, width);
     }
-    Some(text)
+    Ok(text)
 }
 
 /// A default as a scenario would write it.

@@ -176,7 +176,7 @@ pub fn register(laws: &mut LawSet, classes: &[Bound<'_, PyType>]) -> PyResult<()
     Ok(())
 }
 
-/// The laws among which one is: that of a class, in a file, or in the tree.
+/// The laws in the tree, and the one of a class or a file.
 fn known(py: Python<'_>, class: Option<Bound<'_, PyType>>, name: &str) -> PyResult<LawSet> {
     let mut laws = if is_law_file(name) {
         py.detach(|| load_law(name)).map_err(|e| exception(py, e))?
@@ -203,7 +203,8 @@ pub fn explain(
     width: usize,
 ) -> PyResult<String> {
     let laws = known(py, class, &name)?;
-    ratewire::explain(&laws, &name, width).ok_or_else(|| no_law(py, &name))
+    let explained = ratewire::explain(&laws, &name, width);
+    explained.map_err(|reason| exception(py, Error::Setting { setting: "law".to_string(), reason }))
 }
 
 /// Least and median time of a packet at the law's port, in nanoseconds; `None` if it has no port.

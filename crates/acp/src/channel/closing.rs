@@ -120,7 +120,7 @@ impl Closing {
         self.own = Direction::Ending(end);
         self.again = Time::ZERO;
     }
-    /// As [`Closing::close_own`], and says that this end reads no more.
+    /// Says that this end's stream ends at this offset, and that it reads no more.
     pub fn leave(&mut self, end: u64) {
         self.leaves = true;
         self.close_own(end);

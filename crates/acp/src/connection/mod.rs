@@ -209,7 +209,7 @@ impl Connection {
         }
     }
 
-    /// As [`Connection::finish`], and says that frames which still come are not read.
+    /// Sends no more frames, and says that frames which still come are not read.
     pub fn leave(&mut self) {
         if self.closed().is_none() {
             self.out.sender.stop();

@@ -240,7 +240,7 @@ mod tests {
             longest_frame: 1 << 20,
             idle_timeout_ms: 30_000,
             law: "xcp".into(),
-            spreads: false,
+            spreads: connection % 2 == 1,
             reset_token: [3; 16],
         }
     }

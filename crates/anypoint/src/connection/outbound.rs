@@ -9,7 +9,7 @@ use crate::relay::Sent;
 use crate::switch::{FrameOf, Ground, Output, Side};
 
 impl Connection {
-    #[expect(clippy::too_many_arguments, reason = "a packet, and where it is")]
+    #[expect(clippy::too_many_arguments, reason = "all that is known of a packet")]
     pub(super) fn outbound_data(
         &mut self,
         ground: &Ground,
@@ -33,8 +33,8 @@ impl Connection {
             out.push(Output::Ack(Side::Member(k), ack));
             return;
         }
-        // What the peer has, but not for good, goes on: it may be a switch whose member has died.
-        // The acknowledgement of that was lost, and nothing else brings another.
+        // Data that the peer has, but not for good, is forwarded again: it may be a switch whose
+        // member has died. The acknowledgement was lost, and nothing else brings another.
         if self.outbound.holder(k, offset, end).is_some() {
             let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
             out.push(Output::Ack(Side::Member(k), ack));

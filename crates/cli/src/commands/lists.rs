@@ -8,7 +8,7 @@ use super::cost;
 use crate::exit::Exit;
 use crate::output::{fail, print};
 use crate::terminal::table_options;
-use ratewire::{load_law, unknown};
+use ratewire::load_law;
 use ratewire_scenario::is_law_file;
 
 #[derive(clap::Args)]
@@ -125,13 +125,13 @@ pub(crate) fn explain(args: &ExplainArgs) -> Exit {
         Ok(laws) => laws.unwrap_or_default(),
         Err(wrong) => return fail(&wrong),
     };
-    let Some(text) = ratewire::explain(&laws, &args.name, table_options().text_width()) else {
-        let laws = ratewire_laws::list().iter().map(|law| law.name);
-        let known: Vec<&str> = laws.chain(queue::list().iter().map(|info| info.name)).collect();
-        tell!("ratewire: {}", unknown("law or discipline", &args.name, &known));
-        return Exit::Wrong;
-    };
-    print(&text)
+    match ratewire::explain(&laws, &args.name, table_options().text_width()) {
+        Ok(text) => print(&text),
+        Err(why) => {
+            tell!("ratewire: {why}");
+            Exit::Wrong
+        }
+    }
 }
 
 pub(crate) fn topologies() -> Exit {

@@ -44,11 +44,11 @@ fn check_junction(setup: &Setup, junction: &JunctionSpec) -> Result<(), Error> {
     if is_inner && reads_keys {
         return Err(Error::new(
             format!(
-                "frames of the ensemble {name:?} have one key, and the switch {} behind another \
-                 has keys of its own",
+                "frames of the ensemble {name:?} have one key, and the switch {} behind or facing \
+                 another has keys of its own",
                 setup.network.nodes[junction.node.index()].name
             ),
-            "give inner switches another `routing`, or simulate this scenario",
+            "give such switches another `routing`, or simulate this scenario",
         ));
     }
     Ok(())
@@ -116,10 +116,10 @@ mod tests {
         assert!(refused(&shuffled).contains("`shuffle`"));
         let mut keyed = cascade();
         keyed.ensembles.junctions[1].routing = RoutingSpec::KeyHash { offset: 0, len: 8 };
-        assert!(refused(&keyed).contains("help: give inner switches another `routing`"));
+        assert!(refused(&keyed).contains("help: give such switches another `routing`"));
         let mut keyed = facing();
         keyed.ensembles.junctions[1].routing = RoutingSpec::KeyHash { offset: 0, len: 8 };
-        assert!(refused(&keyed).contains("help: give inner switches another `routing`"));
+        assert!(refused(&keyed).contains("help: give such switches another `routing`"));
         let mut bursts = setup();
         bursts.flows[0].app.writer = Writer::OnOff {
             burst: Bytes::new(1),

@@ -1,17 +1,17 @@
 //! Addresses, and whether they fit each other.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use ratewire_daemon::config::{At, Section};
 
-use super::MemberConfig;
+use super::{MemberConfig, PeerConfig};
 
 pub(super) fn address(section: &Section<'_>, key: &str) -> Option<SocketAddr> {
     section.parsed(key, "an address and a port, as in 127.0.0.1:4816").map(|found| found.value)
 }
 
-/// An address that reaches the members: any of this host, if all of them are not on it. Members
-/// that register are where the address for that is.
+/// The usual `from`: a loopback address if all members are on this host, else any address. Members
+/// that register are taken to be where `register` is.
 pub(super) fn usual_from(members: &[At<MemberConfig>], register: Option<SocketAddr>) -> SocketAddr {
     let mut addresses = members.iter().map(|member| member.value.address).chain(register);
     let first = addresses.clone().next().unwrap_or(SocketAddr::from(([127, 0, 0, 1], 0)));
@@ -22,28 +22,40 @@ pub(super) fn usual_from(members: &[At<MemberConfig>], register: Option<SocketAd
     }
 }
 
-/// Notes UDP addresses of the switch that are the same, or a member's.
+/// Notes UDP addresses of the switch that are the same, or a member's or the peer's.
 pub(super) fn check(
     root: &Section<'_>,
-    listen: SocketAddr,
-    from: SocketAddr,
-    register: Option<SocketAddr>,
+    own: [Option<(&'static str, SocketAddr)>; 3],
     members: &[At<MemberConfig>],
+    peer: Option<&At<PeerConfig>>,
 ) {
-    let register = register.map(|at| ("listen of [register]", at));
-    let all = [Some(("listen", listen)), register, Some(("from", from))];
-    let own: Vec<_> = all.into_iter().flatten().filter(|(_, at)| at.port() > 0).collect();
+    let own: Vec<_> = own.into_iter().flatten().filter(|(_, at)| at.port() > 0).collect();
     for (k, (name, at)) in own.iter().enumerate() {
-        if let Some((other, _)) = own[..k].iter().find(|(_, known)| known == at) {
-            let message = format!("`{other}` and `{name}` are both {at}");
-            root.note(&root.place("listen"), message, "give each a port of its own");
+        if let Some((other, _)) = own[..k].iter().find(|(_, known)| is_same(*known, *at)) {
+            let message = format!("`{other}` and `{name}` are both at {at}");
+            root.note(&root.place(name), message, "give each a port of its own");
         }
     }
+    let known = |address| own.iter().find(|(_, at)| is_same(*at, address));
     for member in members {
         let MemberConfig { name, address, .. } = &member.value;
-        if let Some((key, _)) = own.iter().find(|(_, at)| at == address) {
+        if let Some((key, _)) = known(*address) {
             let message = format!("the member {name:?} is at the switch's own address, `{key}`");
             root.note(&member.span, message, "give it the address where its server listens");
         }
     }
+    if let Some(At { value, span }) = peer
+        && let Some((key, _)) = known(value.address)
+    {
+        let message = format!("the switch would connect to itself, at `{key}`");
+        root.note(span, message, "give the address where the other switch listens");
+    }
+}
+
+/// Whether a packet to one address may reach a socket at the other: `0.0.0.0` takes those to all
+/// addresses of this host.
+fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
+    let takes = |any: IpAddr, ip: IpAddr| any.is_unspecified() && ip.is_loopback();
+    let (ip, its) = (one.ip(), other.ip());
+    one.port() == other.port() && (ip == its || takes(ip, its) || takes(its, ip))
 }

@@ -161,7 +161,10 @@ impl Config {
         let register = register::read(root, folder);
         let at = register.as_ref().map(|register| register.listen);
         let from = address(root, "from").unwrap_or_else(|| usual_from(&members, at));
-        addresses::check(root, listen, from, at, &members);
+        let peer = peer::read(root, listen);
+        let at = at.map(|at| ("listen of [register]", at));
+        let own = [Some(("listen", listen)), at, Some(("from", from))];
+        addresses::check(root, own, &members, peer.as_ref());
         Config {
             listen,
             from,
@@ -176,7 +179,7 @@ impl Config {
             patience: time("patience", Duration::from_millis(500)),
             drain: time("drain", Duration::from_secs(10)),
             limits: limits(root),
-            peer: peer::read(root, listen),
+            peer: peer.map(|peer| peer.value),
             members: members.into_iter().map(|member| member.value).collect(),
             register,
             probe: probe::read(root),

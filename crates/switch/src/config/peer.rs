@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use ratewire_acp::handshakes::law;
-use ratewire_daemon::config::Section;
+use ratewire_daemon::config::{At, Section};
 
 use super::address;
 
@@ -20,7 +20,7 @@ pub struct PeerConfig {
 }
 
 /// Reads the table; `listen` is the switch's own address for peers.
-pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<PeerConfig> {
+pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<At<PeerConfig>> {
     let table = root.table("[peer]", KEYS)?;
     let law = table.text("law", "the name of a law").and_then(|text| {
         // As the option --law of the commands has it.
@@ -39,7 +39,7 @@ pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<PeerConfig>
     let address = address(&table, "address")?;
     let own = listen.ip();
     let problem = match () {
-        () if address == listen => Some("the switch would connect to itself"),
+        () if address.port() == 0 => Some("it has no port"),
         () if own.is_ipv4() != address.is_ipv4() => Some("`listen` is of another kind of address"),
         () if own.is_loopback() && !address.ip().is_loopback() => {
             Some("`listen` is an address that only this machine reaches")
@@ -52,5 +52,6 @@ pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<PeerConfig>
                     reaches, as in listen = \"0.0.0.0:4816\"";
         table.note(&table.place("address"), message, help);
     }
-    Some(PeerConfig { address, law: law.unwrap_or_else(|| USUAL_LAW.to_string()) })
+    let law = law.unwrap_or_else(|| USUAL_LAW.to_string());
+    Some(At { value: PeerConfig { address, law }, span: table.place("address") })
 }

@@ -162,6 +162,13 @@ fn mistakes_have_places_and_remedies() {
             "the switch would connect to itself",
         ),
         (
+            format!(
+                "key = \"k\"\nlisten = \"0.0.0.0:4816\"\n[peer]\naddress = \"127.0.0.1:4816\"\n{member}"
+            ),
+            "the switch would connect to itself, at `listen`",
+        ),
+        (format!("key = \"k\"\n[peer]\naddress = \"127.0.0.1:0\"\n{member}"), "it has no port"),
+        (
             format!("key = \"k\"\n[peer]\naddress = \"10.0.0.9:4816\"\n{member}"),
             "only this machine reaches",
         ),
@@ -179,7 +186,7 @@ fn mistakes_have_places_and_remedies() {
         ),
         (
             format!("key = \"k\"\nfrom = \"127.0.0.1:4816\"\n{member}"),
-            "`listen` and `from` are both 127.0.0.1:4816",
+            "`listen` and `from` are both at 127.0.0.1:4816",
         ),
         (format!("key = \"k\"\ncontrol = \"{}\"\n{member}", "x".repeat(200)), "107 bytes"),
         ("key = \"k\"\n[[member]]\nname = \"a b\"\n".into(), "cannot be called \"a b\""),

@@ -11,13 +11,20 @@ use super::ensemble::RETRY;
 use super::{Hub, HubEvent, SessionId};
 use crate::session::PeerKind;
 
+/// Longest time between two attempts.
+const LONGEST_WAIT: Duration = Duration::from_secs(30);
+
 /// A peer that the switch connects to, again whenever the connection is over.
 #[derive(Debug)]
 pub(super) struct Dialled {
     address: SocketAddr,
     state: State,
-    /// When the next attempt may begin: a peer that resets each connection is not asked faster.
-    not_before: Duration,
+    /// When the last attempt began, and the least time from there to the next. It grows while
+    /// connections are short, as with a peer that resets each or members that have nothing to send.
+    began: Duration,
+    wait: Duration,
+    /// Whether the last attempt had no answer.
+    is_silent: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,12 +36,18 @@ enum State {
 
 impl Dialled {
     pub(super) fn new(address: SocketAddr) -> Dialled {
-        Dialled { address, state: State::Apart, not_before: Duration::ZERO }
+        Dialled {
+            address,
+            state: State::Apart,
+            began: Duration::ZERO,
+            wait: Duration::ZERO,
+            is_silent: false,
+        }
     }
 
     /// When the switch connects.
     pub(super) fn due(&self) -> Option<Duration> {
-        (self.state == State::Apart).then_some(self.not_before)
+        (self.state == State::Apart).then_some(self.began + self.wait)
     }
 
     /// Notes that a session is over.
@@ -58,11 +71,13 @@ impl Hub {
         if dialled.due().is_none_or(|due| due > now) {
             return;
         }
-        dialled.not_before = now + RETRY;
+        let lasted = now.saturating_sub(dialled.began);
+        let longer = if lasted > 2 * dialled.wait { RETRY } else { 2 * dialled.wait };
+        (dialled.began, dialled.wait) = (now, longer.clamp(RETRY, LONGEST_WAIT));
         let peers = &self.config.peers;
         let begun =
             self.of_peers.connect(now, dialled.address, &peers.credentials, &peers.law_name, true);
-        // Without random numbers for one, the next attempt has them.
+        // The kernel gave no random numbers; the next attempt tries again.
         dialled.state = begun.map_or(State::Apart, State::Handshake);
     }
 
@@ -75,7 +90,7 @@ impl Hub {
         let law = self.config.peers.law.clone();
         let session = self.seat(now, law, PeerKind::Dialled, ends);
         if let Some(dialled) = &mut self.dialled {
-            dialled.state = State::Connected(session);
+            (dialled.state, dialled.is_silent) = (State::Connected(session), false);
         }
         self.gather(now, session);
     }
@@ -84,7 +99,9 @@ impl Hub {
     pub(super) fn dial_unanswered(&mut self) {
         if let Some(dialled) = &mut self.dialled {
             dialled.state = State::Apart;
-            self.events.push(HubEvent::PeerSilent(dialled.address));
+            if !core::mem::replace(&mut dialled.is_silent, true) {
+                self.events.push(HubEvent::PeerSilent(dialled.address));
+            }
         }
     }
 }

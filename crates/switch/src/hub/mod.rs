@@ -58,7 +58,7 @@ pub enum HubEvent {
     PeerConnected(SocketAddr),
     /// Its connection is over.
     PeerGone(SocketAddr, CloseReason),
-    /// The peer that the switch connects to does not answer.
+    /// The peer that the switch connects to does not answer, for the first time since it did.
     PeerSilent(SocketAddr),
     /// A member answers, again or for the first time.
     MemberUp(usize),

@@ -21,6 +21,10 @@ fn hub(members: u16) -> Hub {
 }
 
 fn with_spare(members: u16, spare: usize) -> Hub {
+    with_peer(members, spare, None)
+}
+
+fn with_peer(members: u16, spare: usize, peer: Option<SocketAddr>) -> Hub {
     let member = |k| Member {
         name: format!("m{k}"),
         address: at(100 + k),
@@ -28,7 +32,7 @@ fn with_spare(members: u16, spare: usize) -> Hub {
     };
     Hub::new(HubConfig {
         peers: acp(),
-        peer: None,
+        peer,
         session: SessionConfig {
             acp: acp(),
             flow_control: FlowControl::Strict,
@@ -265,4 +269,57 @@ fn a_member_that_fails_its_probes_is_down_whatever_else_it_answers() {
     let asked = sent(&mut hub, ms(200), Port::Members);
     answer(&mut hub, ms(201), 1, &asked);
     assert_eq!((sessions(&hub), health(&hub)[1].clone()), (vec![1, 1], Health::Up));
+}
+
+/// A switch asks its peer again and again, and says once that it has no answer.
+#[test]
+fn a_peer_that_does_not_answer_is_asked_on() {
+    let mut hub = with_peer(1, 0, Some(at(9)));
+    run(&mut hub, HANDSHAKE * 3);
+    assert_eq!(hub.take_events(), [HubEvent::PeerSilent(at(9))]);
+    assert_eq!(hub.dialled(), Some((at(9), false)));
+    let now = HANDSHAKE * 3;
+    let asked = (0..200).flat_map(|k| {
+        hub.on_timer(now + ms(10 * k));
+        sent(&mut hub, now + ms(10 * k), Port::Peers)
+    });
+    let initial = asked.filter(|(to, _)| *to == at(9)).last().expect("a first packet").1;
+    let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+    let (_, id, rest) = packet_type(&initial).expect("a packet");
+    let read = Initial::read(rest, initial.len()).expect("a first packet");
+    let Some(Event::Accepted(ends)) = handshakes.on_initial(now, at(8), id, &read, true) else {
+        panic!("accepted")
+    };
+    assert!(ends.params.spreads, "it says that it is a switch");
+    let (_, mut answer) = handshakes.poll_packet().expect("an answer");
+    hub.on_datagram(now + ms(2000), Port::Peers, at(9), &mut answer, false);
+    assert_eq!(hub.take_events(), [HubEvent::PeerConnected(at(9))]);
+    assert_eq!((hub.dialled(), hub.sessions()), (Some((at(9), true)), 1));
+}
+
+/// A peer that resets each connection is asked less and less often.
+#[test]
+fn short_connections_are_made_less_and_less_often() {
+    let mut hub = with_peer(0, 0, Some(at(9)));
+    let mut dialled = Vec::new();
+    let mut now = ms(0);
+    while now < Duration::from_secs(200) {
+        hub.on_timer(now);
+        let first = sent(&mut hub, now, Port::Peers);
+        if let Some((_, packet)) = first.iter().find(|(to, _)| *to == at(9)) {
+            let mut handshakes = Handshakes::new(&acp(), true).expect("random numbers");
+            if let Ok((PacketType::Initial, id, rest)) = packet_type(packet) {
+                dialled.push(now.as_secs());
+                let initial = Initial::read(rest, packet.len()).expect("a first packet");
+                handshakes.on_initial(now, at(8), id, &initial, true);
+                let (_, mut answer) = handshakes.poll_packet().expect("an answer");
+                hub.on_datagram(now, Port::Peers, at(9), &mut answer, false);
+                hub.reset_all(now, "enough");
+                sent(&mut hub, now, Port::Peers);
+            }
+        }
+        now += ms(100);
+    }
+    let gaps: Vec<u64> = dialled.windows(2).map(|two| two[1] - two[0]).collect();
+    assert!(gaps.is_sorted() && gaps.first() == Some(&1) && gaps.last() == Some(&30), "{gaps:?}");
 }

@@ -8,6 +8,8 @@ use ratewire_units::Time;
 use super::{PeerKind, Session};
 use crate::leg::Leg;
 
+/// Code of a reset of the peer when the switch has connected to it, and all members have gone.
+const MEMBERS_LOST: u64 = 4;
 /// Code of a reset of the members when the peer's connection has failed.
 const PEER_LOST: u64 = 3;
 
@@ -49,8 +51,13 @@ impl Session {
         let is_whole = |leg: &Leg| leg.closing.is_other_whole();
         let are_members_whole = self.members.iter().flatten().all(is_whole);
         let has_dialled = self.peer_kind == PeerKind::Dialled;
-        if has_dialled && has_members && are_members_whole {
+        if has_dialled && self.has_begun() && has_members && are_members_whole {
             self.close(Side::Peer);
+        }
+        let has_none = self.members.iter().all(Option::is_none);
+        if has_dialled && has_none && !is_peer_whole && !self.peer.closing.may_write() {
+            // None may join any more. A new session has members again.
+            return self.reset(MEMBERS_LOST, "no member is left");
         }
         if is_peer_whole && (!has_dialled || !self.peer.closing.may_write()) {
             (0..self.members.len()).for_each(|k| self.close(Side::Member(k)));

@@ -32,8 +32,8 @@ const MOST_WAITING: usize = 64;
 /// of its streams.
 const IDLE_EXPIRY: Duration = Duration::from_secs(10);
 
-/// Silence after which a peer that the switch has connected to is asked whether it is there: one
-/// that was restarted cannot send before the switch connects again.
+/// Silence after which a peer that the switch has connected to is asked for a sign of life: a
+/// restarted peer cannot send until this switch connects again.
 const DIALLED_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// How a session treats its packets.
@@ -284,6 +284,7 @@ impl Session {
         for Early { header, parts, marked } in early {
             self.take_parts(now, Side::Peer, self.peer.peer(), &parts, &header, marked);
         }
+        self.look_at_ends(now);
     }
 
     /// Drops a member. What it has not acknowledged goes to others when the peer sends it again.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use ratewire_acp::{Endpoint, Frame};
 use ratewire_switch::config::Token;
-use ratewire_switch::daemon::{Command, MemberStatus, send};
+use ratewire_switch::daemon::{Command, MemberStatus, PeerStatus, send};
 use ratewire_switch::registration::{Registrant, RegistrantConfig, RegistrationEvent};
 use running::{Switch, acp, in_time, serve, serve_as};
 use tokio::sync::oneshot;
@@ -291,6 +291,32 @@ async fn a_module_is_reloaded_and_a_bad_one_leaves_it_as_it_is() {
         let module = switch.status().await.module.expect("a module");
         assert_eq!((module.reloads, module.refused_reloads), (1, 1));
         switch.stop();
+    })
+    .await;
+}
+
+/// One switch connects to another, and says so.
+#[tokio::test(flavor = "current_thread")]
+async fn a_switch_tells_of_its_peer() {
+    in_time(async {
+        let (one, other) = (running::folder(), running::folder());
+        let server = serve(1);
+        let member = running::members(&[("a", &server)]);
+        let waits = Switch::start(one.path(), &member);
+        let peer = format!("[peer]\naddress = \"{}\"\n{member}", waits.peers);
+        let dials = Switch::start(other.path(), &peer);
+        let address = waits.peers.to_string();
+        while dials.status().await.peer
+            != Some(PeerStatus { address: address.clone(), is_connected: true })
+        {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        while waits.status().await.peers != 1 {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        let table = dials.status().await.table();
+        assert!(table.contains(&format!("{address}, connected")), "{table}");
+        assert_eq!(waits.status().await.peer, None);
     })
     .await;
 }

@@ -80,7 +80,7 @@ pub(crate) fn members(servers: &[(&str, &Endpoint)]) -> String {
 
 /// A switch that runs.
 pub(crate) struct Switch {
-    peers: SocketAddr,
+    pub(crate) peers: SocketAddr,
     status: SocketAddr,
     pub(crate) register: SocketAddr,
     pub(crate) control: PathBuf,

@@ -147,3 +147,71 @@ fn deaths(seed: u64) {
     }
     assert_eq!(got, [all(2), all(2)], "seed {seed}");
 }
+
+/// A frame that no window holds passes, and others beside it.
+#[test]
+fn a_frame_larger_than_all_windows_passes_two_switches() {
+    let mut rigs = pair("cubic", [2, 2], Path::default(), 0);
+    let until = rigs[0].now + Duration::from_millis(100);
+    run(&mut rigs, until);
+    let large: Vec<u8> = (0..9 << 20).map(|i| (i % 251) as u8).collect();
+    assert!(rigs[0].config.receive_buffer.get() * 2 < large.len() as u64);
+    let mut writes = |k: usize, frame: Frame| {
+        let host = rigs[0].members[k].as_mut().unwrap();
+        host.connection.write(frame).expect("room");
+    };
+    writes(0, Frame::new(1000, large.clone()));
+    (0..50).for_each(|id| writes(1, frame(id)));
+    let until = rigs[0].now + Duration::from_secs(60);
+    run(&mut rigs, until);
+    let got: Vec<&Frame> = rigs[1].members.iter().flatten().flat_map(|host| &host.got).collect();
+    assert_eq!(got.len(), 51);
+    assert!(got.iter().any(|frame| frame.id == 1000 && frame.data == large));
+}
+
+/// Members that join after the first has ended its stream are heard in the same session.
+#[test]
+fn the_end_of_one_member_is_not_that_of_those_that_join_later() {
+    let mut rigs = pair("xcp", [2, 1], Path::default(), 0);
+    let [first, second] = &mut rigs;
+    let config = first.config.clone();
+    let peer = |kind, ends| Peer { kind, law: AnyLaw::new("xcp", &[]).unwrap(), ends };
+    let [client, server] = ends(&config, "xcp", [address(Side::Peer), address(Side::Peer)]);
+    let routing = || Box::new(RoundRobin::default());
+    let mut early = Rig::unbegun(
+        config.clone(),
+        2,
+        Path::default(),
+        routing(),
+        peer(PeerKind::Dialled, client),
+    );
+    *second = Rig::of(config, 1, Path::default(), routing(), peer(PeerKind::Switch, server));
+    early.start(0);
+    early.members[0].as_mut().unwrap().connection.finish();
+    *first = early;
+    run(&mut rigs, ms(100));
+    rigs[0].start(1);
+    rigs[0].session.begin(ms(100));
+    let host = rigs[0].members[1].as_mut().unwrap();
+    host.connection.write(frame(7)).expect("room");
+    run(&mut rigs, ms(500));
+    assert_eq!(rigs[1].got(0), [7]);
+}
+
+/// When all members have ended their streams and then die, nobody takes what the others write. The
+/// session ends, so that the next has members.
+#[test]
+fn a_session_that_no_member_can_join_ends() {
+    let mut rigs = pair("xcp", [2, 1], Path::default(), 0);
+    rigs[0].members.iter_mut().flatten().for_each(|host| host.connection.finish());
+    run(&mut rigs, ms(1000));
+    assert!(!rigs[0].session.takes_members() && rigs[0].session.closed().is_none());
+    for k in 0..2 {
+        rigs[0].members[k] = None;
+        rigs[0].session.fail(ms(1000), k);
+    }
+    run(&mut rigs, ms(2000));
+    let reset = |rig: &Rig| rig.session.closed().cloned();
+    assert!(matches!(reset(&rigs[0]), Some(CloseReason::Local { code: 4, .. })));
+    assert!(matches!(reset(&rigs[1]), Some(CloseReason::Reset { code: 4, .. })));
+}

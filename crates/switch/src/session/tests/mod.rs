@@ -111,6 +111,20 @@ impl Rig {
         routing: Box<dyn Routing>,
         peer: Peer,
     ) -> Rig {
+        let mut rig = Rig::unbegun(config, members, path, routing, peer);
+        (0..members).for_each(|k| rig.start(k));
+        rig.session.begin(Time::ZERO);
+        rig
+    }
+
+    /// The same before any member has joined.
+    fn unbegun(
+        config: Config,
+        members: usize,
+        path: Path,
+        routing: Box<dyn Routing>,
+        peer: Peer,
+    ) -> Rig {
         let law = peer.law.clone();
         let settings = SessionConfig {
             acp: config.clone(),
@@ -119,7 +133,7 @@ impl Rig {
             silence: Duration::from_secs(1),
         };
         let zero = Time::ZERO;
-        let mut rig = Rig {
+        Rig {
             now: zero,
             session: Session::new(zero, &settings, members, routing, peer),
             arrivals: VecDeque::new(),
@@ -131,10 +145,7 @@ impl Rig {
             config,
             path,
             random: Xoshiro256PlusPlus::seed_from_u64(1),
-        };
-        (0..members).for_each(|k| rig.start(k));
-        rig.session.begin(zero);
-        rig
+        }
     }
 
     /// Starts a member's process and connects the switch with it.
