@@ -13,15 +13,14 @@ use crate::error::unknown;
 /// # Errors
 /// The message if there is none of this name, with the names that are known.
 pub fn explain(laws: &LawSet, name: &str, width: usize) -> Result<String, String> {
-    let documented = |option: &OptionSpec, doc: String| (*option, doc);
-    let (explanation, options): (&str, Vec<(OptionSpec, String)>) =
+    let (explanation, options): (&str, Vec<(&OptionSpec, String)>) =
         match (laws.find(name), queue::find(name)) {
             (Some(law), _) => {
-                let options = law.options.iter().map(|o| documented(o, o.description()));
+                let options = law.options.iter().map(|option| (option, option.description()));
                 (law.explanation, options.collect())
             }
             (None, Some(discipline)) => {
-                let options = discipline.options.iter().map(|o| documented(o, o.doc.to_string()));
+                let options = discipline.options.iter().map(|o| (o, o.doc.to_string()));
                 (discipline.explanation, options.collect())
             }
             (None, None) => {
