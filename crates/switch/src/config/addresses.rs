@@ -1,14 +1,10 @@
-//! Addresses, and whether they fit each other.
+//! Whether addresses fit each other.
 
 use std::net::{IpAddr, SocketAddr};
 
 use ratewire_daemon::config::{At, Section};
 
 use super::{MemberConfig, PeerConfig};
-
-pub(super) fn address(section: &Section<'_>, key: &str) -> Option<SocketAddr> {
-    section.parsed(key, "an address and a port, as in 127.0.0.1:4816").map(|found| found.value)
-}
 
 /// The usual `from`: a loopback address if all members are on this host, else any address. Members
 /// that register are taken to be where `register` is.

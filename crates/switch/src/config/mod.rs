@@ -7,7 +7,7 @@
 //! | `routing` | `routing`, `[hash]`, `[wasm]` |
 //! | `register` | `[register]` |
 //! | `probe` | `[probe]` |
-//! | `addresses` | addresses, and whether they fit each other |
+//! | `addresses` | whether addresses fit each other |
 //! | `key` | files of keys |
 //! | `token` | tokens of members that register |
 //! | [`fuzzing`] | properties of any text |
@@ -29,7 +29,7 @@ mod token;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use addresses::{address, usual_from};
+use addresses::usual_from;
 pub use key::{KeyError, KeyFile};
 pub use member::MemberConfig;
 pub(crate) use member::{is_name, is_weight};
@@ -211,6 +211,10 @@ fn control(root: &Section<'_>, folder: &Path) -> Option<PathBuf> {
         root.note(&found.span, message, "name a shorter one, as in /run/ratewire-switch/control");
     }
     Some(path)
+}
+
+fn address(section: &Section<'_>, key: &str) -> Option<SocketAddr> {
+    section.parsed(key, "an address and a port, as in 127.0.0.1:4816").map(|found| found.value)
 }
 
 /// One of some words.
