@@ -157,6 +157,11 @@ impl Relay {
         let beyond: u64 = acked.beyond().iter().map(|r| r.1 - r.0).sum();
         Bytes::new(acked.below() + beyond)
     }
+    /// Bytes behind the first that is not acknowledged for good, which a target has without a gap.
+    pub(crate) fn ahead(&self, source: usize) -> Bytes {
+        let Source { heard, acked, .. } = &self.sources[source];
+        Bytes::new(heard.below().saturating_sub(acked.below()))
+    }
     /// Whether a whole range is acknowledged.
     pub(crate) fn is_acknowledged(&self, source: usize, start: u64, end: u64) -> bool {
         self.sources[source].acked.contains(start, end)

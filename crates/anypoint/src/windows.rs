@@ -71,13 +71,16 @@ impl Windows {
         grown
     }
 
-    /// Window for one of this many members: at least a packet, while there is room for one.
-    pub(crate) fn for_member(&self, members: usize) -> Bytes {
+    /// Window for one of this many members: at least a packet, while there is room for one. The
+    /// peer has `ahead` bytes of all, and `own` of this one, that are acknowledged, but not for good:
+    /// its window begins before them.
+    pub(crate) fn for_member(&self, members: usize, ahead: Bytes, own: Bytes) -> Bytes {
         match self.flow_control {
             FlowControl::Soft => self.peer,
             FlowControl::Strict => {
-                let part = Bytes::new(self.peer.get() / members.max(1) as u64);
-                part.max(self.payload.min(self.peer))
+                let room = self.peer.saturating_sub(ahead).get();
+                let part = Bytes::new(room / members.max(1) as u64);
+                part.max(self.payload.min(self.peer)) + own
             }
         }
     }

@@ -108,10 +108,18 @@ impl Connection {
     ) -> Ack {
         self.asking[k] = false;
         self.merge.feed_back(ground.law(), k, &mut header);
+        let (own, all) = match ground.config.peer_spreads {
+            true => {
+                let all = (0..ground.members.len()).map(|k| self.outbound.ahead(k)).sum();
+                (self.outbound.ahead(k), all)
+            }
+            // A host has nothing that is not acknowledged for good.
+            false => (Bytes::ZERO, Bytes::ZERO),
+        };
         Ack {
             opens: false,
             cumulative: self.outbound.below(k),
-            window: ground.windows.for_member(ground.up),
+            window: ground.windows.for_member(ground.up, all, own),
             sack: self.outbound.sack(k).0,
             marked,
             header,
