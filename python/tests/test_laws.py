@@ -208,7 +208,9 @@ class Stuck(Offers):
     name = "stuck-py"
 
     class Port(Offers.Port):
-        def on_arrival(self, *_: object) -> bytes:
+        def on_arrival(
+            self, now: float, size: int, header: bytearray | None, queue: tuple[int, int]
+        ) -> None:
             raise ValueError("enough")
 
 

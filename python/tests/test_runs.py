@@ -193,9 +193,15 @@ def test_many_runs_leave_no_memory_behind() -> None:
         (lambda at: ratewire.run(at, laws=[]), "laws is empty"),
         (lambda at: ratewire.run(at, seeds=[]), "seeds is empty"),
         (lambda at: ratewire.run(at, seeds=-1), "a seed cannot be -1"),
-        (lambda at: ratewire.run(at, seeds=[1, 2.5]), "a seed cannot be 2.5"),
+        (
+            lambda at: ratewire.run(at, seeds=[1, 2.5]),  # type: ignore[list-item]
+            "a seed cannot be 2.5",
+        ),
         (lambda at: ratewire.compare(at, seeds=0), "one seed at least"),
-        (lambda at: ratewire.sweep(at, {"bottleneck.rate": 5}), r"write \[5\]"),
+        (
+            lambda at: ratewire.sweep(at, {"bottleneck.rate": 5}),  # type: ignore[dict-item]
+            r"write \[5\]",
+        ),
         (lambda at: ratewire.sweep(at, {"bottleneck.rate": ["5M"]}, folder="nowhere://x"), "help:"),
     ],
 )

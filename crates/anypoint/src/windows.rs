@@ -72,8 +72,8 @@ impl Windows {
     }
 
     /// Window for one of this many members: at least a packet, while there is room for one. The
-    /// peer has `ahead` bytes of all, and `own` of this one, that are acknowledged, but not for good:
-    /// its window begins before them.
+    /// peer's window begins before what the peer has acknowledged, but not for good: `ahead` bytes
+    /// of all members, and `own` of this one.
     pub(crate) fn for_member(&self, members: usize, ahead: Bytes, own: Bytes) -> Bytes {
         match self.flow_control {
             FlowControl::Soft => self.peer,
