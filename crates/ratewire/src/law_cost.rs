@@ -106,6 +106,11 @@ impl BenchedPort {
         Some(bench)
     }
 
+    /// What the port has done that no law may, once it has.
+    pub fn fault(&self) -> Option<String> {
+        self.port.fault()
+    }
+
     /// Runs a flow through the port until enough headers have been sent that look as in operation.
     fn talk(&mut self, law: &AnyLaw) -> Vec<Header> {
         let mss = PACKET - Bytes::new(40) - law.header_len();

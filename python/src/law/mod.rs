@@ -219,17 +219,21 @@ pub fn law_cost(
     let Some(info) = laws.find(&name) else { return Err(no_law(py, &name)) };
     let measured = quietly(py, || {
         catch_unwind(AssertUnwindSafe(|| {
-            let mut port = BenchedPort::new(&laws, info)?;
-            port_costs(std::slice::from_mut(&mut port), rounds).0.first().copied()
+            let Some(mut port) = BenchedPort::new(&laws, info) else { return Ok(None) };
+            // One that fails is not timed.
+            let times = match port.fault() {
+                None => port_costs(std::slice::from_mut(&mut port), rounds).0,
+                Some(_) => Vec::new(),
+            };
+            port.fault().map_or(Ok(times.first().copied()), Err)
         }))
     })?;
-    match measured {
-        Ok(spread) => Ok(spread.map(|TimeSpread { least, median }| (least, median))),
-        Err(panic) => {
-            let reason = text_of(&*panic);
-            Err(exception(py, Error::Setting { setting: "law".to_string(), reason }))
-        }
-    }
+    let measured = measured.unwrap_or_else(|panic| Err(text_of(&*panic)));
+    let times = |found: Option<TimeSpread>| found.map(|times| (times.least, times.median));
+    let setting = || "law".to_string();
+    measured
+        .map(times)
+        .map_err(|reason| exception(py, Error::Setting { setting: setting(), reason }))
 }
 
 /// Checks a law of a class, or one by its name or file: name of each check, whether it passes, and
