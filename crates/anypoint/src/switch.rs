@@ -28,7 +28,8 @@ pub struct SwitchConfig {
     /// Silence after which the switch forgets a connection that owes nothing, except for the
     /// positions of its streams.
     pub idle_expiry: Duration,
-    /// Whether the peer is a switch that spreads what members send over members of its own.
+    /// Whether the peer is a switch that spreads what members send over members of its own. Frames
+    /// whose [bounds](FrameOf::bounds) are known then get their places as a whole.
     pub peer_spreads: bool,
 }
 

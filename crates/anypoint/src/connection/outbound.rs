@@ -46,7 +46,9 @@ impl Connection {
             if offset > placed {
                 self.outbound.place(k, placed, offset, 0, false);
             }
-            let end = if ground.config.peer_spreads { frame_end(ground, end, frame) } else { end };
+            // A switch takes a frame for one piece of its peer's stream: nothing may come between.
+            let last = frame.bounds.filter(|_| ground.config.peer_spreads);
+            let end = last.map_or(end, |(_, last)| end.max(last));
             self.outbound.place(k, offset.max(placed), end, 0, false);
         }
         let Some(mapping) = self.outbound.find(k, offset) else { return };
@@ -124,15 +126,5 @@ impl Connection {
             marked,
             header,
         }
-    }
-}
-
-/// Where the frame ends that a packet up to `end` is part of. A switch takes a frame for one piece
-/// of its peer's stream, so nothing may come between.
-fn frame_end(ground: &Ground, end: u64, frame: FrameOf<'_>) -> u64 {
-    match frame.bounds {
-        Some((_, last)) => end.max(last),
-        None if ground.frame() > ground.payload() => end.next_multiple_of(ground.frame()),
-        None => end,
     }
 }

@@ -93,7 +93,7 @@ impl World {
             // So short that a few operations in a row outlast it, and so long that gaps, which are
             // closed again every 200 ms, are closed within the rounds.
             idle_expiry: Duration::from_millis(1 + u64::from(how >> 4)),
-            peer_spreads: false,
+            peer_spreads: shape & 16 != 0,
         };
         let routing: Box<dyn Routing> = match how & 3 {
             0 => Box::new(RoundRobin::default()),
