@@ -43,9 +43,12 @@ pub struct Config {
 }
 
 impl Config {
-    /// The usual settings: XCP, which without routers that speak it falls back on losses.
+    /// XCP, which without routers that speak it falls back on losses.
+    pub const USUAL_LAW: &str = "xcp";
+
+    /// The usual settings.
     pub fn new(credentials: Credentials) -> Config {
-        let law_name = "xcp".to_string();
+        let law_name = Self::USUAL_LAW.to_string();
         let law = AnyLaw::new(&law_name, &[]);
         Config {
             credentials,

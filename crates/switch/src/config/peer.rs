@@ -2,13 +2,12 @@
 
 use std::net::SocketAddr;
 
-use ratewire_acp::handshakes::law;
+use ratewire_acp as acp;
 use ratewire_daemon::config::{At, Section};
 
 use super::address;
 
 const KEYS: &[&str] = &["address", "law"];
-const USUAL_LAW: &str = "xcp";
 
 /// A switch that this one connects to, so that the two face each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +24,7 @@ pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<At<PeerConf
     let law = table.text("law", "the name of a law").and_then(|text| {
         // As the option --law of the commands has it.
         let told = text.value.replace(',', " ");
-        match law(&told) {
+        match acp::handshakes::law(&told) {
             Ok(_) => Some(told),
             Err(error) => {
                 table.note(&text.span, error.to_string(), "`ratewire laws` lists the laws");
@@ -52,6 +51,6 @@ pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<At<PeerConf
                     reaches, as in listen = \"0.0.0.0:4816\"";
         table.note(&table.place("address"), message, help);
     }
-    let law = law.unwrap_or_else(|| USUAL_LAW.to_string());
+    let law = law.unwrap_or_else(|| acp::Config::USUAL_LAW.to_string());
     Some(At { value: PeerConfig { address, law }, span: table.place("address") })
 }
