@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::connection::Connection;
 use crate::frame::Frame;
 use crate::keys::{Credentials, Keys, Open, Seal};
-use crate::wire::{ConnectionId, Data, HEADER, Params, Parts};
+use crate::wire::{ConnectionId, Data, EndKind, HEADER, Params, Parts};
 
 /// Reads `data` as the clear part of a packet, as parts, and as parameters. What can be read is
 /// written with the same content. Returns how many things were read.
@@ -60,7 +60,7 @@ pub fn peer(mut data: &[u8]) -> u64 {
         longest_frame: 1000,
         idle_timeout_ms: 30_000,
         law: config.law_name.clone(),
-        spreads: false,
+        kind: EndKind::Host,
         reset_token: [0; 16],
     };
     let keys = Keys { seal: Seal::new(&SECRETS[0]), open: Open::new(&SECRETS[1]) };

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use ratewire_acp::channel::{CloseReason, Ends};
 use ratewire_acp::keys::{Keys, Open, Seal};
-use ratewire_acp::wire::{ConnectionId, Data, HEADER, Params};
+use ratewire_acp::wire::{ConnectionId, Data, EndKind, HEADER, Params};
 use ratewire_acp::{Config, Credentials};
 use ratewire_anypoint::routing::{KeyHash, RoundRobin, Routing};
 use ratewire_anypoint::{FlowControl, Side, Transforms};
@@ -37,7 +37,7 @@ fn ends(side: Side, config: &Config) -> Ends {
             longest_frame: 1 << 20,
             idle_timeout_ms: 30_000,
             law: config.law_name.clone(),
-            spreads: false,
+            kind: EndKind::Host,
             reset_token: [0; 16],
         },
         peer: address(side),
@@ -65,7 +65,12 @@ pub fn neighbours(data: &[u8]) -> u64 {
         silence: Duration::from_secs(1),
     };
     let law = config.acp.law.clone();
-    let kind = [PeerKind::Host, PeerKind::Switch, PeerKind::Dialled][usize::from(first / 4 % 3)];
+    let kind = [
+        PeerKind::Client(EndKind::Host),
+        PeerKind::Client(EndKind::Switch),
+        PeerKind::Client(EndKind::SwitchAfter),
+        PeerKind::Dialled,
+    ][usize::from(first / 4 % 4)];
     let peer = Peer { kind, law, ends: ends(Side::Peer, &config.acp) };
     let mut session = Session::new(Time::ZERO, &config, MEMBERS, routing, peer);
     (0..MEMBERS).for_each(|k| session.join(Time::ZERO, k, ends(Side::Member(k), &config.acp)));

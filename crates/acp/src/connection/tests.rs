@@ -8,7 +8,7 @@ use ratewire_laws::Header;
 
 use super::*;
 use crate::keys::{ClientHandshake, Credentials, ServerHandshake};
-use crate::wire::{DataPart, LEAST_FIRST, Params, Part, Parts};
+use crate::wire::{DataPart, EndKind, LEAST_FIRST, Params, Part, Parts};
 
 const DELAY: Duration = Duration::from_millis(5);
 
@@ -48,7 +48,7 @@ impl Pair {
             longest_frame: config.longest_frame.get(),
             idle_timeout_ms: 30_000,
             law: law.into(),
-            spreads: false,
+            kind: EndKind::Host,
             reset_token: [0; 16],
         };
         let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();

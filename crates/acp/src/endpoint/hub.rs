@@ -12,7 +12,7 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::handshakes::{Event, Handshakes, NO_ROOM, UNKNOWN_LAW, law};
 use crate::socket::Packets;
-use crate::wire::{ConnectionId, Initial, PacketType, packet_type};
+use crate::wire::{ConnectionId, EndKind, Initial, PacketType, packet_type};
 
 /// Accepted connections that nobody has taken, at most.
 const BACKLOG: usize = 1024;
@@ -74,7 +74,13 @@ impl Hub {
         if self.slots.len() + self.handshakes.connecting() >= self.config.connections {
             return Err(Error::TooMany);
         }
-        self.handshakes.connect(now, to, &self.config.credentials, &self.config.law_name, false)
+        self.handshakes.connect(
+            now,
+            to,
+            &self.config.credentials,
+            &self.config.law_name,
+            EndKind::Host,
+        )
     }
 
     /// Gives a handshake up.

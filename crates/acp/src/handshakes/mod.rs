@@ -22,7 +22,7 @@ use crate::channel::Ends;
 use crate::config::Config;
 use crate::error::Error;
 use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, ServerHandshake};
-use crate::wire::{ConnectionId, Initial, PacketType, Params, plain};
+use crate::wire::{ConnectionId, EndKind, Initial, PacketType, Params, plain};
 
 /// Connections whose client has not shown that it has the keys, before cookies are asked for.
 pub const HALF_OPEN: usize = 64;
@@ -131,19 +131,19 @@ impl Handshakes {
         proof
     }
 
-    fn params(&self, connection: ConnectionId, law: &str, spreads: bool) -> Params {
+    fn params(&self, connection: ConnectionId, law: &str, kind: EndKind) -> Params {
         Params {
             connection,
             longest_frame: self.longest_frame,
             idle_timeout_ms: self.idle_timeout_ms,
             law: law.to_string(),
-            spreads,
+            kind,
             reset_token: self.proof(connection),
         }
     }
 
     /// Begins a connection with the server that has these credentials, under a law that is told as
-    /// `name key=value ...`. A switch whose peer's data goes to members says that it `spreads`.
+    /// `name key=value ...`. The server is told what `kind` of end this is.
     ///
     /// # Errors
     /// When the credentials name no server, or the kernel gives no random numbers.
@@ -153,10 +153,10 @@ impl Handshakes {
         to: SocketAddr,
         credentials: &Credentials,
         law: &str,
-        spreads: bool,
+        kind: EndKind,
     ) -> Result<ConnectionId, Error> {
         let id = self.new_id()?;
-        let begun = ClientHandshake::begin(credentials, &self.params(id, law, spreads));
+        let begun = ClientHandshake::begin(credentials, &self.params(id, law, kind));
         let (handshake, message) = begun.map_err(Error::Handshake)?;
         let (next, wait, until) = (now, FIRST_WAIT, now + HANDSHAKE);
         let (cookie, cookie_from) = (Vec::new(), now);
@@ -217,7 +217,7 @@ impl Handshakes {
             return Err(Error::Handshake(HandshakeError::Keys));
         }
         let local = self.new_id()?;
-        let answer = handshake.answer(&self.params(local, &params.law, false));
+        let answer = handshake.answer(&self.params(local, &params.law, EndKind::Host));
         let (message, keys) = answer.map_err(Error::Handshake)?;
         let answer = plain(PacketType::Accept, client, &message);
         self.packets.push_back((from, answer.clone()));

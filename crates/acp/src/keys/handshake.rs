@@ -232,7 +232,7 @@ impl fmt::Debug for ServerHandshake {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::ConnectionId;
+    use crate::wire::{ConnectionId, EndKind};
 
     fn params(connection: u64) -> Params {
         Params {
@@ -240,7 +240,7 @@ mod tests {
             longest_frame: 1 << 20,
             idle_timeout_ms: 30_000,
             law: "xcp".into(),
-            spreads: connection % 2 == 1,
+            kind: [EndKind::Host, EndKind::Switch, EndKind::SwitchAfter][connection as usize % 3],
             reset_token: [3; 16],
         }
     }

@@ -36,7 +36,7 @@ use std::fmt;
 pub use congestion::Congestion;
 pub use handshake::{Initial, plain};
 pub use packet::{Data, HEADER, HEADER_WITHOUT_CONGESTION, PacketType, TAG, packet_type};
-pub use params::Params;
+pub use params::{EndKind, Params};
 pub use part::{AckPart, DataPart, LEAST_FIRST, Part, Parts};
 
 /// Version of the format.

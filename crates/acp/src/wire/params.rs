@@ -5,6 +5,34 @@ use super::{ConnectionId, WireError, take, take_array, varint};
 /// Longest name of a law.
 const LONGEST_NAME: u64 = 64;
 
+/// What an end is to the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EndKind {
+    /// A host.
+    #[default]
+    Host,
+    /// A switch that spreads frames over members: the other end keeps each frame in one piece of
+    /// its stream. This end's stream ends first.
+    Switch,
+    /// A switch that spreads frames, too. The other end's stream ends first.
+    SwitchAfter,
+}
+
+impl EndKind {
+    const CODES: [(EndKind, u8); 2] = [(EndKind::Switch, 1), (EndKind::SwitchAfter, 2)];
+
+    /// The byte for a switch.
+    fn code(self) -> Option<u8> {
+        Self::CODES.iter().find(|(kind, _)| *kind == self).map(|(_, code)| *code)
+    }
+
+    /// The kind of a byte; one of a later version is a host.
+    fn of(code: Option<&u8>) -> EndKind {
+        let known = Self::CODES.iter().find(|(_, known)| Some(known) == code);
+        known.map_or(EndKind::Host, |(kind, _)| *kind)
+    }
+}
+
 /// What an end tells the other in the handshake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
@@ -16,9 +44,8 @@ pub struct Params {
     pub idle_timeout_ms: u64,
     /// The law by which both ends send, with its options as `name key=value ...`.
     pub law: String,
-    /// Whether this end is a switch that spreads frames over members: the other end keeps each
-    /// frame in one piece of its stream.
-    pub spreads: bool,
+    /// What this end is.
+    pub kind: EndKind,
     /// Proof with which this end may later say that it does not know the connection.
     pub reset_token: [u8; 16],
 }
@@ -33,9 +60,7 @@ impl Params {
         varint::put(&mut out, self.idle_timeout_ms);
         varint::put(&mut out, self.law.len() as u64);
         out.extend(self.law.as_bytes());
-        if self.spreads {
-            out.push(1);
-        }
+        out.extend(self.kind.code());
         out
     }
 
@@ -54,7 +79,7 @@ impl Params {
         }
         let law = core::str::from_utf8(take(rest, length as usize)?);
         let law = law.map_err(|_| WireError::Field("the law's name"))?.to_string();
-        let spreads = rest.first() == Some(&1);
-        Ok(Params { connection, longest_frame, idle_timeout_ms, law, spreads, reset_token })
+        let kind = EndKind::of(rest.first());
+        Ok(Params { connection, longest_frame, idle_timeout_ms, law, kind, reset_token })
     }
 }

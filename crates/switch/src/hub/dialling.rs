@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::wire::ConnectionId;
+use ratewire_acp::wire::{ConnectionId, EndKind};
 
 use super::ensemble::RETRY;
 use super::{Hub, HubEvent, SessionId};
@@ -75,8 +75,8 @@ impl Hub {
         let longer = if lasted > 2 * dialled.wait { RETRY } else { 2 * dialled.wait };
         (dialled.began, dialled.wait) = (now, longer.clamp(RETRY, LONGEST_WAIT));
         let peers = &self.config.peers;
-        let begun =
-            self.of_peers.connect(now, dialled.address, &peers.credentials, &peers.law_name, true);
+        let (credentials, law) = (&peers.credentials, &peers.law_name);
+        let begun = self.of_peers.connect(now, dialled.address, credentials, law, EndKind::Switch);
         // The kernel gave no random numbers; the next attempt tries again.
         dialled.state = begun.map_or(State::Apart, State::Handshake);
     }

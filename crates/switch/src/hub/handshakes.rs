@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
 use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, UNKNOWN_LAW, law};
-use ratewire_acp::wire::ConnectionId;
+use ratewire_acp::wire::{ConnectionId, EndKind};
 use ratewire_anypoint::Side;
 use ratewire_laws::AnyLaw;
 use ratewire_units::Time;
@@ -47,7 +47,7 @@ impl Hub {
         let name = ends.params.law.clone();
         let known = law(&name).ok();
         let used = known.clone().unwrap_or_else(|| self.config.peers.law.clone());
-        let kind = if ends.params.spreads { PeerKind::Switch } else { PeerKind::Host };
+        let kind = PeerKind::Client(ends.params.kind);
         let id = self.seat(now, used, kind, ends);
         if known.is_none()
             && let Some(seat) = self.seats.get_mut(&id)
@@ -111,8 +111,8 @@ impl Hub {
         if !takes || !is_wanted || !lacks || !seat.session.takes_members() {
             return;
         }
-        let (law, spreads) = (seat.session.law_name(), seat.session.peer_spreads());
-        if let Some(connection) = self.shake(now, member, (&law, spreads), Some(id))
+        let (law, kind) = (seat.session.law_name(), seat.session.kind_to_members());
+        if let Some(connection) = self.shake(now, member, (&law, kind), Some(id))
             && let Some(seat) = self.seats.get_mut(&id)
         {
             seat.pending[member] = Some(connection);
@@ -122,18 +122,18 @@ impl Hub {
     /// Asks a member that is down whether it is there.
     pub(super) fn ask(&mut self, now: Duration, member: usize) {
         let law = self.config.peers.law_name.clone();
-        self.shake(now, member, (&law, false), None);
+        self.shake(now, member, (&law, EndKind::Host), None);
     }
 
     fn shake(
         &mut self,
         now: Duration,
         member: usize,
-        (law, spreads): (&str, bool),
+        (law, kind): (&str, EndKind),
         session: Option<SessionId>,
     ) -> Option<ConnectionId> {
         let known = self.ensemble[member].member.as_ref()?;
-        let begun = self.of_members.connect(now, known.address, &known.credentials, law, spreads);
+        let begun = self.of_members.connect(now, known.address, &known.credentials, law, kind);
         match begun {
             Ok(connection) => {
                 self.pending.insert(connection, (session, member));

@@ -2,6 +2,7 @@
 
 use ratewire_acp::handshakes::{Event, HANDSHAKE};
 use ratewire_acp::socket::Packets;
+use ratewire_acp::wire::EndKind;
 use ratewire_acp::{Config, Credentials};
 use ratewire_anypoint::routing::RoundRobin;
 use ratewire_anypoint::{FlowControl, Transforms};
@@ -79,7 +80,9 @@ fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
 /// The first packet of a peer whom the switch has accepted.
 fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
     let mut handshakes = Handshakes::new(&acp(), false).expect("random numbers");
-    handshakes.connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", false).expect("keys");
+    handshakes
+        .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host)
+        .expect("keys");
     assert!(handshakes.on_timer(now).is_none());
     let (_, mut first) = handshakes.poll_packet().expect("a first packet");
     hub.on_datagram(now, Port::Peers, at(1), &mut first, false);
@@ -290,7 +293,7 @@ fn a_peer_that_does_not_answer_is_asked_on() {
     let Some(Event::Accepted(ends)) = handshakes.on_initial(now, at(8), id, &read, true) else {
         panic!("accepted")
     };
-    assert!(ends.params.spreads, "it says that it is a switch");
+    assert_eq!(ends.params.kind, EndKind::Switch);
     let (_, mut answer) = handshakes.poll_packet().expect("an answer");
     hub.on_datagram(now + ms(2000), Port::Peers, at(9), &mut answer, false);
     assert_eq!(hub.take_events(), [HubEvent::PeerConnected(at(9))]);

@@ -1,14 +1,16 @@
 //! The end of a session: it goes from the peer to the members, and back when all of them have
-//! sent their last frame. If the switch has connected to the peer, it goes the other way.
+//! sent their last frame. If the switch has connected to the peer, or a switch has on whose behalf
+//! this one has its members, it goes the other way.
 
 use ratewire_acp::channel::{CloseReason, Closing};
+use ratewire_acp::wire::EndKind;
 use ratewire_anypoint::Side;
 use ratewire_units::Time;
 
-use super::{PeerKind, Session};
+use super::Session;
 use crate::leg::Leg;
 
-/// Code of a reset of the peer when the switch has connected to it, and all members have gone.
+/// Code of a reset of the peer when all members have gone whose streams were to end first.
 const MEMBERS_LOST: u64 = 4;
 /// Code of a reset of the members when the peer's connection has failed.
 const PEER_LOST: u64 = 3;
@@ -50,16 +52,16 @@ impl Session {
         let has_members = (0..self.members.len()).any(is_staying);
         let is_whole = |leg: &Leg| leg.closing.is_other_whole();
         let are_members_whole = self.members.iter().flatten().all(is_whole);
-        let has_dialled = self.peer_kind == PeerKind::Dialled;
-        if has_dialled && self.has_begun() && has_members && are_members_whole {
+        let members_first = self.kind == EndKind::SwitchAfter;
+        if members_first && self.has_begun() && has_members && are_members_whole {
             self.close(Side::Peer);
         }
         let has_none = self.members.iter().all(Option::is_none);
-        if has_dialled && has_none && !is_peer_whole && !self.peer.closing.may_write() {
+        if members_first && has_none && !is_peer_whole && !self.peer.closing.may_write() {
             // None may join any more. A new session has members again.
             return self.reset(MEMBERS_LOST, "no member is left");
         }
-        if is_peer_whole && (!has_dialled || !self.peer.closing.may_write()) {
+        if is_peer_whole && (!members_first || !self.peer.closing.may_write()) {
             (0..self.members.len()).for_each(|k| self.close(Side::Member(k)));
             if are_members_whole {
                 self.close(Side::Peer);

@@ -16,7 +16,7 @@ use std::net::SocketAddr;
 
 use ratewire_acp::Config;
 use ratewire_acp::channel::{Channel, CloseReason, Ends, Taken, Transmit};
-use ratewire_acp::wire::{Part, Parts};
+use ratewire_acp::wire::{EndKind, Part, Parts};
 use ratewire_anypoint::routing::Routing;
 use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig, Transforms};
 use ratewire_laws::{AnyLaw, Header};
@@ -93,12 +93,21 @@ struct Early {
 /// What a peer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeerKind {
-    /// A host.
-    Host,
-    /// A switch that has connected to this one, and spreads what it gets over members of its own.
-    Switch,
+    /// One that has connected to this switch.
+    Client(EndKind),
     /// A switch that this one has connected to.
     Dialled,
+}
+
+impl PeerKind {
+    /// What members are told that the switch is: between them and a switch that spreads what it
+    /// gets, it is one that does.
+    fn to_members(self) -> EndKind {
+        match self {
+            PeerKind::Client(kind) => kind,
+            PeerKind::Dialled => EndKind::SwitchAfter,
+        }
+    }
 }
 
 /// A peer whose handshake is over.
@@ -119,7 +128,8 @@ pub struct Session {
     switch: Switch,
     gates: Gates,
     peer: Leg,
-    peer_kind: PeerKind,
+    /// What members are told that the switch is.
+    kind: EndKind,
     /// `None` while a member is down.
     members: Vec<Option<Leg>>,
     /// Packets that wait for the members; `None` once the session has begun.
@@ -166,7 +176,7 @@ impl Session {
             flow_control: config.flow_control,
             transforms: config.transforms,
             idle_expiry: IDLE_EXPIRY,
-            peer_spreads: kind != PeerKind::Host,
+            peer_spreads: kind.to_members() != EndKind::Host,
         };
         let gates = Gates::new(members);
         Session {
@@ -174,7 +184,7 @@ impl Session {
             switch: Switch::new(core, gates.guard(routing)),
             gates,
             peer: Leg::new(channel),
-            peer_kind: kind,
+            kind: kind.to_members(),
             members: (0..members).map(|_| None).collect(),
             early: Some(Vec::new()),
             has_ends: false,
@@ -195,9 +205,9 @@ impl Session {
     pub fn law_name(&self) -> String {
         self.peer.channel.params().law.clone()
     }
-    /// Whether the peer is a switch, which spreads what it gets over members of its own.
-    pub fn peer_spreads(&self) -> bool {
-        self.peer_kind != PeerKind::Host
+    /// What members are told that the switch is.
+    pub fn kind_to_members(&self) -> EndKind {
+        self.kind
     }
     /// Numbers of frames.
     pub fn counts(&self) -> SessionCounts {

@@ -37,16 +37,15 @@ impl Writer {
 
     async fn work(&self, connection: Connection, number: u8, finishes: bool) -> Result<(), Error> {
         for frame in 0..FRAMES {
-            let mut data = vec![number, frame];
-            // Some take many packets, and some share one.
-            data.resize(if frame % 2 == 0 { 5000 } else { 20 }, 0);
-            connection.send(Frame::new(u64::from(frame), data)).await?;
+            connection.send(Frame::new(u64::from(frame), data(number, frame))).await?;
         }
         if finishes {
             connection.finish()?;
         }
         while let Some(frame) = connection.receive().await? {
-            self.read.borrow_mut().push([frame.data[0], frame.data[1]]);
+            let head = [frame.data[0], frame.data[1]];
+            assert!(frame.data == data(head[0], head[1]), "a frame is torn");
+            self.read.borrow_mut().push(head);
         }
         connection.close().await
     }
@@ -54,6 +53,13 @@ impl Writer {
     fn address(&self) -> SocketAddr {
         self.endpoint.address()
     }
+}
+
+/// A member's frame: some take many packets, and some share one.
+fn data(number: u8, frame: u8) -> Vec<u8> {
+    let mut data = vec![number, frame];
+    data.resize(if frame % 2 == 0 { 5000 } else { 20 }, number);
+    data
 }
 
 fn addresses(writers: &[Writer]) -> Vec<SocketAddr> {
@@ -99,6 +105,25 @@ async fn members_of_both_send_to_those_of_the_other() {
         let done = HubEvent::PeerGone(waits.address(), CloseReason::Done);
         assert!(events.borrow().contains(&done), "{events:?}");
         assert_eq!(dials.look(|hub| hub.dialled()), Some((waits.address(), true)));
+    };
+    in_time(LocalSet::new().run_until(work)).await;
+}
+
+/// A switch among the members merges for the far one, too: it keeps frames whole.
+#[tokio::test(flavor = "current_thread")]
+async fn a_switch_may_be_a_member_of_one_that_faces_another() {
+    let work = async {
+        let left: Vec<Writer> = (0..3).map(|k| Writer::new(k, true)).collect();
+        let right: Vec<Writer> = (3..5).map(|k| Writer::new(k, true)).collect();
+        let (waits, _) = start(hub(&addresses(&right)));
+        let (inner, _) = start(hub(&addresses(&left[..2])));
+        let peer = Some(waits.address());
+        let members = [inner.address(), left[2].address()];
+        let (_dials, _) = start(HubConfig { peer, ..hub(&members) });
+        until(|| left.iter().chain(&right).all(|writer| !writer.ends.borrow().is_empty())).await;
+        assert_eq!((read(&right), read(&left)), (written(0..3), written(3..5)));
+        let each: Vec<usize> = left.iter().map(|writer| writer.read.borrow().len()).collect();
+        assert_eq!(each, [30, 30, 60]);
     };
     in_time(LocalSet::new().run_until(work)).await;
 }

@@ -14,7 +14,7 @@ fn pair(law: &str, members: [usize; 2], path: Path, seed: u64) -> [Rig; 2] {
         let peer = Peer { kind, law: AnyLaw::new(law, &[]).unwrap(), ends };
         Rig::of(config.clone(), members, path, Box::new(RoundRobin::default()), peer)
     };
-    let second = rig(PeerKind::Switch, server, members[1]);
+    let second = rig(PeerKind::Client(EndKind::Switch), server, members[1]);
     let first = rig(PeerKind::Dialled, client, members[0]);
     let mut rigs = [first, second];
     for (rig, number) in rigs.iter_mut().zip(2 * seed..) {
@@ -185,7 +185,13 @@ fn the_end_of_one_member_is_not_that_of_those_that_join_later() {
         routing(),
         peer(PeerKind::Dialled, client),
     );
-    *second = Rig::of(config, 1, Path::default(), routing(), peer(PeerKind::Switch, server));
+    *second = Rig::of(
+        config,
+        1,
+        Path::default(),
+        routing(),
+        peer(PeerKind::Client(EndKind::Switch), server),
+    );
     early.start(0);
     early.members[0].as_mut().unwrap().connection.finish();
     *first = early;

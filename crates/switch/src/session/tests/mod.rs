@@ -10,7 +10,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_acp::connection::Connection;
 use ratewire_acp::keys::{ClientHandshake, ServerHandshake};
-use ratewire_acp::wire::{ConnectionId, Params};
+use ratewire_acp::wire::{ConnectionId, EndKind, Params};
 use ratewire_acp::{Credentials, Frame};
 use ratewire_anypoint::routing::{KeyHash, RoundRobin};
 
@@ -70,7 +70,7 @@ fn ends(config: &Config, law: &str, addresses: [SocketAddr; 2]) -> [Ends; 2] {
         longest_frame: config.longest_frame.get(),
         idle_timeout_ms: 30_000,
         law: law.into(),
-        spreads: false,
+        kind: EndKind::Host,
         reset_token: [0; 16],
     };
     let (mut client, first) = ClientHandshake::begin(&config.credentials, &params(1)).unwrap();
@@ -99,7 +99,7 @@ impl Rig {
         let known = AnyLaw::new(law, &[]).unwrap();
         let [client, server] = ends(&config, law, [address(Side::Peer), SWITCH]);
         let host = Host::new(Connection::new(Time::ZERO, known.clone(), &config, client));
-        let peer = Peer { kind: PeerKind::Host, law: known, ends: server };
+        let peer = Peer { kind: PeerKind::Client(EndKind::Host), law: known, ends: server };
         Rig { peer: Some(host), ..Rig::of(config, members, path, routing, peer) }
     }
 
