@@ -33,6 +33,9 @@ pub struct Config {
     pub largest_datagram: Bytes,
     /// Longest wait for a second packet before one is acknowledged; `None` to wait for none.
     pub delayed_ack: Option<Duration>,
+    /// Longest retransmission timeout. A client that wants to know soon of a server that has begun
+    /// anew takes a short one, as with `TCP_RTO_MAX_MS` of Linux: the server answers a copy.
+    pub max_rto: Duration,
     /// Silence after which a connection is given up.
     pub idle_timeout: Duration,
     /// Silence after which this end asks whether the other is there; `None` to let a connection
@@ -61,6 +64,7 @@ impl Config {
             longest_frame: Bytes::new(16 << 20),
             largest_datagram: Bytes::new(1452),
             delayed_ack: Some(Duration::from_millis(1)),
+            max_rto: Duration::from_secs(120),
             idle_timeout: Duration::from_secs(30),
             keep_alive: Some(Duration::from_secs(10)),
             connections: 10_000,
@@ -73,6 +77,7 @@ impl Config {
             packet,
             delayed_ack: self.delayed_ack,
             receive_window: ReceiveWindow::Fixed(self.receive_buffer),
+            max_rto: self.max_rto,
             ecn: true,
             ..TransportConfig::default()
         }

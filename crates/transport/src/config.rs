@@ -19,6 +19,9 @@ pub struct TransportConfig {
     pub receive_window: ReceiveWindow,
     /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
     pub min_rto: Duration,
+    /// Longest retransmission timeout (RFC 6298, 2.5: at least 60 s; Linux: 120 s, or less by
+    /// `TCP_RTO_MAX_MS`).
+    pub max_rto: Duration,
     /// Whether to send a tail-loss probe before the retransmission timer fires, and to count a hole
     /// with fewer than three packets beyond it as lost after a quarter RTT (RFC 8985).
     pub tail_loss_probe: bool,
@@ -109,6 +112,7 @@ impl Default for TransportConfig {
             delayed_ack: None,
             receive_window: ReceiveWindow::Fixed(ReceiveWindow::UNLIMITED),
             min_rto: Duration::from_millis(200),
+            max_rto: Duration::from_secs(120),
             tail_loss_probe: true,
             ecn: false,
             l4s: false,

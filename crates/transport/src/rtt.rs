@@ -4,8 +4,6 @@ use ratewire_units::Duration;
 
 /// Timeout before any sample (RFC 6298, 2.1).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
-/// Upper bound of the timeout (RFC 6298, 2.5: at least 60 s; Linux: 120 s).
-const MAX_RTO: Duration = Duration::from_secs(120);
 
 /// Smoothed RTT, its variation, and the timeout that follows.
 #[derive(Clone, Debug)]
@@ -16,14 +14,16 @@ pub struct RttEstimator {
     min: Duration,
     max: Duration,
     min_rto: Duration,
+    max_rto: Duration,
     backoff: u32,
     /// Whether the only sample is that of the opening.
     is_of_opening: bool,
 }
 
 impl RttEstimator {
-    /// An estimator without samples.
-    pub fn new(min_rto: Duration) -> RttEstimator {
+    /// An estimator without samples. The timeout stays between these; more than `max_rto` it is
+    /// only if the path asks for it.
+    pub fn new(min_rto: Duration, max_rto: Duration) -> RttEstimator {
         RttEstimator {
             srtt: Duration::ZERO,
             variation: Duration::ZERO,
@@ -31,6 +31,7 @@ impl RttEstimator {
             min: Duration::MAX,
             max: Duration::ZERO,
             min_rto,
+            max_rto,
             backoff: 0,
             is_of_opening: false,
         }
@@ -85,7 +86,11 @@ impl RttEstimator {
     pub fn rto(&self) -> Duration {
         let measured = self.srtt + self.variation * 4;
         let base = if self.srtt.is_zero() { INITIAL_RTO } else { measured }.max(self.min_rto);
-        if self.backoff == 0 { base } else { (base * (1 << self.backoff)).min(MAX_RTO).max(base) }
+        if self.backoff == 0 {
+            base
+        } else {
+            (base * (1 << self.backoff)).min(self.max_rto).max(base)
+        }
     }
     /// Doubles the timeout after the timer has expired (RFC 6298, 5.5).
     pub fn back_off(&mut self) {
@@ -101,10 +106,12 @@ impl RttEstimator {
 mod tests {
     use super::*;
 
+    const MAX_RTO: Duration = Duration::from_secs(120);
+
     #[test]
     fn follows_rfc_6298() {
         let ms = Duration::from_millis;
-        let mut e = RttEstimator::new(ms(200));
+        let mut e = RttEstimator::new(ms(200), MAX_RTO);
         assert_eq!((e.rto(), e.min(), e.max()), (ms(1000), None, None));
         e.sample(ms(100));
         assert_eq!((e.srtt(), e.rto()), (ms(100), ms(300)));
@@ -117,14 +124,14 @@ mod tests {
         e.sample(ms(110));
         assert!(e.rto() < ms(340), "a sample ends the backing off");
         assert_eq!((e.min(), e.max()), (Some(ms(100)), Some(ms(180))));
-        assert_eq!(RttEstimator::new(ms(3000)).rto(), ms(3000));
+        assert_eq!(RttEstimator::new(ms(3000), MAX_RTO).rto(), ms(3000));
     }
 
     #[test]
     fn an_answer_to_an_opening_that_has_waited_is_forgotten() {
         let ms = Duration::from_millis;
         let opened = || {
-            let mut e = RttEstimator::new(ms(200));
+            let mut e = RttEstimator::new(ms(200), MAX_RTO);
             e.sample_opening(ms(100));
             e
         };
@@ -140,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_timeout_stays_within_its_bounds() {
-        let mut e = RttEstimator::new(Duration::from_millis(200));
+        let mut e = RttEstimator::new(Duration::from_millis(200), MAX_RTO);
         e.sample(Duration::from_micros(10));
         for _ in 0..100 {
             e.sample(Duration::from_micros(10));
@@ -150,7 +157,7 @@ mod tests {
             e.back_off();
         }
         assert_eq!(e.rto(), MAX_RTO);
-        let mut far = RttEstimator::new(Duration::ZERO);
+        let mut far = RttEstimator::new(Duration::ZERO, MAX_RTO);
         far.sample(Duration::from_secs(100));
         far.back_off();
         assert_eq!(far.rto(), Duration::from_secs(300), "never below one RTT, even past the bound");

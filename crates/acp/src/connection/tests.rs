@@ -365,6 +365,30 @@ fn silence_ends_a_connection_and_pings_prevent_that() {
 }
 
 #[test]
+fn a_silent_end_is_asked_as_often_as_is_wanted() {
+    let longest = |max_rto| {
+        let mut pair = Pair::new("xcp", CLEAN, |config| config.max_rto = max_rto);
+        pair.ends[0].write(Frame::new(0, "heard")).expect("room");
+        while pair.step(Time::from_secs(1)) {}
+        pair.ends[0].write(Frame::new(1, "not heard")).expect("room");
+        let (mut waits, mut packet) = (Vec::new(), Vec::new());
+        let end = pair.now + Duration::from_secs(8);
+        while pair.now < end {
+            while pair.ends[0].poll_transmit(pair.now, &mut packet).is_some() {
+                packet.clear();
+            }
+            let next = pair.ends[0].deadline();
+            waits.push(next.since(pair.now));
+            pair.now = next;
+            pair.ends[0].on_timer(next);
+        }
+        waits.into_iter().max().expect("a wait")
+    };
+    assert_eq!(longest(Duration::from_secs(1)), Duration::from_secs(1));
+    assert!(longest(Duration::from_secs(60)) > Duration::from_secs(3));
+}
+
+#[test]
 fn a_reset_is_told_to_the_other_end() {
     let mut pair = Pair::new("cubic", CLEAN, |_| {});
     while pair.step(Time::from_millis(100)) {}

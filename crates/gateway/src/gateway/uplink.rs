@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::rc::Rc;
 use std::time::Duration;
 
-use ratewire_acp::{Connection, Endpoint, Error, Frame, local_for};
+use ratewire_acp::{Config, Connection, Endpoint, Error, Frame, local_for};
 use ratewire_daemon::log::reason;
 use ratewire_framing::Expect;
 use tokio::sync::Notify;
@@ -18,8 +18,11 @@ use super::client::Client;
 use crate::frame::{Answer, RequestFrame, read_answers};
 use crate::stream::OpenError;
 
-/// Time between attempts to connect.
+/// Time from one attempt to connect to the next.
 const RETRY: Duration = Duration::from_millis(500);
+/// Longest time after which a silent switch is asked again: one that has begun anew shows itself in
+/// its answer.
+const MAX_RTO: ratewire_units::Duration = ratewire_units::Duration::from_secs(1);
 /// 2^64 over the golden ratio: it spreads neighbouring numbers.
 const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -52,7 +55,8 @@ pub(super) struct Uplink {
 
 impl Uplink {
     pub(super) fn open(config: &GatewayConfig) -> Result<Uplink, OpenError> {
-        let endpoint = Endpoint::client(local_for(config.switch), config.acp.clone());
+        let acp = Config { max_rto: MAX_RTO, ..config.acp.clone() };
+        let endpoint = Endpoint::client(local_for(config.switch), acp);
         Ok(Uplink {
             endpoint: endpoint.map_err(OpenError::Acp)?,
             switch: config.switch,
@@ -131,6 +135,7 @@ impl Uplink {
     pub(super) async fn keep_connected(&self) {
         let mut again: VecDeque<Frame> = VecDeque::new();
         loop {
+            let next = Instant::now() + RETRY;
             match self.endpoint.connect(self.switch).await {
                 Ok(connection) => {
                     info!(target: "ratewire_gateway", switch = self.switch.to_string(), "connected");
@@ -155,7 +160,7 @@ impl Uplink {
                     warn!(target: "ratewire_gateway", reason, "cannot connect with the switch");
                 }
             }
-            tokio::time::sleep(RETRY).await;
+            tokio::time::sleep_until(next).await;
         }
     }
 

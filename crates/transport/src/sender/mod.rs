@@ -147,7 +147,7 @@ impl Sender {
             law_timer_stands_still: false,
             source,
             board: Scoreboard::default(),
-            rtt: RttEstimator::new(config.min_rto),
+            rtt: RttEstimator::new(config.min_rto, config.max_rto),
             next: 0,
             cumulative: 0,
             allowed: config.receive_window.at_least(u64::from(mss)).initial().get(),

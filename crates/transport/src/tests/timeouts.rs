@@ -27,6 +27,15 @@ fn each_timeout_waits_twice_as_long() {
 }
 
 #[test]
+fn a_timeout_waits_no_longer_than_is_set() {
+    let config = TransportConfig { max_rto: ms(2500), ..config() };
+    let mut pipe = Pipe::new(&newreno(), &config, &App::sized(packets(10))).losing(0..14);
+    pipe.run();
+    let when: Vec<Time> = pipe.resent().iter().take(5).map(|sent| sent.0).collect();
+    assert_eq!(when, [1000, 3000, 5500, 8000, 10_500].map(at));
+}
+
+#[test]
 fn a_sample_ends_the_backing_off() {
     let mut pipe = Pipe::sized(&newreno(), 12).losing(0..12);
     pipe.run();
