@@ -135,7 +135,7 @@ fn feedback_that_a_law_in_c_loses_or_makes_is_found() {
     }
 }
 
-/// Its Rust, which is built as a part of this test: a program of its own would build the library.
+/// Its Rust, which is checked as a part of this test.
 #[path = "../src/commands/new_law/rust/law.rs.txt"]
 mod template;
 
@@ -161,6 +161,38 @@ fn the_work_of_a_port_in_c_is_measured() {
     let refused = ratewire(&folder, &["laws", "--cost", "./newreno.so"]);
     assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
     assert!(err(&refused).contains("./newreno.so: the law has no port"), "{}", err(&refused));
+}
+
+/// The program that `new-law --rust` writes is built and run where it is. Cargo reads its manifest;
+/// the library is the one of these tests, which Cargo would build again.
+#[test]
+fn a_new_law_in_rust_runs_outside_the_tree() {
+    let folder = folder("own-law-rust-runs");
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    made(&folder, &["new-law", "--rust", "mine", "--ratewire", root]);
+    let own = folder.join("mine");
+    let cargo = Path::new(env!("CARGO"));
+    let tree = Command::new(cargo).args(["tree", "--offline"]).current_dir(&own).output();
+    let tree = tree.expect("cargo");
+    assert!(out(&tree).contains("ratewire v"), "{}", err(&tree));
+    let built = Path::new(env!("CARGO_BIN_EXE_ratewire")).with_file_name("deps");
+    let entries = std::fs::read_dir(&built).expect("what was built");
+    let libraries = entries.filter_map(|entry| {
+        let entry = entry.expect("a file");
+        let name = entry.file_name().into_string().ok()?;
+        let is_library = name.starts_with("libratewire-") && name.ends_with(".rlib");
+        is_library.then(|| (entry.metadata().and_then(|m| m.modified()).expect("a time"), name))
+    });
+    let (_, newest) = libraries.max().expect("the library");
+    let mut rustc = Command::new(cargo.with_file_name("rustc"));
+    rustc.args(["--edition", "2024", "src/main.rs", "-o", "program", "-L"]);
+    rustc.arg(format!("dependency={}", built.display()));
+    rustc.arg("--extern").arg(format!("ratewire={}", built.join(newest).display()));
+    let compiled = rustc.current_dir(&own).output().expect("rustc");
+    assert!(compiled.status.success() && err(&compiled).is_empty(), "{}", err(&compiled));
+    let told = out(&Command::new(own.join("program")).current_dir(&own).output().expect("it runs"));
+    assert!(told.contains("mine ") && told.contains("newreno "), "{told}");
+    assert!(own.join("out/report.html").exists());
 }
 
 #[test]

@@ -80,12 +80,17 @@ pub(crate) fn new_law(args: &Args) -> Exit {
     }
 }
 
-/// Writes the files of a template into a new folder; one that exists stays as it is.
+/// Writes the files of a template into a new folder; one that exists stays as it is. Without all
+/// of its files there is no folder.
 fn write(folder: &Path, template: &Template, name: &str, ratewire: &Path) -> std::io::Result<()> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;
     }
     fs::create_dir(folder)?;
+    fill(folder, template, name, ratewire).inspect_err(|_| _ = fs::remove_dir_all(folder))
+}
+
+fn fill(folder: &Path, template: &Template, name: &str, ratewire: &Path) -> std::io::Result<()> {
     for (file, text) in template {
         let path = folder.join(file.replace(NAME, name));
         if let Some(parent) = path.parent() {
