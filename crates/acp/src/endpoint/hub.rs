@@ -282,6 +282,7 @@ impl Hub {
 
     fn remove(&mut self, id: ConnectionId) {
         if let Some(slot) = self.slots.remove(&id) {
+            self.handshakes.forget(id);
             self.deadlines.remove(&(slot.deadline, id));
             self.remotes.remove(&(slot.connection.remote(), id));
         }

@@ -231,6 +231,11 @@ impl Handshakes {
         self.half_open.remove(id)
     }
 
+    /// Notes that a connection is over, maybe before its client has shown that it has the keys.
+    pub fn forget(&mut self, id: ConnectionId) {
+        self.half_open.remove(id);
+    }
+
     /// Handles a cookie from a server.
     pub fn on_retry(&mut self, now: Duration, from: SocketAddr, id: ConnectionId, cookie: &[u8]) {
         if let Some(connecting) = self.connecting.get_mut(&id)

@@ -329,6 +329,7 @@ impl Hub {
     fn unregister(&mut self, id: SessionId, side: Side) {
         let Some(seat) = self.seats.get_mut(&id) else { return };
         if let Some(Numbers { local, remote }) = seat.set_numbers(side, None) {
+            self.handshakes(Port::of(side)).forget(local);
             self.ids[Port::of(side) as usize].remove(&local);
             self.remotes.remove(&(remote, Port::of(side), local));
         }

@@ -77,17 +77,23 @@ fn begin(hub: &mut Hub, now: Duration, mut opening: Vec<u8>) {
     hub.on_datagram(now, Port::Peers, at(1), &mut opening, false);
 }
 
-/// The first packet of a peer whom the switch has accepted.
-fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
+/// A peer whom the switch has accepted, its number for the connection, and the switch's answer.
+fn accepted(hub: &mut Hub, now: Duration) -> (Handshakes, ConnectionId, Vec<u8>) {
     let mut handshakes = Handshakes::new(&acp(), false).expect("random numbers");
-    handshakes
+    let id = handshakes
         .connect(now, at(9), &Credentials::Shared([7; 32]), "xcp", EndKind::Host)
         .expect("keys");
     assert!(handshakes.on_timer(now).is_none());
     let (_, mut first) = handshakes.poll_packet().expect("a first packet");
     hub.on_datagram(now, Port::Peers, at(1), &mut first, false);
-    let accepted = sent(hub, now, Port::Peers);
-    let (_, id, message) = packet_type(&accepted[0].1).expect("an answer");
+    let (_, answer) = sent(hub, now, Port::Peers).swap_remove(0);
+    (handshakes, id, answer)
+}
+
+/// The first packet of a peer whom the switch has accepted.
+fn opening(hub: &mut Hub, now: Duration) -> Vec<u8> {
+    let (mut handshakes, _, answer) = accepted(hub, now);
+    let (_, id, message) = packet_type(&answer).expect("an answer");
     let Some(Event::Connected(ends)) = handshakes.on_accept(at(9), id, message) else {
         panic!("connected")
     };
@@ -141,6 +147,21 @@ fn peers_beyond_the_limit_are_refused() {
     assert_eq!(hub.seats.values().filter(is_refused).count(), 1);
     run(&mut hub, HANDSHAKE);
     assert_eq!(hub.sessions(), 2);
+}
+
+/// A peer that was restarted while it connected.
+#[test]
+fn a_peer_that_knows_its_connection_no_more_takes_no_room() {
+    let mut hub = hub(1);
+    hub.config.peers.connections = 1;
+    let (mut handshakes, id, _) = accepted(&mut hub, ms(0));
+    handshakes.answer_unknown(ms(0), at(9), id, 100);
+    let (_, mut unknown) = handshakes.poll_packet().expect("a proof");
+    hub.on_datagram(ms(0), Port::Peers, at(1), &mut unknown, false);
+    sent(&mut hub, ms(0), Port::Peers);
+    assert_eq!((hub.seats.len(), hub.sessions()), (0, 0));
+    peer(&mut hub, ms(0));
+    assert_eq!(hub.take_events(), [HubEvent::PeerConnected(at(1))]);
 }
 
 #[test]

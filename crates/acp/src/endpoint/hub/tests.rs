@@ -79,6 +79,25 @@ fn a_repeated_first_packet_makes_no_second_connection() {
     assert_eq!(server.slots.len(), 1);
 }
 
+/// A switch asks whether a member is there, and knows nothing of that connection when it connects.
+#[test]
+fn a_client_that_knows_its_connection_no_more_takes_no_room() {
+    let mut config = Config::new(Credentials::Shared([7; 32]));
+    config.connections = 1;
+    let mut server = Hub::new(config, true).expect("random numbers");
+    let (_, first) = client();
+    let accepted = give(&mut server, 1, first);
+    assert_eq!(kinds(&accepted), [PacketType::Accept, PacketType::Data]);
+    let unknown = give(&mut hub(false), 1, accepted);
+    assert_eq!(kinds(&unknown), [PacketType::Unknown]);
+    give(&mut server, 1, unknown);
+    assert_eq!((server.slots.len(), server.confirmed()), (0, 0));
+    let (mut client, first) = client();
+    let opening = give(&mut client, 1, give(&mut server, 1, first));
+    give(&mut server, 1, opening);
+    assert_eq!((server.accepted.len(), server.confirmed()), (1, 1));
+}
+
 /// Copies come from many addresses. Four are answered.
 #[test]
 fn copies_of_a_first_packet_keep_nobody_out() {
