@@ -75,7 +75,11 @@ impl Run {
         let payload = Bytes::new(PAYLOAD);
         let segment = Segment { kind, offset: self.next, payload, header: Header::None };
         let content = self.next.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
-        let frame = FrameOf { content: &content, bounds: Some((self.next, self.next + PAYLOAD)) };
+        let frame = FrameOf {
+            content: &content,
+            bounds: Some((self.next, self.next + PAYLOAD)),
+            size: None,
+        };
         self.next += PAYLOAD;
         self.switch.on_segment(self.now, Side::Peer, &segment, frame, false, &mut self.out);
         for output in self.out.drain(..) {

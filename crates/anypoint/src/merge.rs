@@ -75,15 +75,17 @@ impl Merge {
     }
 
     /// Changes the header of a member's packet to the peer into the whole flow's: `rate = sum
-    /// rate_i`, `rtt = sum(rate_i rtt_i) / rate`. Returns the packet's wish.
+    /// rate_i`, `rtt = sum(rate_i rtt_i) / rate`. The packet has `size` network-layer bytes.
+    /// Returns its wish.
     pub(crate) fn data(
         &mut self,
         now: Time,
         law: &AnyLaw,
         member: usize,
+        size: Bytes,
         header: &mut Header,
     ) -> f64 {
-        let Some(declared) = law.declared(header, self.packet) else { return 0.0 };
+        let Some(declared) = law.declared(header, size) else { return 0.0 };
         let known = Some(declared.rtt).filter(|rtt| !rtt.is_zero());
         let silence = known.map_or(FIRST_SILENCE, |rtt| rtt * SILENT_ROUNDS);
         self.silent_from[member] = now + silence;

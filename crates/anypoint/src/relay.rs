@@ -93,7 +93,8 @@ pub(crate) struct Owed {
     sent: u64,
     /// When the range's last packet was sent; [`Time::NEVER`] if any was sent twice.
     left: Time,
-    /// The packet that was last sent from the range.
+    /// What was sent of the range, together: each byte stands for the same part of the wish. A
+    /// packet that is sent again counts as before.
     packet: Sent,
 }
 
@@ -104,13 +105,13 @@ impl Owed {
     }
 }
 
-/// Facts that are kept of a packet until it is acknowledged.
+/// Facts that are kept of packets until they are acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) payload: u32,
-    /// Wish of its header as it left, B/s.
+    /// Wish of the headers as they left, B/s.
     pub(crate) wish: f64,
-    /// Whether the packet was marked before it came.
+    /// Whether a packet was marked before it came.
     pub(crate) marked: bool,
 }
 
@@ -227,7 +228,7 @@ impl Relay {
         let owed = &mut self.targets[target].owed;
         let index = owed.partition_point(|o| o.end <= at);
         if let Some(owed) = owed.get_mut(index).filter(|o| o.at <= at) {
-            owed.packet = packet;
+            owed.packet = owed.packets_with(at, packet);
             let is_first = at >= owed.sent && owed.left != Time::NEVER;
             owed.left = if is_first { now } else { Time::NEVER };
             owed.sent = owed.sent.max(at + u64::from(packet.payload));
@@ -452,6 +453,20 @@ impl Relay {
 }
 
 impl Owed {
+    /// What was sent of the range with another packet.
+    fn packets_with(&self, at: u64, packet: Sent) -> Sent {
+        let known = self.packet;
+        let marked = known.marked || packet.marked;
+        if at >= self.sent && known.payload > 0 {
+            let (payload, wish) = (known.payload + packet.payload, known.wish + packet.wish);
+            Sent { payload, wish, marked }
+        } else if known.payload <= packet.payload {
+            packet
+        } else {
+            Sent { marked, ..known }
+        }
+    }
+
     /// When the last packet left, if the range was sent whole and new data up to `end` completes
     /// it.
     fn left_if_complete(&self, end: u64, news: u64) -> Option<Time> {
@@ -503,8 +518,8 @@ fn settle(
         return 0;
     }
     source.newest = start;
-    let packets = news as f64 / f64::from(owed.packet.payload.max(1));
-    let wish = owed.packet.wish * packets;
+    let share = news as f64 / f64::from(owed.packet.payload.max(1));
+    let wish = owed.packet.wish * share;
     let marked = owed.packet.marked;
     match fresh.iter_mut().find(|f| f.source == owed.source as usize) {
         Some(known) => {

@@ -64,11 +64,14 @@ pub struct FrameOf<'a> {
     pub content: &'a [u8],
     /// Stream offsets of its begin and end; `None` if each frame has [`SwitchConfig::frame`] bytes.
     pub bounds: Option<(u64, u64)>,
+    /// Network-layer bytes of the packet, or of this part of one: headers declare rates by it.
+    /// `None` for payload with the headers of [`SwitchConfig::packet`].
+    pub size: Option<Bytes>,
 }
 
 impl<'a> From<&'a [u8]> for FrameOf<'a> {
     fn from(content: &'a [u8]) -> FrameOf<'a> {
-        FrameOf { content, bounds: None }
+        FrameOf { content, bounds: None, size: None }
     }
 }
 
@@ -132,6 +135,10 @@ impl Ground {
     /// Payload of a full packet.
     pub(crate) fn payload(&self) -> u64 {
         self.config.payload.get()
+    }
+    /// Network-layer size of a packet with this payload.
+    pub(crate) fn size(&self, payload: Bytes) -> Bytes {
+        payload + (self.config.packet - self.config.payload)
     }
     pub(crate) fn law(&self) -> &AnyLaw {
         &self.config.law
@@ -211,6 +218,10 @@ impl Switch {
             Some(connection) => connection.inbound.len() + connection.outbound.len(),
             None => self.rest.inbound.len() + self.rest.outbound.len(),
         }
+    }
+    /// Network-layer size of a packet with this payload.
+    pub fn size(&self, payload: Bytes) -> Bytes {
+        self.ground.size(payload)
     }
     /// Whether only positions of streams are known: nothing has passed yet, or not for long.
     pub fn is_idle(&self) -> bool {

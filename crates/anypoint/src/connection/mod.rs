@@ -104,7 +104,8 @@ impl Connection {
             (Side::Member(k), SegmentKind::Open) => {
                 self.opening[k] = true;
                 let mut segment = *segment;
-                self.merge.data(now, ground.law(), k, &mut segment.header);
+                let size = ground.size(Bytes::ZERO);
+                self.merge.data(now, ground.law(), k, size, &mut segment.header);
                 out.push(Output::Segment(Side::Peer, segment));
             }
             (Side::Member(k), _) => {

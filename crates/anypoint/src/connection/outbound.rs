@@ -54,7 +54,8 @@ impl Connection {
         let Some(mapping) = self.outbound.find(k, offset) else { return };
         let at = mapping.at + (offset - mapping.start);
         let mut segment = Segment { offset: at, ..*segment };
-        let wish = self.merge.data(now, ground.law(), k, &mut segment.header);
+        let size = frame.size.unwrap_or(ground.size(payload));
+        let wish = self.merge.data(now, ground.law(), k, size, &mut segment.header);
         self.outbound.note(now, 0, at, Sent { payload: payload.get() as u32, wish, marked });
         out.push(Output::Segment(Side::Peer, segment));
     }

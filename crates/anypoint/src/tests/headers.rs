@@ -3,12 +3,14 @@
 use proptest::prelude::*;
 use ratewire_laws::junction::Declared;
 use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
+use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::rig::ms;
 use crate::Transforms;
 use crate::merge::Merge;
-use crate::relay::Fresh;
+use crate::relay::{Fresh, Relay, Sent};
+use crate::settled::Settled;
 use crate::split::Split;
 
 const PACKET: Bytes = Bytes::new(1000);
@@ -65,10 +67,42 @@ fn merged() -> (Merge, Declared) {
     let law = law("xcp");
     let mut merge = Merge::new(&law, 2, PACKET, Transforms::Refusals { shuffle: 0.0 });
     let mut header = declares(20_000.0, ms(10), 1e9);
-    merge.data(Time::ZERO, &law, 0, &mut header);
+    merge.data(Time::ZERO, &law, 0, PACKET, &mut header);
     let mut header = declares(60_000.0, ms(40), 1e9);
-    merge.data(Time::ZERO, &law, 1, &mut header);
+    merge.data(Time::ZERO, &law, 1, PACKET, &mut header);
     (merge, declared(&header))
+}
+
+/// A header is about its packet, and a small packet's is of the same flow.
+#[test]
+fn a_small_packet_declares_its_flows_rate() {
+    let law = law("xcp");
+    let (mut merge, whole) = merged();
+    let mut header = declares(20_000.0, ms(10), 1e9);
+    law.redeclare(&mut header, 10.0, ms(10));
+    let size = Bytes::new(PACKET.get() / 10);
+    merge.data(Time::ZERO, &law, 0, size, &mut header);
+    let small = law.declared(&header, size).unwrap();
+    assert!((small.rate.get() / whole.rate.get() - 1.0).abs() < 1e-3, "{small:?} {whole:?}");
+}
+
+/// Packets of a frame have wishes of their own, and may be of very different length.
+#[test]
+fn a_frames_packets_are_acknowledged_with_their_wishes() {
+    let sent = |payload, wish| Sent { payload, wish, marked: false };
+    let mut relay = Relay::inbound(&Settled::new(1, 1));
+    relay.place(0, 0, 1001, 0, true);
+    relay.note(Time::ZERO, 0, 0, sent(1000, 50.0));
+    relay.note(Time::ZERO, 0, 1000, sent(1, 0.05));
+    let mut wish_of = |cumulative| {
+        let (window, sack, header) = (Bytes::MAX, SackBlocks::default(), Header::None);
+        let ack = Ack { opens: false, cumulative, window, sack, marked: false, header };
+        let mut fresh = Vec::new();
+        relay.acknowledge(0, &ack, &mut fresh);
+        fresh[0].wish
+    };
+    let [first, rest] = [wish_of(1000), wish_of(1001)];
+    assert!((first - 50.0).abs() < 1e-9 && (rest - 0.05).abs() < 1e-9, "{first} {rest}");
 }
 
 fn part(merge: &mut Merge, member: usize) -> f64 {
@@ -106,7 +140,7 @@ fn increase_is_shared_evenly_and_decrease_by_rate() {
 fn nobody_gets_more_than_its_own_way_allows() {
     let law = law("xcp");
     let (mut merge, _) = merged();
-    merge.data(Time::ZERO, &law, 0, &mut declares(20_000.0, ms(10), 50.0));
+    merge.data(Time::ZERO, &law, 0, PACKET, &mut declares(20_000.0, ms(10), 50.0));
     merge.acknowledge(Time::ZERO, &law, &fresh(1, 1e9), &feeds_back(350_000.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [50.0, 175_000.0]);
     // A refusal of a member's own path concerns no other member.
@@ -119,8 +153,8 @@ fn nobody_gets_more_than_its_own_way_allows() {
 fn shuffling_moves_its_share_of_the_traffic_in_a_round_trip() {
     let law = law("xcp");
     let mut merge = Merge::new(&law, 2, PACKET, OURS);
-    merge.data(Time::ZERO, &law, 0, &mut declares(20_000.0, ms(10), 1e9));
-    merge.data(Time::ZERO, &law, 1, &mut declares(60_000.0, ms(10), 1e9));
+    merge.data(Time::ZERO, &law, 0, PACKET, &mut declares(20_000.0, ms(10), 1e9));
+    merge.data(Time::ZERO, &law, 1, PACKET, &mut declares(60_000.0, ms(10), 1e9));
     // A round trip has 20 packets of one and 60 of the other.
     for i in 0..80 {
         let one = fresh(usize::from(i % 4 > 0), 1e9);
@@ -136,7 +170,7 @@ fn the_silent_have_no_part() {
     let law = law("xcp");
     let (mut merge, _) = merged();
     let later = Time::ZERO + ms(100);
-    merge.data(later, &law, 1, &mut declares(60_000.0, ms(40), 1e9));
+    merge.data(later, &law, 1, PACKET, &mut declares(60_000.0, ms(40), 1e9));
     merge.acknowledge(later, &law, &fresh(1, 1e9), &feeds_back(1000.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [0.0, 1000.0]);
 }
@@ -213,8 +247,8 @@ fn the_papers_split_is_of_all_feedback() {
     let mut merge = Merge::new(&law, 4, PACKET, Transforms::Paper);
     // Members 0 and 1 have rates of 3 to 1; the others send nothing, and are counted.
     for _ in 0..2 {
-        merge.data(Time::ZERO, &law, 0, &mut declares(30_000.0, ms(10), 150.0));
-        merge.data(Time::ZERO, &law, 1, &mut declares(10_000.0, ms(10), 1e9));
+        merge.data(Time::ZERO, &law, 0, PACKET, &mut declares(30_000.0, ms(10), 150.0));
+        merge.data(Time::ZERO, &law, 1, PACKET, &mut declares(10_000.0, ms(10), 1e9));
     }
     merge.acknowledge(Time::ZERO, &law, &fresh(0, 150.0), &feeds_back(400.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [100.0, 100.0]);
@@ -261,7 +295,7 @@ fn a_rate_is_shared_max_min() {
     };
     for (k, mbps) in [1, 8, 80].into_iter().enumerate() {
         let mut open = law.source(&flow(mbps)).on_open(Time::ZERO);
-        merge.data(Time::ZERO, &law, k, &mut open);
+        merge.data(Time::ZERO, &law, k, PACKET, &mut open);
         if k == 2 {
             assert_eq!(law.declared(&open, PACKET).unwrap().rate.get(), 89.0 * 125_000.0);
         }
@@ -289,11 +323,11 @@ proptest! {
         let law = law("xcp");
         let mut merge = Merge::new(&law, windows.len(), PACKET, Transforms::Refusals { shuffle });
         for (k, (window, rtt)) in windows.iter().enumerate() {
-            merge.data(Time::ZERO, &law, k, &mut declares(*window, ms(*rtt), 1e12));
+            merge.data(Time::ZERO, &law, k, PACKET, &mut declares(*window, ms(*rtt), 1e12));
         }
         // The sums know all members.
         for (k, (window, rtt)) in windows.iter().enumerate() {
-            merge.data(Time::ZERO, &law, k, &mut declares(*window, ms(*rtt), 1e12));
+            merge.data(Time::ZERO, &law, k, PACKET, &mut declares(*window, ms(*rtt), 1e12));
         }
         let mut total = 0.0;
         for (source, change) in &answers {

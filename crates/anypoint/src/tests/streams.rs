@@ -246,7 +246,7 @@ fn send_of(
     content: &[u8],
 ) -> Vec<(usize, u64)> {
     let segment = Segment { offset, payload: Bytes::new(payload), ..segment(0) };
-    let frame = FrameOf { content, bounds: Some((start, end)) };
+    let frame = FrameOf { content, bounds: Some((start, end)), ..FrameOf::default() };
     let mut out = Vec::new();
     switch.on_segment(Time::ZERO, Side::Peer, &segment, frame, false, &mut out);
     let place = |output: &Output| match output {

@@ -372,10 +372,13 @@ impl Session {
             }
             // Frames that share a packet may go to different members.
             let (mut header, bytes) = (*header, bytes_of(&part));
+            let mut size = None;
             if 0.0 < bytes && bytes < data {
                 leg.channel.law().part(&mut header, bytes / data);
+                let packet = self.switch.size(Bytes::new(data as u64));
+                size = Some(Bytes::new((packet.as_f64() * bytes / data) as u64 + 1));
             }
-            self.take_part(now, side, &part, &header, marked);
+            self.take_part(now, side, &part, &header, size, marked);
         }
         self.look_at_ends(now);
     }

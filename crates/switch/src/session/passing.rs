@@ -30,6 +30,7 @@ impl Session {
         side: Side,
         part: &Part<'_>,
         header: &Header,
+        size: Option<Bytes>,
         marked: bool,
     ) {
         let segment = |kind, offset, length| Segment {
@@ -47,7 +48,7 @@ impl Session {
                 if side == Side::Peer && self.switch.must_wait(data.offset) {
                     return self.hold(now, data, header, marked);
                 }
-                self.on_data(now, side, data, header, marked);
+                self.on_data(now, side, data, header, size, marked);
                 if side == Side::Peer {
                     self.give_held(now);
                 }
@@ -57,7 +58,7 @@ impl Session {
             Part::Empty { offset, length } => {
                 let segment = segment(SegmentKind::Data { again: true }, *offset, *length);
                 let bounds = Some((*offset, offset + length));
-                let frame = FrameOf { content: &[], bounds };
+                let frame = FrameOf { content: &[], bounds, size };
                 self.on_segment(now, side, &segment, frame, marked, Some(Passing::Empty));
             }
             Part::Ack(ack) => {
@@ -96,6 +97,7 @@ impl Session {
         side: Side,
         data: &DataPart<'_>,
         header: &Header,
+        size: Option<Bytes>,
         marked: bool,
     ) {
         let segment = Segment {
@@ -106,6 +108,7 @@ impl Session {
         };
         match passing(side, data, self.config.acp.longest_frame.get() + FRAME_NUMBER) {
             Ok((passing, frame)) => {
+                let frame = FrameOf { size, ..frame };
                 self.on_segment(now, side, &segment, frame, marked, Some(passing));
             }
             Err(what) => self.violates(now, side, what),
@@ -207,5 +210,5 @@ pub(super) fn passing<'a>(
         content = &[];
     }
     let bounds = (!data.bytes.is_empty()).then_some((start, end));
-    Ok((Passing::Data(DataPart { source, ..*data }), FrameOf { content, bounds }))
+    Ok((Passing::Data(DataPart { source, ..*data }), FrameOf { content, bounds, size: None }))
 }

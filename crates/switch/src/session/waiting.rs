@@ -55,7 +55,7 @@ impl Session {
             let Held { header, marked, source, frame, within, again, bytes } = held;
             self.switch.release(offset, offset + bytes.len() as u64);
             let data = DataPart { offset, source, frame, within, bytes: &bytes, again };
-            self.on_data(now, ratewire_anypoint::Side::Peer, &data, &header, marked);
+            self.on_data(now, ratewire_anypoint::Side::Peer, &data, &header, None, marked);
         }
     }
 }
