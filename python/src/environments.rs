@@ -9,6 +9,7 @@ use std::thread;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use ratewire::laws;
 use ratewire::units::{Bytes, Duration, Throughput};
 use ratewire::{ControlledFlow, Error, Measured};
 
@@ -210,6 +211,10 @@ impl Environments {
                      help: both must be finite and not below 0; NaN is no pace"
                 );
                 return Err(PyValueError::new_err(told));
+            }
+            let wrong = laws::excess("the window is", window, "pace");
+            if let Some(wrong) = wrong.filter(|_| order == STEP && pace.is_nan()) {
+                return Err(PyValueError::new_err(format!("environment {at}: {wrong}")));
             }
             (one.order, one.seed) = (order, seeds[at]);
             (one.window, one.pace) = (window, pace);

@@ -162,6 +162,10 @@ def test_mistakes_are_told() -> None:
     env.reset()
     with pytest.raises(ValueError, match="environment 0: window inf bytes"):
         env.step(np.zeros(2))
+    env = gym.Env(LINK, act=lambda action, state: (1e30, None))
+    env.reset()
+    with pytest.raises(ValueError, match="the window is 1e30 bytes, and there is no pace: at most"):
+        env.step(np.zeros(2))
 
 
 def test_many_environments_leave_no_memory_behind() -> None:

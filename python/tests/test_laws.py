@@ -104,14 +104,14 @@ def test_other_ways_to_run_take_classes() -> None:
 class Broken(NewReno):
     name = "broken"
     how = ratewire.option(
-        "raise", words=["raise", "nan", "negative", "endless", "unlimited"], doc="How."
+        "raise", words=["raise", "nan", "negative", "endless", "unlimited", "huge"], doc="How."
     )
 
     def on_ack(self, ack: Ack) -> None:
         if ack.now > 1:
             if self.how == "raise":
                 raise KeyError("what is missing")
-            wrong = {"nan": float("nan"), "negative": -1.0, "unlimited": float("inf")}
+            wrong = {"nan": float("nan"), "negative": -1.0, "unlimited": float("inf"), "huge": 1e30}
             self.window = wrong.get(self.how, self.window)
             self.pace = float("inf") if self.how == "endless" else None
 
@@ -132,6 +132,7 @@ def test_an_exception_is_the_cause_of_the_runs_error() -> None:
         ("negative", "`window` is -1 bytes"),
         ("endless", "`pace`"),
         ("unlimited", "`window` is inf bytes, and there is no `pace`"),
+        ("huge", r"`window` is 1e30 bytes, and there is no `pace`: at most 1073741824 bytes"),
     ],
 )
 def test_numbers_that_no_law_may_give_end_the_run(how: str, told: str) -> None:

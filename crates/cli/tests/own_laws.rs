@@ -88,6 +88,12 @@ fn checks_tell_what_a_law_does_wrong_and_outlive_its_crash() {
     assert!(told.contains("pass  headers"), "{told}");
     let told = with("return s->window;", "return s->window > 1e5 ? -1 : s->window;");
     assert!(told.contains("`source.window` gave -1 bytes: allowed is 0 or more"), "{told}");
+    // A window that fills the memory, from the start and later.
+    let window = "`source.window` gave 1e30 bytes, and there is no pace: at most 1073741824 bytes";
+    let told = with("return s->window;", "return 1e30;");
+    assert!(told.contains("FAIL  wild") && told.contains(window), "{told}");
+    let told = with("return s->window;", "return s->window > 1e5 ? 1e30 : s->window;");
+    assert!(told.contains("FAIL  run") && told.contains(window), "{told}");
     let told = with("RATEWIRE_GOES_BY_LOSSES", "RATEWIRE_GOES_BY_LOSSES | RATEWIRE_ANY_SPEED");
     assert!(told.contains("FAIL  any-speed") && told.contains("% of the link apart"), "{told}");
     // Laws of Ratewire can be checked alike, and names that it does not know are told.

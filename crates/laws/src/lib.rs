@@ -53,7 +53,7 @@ pub mod xcp;
 
 pub use external::{
     ExternalHeader, ExternalLaw, ExternalPort, ExternalSink, ExternalSource, MAX_EXTERNAL_HEADER,
-    PackedFormat, PackedHeader,
+    MAX_UNPACED_WINDOW, PackedFormat, PackedHeader, excess,
 };
 pub use law::{
     Acked, Books, Buffer, Congestion, Draw, FlowContext, HeaderError, HeaderFormat, Invariants,

@@ -31,6 +31,9 @@ extern "C" {
 /* Longest congestion header, in bytes. */
 #define RATEWIRE_MAX_HEADER 32
 
+/* Largest window without a pace, in bytes of payload: the largest of TCP (RFC 7323, 2.2, 2.3). */
+#define RATEWIRE_MAX_UNPACED_WINDOW 1073741824
+
 /* Room for the text of an error, in bytes, its final zero included. */
 #define RATEWIRE_ERROR_ROOM 256
 
@@ -160,8 +163,8 @@ struct ratewire_source {
 	   after on_timer, when it must be later. Optional, both or none. */
 	double (*next_timer)(const void *source);
 	void (*on_timer)(void *source, double now);
-	/* Payload that may be outstanding; 0 or more, of which at least a packet is used. INFINITY
-	   needs a pace. Asked after each of the calls above, as `pace` is. */
+	/* Payload that may be outstanding; 0 or more, of which at least a packet is used. More than
+	   1 GiB (RATEWIRE_MAX_UNPACED_WINDOW), and INFINITY, need a pace. Asked after each of the calls above, as `pace` is. */
 	double (*window)(const void *source);
 	/* Rate at which to send packets, finite and 0 or more; returns false to send as the window
 	   allows. Optional. */

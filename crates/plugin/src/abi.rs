@@ -225,6 +225,8 @@ mod tests {
     use std::mem::offset_of;
     use std::process::Command;
 
+    use ratewire_laws::MAX_UNPACED_WINDOW;
+
     use super::*;
 
     /// Sizes of types, and offsets of fields, in the header file's names and in this file's.
@@ -275,6 +277,7 @@ mod tests {
         let constants = [
             ("RATEWIRE_LAW_VERSION", VERSION as usize),
             ("RATEWIRE_MAX_HEADER", MAX_EXTERNAL_HEADER),
+            ("RATEWIRE_MAX_UNPACED_WINDOW", MAX_UNPACED_WINDOW.get() as usize),
             ("RATEWIRE_ERROR_ROOM", ERROR_ROOM),
             ("RATEWIRE_MAX_FIGURES", MAX_FIGURES),
             ("RATEWIRE_GOES_BY_PACE", flags::GOES_BY_PACE as usize),

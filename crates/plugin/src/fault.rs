@@ -6,17 +6,27 @@ use ratewire_units::Time;
 
 /// The first fault of a part; none at first.
 #[derive(Debug, Default)]
-pub(crate) struct Fault(OnceLock<String>);
+pub(crate) struct Fault {
+    first: OnceLock<String>,
+    /// A window that is too large without a pace, which other faults go before.
+    excess: OnceLock<String>,
+}
 
 impl Fault {
     pub(crate) fn told(&self) -> Option<String> {
-        self.0.get().cloned()
+        self.first.get().or_else(|| self.excess.get()).cloned()
     }
 
     /// Notes a fault, unless there was one before.
     #[cold]
     pub(crate) fn note(&self, what: String) {
-        let _ = self.0.set(what);
+        let _ = self.first.set(what);
+    }
+
+    /// Notes a window that is too large without a pace, unless there was one before.
+    #[cold]
+    pub(crate) fn note_excess(&self, what: String) {
+        let _ = self.excess.set(what);
     }
 
     /// The rate that a law gives, or zero if it is none.

@@ -5,8 +5,8 @@
 //! any other law from outside the workspace.
 //!
 //! A crash in the object's code ends the process. A number that no law may give (a window that is
-//! no number, an endless rate, a timer that is none) is caught where it is given, and ends the run
-//! with an error that names it ([`Source::fault`](ratewire_laws::Source::fault)).
+//! no number or too large, an endless rate, a timer that is none) is caught where it is given, and
+//! ends the run with an error that names it ([`Source::fault`](ratewire_laws::Source::fault)).
 //!
 //! # Trust
 //! Loading a shared object runs its code, with all the rights of the process: name only objects

@@ -3,7 +3,9 @@
 use std::ptr;
 use std::sync::Arc;
 
-use ratewire_laws::{Acked, Congestion, FlowContext, Reason, Sending, Signal, Source};
+use ratewire_laws::{
+    Acked, Congestion, FlowContext, MAX_UNPACED_WINDOW, Reason, Sending, Signal, Source, excess,
+};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::abi::{self, HeaderBytes, Table};
@@ -63,11 +65,23 @@ impl PluginSource {
         let paces =
             self.part.call(self.table.source.pace, |pace, state| unsafe { pace(state, &mut rate) });
         self.pace = (paces == Some(true)).then(|| Throughput::new(self.fault.rate(rate)));
-        // The sender would never stop to send.
-        if self.pace.is_none() && self.given == Some(f64::INFINITY) {
-            self.fault.note("`source.window` gave inf bytes, and there is no pace".to_string());
-            self.window = self.mss;
+        if self.pace.is_none() && self.window > MAX_UNPACED_WINDOW {
+            self.refuse_window();
         }
+    }
+
+    /// Notes a window that is too large without a pace, and sends a packet at a time.
+    #[cold]
+    fn refuse_window(&mut self) {
+        let window = self.given.unwrap_or(f64::INFINITY);
+        match excess("`source.window` gave", window, "pace") {
+            Some(wrong) if window.is_infinite() => self.fault.note(wrong),
+            Some(wrong) => self.fault.note_excess(wrong),
+            None => {}
+        }
+        self.window = self.mss;
+        // The same window is allowed once there is a pace.
+        self.given = None;
     }
 
     /// The window in whole bytes, a packet at least.

@@ -8,20 +8,31 @@ use crate::raised;
 
 /// The first fault of a part; none at first.
 #[derive(Debug, Default)]
-pub struct Fault(OnceLock<String>);
+pub struct Fault {
+    first: OnceLock<String>,
+    /// A window that is too large without a pace, which other faults go before.
+    excess: OnceLock<String>,
+}
 
 impl Fault {
     pub fn told(&self) -> Option<String> {
-        self.0.get().cloned()
+        self.first.get().or_else(|| self.excess.get()).cloned()
     }
 
+    /// Whether the object is not to be called again.
     pub fn is_there(&self) -> bool {
-        self.0.get().is_some()
+        self.first.get().is_some()
     }
 
     #[cold]
     pub fn note(&self, what: String) {
-        let _ = self.0.set(what);
+        let _ = self.first.set(what);
+    }
+
+    /// Notes a window that is too large without a pace, unless there was one before.
+    #[cold]
+    pub fn note_excess(&self, what: String) {
+        let _ = self.excess.set(what);
     }
 
     /// Notes an exception, to be raised as the cause of the run's error.

@@ -110,14 +110,25 @@ impl PythonSource {
             Some(pace) if !(0.0..f64::INFINITY).contains(&pace) => self
                 .fault
                 .note(format!("`pace` is {pace} bytes per second: allowed is 0 or more, finite")),
-            // The sender would never stop to send.
-            None if window == f64::INFINITY => {
-                self.fault.note("`window` is inf bytes, and there is no `pace`".to_string());
-                self.window = self.mss;
+            _ => {
+                self.pace = pace;
+                if pace.is_none() && self.window > laws::MAX_UNPACED_WINDOW {
+                    self.refuse_window(window);
+                }
             }
-            _ => self.pace = pace,
         }
         Ok(())
+    }
+
+    /// Notes a window that is too large without a pace, and sends a packet at a time.
+    #[cold]
+    fn refuse_window(&mut self, window: f64) {
+        match laws::excess("`window` is", window, "`pace`") {
+            Some(wrong) if window.is_infinite() => self.fault.note(wrong),
+            Some(wrong) => self.fault.note_excess(wrong),
+            None => {}
+        }
+        self.window = self.mss;
     }
 
     /// Calls a method, and reads what the object then sends by. After a fault nothing is called.

@@ -7,9 +7,12 @@
 
 mod header;
 mod parts;
+mod window;
 
 pub use header::{ExternalHeader, MAX_EXTERNAL_HEADER, PackedFormat, PackedHeader};
 pub use parts::{ExternalPort, ExternalSink, ExternalSource};
+pub(crate) use window::is_excess;
+pub use window::{MAX_UNPACED_WINDOW, excess};
 
 use alloc::boxed::Box;
 use alloc::sync::Arc;

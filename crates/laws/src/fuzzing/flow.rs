@@ -6,6 +6,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::events::{Event, What};
 use super::headers;
+use crate::external::is_excess;
 use crate::law::{
     Acked, Buffer, Congestion, Draw, FlowContext, LinkContext, MAX_HEADER, PortQueue, Sending,
 };
@@ -62,6 +63,13 @@ impl<'a> Flow<'a> {
             passed: Header::None,
             read: 0,
             told: Told::default(),
+        }
+    }
+
+    /// Checks that the window is allowed before anything has happened.
+    pub(super) fn check_start(&self) {
+        if let Some(fault) = self.source.fault() {
+            panic!("{}: {fault}", self.law.info().name);
         }
     }
 
@@ -144,7 +152,7 @@ impl<'a> Flow<'a> {
                 assert!(pace > 0.0 && pace <= line, "{name}: pace {pace} on a link of {line}");
             }
         }
-        if let Some(fault) = self.source.fault() {
+        if let Some(fault) = self.source.fault().filter(|fault| !is_excess(fault)) {
             panic!("{name}: {fault}");
         }
         for (port, _) in self.ports.iter().flatten() {

@@ -91,6 +91,7 @@ impl Laws {
 
     fn run(&self, law: &AnyLaw, events: &[events::Event]) {
         let mut flow = flow::Flow::new(law, self.has_books);
+        flow.check_start();
         for event in events {
             flow.happen(event);
             flow.check();

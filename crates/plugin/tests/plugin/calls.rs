@@ -161,6 +161,16 @@ fn numbers_that_no_law_may_give_are_faults() {
     assert_eq!(kept.0, FLOW.mss);
     let (told, _) = fault("return 5000;", "return -1;");
     assert!(told.starts_with("`source.window` gave -1 bytes"), "{told}");
+    for (window, shown) in [("INFINITY", "inf"), ("1e30", "1e30"), ("1073741825", "1073741825")] {
+        let text = changed("return 5000;", &format!("return {window};"));
+        let (law, _built) =
+            law(&text.replace("*rate = 1e6;\n\treturn true;", "(void)rate;\n\treturn false;"), &[]);
+        let source = law.source(&FLOW);
+        let told = source.fault().expect("a fault");
+        let says = format!("`source.window` gave {shown} bytes, and there is no pace: at most");
+        assert!(told.starts_with(&says) && told.contains("(1 GiB)"), "{told}");
+        assert_eq!(source.window(), FLOW.mss);
+    }
     for (rate, shown) in [("INFINITY", "inf"), ("-2", "-2"), ("NAN", "NaN")] {
         let (told, kept) = fault("*rate = 1e6;", &format!("*rate = {rate};"));
         assert!(
