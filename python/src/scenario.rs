@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::laws::LawSet;
 use ratewire::scenario::Loader;
-use ratewire::{Error, add_law, scenario};
+use ratewire::{Error, add_law, know_law_files, scenario};
 
 use crate::errors::{diagnostics, exception};
 use crate::law;
@@ -52,7 +52,8 @@ impl Scenario {
         set: Vec<(String, String)>,
         laws: Vec<Named<'_>>,
     ) -> PyResult<Scenario> {
-        let laws = law_set(py, laws)?;
+        let mut laws = law_set(py, laws)?;
+        know_law_files(&mut laws, &path, &set);
         scenario(py, || Loader { laws: &laws }.load(&path, &set))
     }
 

@@ -49,6 +49,27 @@ pub(crate) fn add_all(
     names.into_iter().try_for_each(|name| add(laws, folder, &name))
 }
 
+/// Makes laws of a set known by the names that the scenario in the file `path`, with these values,
+/// has for their files. Relative names are of the scenario's folder, which need not be the working
+/// folder: `./mylaw.so` of `../mylaw/scenario.toml` is the loaded `../mylaw/mylaw.so`.
+///
+/// Loads nothing: names of other files stay unknown.
+pub fn know_law_files(laws: &mut LawSet, path: &Path, values: &[(String, String)]) {
+    // A file that cannot be read is refused as the scenario is loaded.
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let folder = path.parent().unwrap_or(Path::new(""));
+    for name in ratewire_scenario::law_files(&text, values) {
+        let Ok(whole) = folder.join(&name).canonicalize() else { continue };
+        if laws.files().iter().any(|file| file.path == name) {
+            continue;
+        }
+        let known = laws.files().iter().find(|file| Path::new(&file.path) == whole);
+        if let Some(known) = known.cloned() {
+            laws.note_file(LawFile { path: name, ..known });
+        }
+    }
+}
+
 fn add(laws: &mut LawSet, folder: &Path, name: &str) -> Result<(), Error> {
     if laws.files().iter().any(|file| file.path == name) {
         return Ok(());

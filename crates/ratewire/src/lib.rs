@@ -105,7 +105,7 @@ pub use figures::Figures;
 pub use job::{Job, run_all};
 pub use law_check::LawCheck;
 pub use law_cost::{BenchedPort, TimeSpread, port_costs};
-pub use law_files::{add_law, load_law};
+pub use law_files::{add_law, know_law_files, load_law};
 pub use law_text::explain;
 pub use listen::{
     Cancel, Cancelled, Interrupt, Interrupted, Listener, Progress, Running, StopReason, Warning,

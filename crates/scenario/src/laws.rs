@@ -6,9 +6,10 @@ use ratewire_laws::options::{OptionKind, Part};
 use ratewire_laws::{AnyLaw, LawInfo, LawSet, OptionError};
 
 use crate::context::{Added, Context, listing};
-use crate::diagnostic::nearest;
+use crate::diagnostic::{Span, nearest};
 use crate::document::{Entry, Item, Value};
 use crate::ignored::Of;
+use crate::law_files::is_law_file;
 use crate::section::{At, Section};
 
 /// Options as users write them.
@@ -107,6 +108,10 @@ impl LawBook {
         let one = Section::new(context, &["variant"], title, entry.key_span, table);
         let Some(law) = one.text("law") else { return };
         let Some(info) = context.laws.find(law.value) else {
+            if is_law_file(law.value) {
+                not_loaded(context, law.span, law.value);
+                return;
+            }
             let known = context.laws.list().map(|info| info.name);
             let message = format!("no law is called {:?}", law.value);
             context.unknown(law.span, message, law.value, known);
@@ -157,6 +162,10 @@ impl LawBook {
         }
         // Errors of a variant have been noted.
         if !self.declared.iter().any(|declared| declared == name.value) {
+            if is_law_file(name.value) {
+                not_loaded(context, name.span, name.value);
+                return None;
+            }
             let message = format!("no law or variant is called {:?}", name.value);
             let known = self.names().into_iter().chain(others.iter().copied());
             context.unknown(name.span, message, name.value, known);
@@ -297,6 +306,14 @@ impl LawBook {
     }
 }
 
+/// Refuses the name of a law's file that is not among the known laws.
+fn not_loaded(context: &Context<'_>, span: Span, file: &str) {
+    context.error(span, format!("the law {file} is a file that was not loaded")).help(
+        "a law's file is code: name it in `laws=` of Python's `run` or `Scenario.load`, or in \
+         `Scenario.knowing`; with the command, in --law, or give --trust-laws",
+    );
+}
+
 /// A value as one word.
 fn without_blanks(value: &str) -> String {
     value.chars().filter(|c| !c.is_whitespace()).collect()
@@ -365,7 +382,10 @@ fn read_options(context: &Context<'_>, info: &LawInfo, entries: &[&Entry]) -> Op
                         entry.item.span,
                         format!("option `{}` of {}: {message}", e.option, info.name),
                     )
-                    .help(spec.description())
+                    .help(match spec.doc {
+                        "" => format!("allowed: {}", spec.kind),
+                        _ => spec.description(),
+                    })
                     .nearest(near);
             }
             // An option that contradicts another's default may agree with the other's given value.

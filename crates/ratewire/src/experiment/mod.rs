@@ -120,6 +120,7 @@ impl Experiment {
         values: &[(String, String)],
         trusts_laws: bool,
     ) -> Result<Experiment, Error> {
+        law_files::know_law_files(&mut laws, path, values);
         // A file that cannot be read is refused below.
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut files = ratewire_scenario::law_files(&text, values);
