@@ -70,10 +70,17 @@ fn range(text: &str) -> Result<Option<Vec<String>>, String> {
     let (low, rest) = (low.trim(), rest.trim());
     let Some((high, how)) = rest.rsplit_once(':') else {
         // Windows of expectations have two dots as well: `1 s .. 2 s`.
-        let (Ok(low), Ok(high)) = (low.parse::<u64>(), rest.parse::<u64>()) else {
-            return Ok(None);
+        if let (Ok(low), Ok(high)) = (low.parse::<u64>(), rest.parse::<u64>()) {
+            return whole(low, high).map(Some);
+        }
+        let ends = Quantity::parse(low).zip(Quantity::parse(rest));
+        return match ends {
+            Some((from, to)) if from.unit == to.unit && from.unit != "s" => Err(format!(
+                "{text}: how many values? write {low}..{rest}:lin5 for equal steps, or \
+                 {low}..{rest}:log7 for equal ratios"
+            )),
+            _ => Ok(None),
         };
-        return whole(low, high).map(Some);
     };
     let wrong = |why: String| Err(format!("{text}: {why}"));
     let written = "write A..B:lin5 for equal steps, or A..B:log7 for equal ratios";
@@ -259,6 +266,8 @@ mod tests {
             ("1M..2M:log1", "no number of values"),
             ("1M..2ms:lin3", "no numbers with units of one kind"),
             ("2M..1M:lin3", "the lesser value first"),
+            ("5M..10M", "how many values? write 5M..10M:lin5 for equal steps"),
+            ("0.5 bdp..2 bdp", "write 0.5 bdp..2 bdp:lin5"),
             ("5..1", "the lesser number first"),
             ("0..1G:log3", "no numbers with units of one kind"),
             ("0M..1G:log3", "values above 0"),
