@@ -1,5 +1,7 @@
 //! What a law or a queue discipline does, as text.
 
+use std::path::Path;
+
 use ratewire_laws::LawSet;
 use ratewire_laws::options::OptionSpec;
 use ratewire_net::queue;
@@ -27,6 +29,14 @@ pub fn explain(laws: &LawSet, name: &str, width: usize) -> Result<String, String
                 let laws = ratewire_laws::list().iter().map(|law| law.name);
                 let known: Vec<&str> =
                     laws.chain(queue::list().iter().map(|info| info.name)).collect();
+                // Without a folder or an end, a name is not that of a file.
+                let file = format!("./{name}.so");
+                if Path::new(&file).is_file() {
+                    return Err(format!(
+                        "no law or discipline is called {name:?}\n  help: the law in the file here \
+                         is {file}"
+                    ));
+                }
                 return Err(unknown("law or discipline", name, &known));
             }
         };
@@ -36,7 +46,10 @@ pub fn explain(laws: &LawSet, name: &str, width: usize) -> Result<String, String
     }
     for (option, doc) in &options {
         text += &format!("\n  {} = {}\n", option.name, quoted(option.default));
-        let doc = format!("{}; {}.", doc.trim_end_matches('.'), option.kind);
+        let doc = match option.doc {
+            "" => format!("{}.", option.kind),
+            _ => format!("{}; {}.", doc.trim_end_matches('.'), option.kind),
+        };
         text += &table::wrap(&doc, 6, width);
     }
     Ok(text)
