@@ -55,7 +55,8 @@ Exit codes:
      kept a promise about messages (groups flood)
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
-  4  a run failed (a bug in Ratewire: please report it)
+  4  a run failed: a law of one's own broke its contract, which the message
+     says, or Ratewire has a bug: please report it
   5  the kernel lacks something that live or the emulated world needs,
      for all laws or for some; or no daemon of groups serves the client
   6  an emulated run is not reliable: packets were late or lost,

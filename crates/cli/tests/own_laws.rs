@@ -56,6 +56,12 @@ fn a_new_law_in_c_is_built_run_compared_and_explained() {
     let set = ["run", "hello.toml", "--law", "./mine.so", "--set", "options.mine.decrease=2"];
     let refused = err(&ratewire(&own, &set));
     assert!(refused.contains("allowed is a number from 0.1 to 0.9"), "{refused}");
+    let bare = err(&ratewire(&own, &["explain", "mine"]));
+    assert!(bare.contains("help: the law in the file here is ./mine.so"), "{bare}");
+    // From elsewhere, the scenario's own name of the file is that of the file on the command line.
+    let named = ["run", "mine/scenario.toml", "--law", "mine/mine.so", "--no-files"];
+    let told = out(&made(&folder, &named));
+    assert!(told.contains("mine "), "{told}");
     // The folder is there: nothing of it is replaced.
     let again = ratewire(&folder, &["new-law", "--c", "mine"]);
     assert_eq!(again.status.code(), Some(3), "{}", err(&again));
@@ -90,7 +96,7 @@ fn checks_tell_what_a_law_does_wrong_and_outlive_its_crash() {
     assert!(told.contains("`source.window` gave -1 bytes: allowed is 0 or more"), "{told}");
     // A window that fills the memory, from the start and later.
     let window = "`source.window` gave 1e30 bytes, and there is no pace: at most 1073741824 bytes";
-    let told = with("return s->window;", "return 1e30;");
+    let told = with("return s->window;", "return s->window > 0 ? 1e30 : 0;");
     assert!(told.contains("FAIL  wild") && told.contains(window), "{told}");
     let told = with("return s->window;", "return s->window > 1e5 ? 1e30 : s->window;");
     assert!(told.contains("FAIL  run") && told.contains(window), "{told}");
@@ -204,9 +210,27 @@ fn a_new_law_in_rust_runs_outside_the_tree() {
 #[test]
 fn a_new_law_in_rust_is_written_whole() {
     let folder = folder("own-law-rust");
-    made(&folder, &["new-law", "--rust", "mine", "--ratewire", "/elsewhere/ratewire"]);
+    let elsewhere = ["new-law", "--rust", "mine", "--ratewire", "/elsewhere/ratewire"];
+    let refused = ratewire(&folder, &elsewhere);
+    assert_eq!(refused.status.code(), Some(3), "{}", err(&refused));
+    let says = "there is no /elsewhere/ratewire/crates/ratewire/Cargo.toml\n  help: --ratewire is";
+    assert!(err(&refused).contains(says) && !folder.join("mine").exists(), "{}", err(&refused));
+    for name in ["self", "std", "core", "alloc", "test", "match"] {
+        let refused = ratewire(&folder, &["new-law", "--rust", name, "--ratewire", "/elsewhere"]);
+        assert!(err(&refused).contains("a word of Rust"), "{name}: {}", err(&refused));
+    }
+    let bare = ratewire(&folder, &["new-law", "mine"]);
+    assert_eq!(bare.status.code(), Some(2), "{}", err(&bare));
+    assert!(err(&bare).contains("--c") && err(&bare).contains("--rust"), "{}", err(&bare));
+    // A relative path is the manifest's.
+    std::fs::create_dir_all(folder.join("clone/crates/ratewire")).expect("a folder");
+    write(&folder, "clone/crates/ratewire/Cargo.toml", "");
+    made(&folder, &["new-law", "--rust", "near", "--ratewire", "../clone"]);
+    let clone = folder.join("clone");
+    let clone = clone.to_str().expect("text");
+    made(&folder, &["new-law", "--rust", "mine", "--ratewire", clone]);
     let text = |name: &str| std::fs::read_to_string(folder.join("mine").join(name)).expect(name);
-    assert!(text("Cargo.toml").contains("path = \"/elsewhere/ratewire/crates/ratewire\""));
+    assert!(text("Cargo.toml").contains(&format!("path = \"{clone}/crates/ratewire\"")));
     assert!(
         text("src/law.rs").contains("name: \"mine\"") && text("src/main.rs").contains("mod law;")
     );

@@ -1,7 +1,7 @@
 //! `ratewire new-law`: a folder with a law to begin with.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use crate::exit::Exit;
 use crate::output::print;
@@ -16,7 +16,7 @@ pub(crate) struct Args {
     /// Name of the law, and of the folder
     name: PathBuf,
     /// In C, as a shared object: make, and then --law ./NAME.so
-    #[arg(long, conflicts_with = "rust", required_unless_present = "rust")]
+    #[arg(long, conflicts_with = "rust")]
     c: bool,
     /// In Rust, as a program that uses the library
     #[arg(long)]
@@ -24,6 +24,27 @@ pub(crate) struct Args {
     /// Folder of a clone of Ratewire, which the program in Rust depends on
     #[arg(long, requires = "rust", default_value = "../ratewire")]
     ratewire: PathBuf,
+}
+
+/// Names that Cargo refuses for a package: keywords, names of Rust's crates, and of its folders.
+const RESERVED: &str = "\
+    abstract alloc as async await become box break build const continue core crate deps do \
+    dyn else enum examples extern false final fn for gen if impl in incremental let loop \
+    macro match mod move mut override priv proc-macro pub ratewire ref return self static \
+    std struct super test trait true try type typeof unsafe unsized use virtual where while \
+    yield";
+
+/// The path with each `NAME/..` left out: the folder of the law is not there yet.
+fn without_parents(path: &Path) -> PathBuf {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        let is_named = matches!(whole.components().next_back(), Some(Component::Normal(_)));
+        match part {
+            Component::ParentDir if is_named => _ = whole.pop(),
+            part => whole.push(part),
+        }
+    }
+    whole
 }
 
 /// Files of a template: their names, in which the law's name may stand, and their texts.
@@ -59,6 +80,33 @@ pub(crate) fn new_law(args: &Args) -> Exit {
     if ratewire::laws::find(name).is_some() {
         tell!("ratewire: a law is called {name:?} already");
         return Exit::Wrong;
+    }
+    if !args.c && !args.rust {
+        tell!(
+            "ratewire: new-law writes a law in C or in Rust\n  help: give --c for a shared object, \
+             or --rust for a program that uses the library"
+        );
+        return Exit::Wrong;
+    }
+    if args.rust && RESERVED.split(' ').any(|word| word == name) {
+        tell!(
+            "ratewire: a law in Rust cannot be called {name:?}, which is a word of Rust or one of \
+             its crates\n  help: choose another name, such as {name}-law"
+        );
+        return Exit::Wrong;
+    }
+    if args.rust {
+        // A relative path is that of the manifest, in the new folder.
+        let path = args.name.join(&args.ratewire).join("crates/ratewire/Cargo.toml");
+        let path = without_parents(&path);
+        if !path.is_file() {
+            tell!(
+                "ratewire: there is no {}\n  help: --ratewire is the folder of a clone of \
+                 Ratewire, as seen from the folder of the law",
+                path.display()
+            );
+            return Exit::File;
+        }
     }
     let (template, next) = if args.c {
         (
