@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, as_completed
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from typing import Any
 
 from ratewire import _ratewire
+from ratewire._errors import SettingError
 from ratewire._scenario import Scenario
 
 #: Runs that an engine gets at a time: fewer calls where runs are short, and no worker without work.
@@ -22,6 +23,18 @@ def run_tasks(
 ) -> tuple[list[_Done], BaseException | None]:
     """Carries out runs of a sweep, one after the other: what a worker is called with."""
     return _ratewire.run_tasks(scenario._checked(), laws, tasks)
+
+
+def check_importable(executor: Any, scenario: Scenario) -> None:
+    """Refuses a law whose class other processes cannot import; Dask and Ray send its code."""
+    if not isinstance(executor, ProcessPoolExecutor):
+        return
+    for law in scenario._laws:
+        if not isinstance(law, str) and "<locals>" in law.__qualname__:
+            raise SettingError(
+                f"the processes of the executor cannot import the law {law.__qualname__}, which a "
+                "function makes\n  help: put the class at the top of a module that can be imported"
+            )
 
 
 def on(

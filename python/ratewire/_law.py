@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import inspect
 import math
@@ -63,17 +64,51 @@ def option(
     return Option(default, found, min, max, tuple(words), doc)
 
 
+def _check_callbacks(cls: type, base: type[Law] | type[Port]) -> None:
+    """Refuses a method that would never be called, such as ``on_akc``."""
+    what = base.__name__
+    known = [name for name in vars(base) if name.startswith("on_")]
+    own = [name for name in dir(cls) if name.startswith("on_") and name not in known]
+    for name in own:
+        if not callable(getattr(cls, name)):
+            continue
+        near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        meant = f"did you mean `{near[0]}`? " if near else ""
+        raise TypeError(
+            f"{cls.__qualname__}.{name} is never called: a {what} has no callback of this name\n"
+            f"  help: {meant}the callbacks are {', '.join(known)}; call a method of your own by a "
+            "name without on_"
+        )
+
+
+def _check_interval(cls: type, base: type[Law] | type[Port]) -> None:
+    """Refuses an interval after which nothing is called."""
+    is_timed = getattr(cls, "on_interval", base.on_interval) is not base.on_interval
+    if not is_timed and getattr(cls, "interval", base.interval) != base.interval:
+        raise TypeError(
+            f"{cls.__qualname__} has an `interval`, but no method `on_interval` to call\n"
+            "  help: write `on_interval`, or leave `interval` out"
+        )
+
+
 class Port:
     """The router's part of a law, an object for each link; to be derived from.
 
     ``header`` is a ``bytearray`` of the law's length, to be changed in place, or ``None`` for
     packets of other laws, which fill the link as well. ``queue`` is what waits: bytes and
     packets, without the packet being sent. Times are seconds, rates bytes per second.
+
+    ``interval`` is the time between two calls of :meth:`on_interval`: seconds, or text with a unit
+    such as ``"5 ms"``; ``None`` for none. :meth:`start` and :meth:`on_interval` may change it.
     """
 
     #: Time between two calls of :meth:`on_interval`, which may change it: seconds, or text with a
     #: unit; ``None`` for none.
     interval: float | str | None = None
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        _check_callbacks(cls, Port)
 
     def start(self, link: Link) -> None:
         """The port is made, for a link."""
@@ -166,7 +201,32 @@ class Law:
     for each acknowledgement. Both may be there.
 
     An exception ends the run: the error of :func:`ratewire.run` has it as its cause. So does a
-    number that no law may give.
+    number that no law may give, such as a window of more than 1 GiB without a pace.
+
+    A class may also set these attributes; what is not set has the value shown below.
+
+    ``header_length``
+        Bytes of the congestion header of each packet, 0 to 32; 0 for none. :meth:`on_send` writes
+        the header.
+    ``goes_by_pace``
+        Whether the pace alone controls the sender, and the window only bounds what is lost.
+    ``goes_by_losses``
+        Whether senders are regular until a packet is lost, so that only losses tell flows apart.
+    ``equal_shares``
+        A promise that :func:`check_law` checks: equal flows end within 5 % of equal shares in a
+        minute.
+    ``any_speed``
+        A promise that :func:`check_law` checks: the same course at four times all rates.
+    ``Port``
+        The router's part, a class derived from :class:`ratewire.Port`; ``None`` for none.
+    ``Books``
+        A promise that :func:`check_law` checks: what the law conserves, a class derived from
+        :class:`ratewire.Books`; ``None`` for no promise.
+    ``interval``
+        Time between two calls of :meth:`on_interval`: seconds, text with a unit such as
+        ``"5 ms"``, or ``"rtt"`` for the smoothed round-trip time.
+    ``pace``
+        Rate at which to send packets, bytes per second; ``None`` to send as the window allows.
     """
 
     #: The law's name in scenarios and results: letters, digits, ``-``, ``_``, ``.``, ``@``.
@@ -198,8 +258,12 @@ class Law:
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
+        _check_callbacks(cls, Law)
         if "name" not in cls.__dict__:
             return
+        _check_interval(cls, Law)
+        if cls.Port is not None:
+            _check_interval(cls.Port, Port)
         options = _options(cls)
         explanation = inspect.cleandoc(cls.__doc__ or f"The law {cls.name}.")
         rows = [
@@ -269,6 +333,10 @@ class _What:
         self.returned = law.returned.__func__ is not Law.returned.__func__  # type: ignore[attr-defined]
         self.header_length = law.header_length
         self.has_port = law.Port is not None
+        port = law.Port
+        self.port_on_interval = port is not None and (
+            getattr(port, "on_interval", Port.on_interval) is not Port.on_interval
+        )
         self.has_books = law.Books is not None
         self.goes_by_pace = law.goes_by_pace
         self.goes_by_losses = law.goes_by_losses
@@ -419,3 +487,19 @@ def parted(laws: Sequence[LawLike]) -> tuple[list[str], list[type[Law]]]:
         if "_info" not in vars(law):
             raise TypeError(f"the law {law.__name__} has no `name` of its own")
     return [law if isinstance(law, str) else law.name for law in laws], own
+
+
+def loadable(laws: Sequence[LawLike]) -> list[LawLike]:
+    """Laws that a scenario must know before it can name them: classes, and files of laws in C."""
+    own = (law for law in laws if not isinstance(law, str) or law.endswith((".so", ".dylib")))
+    return list(own)
+
+
+def one_law(law: LawLike | None) -> tuple[str | None, list[LawLike]]:
+    """The name of one law, and what a scenario must know for it; ``None`` stays ``None``."""
+    if law is None:
+        return None, []
+    if not isinstance(law, (str, type)):
+        raise TypeError(f"law is {law!r}: allowed is one law, a name or a class derived from Law")
+    (name,), _ = parted([law])
+    return name, loadable([law])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Union
 
 from ratewire import _ratewire
 from ratewire._decode import decoded
+from ratewire._errors import FileError
 from ratewire._ratewire import Table
 from ratewire._summary import Expectation, Summary
 
@@ -131,6 +132,12 @@ class Results(_Figured):
 
         Raises :class:`FileError` if there are none.
         """
+        if os.path.isfile(os.path.join(folder, "sweep.parquet")):
+            raise FileError(
+                f"{os.fspath(folder)} has the results of a sweep\n"
+                "  help: read sweep.parquet there, which has a row a run; ratewire.sweep with this "
+                "folder and its former arguments takes the finished runs from there"
+            )
         return cls(_ratewire.Results.load(os.fspath(folder)))
 
     def save(self, folder: Path) -> None:

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 
 from ratewire import _ratewire, _toml
 from ratewire._errors import SettingError
-from ratewire._executor import on
-from ratewire._law import Law, LawLike, parted
+from ratewire._executor import check_importable, on
+from ratewire._law import LawLike, loadable, parted
 from ratewire._progress import progress as shown
 from ratewire._results import Comparison, Path, Reproduction, Results, SweepResults
 from ratewire._scenario import Scenario, ScenarioLike, Values, scenario_of
@@ -34,7 +34,8 @@ def run(
 
     ``scenario`` is a :class:`Scenario`, the path of a file, TOML text (text with a line break),
     or a dictionary. ``laws`` and ``seeds`` replace the scenario's own: ``["xcp", "cubic"]``,
-    ``range(1, 6)``; a law may be a class of one's own (:class:`ratewire.Law`). ``set`` changes
+    ``range(1, 6)``; a law may be a class of one's own (:class:`ratewire.Law`). A number as
+    ``seeds`` is one seed, not their number. ``set`` changes
     values: ``{"bottleneck.rate": "10 Mbit/s"}``. ``world`` is
     ``simulate`` or ``emulate``, which needs root. With ``folder``, samples are written there and
     not kept in memory. ``progress`` is shown by tqdm, where it is installed, on a terminal and in
@@ -47,8 +48,8 @@ def run(
     arguments, and :class:`IncompleteError`, which has the other results, if some runs fail.
     Warns with :class:`ScenarioWarning`.
     """
-    names, classes = _laws(laws)
-    native = scenario_of(scenario, set, classes)
+    names, own_laws = _laws(laws)
+    native = scenario_of(scenario, set, own_laws)
     worlds, own = _texts(world), (names, _seeds(seeds))
     runs = _count(native, own, len(worlds))
     with shown(native.duration_s * runs, progress) as reach:
@@ -72,8 +73,8 @@ def why(
 
     Raises :class:`SettingError` if there is no such flow or time, and as :func:`run`.
     """
-    names, classes = _laws(law)
-    native = scenario_of(scenario, set, classes)
+    names, own_laws = _laws(law)
+    native = scenario_of(scenario, set, own_laws)
     laws = names or native.laws[:1]
     seeds = None if seed is None else [seed]
     time = at.replace(" ", "") if isinstance(at, str) else f"{at}s"
@@ -93,14 +94,19 @@ def compare(
     """Compares laws over several seeds, with 95 % intervals.
 
     ``laws`` are those of the scenario by default; ``"all"`` stands for all that react to the
-    network. ``seeds`` is a number: the scenario's seed and those that follow.
+    network. ``seeds`` is the number of seeds: the scenario's seed and those that follow.
 
     Raises as :func:`run`; :class:`RunError` if a run fails.
     """
+    if not isinstance(seeds, int):
+        raise SettingError(
+            f"seeds is {seeds!r}: a comparison takes their number, such as seeds=5\n"
+            "  help: it counts on from the scenario's seed, which set={'seed': 7} changes"
+        )
     if seeds < 1:
         raise SettingError(f"seeds is {seeds}, but a comparison has one seed at least")
-    names, classes = _laws(laws)
-    native = scenario_of(scenario, set, classes)
+    names, own_laws = _laws(laws)
+    native = scenario_of(scenario, set, own_laws)
     with shown(None, progress) as reach:
         return Comparison(_ratewire.compare(native, names or [], seeds, reach))
 
@@ -128,11 +134,13 @@ def sweep(
     Workers need this package and the files that the scenario names; results are the same bytes. A
     law that is a class must be one that workers can import.
 
+    ``laws`` and ``seeds`` are those of :func:`run`: a number as ``seeds`` is one seed.
+
     Raises as :func:`run`; :class:`RunError` if a run fails; :class:`FileError` if the folder cannot
     be written, and :class:`IncompleteError`, which has the results, if it cannot at the end.
     """
-    names, classes = _laws(laws)
-    native = scenario_of(scenario, set, classes)
+    names, own_laws = _laws(laws)
+    native = scenario_of(scenario, set, own_laws)
     axes = [(key, _values(key, values)) for key, values in over.items()]
     path, store = None if folder is None else os.fspath(folder), None
     if path is not None and is_url(path):
@@ -141,7 +149,9 @@ def sweep(
         own = (names, _seeds(seeds))
         elsewhere = None
         if executor is not None:
-            elsewhere = on(executor, _portable(scenario, set, classes), names)
+            portable = _portable(scenario, set, own_laws)
+            check_importable(executor, portable)
+            elsewhere = on(executor, portable, names)
         return SweepResults(_ratewire.sweep(native, axes, *own, path, store, reach, elsewhere))
 
 
@@ -167,23 +177,25 @@ def papers(folder: Path = "papers") -> dict[str, list[str]]:
     return {name: figures for name, _, figures in _ratewire.list_papers(os.fspath(folder))}
 
 
-def _portable(scenario: ScenarioLike, values: Values | None, laws: Iterable[type[Law]]) -> Scenario:
+def _portable(scenario: ScenarioLike, values: Values | None, laws: Iterable[LawLike]) -> Scenario:
     """The scenario as an object that other processes can take."""
-    return Scenario._of(None, scenario_of(scenario, values, laws), None, laws)
+    known = scenario._laws if isinstance(scenario, Scenario) else ()
+    native = scenario_of(scenario, values, laws)
+    return Scenario._of(None, native, None, [*known, *laws])
 
 
 def _texts(given: str | Iterable[str]) -> list[str]:
     return [given] if isinstance(given, str) else list(given)
 
 
-def _laws(laws: Laws | None) -> tuple[list[str] | None, list[type[Law]]]:
-    """Names of laws, and the classes among them; ``None`` stands for the scenario's own."""
+def _laws(laws: Laws | None) -> tuple[list[str] | None, list[LawLike]]:
+    """Names of laws, and the classes and files among them; ``None`` for the scenario's own."""
     if laws is None:
         return None, []
     named = [laws] if isinstance(laws, (str, type)) else list(laws)
     if not named:
         raise SettingError("laws is empty: name one at least, or leave it out")
-    return parted(named)
+    return parted(named)[0], loadable(named)
 
 
 def _seeds(seeds: int | Iterable[int] | None) -> list[int] | None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, Union
 
 from ratewire import _ratewire, _toml
 from ratewire._errors import Diagnostic, SettingError
-from ratewire._law import Law, LawLike
+from ratewire._law import LawLike
 
 #: What can be run: a scenario, the path of its file, its text, or its document.
 ScenarioLike: TypeAlias = Union["Scenario", str, "os.PathLike[str]", Mapping[str, Any]]
@@ -279,9 +279,9 @@ def _unpickled(
 
 
 def scenario_of(
-    given: ScenarioLike, values: Values | None = None, laws: Iterable[type[Law]] = ()
+    given: ScenarioLike, values: Values | None = None, laws: Iterable[LawLike] = ()
 ) -> _ratewire.Scenario:
-    """The checked scenario that an argument means, with values set and laws of classes.
+    """The checked scenario that an argument means, with values set and these laws known.
 
     Text with a line break is TOML, other text is the path of a file.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ratewire import _ratewire
+from ratewire._law import LawLike, one_law
 from ratewire._results import Results
 from ratewire._scenario import ScenarioLike, Values, scenario_of
 
@@ -125,9 +126,10 @@ class Simulation:
         simulation.set_link("bottleneck", rate="50 Mbit/s")
         results = simulation.finish()
 
-    ``scenario`` and ``set`` are those of :func:`ratewire.run`. The run is under ``law``, or the
-    scenario's first law, from ``seed``, or the scenario's. Where nothing is changed, results are
-    those of :func:`ratewire.run`, byte for byte, except for the number of the simulator's events.
+    ``scenario`` and ``set`` are those of :func:`ratewire.run`. The run is under ``law``, a
+    name, a class or a file, or the scenario's first law, from ``seed``, or the scenario's. Where
+    nothing is changed, results are those of :func:`ratewire.run`, byte for byte, except for the
+    number of the simulator's events.
     With arriving traffic, or some hundred links or flows, the order of events at one instant may
     be another.
 
@@ -140,11 +142,12 @@ class Simulation:
         self,
         scenario: ScenarioLike,
         *,
-        law: str | None = None,
+        law: LawLike | None = None,
         seed: int | None = None,
         set: Values | None = None,
     ) -> None:
-        self._native = _ratewire.Simulation(scenario_of(scenario, set), law, seed)
+        name, known = one_law(law)
+        self._native = _ratewire.Simulation(scenario_of(scenario, set, known), name, seed)
 
     @property
     def now_s(self) -> float:
@@ -159,8 +162,8 @@ class Simulation:
     def run_until(self, time: str | float) -> None:
         """Runs up to a time since the start, before all that happens at that time.
 
-        ``time`` is text, such as ``5 s``, or a number of seconds. A time after the end means the
-        end; a time in the past changes nothing.
+        ``time`` is text, such as ``5 s``, or a number of seconds. A time after the end, such as
+        ``math.inf``, means the end; a time in the past changes nothing.
         """
         self._native.run_until(time)
 

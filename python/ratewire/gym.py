@@ -21,14 +21,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-import gymnasium
-import numpy as np
-from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
-
 from ratewire import _ratewire
 from ratewire._errors import SettingError
+from ratewire._law import LawLike, one_law
 from ratewire._scenario import ScenarioLike, scenario_of
+
+try:
+    import gymnasium
+    import numpy as np
+    from gymnasium.vector import AutoresetMode
+    from gymnasium.vector.utils import batch_space
+except ModuleNotFoundError as missing:
+    if missing.name not in ("gymnasium", "numpy"):
+        raise
+    what = "ratewire.gym needs Gymnasium and NumPy: pip install gymnasium"
+    raise ModuleNotFoundError(what, name=missing.name) from missing
 
 Array: TypeAlias = Any
 """A number, or an array with a number of each environment."""
@@ -157,14 +164,15 @@ class _Many:
         scenarios: Scenarios,
         count: int,
         flow: str,
-        law: str | None,
+        law: LawLike | None,
         step: str | float,
         time_limit: str | float | None,
         threads: int | None,
     ) -> None:
         given = scenarios if isinstance(scenarios, Sequence) else [scenarios]
         given = [scenarios] if isinstance(scenarios, str) else given
-        natives = [scenario_of(one) for one in given]
+        name, known = one_law(law)
+        natives = [scenario_of(one, None, known) for one in given]
         if not natives or count < 1:
             raise SettingError("no environment: give at least one scenario, and a number above 0")
         length = None if step == "rtt" else _ratewire.seconds("step", step)
@@ -174,7 +182,7 @@ class _Many:
         self.count = count
         self.scenarios = len(natives)
         self.limit_s = np.inf if limit is None else limit
-        self.native = _ratewire.Environments(natives, count, flow, law, length, threads)
+        self.native = _ratewire.Environments(natives, count, flow, name, length, threads)
         self.randoms: list[np.random.Generator | None] = [None] * count
         self.rows = np.zeros((count, len(self.native.columns)))
 
@@ -232,10 +240,10 @@ class Env(gymnasium.Env[Any, Any]):
     """One flow of a scenario, whose window and pace an agent sets once a step.
 
     ``scenario`` is that of :func:`ratewire.run`, or a list, of which each episode draws one.
-    ``flow`` is the flow's name; all others obey ``law``, or the scenario's first law. ``step`` is
-    the length of a step, such as ``100 ms``, a number of seconds, or ``rtt`` for the flow's last
-    round-trip time. An episode begins at the flow's start. It is terminated when the flow is over,
-    and truncated after ``time_limit`` or at the end of the run.
+    ``flow`` is the flow's name; all others obey ``law``, a name or a class, or the scenario's first
+    law. ``step`` is the length of a step, such as ``100 ms``, a number of seconds, or ``rtt`` for
+    the flow's last round-trip time. An episode begins at the flow's start. It is terminated when
+    the flow is over, and truncated after ``time_limit`` or at the end of the run.
 
     ``observe``, ``reward`` and ``act`` take a :class:`State`. ``observation_space`` and
     ``action_space`` belong to ``observe`` and ``act``. ``act`` returns the window in bytes, and
@@ -247,7 +255,7 @@ class Env(gymnasium.Env[Any, Any]):
         scenario: Scenarios,
         *,
         flow: str = "s1->d1",
-        law: str | None = None,
+        law: LawLike | None = None,
         step: str | float = "rtt",
         time_limit: str | float | None = None,
         observe: Observe = observe,
@@ -301,7 +309,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         num_envs: int,
         *,
         flow: str = "s1->d1",
-        law: str | None = None,
+        law: LawLike | None = None,
         step: str | float = "rtt",
         time_limit: str | float | None = None,
         observe: Observe = observe,

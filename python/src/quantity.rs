@@ -11,6 +11,9 @@ pub fn setting(name: &str, reason: impl ToString) -> Error {
     Error::Setting { setting: name.to_string(), reason: reason.to_string() }
 }
 
+/// Numbers of seconds are below this one.
+pub const MOST_SECONDS: f64 = 1e7;
+
 /// A time that a user wrote: seconds as a number, or text with a unit.
 #[derive(FromPyObject)]
 pub enum Quantity {
@@ -23,7 +26,9 @@ impl Quantity {
     pub fn time(&self, name: &str) -> Result<Duration, Error> {
         match self {
             Quantity::Text(text) => text.parse().map_err(|wrong| setting(name, wrong)),
-            Quantity::Number(s) if *s >= 0.0 && *s < 1e7 => Ok(Duration::from_secs_f64(*s)),
+            Quantity::Number(s) if *s >= 0.0 && *s < MOST_SECONDS => {
+                Ok(Duration::from_secs_f64(*s))
+            }
             Quantity::Number(s) => {
                 Err(setting(name, format!("{s} seconds are not between 0 and 10,000,000")))
             }

@@ -12,7 +12,7 @@ use ratewire::{Error, Experiment};
 
 use crate::errors::{exception, warn};
 use crate::experiment::known as known_laws;
-use crate::quantity::{Quantity, setting};
+use crate::quantity::{MOST_SECONDS, Quantity, setting};
 use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::work::in_slices;
@@ -110,7 +110,13 @@ impl Simulation {
 
     /// Runs up to a time since the start.
     fn run_until(&self, py: Python<'_>, at: Quantity) -> PyResult<()> {
-        let at = at.time("time").map_err(|error| exception(py, error))?;
+        let at = match at {
+            // Times that are too large for a duration are after the end as well.
+            Quantity::Number(seconds) if seconds >= MOST_SECONDS => {
+                self.with(py, |simulation| Ok(simulation.duration()))?
+            }
+            at => at.time("time").map_err(|error| exception(py, error))?,
+        };
         self.reach(py, at)
     }
 

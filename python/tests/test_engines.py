@@ -210,6 +210,20 @@ def test_laws_that_are_classes_go_to_processes() -> None:
     assert pa.table(there.runs) == pa.table(here.runs)
 
 
+def test_a_class_that_processes_cannot_import_is_refused() -> None:
+    class Local(NewRenoByRound):
+        name = "local"
+
+    told = r"cannot import the law .*Local, which a function makes(.|\n)*help: put the class"
+    with (
+        ProcessPoolExecutor(1) as executor,
+        pytest.raises(ratewire.SettingError, match=told),
+    ):
+        ratewire.sweep(SMALL, OVER, laws=[Local], executor=executor)
+    with ThreadPoolExecutor(1) as threads:
+        assert ratewire.sweep(SMALL, OVER, laws=[Local], executor=threads).runs
+
+
 def test_a_worker_with_another_experiment_is_refused(tmp_path: Path) -> None:
     class Other(ThreadPoolExecutor):
         def submit(self, call: Any, /, scenario: Any, *more: Any) -> Future[Any]:  # type: ignore[override]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -192,3 +193,32 @@ def test_the_example_learns(monkeypatch: pytest.MonkeyPatch) -> None:
     first, last = learn.learn(rounds=4, policies=16, steps=30, seed=1)
     sys.modules.pop("learn")
     assert last > first + 0.1
+
+
+@pytest.mark.parametrize("name", ["gymnasium", "numpy"])
+def test_a_missing_package_is_told(name: str) -> None:
+    program = f"import sys; sys.modules[{name!r}] = None; import ratewire.gym"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False)
+    assert b"ratewire.gym needs Gymnasium and NumPy: pip install gymnasium" in done.stderr
+
+
+def test_other_flows_may_obey_a_class() -> None:
+    calls: list[float] = []
+
+    class Two(ratewire.Law):
+        name = "two"
+
+        def start(self, flow: ratewire.Flow) -> None:
+            self.window = 2 * flow.mss
+
+        def on_ack(self, ack: ratewire.Ack) -> None:
+            calls.append(ack.now)
+
+    pairs = Scenario.dumbbell(
+        duration="2 s", law="cubic", rate="5 Mbit/s", delay="5 ms", pairs=2
+    ).flow("s*", "d*")
+    env = gym.Env(pairs, law=Two, step="100 ms")
+    env.reset(seed=1)
+    for _ in range(5):
+        env.step(np.zeros(2))
+    assert calls

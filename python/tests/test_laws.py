@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import ratewire
-from ratewire import Ack, Congestion, Flow
+from ratewire import Ack, Congestion, Flow, Interval
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples/laws"))
 
@@ -104,16 +104,59 @@ def test_other_ways_to_run_take_classes() -> None:
 class Broken(NewReno):
     name = "broken"
     how = ratewire.option(
-        "raise", words=["raise", "nan", "negative", "endless", "unlimited", "huge"], doc="How."
+        "raise",
+        words=["raise", "nan", "negative", "endless", "unlimited", "huge", "text", "none", "unit"],
+        doc="How.",
     )
 
     def on_ack(self, ack: Ack) -> None:
         if ack.now > 1:
             if self.how == "raise":
                 raise KeyError("what is missing")
-            wrong = {"nan": float("nan"), "negative": -1.0, "unlimited": float("inf"), "huge": 1e30}
+            wrong: dict[str, Any] = {"text": "10", "none": None}
+            wrong |= {
+                "nan": float("nan"),
+                "negative": -1.0,
+                "unlimited": float("inf"),
+                "huge": 1e30,
+            }
             self.window = wrong.get(self.how, self.window)
-            self.pace = float("inf") if self.how == "endless" else None
+            paces: dict[str, Any] = {"endless": float("inf"), "unit": "10 Mbit/s"}
+            self.pace = paces.get(self.how)
+
+
+class Huge(ratewire.Law):
+    name = "huge"
+
+    def start(self, flow: Flow) -> None:
+        self.window = 1e30
+
+
+def test_a_large_window_needs_a_pace() -> None:
+    with pytest.raises(ratewire.RunError, match="`window` is 1e30 bytes"):
+        ratewire.run(LOSSY, laws=Huge)
+
+    class Paced(Huge):
+        name = "huge-paced"
+        goes_by_pace = True
+
+        def start(self, flow: Flow) -> None:
+            super().start(flow)
+            self.pace = 1e5
+
+    assert ratewire.run(LOSSY, laws=Paced).summary
+
+    class Largest(ratewire.Law):
+        name = "largest"
+
+        def start(self, flow: Flow) -> None:
+            self.window = 2.0**30 if self.wide else 2 * flow.mss
+            self.pace = None
+
+        wide = ratewire.option(False, doc="Whether the window is the largest.")
+
+    short = {"flow.1.size": "9 KB", "options.largest.wide": True}
+    assert ratewire.run(LOSSY, laws=Largest, set=short).summary
 
 
 def test_an_exception_is_the_cause_of_the_runs_error() -> None:
@@ -133,6 +176,9 @@ def test_an_exception_is_the_cause_of_the_runs_error() -> None:
         ("endless", "`pace`"),
         ("unlimited", "`window` is inf bytes, and there is no `pace`"),
         ("huge", r"`window` is 1e30 bytes, and there is no `pace`: at most 1073741824 bytes"),
+        ("text", "`window` is '10': allowed is a number of bytes, 0 or more"),
+        ("none", "`window` is None: allowed is a number of bytes, 0 or more"),
+        ("unit", "`pace` is '10 Mbit/s': allowed is None, and a number of bytes per second"),
     ],
 )
 def test_numbers_that_no_law_may_give_end_the_run(how: str, told: str) -> None:
@@ -163,11 +209,74 @@ def test_classes_are_refused_with_a_reason() -> None:
         ratewire.run(LOSSY, laws=_Named)
 
 
+def test_mistyped_callbacks_are_refused() -> None:
+    with pytest.raises(TypeError, match=r"_Akc\.on_akc is never called(.|\n)*mean `on_ack`"):
+
+        class _Akc(ratewire.Law):
+            def on_akc(self, ack: Ack) -> None: ...
+
+    with pytest.raises(TypeError, match="mean `on_departure`"):
+
+        class _Port(ratewire.Port):
+            def on_depart(self, now: float) -> None: ...
+
+    with pytest.raises(TypeError, match="the callbacks are on_send, on_ack, "):
+
+        class _Strange(ratewire.Law):
+            def on_zzz(self) -> None: ...
+
+
+def test_an_interval_and_its_callback_come_together() -> None:
+    with pytest.raises(TypeError, match="has an `interval`, but no method `on_interval`"):
+
+        class _Silent(ratewire.Law):
+            name = "silent"
+            interval = "5 ms"
+
+    class Watch(ratewire.Port):
+        interval = 0.1
+
+    with pytest.raises(TypeError, match="Watch has an `interval`, but no method `on_interval`"):
+
+        class _SilentPort(ratewire.Law):
+            name = "silent-port"
+            Port = Watch
+
+    class Timeless(Offers):
+        name = "timeless-port"
+
+        class Port(Offers.Port):
+            interval = None  # type: ignore[assignment]
+
+    with pytest.raises(ratewire.RunError, match="has a method `on_interval`, but its `interval`"):
+        ratewire.run(LOSSY, laws=Timeless)
+
+
+def test_a_flow_may_choose_its_interval_as_it_starts() -> None:
+    seen: list[float] = []
+
+    class Chosen(NewRenoByRound):
+        name = "chosen"
+
+        def start(self, flow: Flow) -> None:
+            super().start(flow)
+            self.interval = 0.25  # type: ignore[assignment]
+
+        def on_interval(self, interval: Interval) -> None:
+            seen.append(interval.seconds)
+
+    ratewire.run(LOSSY, laws=Chosen)
+    assert seen[1] == 0.25
+
+
 def test_laws_are_checked() -> None:
     checks = {check.name: check for check in ratewire.check_law(NewRenoByRound, events=20_000)}
     assert all(checks[name].passed for name in ("wild", "headers", "options", "run"))
     assert checks["deterministic"].passed
     assert checks["equal-shares"].passed is None
+    (check,) = ratewire.check_law(Huge, events=1000, only="wild")
+    assert check.passed is False
+    assert "`window` is 1e30 bytes, and there is no `pace`" in check.told
     broken = {check.name: check for check in ratewire.check_law(Broken, events=20_000)}
     assert broken["wild"].passed is False
     assert "what is missing" in broken["run"].told
@@ -277,13 +386,14 @@ def test_intervals_are_times(interval: Any) -> None:
     assert ratewire.run(LOSSY, laws=Paced).summary
 
 
-@pytest.mark.parametrize("interval", ["soon", 0, -1.0, float("nan"), float("inf"), None])
+@pytest.mark.parametrize("interval", ["soon", "RTT", 0, -1.0, float("nan"), float("inf"), None])
 def test_what_is_no_interval_is_refused(interval: Any) -> None:
     class Timeless(NewRenoByRound):
         name = "timeless"
 
     Timeless.interval = interval
-    with pytest.raises(ratewire.RunError, match=r"`start` raised ValueError: `interval` is "):
+    told = r"`start` raised ValueError: `interval` is .* and \"rtt\""
+    with pytest.raises(ratewire.RunError, match=told):
         ratewire.run(LOSSY, laws=Timeless)
 
 
@@ -361,3 +471,48 @@ def test_a_law_in_c_is_what_its_file_holds_now(tmp_path: Path) -> None:
     assert ratewire.Simulation(LOSSY, law=str(law)).finish().summary.runs[0].law == "newreno-c"
     built("3")
     assert bytes_of(ratewire.run(LOSSY, laws=str(law))) != first
+
+
+def test_a_scenario_elsewhere_finds_a_law_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = Path(__file__).parents[2] / "crates/plugin"
+    (tmp_path / "mylaw").mkdir()
+    (tmp_path / "here").mkdir()
+    options = ["-std=c99", "-shared", "-fPIC", f"-I{root / 'include'}"]
+    law = tmp_path / "mylaw/mylaw.so"
+    subprocess.run(["cc", *options, root / "laws/newreno.c", "-o", law, "-lm"], check=True)
+    (tmp_path / "mylaw/scenario.toml").write_text(LOSSY.replace('"newreno"', '"./mylaw.so"'))
+    monkeypatch.chdir(tmp_path / "here")
+    with pytest.raises(ratewire.ScenarioError, match=r"was not loaded(.|\n)*`laws=`.*knowing"):
+        ratewire.run("../mylaw/scenario.toml")
+    file = "../mylaw/mylaw.so"
+    scenario = ratewire.Scenario.load("../mylaw/scenario.toml", laws=[file])
+    first = ratewire.run(scenario).summary.runs[0]
+    assert first.law == "newreno-c"
+    assert ratewire.run("../mylaw/scenario.toml", laws=file).summary.runs[0] == first
+    simulation = ratewire.Simulation("../mylaw/scenario.toml", law=file)
+    assert simulation.finish().summary.runs[0].law == "newreno-c"
+    monkeypatch.chdir(tmp_path / "mylaw")
+    with pytest.raises(ratewire.SettingError, match=r"the law in the file here is \./mylaw\.so"):
+        ratewire.explain("mylaw")
+
+
+def test_options_without_a_text_are_told_by_what_is_allowed() -> None:
+    class Terse(NewReno):
+        name = "terse"
+        share = ratewire.option(0.5, min=0.0, max=1.0)
+
+    assert "Both" not in ratewire.explain(Terse).partition("share")[2].partition("\n\n")[0]
+    with pytest.raises(ratewire.ScenarioError, match="help: allowed: a number from 0 to 1"):
+        ratewire.run(LOSSY, laws=Terse, set={"options.terse.share": 3.0})
+
+
+def test_a_simulation_takes_a_class() -> None:
+    whole = ratewire.run(LOSSY, laws=NewReno)
+    simulation = ratewire.Simulation(LOSSY, law=NewReno)
+    simulation.run_until(1)
+    stepped = simulation.finish()
+    assert windows(stepped, "newreno-py") == windows(whole, "newreno-py")
+    with pytest.raises(TypeError, match=r"law is .*: allowed is one law"):
+        ratewire.Simulation(LOSSY, law=[NewReno])  # type: ignore[arg-type]

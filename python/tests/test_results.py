@@ -122,3 +122,9 @@ def test_tables_of_text(results: ratewire.Results) -> None:
 def test_a_folder_without_results(tmp_path: Path) -> None:
     with pytest.raises(ratewire.FileError, match="cannot read"):
         ratewire.Results.load(tmp_path)
+
+
+def test_the_folder_of_a_sweep_is_told_apart(small: Path, tmp_path: Path) -> None:
+    ratewire.sweep(small, {"bottleneck.rate": ["5M"]}, laws=["xcp"], folder=tmp_path)
+    with pytest.raises(ratewire.FileError, match=r"results of a sweep\n  help: read sweep.parquet"):
+        ratewire.Results.load(tmp_path)

@@ -199,6 +199,14 @@ def test_many_runs_leave_no_memory_behind() -> None:
         ),
         (lambda at: ratewire.compare(at, seeds=0), "one seed at least"),
         (
+            lambda at: ratewire.compare(at, seeds=[1, 2]),  # type: ignore[arg-type]
+            r"seeds is \[1, 2\]: a comparison takes their number",
+        ),
+        (
+            lambda at: ratewire.sweep(at, {"bottleneck.rate": "5M..10M"}),
+            "how many values. write 5M..10M:lin5",
+        ),
+        (
             lambda at: ratewire.sweep(at, {"bottleneck.rate": 5}),  # type: ignore[dict-item]
             r"write \[5\]",
         ),

@@ -142,3 +142,12 @@ def test_a_law_cannot_ask_the_simulation_that_calls_it() -> None:
                 simulation.run_for("1 s")
     finally:
         Curious.simulation = None
+
+
+@pytest.mark.parametrize("time", [1e9, float("inf"), 2.5, "1 h"])
+def test_a_time_after_the_end_means_the_end(small: Path, time: str | float) -> None:
+    simulation = ratewire.Simulation(small, law="xcp")
+    simulation.run_until(time)
+    assert simulation.now_s == simulation.duration_s
+    with pytest.raises(ratewire.SettingError, match="time"):
+        simulation.run_until(float("nan"))

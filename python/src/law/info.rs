@@ -28,6 +28,8 @@ pub struct What {
     pub on_recovered: bool,
     pub on_interval: bool,
     pub returned: bool,
+    /// Whether the class of ports has a method `on_interval` of its own.
+    pub port_on_interval: bool,
 }
 
 /// A class of Python as a law. It is made once a class, with the class, and never freed: the names
@@ -155,13 +157,14 @@ pub fn set(
     })
 }
 
-/// The time of an attribute `interval`: seconds, or text with a unit.
-pub fn interval(value: &Bound<'_, PyAny>) -> PyResult<Duration> {
+/// The time of an attribute `interval`: seconds, or text with a unit. `also` is what else is
+/// allowed.
+pub fn interval(value: &Bound<'_, PyAny>, also: &str) -> PyResult<Duration> {
     let time = value.extract::<Quantity>().ok().and_then(|given| given.time("interval").ok());
     time.filter(|time| !time.is_zero()).ok_or_else(|| {
         let given = value.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
         PyValueError::new_err(format!(
-            "`interval` is {given}: allowed are seconds above 0 and text such as \"5 ms\""
+            "`interval` is {given}: allowed are seconds above 0 and text such as \"5 ms\"{also}"
         ))
     })
 }

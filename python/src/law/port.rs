@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyValueError;
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
@@ -56,6 +57,12 @@ impl PythonPort {
         object.call_method1("start", (Link::from(link),))?;
         // A port may choose its interval as it starts.
         self.every = interval(&object)?;
+        if self.every.is_none() && self.law.what.port_on_interval {
+            return Err(PyValueError::new_err(
+                "the port has a method `on_interval`, but its `interval` is None: allowed are \
+                 seconds above 0 and text such as \"5 ms\"",
+            ));
+        }
         self.next = self.every.map_or(Time::NEVER, |every| Time::ZERO + every);
         self.object = Some(object.unbind());
         Ok(())
@@ -104,7 +111,7 @@ impl PythonPort {
 /// The port's interval as it is now; `None` for none.
 fn interval(object: &Bound<'_, PyAny>) -> PyResult<Option<Duration>> {
     let every = object.getattr(intern!(object.py(), "interval"))?;
-    if every.is_none() { Ok(None) } else { info::interval(&every).map(Some) }
+    if every.is_none() { Ok(None) } else { info::interval(&every, ", and None").map(Some) }
 }
 
 impl Port for PythonPort {

@@ -82,16 +82,17 @@ impl PythonSource {
         let class = self.law.info.get().class.bind(py);
         let object = class.call0()?;
         info::set(&object, &self.law.values, flow.mss.as_f64())?;
+        self.object = Some(object.clone().unbind());
+        object.call_method1(intern!(py, "start"), (Flow::from(flow),))?;
+        // A flow may choose its interval as it starts.
         if self.law.what.on_interval {
             let every = object.getattr("interval")?;
             self.every = Some(match every.extract::<&str>() {
                 Ok("rtt") => Every::RoundTrip,
-                _ => Every::Seconds(info::interval(&every)?),
+                _ => Every::Seconds(info::interval(&every, ", and \"rtt\"")?),
             });
             self.next = Time::ZERO;
         }
-        self.object = Some(object.clone().unbind());
-        object.call_method1(intern!(py, "start"), (Flow::from(flow),))?;
         self.read(&object)
     }
 
@@ -99,8 +100,17 @@ impl PythonSource {
     #[inline]
     fn read(&mut self, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = object.py();
-        let window: f64 = object.getattr(intern!(py, "window"))?.extract()?;
-        let pace: Option<f64> = object.getattr(intern!(py, "pace"))?.extract()?;
+        let given = object.getattr(intern!(py, "window"))?;
+        let Ok(window) = given.extract::<f64>() else {
+            self.fault.note(no_number(&given, "`window`", "a number of bytes, 0 or more"));
+            return Ok(());
+        };
+        let given = object.getattr(intern!(py, "pace"))?;
+        let Ok(pace) = given.extract::<Option<f64>>() else {
+            let allowed = "None, and a number of bytes per second, 0 or more";
+            self.fault.note(no_number(&given, "`pace`", allowed));
+            return Ok(());
+        };
         if window >= 0.0 {
             self.window = Bytes::new((window + 0.5) as u64).max(self.mss);
         } else {
@@ -173,6 +183,13 @@ impl PythonSource {
             interval.rtt_min = Some(interval.rtt_min.map_or(rtt, |least| least.min(rtt)));
         }
     }
+}
+
+/// What is wrong with an attribute that is no number.
+#[cold]
+fn no_number(given: &Bound<'_, PyAny>, name: &str, allowed: &str) -> String {
+    let given = given.repr().map_or_else(|_| "?".to_string(), |text| text.to_string());
+    format!("{name} is {given}: allowed is {allowed}")
 }
 
 impl Source for PythonSource {

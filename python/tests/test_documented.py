@@ -1,0 +1,62 @@
+"""Classes say what they and their attributes are."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+
+import pytest
+
+import ratewire
+
+CLASSES = [one for name in ratewire.__all__ if isinstance(one := getattr(ratewire, name), type)]
+
+
+def documented_fields(cls: type) -> dict[str, bool]:
+    """Annotated attributes in a class's source, and whether each has a text or a comment."""
+    lines = textwrap.dedent(inspect.getsource(cls)).splitlines()
+    body = ast.parse("\n".join(lines)).body[0]
+    assert isinstance(body, ast.ClassDef)
+    found = {}
+    for at, one in enumerate(body.body):
+        if not isinstance(one, ast.AnnAssign) or not isinstance(one.target, ast.Name):
+            continue
+        after = body.body[at + 1] if at + 1 < len(body.body) else None
+        has_text = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        has_comment = lines[one.lineno - 2].strip().startswith("#:")
+        found[one.target.id] = has_text or has_comment
+    return found
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_classes_and_their_attributes_are_documented(cls: type) -> None:
+    assert cls.__doc__, cls
+    fields: dict[str, bool] = {}
+    if not isinstance(vars(ratewire._ratewire).get(cls.__name__), type):
+        fields = documented_fields(cls)
+        bare = [name for name, told in fields.items() if not told and name[0] != "_"]
+        assert not bare, f"{cls.__name__} does not document {bare}"
+    for name, value in vars(cls).items():
+        if name.startswith("_") or name in fields:
+            continue
+        if callable(value) or inspect.isdatadescriptor(value) or isinstance(value, classmethod):
+            assert inspect.getdoc(value), f"{cls.__name__}.{name}"
+
+
+def test_what_callbacks_get_has_units_and_absent_values() -> None:
+    from ratewire import Ack, Congestion, Flow, Interval, Link, Sending
+
+    for cls in (Ack, Congestion, Flow, Interval, Link, Sending):
+        names = [name for name in vars(cls) if not name.startswith("_")]
+        assert names
+        assert all(vars(cls)[name].__doc__ for name in names), cls
+    told = str(vars(Ack)["rtt"].__doc__)
+    assert "seconds" in told
+    assert "None" in told
+
+
+def test_bare_values_of_a_law_are_described() -> None:
+    told = str(ratewire.Law.__doc__)
+    for name in ("goes_by_pace", "goes_by_losses", "equal_shares", "any_speed", "header_length"):
+        assert f"``{name}``" in told
