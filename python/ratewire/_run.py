@@ -98,11 +98,13 @@ def compare(
 
     Raises as :func:`run`; :class:`RunError` if a run fails.
     """
-    if not isinstance(seeds, int):
+    try:
+        seeds = operator.index(seeds)
+    except TypeError:
         raise SettingError(
             f"seeds is {seeds!r}: a comparison takes their number, such as seeds=5\n"
             "  help: it counts on from the scenario's seed, which set={'seed': 7} changes"
-        )
+        ) from None
     if seeds < 1:
         raise SettingError(f"seeds is {seeds}, but a comparison has one seed at least")
     names, own_laws = _laws(laws)

@@ -164,7 +164,8 @@ struct ratewire_source {
 	double (*next_timer)(const void *source);
 	void (*on_timer)(void *source, double now);
 	/* Payload that may be outstanding; 0 or more, of which at least a packet is used. More than
-	   1 GiB (RATEWIRE_MAX_UNPACED_WINDOW), and INFINITY, need a pace. Asked after each of the calls above, as `pace` is. */
+	   1 GiB (RATEWIRE_MAX_UNPACED_WINDOW), and INFINITY, need a pace. Asked after each of the calls
+	   above, as `pace` is. */
 	double (*window)(const void *source);
 	/* Rate at which to send packets, finite and 0 or more; returns false to send as the window
 	   allows. Optional. */

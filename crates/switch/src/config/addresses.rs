@@ -40,11 +40,15 @@ pub(super) fn check(
             root.note(&member.span, message, "give it the address where its server listens");
         }
     }
-    if let Some(At { value, span }) = peer
-        && let Some((key, _)) = known(value.address)
-    {
-        let message = format!("the switch would connect to itself, at `{key}`");
-        root.note(span, message, "give the address where the other switch listens");
+    let Some(At { value, span }) = peer else { return };
+    let help = "give the address where the other switch listens";
+    if let Some((key, _)) = known(value.address) {
+        root.note(span, format!("the switch would connect to itself, at `{key}`"), help);
+    }
+    for MemberConfig { name, address, .. } in members.iter().map(|member| &member.value) {
+        if is_same(*address, value.address) {
+            root.note(span, format!("the peer is at the address of the member {name:?}"), help);
+        }
     }
 }
 

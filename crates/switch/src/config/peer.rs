@@ -37,8 +37,14 @@ pub(super) fn read(root: &Section<'_>, listen: SocketAddr) -> Option<At<PeerConf
     }
     let address = address(&table, "address")?;
     let own = listen.ip();
+    if address.port() == 0 || address.ip().is_unspecified() || address.ip().is_multicast() {
+        let message = format!("the peer cannot be at {address}");
+        let help = "give the address and the port where the other switch listens, as in \
+                    \"10.0.0.9:4816\"";
+        table.note(&table.place("address"), message, help);
+        return None;
+    }
     let problem = match () {
-        () if address.port() == 0 => Some("it has no port"),
         () if own.is_ipv4() != address.is_ipv4() => Some("`listen` is of another kind of address"),
         () if own.is_loopback() && !address.ip().is_loopback() => {
             Some("`listen` is an address that only this machine reaches")

@@ -167,7 +167,21 @@ fn mistakes_have_places_and_remedies() {
             ),
             "the switch would connect to itself, at `listen`",
         ),
-        (format!("key = \"k\"\n[peer]\naddress = \"127.0.0.1:0\"\n{member}"), "it has no port"),
+        (
+            format!("key = \"k\"\n[peer]\naddress = \"127.0.0.1:0\"\n{member}"),
+            "the peer cannot be at 127.0.0.1:0",
+        ),
+        (
+            format!("key = \"k\"\n[peer]\naddress = \"224.0.0.1:4816\"\n{member}"),
+            "the peer cannot be at 224.0.0.1:4816",
+        ),
+        (
+            format!(
+                "key = \"k\"\nlisten = \"0.0.0.0:4816\"\n[peer]\naddress = \"10.0.0.2:4816\"\n\
+                 [[member]]\nname = \"a\"\naddress = \"10.0.0.2:4816\""
+            ),
+            "the peer is at the address of the member \"a\"",
+        ),
         (
             format!("key = \"k\"\n[peer]\naddress = \"10.0.0.9:4816\"\n{member}"),
             "only this machine reaches",
