@@ -58,7 +58,7 @@ impl Writer {
 /// A member's frame: some take many packets, and some share one.
 fn data(number: u8, frame: u8) -> Vec<u8> {
     let mut data = vec![number, frame];
-    data.resize(if frame % 2 == 0 { 5000 } else { 20 }, number);
+    data.resize(if frame.is_multiple_of(2) { 5000 } else { 20 }, number);
     data
 }
 
