@@ -176,10 +176,9 @@ fn mistakes_have_places_and_remedies() {
             "the peer cannot be at 224.0.0.1:4816",
         ),
         (
-            format!(
-                "key = \"k\"\nlisten = \"0.0.0.0:4816\"\n[peer]\naddress = \"10.0.0.2:4816\"\n\
-                 [[member]]\nname = \"a\"\naddress = \"10.0.0.2:4816\""
-            ),
+            "key = \"k\"\nlisten = \"0.0.0.0:4816\"\n[peer]\naddress = \"10.0.0.2:4816\"\n\
+             [[member]]\nname = \"a\"\naddress = \"10.0.0.2:4816\""
+                .into(),
             "the peer is at the address of the member \"a\"",
         ),
         (
