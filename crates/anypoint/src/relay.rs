@@ -348,6 +348,15 @@ impl Relay {
         from.heard.insert(start, end);
         from.newest = start;
     }
+    /// Takes back that a target has a range, as far as it does not have it for good.
+    pub(crate) fn doubt(&mut self, source: usize, start: u64, end: u64, target: usize) {
+        let from = &mut self.sources[source];
+        for (start, end) in from.acked.gaps(start, end) {
+            let unheard: u64 = from.heard.gaps(start, end).iter().map(|r| r.1 - r.0).sum();
+            self.targets[target].outstanding += end - start - unheard;
+            from.heard.remove(start, end);
+        }
+    }
     /// Takes back what [`Relay::hear`] has told.
     pub(crate) fn unhear(&mut self, source: usize, start: u64, end: u64) {
         let from = &mut self.sources[source];

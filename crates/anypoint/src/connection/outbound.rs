@@ -34,8 +34,11 @@ impl Connection {
             return;
         }
         // Data that the peer has, but not for good, is forwarded again: it may be a switch whose
-        // member has died. The acknowledgement was lost, and nothing else brings another.
+        // member has died. The acknowledgement was lost, and nothing else brings another. The rest
+        // of the frame may be gone as well, and the member would not send what it is told is there.
         if self.outbound.holder(k, offset, end).is_some() {
+            let (start, last) = frame.bounds.unwrap_or((offset, end));
+            self.outbound.doubt(k, start, last.min(self.outbound.placed(k)), 0);
             let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
             out.push(Output::Ack(Side::Member(k), ack));
         }
