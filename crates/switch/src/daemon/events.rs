@@ -20,8 +20,8 @@ pub(super) fn note(hub: &Hub, event: HubEvent) {
         }
         HubEvent::PeerSilent(address) => {
             let peer = address.to_string();
-            let remedy = "it does not run there, or has another key";
-            warn!(target: "ratewire_switch", peer, remedy, "the peer has not answered a handshake");
+            let reason = "it does not run there, or has another key";
+            warn!(target: "ratewire_switch", peer, reason, "the peer has not answered a handshake");
         }
         HubEvent::MemberUp(place) => {
             let member = name(place);
