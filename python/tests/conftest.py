@@ -69,7 +69,17 @@ class Command:
 @pytest.fixture(scope="session")
 def command() -> Command:
     """The command, which tests of equal results need."""
-    path = Path(os.environ.get("RATEWIRE_COMMAND", ROOT / "target/debug/ratewire"))
-    if not path.is_file():
-        pytest.fail(f"there is no {path}: build the command, or name it in RATEWIRE_COMMAND")
+    if named := os.environ.get("RATEWIRE_COMMAND"):
+        return Command(Path(named))
+    path = ROOT / "target/debug/ratewire"
+    if not path.is_file() or is_stale(path):
+        pytest.fail(f"{path} is missing or older than its sources: cargo build -p ratewire-cli builds it")
     return Command(path)
+
+
+def is_stale(program: Path) -> bool:
+    """Whether a source that cargo lists beside a program is newer than the program."""
+    _, _, sources = program.with_suffix(".d").read_text().partition(": ")
+    paths = [Path(source.replace("\\ ", " ")) for source in re.split(r"(?<!\\) ", sources.strip())]
+    built = program.stat().st_mtime
+    return any(not path.is_file() or path.stat().st_mtime > built for path in paths)

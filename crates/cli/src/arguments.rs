@@ -1,10 +1,10 @@
 //! Arguments that several commands take.
 
 use std::convert::Infallible;
-use std::ops::RangeInclusive;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use ratewire::{World, expand_values};
+use ratewire_command_line::whole_number;
 
 /// Parser of the worlds' names.
 pub(crate) fn worlds() -> impl TypedValueParser<Value = World> {
@@ -26,14 +26,6 @@ pub(crate) fn command_line() -> Vec<String> {
 /// Parses one name of a list; spaces after commas are allowed.
 pub(crate) fn listed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_string())
-}
-
-/// Parses a whole number within bounds, as an argument or in a list.
-pub(crate) fn whole_number(text: &str, allowed: RangeInclusive<u64>) -> Result<u64, String> {
-    let number = text.trim().parse().ok().filter(|number| allowed.contains(number));
-    number.ok_or_else(|| {
-        format!("allowed: whole numbers from {} to {}", allowed.start(), allowed.end())
-    })
 }
 
 /// Seeds, in order: `1..5` or `1,2,3`.

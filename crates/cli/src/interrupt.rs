@@ -1,9 +1,8 @@
 //! Ctrl-C ends runs and keeps what they have measured.
 
 use ratewire::Interrupt;
+use ratewire_command_line::Exit;
 use tokio::signal::unix::{SignalKind, signal};
-
-use crate::exit::Exit;
 
 /// Interrupts runs at the first Ctrl-C, and ends the command at the second.
 ///

@@ -1,26 +1,13 @@
 //! The `ratewire` command.
 
-// The standard print macros panic if the reader has closed the pipe. `tell!` and `output::print` do
-// not.
+// The standard print macros panic if the reader has closed the pipe. `tell!` and `print` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-/// Writes a line to standard error.
-///
-/// A closed pipe, as after `head`, is no error: the work goes on and ends as usual. Control
-/// characters in names are made visible.
-macro_rules! tell {
-    ($($line:tt)*) => {{
-        use std::io::Write;
-        let said = ratewire_units::text::legible_lines(&format!($($line)*));
-        writeln!(std::io::stderr(), "{said}").ok()
-    }};
-}
+#[macro_use]
+extern crate ratewire_command_line;
 
 mod arguments;
 mod commands;
-#[cfg(test)]
-mod documented;
-mod exit;
 mod interrupt;
 mod memory;
 mod output;
@@ -31,9 +18,8 @@ mod watch;
 
 use std::process::ExitCode;
 
-use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser, Subcommand};
-use ratewire_scenario::nearest;
+use ratewire_command_line::Common;
 
 // Faster than the C library's: 10 % less time a packet with 10,000 flows.
 #[global_allocator]
@@ -51,20 +37,20 @@ struct Cli {
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; all expectations hold
-  1  an expectation does not hold (check, reproduce), or a daemon has not
-     kept a promise about messages (groups flood)
+  1  an expectation does not hold (check, reproduce)
   2  the command line or a scenario is wrong
   3  a file cannot be read or written: it is missing, or a folder
   4  a run failed: a law of one's own broke its contract, which the message
      says, or Ratewire has a bug: please report it
   5  the kernel lacks something that live or the emulated world needs,
-     for all laws or for some; or no daemon of groups serves the client
+     for all laws or for some; or a program that a command runs is missing
   6  an emulated run is not reliable: packets were late or lost,
      or flows failed; a message says which
   7  a run was ended because it used too much memory
   130  Ctrl-C ended the runs; results are partial
 
-ratewire shell ends with the exit code of the shell.";
+ratewire shell ends with the exit code of the shell; ratewire groups and
+ratewire switch end with those of the programs that they run.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -99,10 +85,12 @@ enum Command {
     CheckLaw(commands::check_law::Args),
     /// Show how scenarios are written
     Scenario(commands::lists::ScenarioArgs),
-    /// Group communication: check its configuration, chat in groups, load a daemon
-    Groups(commands::groups::Args),
-    /// Spread one connection of a client over many servers, frame by frame
-    Switch(commands::switch::Args),
+    /// Group communication: run a daemon, chat in groups, load a daemon (runs ratewire-groups)
+    #[command(disable_help_flag = true)]
+    Groups(commands::programs::Args),
+    /// Spread one connection of a client over many servers (runs ratewire-switch)
+    #[command(disable_help_flag = true)]
+    Switch(commands::programs::Args),
     /// Run laws in this machine's kernel, as a host or a router
     #[cfg(feature = "live")]
     Live(commands::live::Args),
@@ -115,18 +103,12 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         _args: Vec<String>,
     },
-    /// Print completions for a shell
-    Completions {
-        /// Name of the shell
-        shell: clap_complete::Shell,
-    },
-    /// Write manual pages, completions and pages of the book
-    #[command(hide = true)]
-    Generate(commands::generate::Args),
+    #[command(flatten)]
+    Common(Common),
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse().unwrap_or_else(|wrong| suggesting(wrong).exit());
+    let cli: Cli = ratewire_command_line::parse();
     let exit = match cli.command {
         Command::Run(args) => commands::run::run(&args),
         Command::Shell(args) => return commands::shell::shell(&args),
@@ -143,8 +125,8 @@ fn main() -> ExitCode {
         Command::NewLaw(args) => commands::new_law::new_law(&args),
         Command::CheckLaw(args) => commands::check_law::check_law(&args),
         Command::Scenario(args) => commands::lists::scenario(&args),
-        Command::Groups(args) => commands::groups::groups(&args),
-        Command::Switch(args) => commands::switch::switch(&args),
+        Command::Groups(args) => commands::programs::run("ratewire-groups", &args),
+        Command::Switch(args) => commands::programs::run("ratewire-switch", &args),
         #[cfg(feature = "live")]
         Command::Live(args) => commands::live::live(&args),
         Command::Doctor(args) => commands::doctor::examine(&args),
@@ -154,27 +136,25 @@ fn main() -> ExitCode {
                 "ratewire: this command was built without laws in the kernel\n  \
                  help: `make live` builds it with them; docs/how-to/kernel-laws.md says how they are used"
             );
-            exit::Exit::Wrong
+            ratewire_command_line::Exit::Wrong
         }
-        Command::Completions { shell } => {
-            let mut out = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "ratewire", &mut out);
-            output::print(&String::from_utf8_lossy(&out))
-        }
-        Command::Generate(args) => commands::generate::generate(Cli::command(), &args),
+        Command::Common(common) => common.run(Cli::command(), &commands::generate::pages()),
     };
     exit.into()
 }
 
-/// Adds the command that was probably meant: clap finds no similarity between `rnu` and `run`.
-fn suggesting(mut wrong: clap::Error) -> clap::Error {
-    let known = Cli::command();
-    let known = known.get_subcommands().filter(|known| !known.is_hide_set());
-    if wrong.get(ContextKind::SuggestedSubcommand).is_none()
-        && let Some(ContextValue::String(found)) = wrong.get(ContextKind::InvalidSubcommand)
-        && let Some(near) = nearest(found, known.map(clap::Command::get_name))
-    {
-        wrong.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(vec![near]));
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::CommandFactory;
+    use ratewire_command_line::documented::commands_of;
+
+    #[test]
+    fn commands_in_the_documentation_are_commands() {
+        let repository = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let found = commands_of(&super::Cli::command(), repository);
+        assert!(found.mistakes.is_empty(), "{}", found.mistakes.join("\n"));
+        assert!(found.count > 50, "{} commands found", found.count);
     }
-    wrong
 }

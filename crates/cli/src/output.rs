@@ -1,45 +1,10 @@
-//! Output of the command, and exit codes of errors.
-
-use std::io::Write;
+//! Errors of experiments, and their exit codes.
 
 use ratewire::{Error, Interrupted};
+use ratewire_command_line::Exit;
 use ratewire_scenario::Diagnostic;
 
-use crate::exit::Exit;
 use crate::memory::OutOfMemory;
-
-/// Prints to standard output. A closed pipe, as after `head`, is no error.
-pub(crate) fn print(text: &str) -> Exit {
-    print_on(text).unwrap_or_else(|exit| exit)
-}
-
-/// Prints to standard output; an error is the exit code for callers that would print on.
-pub(crate) fn print_on(text: impl AsRef<[u8]>) -> Result<Exit, Exit> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_ref()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(Exit::Done),
-        Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Err(Exit::Done),
-        Err(e) => {
-            tell!("ratewire: cannot write to standard output: {e}");
-            Err(Exit::File)
-        }
-    }
-}
-
-/// Text of an error, with its causes.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        // Some errors already name their cause.
-        let more = cause.to_string();
-        if !text.contains(&more) {
-            text += &format!(": {more}");
-        }
-        source = cause.source();
-    }
-    text
-}
 
 /// Prints an error, and returns the exit code.
 pub(crate) fn fail(error: &Error) -> Exit {

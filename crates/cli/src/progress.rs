@@ -5,9 +5,8 @@ use std::sync::Mutex;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ratewire::{Listener, Progress as Reached, Running, StopReason, World};
+use ratewire_command_line::takes_escapes;
 use ratewire_units::Duration;
-
-use crate::terminal::takes_escapes;
 
 /// Steps of the bar for a second of a run.
 const TICKS: f64 = 1e3;

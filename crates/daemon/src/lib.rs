@@ -2,26 +2,21 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | [`config`] | reads a TOML file, and reports all of its mistakes at once |
-//! | [`status`] | serves a daemon's state by HTTP, and fetches it |
+//! | [`status`] | serves a daemon's state by HTTP |
 //! | [`control`] | takes commands by a Unix socket, and sends them |
 //! | [`metrics`] | writes the state as metrics for Prometheus |
-//! | [`table`] | writes the state as text for people |
-//! | [`socket`] | names and opens TCP ports and Unix sockets |
+//! | [`socket`] | opens Unix sockets |
 //! | [`log`] | bounds what peers can make a daemon log |
+//! | [`process`] | starts the log, tells systemd that the daemon serves, and waits for signals |
 //!
-//! A daemon has its own keys, its own state and its own events. A [`Program`] tells these parts
-//! what messages call the daemon.
+//! A daemon has its own state and its own events. A [`Program`](ratewire_status::Program) tells
+//! these parts what messages call the daemon.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod config;
 pub mod control;
 pub mod log;
 pub mod metrics;
-mod program;
+pub mod process;
 pub mod socket;
 pub mod status;
-pub mod table;
-
-pub use program::Program;

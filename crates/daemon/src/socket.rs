@@ -1,53 +1,11 @@
-//! Addresses of streams: TCP ports and Unix sockets.
+//! Unix sockets that daemons listen on.
 
-use std::fmt;
 use std::fs;
 use std::io;
-use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use tokio::net::{UnixListener, UnixStream};
-
-/// Longest path of a Unix socket that the kernel takes.
-pub const LONGEST_SOCKET: usize = 107;
-
-/// Where a stream comes from or goes to.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Listen {
-    /// A TCP port.
-    Tcp(SocketAddr),
-    /// A Unix socket, by its absolute path.
-    Unix(PathBuf),
-}
-
-impl fmt::Display for Listen {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Listen::Tcp(address) => address.fmt(f),
-            Listen::Unix(path) => write!(f, "unix:{}", path.display()),
-        }
-    }
-}
-
-impl FromStr for Listen {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Listen, String> {
-        let Some(path) = text.strip_prefix("unix:") else {
-            let address = text.parse().map_err(|_| "not an IP address and a port")?;
-            return Ok(Listen::Tcp(address));
-        };
-        if !path.starts_with('/') || path.contains('\0') {
-            return Err("the path of the socket is not absolute".to_string());
-        }
-        if path.len() > LONGEST_SOCKET {
-            return Err(format!("the path of the socket has more than {LONGEST_SOCKET} bytes"));
-        }
-        Ok(Listen::Unix(path.into()))
-    }
-}
 
 /// A Unix socket that listens. Its file goes with it.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{control, needed, of_flow};
 use crate::laws::Laws;
-use crate::{Error, Shell, acp, arriving, executables, names, overlay};
+use crate::{Error, Shell, acp, arriving, daemons, executables, names, overlay};
 
 /// Maximum number of flows of a run: each has a port of its own, below those that kernels give to
 /// programs.
@@ -43,7 +43,7 @@ pub fn check_machine(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     }
     match shell {
         Some(Shell { is_alone: true, .. }) => Ok(()),
-        _ => executables::check(setup),
+        _ => daemons::check(setup).and_then(|()| executables::check(setup)),
     }
 }
 

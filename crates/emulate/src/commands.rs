@@ -1,5 +1,5 @@
-//! Processes of the `ratewire` command at hosts: daemons and their clients, switches, and ends of
-//! ACP connections.
+//! Processes of Ratewire's programs at hosts: daemons and their clients, switches, and ends of ACP
+//! connections.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,15 +11,10 @@ use crate::program::{Program, Role};
 use crate::user::User;
 use crate::{Error, names};
 
-/// Name of the command.
-const NAME: &str = "ratewire";
-/// The command at each host, whose users may not reach it where it is.
-const COMMAND: &str = "/tmp/ratewire";
-
 /// How processes are started.
 pub(crate) struct Launch<'a> {
-    /// The `ratewire` command.
-    pub(crate) command: PathBuf,
+    /// The program.
+    pub(crate) program: PathBuf,
     /// User of the processes.
     pub(crate) user: &'a User,
     /// Folder of their outputs.
@@ -48,20 +43,25 @@ impl<'a> Commands<'a> {
         Commands { launch, prefix, started: 0, failed: Vec::new() }
     }
 
-    /// Puts the command and files on a host. A host's `/tmp` is its own.
+    /// Puts the program and files on a host. A host's `/tmp` is its own.
     pub(crate) fn equip(&self, host: &Host, files: Vec<(String, Vec<u8>)>) -> Result<(), Error> {
-        let command = self.launch.command.clone();
-        host.run(move || put(&command, &files))?.map_err(|e| {
+        let (program, place) = (self.launch.program.clone(), self.place());
+        host.run(move || put(&program, &place, &files))?.map_err(|e| {
             let what = format!(
-                "cannot put the command {} on the host {}",
-                self.launch.command.display(),
+                "cannot put the program {} on the host {}",
+                self.launch.program.display(),
                 host.spec.name
             );
-            Error::new(what, "run a command that is not in /tmp or /var/tmp").because(e)
+            Error::new(what, "run a program that is not in /tmp or /var/tmp").because(e)
         })
     }
 
-    /// Starts the command at a host; `what` names the process in messages.
+    /// The program at each host, whose users may not reach it where it is.
+    fn place(&self) -> PathBuf {
+        Path::new("/tmp").join(self.launch.program.file_name().unwrap_or_default())
+    }
+
+    /// Starts the program at a host; `what` names the process in messages.
     pub(crate) fn start(
         &mut self,
         host: &Host,
@@ -79,7 +79,7 @@ impl<'a> Commands<'a> {
             }
             None => None,
         };
-        let mut run = format!("exec {COMMAND}");
+        let mut run = format!("exec {}", quoted(&self.place().to_string_lossy()));
         for argument in arguments {
             run += &format!(" {}", quoted(argument));
         }
@@ -120,33 +120,17 @@ impl<'a> Commands<'a> {
     }
 }
 
-/// The command of the processes: this program, if it is the command, or the one in `PATH`.
-pub(crate) fn command() -> Result<PathBuf, Error> {
-    let is_command = |path: &PathBuf| path.file_name().is_some_and(|name| name == NAME);
-    let own = std::env::current_exe().ok().filter(is_command);
-    let in_path = || {
-        let folders = std::env::var_os("PATH").unwrap_or_default();
-        std::env::split_paths(&folders).map(|folder| folder.join(NAME)).find(|c| c.is_file())
-    };
-    own.or_else(in_path).ok_or_else(|| {
-        let what = format!(
-            "overlays and ensembles are processes of the command {NAME}, which is not in PATH"
-        );
-        Error::new(what, "install the command, or put its folder into PATH")
-    })
-}
-
-/// Puts the command, if it is not there, and files on the calling thread's host.
-fn put(command: &Path, files: &[(String, Vec<u8>)]) -> std::io::Result<()> {
+/// Puts the program at `place`, if it is not there, and files on the calling thread's host.
+fn put(program: &Path, place: &Path, files: &[(String, Vec<u8>)]) -> std::io::Result<()> {
     for (path, content) in files {
         fs::write(path, content)?;
     }
-    if Path::new(COMMAND).exists() {
+    if place.exists() {
         return Ok(());
     }
-    fs::write(COMMAND, "")?;
+    fs::write(place, "")?;
     let none = None::<&str>;
-    Ok(mount(Some(command), COMMAND, none, MsFlags::MS_BIND, none)?)
+    Ok(mount(Some(program), place, none, MsFlags::MS_BIND, none)?)
 }
 
 /// An argument for a shell, as it is.

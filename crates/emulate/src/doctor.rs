@@ -11,13 +11,13 @@ use ratewire_sim::setup::Setup;
 
 use crate::control::control;
 use crate::device::{Device, LOOPBACK};
-use crate::executables;
 use crate::host;
 use crate::laws::Laws;
 use crate::program::as_user;
 use crate::sys;
 use crate::tun::Tun;
 use crate::user::User;
+use crate::{daemons, executables};
 
 /// A requirement that was examined.
 #[derive(Clone, Debug)]
@@ -59,7 +59,9 @@ fn apart(is_root: bool) -> Option<Check> {
 
 /// Looks for the executables of a setup's programs.
 pub fn executables(setup: &Setup) -> Vec<Check> {
-    executables::examine(setup)
+    let mut all = executables::examine(setup);
+    all.extend(daemons::examine(setup));
+    all
 }
 
 /// Laws whose senders are a kernel's own, and whether this kernel has them. A kernel may have more

@@ -27,6 +27,7 @@ mod check;
 mod clock;
 mod commands;
 mod control;
+mod daemons;
 mod default_control;
 mod device;
 mod dialect;
@@ -60,6 +61,7 @@ mod user;
 mod world;
 
 pub use check::{check, check_machine};
+pub use daemons::find_program;
 pub use error::Error;
 pub use fidelity::{Fidelity, LATE, MOST_LATE};
 #[cfg(feature = "live")]

@@ -20,8 +20,9 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::acp::Acp;
 use crate::clock::Clock;
-use crate::commands::{self, Launch};
+use crate::commands::Launch;
 use crate::control::{CongestionControl, control, of_flow};
+use crate::daemons::{self, GROUPS, SWITCH};
 use crate::dialect::{self, Dialects};
 use crate::fidelity::Fidelity;
 use crate::flow::{FlowSockets, Flows};
@@ -131,7 +132,7 @@ pub fn run(
         _ => None,
     };
     let acp = match acp::is_used(setup) && !is_alone {
-        true => Some(Acp::start(setup, &hosts, launch(options, None)?)?),
+        true => Some(Acp::start(setup, &hosts, launch(SWITCH, options, None)?)?),
         false => None,
     };
     let programs = Mutex::new(Vec::new());
@@ -215,16 +216,20 @@ fn start_overlay<'a>(
     options: &'a EmulationOptions,
 ) -> Result<Overlay<'a>, Error> {
     let group = group(setup, laws, spec.links.first().map(|link| link.flow));
-    let launch = launch(options, group)?;
+    let launch = launch(GROUPS, options, group)?;
     let overlay = Overlay::start(setup, spec, hosts, launch)?;
     overlay.link_up(setup, hosts)?;
     Ok(overlay)
 }
 
-/// How processes of the command are started.
-fn launch<'a>(options: &'a EmulationOptions, group: Option<&Path>) -> Result<Launch<'a>, Error> {
+/// How processes of one of Ratewire's programs are started.
+fn launch<'a>(
+    program: &str,
+    options: &'a EmulationOptions,
+    group: Option<&Path>,
+) -> Result<Launch<'a>, Error> {
     Ok(Launch {
-        command: commands::command()?,
+        program: daemons::program(program)?,
         user: options.users.get(None)?,
         logs: options.logs.clone(),
         group: group.map(Path::to_path_buf),

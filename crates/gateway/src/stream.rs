@@ -5,7 +5,8 @@ use std::io;
 use std::net::SocketAddr;
 
 use ratewire_acp as acp;
-use ratewire_daemon::socket::{Listen, UnixSocket};
+use ratewire_config::Listen;
+use ratewire_daemon::socket::UnixSocket;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixStream};
 

@@ -9,7 +9,7 @@
 
 pub mod certificates;
 pub mod client;
-pub mod config;
 pub mod daemon;
-pub mod spread;
 pub mod wire;
+
+pub use ratewire_groups_interface::{config, spread};

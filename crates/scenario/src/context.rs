@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
+use ratewire_config::nearest;
 use ratewire_inputs::InputError;
 use ratewire_laws::LawSet;
 
-use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
+use crate::diagnostic::{Diagnostic, Severity, Source, Span};
 use crate::document::Entry;
 use crate::ignored::{GivenOption, Of};
 use crate::section::At;

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use ratewire_config::nearest;
 use ratewire_laws::options::{OptionKind, Part};
 use ratewire_laws::{AnyLaw, LawInfo, LawSet, OptionError};
 
 use crate::context::{Added, Context, listing};
-use crate::diagnostic::{Span, nearest};
+use crate::diagnostic::Span;
 use crate::document::{Entry, Item, Value};
 use crate::ignored::Of;
 use crate::law_files::is_law_file;

@@ -66,11 +66,12 @@ mod users;
 mod uses;
 
 pub use builder::{Builder, Expect, Flow, Link};
-pub use diagnostic::{Diagnostic, Severity, nearest};
+pub use diagnostic::{Diagnostic, Severity};
 pub use expect::{Basis, Evaluator, Expectation, Finding, MetricUnit};
 pub use law_files::{is_law_file, law_files};
 pub use loader::Loader;
 pub use overrides::whole_path;
+pub use ratewire_config::nearest;
 pub use reference::reference;
 pub use scenario::{Plan, Scenario};
 pub use settings::{Setting, Settings};

@@ -5,10 +5,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use ratewire_config::nearest;
 use ratewire_laws::LawSet;
 
 use crate::context::{Context, ReadFile};
-use crate::diagnostic::{Diagnostic, Source, nearest};
+use crate::diagnostic::{Diagnostic, Source};
 use crate::scenario::Scenario;
 use crate::{document, lower, overrides};
 

@@ -5,12 +5,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use ratewire_config::nearest;
 use ratewire_laws::{LawFile, LawSet};
 use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration};
 
-use crate::diagnostic::{Diagnostic, Severity, nearest};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::{Item, Value};
 use crate::expect::{Evaluator, Expectation};
 use crate::ignored::GivenOption;

@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use ratewire_acp::{Config, Connection, Endpoint, Frame};
-use ratewire_switch::config::KeyFile;
+use ratewire_switch::key::KeyFile;
 use tokio::task::LocalSet;
 
 type Failed = Box<dyn std::error::Error>;

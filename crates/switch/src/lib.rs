@@ -6,12 +6,12 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-pub mod config;
 pub mod daemon;
 pub mod endpoint;
 #[doc(hidden)]
 pub mod fuzzing;
 pub mod hub;
+pub mod key;
 mod leg;
 mod queue;
 pub mod registration;
@@ -19,6 +19,7 @@ mod routing;
 mod running;
 pub mod session;
 
+pub use ratewire_switch_interface::config;
 pub use running::{OpenError, Running};
 
 /// A duration as clocks have it.

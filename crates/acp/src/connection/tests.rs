@@ -40,7 +40,7 @@ struct Pair {
 impl Pair {
     fn new(law: &str, path: Path, change: impl Fn(&mut Config)) -> Pair {
         let mut config = Config::new(Credentials::Shared([7; 32]));
-        config.law = crate::handshakes::law(law).expect("a law");
+        config.law = law.parse().expect("a law");
         change(&mut config);
         let addresses = [1, 2].map(|port| SocketAddr::from(([10, 0, 0, 1], port)));
         let params = |connection| Params {

@@ -10,7 +10,7 @@ use crate::channel::{Ends, Transmit};
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::error::Error;
-use crate::handshakes::{Event, Handshakes, NO_ROOM, UNKNOWN_LAW, law};
+use crate::handshakes::{Event, Handshakes, NO_ROOM, UNKNOWN_LAW};
 use crate::socket::Packets;
 use crate::wire::{ConnectionId, EndKind, Initial, PacketType, packet_type};
 
@@ -141,7 +141,7 @@ impl Hub {
 
     fn accept(&mut self, now: Duration, ends: Ends) {
         let (id, name) = (ends.local, ends.params.law.clone());
-        let law = law(&name).ok();
+        let law = name.parse().ok();
         let used = law.clone().unwrap_or_else(|| self.config.law.clone());
         let mut connection = Connection::new(Time::ZERO, used, &self.config, ends);
         if law.is_none() {

@@ -13,7 +13,6 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use half_open::HalfOpens;
-use ratewire_laws::{AnyLaw, OptionError};
 use ratewire_units::Time;
 use ring::hmac;
 use ring::rand::{SecureRandom, SystemRandom};
@@ -315,15 +314,4 @@ impl Handshakes {
         }
         self.deadlines.insert((connecting.next.min(connecting.until), id));
     }
-}
-
-/// The law of a name, with its options as `name key=value ...`.
-///
-/// # Errors
-/// If there is no such law or option, or a value is not allowed.
-pub fn law(text: &str) -> Result<AnyLaw, OptionError> {
-    let mut words = text.split(' ');
-    let name = words.next().unwrap_or_default();
-    let options = words.map(|word| word.split_once('=').unwrap_or((word, "")));
-    AnyLaw::new(name, &options.collect::<Vec<_>>())
 }

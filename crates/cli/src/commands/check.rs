@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ratewire::papers::PAPER;
 use ratewire::{Error, Job, Run, World, ignored, remedies, without_repeats};
+use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Users;
 use ratewire_report::{Basis, CheckedExpectation, table};
 use ratewire_scenario::Scenario;
@@ -15,9 +16,8 @@ use serde::Serialize;
 use super::load::{LawFileArgs, why_not};
 use super::users::{UserArgs, hold};
 use crate::arguments::worlds;
-use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, fail, missing, print};
+use crate::output::{complain, fail, missing};
 use crate::terminal::table_options;
 use crate::watch;
 

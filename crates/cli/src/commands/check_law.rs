@@ -4,10 +4,10 @@ use std::process::{Command, Stdio};
 
 use ratewire::laws::LawSet;
 use ratewire::{LawCheck, load_law};
+use ratewire_command_line::{Exit, print};
 use ratewire_scenario::is_law_file;
 
-use crate::exit::Exit;
-use crate::output::{fail, print};
+use crate::output::fail;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

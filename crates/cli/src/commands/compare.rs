@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use ratewire::folder::{COMPARISON, OutputFolder};
 use ratewire::{Compare, ComparisonResults};
+use ratewire_command_line::{Exit, print, whole_number};
 use ratewire_report::{Comparison, table};
 
 use super::load::{LawFileArgs, load_with_laws};
-use crate::arguments::{listed, whole_number};
-use crate::exit::Exit;
+use crate::arguments::listed;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, fail, missing, print};
+use crate::output::{complain, fail, missing};
 use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;

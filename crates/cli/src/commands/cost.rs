@@ -8,11 +8,11 @@ use std::fmt::Write;
 use std::process::Command;
 
 use ratewire::{BenchedPort, TimeSpread, load_law, port_costs};
+use ratewire_command_line::{Exit, print};
 use ratewire_laws::{LawSet, list};
 use serde::Serialize;
 
-use crate::exit::Exit;
-use crate::output::{fail, print};
+use crate::output::fail;
 
 /// Width of the column of laws' names.
 const WIDTH: usize = 15;

@@ -3,14 +3,13 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use ratewire_command_line::{Exit, print};
 use ratewire_emulate::doctor::{self, Check};
 use ratewire_scenario::Scenario;
 use ratewire_units::text::legible;
 
 use super::check::load_all;
 use super::load::LawFileArgs;
-use crate::exit::Exit;
-use crate::output::print;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

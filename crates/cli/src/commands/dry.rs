@@ -3,13 +3,11 @@
 use std::path::Path;
 
 use ratewire::{Job, World};
+use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Users;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 use ratewire_units::text::legible;
-
-use crate::exit::Exit;
-use crate::output::print;
 
 const NOTHING: &str = "This is a dry run: nothing is started and nothing is written.\n";
 

@@ -5,15 +5,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ratewire::read_sweep;
+use ratewire_command_line::{Exit, print_on, with_causes};
 use ratewire_explore::{Explored, Server, Subject};
 use ratewire_scenario::{is_law_file, whole_path};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::load::{LawFileArgs, load_with_laws, pairs};
 use crate::arguments::listed;
-use crate::exit::Exit;
 use crate::memory::{MemoryArgs, Watchman};
-use crate::output::{fail, print_on, with_causes};
+use crate::output::fail;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

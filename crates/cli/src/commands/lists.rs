@@ -1,15 +1,15 @@
 //! Lists of laws, queue disciplines and topologies, and the scenario language.
 
+use ratewire::load_law;
+use ratewire_command_line::{Exit, print};
 use ratewire_laws::{LawInfo, OptionSpec};
 use ratewire_net::queue::{self, DisciplineInfo};
+use ratewire_scenario::is_law_file;
 use serde::Serialize;
 
 use super::cost;
-use crate::exit::Exit;
-use crate::output::{fail, print};
+use crate::output::fail;
 use crate::terminal::table_options;
-use ratewire::load_law;
-use ratewire_scenario::is_law_file;
 
 #[derive(clap::Args)]
 pub(crate) struct LawsArgs {

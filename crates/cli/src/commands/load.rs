@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use ratewire::{Error, Experiment};
+use ratewire_command_line::Exit;
 use ratewire_scenario::whole_path;
 
-use crate::exit::Exit;
 use crate::output::fail;
 
 /// Reads a scenario, or prints its errors.

@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use ratewire::{Columns, Figures, Panels, Style};
+use ratewire_command_line::{Exit, print};
 use ratewire_report::draw;
 use ratewire_units::text::legible;
 
-use crate::exit::Exit;
-use crate::output::{fail, print};
+use crate::output::fail;
 
 /// Most links or keys that the list of figures names.
 const MOST_PARTS: usize = 8;

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use ratewire::folder::REPORT;
 use ratewire::{Error, Experiment, Failed, Planned, Results, World, remedies, without_repeats};
+use ratewire_command_line::{Exit, print};
 use ratewire_report::table;
 use ratewire_units::text::legible_lines;
 
@@ -12,10 +13,9 @@ use super::dry;
 use super::load::{LawFileArgs, load_with_laws};
 use super::users::{UserArgs, warn_of_hidden_files};
 use crate::arguments::{Seeds, VAIN_SEEDS, command_line, listed, seeds, worlds};
-use crate::exit::Exit;
 use crate::interrupt::on_ctrl_c;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, fail, print};
+use crate::output::{complain, fail};
 use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;

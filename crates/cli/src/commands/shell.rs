@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
 use ratewire::{Job, World, ignored, unknown};
+use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Shell;
 use ratewire_net::spec::NodeId;
 use ratewire_report::table;
@@ -12,9 +13,8 @@ use ratewire_report::table;
 use super::dry;
 use super::load::load;
 use super::users::{UserArgs, hold, warn_of_hidden_files};
-use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, fail, print};
+use crate::output::{complain, fail};
 use crate::terminal::table_options;
 use crate::watch;
 

@@ -4,14 +4,14 @@ use std::path::{Path, PathBuf};
 
 use ratewire::folder::SWEEP;
 use ratewire::{Sweep, SweepResults, expand_values};
+use ratewire_command_line::{Exit, print};
 use ratewire_report::table;
 
 use super::load::{LawFileArgs, load_with_laws};
 use crate::arguments::{Seeds, VAIN_SEEDS, listed, seeds};
-use crate::exit::Exit;
 use crate::interrupt::on_ctrl_c;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, fail, print};
+use crate::output::{complain, fail};
 use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;

@@ -1,11 +1,11 @@
 //! Users that a scenario's programs may run as in real time.
 
 use ratewire::Experiment;
+use ratewire_command_line::Exit;
 use ratewire_emulate::{Users, hides_working_directory};
 use ratewire_scenario::Scenario;
 
 use crate::arguments::listed;
-use crate::exit::Exit;
 use crate::output::complain;
 
 /// Options about users.

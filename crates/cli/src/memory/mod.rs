@@ -12,9 +12,8 @@ use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration as Pause;
 
 use ratewire::{Job, Listener, Progress, Running, StopReason};
+use ratewire_command_line::Exit;
 use ratewire_units::{Bytes, Time};
-
-use crate::exit::Exit;
 
 /// Time between two checks; at 1 GB/s of growth, 20 MB.
 const LOOK: Pause = Pause::from_millis(20);

@@ -1,7 +1,9 @@
 //! A scenario, and helpers that run the command on it.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
+
+pub(crate) use ratewire_testing::{err, out, write};
 
 pub(crate) const HELLO: &str = r#"
 duration = "2 s"
@@ -31,28 +33,9 @@ pub(crate) fn without_chance(scenario: &str) -> String {
 
 /// A separate folder for each test.
 pub(crate) fn folder(test: &str) -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
-    let _ = std::fs::remove_dir_all(&folder);
-    std::fs::create_dir_all(&folder).expect("a folder for the test");
-    folder
-}
-
-pub(crate) fn write(folder: &Path, name: &str, text: &str) {
-    std::fs::write(folder.join(name), text).expect("a file for the test");
+    ratewire_testing::folder(env!("CARGO_TARGET_TMPDIR"), test)
 }
 
 pub(crate) fn ratewire(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_ratewire"))
-        .args(args)
-        .current_dir(folder)
-        .output()
-        .expect("the command starts")
-}
-
-pub(crate) fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-pub(crate) fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    ratewire_testing::run(env!("CARGO_BIN_EXE_ratewire"), folder, args)
 }

@@ -31,6 +31,10 @@ impl Lab {
             eprintln!("skipped: {why}");
             return None;
         }
+        // Overlays and ensembles are processes of these programs.
+        for name in ["ratewire-groups", "ratewire-switch"] {
+            ratewire_testing::program_beside(env!("CARGO_BIN_EXE_ratewire"), name);
+        }
         let machine = MACHINE.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("emulate-{test}"));
         let _ = std::fs::remove_dir_all(&folder);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::{DONE, LONGEST, REFUSED, line};
-use crate::Program;
+use ratewire_status::Program;
 
 /// Time for the answer.
 const PATIENCE: Duration = Duration::from_secs(10);

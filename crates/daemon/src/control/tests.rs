@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
 use super::*;
-use crate::Program;
+use ratewire_status::Program;
 
 const SWITCH: Program = Program { command: "ratewire switch", noun: "switch", file: "switch.toml" };
 

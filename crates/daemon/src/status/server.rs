@@ -21,8 +21,8 @@ use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-use crate::Program;
 use crate::metrics::Format;
+use ratewire_status::Program;
 
 /// Connections at a time. One more ends the oldest.
 const MOST: usize = 16;

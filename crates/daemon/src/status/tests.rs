@@ -10,8 +10,8 @@ use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
 use super::*;
-use crate::Program;
 use crate::metrics::{self, Format};
+use ratewire_status::Program;
 
 const SWITCH: Program = Program { command: "ratewire switch", noun: "switch", file: "switch.toml" };
 

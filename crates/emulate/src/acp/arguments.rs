@@ -45,7 +45,7 @@ pub(super) fn contents(setup: &Setup, plan: &Plan, end: &HostEnd) -> Vec<u8> {
     }
 }
 
-/// Arguments of `ratewire` for an end. `at` is where its connection leads to, or where it waits.
+/// Arguments of `ratewire-switch` for an end. `at` is where its connection leads to, or where it waits.
 pub(super) fn arguments(
     setup: &Setup,
     plan: &Plan,
@@ -53,7 +53,7 @@ pub(super) fn arguments(
     at: Ipv4Addr,
     (record, contents): (&str, Option<&str>),
 ) -> Vec<String> {
-    let mut all = vec!["switch".to_string(), "endpoint".to_string()];
+    let mut all = vec!["endpoint".to_string()];
     let mut add = |key: &str, value: String| all.extend([format!("--{key}"), value]);
     let address = format!("{at}:{}", plan.port(end.edge).unwrap_or_default());
     add(if end.connects { "connect" } else { "listen" }, address);
@@ -143,7 +143,7 @@ mod tests {
         let line =
             |end: usize| arguments(&setup, &plan, &plan.hosts[end], at, ("/tmp/r", None)).join(" ");
         let peer = line(0);
-        assert!(peer.starts_with("switch endpoint --connect 10.0.0.9:10000 --key "), "{peer}");
+        assert!(peer.starts_with("endpoint --connect 10.0.0.9:10000 --key "), "{peer}");
         assert!(peer.contains("--law xcp,flow_control=soft "), "{peer}");
         assert!(peer.ends_with("--write"), "{peer}");
         let member = line(1);

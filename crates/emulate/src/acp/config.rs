@@ -6,7 +6,7 @@ use std::net::Ipv4Addr;
 use ratewire_anypoint::{FlowControl, Transforms};
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{RoutingSpec, Setup};
-use ratewire_switch::config::Config;
+use ratewire_switch_interface::config::Config;
 
 use super::arguments::told;
 use super::plan::{Plan, watches_buffer};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ratewire_switch::endpoint::{Figures, RecordFile};
+use ratewire_switch_interface::endpoint::{Figures, RecordFile};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::plan::Sources;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::Setup;
-use ratewire_switch::daemon::fetch_status;
-use ratewire_switch::endpoint::RecordFile;
+use ratewire_switch_interface::endpoint::RecordFile;
+use ratewire_switch_interface::status::fetch_status;
 
 use super::arguments::{arguments, contents};
 use super::config::{self, KEY};
@@ -96,7 +96,7 @@ impl<'a> Processes<'a> {
     pub(super) fn start_switch(&mut self, switch: usize) -> Result<(), Error> {
         let junction = &self.setup.ensembles.junctions[switch];
         let host = at(self.hosts, junction.node)?;
-        let arguments = ["switch", "run", "--config", &config::file(switch)].map(String::from);
+        let arguments = ["run", "--config", &config::file(switch)].map(String::from);
         let what = format!("the switch {} of {:?}", host.spec.name, junction.name);
         self.switches[switch] = Some(self.commands.start(host, what, &arguments)?);
         Ok(())
@@ -128,7 +128,8 @@ impl<'a> Processes<'a> {
         while let Some(missing) = self.missing()? {
             let all = self.switches.iter_mut().chain(&mut self.ends);
             if let Some((what, why)) = self.commands.first_lost(all) {
-                let help = "the ratewire command runs as the switches and ends: it must be of this version";
+                let help =
+                    "ratewire-switch runs as the switches and ends: it must be of this version";
                 return Err(Error::new(format!("{what} cannot run: {why}"), help));
             }
             if begun.elapsed() > PATIENCE {

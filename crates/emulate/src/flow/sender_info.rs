@@ -1,6 +1,6 @@
 //! What a sender knows of its connection.
 
-use ratewire_switch::endpoint::Figures;
+use ratewire_switch_interface::endpoint::Figures;
 use ratewire_units::{Bytes, Duration, Throughput};
 
 use crate::sys::TcpInfo;

@@ -55,7 +55,7 @@ impl Run {
         senders.iter().enumerate().map(move |(place, sender)| (name(place), *sender))
     }
 
-    /// Arguments of `ratewire groups` for the clients. None has a character that a shell would
+    /// Arguments of `ratewire-groups` for the clients. None has a character that a shell would
     /// change, except for the group.
     pub(super) fn arguments(&self, spec: &OverlaySpec) -> Vec<String> {
         let group = &spec.groups[self.group.index()];

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::net::Ipv4Addr;
 
-use ratewire_groups::config::{Config, check_name};
-use ratewire_groups::spread::{GroupName, LONGEST_BODY};
+use ratewire_groups_interface::config::{Config, check_name};
+use ratewire_groups_interface::spread::{GroupName, LONGEST_BODY};
 use ratewire_net::spec::NodeId;
 use ratewire_overlay::benefit::Benefit;
 use ratewire_overlay::{Params, Price};

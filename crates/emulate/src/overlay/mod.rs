@@ -27,7 +27,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use ratewire_groups::daemon::{Status, fetch_status};
+use ratewire_groups_interface::status::{Status, fetch_status};
 use ratewire_net::Network;
 use ratewire_sim::outcome::OverlayOutcome;
 use ratewire_sim::overlay::spec::OverlaySpec;

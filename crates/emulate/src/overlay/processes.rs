@@ -43,7 +43,7 @@ impl<'a> Processes<'a> {
     pub(super) fn start_daemon(&mut self, node: usize) -> Result<(), Error> {
         let host = self.hosts[node];
         let name = &host.spec.name;
-        let arguments = ["groups", "daemon", "--config", FILE, "--name", name].map(String::from);
+        let arguments = ["daemon", "--config", FILE, "--name", name].map(String::from);
         let what = format!("the group daemon {name}");
         self.daemons[node] = Some(self.commands.start(host, what, &arguments)?);
         Ok(())
@@ -56,8 +56,7 @@ impl<'a> Processes<'a> {
     }
 
     pub(super) fn start_client(&mut self, run: &Run) -> Result<(), Error> {
-        let mut arguments = vec!["groups".to_string()];
-        arguments.extend(run.arguments(self.spec));
+        let mut arguments = run.arguments(self.spec);
         arguments.extend(["--at".to_string(), SOCKET.to_string()]);
         let host = self.hosts[run.node];
         let group = &self.spec.groups[run.group.index()].name;

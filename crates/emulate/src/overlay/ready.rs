@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ratewire_groups::daemon::Status;
+use ratewire_groups_interface::status::Status;
 use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, LinkSample, Progress, Recorder,
@@ -79,7 +79,7 @@ impl Overlay<'_> {
             });
             let Some(missing) = missing else { break };
             if let Some((what, why)) = self.processes().lost() {
-                let help = "the ratewire command runs as the daemons: it must be of this version";
+                let help = "ratewire-groups runs as the daemons: it must be of this version";
                 return Err(Error::new(format!("{what} cannot run: {why}"), help));
             }
             if begun.elapsed() > PATIENCE {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_groups::daemon::{ClientStatus, GroupStatus, LinkStatus, Status};
+use ratewire_groups_interface::status::{ClientStatus, GroupStatus, LinkStatus, Status};
 use ratewire_overlay::queue::LinkCounts;
 use ratewire_overlay::{Dollars, SenderCounts};
 use ratewire_sim::outcome::{GroupOutcome, OverlayLinkOutcome, OverlayOutcome, SenderOutcome};
@@ -351,8 +351,10 @@ impl<'a> Watch<'a> {
 
 #[cfg(test)]
 mod tests {
-    use ratewire_groups::config::Policy;
-    use ratewire_groups::daemon::{LatencyStatus, LimitStatus, Totals, Traffic, ViewStatus};
+    use ratewire_groups_interface::config::Policy;
+    use ratewire_groups_interface::status::{
+        LatencyStatus, LimitStatus, Totals, Traffic, ViewStatus,
+    };
 
     use super::super::clients::runs;
     use super::super::tests::spec;

@@ -9,8 +9,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_acp::Config;
+use ratewire_config::Listen;
 use ratewire_daemon::log::reason;
-use ratewire_daemon::socket::Listen;
 use ratewire_framing::Framing;
 use serving::serve;
 use tokio::task::JoinSet;

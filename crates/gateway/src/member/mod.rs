@@ -8,7 +8,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_acp::{Config, Endpoint};
-use ratewire_daemon::socket::Listen;
+use ratewire_config::Listen;
 use ratewire_framing::Framing;
 use server::serve;
 use tokio::task::JoinSet;

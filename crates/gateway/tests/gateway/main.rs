@@ -12,7 +12,7 @@ use std::time::Duration;
 use ratewire_acp::{Config, Credentials};
 use ratewire_anypoint::routing::KeyHash;
 use ratewire_anypoint::{FlowControl, Transforms};
-use ratewire_daemon::socket::Listen;
+use ratewire_config::Listen;
 use ratewire_framing::Framing;
 use ratewire_gateway::gateway::{Gateway, GatewayConfig};
 use ratewire_gateway::member::{Member, MemberConfig};

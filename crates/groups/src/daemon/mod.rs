@@ -37,12 +37,11 @@ use tracing::info;
 
 use self::core::Shared;
 pub use self::error::DaemonError;
-pub use self::record::{Totals, Traffic};
-pub use self::status::{
-    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, StatusError,
-    ViewStatus, fetch_status,
-};
 use crate::config::Config;
+pub use ratewire_groups_interface::status::{
+    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, StatusError, Totals,
+    Traffic, ViewStatus, fetch_status,
+};
 
 /// Time for the last messages to other daemons when a daemon ends.
 const FAREWELL: std::time::Duration = std::time::Duration::from_millis(500);

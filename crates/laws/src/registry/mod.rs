@@ -8,6 +8,7 @@ pub use set::{LawFile, LawSet, RegisterError};
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::str::FromStr;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -83,6 +84,18 @@ impl AnyLaw {
     /// Whether the law's packets may be marked (ECN) whatever the scenario's transport.
     pub fn marks(&self) -> bool {
         self.properties().marks_above.is_some()
+    }
+}
+
+/// Reads a law's name, with its options behind it: `name key=value ...`.
+impl FromStr for AnyLaw {
+    type Err = OptionError;
+
+    fn from_str(text: &str) -> Result<AnyLaw, OptionError> {
+        let mut words = text.split(' ');
+        let name = words.next().unwrap_or_default();
+        let options = words.map(|word| word.split_once('=').unwrap_or((word, "")));
+        AnyLaw::new(name, &options.collect::<Vec<_>>())
     }
 }
 

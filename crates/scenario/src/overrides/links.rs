@@ -1,6 +1,6 @@
 //! Paths that begin with a link's name, where `link` comes first.
+use ratewire_config::nearest;
 
-use crate::diagnostic::nearest;
 use crate::document::{Table, Value};
 use crate::keys::{self, Key};
 

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use ratewire_config::nearest;
 use ratewire_units::names;
 
 use crate::context::listing;
-use crate::diagnostic::{Span, nearest};
+use crate::diagnostic::Span;
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, KeyKind};
 

@@ -5,8 +5,9 @@ mod lists;
 mod path;
 #[cfg(test)]
 mod tests;
+use ratewire_config::nearest;
 
-use crate::diagnostic::{Diagnostic, Severity, Source, Span, nearest};
+use crate::diagnostic::{Diagnostic, Severity, Source, Span};
 use crate::document::{Entry, Item, Table, Value, parse_value};
 use crate::keys::{self, KeyKind};
 

@@ -7,7 +7,8 @@ use ratewire_units::quantity::{self, QuantityError};
 use ratewire_units::{Bytes, Duration, Rate};
 
 use super::{At, Section};
-use crate::diagnostic::nearest;
+use ratewire_config::nearest;
+
 use crate::document::{Item, Value};
 use crate::keys::KeyKind;
 

@@ -7,9 +7,9 @@ use ratewire_daemon::control::{ControlError, Controlled, command};
 use tracing::info;
 
 use super::routing::Modules;
-use super::status::PROGRAM;
 use crate::hub::Hub;
 use crate::running::Running;
+use ratewire_switch_interface::status::PROGRAM;
 
 /// A command to a running switch.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use ratewire_acp as acp;
 use ratewire_wasm::LoadError;
 
-use crate::config::{KeyError, TokenError};
+use crate::config::TokenError;
 use crate::hub::Port;
+use crate::key::KeyError;
 use crate::registration::RegisterError;
 use crate::running::OpenError;
 
@@ -133,7 +134,7 @@ impl From<OpenError> for DaemonError {
 impl From<RegisterError> for DaemonError {
     fn from(error: RegisterError) -> DaemonError {
         match error {
-            RegisterError::Token(error) => DaemonError::Token(error),
+            RegisterError::Start(error) => DaemonError::Start(error),
             RegisterError::Listen(address, error) => DaemonError::Register(address, error),
         }
     }

@@ -4,15 +4,15 @@
 //! |---|---|
 //! | `routing` | routing modules, those in WebAssembly among them |
 //! | `probing` | questions to members, which they must answer to be up |
-//! | `model` | the state, as JSON, metrics and text |
 //! | `status` | the state of a running switch, by HTTP |
+//! | `metrics` | the state as metrics |
 //! | `commands` | commands to a running switch, by a Unix socket |
 //! | `events` | the log |
 
 mod commands;
 mod error;
 mod events;
-mod model;
+mod metrics;
 mod probing;
 mod routing;
 mod status;
@@ -26,19 +26,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use commands::{Command, send};
 pub use error::DaemonError;
-pub use model::{MemberStatus, ModuleStatus, PeerStatus, RegistrationStatus, Status, Totals};
 use ratewire_acp::{self as acp, Credentials};
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
 use ratewire_daemon::status::Server;
-pub use ratewire_daemon::status::StatusError;
+pub use ratewire_switch_interface::status::{
+    MemberStatus, ModuleStatus, PROGRAM, PeerStatus, RegistrationStatus, Status, StatusError,
+    Totals, fetch_status,
+};
 pub use routing::check_module;
-pub use status::fetch_status;
 use tokio::task::{JoinSet, LocalSet};
 use tracing::info;
 
-use crate::config::{Config, KeyFile};
+use crate::config::Config;
 use crate::hub::{HubConfig, Member};
+use crate::key::KeyFile;
 use crate::length;
 use crate::registration::Registry;
 use crate::running::Running;
@@ -46,7 +48,7 @@ use crate::session::SessionConfig;
 use commands::Commands;
 use probing::Prober;
 use routing::Modules;
-use status::{PROGRAM, Shown};
+use status::Shown;
 
 /// Runs a switch until `stop` completes and its peers are gone, or the time to drain is over.
 /// `ready` is called when peers can connect. The routing module's file is read again whenever
@@ -163,10 +165,10 @@ fn hub(
     });
     let mut peers = settings(config, KeyFile::read(&config.key).map_err(DaemonError::Key)?);
     // A configuration has laws that there are.
-    if let Some(peer) = &config.peer
-        && let Ok(law) = acp::handshakes::law(&peer.law)
+    if let Some(name) = config.peer.as_ref().and_then(|peer| peer.law.as_ref())
+        && let Ok(law) = name.parse()
     {
-        (peers.law, peers.law_name) = (law, peer.law.clone());
+        (peers.law, peers.law_name) = (law, name.clone());
     }
     Ok(HubConfig {
         peers,

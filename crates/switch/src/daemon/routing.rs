@@ -10,10 +10,10 @@ use ratewire_wasm::{Module, WasmRouting};
 use tracing::{info, warn};
 
 use super::error::DaemonError;
-use super::model::ModuleStatus;
 use crate::config::{Config, RoutingConfig};
 use crate::hub::NewRouting;
 use crate::routing::{Following, Roster};
+use ratewire_switch_interface::status::ModuleStatus;
 
 /// The routing modules: one of its own for each peer, or one in WebAssembly for all of them.
 pub(super) struct Modules {

@@ -2,37 +2,23 @@
 
 use std::fmt;
 use std::io;
-use std::net::SocketAddr;
 use std::rc::Rc;
 
-use ratewire_daemon::Program;
 use ratewire_daemon::log::reason;
 use ratewire_daemon::metrics::{Format, text};
-use ratewire_daemon::status::{Served, StatusError, fetch};
-use ratewire_daemon::table::uptime;
+use ratewire_daemon::status::Served;
+use ratewire_status::table::uptime;
+use ratewire_switch_interface::status::{
+    MemberStatus, PeerStatus, RegistrationStatus, Status, Totals,
+};
 
-use super::model::{MemberStatus, PeerStatus, RegistrationStatus, Status, Totals, metrics};
+use super::metrics::metrics;
 use super::routing::Modules;
 use tracing::warn;
 
 use crate::hub::{Duty, Health};
 use crate::registration::Registry;
 use crate::running::Running;
-
-/// What messages call the switch.
-pub(super) const PROGRAM: Program =
-    Program { command: "ratewire switch", noun: "switch", file: "switch.toml" };
-
-/// Reads the status of the switch whose `status` address this is. Waits up to 10 s.
-///
-/// # Errors
-/// If no switch answers at the address.
-///
-/// # Panics
-/// In asynchronous code: the call blocks, and has a runtime of its own.
-pub fn fetch_status(address: SocketAddr) -> Result<Status, StatusError> {
-    fetch(&PROGRAM, address)
-}
 
 /// A running switch that shows its state.
 pub(super) struct Shown {

@@ -5,14 +5,10 @@
 //! |---|---|
 //! | `writing` | when frames are written |
 //! | `reading` | when frames are read |
-//! | `figures` | what an end has counted |
-//! | `record` | the file in which it tells the figures |
 //! | `clock` | time since the run began |
 
 mod clock;
-mod figures;
 mod reading;
-mod record;
 mod writing;
 
 use std::cell::{Cell, RefCell};
@@ -27,8 +23,7 @@ pub use ratewire_transport::{Reader, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
 use clock::Clock;
-pub use figures::Figures;
-pub use record::RecordFile;
+pub use ratewire_switch_interface::endpoint::{Figures, RecordFile};
 
 /// Time between two notes of the figures.
 const NOTE: Span = Span::from_millis(5);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ratewire_acp::channel::Ends;
-use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, UNKNOWN_LAW, law};
+use ratewire_acp::handshakes::{Event, HANDSHAKE, NO_ROOM, UNKNOWN_LAW};
 use ratewire_acp::wire::{ConnectionId, EndKind};
 use ratewire_anypoint::Side;
 use ratewire_laws::AnyLaw;
@@ -45,7 +45,7 @@ impl Hub {
 
     fn accept(&mut self, now: Duration, ends: Ends) {
         let name = ends.params.law.clone();
-        let known = law(&name).ok();
+        let known = name.parse().ok();
         let used = known.clone().unwrap_or_else(|| self.config.peers.law.clone());
         let kind = PeerKind::Client(ends.params.kind);
         let id = self.seat(now, used, kind, ends);

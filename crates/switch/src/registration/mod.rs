@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `wire` | the messages |
 //! | `desk` | who is registered, sans-IO |
+//! | `token` | compares the tokens that members show |
 //! | `server` | the switch's end |
 //! | `client` | the member's end: [`Registrant`] |
 //!
@@ -14,6 +15,7 @@
 mod client;
 mod desk;
 mod server;
+mod token;
 mod wire;
 
 pub use client::{Registrant, RegistrantConfig, RegistrationEvent};

@@ -14,7 +14,7 @@ use tracing::{info, warn};
 
 use super::desk::{Claim, Desk, Refusal, Rules};
 use super::wire::{Application, LONGEST, Message, Reply, decode, encode};
-use crate::config::{Config, RegisterConfig, Token, TokenError};
+use crate::config::{Config, RegisterConfig, Token};
 use crate::hub::{Duty, Member};
 use crate::length;
 use crate::routing::Roster;
@@ -32,7 +32,7 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// What keeps a switch from taking registrations.
 #[derive(Debug)]
 pub(crate) enum RegisterError {
-    Token(TokenError),
+    Start(acp::Error),
     Listen(SocketAddr, acp::Error),
 }
 
@@ -62,7 +62,8 @@ impl Registry {
     ) -> Result<Rc<Registry>, RegisterError> {
         let first = config.members.len();
         let places = first..first + register.members as usize;
-        let rules = Rules::new(config, &register.ensemble, token).map_err(RegisterError::Token)?;
+        let rules = Rules::new(config, &register.ensemble, token);
+        let rules = rules.ok_or(RegisterError::Start(acp::Error::Random))?;
         let settings = acp::Config {
             connections: places.len() + OTHERS,
             longest_frame: Bytes::new(LONGEST),

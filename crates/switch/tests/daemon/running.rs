@@ -10,8 +10,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use ratewire_acp::{Config, Connection, Credentials, Endpoint, Frame};
-use ratewire_switch::config::{self, KeyFile};
+use ratewire_switch::config;
 use ratewire_switch::daemon::{self, Status, fetch_status};
+use ratewire_switch::key::KeyFile;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 

@@ -7,12 +7,10 @@ use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
+use ratewire_command_line::{Exit, print};
 use ratewire_live::{Error, KernelLaw, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
-
-use crate::exit::Exit;
-use crate::output::print;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {

@@ -3,8 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use crate::exit::Exit;
-use crate::output::print;
+use ratewire_command_line::{Exit, print};
 
 /// What stands for the law's name in the templates.
 const NAME: &str = "@NAME@";

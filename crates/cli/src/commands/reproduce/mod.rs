@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use ratewire::folder::check_page;
 use ratewire::papers::{Paper, choose, draw, read_all};
 use ratewire::{Error, Job, World, ignored, remedies, without_repeats};
+use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Users;
 use ratewire_report::html::papers;
 use ratewire_report::table;
@@ -19,9 +20,8 @@ use super::check::load_all;
 use super::load::LawFileArgs;
 use super::users::{UserArgs, hold, warn_of_hidden_files};
 use crate::arguments::worlds;
-use crate::exit::Exit;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, fail, missing, print};
+use crate::output::{complain, fail, missing};
 use crate::terminal::table_options;
 use crate::watch;
 

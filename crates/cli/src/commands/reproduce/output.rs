@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use ratewire::folder::write_page;
 use ratewire::papers::{Paper, PaperFigure};
+use ratewire_command_line::{Exit, print};
 use ratewire_report::html::papers;
 use ratewire_report::{CheckedExpectation, Verdict, table};
 use serde::Serialize;
 
 use super::Args;
-use crate::exit::Exit;
-use crate::output::{fail, print};
+use crate::output::fail;
 use crate::terminal::table_options;
 
 /// A claim, for `--json`.

@@ -2,10 +2,7 @@
 //!
 //! Events go to [`tracing`] with the target `ratewire_groups`. A program that wants a log installs
 //! a subscriber. Clients and other daemons cause most events, so the log has at most ten a second
-//! of each sort, with the number of those left out. Accepts that fail are at most one a second. The
-//! part `counts` is the counters.
-
-mod counts;
+//! of each sort, with the number of those left out. Accepts that fail are at most one a second.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,12 +11,13 @@ use std::io;
 use std::time::Duration;
 
 use ratewire_daemon::log::{Throttle, reason};
-use ratewire_overlay::membership::{LinkMessage, ViewId};
+use ratewire_overlay::membership::{LinkMessage, ViewBody, ViewId};
 use ratewire_overlay::{NodeSet, OverlayNodeId};
 use tokio::time::Instant;
 use tracing::{info, warn};
 
-pub use self::counts::{Totals, Traffic};
+use ratewire_groups_interface::status::{Totals, Traffic};
+
 use crate::config::Config;
 
 /// Failed accepts that are logged in a second. A daemon without descriptors may fail for hours.
@@ -203,8 +201,17 @@ impl LinkRecord {
     }
 }
 
+/// Counts a frame of `size` bytes. A frame without a message is a sign of life.
 fn add<G, P>(traffic: &Cell<Traffic>, message: Option<&LinkMessage<G, P>>, size: usize) {
     let mut sum = traffic.get();
-    sum.add(message, size);
+    let size = size as u64;
+    match message {
+        Some(LinkMessage::Prices(_)) => sum.update_bytes += size,
+        Some(LinkMessage::View(view)) if matches!(view.body, ViewBody::Data { .. }) => {
+            sum.messages += 1;
+            sum.data_bytes += size;
+        }
+        _ => sum.other_bytes += size,
+    }
     traffic.set(sum);
 }

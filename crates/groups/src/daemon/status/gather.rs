@@ -6,13 +6,13 @@ use ratewire_overlay::daemon::{self, PurseState};
 use ratewire_overlay::{ClientId, Dollars, OverlayNodeId};
 use ratewire_units::Time;
 
-use super::model::{
-    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, ViewStatus,
-};
 use crate::config::Config;
 use crate::daemon::body::Body;
 use crate::daemon::core::{Core, Latencies, Latency, Session, Shared};
 use crate::spread::GroupName;
+use ratewire_groups_interface::status::{
+    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, ViewStatus,
+};
 
 /// Most groups of the daemon, and of each client. A daemon may have millions of memberships.
 const MOST_GROUPS: usize = 1000;

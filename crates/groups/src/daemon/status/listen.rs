@@ -7,14 +7,13 @@ use std::rc::Rc;
 use ratewire_daemon::log::reason;
 use ratewire_daemon::metrics::Format;
 use ratewire_daemon::status::{Served, Server};
+use ratewire_groups_interface::status::{PROGRAM, Status};
 use ratewire_overlay::OverlayNodeId;
 use tokio::task::JoinSet;
 use tracing::{info, warn};
 
-use super::PROGRAM;
 use super::gather::gather;
 use super::metrics::metrics;
-use super::model::Status;
 use crate::config::Config;
 use crate::daemon::core::Shared;
 use crate::daemon::error::DaemonError;

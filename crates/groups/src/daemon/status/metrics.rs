@@ -4,8 +4,7 @@ use std::fmt;
 
 use ratewire_daemon::metrics::{Format, Metrics, Unit, text};
 
-use super::model::{ClientStatus, GroupStatus, LinkStatus, Status};
-use crate::daemon::record::Traffic;
+use ratewire_groups_interface::status::{ClientStatus, GroupStatus, LinkStatus, Status, Traffic};
 
 /// Most groups with series of their own. Prometheus keeps each series for long.
 const MOST_GROUPS: usize = 100;

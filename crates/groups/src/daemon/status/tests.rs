@@ -3,11 +3,10 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use ratewire_daemon::metrics::Format;
+use ratewire_groups_interface::status::*;
 
 use super::metrics::metrics;
-use super::model::*;
 use crate::config::Policy;
-use crate::daemon::record::{Totals, Traffic};
 
 fn traffic() -> impl Strategy<Value = Traffic> {
     any::<[u64; 4]>().prop_map(|[messages, data_bytes, update_bytes, other_bytes]| Traffic {

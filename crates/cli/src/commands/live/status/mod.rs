@@ -10,14 +10,13 @@ use console::Term;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::SignalFd;
+use ratewire_command_line::{Exit, print_on, takes_escapes};
 use ratewire_live::{Error, host, router, sockets};
 use ratewire_units::Throughput;
 use serde::Serialize;
 
 use super::{Format, unable};
-use crate::exit::Exit;
-use crate::output::print_on;
-use crate::terminal::{table_options, takes_escapes};
+use crate::terminal::table_options;
 
 /// Everything attached, for output in machine-readable formats.
 #[derive(Serialize)]

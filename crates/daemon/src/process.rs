@@ -1,0 +1,65 @@
+//! The log, readiness and the end of a daemon's process.
+
+use std::io;
+
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tracing::warn;
+
+use crate::log::reason;
+
+/// Writes events to standard error from now on: as text, or as JSON with one event a line.
+pub fn start_log(json: bool) {
+    let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
+    if json {
+        log.json().init();
+    } else {
+        log.with_ansi(false).init();
+    }
+}
+
+/// Tells systemd that the daemon serves its clients.
+pub fn tell_ready() {
+    // Without systemd there is nobody to tell.
+    sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
+}
+
+/// Waits for SIGTERM or Ctrl-C. If signals cannot be caught, `consequence` ends the warning.
+pub async fn told_to_stop(consequence: &str) {
+    let stopped = async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut interrupt = signal(SignalKind::interrupt())?;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+        io::Result::Ok(())
+    };
+    if let Err(error) = stopped.await {
+        let reason = reason(&error);
+        warn!(target: "ratewire_daemon", reason, "signals cannot be caught, so {consequence}");
+        std::future::pending().await
+    }
+}
+
+/// SIGHUP, again and again.
+#[derive(Debug, Default)]
+pub struct Hangups(Option<Signal>);
+
+impl Hangups {
+    /// Waits for the next SIGHUP.
+    pub async fn next(&mut self) {
+        if self.0.is_none() {
+            match signal(SignalKind::hangup()) {
+                Ok(signal) => self.0 = Some(signal),
+                Err(error) => {
+                    let reason = reason(&error);
+                    warn!(target: "ratewire_daemon", reason, "SIGHUP cannot be caught");
+                }
+            }
+        }
+        match &mut self.0 {
+            Some(signal) => _ = signal.recv().await,
+            None => std::future::pending().await,
+        }
+    }
+}

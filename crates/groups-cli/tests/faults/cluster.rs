@@ -1,0 +1,142 @@
+//! Daemons as processes, and links between them that can be cut.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::process::{Child, Command};
+use tokio::task::AbortHandle;
+
+/// Daemons, and a relay for each link.
+pub(crate) struct Cluster {
+    folder: PathBuf,
+    daemons: Vec<Option<Child>>,
+    relays: BTreeMap<(usize, usize), Relay>,
+}
+
+/// Carries a link's bytes, unless it is cut.
+struct Relay {
+    to: SocketAddr,
+    listener: std::net::TcpListener,
+    task: Option<AbortHandle>,
+}
+
+fn listener() -> std::net::TcpListener {
+    std::net::TcpListener::bind("127.0.0.1:0").expect("a free port")
+}
+
+impl Cluster {
+    pub(crate) async fn start(count: usize) -> Cluster {
+        let folder = ratewire_testing::folder(env!("CARGO_TARGET_TMPDIR"), "groups-faults");
+        let ports: Vec<std::net::TcpListener> = (0..count).map(|_| listener()).collect();
+        let addresses: Vec<SocketAddr> =
+            ports.iter().map(|port| port.local_addr().unwrap()).collect();
+        drop(ports);
+        let mut relays = BTreeMap::new();
+        for (one, other) in (0..count).flat_map(|other| (0..other).map(move |one| (one, other))) {
+            let relay = Relay { to: addresses[other], listener: listener(), task: None };
+            relays.insert((one, other), relay);
+        }
+        for me in 0..count {
+            let mut text = "plaintext = true\n".to_string();
+            for (other, own) in addresses.iter().enumerate() {
+                // The lower number connects, through the relay.
+                let relay = relays.get(&(me, other));
+                let address = relay.map_or(*own, |relay| relay.listener.local_addr().unwrap());
+                let socket = folder.join(format!("{other}.sock"));
+                text += &format!(
+                    "[[daemon]]\nname = \"d{other}\"\naddress = \"{address}\"\nlisten = [\"unix:{}\"]\n",
+                    socket.display()
+                );
+            }
+            std::fs::write(folder.join(format!("{me}.toml")), text).unwrap();
+        }
+        let daemons = (0..count).map(|_| None).collect();
+        let mut cluster = Cluster { folder, daemons, relays };
+        cluster.heal().await;
+        cluster
+    }
+
+    /// Where clients reach a daemon.
+    pub(crate) fn address(&self, daemon: usize) -> String {
+        self.folder.join(format!("{daemon}.sock")).display().to_string()
+    }
+
+    /// Causes a fault or mends one; `step` chooses which.
+    pub(crate) async fn fail(&mut self, step: usize) {
+        let links: Vec<(usize, usize)> = self.relays.keys().copied().collect();
+        let daemon = step / 8 % self.daemons.len();
+        let link = links[step / 8 % links.len()];
+        match step % 8 {
+            0 | 1 => self.kill(daemon).await,
+            2 | 3 => self.restart(daemon),
+            // A single cut of a mesh is no partition: cut off a daemon or two.
+            4 | 5 => self.cut_off(&[daemon, step / 64 % self.daemons.len()]),
+            6 => self.cut(link),
+            _ => self.mend(),
+        }
+    }
+
+    /// Mends all links and starts all daemons that do not run.
+    pub(crate) async fn heal(&mut self) {
+        self.mend();
+        (0..self.daemons.len()).for_each(|daemon| self.restart(daemon));
+    }
+
+    async fn kill(&mut self, daemon: usize) {
+        if let Some(mut child) = self.daemons[daemon].take() {
+            child.kill().await.expect("the daemon runs");
+        }
+    }
+
+    fn restart(&mut self, daemon: usize) {
+        if self.daemons[daemon].is_none() {
+            let child = Command::new(env!("CARGO_BIN_EXE_ratewire-groups"))
+                .args(["daemon", "--config"])
+                .arg(self.folder.join(format!("{daemon}.toml")))
+                .args(["--name", &format!("d{daemon}")])
+                .stderr(Stdio::null())
+                .kill_on_drop(true)
+                .spawn();
+            self.daemons[daemon] = Some(child.expect("the command starts"));
+        }
+    }
+
+    fn cut(&mut self, link: (usize, usize)) {
+        if let Some(task) = self.relays.get_mut(&link).and_then(|relay| relay.task.take()) {
+            task.abort();
+        }
+    }
+
+    /// Cuts the links between these daemons and the rest.
+    fn cut_off(&mut self, some: &[usize]) {
+        let links: Vec<(usize, usize)> = self.relays.keys().copied().collect();
+        let parted = |(a, b): &(usize, usize)| some.contains(a) != some.contains(b);
+        links.into_iter().filter(parted).for_each(|link| self.cut(link));
+    }
+
+    fn mend(&mut self) {
+        for relay in self.relays.values_mut().filter(|relay| relay.task.is_none()) {
+            let listener = relay.listener.try_clone().unwrap();
+            listener.set_nonblocking(true).unwrap();
+            let to = relay.to;
+            relay.task = Some(tokio::task::spawn_local(carry(listener, to)).abort_handle());
+        }
+    }
+}
+
+async fn carry(listener: std::net::TcpListener, to: SocketAddr) {
+    let listener = TcpListener::from_std(listener).expect("a socket");
+    loop {
+        let Ok((mut one, _)) = listener.accept().await else { continue };
+        match TcpStream::connect(to).await {
+            Ok(mut other) => {
+                tokio::io::copy_bidirectional(&mut one, &mut other).await.ok();
+            }
+            Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The daemon as a process.
+
+use std::io::{BufRead, BufReader, Lines};
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+
+use super::common::write;
+
+/// A daemon that ends with the value.
+pub(crate) struct Daemon {
+    child: Child,
+    log: Lines<BufReader<ChildStderr>>,
+    /// Where clients reach it.
+    pub(crate) address: String,
+}
+
+impl Daemon {
+    /// Starts a daemon that listens at a port of the loopback interface, with at most so many open
+    /// files.
+    pub(crate) fn start(folder: &Path, port: u16, files: u32) -> Daemon {
+        let listen = format!("[[daemon]]\nname = \"a\"\nlisten = [\"127.0.0.1:{port}\"]\n");
+        write(folder, "groups.toml", &listen);
+        let start = format!("ulimit -n {files}; exec \"$0\" daemon --config groups.toml");
+        let mut command = Command::new("sh");
+        command.args(["-c", &start, crate::common::PROGRAM]).current_dir(folder);
+        let mut child = command.stderr(Stdio::piped()).spawn().expect("the daemon starts");
+        let log = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let mut daemon = Daemon { child, log, address: String::new() };
+        let served = daemon.logged("clients served");
+        let (_, address) = served.split_once("address=\"").expect("an address");
+        daemon.address = address.trim_end_matches('"').to_string();
+        daemon
+    }
+
+    /// Waits for a line of the log.
+    pub(crate) fn logged(&mut self, what: &str) -> String {
+        let mut lines = self.log.by_ref().map(|line| line.expect("the log is text"));
+        lines.find(|line| line.contains(what)).expect("the daemon logs it before it ends")
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}

@@ -1,0 +1,155 @@
+//! The state as text for people.
+
+use std::fmt::Write as _;
+
+use ratewire_status::table::{Column, facts, section, uptime};
+use ratewire_units::{Bytes, Duration};
+
+use super::counts::Traffic;
+use super::model::{ClientStatus, GroupStatus, LinkStatus, Status};
+use crate::config::Policy;
+
+impl Status {
+    /// The state as text in columns, in ASCII without control characters but for ends of lines.
+    pub fn table(&self) -> String {
+        let mut out = String::new();
+        self.head(&mut out);
+        section(&mut out, "link", &LINK, self.links.iter().map(link));
+        section(&mut out, "client", &CLIENT, self.clients.iter().map(client));
+        section(&mut out, "group", &GROUP, self.groups.iter().map(group));
+        let hidden = self.group_count.saturating_sub(self.groups.len() as u64);
+        if hidden > 0 {
+            _ = writeln!(out, "and {hidden} more groups");
+        }
+        out
+    }
+
+    fn head(&self, out: &mut String) {
+        let (view, limits, totals) = (&self.view, &self.limits, &self.totals);
+        let changing = if view.is_changing { ", changing" } else { "" };
+        let mut head = vec![
+            ("daemon", format!("{} (ratewire {})", self.daemon, self.version)),
+            ("up", uptime(self.uptime_s)),
+            ("view", format!("{} of {}{changing}", view.number, view.coordinator)),
+            ("members", view.members.join(" ")),
+        ];
+        if !view.absent.is_empty() {
+            head.push(("absent", view.absent.join(" ")));
+        }
+        let [used, window] = [limits.window_used_bytes, limits.window_bytes].map(Bytes::new);
+        head.push(("clients", format!("{} of {}", self.clients.len(), limits.clients)));
+        head.push(("window", format!("{used} of {window}")));
+        let [bytes_in, bytes_out] = [totals.bytes_in, totals.bytes_out].map(Bytes::new);
+        head.push(("messages in", format!("{} ({bytes_in})", totals.messages_in)));
+        let dropped = totals.dropped;
+        let written = format!("{} ({bytes_out}), {dropped} dropped", totals.messages_out);
+        head.push(("messages out", written));
+        facts(out, head);
+    }
+}
+
+const LINK: [Column; 10] = [
+    Column::text("link to"),
+    Column::text("state"),
+    Column::number("price"),
+    Column::number("waiting"),
+    Column::number("mean queue"),
+    Column::number("data sent"),
+    Column::number("updates"),
+    Column::number("other"),
+    Column::number("reconnects"),
+    Column::text("down because"),
+];
+
+fn link(link: &LinkStatus) -> [String; 10] {
+    let Traffic { data_bytes, update_bytes, other_bytes, .. } = link.sent;
+    [
+        link.peer.clone(),
+        if link.is_up { "up" } else { "down" }.to_string(),
+        dollars(link.price_dollars),
+        link.waiting_messages.to_string(),
+        number(link.mean_queue_messages),
+        Bytes::new(data_bytes).to_string(),
+        share(update_bytes, link.sent.bytes()),
+        Bytes::new(other_bytes).to_string(),
+        link.reconnects.to_string(),
+        link.last_error.clone().filter(|_| !link.is_up).unwrap_or_default(),
+    ]
+}
+
+const CLIENT: [Column; 11] = [
+    Column::text("client"),
+    Column::text("from"),
+    Column::number("groups"),
+    Column::number("queue"),
+    Column::text("state"),
+    Column::number("money"),
+    Column::number("salary every"),
+    Column::number("sent"),
+    Column::number("delivered"),
+    Column::number("dropped"),
+    Column::number("blocked for"),
+];
+
+fn client(client: &ClientStatus) -> [String; 11] {
+    let state = match (client.is_blocked, client.is_full) {
+        (false, false) => "ready",
+        (true, false) => "blocked",
+        (false, true) => "full",
+        (true, true) => "blocked, full",
+    };
+    [
+        client.name.clone(),
+        client.from.clone(),
+        client.group_count.to_string(),
+        Bytes::new(client.queue_bytes).to_string(),
+        state.to_string(),
+        dollars(client.money_dollars),
+        seconds(client.salary_period_s),
+        client.sent.to_string(),
+        client.delivered.to_string(),
+        client.dropped.to_string(),
+        seconds(client.blocked_s),
+    ]
+}
+
+const GROUP: [Column; 4] = [
+    Column::text("group"),
+    Column::text("policy"),
+    Column::number("members here"),
+    Column::number("in all"),
+];
+
+fn group(group: &GroupStatus) -> [String; 4] {
+    let policy = match group.policy {
+        Policy::Block => "block".to_string(),
+        Policy::Drop => "drop".to_string(),
+        Policy::Lag(messages) => format!("lag {messages}"),
+    };
+    let (here, all) = (group.local_members.to_string(), group.members.to_string());
+    [group.name.clone(), policy, here, all]
+}
+
+fn dollars(amount: f64) -> String {
+    if amount.abs() >= 1e6 { format!("{amount:.1e} $") } else { format!("{amount:.2} $") }
+}
+
+fn number(value: f64) -> String {
+    if value.abs() >= 1e9 { format!("{value:.1e}") } else { format!("{value:.1}") }
+}
+
+fn seconds(seconds: f64) -> String {
+    match seconds < 1e6 {
+        true => Duration::from_secs_f64(seconds.max(0.0)).to_string(),
+        false => format!("{seconds:.1e} s"),
+    }
+}
+
+/// Bytes, and their share in all.
+fn share(part: u64, all: u64) -> String {
+    let size = Bytes::new(part);
+    match all {
+        0 => size.to_string(),
+        all => format!("{size} ({:.3} %)", part as f64 / all as f64 * 100.0),
+    }
+}

@@ -1,0 +1,62 @@
+//! `ratewire switch member`: stands in front of a server.
+
+use std::net::SocketAddr;
+
+use ratewire_command_line::Exit;
+use ratewire_config::Listen;
+use ratewire_gateway::OpenError;
+use ratewire_gateway::member::{Member, MemberConfig};
+use ratewire_units::Duration;
+
+use super::programs::{Common, Stop, time};
+use super::register::{RegisterArgs, Registering};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// Where switches connect to
+    #[arg(long, value_name = "ADDRESS")]
+    listen: SocketAddr,
+    /// The server: an address and a port, or unix:/PATH
+    #[arg(long, value_name = "ADDRESS")]
+    server: Listen,
+    /// Time for the server to come back, after which requests get an error
+    #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = time)]
+    patience: Duration,
+    #[command(flatten)]
+    register: RegisterArgs,
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn member(args: &Args) -> Exit {
+    let acp = match args.common.acp() {
+        Ok(acp) => acp,
+        Err(exit) => return exit,
+    };
+    let config = MemberConfig {
+        framing: args.common.framing,
+        listen: args.listen,
+        server: args.server.clone(),
+        acp,
+        patience: std::time::Duration::from_nanos(args.patience.ps() / 1000),
+        longest: args.common.longest.get() as usize,
+    };
+    let registering = match args.register.read(&config.acp) {
+        Ok(registering) => registering,
+        Err(exit) => return exit,
+    };
+    args.common.run(async |stop| {
+        let member = Member::open(config)?;
+        let registering = registering.open(member.address()).map_err(OpenError::Acp)?;
+        Ok(serve(member, registering, stop))
+    })
+}
+
+/// Serves switches until the program is told to stop and the switches where it is registered have
+/// finished with it.
+async fn serve(member: Member, registering: Registering, stop: Stop) {
+    tokio::select! {
+        () = member.run() => {}
+        () = registering.run(stop) => {}
+    }
+}

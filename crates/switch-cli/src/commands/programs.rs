@@ -1,0 +1,130 @@
+//! What `ratewire switch gateway` and `ratewire switch member` share.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::pin::Pin;
+
+use ratewire_acp::Config;
+use ratewire_command_line::{Exit, with_causes};
+use ratewire_daemon::process::{start_log, tell_ready, told_to_stop};
+use ratewire_framing::Framing;
+use ratewire_gateway::OpenError;
+use ratewire_laws::AnyLaw;
+use ratewire_switch::key::KeyFile;
+use ratewire_units::{Bytes, Duration};
+
+/// Options of both.
+#[derive(clap::Args)]
+pub(super) struct Common {
+    /// What a request is: resp (Redis), memcached, lines, length-prefix or http1
+    #[arg(long, value_name = "NAME", value_parser = framing)]
+    pub(super) framing: Framing,
+    /// The key of the connection with the switch, made by `ratewire switch key`
+    #[arg(long, value_name = "FILE", default_value = "switch.key")]
+    key: PathBuf,
+    /// The law by which frames are sent, if not the usual one of ACP: its name, and options as
+    /// NAME=VALUE behind commas
+    #[arg(long, value_parser = law)]
+    law: Option<Law>,
+    /// Longest request and answer
+    #[arg(long, value_name = "SIZE", default_value = "16 MB", value_parser = longest)]
+    pub(super) longest: Bytes,
+    /// Write the log as JSON, one event a line
+    #[arg(long)]
+    json: bool,
+}
+
+/// Completes when the program is told to stop.
+pub(super) type Stop = Pin<Box<dyn Future<Output = ()>>>;
+
+#[derive(Clone)]
+pub(super) struct Law {
+    pub(super) law: AnyLaw,
+    pub(super) told: String,
+}
+
+impl Common {
+    /// Settings of ACP.
+    pub(super) fn acp(&self) -> Result<Config, Exit> {
+        let credentials = KeyFile::read(&self.key).map_err(|error| {
+            tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+            Exit::File
+        })?;
+        let mut config = Config::new(credentials);
+        if let Some(Law { law, told }) = &self.law {
+            (config.law, config.law_name) = (law.clone(), told.clone());
+        }
+        Ok(config)
+    }
+
+    /// Opens a program and runs it to its end; `open` gets the signal to stop.
+    pub(super) fn run<F: Future<Output = ()>>(
+        &self,
+        open: impl AsyncFnOnce(Stop) -> Result<F, OpenError>,
+    ) -> Exit {
+        start_log(self.json);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = match runtime {
+            Ok(runtime) => runtime,
+            Err(error) => {
+                tell!("ratewire: cannot start the asynchronous runtime: {error}");
+                return Exit::Unable;
+            }
+        };
+        tokio::task::LocalSet::new().block_on(&runtime, async {
+            let stop = Box::pin(told_to_stop("the program ends at once"));
+            let running = match open(stop).await {
+                Ok(running) => running,
+                Err(error) => {
+                    let help = "end the program that has the address, or name another";
+                    tell!("ratewire: {}\n  help: {help}", with_causes(&error));
+                    return Exit::Unable;
+                }
+            };
+            tell_ready();
+            running.await;
+            Exit::Done
+        })
+    }
+}
+
+/// A time of 10 ms to an hour.
+pub(super) fn time(text: &str) -> Result<Duration, String> {
+    let time: Duration = text.parse().map_err(|error| format!("{error}"))?;
+    let allowed = Duration::from_millis(10)..=Duration::from_secs(3600);
+    if allowed.contains(&time) { Ok(time) } else { Err("allowed: 10 ms to 1 h".to_string()) }
+}
+
+fn longest(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|error| format!("{error}"))?;
+    let allowed = Bytes::new(1000)..=Bytes::new(16_000_000);
+    if allowed.contains(&size) { Ok(size) } else { Err("allowed: 1 KB to 16 MB".to_string()) }
+}
+
+fn framing(name: &str) -> Result<Framing, String> {
+    Framing::named(name)
+}
+
+/// A law with its options.
+pub(super) fn law(text: &str) -> Result<Law, String> {
+    let told = text.replace(',', " ");
+    let law = told.parse::<ratewire_laws::AnyLaw>().map_err(|error| error.to_string())?;
+    Ok(Law { law, told })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read() {
+        assert_eq!(law("rcp,alpha=0.3").map(|law| law.told), Ok("rcp alpha=0.3".to_string()));
+        assert!(law("rcp,alpha").is_err() && law("none").is_err());
+        assert!(time("1 ms").is_err() && time("5 s").is_ok());
+        assert!(longest("17 MB").is_err() && longest("2 KB").is_ok());
+        assert!(
+            ratewire_framing::list().all(|known| framing(known.name()).is_ok())
+                && framing("ftp").is_err()
+        );
+    }
+}

@@ -1,0 +1,43 @@
+//! `ratewire switch run`: runs a switch.
+
+use std::path::PathBuf;
+
+use ratewire_command_line::{Exit, refuse, with_causes};
+use ratewire_daemon::process::{Hangups, start_log, tell_ready, told_to_stop};
+use ratewire_switch::config::Config;
+use ratewire_switch::daemon::{self, DaemonError};
+
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The configuration
+    #[arg(long, value_name = "FILE", default_value = "switch.toml")]
+    config: PathBuf,
+    /// Write the log as JSON, one event a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub(super) fn run(args: &Args) -> Exit {
+    start_log(args.json);
+    let config = match Config::read(&args.config) {
+        Ok(config) => config,
+        Err(error) => return refuse(&error),
+    };
+    let stop = told_to_stop("the switch ends without waiting for its peers");
+    let mut hangups = Hangups::default();
+    match daemon::run(config, stop, async || hangups.next().await, tell_ready) {
+        Ok(()) => Exit::Done,
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &DaemonError) -> Exit {
+    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
+    match error {
+        DaemonError::Key(_)
+        | DaemonError::Token(_)
+        | DaemonError::ModuleFile(..)
+        | DaemonError::Module(..) => Exit::File,
+        _ => Exit::Unable,
+    }
+}

@@ -1,0 +1,136 @@
+//! `ratewire switch`: unmodified Redis and memcached behind a gateway, a switch and members, as
+//! processes.
+//!
+//! The tests that need Debian's redis-server or memcached skip without it; with
+//! `RATEWIRE_REQUIRE_TOOLS=1` they fail instead.
+
+mod commands;
+mod common;
+mod deaths;
+mod faults;
+mod processes;
+mod shards;
+
+use std::process::Command;
+
+use common::{err, folder, out, program, write};
+use processes::{Process, port};
+use shards::{Kind, Shards};
+
+#[test]
+fn a_file_is_checked() {
+    let folder = folder("switch-check");
+    let missing = program(&folder, &["check"]);
+    assert_eq!(missing.status.code(), Some(3), "{}", err(&missing));
+    write(&folder, "switch.toml", "key = \"k\"\n[[member]]\nname = \"a\"\n");
+    let wrong = program(&folder, &["check"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        err(&wrong).contains("switch.toml:2:1: [[member]] needs the key `address`"),
+        "{wrong:?}"
+    );
+    let member = "key = \"k\"\n[[member]]\nname = \"a\"\naddress = \"127.0.0.1:5001\"\n";
+    write(&folder, "switch.toml", member);
+    let no_key = program(&folder, &["check"]);
+    assert_eq!(no_key.status.code(), Some(2));
+    assert!(err(&no_key).contains("ratewire switch key FILE"), "{}", err(&no_key));
+    assert!(program(&folder, &["key", "k"]).status.success());
+    let good = program(&folder, &["check"]);
+    assert!(good.status.success(), "{}", err(&good));
+    assert!(out(&good).contains("a: 127.0.0.1:5001"));
+    // A key is not overwritten.
+    assert_eq!(program(&folder, &["key", "k"]).status.code(), Some(3));
+}
+
+#[test]
+fn a_switch_tells_its_status_and_ends_when_told() {
+    let folder = folder("switch-status");
+    assert!(program(&folder, &["key", "k"]).status.success());
+    let text = "key = \"k\"\nlisten = \"127.0.0.1:0\"\nstatus = \"127.0.0.1:0\"\n\
+                [[member]]\nname = \"a\"\naddress = \"127.0.0.1:9\"\n";
+    write(&folder, "switch.toml", text);
+    let mut switch = Process::start(&folder, &["run"]);
+    let served = switch.logged("status served");
+    let address = processes::address(&served);
+    let status = program(&folder, &["status", "--at", &address]);
+    assert!(out(&status).contains("a       127.0.0.1:9  unknown"), "{}", out(&status));
+    let json = program(&folder, &["status", "--json", "--at", &address]);
+    let json: serde_json::Value = serde_json::from_str(&out(&json)).expect("JSON");
+    assert_eq!((&json["peers"], &json["members"][0]["health"]), (&0.into(), &"unknown".into()));
+    assert_eq!(switch.end(), Some(0));
+    let gone = program(&folder, &["status", "--at", &address]);
+    assert_eq!(gone.status.code(), Some(5));
+}
+
+/// Sets keys through the gateway, and returns the answers.
+fn set(port: u16, keys: std::ops::Range<u32>) -> Vec<String> {
+    processes::redis(port, keys.map(|i| format!("set key{i} {i}")))
+}
+
+#[test]
+fn keys_are_spread_over_servers_and_come_back() {
+    if !Kind::Redis.is_there() {
+        return;
+    }
+    let folder = folder("switch-redis");
+    let shards = Shards::start(Kind::Redis, &folder, 3);
+    let answers = set(shards.gateway, 0..300);
+    assert_eq!(answers, vec!["OK"; 300]);
+    let got = processes::redis(shards.gateway, (0..300).map(|i| format!("get key{i}")));
+    assert_eq!(got, (0..300).map(|i| i.to_string()).collect::<Vec<_>>());
+    let sizes: Vec<u32> = shards.servers.iter().map(|port| size(*port)).collect();
+    assert_eq!(sizes.iter().sum::<u32>(), 300);
+    assert!(sizes.iter().all(|size| (50..150).contains(size)), "{sizes:?}");
+    let refused = processes::redis(shards.gateway, ["mget key1 key2".to_string()]);
+    assert!(refused[0].starts_with("CROSSSLOT"), "{refused:?}");
+    let port = shards.gateway.to_string();
+    let load = ["-p", &port, "-t", "set,get", "-n", "2000", "-P", "16", "-q"];
+    let load = Command::new("redis-benchmark").args(load).output().expect("redis-benchmark runs");
+    assert!(load.status.success() && out(&load).contains("GET: "), "{load:?}");
+}
+
+fn size(port: u16) -> u32 {
+    processes::redis(port, ["dbsize".to_string()])[0].parse().expect("a number")
+}
+
+#[test]
+fn a_members_death_moves_its_keys_and_loses_no_request() {
+    if !Kind::Redis.is_there() {
+        return;
+    }
+    let folder = folder("switch-redis-death");
+    let mut shards = Shards::start(Kind::Redis, &folder, 3);
+    assert_eq!(set(shards.gateway, 0..100), vec!["OK"; 100]);
+    shards.kill_member(1);
+    // Requests that go to the dead member wait until it counts as silent, and then go elsewhere.
+    assert_eq!(set(shards.gateway, 0..100), vec!["OK"; 100]);
+    let member = shards.member(1);
+    assert_eq!(member["health"], "down");
+    assert!(member["reason"].as_str().is_some_and(|why| why.contains("unanswered")), "{member}");
+    shards.start_member(1);
+    while shards.member(1)["health"] != "up" {
+        std::thread::yield_now();
+    }
+    assert_eq!(set(shards.gateway, 0..100), vec!["OK"; 100]);
+    assert!(size(shards.servers[1]) > 0, "its keys have come back");
+}
+
+#[test]
+fn a_gateway_without_a_switch_says_so_to_its_clients() {
+    if !Kind::Redis.is_there() {
+        return;
+    }
+    let folder = folder("switch-none");
+    assert!(program(&folder, &["key", "switch.key"]).status.success());
+    let (listen, switch) = (port(), port());
+    let args = format!(
+        "switch gateway --framing resp --listen 127.0.0.1:{listen} --switch 127.0.0.1:{switch} \
+         --timeout 100ms"
+    );
+    let mut gateway = Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
+    gateway.logged("clients served");
+    let answers = processes::redis(listen, ["get a".to_string(), "ping".to_string()]);
+    assert!(answers[0].starts_with("ERR the switch takes no requests"), "{answers:?}");
+    assert_eq!(answers[1], "PONG");
+    assert_eq!(gateway.end(), Some(0));
+}

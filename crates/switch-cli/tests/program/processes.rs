@@ -1,0 +1,98 @@
+//! Processes that end with their values.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::net::{TcpListener, UdpSocket};
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::process::{Child, ChildStderr, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::common::out;
+
+/// Ports that the system gives to no socket by itself, so that a free one stays free.
+const PORTS: RangeInclusive<u16> = 10_000..=29_999;
+
+/// A port that is free for TCP and UDP, another one at each call.
+pub(crate) fn port() -> u16 {
+    static CALLS: AtomicU32 = AtomicU32::new(0);
+    let is_free = |port: &u16| {
+        let address = ("127.0.0.1", *port);
+        TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()
+    };
+    // Processes of the same time begin at places of their own.
+    let begin = std::process::id().wrapping_mul(997);
+    let next = || begin.wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed));
+    let candidate = || PORTS.start() + (next() % PORTS.len() as u32) as u16;
+    std::iter::repeat_with(candidate).take(PORTS.len()).find(is_free).expect("a free port")
+}
+
+/// Sends a process a signal.
+pub(crate) fn send(child: &Child, signal: &str) {
+    let sent = Command::new("kill").args(["-s", signal, &child.id().to_string()]).status();
+    assert!(sent.expect("kill").success());
+}
+
+/// A command that runs.
+pub(crate) struct Process {
+    child: Child,
+    log: Lines<BufReader<ChildStderr>>,
+}
+
+impl Process {
+    pub(crate) fn start(folder: &Path, args: &[&str]) -> Process {
+        let mut command = Command::new(crate::common::PROGRAM);
+        command.args(args).current_dir(folder).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command starts");
+        let log = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        Process { child, log }
+    }
+
+    /// Waits for a line of the log.
+    pub(crate) fn logged(&mut self, what: &str) -> String {
+        let mut lines = self.log.by_ref().map(|line| line.expect("the log is text"));
+        lines.find(|line| line.contains(what)).expect("the process logs it before it ends")
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        send(&self.child, signal);
+    }
+
+    /// Kills it, as by `kill -9`.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().expect("a process");
+        self.child.wait().expect("an end");
+    }
+
+    /// Tells it to end; returns its exit code.
+    pub(crate) fn end(&mut self) -> Option<i32> {
+        self.signal("TERM");
+        self.child.wait().expect("an end").code()
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// The address in a line of the log.
+pub(crate) fn address(line: &str) -> String {
+    let (_, rest) = line.split_once("address=\"").expect("an address");
+    rest.trim_end_matches('"').to_string()
+}
+
+/// Gives `redis-cli` these commands, and returns its answers.
+pub(crate) fn redis(port: u16, commands: impl IntoIterator<Item = String>) -> Vec<String> {
+    let mut command = Command::new("redis-cli");
+    command.args(["-p", &port.to_string()]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.spawn().expect("redis-cli starts");
+    let mut input = child.stdin.take().expect("a pipe");
+    let text: String = commands.into_iter().map(|line| line + "\n").collect();
+    input.write_all(text.as_bytes()).expect("room");
+    drop(input);
+    let answers = out(&child.wait_with_output().expect("an end"));
+    answers.lines().filter(|line| !line.is_empty()).map(str::to_string).collect()
+}

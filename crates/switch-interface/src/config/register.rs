@@ -1,0 +1,67 @@
+//! `[register]`: members that register themselves.
+
+use std::net::SocketAddr;
+use std::path::Path;
+
+use ratewire_config::Section;
+use ratewire_units::Duration;
+
+use super::member::is_name;
+use super::{TokenSource, address};
+
+const KEYS: &[&str] = &["ensemble", "lease", "listen", "members", "token", "token-env"];
+
+/// How members register themselves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RegisterConfig {
+    /// Where members register.
+    pub listen: SocketAddr,
+    /// The secret that they show.
+    pub token: TokenSource,
+    /// What they must call the ensemble.
+    pub ensemble: String,
+    /// Places for them.
+    pub members: u32,
+    /// Time after which a registration ends that was not renewed.
+    pub lease: Duration,
+}
+
+pub(super) fn read(root: &Section<'_>, folder: &Path) -> Option<RegisterConfig> {
+    let table = root.table("[register]", KEYS)?;
+    let file = table.text("token", "the name of a file");
+    let variable = table.text("token-env", "the name of a variable of the environment");
+    let token = match (file, variable) {
+        (Some(file), None) => Some(TokenSource::File(folder.join(file.value))),
+        (None, Some(variable)) => Some(TokenSource::Environment(variable.value.to_string())),
+        (Some(_), Some(variable)) => {
+            let help = "leave one of them out";
+            table.note(&variable.span, "`token` and `token-env` both say where the token is", help);
+            None
+        }
+        (None, None) => {
+            if !table.has("token") && !table.has("token-env") {
+                let help = "name a file, made by `ratewire switch key FILE`, or a variable of the \
+                            environment with `token-env`";
+                table.missing("token", help);
+            }
+            None
+        }
+    };
+    let ensemble = table.text("ensemble", "a name").filter(|name| {
+        let is_good = is_name(name.value);
+        if !is_good {
+            let message = format!("an ensemble cannot be called {:?}", name.value);
+            table.note(&name.span, message, "use up to 64 visible characters of ASCII");
+        }
+        is_good
+    });
+    let lease = Duration::from_secs(1)..=Duration::from_secs(3600);
+    Some(RegisterConfig {
+        listen: address(&table, "listen")
+            .unwrap_or_else(|| SocketAddr::from(([127, 0, 0, 1], 4818))),
+        ensemble: ensemble.map_or("default", |name| name.value).to_string(),
+        members: table.count("members", 16, 1..=256),
+        lease: table.quantity("lease", Duration::from_secs(5), lease),
+        token: token?,
+    })
+}

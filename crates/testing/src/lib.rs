@@ -1,0 +1,47 @@
+//! Helpers for tests that run Ratewire's programs.
+
+mod program;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+pub use program::program_beside;
+
+/// An empty folder for a test below `place`, which is `CARGO_TARGET_TMPDIR`.
+///
+/// # Panics
+/// If it cannot be made.
+pub fn folder(place: &str, test: &str) -> PathBuf {
+    let folder = Path::new(place).join(test);
+    // It may not be there.
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).expect("a folder for the test");
+    folder
+}
+
+/// Writes a file of a test.
+///
+/// # Panics
+/// If it cannot be written.
+pub fn write(folder: &Path, name: &str, text: &str) {
+    fs::write(folder.join(name), text).expect("a file for the test");
+}
+
+/// Runs a program in a folder to its end.
+///
+/// # Panics
+/// If it cannot be started.
+pub fn run(program: &str, folder: &Path, args: &[&str]) -> Output {
+    Command::new(program).args(args).current_dir(folder).output().expect("the program starts")
+}
+
+/// What a program has written to standard output.
+pub fn out(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// What a program has written to standard error.
+pub fn err(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
