@@ -1,11 +1,13 @@
 # `make` lists the targets.
-.PHONY: help build live install python docs run test test-python lint package tools bench fuzz clean
+.PHONY: help build groups switch dist live install python docs run test test-python lint package tools bench fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
 UNITS ?= /etc/systemd/system
 SHARE = $(DESTDIR)$(PREFIX)/share
-BINARY ?= target/release/ratewire
+PROGRAMS := ratewire ratewire-groups ratewire-switch
+# Where `make install` looks for each of them, in this order.
+BUILT_IN ?= target/dist target/release
 MDBOOK_VERSION := 0.5.4
 MDBOOK := target/tools/mdbook-$(MDBOOK_VERSION)/bin/mdbook
 VENV := target/venv
@@ -31,9 +33,13 @@ install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; 
 	fi
 
 help:
-	@echo "make build   the ratewire command, into target/release"
-	@echo "make live    the same, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev)"
-	@echo "make install the built command, manual pages, completions (PREFIX=/usr/local), systemd units (as root)"
+	@echo "make build   the laboratory, ratewire, into target/release"
+	@echo "make groups  the group daemon, ratewire-groups, into target/release"
+	@echo "make switch  the Anypoint switch, ratewire-switch, into target/release"
+	@echo "make dist    all three, linked whole, into target/dist: faster programs, and a build of many minutes"
+	@echo "make live    as make dist, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev)"
+	@echo "make install what is in target/dist, else in target/release (PREFIX=/usr/local), with manual pages,"
+	@echo "             completions and systemd units (as root)"
 	@echo "make python  a wheel of the Python package, into target/wheels (installs maturin into target/tools)"
 	@echo "make docs    the book, into target/book/html (installs mdBook into target/tools)"
 	@echo "make run     the first scenario, into out/three-flows"
@@ -44,25 +50,46 @@ help:
 	@echo "make fuzz    every fuzz target for a minute (cargo install cargo-fuzz)"
 
 build:
-	$(CARGO) build --release --bin ratewire
+	$(CARGO) build --release -p ratewire-cli
+
+groups:
+	$(CARGO) build --release -p ratewire-groups-cli
+
+switch:
+	$(CARGO) build --release -p ratewire-switch-cli
+
+dist:
+	$(CARGO) build --profile dist -p ratewire-cli -p ratewire-groups-cli -p ratewire-switch-cli
 
 live:
 	@$(call install,$(LIVE_PACKAGES))
-	$(CARGO) build --release --bin ratewire --features live
+	$(CARGO) build --profile dist -p ratewire-cli --features live
 
-# Installing builds nothing: files of root in target/ would block the next build. The command itself
+# Installing builds nothing: files of root in target/ would block the next build. Each program itself
 # writes its manual pages and completions, so they always match it.
 install:
-	@[ -x $(BINARY) ] || { echo "there is no $(BINARY): run \`make build\`, or \`make live\` for laws in the kernel" >&2; exit 1; }
-	install -D -m 755 $(BINARY) $(DESTDIR)$(PREFIX)/bin/ratewire
-	generated=$$(mktemp -d) && $(BINARY) generate $$generated && \
+	@installed=; for program in $(PROGRAMS); do \
+		for folder in $(BUILT_IN); do \
+			built=$$folder/$$program; [ -x $$built ] || continue; \
+			echo "installing $$built"; \
+			$(MAKE) --no-print-directory install-program PROGRAM=$$program BUILT=$$built || exit 1; \
+			installed=yes; break; \
+		done; \
+	done; \
+	[ "$$installed" ] || { echo "there is no program in $(BUILT_IN): run \`make dist\`, \`make live\`" \
+		"(laws in the kernel), or \`make build\`, \`make groups\`, \`make switch\`" >&2; exit 1; }
+
+# Units of a program have its name, or those of kernel laws.
+install-program:
+	@install -D -s -m 755 $(BUILT) $(DESTDIR)$(PREFIX)/bin/$(PROGRAM)
+	@generated=$$(mktemp -d) && $(BUILT) generate $$generated && \
 	install -d $(SHARE)/man/man1 && install -m 644 $$generated/man/*.1 $(SHARE)/man/man1 && \
-	install -D -m 644 $$generated/completions/ratewire.bash $(SHARE)/bash-completion/completions/ratewire && \
-	install -D -m 644 $$generated/completions/_ratewire $(SHARE)/zsh/site-functions/_ratewire && \
-	install -D -m 644 $$generated/completions/ratewire.fish $(SHARE)/fish/vendor_completions.d/ratewire.fish && \
+	install -D -m 644 $$generated/completions/$(PROGRAM).bash $(SHARE)/bash-completion/completions/$(PROGRAM) && \
+	install -D -m 644 $$generated/completions/_$(PROGRAM) $(SHARE)/zsh/site-functions/_$(PROGRAM) && \
+	install -D -m 644 $$generated/completions/$(PROGRAM).fish $(SHARE)/fish/vendor_completions.d/$(PROGRAM).fish && \
 	rm -r $$generated
-	install -d $(DESTDIR)$(UNITS)
-	for unit in systemd/*.service; do \
+	@install -d $(DESTDIR)$(UNITS)
+	@for unit in $$(grep -l '^ExecStart=/usr/local/bin/$(PROGRAM) ' systemd/*.service); do \
 		sed 's|/usr/local/bin/|$(PREFIX)/bin/|' $$unit > $(DESTDIR)$(UNITS)/$${unit##*/} || exit 1; \
 	done
 
@@ -81,7 +108,8 @@ $(MATURIN):
 # chapter's links would not hold: a redirection takes its place.
 docs: $(MDBOOK)
 	rm -rf target/book && mkdir -p target/book/source
-	$(CARGO) run --quiet --bin ratewire -- generate target/book
+	$(CARGO) build --quiet -p ratewire-cli -p ratewire-groups-cli -p ratewire-switch-cli
+	for program in $(PROGRAMS); do target/debug/$$program generate target/book || exit 1; done
 	mv target/book/book target/book/source/generated
 	find *.md docs papers scenarios data fuzz \( -name '*.md' -o -name '*.png' \) -print0 | \
 		tar -c --null -T - | tar -x -C target/book/source
@@ -164,26 +192,26 @@ $(PYTHON_VENV)/ready: python/requirements-test.txt
 	touch $@
 
 bench:
-	$(CARGO) build --release -p ratewire-sim --example workload
-	python3 bench/peers.py target/release/examples/workload
+	$(CARGO) build --profile dist -p ratewire-sim --example workload
+	python3 bench/peers.py target/dist/examples/workload
 	$(CARGO) bench -p ratewire-sim --bench engine
 	@$(call install,nats-server haproxy nutcracker redis-server)
-	$(CARGO) build --release --bin ratewire
-	python3 bench/laws.py target/release/ratewire
-	python3 bench/groups.py target/release/ratewire
+	$(MAKE) --no-print-directory dist
+	python3 bench/laws.py target/dist/ratewire
+	python3 bench/groups.py target/dist/ratewire-groups
 	$(CARGO) bench -p ratewire-anypoint --bench switch
-	$(CARGO) build --release -p ratewire-acp -p ratewire-switch -p ratewire-gateway --examples
-	python3 bench/switch.py target/release
+	$(CARGO) build --profile dist -p ratewire-acp -p ratewire-switch -p ratewire-gateway --examples
+	python3 bench/switch.py target/dist
 	$(MAKE) --no-print-directory python
 	python3 -m venv target/venv-bench
 	target/venv-bench/bin/pip install -q gymnasium numpy
 	target/venv-bench/bin/pip install -q --no-deps --force-reinstall $$(ls -t target/wheels/ratewire-*.whl | head -1)
 	target/venv-bench/bin/python bench/gym.py
-	target/venv-bench/bin/python bench/python.py target/release/ratewire
+	target/venv-bench/bin/python bench/python.py target/dist/ratewire
 	@if [ "$$(id -u)" = 0 ]; then \
 		$(call install,$(LIVE_PACKAGES) iperf3 iproute2); \
 		$(CARGO) bench -p ratewire-live; \
-		$(MAKE) live && python3 bench/emulator.py target/release/ratewire; \
+		$(MAKE) live && python3 bench/emulator.py target/dist/ratewire; \
 	fi
 
 fuzz:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Measures `ratewire groups` beside the Spread daemon and nats-server.
+"""Measures `ratewire-groups` beside the Spread daemon and nats-server.
 
 Usage: bench/groups.py RATEWIRE [throughput] [slow] [many] [--seconds N] [--minutes N]
 
@@ -79,7 +79,7 @@ def ratewire(command, folder, count, links=None):
     file = folder / "groups.toml"
     file.write_text(text)
     with contextlib.ExitStack() as stack:
-        start = [Process(command, "groups", "daemon", "--config", file, "--name", f"d{i}", wait=0.05) for i in range(count)]
+        start = [Process(command, "daemon", "--config", file, "--name", f"d{i}", wait=0.05) for i in range(count)]
         processes = [stack.enter_context(process) for process in start]
         time.sleep(1 + count / 10)
         yield numbers[:count], processes
@@ -104,7 +104,7 @@ def spread(program, folder, count):
 
 def flood(command, addresses, *options):
     done = subprocess.run(
-        [command, "groups", "flood", "--at", ",".join(addresses), "--json", *options], capture_output=True, text=True
+        [command, "flood", "--at", ",".join(addresses), "--json", *options], capture_output=True, text=True
     )
     if not done.stdout:
         raise SystemExit(done.stderr)
@@ -360,12 +360,12 @@ def many(command, minutes):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("ratewire")
+    parser.add_argument("program")
     parser.add_argument("parts", nargs="*", default=["throughput", "slow"])
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--minutes", type=float, default=10)
     given = parser.parse_args()
-    command = str(pathlib.Path(given.ratewire).resolve())
+    command = str(pathlib.Path(given.program).resolve())
     if "throughput" in given.parts:
         throughput(command, given.seconds)
     if "slow" in given.parts:

@@ -1,6 +1,6 @@
 """Laws of shared objects against the same laws in the tree, in packets a second of processor time.
 
-    python3 bench/laws.py target/release/ratewire
+    python3 bench/laws.py target/dist/ratewire
 
 Needs a C compiler. Runs alternate, so that a busy machine slows both; the ratio is that of the medians.
 """

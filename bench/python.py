@@ -1,6 +1,6 @@
 """Laws in Python, and sweeps of many short runs on engines.
 
-    python bench/python.py target/release/ratewire
+    python bench/python.py target/dist/ratewire
 
 Packets a second are of processor time; rounds alternate, and medians are shown. A law by
 acknowledgement has two callbacks a packet, `on_send` and `on_ack`. Runs of a sweep last a tenth of a

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures `ratewire switch` beside quinn, the kernel's TCP, HAProxy and nutcracker.
+"""Measures `ratewire-switch` beside quinn, the kernel's TCP, HAProxy and nutcracker.
 
 Usage: bench/switch.py RELEASE [frames] [redis] [slow] [memory] [--seconds N] [--rounds N] [--all]
 
-RELEASE is the folder with `ratewire` and `examples`.
+RELEASE is the folder with `ratewire-switch` and `examples`.
 
 frames: goodput of frames of 16 KiB and frames a second of 64 B: ACP and quinn from end to end, ACP through a switch to four
         members, TCP through HAProxy.
@@ -95,7 +95,7 @@ def listens(port):
 
 def switch_file(folder, command, listen, addresses, routing):
     if not (folder / "key").exists():
-        subprocess.run([command, "switch", "key", "key"], cwd=folder, check=True, capture_output=True)
+        subprocess.run([command, "key", "key"], cwd=folder, check=True, capture_output=True)
     text = f'key = "key"\nlisten = "127.0.0.1:{listen}"\nrouting = "{routing}"\n'
     for i, address in enumerate(addresses):
         text += f'[[member]]\nname = "m{i}"\naddress = "{address}"\n'
@@ -128,7 +128,7 @@ def ratewire(command, folder, servers):
     switch_file(folder, command, listen, [f"127.0.0.1:{n}" for n in members], "hash")
     common = ("--framing", "resp", "--key", "key")
     with contextlib.ExitStack() as stack:
-        start = lambda *args: stack.enter_context(Process(command, "switch", *args, core=PROXIES, folder=folder))
+        start = lambda *args: stack.enter_context(Process(command, *args, core=PROXIES, folder=folder))
         for member, server in zip(members, servers):
             start("member", *common, "--listen", f"127.0.0.1:{member}", "--server", f"127.0.0.1:{server}")
         start("run")
@@ -219,7 +219,7 @@ def open_loop(release, port, rate, seconds):
 
 
 def redis(release, folder, seconds):
-    command = release / "ratewire"
+    command = release / "ratewire-switch"
     print("\nfour Redis servers, one core for the proxies: requests a second of redis-benchmark, GET, 50 connections")
     print(f"{'':12}{'-P 16':>12}{'-P 1':>12}")
     rates = {}
@@ -242,7 +242,7 @@ def slow(release, folder, seconds):
     for load in (50, 80):
         rate = round(base * load / 100)
         print(f"\nfour servers of {SERVICE * 1000:.0f} ms a request: {load} % of the {base:,.0f} a second that they can, one connection with half")
-        for name, start in proxies(release / "ratewire", folder):
+        for name, start in proxies(release / "ratewire-switch", folder):
             with slow_servers() as servers, start(servers) as port:
                 tell(name, open_loop(release, port, rate, seconds))
 
@@ -259,13 +259,13 @@ def memory(release, folder, has_all):
     print(f"\nmemory of a switch\n{'members':>10}{'connections':>14}{'MB':>10}{'KB a connection':>18}{'KB a member of one':>21}")
     for members, peers in [(1, 100), (1, 1000), (16, 1000), (256, 100)] + [(256, 1000)] * has_all:
         (listen,) = ports(1)
-        switch_file(folder, release / "ratewire", listen, [], "round-robin")
+        switch_file(folder, release / "ratewire-switch", listen, [], "round-robin")
         command = [release / "examples/many", folder / "key", f"127.0.0.1:{listen}", members, peers]
         pipe = subprocess.PIPE
         many = subprocess.Popen([str(part) for part in command], stdin=pipe, stdout=pipe, text=True)
         addresses = [many.stdout.readline().strip() for _ in range(members + 1)][:members]
-        switch_file(folder, release / "ratewire", listen, addresses, "round-robin")
-        with Process(release / "ratewire", "switch", "run", folder=folder) as process:
+        switch_file(folder, release / "ratewire-switch", listen, addresses, "round-robin")
+        with Process(release / "ratewire-switch", "run", folder=folder) as process:
             empty = process.resident()
             many.stdin.write("\n")
             many.stdin.flush()

@@ -149,13 +149,13 @@ fn scenarios_in_the_documentation_are_right() {
             // Later blocks of such a page add to the file.
             if block.contains("[[daemon]]") || !groups.is_empty() {
                 groups += &block;
-                ratewire_groups::config::Config::parse(page, &groups)
+                ratewire_groups_interface::config::Config::parse(page, &groups)
                     .unwrap_or_else(|e| panic!("{e}"));
                 continue;
             }
             if block.contains("[[member]]") || !switch.is_empty() {
                 switch += &block;
-                ratewire_switch::config::Config::parse(page, &switch)
+                ratewire_switch_interface::config::Config::parse(page, &switch)
                     .unwrap_or_else(|e| panic!("{e}"));
                 continue;
             }
@@ -292,6 +292,11 @@ fn tables_name_every_law_discipline_and_scenario_and_no_other() {
 fn every_command_has_a_manual_page() {
     let folder = folder("manual");
     assert_eq!(ratewire(&folder, &["generate", "."]).status.code(), Some(0));
+    for other in ["ratewire-groups", "ratewire-switch"] {
+        let program = ratewire_testing::program_beside(env!("CARGO_BIN_EXE_ratewire"), other);
+        let done = Command::new(program).args(["generate", "."]).current_dir(&folder).status();
+        assert!(done.expect("it starts").success(), "{other}");
+    }
     let pages = folder.join("man");
     let help = out(&ratewire(&folder, &["--help"]));
     let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
@@ -307,9 +312,10 @@ fn every_command_has_a_manual_page() {
     }
     let root = fs::read_to_string(pages.join("ratewire.1")).unwrap();
     assert!(root.contains("EXIT STATUS") && !root.contains("EXTRA"), "{root}");
-    for shell in ["ratewire.bash", "_ratewire", "ratewire.fish"] {
+    for shell in ["ratewire.bash", "_ratewire", "ratewire-groups.fish"] {
         assert!(folder.join("completions").join(shell).exists(), "{shell}");
     }
+    assert!(folder.join("book/command-line-switch.md").exists());
     let laws = fs::read_to_string(folder.join("book/laws.md")).unwrap();
     assert!(laws.contains("## `xcp`") && laws.contains("| `aging` |"), "{laws}");
     let disciplines = fs::read_to_string(folder.join("book/disciplines.md")).unwrap();

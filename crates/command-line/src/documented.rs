@@ -52,7 +52,8 @@ fn commands(text: &str) -> Vec<Vec<String>> {
     let own = split.filter_map(|words| {
         let at = usize::from(words.first()? == "sudo");
         let name = words.get(at)?;
-        let name = name.strip_prefix("target/release/").unwrap_or(name);
+        let built = ["target/release/", "target/dist/"].iter().find_map(|at| name.strip_prefix(at));
+        let name = built.unwrap_or(name);
         let is_own = name == "ratewire" || name.starts_with("ratewire-");
         is_own.then(|| [&[name.to_string()], &words[at + 1..]].concat())
     });

@@ -1,4 +1,4 @@
-//! The group daemon's program: `ratewire-groups`, which is also `ratewire groups`.
+//! The group daemon's program: `ratewire-groups`, which is also `ratewire-groups`.
 
 // The standard print macros panic if the reader has closed the pipe. `tell!` and `print` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

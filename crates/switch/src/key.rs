@@ -30,9 +30,9 @@ impl KeyError {
             KeyError::Io(_, error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 "name another file, or remove this one if nobody uses its key"
             }
-            KeyError::Io(..) => "make a key with `ratewire switch key FILE`",
+            KeyError::Io(..) => "make a key with `ratewire-switch key FILE`",
             KeyError::Malformed(_) => {
-                "a key is 64 hexadecimal digits; `ratewire switch key FILE` makes one"
+                "a key is 64 hexadecimal digits; `ratewire-switch key FILE` makes one"
             }
             KeyError::Random => "try again when the system has started",
         }

@@ -60,7 +60,7 @@ fn programs(setup: &Setup, users: &Users) -> String {
     let daemons = setup.overlay.as_ref().map(|overlay| {
         let (nodes, user) = (overlay.nodes.len(), users.name(None).unwrap_or_default());
         format!(
-            "The overlay: {nodes} group daemons and their clients, `ratewire groups`, as {user}.\n"
+            "The overlay: {nodes} group daemons and their clients, `ratewire-groups`, as {user}.\n"
         )
     });
     let daemons = daemons.into_iter().chain(ends(setup, users)).collect::<Vec<_>>();
@@ -99,7 +99,7 @@ fn ends(setup: &Setup, users: &Users) -> Option<String> {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "es" });
     (ends > 0).then(|| {
         let (switches, s) = (count(switches, "switch"), if ends == 1 { "" } else { "s" });
-        format!("Connections of ACP: {switches} and {ends} end{s}, `ratewire switch`, as {user}.\n")
+        format!("Connections of ACP: {switches} and {ends} end{s}, `ratewire-switch`, as {user}.\n")
     })
 }
 

@@ -201,32 +201,46 @@ fn the_units_attach_and_detach() {
     }
 }
 
-/// `make install` puts the command where the installed units start it.
+/// `make install` puts programs where the installed units start them.
 #[test]
 fn what_is_installed_is_where_the_units_look() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed");
     let _ = std::fs::remove_dir_all(&folder);
+    let own = env!("CARGO_BIN_EXE_ratewire");
+    for other in ["ratewire-groups", "ratewire-switch"] {
+        ratewire_testing::program_beside(own, other);
+    }
+    let built = Path::new(own).parent().expect("a folder");
     let done = Command::new("make")
         .args(["-C", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."), "install", "PREFIX=/opt/rw"])
-        .arg(concat!("BINARY=", env!("CARGO_BIN_EXE_ratewire")))
+        .arg(format!("BUILT_IN={}", built.display()))
         .arg(format!("DESTDIR={}", folder.display()))
         .output();
     let Ok(done) = done else { return eprintln!("skipped: make is not installed") };
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    for unit in ["ratewire-host.service", "ratewire-router@.service"] {
+    for (unit, program) in [
+        ("ratewire-host.service", "ratewire"),
+        ("ratewire-router@.service", "ratewire"),
+        ("ratewire-groups.service", "ratewire-groups"),
+        ("ratewire-switch.service", "ratewire-switch"),
+    ] {
         let text = std::fs::read_to_string(folder.join("etc/systemd/system").join(unit));
         let text = text.expect("a unit");
         let lines = text.lines().filter(|line| line.starts_with("Exec"));
         let commands = lines.filter_map(|line| line.split_once('=')?.1.split(' ').next());
-        let commands: Vec<&str> = commands.collect();
-        assert_eq!(commands, ["/opt/rw/bin/ratewire"; 2], "{unit}");
+        let commands: BTreeSet<&str> = commands.filter(|path| !path.starts_with("/bin/")).collect();
+        let place = format!("/opt/rw/bin/{program}");
+        assert_eq!(commands, BTreeSet::from([place.as_str()]), "{unit}");
+        let installed = folder.join(&place[1..]);
+        let version = Command::new(&installed).arg("--version").output().expect("it can be run");
+        assert!(version.status.success(), "{unit}");
     }
-    let installed = folder.join("opt/rw/bin/ratewire");
-    let version = Command::new(&installed).arg("--version").output().expect("it can be run");
-    assert!(version.status.success());
     let share = folder.join("opt/rw/share");
     for file in [
         "man/man1/ratewire-live-host.1",
+        "man/man1/ratewire-groups-daemon.1",
+        "man/man1/ratewire-switch-run.1",
+        "bash-completion/completions/ratewire-groups",
         "bash-completion/completions/ratewire",
         "zsh/site-functions/_ratewire",
         "fish/vendor_completions.d/ratewire.fish",

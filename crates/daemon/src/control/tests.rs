@@ -11,7 +11,7 @@ use tokio::task::LocalSet;
 use super::*;
 use ratewire_status::Program;
 
-const SWITCH: Program = Program { command: "ratewire switch", noun: "switch", file: "switch.toml" };
+const SWITCH: Program = Program { command: "ratewire-switch", noun: "switch", file: "switch.toml" };
 
 struct Echo;
 

@@ -13,7 +13,7 @@ use super::*;
 use crate::metrics::{self, Format};
 use ratewire_status::Program;
 
-const SWITCH: Program = Program { command: "ratewire switch", noun: "switch", file: "switch.toml" };
+const SWITCH: Program = Program { command: "ratewire-switch", noun: "switch", file: "switch.toml" };
 
 /// Counts the requests for its state.
 #[derive(Default)]

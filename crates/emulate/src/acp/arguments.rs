@@ -45,7 +45,8 @@ pub(super) fn contents(setup: &Setup, plan: &Plan, end: &HostEnd) -> Vec<u8> {
     }
 }
 
-/// Arguments of `ratewire-switch` for an end. `at` is where its connection leads to, or where it waits.
+/// Arguments of `ratewire-switch` for an end. `at` is where its connection leads to, or where it
+/// waits.
 pub(super) fn arguments(
     setup: &Setup,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! `ratewire groups certificates`: makes certificates for daemons.
+//! `ratewire-groups certificates`: makes certificates for daemons.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,8 @@ use ratewire_groups::certificates::{CertificateError, make};
 use ratewire_groups::config::{Config, Protection};
 
 #[derive(clap::Args)]
-#[command(override_usage = "ratewire groups certificates [OPTIONS] --config <FILE> [DIR]\n       \
-                            ratewire groups certificates [OPTIONS] <DIR> <NAME>...")]
+#[command(override_usage = "ratewire-groups certificates [OPTIONS] --config <FILE> [DIR]\n       \
+                            ratewire-groups certificates [OPTIONS] <DIR> <NAME>...")]
 pub(crate) struct Args {
     /// Folder to write the set into [default: `certificates` of the file]
     #[arg(value_name = "DIR")]
@@ -56,7 +56,7 @@ fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
             tell!(
                 "ratewire: {} names no folder for certificates\n  \
                  help: write `certificates = \"certificates\"` at its top, or name a folder: \
-                 `ratewire groups certificates DIR --config FILE`",
+                 `ratewire-groups certificates DIR --config FILE`",
                 file.display()
             );
             Err(Exit::Wrong)
@@ -69,7 +69,7 @@ fn nobody() -> Exit {
     tell!(
         "ratewire: no daemons are named, so no certificates can be made\n  \
          help: `--config groups.toml` makes those of the file's daemons; without a file, name a \
-         folder and all daemons: `ratewire groups certificates DIR NAME...`"
+         folder and all daemons: `ratewire-groups certificates DIR NAME...`"
     );
     Exit::Wrong
 }

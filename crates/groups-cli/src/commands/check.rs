@@ -1,4 +1,4 @@
-//! `ratewire groups check`: checks a `groups.toml`.
+//! `ratewire-groups check`: checks a `groups.toml`.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
     if results.is_empty() {
         tell!(
             "warning: the folder {} has no key of a daemon\n  \
-             help: `ratewire groups certificates --config FILE` makes all keys",
+             help: `ratewire-groups certificates --config FILE` makes all keys",
             folder.display()
         );
     }

@@ -1,4 +1,4 @@
-//! `ratewire groups daemon`: runs a daemon.
+//! `ratewire-groups daemon`: runs a daemon.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `ratewire groups`: group communication.
+//! `ratewire-groups`: group communication.
 
 mod certificates;
 mod chat;

@@ -1,4 +1,4 @@
-//! `ratewire groups receive`: prints what comes to groups.
+//! `ratewire-groups receive`: prints what comes to groups.
 
 use std::cell::Cell;
 use std::rc::Rc;

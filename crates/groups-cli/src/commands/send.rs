@@ -1,4 +1,4 @@
-//! `ratewire groups send`: sends to a group.
+//! `ratewire-groups send`: sends to a group.
 
 use std::cell::Cell;
 use std::pin::pin;

@@ -1,4 +1,4 @@
-//! `ratewire groups status`: shows the state of a daemon.
+//! `ratewire-groups status`: shows the state of a daemon.
 
 use std::net::SocketAddr;
 

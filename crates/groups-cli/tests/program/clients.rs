@@ -1,4 +1,4 @@
-//! `ratewire groups send` and `receive`, against the daemon.
+//! `ratewire-groups send` and `receive`, against the daemon.
 
 use std::io::Write;
 use std::path::Path;

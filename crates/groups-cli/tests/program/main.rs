@@ -1,4 +1,4 @@
-//! `ratewire groups`: its files, and its clients against a daemon of a few lines.
+//! `ratewire-groups`: its files, and its clients against a daemon of a few lines.
 
 mod clients;
 mod common;

@@ -9,7 +9,7 @@ use rustls::pki_types::pem;
 use crate::config::Problem;
 
 /// Remedy for a set that is not whole.
-const MAKE: &str = "make a new set with `ratewire groups certificates --config FILE`, and copy it \
+const MAKE: &str = "make a new set with `ratewire-groups certificates --config FILE`, and copy it \
                     to all hosts";
 
 /// Certificates that cannot be made or used.

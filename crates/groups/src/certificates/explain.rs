@@ -12,11 +12,11 @@ pub(crate) fn explain(error: &io::Error) -> Option<&'static str> {
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => Some(
             "the other daemon's certificate was not made with the authority of this daemon's set; \
-             make one set with `ratewire groups certificates`, copy it to all hosts and restart",
+             make one set with `ratewire-groups certificates`, copy it to all hosts and restart",
         ),
         Error::AlertReceived(AlertDescription::UnknownCA | AlertDescription::DecryptError) => Some(
             "the other daemon refuses this one's certificate: it was not made with the authority \
-             of its set; make one set with `ratewire groups certificates`, copy it to all hosts \
+             of its set; make one set with `ratewire-groups certificates`, copy it to all hosts \
              and restart",
         ),
         Error::InvalidMessage(_) => Some(

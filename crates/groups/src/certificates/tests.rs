@@ -76,7 +76,7 @@ async fn a_daemon_of_another_set_is_refused_on_both_sides() {
     let theirs_is_wrong = "the other daemon refuses this one's certificate";
     let says = |error: Option<io::Error>, start| {
         let why = explain(&error.unwrap()).unwrap();
-        assert!(why.starts_with(start) && why.contains("; make one set with `ratewire groups"));
+        assert!(why.starts_with(start) && why.contains("; make one set with `ratewire-groups"));
         assert!(why.len() < 300, "{why} does not fit the status");
     };
     says(read.err(), ours_is_wrong);

@@ -61,7 +61,7 @@ fn daemons_of_two_sets_of_certificates_name_the_remedy() {
     let is_told = |why: &str| why.contains("not made with the authority of this daemon's set");
     daemons[0].wait(|status| status.links[0].last_error.as_deref().is_some_and(is_told));
     drop(daemons);
-    let remedy = "make one set with `ratewire groups certificates`, copy it to all hosts";
+    let remedy = "make one set with `ratewire-groups certificates`, copy it to all hosts";
     for (log, event) in logs.iter().zip(["link cannot come up", "no link for this connection"]) {
         let lines = log.lines();
         let is_told = |line: &String| line.contains(event) && line.contains(remedy);

@@ -1,4 +1,4 @@
-//! `ratewire switch check`: checks a `switch.toml`.
+//! `ratewire-switch check`: checks a `switch.toml`.
 
 use std::fmt::Write;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `ratewire switch drain`, `undrain` and `reload`: commands to a running switch.
+//! `ratewire-switch drain`, `undrain` and `reload`: commands to a running switch.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! `ratewire switch endpoint`: a peer or a member for measurements.
+//! `ratewire-switch endpoint`: a peer or a member for measurements.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ pub(crate) struct Args {
     /// Wait for a switch, or for another endpoint
     #[arg(long, value_name = "ADDRESS", conflicts_with = "connect")]
     listen: Option<SocketAddr>,
-    /// The key of the connection, made by `ratewire switch key`
+    /// The key of the connection, made by `ratewire-switch key`
     #[arg(long, value_name = "FILE", default_value = "switch.key")]
     key: PathBuf,
     /// The law by which frames are sent, if not the usual one of ACP: its name, and options as

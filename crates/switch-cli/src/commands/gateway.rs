@@ -1,4 +1,4 @@
-//! `ratewire switch gateway`: stands in front of clients.
+//! `ratewire-switch gateway`: stands in front of clients.
 
 use std::net::SocketAddr;
 

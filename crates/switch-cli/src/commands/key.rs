@@ -1,4 +1,4 @@
-//! `ratewire switch key`: makes a key.
+//! `ratewire-switch key`: makes a key.
 
 use std::path::PathBuf;
 

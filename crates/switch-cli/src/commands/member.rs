@@ -1,4 +1,4 @@
-//! `ratewire switch member`: stands in front of a server.
+//! `ratewire-switch member`: stands in front of a server.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! `ratewire switch`: one connection of a client, spread over many servers.
+//! `ratewire-switch`: one connection of a client, spread over many servers.
 
 mod check;
 mod control;

@@ -1,4 +1,4 @@
-//! `ratewire switch run`: runs a switch.
+//! `ratewire-switch run`: runs a switch.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `ratewire switch status`: shows the state of a switch.
+//! `ratewire-switch status`: shows the state of a switch.
 
 use std::net::SocketAddr;
 use std::path::Path;

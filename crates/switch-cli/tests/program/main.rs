@@ -1,4 +1,4 @@
-//! `ratewire switch`: unmodified Redis and memcached behind a gateway, a switch and members, as
+//! `ratewire-switch`: unmodified Redis and memcached behind a gateway, a switch and members, as
 //! processes.
 //!
 //! The tests that need Debian's redis-server or memcached skip without it; with
@@ -33,7 +33,7 @@ fn a_file_is_checked() {
     write(&folder, "switch.toml", member);
     let no_key = program(&folder, &["check"]);
     assert_eq!(no_key.status.code(), Some(2));
-    assert!(err(&no_key).contains("ratewire switch key FILE"), "{}", err(&no_key));
+    assert!(err(&no_key).contains("ratewire-switch key FILE"), "{}", err(&no_key));
     assert!(program(&folder, &["key", "k"]).status.success());
     let good = program(&folder, &["check"]);
     assert!(good.status.success(), "{}", err(&good));

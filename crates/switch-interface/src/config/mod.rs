@@ -147,7 +147,7 @@ impl Config {
         let file = |key| root.text(key, "the name of a file").map(|name| folder.join(name.value));
         let key = file("key");
         if key.is_none() && !root.has("key") {
-            root.missing("key", "make one with `ratewire switch key FILE`");
+            root.missing("key", "make one with `ratewire-switch key FILE`");
         }
         let key = key.unwrap_or_default();
         let time = |key, usual| {

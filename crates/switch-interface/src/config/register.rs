@@ -40,7 +40,7 @@ pub(super) fn read(root: &Section<'_>, folder: &Path) -> Option<RegisterConfig> 
         }
         (None, None) => {
             if !table.has("token") && !table.has("token-env") {
-                let help = "name a file, made by `ratewire switch key FILE`, or a variable of the \
+                let help = "name a file, made by `ratewire-switch key FILE`, or a variable of the \
                             environment with `token-env`";
                 table.missing("token", help);
             }

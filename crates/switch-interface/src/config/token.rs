@@ -54,7 +54,7 @@ impl TokenError {
     /// What to do.
     pub fn help(&self) -> &'static str {
         "a token is 16 to 256 visible characters of ASCII, the same at the switch and its members; \
-         `ratewire switch key FILE` makes one"
+         `ratewire-switch key FILE` makes one"
     }
 }
 

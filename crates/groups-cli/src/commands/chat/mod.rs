@@ -1,4 +1,4 @@
-//! `ratewire groups chat`: a client for people.
+//! `ratewire-groups chat`: a client for people.
 
 mod input;
 mod show;

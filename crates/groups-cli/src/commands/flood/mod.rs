@@ -1,4 +1,4 @@
-//! `ratewire groups flood`: loads a daemon with messages, and measures.
+//! `ratewire-groups flood`: loads a daemon with messages, and measures.
 
 mod client;
 mod order;
