@@ -11,7 +11,7 @@ use tokio::task::LocalSet;
 
 use super::*;
 use crate::metrics::{self, Format};
-use ratewire_status::Program;
+use ratewire_status::{Program, fetch};
 
 const SWITCH: Program = Program { command: "ratewire-switch", noun: "switch", file: "switch.toml" };
 
