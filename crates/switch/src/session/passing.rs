@@ -9,8 +9,8 @@ use ratewire_units::{Bytes, Time};
 
 use super::{Content, Session};
 
-/// Factor of source numbers on their way to the peer. A member that is a switch has several sources:
-/// source `s` of member `k` is number `s * STRIDE + k + 1` to the peer, which no other source has.
+/// Factor of source numbers on their way to the peer. A member that is a switch has several
+/// sources: source `s` of member `k` is source `s * STRIDE + k + 1` to the peer.
 const STRIDE: u64 = 1024;
 
 /// Bytes that a frame's number takes, at most.
