@@ -26,8 +26,8 @@ pub(crate) struct Relay {
     pub(crate) targets: Vec<Target>,
     /// Whether targets may fail, and lose data that they do not have in order.
     may_fail: bool,
-    /// Bytes that targets have in order and sources are not told for good: of units that are not
-    /// whole yet.
+    /// Bytes of incomplete units that targets have in order. They are acknowledged to the sources
+    /// for good when the units are complete.
     unfinished: u64,
 }
 
@@ -99,7 +99,7 @@ pub(crate) struct Owed {
 }
 
 impl Owed {
-    /// Bytes of a unit that is not whole which a target has in order.
+    /// Bytes that the target has in order, if the range is a unit and not complete.
     fn unfinished(&self, cumulative: u64) -> u64 {
         if self.is_unit { cumulative.saturating_sub(self.at) } else { 0 }
     }
@@ -191,7 +191,7 @@ impl Relay {
         mappings.get(at).copied().filter(|p| p.start <= offset)
     }
 
-    /// Bytes that targets have in order and sources are not told for good.
+    /// Bytes of incomplete units that targets have in order.
     pub(crate) fn unfinished(&self) -> u64 {
         self.unfinished
     }

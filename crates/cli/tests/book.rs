@@ -21,6 +21,8 @@ fn pages() -> Vec<PathBuf> {
         ["docs", "papers", "scenarios", "data", "fuzz"].map(|name| root.join(name)).into();
     let mut entries: Vec<PathBuf> =
         fs::read_dir(root).unwrap().map(|e| e.unwrap().path()).collect();
+    let crates = fs::read_dir(root.join("crates")).unwrap();
+    entries.extend(crates.map(|e| e.unwrap().path().join("README.md")));
     while let Some(folder) = folders.pop() {
         entries.extend(fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()));
         let inside = entries.drain(..).partition::<Vec<_>, _>(|path| path.is_dir());

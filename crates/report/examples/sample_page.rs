@@ -101,7 +101,7 @@ struct Flow {
 fn run(law: &str, count: u32, variant: &str) -> Run {
     let mut info = nets::info(variant, count);
     (info.scenario, info.law) = ("Four flows join a 100 Mb/s bottleneck".into(), law.into());
-    (info.seed, info.version) = (1, "0.1.0".into());
+    (info.seed, info.version) = (1, env!("CARGO_PKG_VERSION").into());
     (info.duration, info.sampling) = (Duration::from_secs(30), Duration::from_millis(20));
     for (i, flow) in info.flows.iter_mut().enumerate() {
         flow.law = if variant == "mixed" && i % 2 == 1 { "cubic".into() } else { law.into() };

@@ -1,10 +1,10 @@
-//! ARCHITECTURE.md's table "What each crate may know" against the crates' manifests.
+//! ARCHITECTURE.md's table "What each crate may know" against the crates' manifests, and the pages
+//! of the crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Command;
 
-use crate::root;
+use crate::{metadata, root};
 
 /// A row of the table: a crate, and the crates it may know.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,13 +81,7 @@ fn breaches(rows: &[Row], manifests: &BTreeMap<String, Manifest>) -> Vec<String>
 
 /// The workspace's crates, as cargo understands their manifests.
 fn manifests() -> BTreeMap<String, Manifest> {
-    let told = Command::new(env!("CARGO"))
-        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
-        .current_dir(root())
-        .output()
-        .expect("cargo metadata");
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    let metadata: serde_json::Value = serde_json::from_slice(&told.stdout).expect("JSON");
+    let metadata = metadata(&["--no-deps"]).expect("cargo metadata");
     let packages = metadata["packages"].as_array().expect("packages");
     let folder = |path: &serde_json::Value| {
         let path = Path::new(path.as_str().expect("a path"));
@@ -121,6 +115,23 @@ fn crates_know_what_the_table_says_and_no_more() {
     assert!(rows.len() > 10 && manifests.len() > 10, "{rows:?} {manifests:?}");
     let found = breaches(&rows, &manifests);
     assert!(found.is_empty(), "against ARCHITECTURE.md's table:\n{}", found.join("\n"));
+}
+
+/// Registries show a crate's README.md. That of the Python package is its users' page.
+#[test]
+fn every_crate_has_a_page_of_its_own() {
+    let metadata = metadata(&["--no-deps"]).expect("cargo metadata");
+    let packages = metadata["packages"].as_array().expect("packages");
+    for package in packages {
+        let name = package["name"].as_str().expect("a name");
+        let manifest = Path::new(package["manifest_path"].as_str().expect("a path"));
+        let page = manifest.with_file_name("README.md");
+        let text = std::fs::read_to_string(&page)
+            .unwrap_or_else(|problem| panic!("{}: {problem}", page.display()));
+        let title = if name == "ratewire-python" { "Ratewire for Python" } else { name };
+        assert_eq!(text.lines().next(), Some(&*format!("# {title}")), "{}", page.display());
+        assert_eq!(package["readme"].as_str(), Some("README.md"), "{}", manifest.display());
+    }
 }
 
 #[test]

@@ -70,8 +70,8 @@ pub(crate) struct Link {
     pub(crate) ends: EndFlags,
     /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
-    /// The delay line of packets that find the link idle. Of a delay line: the delay line of the
-    /// packets behind its own in a burst ([`crate::speed::burst`]).
+    /// The delay line that takes packets which find the link idle. If the link is itself a delay
+    /// line: the delay line that takes the next packets of bursts ([`crate::speed::burst`]).
     pub(crate) delay_line: DelayLine,
     /// Packets that came to the link.
     pub(crate) arrived: u64,

@@ -31,16 +31,16 @@ struct Told {
     clock: OrderStamp,
     /// The stamp up to which the daemon has all messages.
     all: OrderStamp,
-    /// What it waits for.
+    /// What the daemon asked all others to reach.
     ours: Awaited,
 }
 
-/// Highest stamps of messages that wait for others.
+/// Highest stamps of messages whose delivery waits for other daemons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Awaited {
-    /// Of those that wait for the stamps of others.
+    /// Highest stamp of a message that waits until the others have told stamps beyond its own.
     ordered: OrderStamp,
-    /// Of those that wait until all have them.
+    /// Highest stamp of a message that waits until all daemons have it.
     safe: OrderStamp,
 }
 
@@ -60,11 +60,12 @@ pub(super) struct Order<G, P> {
     clock: OrderStamp,
     /// Whether this daemon has used no stamp since it last told its clock.
     is_idle: bool,
-    /// As last sent to all.
+    /// Progress of this daemon as it last told all others.
     told: Told,
-    /// As far as this daemon knows.
+    /// Stamps that some daemon waits for, as far as this daemon knows.
     awaited: Awaited,
-    /// Of messages of this daemon that some other does not get: this daemon tells it of them.
+    /// Stamps of this daemon's messages that do not go to all daemons. Daemons that do not get such
+    /// a message learn its stamp from this daemon's progress.
     ours: Awaited,
     /// By daemon: highest stamp heard from it.
     heard: Vec<OrderStamp>,
@@ -105,7 +106,7 @@ impl<G, P> Order<G, P> {
         }
     }
 
-    /// The same without copies: no daemon or link is to fail.
+    /// An order that keeps no copies of messages, for runs in which no daemon or link fails.
     pub(super) fn without_copies(self) -> Order<G, P> {
         Order { keeps_copies: false, ..self }
     }

@@ -26,7 +26,7 @@ pub struct Period {
     pub to: Time,
     /// Largest possible total of the senders, weighted by worth: message bytes.
     pub worth: Throughput,
-    /// Rate of each group's senders at this optimum.
+    /// Rate of each group's senders at this optimum. Other allocations may be worth as much.
     pub groups: Vec<Throughput>,
 }
 

@@ -9,8 +9,8 @@ use ratewire_units::{Bytes, Time};
 
 use super::{Content, Session};
 
-/// Numbers of sources that a member's own get room in: a member may be a switch, whose peer this
-/// one is, and has sources of its own.
+/// Factor of source numbers on their way to the peer. A member that is a switch has several
+/// sources: source `s` of member `k` is source `s * STRIDE + k + 1` to the peer.
 const STRIDE: u64 = 1024;
 
 /// Bytes that a frame's number takes, at most.

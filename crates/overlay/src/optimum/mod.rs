@@ -4,8 +4,10 @@
 //! not exceed its capacity. The overlay's own rules cannot exceed this optimum; the ratio of the
 //! two says how good the rules are.
 
-use microlp::{ComparisonOp, OptimizationDirection, Problem, SolveOutcome, Variable};
+mod simplex;
+
 use ratewire_units::Throughput;
+use simplex::Program;
 
 /// Senders that use the same tree to the same nodes.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,31 +20,33 @@ pub struct Commodity {
     pub most: Throughput,
 }
 
-/// The rates of `demands` with the highest benefit within the `capacities` of the resources. `None`
-/// if the solver finds no solution, which does not happen for finite numbers.
+/// The rates of `demands` with the highest benefit within the `capacities` of the resources.
+///
+/// If several allocations have the highest benefit, the result is one of them, and always the same
+/// one. `None` if the benefit has no bound, or if a capacity or a maximum is negative.
 pub fn best(capacities: &[Throughput], demands: &[Commodity]) -> Option<Vec<Throughput>> {
-    let mut problem = Problem::new(OptimizationDirection::Maximize);
-    let rate = |demand: &Commodity| (demand.benefit, (0.0, demand.most.get()));
-    let rates: Vec<Variable> = demands
-        .iter()
-        .map(|demand| {
-            let (benefit, bounds) = rate(demand);
-            problem.add_var(benefit, bounds)
-        })
-        .collect();
-    for (resource, capacity) in capacities.iter().enumerate() {
-        let times = |demand: &Commodity| -> f64 {
-            let here = demand.uses.iter().filter(|(used, _)| *used == resource);
-            here.map(|(_, times)| times).sum()
-        };
-        let uses = demands.iter().zip(&rates).map(|(demand, rate)| (*rate, times(demand)));
-        let uses: Vec<(Variable, f64)> = uses.filter(|(_, times)| *times > 0.0).collect();
-        if !uses.is_empty() {
-            problem.add_constraint(&uses[..], ComparisonOp::Le, capacity.get());
+    let mut limits = capacities.iter().chain(demands.iter().map(|demand| &demand.most));
+    if limits.any(|limit| *limit < Throughput::ZERO) {
+        return None;
+    }
+    let mut uses = vec![vec![0.0; demands.len()]; capacities.len()];
+    for (at, demand) in demands.iter().enumerate() {
+        for (resource, times) in &demand.uses {
+            uses[*resource][at] += times;
         }
     }
-    let Ok(SolveOutcome::Solution(solution)) = problem.solve() else { return None };
-    Some(rates.iter().map(|rate| Throughput::new(solution.var_value(*rate))).collect())
+    let rows = uses.into_iter().zip(capacities.iter().map(|capacity| capacity.get()));
+    let limiting =
+        rows.filter(|(row, capacity)| capacity.is_finite() && row.iter().any(|times| *times > 0.0));
+    let (uses, capacities) = limiting.unzip();
+    let program = Program {
+        benefits: demands.iter().map(|demand| demand.benefit).collect(),
+        most: demands.iter().map(|demand| demand.most.get()).collect(),
+        uses,
+        capacities,
+    };
+    let rates = program.maximise()?.solution();
+    Some(rates.into_iter().map(Throughput::new).collect())
 }
 
 #[cfg(test)]
