@@ -120,6 +120,7 @@ pub use sweep::{
     read_sweep,
 };
 
+#[cfg(feature = "arrow")]
 pub use arrow_array;
 pub use ratewire_laws as laws;
 pub use ratewire_net::Observation as LinkState;

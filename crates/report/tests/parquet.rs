@@ -2,13 +2,16 @@
 #![cfg(feature = "parquet")]
 
 use std::process::Command;
+use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch};
+use arrow_array::{Array, RecordBatch, StringArray};
+use arrow_schema::Schema;
+use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Encoding, Type};
-use ratewire_report::parquet::{MADE_BY, ROW_GROUP, Row, Table, When, copy};
+use ratewire_report::parquet::{Error, MADE_BY, ROW_GROUP, Row, Source, Table, TableCopy, When};
 use ratewire_report::{
     ConnectionRow, FlowInfo, FlowRow, GroupRow, LinkInfo, LinkRow, NodeInfo, OverlayInfo, RunInfo,
     SenderRow, Topology, TrafficInfo, Transfer,
@@ -204,16 +207,80 @@ fn values_that_were_set_and_the_experiment_read_back() {
     };
     let (slow, fast) = (of("1M"), of("2M"));
     assert_eq!(made_by(&slow), "{ \"rate\": \"1M\" }");
-    let batches = [read(slow.clone()).1, read(fast).1].concat();
+    let batches = [&slow, &fast].map(|file| read(file.clone()).1).concat();
     assert_eq!(names(&batches[0])[3..8], ["law", "seed", "bottleneck.rate", "set.link", "link"]);
     let column = batches[1]["bottleneck.rate"].as_dictionary::<UInt32Type>();
     assert_eq!(column.values().as_string::<i32>().value(column.keys().value(0) as usize), "2M");
     // A copy of one table is the table; one of several says what made each.
-    let one = copy::<LinkRow, _>(&batches[..1], &[made_by(&slow)], Vec::new()).unwrap();
+    let one = copied::<LinkRow>(&[&slow], &[&made_by(&slow)]).unwrap();
     assert_eq!(one, slow);
-    let both = copy::<LinkRow, _>(&batches, &["{}".into(), "{ }\n".into()], Vec::new()).unwrap();
+    let both = copied::<LinkRow>(&[&slow, &fast], &["{}", "{ }\n"]).unwrap();
     assert_eq!(made_by(&both), "[{},\n{ }]");
     assert_eq!(read(both).1[0].num_rows(), 2);
+}
+
+fn copied<R: Row>(tables: &[&[u8]], made_by: &[&str]) -> Result<Vec<u8>, Error> {
+    let made_by = made_by.iter().map(|text| text.to_string()).collect();
+    let mut copy = TableCopy::<R, _>::new(Vec::new(), made_by);
+    for table in tables {
+        copy = copy.append(Source::Memory(bytes::Bytes::copy_from_slice(table)))?;
+    }
+    copy.finish()
+}
+
+/// Row groups of a copy are as full as those of a table, and no row is lost between them.
+#[test]
+fn a_copy_of_tables_has_all_rows_in_full_row_groups() {
+    let table = flows_file();
+    let copy = copied::<FlowRow>(&[&table, &table, &table], &["", "", ""]).unwrap();
+    let (groups, batches) = read(copy);
+    assert_eq!((groups, 3 * ROWS as usize / ROW_GROUP + 1), (4, 4));
+    let once = read(table).1;
+    let rows = |batches: &[RecordBatch]| {
+        let columns = |batch: &RecordBatch| {
+            let cells = |name: &str| batch[name].as_primitive::<UInt64Type>().iter();
+            let times = batch["time_s"].as_primitive::<Float64Type>().iter();
+            let names = batch["flow_name"].as_dictionary::<UInt32Type>().clone();
+            let names = names.downcast_dict::<StringArray>().unwrap();
+            let names = names.into_iter().map(|name| name.unwrap().to_string());
+            let rows = times.zip(names.collect::<Vec<_>>()).zip(cells("cwnd_bytes"));
+            rows.collect::<Vec<_>>()
+        };
+        batches.iter().flat_map(columns).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(&batches), [rows(&once), rows(&once), rows(&once)].concat());
+}
+
+/// An empty copy is an empty table; a table of another kind, or damaged, is refused.
+#[test]
+fn a_copy_takes_tables_of_one_kind() {
+    let none = copied::<LinkRow>(&[], &[]).unwrap();
+    assert_eq!(read(none).1.len(), 0);
+    let (links, groups) = (links_file(), groups_file());
+    let other = copied::<LinkRow>(&[&links, &groups], &[]);
+    assert!(matches!(other, Err(Error::Columns(_))), "{:?}", other.map(|file| file.len()));
+    let half = copied::<LinkRow>(&[&links[..links.len() / 2]], &[]);
+    assert!(matches!(half, Err(Error::Source(_))), "{:?}", half.map(|file| file.len()));
+}
+
+/// Rows and types are those of a file that Arrow's own writer makes of them.
+#[test]
+fn files_are_those_of_the_writer_of_arrow() {
+    for (name, file) in files() {
+        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file)).unwrap();
+        let own = reader.metadata().file_metadata().clone();
+        let schema = Arc::new(Schema::new(reader.schema().fields().clone()));
+        let mut writer = ArrowWriter::try_new(Vec::new(), schema, None).unwrap();
+        let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+        batches.iter().for_each(|batch| writer.write(batch).unwrap());
+        let again = bytes::Bytes::from(writer.into_inner().unwrap());
+        let again = ParquetRecordBatchReaderBuilder::try_new(again).unwrap();
+        assert_eq!(own.schema(), again.metadata().file_metadata().schema(), "{name}");
+        let rows = |batch: &RecordBatch| batch.columns().to_vec();
+        let again: Vec<RecordBatch> = again.build().unwrap().map(Result::unwrap).collect();
+        let [own, again] = [&batches, &again].map(|all| all.iter().map(rows).collect::<Vec<_>>());
+        assert_eq!(own, again, "{name}");
+    }
 }
 
 #[test]

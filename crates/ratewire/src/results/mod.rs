@@ -1,5 +1,7 @@
 //! Results of an experiment.
 
+#[cfg(feature = "arrow")]
+mod batches;
 mod names;
 mod run;
 mod samples;

@@ -4,14 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
 use std::path::Path;
-use std::sync::Arc;
 
-use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{Schema, SchemaRef};
-use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
-use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaDataReader;
-use ratewire_report::parquet::{MADE_BY, Row, copy, schema};
+use ratewire_report::parquet::{self, Row, Source, TableCopy};
 
 use crate::Error;
 use crate::observe::Stored;
@@ -23,7 +17,7 @@ use crate::observe::Stored;
 /// ([`Experiment::without_samples`](crate::Experiment::without_samples)).
 #[derive(Clone, Debug)]
 pub struct Samples<R> {
-    tables: Vec<Stored>,
+    pub(super) tables: Vec<Stored>,
     kind: PhantomData<R>,
 }
 
@@ -40,53 +34,6 @@ impl<R> Samples<R> {
 }
 
 impl<R: Row> Samples<R> {
-    /// All rows as Arrow record batches, run by run, in order of time.
-    ///
-    /// ```
-    /// use ratewire::arrow_array::cast::AsArray;
-    /// use ratewire::arrow_array::types::{Float64Type, UInt32Type};
-    ///
-    /// # let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
-    /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n\
-    /// #   [[flow]]\nfrom = 's1'\nto = 'd1'\n";
-    /// let results = ratewire::Experiment::parse("hello.toml", text)?.run()?;
-    /// // Throughput of the first flow over time.
-    /// let mut series = Vec::new();
-    /// for batch in results.runs()[0].flow_samples().batches()? {
-    ///     let flows = batch["flow"].as_primitive::<UInt32Type>().values();
-    ///     let times = batch["time_s"].as_primitive::<Float64Type>().values();
-    ///     let rates = batch["goodput_bps"].as_primitive::<Float64Type>().values();
-    ///     for (row, _) in flows.iter().enumerate().filter(|(_, flow)| **flow == 0) {
-    ///         series.push((times[row], rates[row]));
-    ///     }
-    /// }
-    /// assert!(series.len() > 10 && series.iter().any(|(_, rate)| *rate > 9e6));
-    /// # Ok::<(), ratewire::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// An error if a table is in a file that cannot be read.
-    pub fn batches(&self) -> Result<Vec<RecordBatch>, Error> {
-        let mut all = Vec::new();
-        for table in &self.tables {
-            let read = reader(table)
-                .and_then(|rows| rows.map(|batch| batch.map_err(ParquetError::from)).collect());
-            all.extend::<Vec<RecordBatch>>(read.map_err(|e| cannot_read(table, e))?);
-        }
-        Ok(all)
-    }
-
-    /// Names and types of the columns, which all batches have.
-    ///
-    /// # Errors
-    /// An error if a table is in a file that cannot be read.
-    pub fn schema(&self) -> Result<SchemaRef, Error> {
-        let Some(first) = self.tables.first() else { return Ok(schema::<R>()) };
-        let read = reader(first).map_err(|e| cannot_read(first, e))?;
-        // A schema that was read has the file's metadata in it, which are those of one run.
-        Ok(Arc::new(Schema::new(read.schema().fields().clone())))
-    }
-
     /// Writes all rows into one Parquet file.
     ///
     /// An existing file is replaced, whatever it holds. The folder of `path` must exist:
@@ -97,50 +44,52 @@ impl<R: Row> Samples<R> {
     /// Earlier content of `path` is then lost.
     pub fn write_parquet(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        let batches = self.batches()?;
-        let made_by = self.made_by()?;
+        let made_by = |table| source(table)?.made_by().map_err(|e| cannot_read(table, e));
+        let made_by = self.tables.iter().map(made_by).collect::<Result<_, Error>>()?;
+        let own = self.tables.iter().map(|table| apart_from(table, path));
+        let tables = own.collect::<Result<Vec<Stored>, Error>>()?;
         let file = File::create(path).map_err(|e| Error::write(path, e))?;
-        let mut out = copy::<R, _>(&batches, &made_by, BufWriter::new(file))
-            .map_err(|e| Error::write(path, io::Error::other(e)))?;
+        let mut copy = TableCopy::<R, _>::new(BufWriter::new(file), made_by);
+        for table in &tables {
+            copy = copy.append(source(table)?).map_err(|e| match e {
+                parquet::Error::Parquet(_) => cannot_write(path, e),
+                _ => cannot_read(table, e),
+            })?;
+        }
+        let mut out = copy.finish().map_err(|e| cannot_write(path, e))?;
         out.flush().map_err(|e| Error::write(path, e))
     }
 }
 
-impl<R> Samples<R> {
-    /// What made the runs, one text a table.
-    fn made_by(&self) -> Result<Vec<String>, Error> {
-        let of = |table| made_by(table).map_err(|e| cannot_read(table, e));
-        self.tables.iter().map(of).collect()
-    }
-}
-
-fn reader(table: &Stored) -> Result<ParquetRecordBatchReader, ParquetError> {
+/// A table that is not in the file `path`, which is about to be replaced.
+fn apart_from(table: &Stored, path: &Path) -> Result<Stored, Error> {
     match table {
-        Stored::Memory(bytes) => ParquetRecordBatchReaderBuilder::try_new(bytes.clone())?.build(),
-        Stored::File(path) => ParquetRecordBatchReaderBuilder::try_new(open(path)?)?.build(),
+        Stored::File(file) if file.canonicalize().ok() == path.canonicalize().ok() => {
+            table.bytes().map(Stored::Memory)
+        }
+        _ => Ok(table.clone()),
     }
 }
 
-/// What made the run of a table, as the table's metadata say.
-fn made_by(table: &Stored) -> Result<String, ParquetError> {
-    let read = ParquetMetaDataReader::new();
-    let metadata = match table {
-        Stored::Memory(bytes) => read.parse_and_finish(bytes)?,
-        Stored::File(path) => read.parse_and_finish(&open(path)?)?,
-    };
-    let pairs = metadata.file_metadata().key_value_metadata();
-    let own = pairs.into_iter().flatten().find(|pair| pair.key == MADE_BY);
-    Ok(own.and_then(|pair| pair.value.clone()).unwrap_or_default())
+/// The file of a table.
+pub(super) fn source(table: &Stored) -> Result<Source, Error> {
+    match table {
+        Stored::Memory(bytes) => Ok(Source::Memory(bytes.clone())),
+        Stored::File(path) => {
+            let wrong = |source| Error::Read { path: path.clone(), source };
+            File::open(path).map(Source::File).map_err(wrong)
+        }
+    }
 }
 
-fn open(path: &Path) -> Result<File, ParquetError> {
-    File::open(path).map_err(|e| ParquetError::External(Box::new(e)))
-}
-
-fn cannot_read(table: &Stored, e: ParquetError) -> Error {
+pub(super) fn cannot_read(table: &Stored, e: parquet::Error) -> Error {
     let path = match table {
         Stored::File(path) => path.clone(),
         Stored::Memory(_) => "the samples in memory".into(),
     };
     Error::Read { path, source: io::Error::other(e) }
+}
+
+fn cannot_write(path: &Path, e: parquet::Error) -> Error {
+    Error::write(path, io::Error::other(e))
 }

@@ -1,10 +1,6 @@
 //! The results of a sweep.
 
-use std::io;
-
-use arrow_array::RecordBatch;
 use ratewire_report::draw::{Figure, Panels};
-use ratewire_report::parquet::sweep_rows;
 use ratewire_report::{html, table};
 use serde::Serialize;
 
@@ -67,15 +63,6 @@ impl SweepResults {
     /// Figures of every run, as in `sweep.json`.
     pub fn json(&self) -> String {
         ratewire_report::json(&SweepFile { experiment: &self.record, sweep: &self.sweep })
-    }
-
-    /// Figures of every run as an Arrow record batch, a row a run: `sweep.parquet`.
-    ///
-    /// # Errors
-    /// An error if the runs do not fit a table.
-    pub fn rows(&self) -> Result<RecordBatch, Error> {
-        let wrong = |e| Error::Read { path: "the sweep".into(), source: io::Error::other(e) };
-        sweep_rows(&self.sweep).map_err(wrong)
     }
 
     /// The page: the text of `sweep.html`, without the scenario.

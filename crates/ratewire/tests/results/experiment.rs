@@ -135,7 +135,10 @@ fn a_folder_holds_what_is_else_kept_in_memory() {
     let table = folder.path().join("flows.parquet");
     kept.flows().write_parquet(&table).unwrap();
     let again = std::fs::read(table).unwrap();
-    assert_eq!(again, std::fs::read(out.join("xcp-seed-1/flows.parquet")).unwrap());
+    let own = out.join("xcp-seed-1/flows.parquet");
+    assert_eq!(again, std::fs::read(&own).unwrap());
+    written.flows().write_parquet(&own).unwrap();
+    assert_eq!(again, std::fs::read(&own).unwrap(), "a table is copied over itself");
     let none = experiment().without_samples().run().unwrap();
     assert!(none.flows().batches().unwrap().is_empty());
 }

@@ -1,10 +1,54 @@
 //! The columns of each table. Unknown values and missing limits are null.
 
-use arrow_array::builder::{Float64Builder, StringDictionaryBuilder, UInt32Builder, UInt64Builder};
 use ratewire_units::{Bytes, Duration, Throughput};
 
-use super::{Begins, Cells, Column, Row, When};
+use super::cells::{Cells, Counts, Floats, Smalls, Texts};
+use super::fields::{Field, Kind};
+use super::{Begins, Row, When};
 use crate::{ConnectionRow, FlowInfo, FlowRow, GroupRow, LinkRow, RunInfo, SenderRow, Transfer};
+
+/// A column: its name and type, its cells so far, and how to read a cell from a row.
+pub struct Column<R> {
+    pub(super) field: Field,
+    cells: Filled<R>,
+}
+
+enum Filled<R> {
+    Float(Floats, fn(&R, &RunInfo) -> f64),
+    FloatOrNull(Floats, fn(&R) -> Option<f64>),
+    Count(Counts, fn(&R, &RunInfo) -> u64),
+    CountOrNull(Counts, fn(&R) -> Option<u64>),
+    Small(Smalls, fn(&R, &RunInfo) -> u32),
+    Name(Texts, for<'a> fn(&'a R, &'a RunInfo) -> &'a str),
+    /// One text in every row.
+    Constant(Texts, String),
+}
+
+impl<R> Column<R> {
+    /// Adds the cell of a row.
+    pub(super) fn add(&mut self, row: &R, info: &RunInfo) {
+        match &mut self.cells {
+            Filled::Float(cells, of) => cells.push(Some(of(row, info))),
+            Filled::FloatOrNull(cells, of) => cells.push(of(row)),
+            // Parquet keeps the bits of numbers without a sign in those of numbers with one.
+            Filled::Count(cells, of) => cells.push(Some(of(row, info).cast_signed())),
+            Filled::CountOrNull(cells, of) => cells.push(of(row).map(u64::cast_signed)),
+            Filled::Small(cells, of) => cells.push(Some(of(row, info).cast_signed())),
+            Filled::Name(cells, of) => cells.push(of(row, info)),
+            Filled::Constant(cells, text) => cells.push(text),
+        }
+    }
+
+    /// The cells, whatever their type.
+    pub(super) fn cells(&mut self) -> &mut dyn Cells {
+        match &mut self.cells {
+            Filled::Float(cells, _) | Filled::FloatOrNull(cells, _) => cells,
+            Filled::Count(cells, _) | Filled::CountOrNull(cells, _) => cells,
+            Filled::Small(cells, _) => cells,
+            Filled::Name(cells, _) | Filled::Constant(cells, _) => cells,
+        }
+    }
+}
 
 impl Begins for When {
     fn columns() -> Vec<Column<When>> {
@@ -37,8 +81,8 @@ pub(super) fn values<R>(values: &[(String, String)], own: &[String]) -> Vec<Colu
     let others = values.iter().filter(|(key, _)| !["law", "seed"].contains(&key.as_str()));
     let column = |(key, value): &(String, String)| {
         let name = if own.contains(key) { format!("set.{key}") } else { key.clone() };
-        let cells = Cells::Constant(StringDictionaryBuilder::new(), value.clone());
-        Column { name: name.into(), cells, is_varied: false }
+        let cells = Filled::Constant(Texts::new(false), value.clone());
+        Column { field: Field::new(name, Kind::Name), cells }
     };
     others.map(column).collect()
 }
@@ -196,30 +240,37 @@ fn sender(info: &RunInfo, sample: &SenderRow) -> Option<(u32, u32)> {
 }
 
 /// A column whose values hardly repeat.
-fn varied<R>(column: Column<R>) -> Column<R> {
-    Column { is_varied: true, ..column }
+fn varied<R>(mut column: Column<R>) -> Column<R> {
+    column.field.is_varied = true;
+    column
 }
 
 fn float<R>(name: &'static str, of: fn(&R, &RunInfo) -> f64) -> Column<R> {
-    Column::new(name, Cells::Float(Float64Builder::new(), of))
+    let cells = Filled::Float(Floats::new(false), of);
+    Column { field: Field::new(name, Kind::Float), cells }
 }
 
 fn float_or_null<R>(name: &'static str, of: fn(&R) -> Option<f64>) -> Column<R> {
-    Column::new(name, Cells::FloatOrNull(Float64Builder::new(), of))
+    let cells = Filled::FloatOrNull(Floats::new(true), of);
+    Column { field: Field::or_null(name, Kind::Float), cells }
 }
 
 fn count<R>(name: &'static str, of: fn(&R, &RunInfo) -> u64) -> Column<R> {
-    Column::new(name, Cells::Count(UInt64Builder::new(), of))
+    let cells = Filled::Count(Counts::new(false), of);
+    Column { field: Field::new(name, Kind::Count), cells }
 }
 
 fn count_or_null<R>(name: &'static str, of: fn(&R) -> Option<u64>) -> Column<R> {
-    Column::new(name, Cells::CountOrNull(UInt64Builder::new(), of))
+    let cells = Filled::CountOrNull(Counts::new(true), of);
+    Column { field: Field::or_null(name, Kind::Count), cells }
 }
 
 fn small<R>(name: &'static str, of: fn(&R, &RunInfo) -> u32) -> Column<R> {
-    Column::new(name, Cells::Small(UInt32Builder::new(), of))
+    let cells = Filled::Small(Smalls::new(false), of);
+    Column { field: Field::new(name, Kind::Small), cells }
 }
 
 fn name<R>(name: &'static str, of: for<'a> fn(&'a R, &'a RunInfo) -> &'a str) -> Column<R> {
-    Column::new(name, Cells::Name(StringDictionaryBuilder::new(), of))
+    let cells = Filled::Name(Texts::new(false), of);
+    Column { field: Field::new(name, Kind::Name), cells }
 }

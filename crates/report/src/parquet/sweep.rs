@@ -1,33 +1,46 @@
 //! The runs of a sweep as tables, a row a run: one of all, and files of a data set as runs end.
 
 use std::io::Write;
-use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, StringBuilder, StringDictionaryBuilder, UInt64Builder};
-use arrow_array::cast::AsArray;
-use arrow_array::types::UInt32Type;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::{ArrowError, Field, Schema};
 use bytes::Bytes;
-use parquet::arrow::ArrowWriter;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::Type as PhysicalType;
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{ByteArray, ByteArrayType};
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 
-use super::{Error, written_by};
-use crate::{MeasuredRun, Summary, Sweep, SweepAxis};
+use super::cells::{Cells, Counts, Floats, Texts};
+use super::fields::{Field, Kind};
+use super::file::RowGroups;
+use super::{Error, ROW_GROUP};
+use crate::{MeasuredRun, Summary, Sweep, SweepAxis, SweepRun};
 
-/// Writes the runs of a sweep, as [`sweep_rows`] has them. `made_by` says what made the runs, for
-/// the metadata.
+/// Writes the runs of a sweep, a row a run: law, seed, the values that were set, and all figures.
+///
+/// Each axis has a column of its key's name with the values as they were given. If they are
+/// quantities of one unit, a column `KEY_UNIT` has them as numbers. `made_by` says what made the
+/// runs, for the metadata.
 ///
 /// # Errors
 /// When the file cannot be written.
 pub fn write_sweep<W: Write + Send>(sweep: &Sweep, made_by: &str, out: W) -> Result<W, Error> {
-    write(&sweep_rows(sweep)?, &[made_by.to_string()], out)
+    write(&sweep.runs, |runs| of_sweep(sweep, runs), &[made_by.to_string()], out)
 }
 
-fn write<W: Write + Send>(rows: &RecordBatch, made_by: &[String], out: W) -> Result<W, Error> {
-    let mut writer = ArrowWriter::try_new(out, rows.schema(), Some(written_by(made_by)?.build()))?;
-    writer.write(rows)?;
-    Ok(writer.into_inner()?)
+/// Writes rows of runs, whose columns `columns` makes.
+fn write<R, W: Write + Send>(
+    runs: &[R],
+    columns: impl Fn(&[R]) -> Vec<Named>,
+    made_by: &[String],
+    out: W,
+) -> Result<W, Error> {
+    let fields: Vec<Field> = columns(&[]).into_iter().map(|(field, _)| field).collect();
+    let mut file = RowGroups::new(out, &fields, made_by)?;
+    for runs in runs.chunks(ROW_GROUP) {
+        let mut columns = columns(runs);
+        let cells = columns.iter_mut().map(|(_, cells)| &mut **cells as &mut dyn Cells);
+        file.write(runs.len(), cells)?;
+    }
+    file.finish()
 }
 
 /// A finished run in the data set of a sweep.
@@ -60,7 +73,7 @@ impl KeptRun {
 
 /// Writes a file of a data set of finished runs over these axes.
 ///
-/// Columns: `digest`, `version`, `seed`, the axes as in [`sweep_rows`], the figures that every run
+/// Columns: `digest`, `version`, `seed`, the axes as in [`write_sweep`], the figures that every run
 /// may have, and `summary`, from which [`read_runs`] reads a run back. All files of a sweep have
 /// the same columns.
 ///
@@ -71,18 +84,22 @@ pub fn write_runs<W: Write + Send>(
     runs: &[KeptRun],
     out: W,
 ) -> Result<W, Error> {
-    let mut columns: Vec<Named> = vec![
-        ("digest".into(), strings(runs, |run| &run.digest), false),
-        ("version".into(), strings(runs, |run| &run.version), false),
-        ("seed".into(), counts(runs, |run| run.seed), false),
-    ];
-    add_axes(&mut columns, axes, runs, |run| &run.point)?;
-    let names = runs.first().map(|run| run.figures.iter().map(|(name, _)| name.clone()));
-    for (place, name) in names.into_iter().flatten().enumerate() {
-        columns.push((name, floats(runs, |run| run.figures[place].1), true));
-    }
-    columns.push(("summary".into(), strings(runs, |run| &run.summary), false));
-    write(&batch(columns)?, &[], out)
+    let figures: Vec<&String> =
+        runs.iter().take(1).flat_map(|run| &run.figures).map(|(name, _)| name).collect();
+    let columns = |runs: &[KeptRun]| {
+        let mut columns = vec![
+            texts("digest", Kind::Text, runs, |run| &run.digest),
+            texts("version", Kind::Text, runs, |run| &run.version),
+            counts("seed", runs, |run| run.seed),
+        ];
+        add_axes(&mut columns, axes, runs, |run| &run.point);
+        for (place, name) in figures.iter().enumerate() {
+            columns.push(floats(name, runs, |run| run.figures[place].1));
+        }
+        columns.push(texts("summary", Kind::Text, runs, |run| &run.summary));
+        columns
+    };
+    write(runs, columns, &[], out)
 }
 
 /// Reads runs of a file of a data set: the digest and the summary of each whose digest and version
@@ -94,76 +111,75 @@ pub fn read_runs(
     file: Vec<u8>,
     is_wanted: impl Fn(&str, &str) -> bool,
 ) -> Result<Vec<(String, Summary)>, Error> {
-    let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file))?.build()?;
+    let file = SerializedFileReader::new(Bytes::from(file))?;
     let mut runs = Vec::new();
-    for batch in reader {
-        let batch = batch?;
-        let texts = |name: &'static str| {
-            let column = batch.column_by_name(name).and_then(|all| all.as_string_opt::<i32>());
-            let lacks = || ArrowError::SchemaError(format!("no column `{name}` of texts"));
-            column.filter(|all| all.null_count() == 0).ok_or_else(lacks)
-        };
-        let (digests, versions) = (texts("digest")?, texts("version")?);
-        let summaries = texts("summary")?;
-        for row in
-            (0..batch.num_rows()).filter(|row| is_wanted(digests.value(*row), versions.value(*row)))
-        {
-            if let Ok(summary) = serde_json::from_str(summaries.value(row)) {
-                runs.push((digests.value(row).to_string(), summary));
+    for index in 0..file.num_row_groups() {
+        let group = file.get_row_group(index)?;
+        let [digests, versions, summaries] =
+            ["digest", "version", "summary"].map(|name| column(&*group, name));
+        for ((digest, version), summary) in digests?.iter().zip(&versions?).zip(&summaries?) {
+            let digest = digest.as_utf8()?;
+            if is_wanted(digest, version.as_utf8()?)
+                && let Ok(summary) = serde_json::from_slice(summary.data())
+            {
+                runs.push((digest.to_string(), summary));
             }
         }
     }
     Ok(runs)
 }
 
-/// The runs of a sweep, a row a run: law, seed, the values that were set, and all figures.
-///
-/// Each axis has a column of its key's name with the values as they were given. If they are
-/// quantities of one unit, a column `KEY_UNIT` has them as numbers.
-///
-/// # Errors
-/// When the sweep has more different texts than a dictionary column holds.
-pub fn sweep_rows(sweep: &Sweep) -> Result<RecordBatch, Error> {
-    let runs = &sweep.runs;
-    let mut columns: Vec<Named> = vec![
-        ("law".into(), texts(runs, |run| text(&sweep.laws, run.law))?, false),
-        ("seed".into(), counts(runs, |run| run.seed), false),
+/// The texts of a column of a row group.
+fn column(group: &dyn RowGroupReader, name: &str) -> Result<Vec<ByteArray>, Error> {
+    let metadata = group.metadata();
+    let place = metadata.columns().iter().position(|column| {
+        let column = column.column_descr();
+        column.path().parts() == [name]
+            && column.physical_type() == PhysicalType::BYTE_ARRAY
+            && (column.max_rep_level(), column.max_def_level()) <= (0, 1)
+    });
+    let lacks = || Error::Columns(format!("no column `{name}` of texts"));
+    let mut chunk = get_typed_column_reader::<ByteArrayType>(
+        group.get_column_reader(place.ok_or_else(lacks)?)?,
+    );
+    let (mut texts, mut levels) = (Vec::new(), Vec::new());
+    while chunk.read_records(ROW_GROUP, Some(&mut levels), None, &mut texts)?.0 > 0 {}
+    let rows = usize::try_from(metadata.num_rows()).unwrap_or_default();
+    if texts.len() == rows { Ok(texts) } else { Err(lacks()) }
+}
+
+/// The columns of a sweep, with rows of some of its runs.
+fn of_sweep(sweep: &Sweep, runs: &[SweepRun]) -> Vec<Named> {
+    let mut columns = vec![
+        texts("law", Kind::Name, runs, |run| text(&sweep.laws, run.law)),
+        counts("seed", runs, |run| run.seed),
     ];
-    add_axes(&mut columns, &sweep.axes, runs, |run| &run.point)?;
+    add_axes(&mut columns, &sweep.axes, runs, |run| &run.point);
     for (place, figure) in sweep.figures.iter().enumerate() {
-        let values = floats(runs, |run| run.values.get(place).copied().flatten());
-        columns.push((figure.name.clone(), values, true));
+        let value = |run: &SweepRun| run.values.get(place).copied().flatten();
+        columns.push(floats(&figure.name, runs, value));
     }
-    batch(columns)
+    columns
 }
 
-/// Name, values, and whether a value may be null.
-type Named = (String, ArrayRef, bool);
-
-fn batch(columns: Vec<Named>) -> Result<RecordBatch, Error> {
-    let field =
-        |(name, array, nullable): &Named| Field::new(name, array.data_type().clone(), *nullable);
-    let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
-    let columns = columns.into_iter().map(|(_, array, _)| array).collect();
-    Ok(RecordBatch::try_new(schema, columns)?)
-}
+/// A column, and its cells.
+type Named = (Field, Box<dyn Cells>);
 
 /// Adds the columns of the axes.
-fn add_axes<'a, R>(
+fn add_axes<R>(
     columns: &mut Vec<Named>,
-    axes: &'a [SweepAxis],
-    runs: &'a [R],
-    point: impl Fn(&'a R) -> &'a [usize],
-) -> Result<(), Error> {
+    axes: &[SweepAxis],
+    runs: &[R],
+    point: impl Fn(&R) -> &[usize],
+) {
     for (place, axis) in axes.iter().enumerate() {
-        let value = |run: &'a R| axis.values.get(*point(run).get(place)?);
-        let given = texts(runs, |run| value(run).map_or("", |value| &value.text))?;
-        columns.push((axis.key.clone(), given, false));
+        let value = |run: &R| axis.values.get(*point(run).get(place)?);
+        let given = |run: &R| value(run).map_or("", |value| value.text.as_str());
+        columns.push(texts(&axis.key, Kind::Name, runs, given));
         if let Some(name) = numbers_of(axis) {
-            columns.push((name, floats(runs, |run| value(run)?.number), true));
+            columns.push(floats(&name, runs, |run| value(run)?.number));
         }
     }
-    Ok(())
 }
 
 /// Name of the column with an axis's values as numbers, if they are.
@@ -182,36 +198,29 @@ fn text(all: &[String], index: usize) -> &str {
     all.get(index).map_or("", String::as_str)
 }
 
-fn texts<'a, R>(runs: &'a [R], of: impl Fn(&'a R) -> &'a str) -> Result<ArrayRef, ArrowError> {
-    let mut cells = StringDictionaryBuilder::<UInt32Type>::new();
-    for run in runs {
-        cells.append(of(run))?;
-    }
-    Ok(Arc::new(cells.finish()))
+fn texts<'a, R>(name: &str, kind: Kind, runs: &'a [R], of: impl Fn(&'a R) -> &'a str) -> Named {
+    let mut cells = Texts::new(false);
+    runs.iter().for_each(|run| cells.push(of(run)));
+    (Field::new(name.to_string(), kind), Box::new(cells))
 }
 
-/// Texts without a dictionary: they seldom repeat, or are few.
-fn strings<R>(runs: &[R], of: impl Fn(&R) -> &str) -> ArrayRef {
-    let mut cells = StringBuilder::new();
-    runs.iter().for_each(|run| cells.append_value(of(run)));
-    Arc::new(cells.finish())
+fn counts<R>(name: &str, runs: &[R], of: impl Fn(&R) -> u64) -> Named {
+    let mut cells = Counts::new(false);
+    runs.iter().for_each(|run| cells.push(Some(of(run).cast_signed())));
+    (Field::new(name.to_string(), Kind::Count), Box::new(cells))
 }
 
-fn counts<R>(runs: &[R], of: impl Fn(&R) -> u64) -> ArrayRef {
-    let mut cells = UInt64Builder::new();
-    runs.iter().for_each(|run| cells.append_value(of(run)));
-    Arc::new(cells.finish())
-}
-
-fn floats<'a, R>(runs: &'a [R], of: impl Fn(&'a R) -> Option<f64>) -> ArrayRef {
-    let mut cells = Float64Builder::new();
-    runs.iter().for_each(|run| cells.append_option(of(run)));
-    Arc::new(cells.finish())
+fn floats<R>(name: &str, runs: &[R], of: impl Fn(&R) -> Option<f64>) -> Named {
+    let mut cells = Floats::new(true);
+    runs.iter().for_each(|run| cells.push(of(run)));
+    (Field::or_null(name.to_string(), Kind::Float), Box::new(cells))
 }
 
 #[cfg(test)]
 mod tests {
-    use arrow_array::types::{Float64Type, UInt64Type};
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     use super::*;
     use crate::parquet::MADE_BY;
@@ -221,7 +230,7 @@ mod tests {
     fn a_sweep_reads_back_a_row_a_run() {
         let sweep = sample();
         let file = write_sweep(&sweep, "{ \"digest\": 1 }\n", Vec::new()).expect("a file");
-        let reader = ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(file));
+        let reader = ParquetRecordBatchReaderBuilder::try_new(Bytes::from(file));
         let reader = reader.expect("a file");
         let pairs = reader.metadata().file_metadata().key_value_metadata().cloned();
         let own = pairs.into_iter().flatten().find(|pair| pair.key == MADE_BY);
