@@ -84,7 +84,7 @@ fn every_key_is_read() {
         limits: Limits { connections: 50, longest_frame: Bytes::new(1_000_000) },
         peer: Some(PeerConfig {
             address: SocketAddr::from(([10, 0, 1, 1], 4816)),
-            law: "rcp alpha=0.3".into(),
+            law: Some("rcp alpha=0.3".to_string()),
         }),
         members: vec![member("a", 2, 1.0, &[]), member("b", 3, 2.5, &["x"])],
         register: Some(RegisterConfig {
