@@ -47,9 +47,9 @@ pub trait Packets {
 /// A datagram that has arrived.
 #[derive(Debug)]
 pub struct Arrival<'a> {
-    /// Where it comes from.
+    /// Address of the sender.
     pub from: SocketAddr,
-    /// Its bytes.
+    /// Bytes of the datagram.
     pub datagram: &'a mut [u8],
     /// Whether a router has marked it (CE).
     pub marked: bool,
@@ -256,11 +256,11 @@ impl Socket {
     }
 }
 
-/// What came of a connection's turn.
+/// What a connection did in its turn to send.
 enum Sent {
-    /// It has no more packets to send now.
+    /// The connection has no more packets to send now.
     All,
-    /// It has more.
+    /// The connection has more packets, and its turn is over.
     Turn,
     /// The socket takes no more.
     Blocked,

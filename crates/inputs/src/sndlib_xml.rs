@@ -1,10 +1,10 @@
 //! SNDlib XML 1.0 (namespace `http://sndlib.zib.de/network`).
 //!
 //! Nodes are named by their ids; coordinates are read where `coordinatesType` is `geographical`
-//! (`x` is the longitude) and left out where it is `pixel`. Of a link, the pre-installed capacity
-//! is its rate; a link without one gets the smallest module on offer, installed once, since a
-//! planning problem offers modules to choose from. Demands are read as the file lists them, one
-//! direction each. Link costs are money, not length, and are skipped.
+//! (`x` is the longitude) and left out where it is `pixel`. The rate of a link is its pre-installed
+//! capacity. A planning problem offers modules to choose from instead: such a link gets the
+//! smallest module, once. Demands are read as the file lists them, one direction each. Link costs
+//! are money, not length, and are skipped.
 //!
 //! `<unit>` may only be `MBITPERSEC`. The older files, germany50 among them, state no unit; their
 //! numbers are read as Mbit/s too, and their ratios are what to rely on.

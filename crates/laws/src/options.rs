@@ -119,9 +119,9 @@ impl fmt::Display for Part {
 /// An amount of data as users write it: bytes, or packets of the flow's own size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Size {
-    /// In bytes.
+    /// A number of bytes.
     Bytes(Bytes),
-    /// In full-size packets.
+    /// A number of full-size packets.
     Packets(f64),
 }
 
@@ -135,7 +135,7 @@ impl fmt::Display for Size {
 }
 
 impl Size {
-    /// In bytes, for packets of `packet` bytes.
+    /// The amount in bytes, for packets of `packet` bytes.
     pub fn bytes(self, packet: Bytes) -> Bytes {
         match self {
             Size::Bytes(b) => b,

@@ -51,7 +51,7 @@ impl Completed {
     }
 }
 
-/// What is said of the flows of one size; The statistics; `None` if no flow completed.
+/// Statistics of the flows of one class of size; `None` if none of them completed.
 fn by_size((at, slowdowns): (usize, &Distribution)) -> Option<SizeSummary> {
     Some(SizeSummary {
         from_bytes: at.checked_sub(1).map_or(0, |below| SIZES[below]),

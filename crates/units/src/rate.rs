@@ -38,7 +38,7 @@ impl Rate {
     pub const fn bps(self) -> u64 {
         self.0
     }
-    /// The same speed in bytes per second.
+    /// The rate in bytes per second.
     pub fn throughput(self) -> Throughput {
         Throughput(self.0 as f64 / 8.0)
     }

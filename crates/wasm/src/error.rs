@@ -13,9 +13,9 @@ type Source = Box<dyn Error + Send + Sync>;
 /// Why a call into a module did not return what it should.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stop {
-    /// It trapped: by which message.
+    /// The module trapped with this message.
     Trap(String),
-    /// Its fuel was used up.
+    /// The module used up its fuel.
     Fuel,
     /// The buffer that it returned is not within its memory.
     Buffer { address: u32, length: usize, memory: usize },
@@ -71,7 +71,7 @@ pub enum LoadError {
     },
     /// The memory is larger at the start than it may become.
     Memory {
-        /// Its size at the start.
+        /// Size of the memory at the start.
         size: Bytes,
         /// The largest that is allowed.
         limit: Bytes,

@@ -26,9 +26,9 @@ const CHALLENGE_AGAIN: Duration = Duration::from_millis(200);
 /// A packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmit {
-    /// Where to.
+    /// Destination of the datagram.
     pub to: SocketAddr,
-    /// Its length.
+    /// Length of the datagram, bytes.
     pub len: usize,
     /// Whether routers may mark it (ECT(0)).
     pub ecn: bool,
@@ -41,7 +41,7 @@ pub struct Ends {
     pub local: ConnectionId,
     /// What the other end has told.
     pub params: Params,
-    /// Its address.
+    /// Address of the other end.
     pub peer: SocketAddr,
     /// The connection's keys.
     pub keys: Keys,

@@ -13,9 +13,9 @@ use crate::wire::{DataPart, varint};
 /// A frame until all of it is acknowledged.
 #[derive(Debug)]
 struct Kept {
-    /// Stream offset of its first byte.
+    /// Stream offset of the frame's first byte.
     start: u64,
-    /// Its number, as bytes.
+    /// Number of the frame, as bytes.
     head: Vec<u8>,
     frame: Frame,
 }

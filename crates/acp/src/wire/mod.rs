@@ -49,9 +49,9 @@ pub struct ConnectionId(pub u64);
 /// Bytes that are no packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireError {
-    /// They end too early.
+    /// The bytes end too early.
     Short,
-    /// They do not begin as a packet of this version.
+    /// The bytes do not begin as a packet of this version.
     NotOurs,
     /// A field has a value that is not allowed.
     Field(&'static str),

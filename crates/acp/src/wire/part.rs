@@ -90,9 +90,9 @@ pub enum Part<'a> {
     Data(DataPart<'a>),
     /// A range of the stream that stays empty.
     Empty {
-        /// Its first byte.
+        /// Offset of the range in the stream.
         offset: u64,
-        /// Its length.
+        /// Length of the range.
         length: u64,
     },
     /// An acknowledgement.

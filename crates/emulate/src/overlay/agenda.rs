@@ -18,8 +18,8 @@ pub(super) enum Due {
     Sample,
 }
 
-/// What is still to happen, in order; at one time, in the order of the scenario, with a sample
-/// last.
+/// Events that are still to happen, by time. Events of one time are in the order of the scenario,
+/// with a sample last.
 #[derive(Debug)]
 pub(super) struct Agenda {
     due: BTreeMap<(Time, usize), Due>,
@@ -57,7 +57,8 @@ impl Agenda {
 }
 
 impl Agenda {
-    /// What is due next, seen from `now`: of several samples that were missed, the last.
+    /// Takes the next event, which may be overdue. If `now` has passed several samples, only the
+    /// last of them is due.
     pub(super) fn next(&mut self, now: Time) -> Option<(Time, Due)> {
         if let Some(interval) = self.interval
             && self.next_sample < self.end

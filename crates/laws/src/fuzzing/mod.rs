@@ -60,7 +60,7 @@ impl Laws {
         Laws { laws, has_books: true }
     }
 
-    /// The same laws, without a look at what they conserve.
+    /// The laws, without a check of what they conserve.
     pub fn without_books(self) -> Laws {
         Laws { has_books: false, ..self }
     }

@@ -18,7 +18,7 @@ impl EndFlags {
         let start = if start { EndFlags::LEAF_AT_START } else { 0 };
         EndFlags(self.0 | start | if end { EndFlags::LEAF_AT_END } else { 0 })
     }
-    /// Of these flags, those of hosts that lag.
+    /// The flags of hosts that lag, without all others.
     #[inline]
     pub(crate) fn leaves(self) -> EndFlags {
         EndFlags(self.0 & (EndFlags::LEAF_AT_START | EndFlags::LEAF_AT_END))

@@ -265,7 +265,7 @@ impl Link {
     }
 
     /// Whether a packet finds its link idle and not paused, and no packet before it in the switch.
-    /// It then takes no room, and the switch need not process it.
+    /// Such a packet takes no room, and the switch need not process it.
     pub(crate) fn lets_pass(&self, now: Time, class: u8) -> bool {
         let Some(outlet) = self.outlet() else { return false };
         self.held == 0

@@ -16,10 +16,10 @@
 //! - A daemon with much traffic tells leaps of its queues before the interval is over: in an
 //!   interval, fast links carry a thousand times the soft limit. The soft limit of a queue that
 //!   drains faster is what leaves in the time of five looks.
-//! - A client's queue beyond its limit stops all senders at once, at any budget. So does a daemon's
-//!   window: its messages that not all daemons have yet are bounded. Receivers tell such a queue
-//!   before they confirm the messages that filled it, so a queue never holds more than its limit
-//!   and one window of each daemon.
+//! - A client's queue beyond its limit stops all senders at once, at any budget. A daemon's window
+//!   bounds its messages that not all daemons have yet, at any budget, too. Daemons tell of such a
+//!   queue before they confirm the messages that filled it, so a queue never holds more than its
+//!   limit and one window of each daemon.
 
 mod buying;
 mod prices;

@@ -91,7 +91,7 @@ pub type Topology = Vec<(OverlayNodeId, u64, u64)>;
 pub struct Proposal {
     /// Name of the view.
     pub id: ViewId,
-    /// Its members, and the links between them.
+    /// Members of the view, and the links between them.
     pub topology: Topology,
 }
 

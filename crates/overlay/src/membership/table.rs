@@ -48,9 +48,9 @@ impl Group {
 /// names stand close together.
 #[derive(Clone, Debug)]
 struct Here<G> {
-    /// In order.
+    /// Names of the groups, in order.
     names: Vec<G>,
-    /// The members of each, in order.
+    /// Members of each group, in the order of `names`.
     clients: Vec<Recipients>,
 }
 

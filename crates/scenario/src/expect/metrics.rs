@@ -111,7 +111,7 @@ const METRICS: &[MetricInfo] = &[
     metric("rtt_mean", Subject::Flows, &[MetricUnit::Seconds], "Mean round-trip time over samples and flows."),
     metric("rtt_min", Subject::Flows, &[MetricUnit::Seconds], "Shortest round-trip time."),
     metric("rtt_max", Subject::Flows, &[MetricUnit::Seconds], "Longest round-trip time; with `during`, the longest among the samples."),
-    metric("completion_time", Subject::FlowsOrTraffic, &[MetricUnit::Seconds], "Time from a flow's start to the arrival of its last byte; for several flows, their `statistic`. The expectation fails if a listed flow does not complete. Of a class of traffic only completed flows count."),
+    metric("completion_time", Subject::FlowsOrTraffic, &[MetricUnit::Seconds], "Time from a flow's start to the arrival of its last byte; for several flows, their `statistic`. The expectation fails if a listed flow does not complete. In a class of traffic, only completed flows count."),
     metric("convergence_time", Subject::Flows, &[MetricUnit::Seconds], "Time from the start of `during` until each flow has its fair share and keeps it until the end of `during`. A flow has it when its goodput, averaged over `average`, is `within` its share of the sum, by weight. At least the last three averages must be fair, or all if there are fewer."),
     metric("reference_error", Subject::Flows, &[MetricUnit::Share], "Difference between a flow's goodput and its rate in `file`, averaged over `average`, as a share of `capacity`. The value is the `statistic` over all flows and times."),
     metric("sent", Subject::Group, &[MetricUnit::BitsPerSecond], "Own data that the groups' senders paid for, per second; the sum over the groups."),

@@ -49,8 +49,8 @@ impl Scenario {
     /// quote. Keys of lists that the scenario does not have are left out too, except those of all
     /// links, `link.*`. `laws` are the laws whose options are listed.
     ///
-    /// Of each list the first `entries` entries are taken, and those in which a value was set by
-    /// the entry's number or name: a scenario may have many thousand flows.
+    /// Lists may have many thousand entries, such as flows. Only the first `entries` of each list
+    /// are taken, and the entries in which a value was set by the entry's number or name.
     pub fn settings(&self, laws: &[String], entries: usize) -> Settings {
         let mut walk = Walk { scenario: self, laws, entries, found: Settings::default() };
         if let Value::Table(root) = &self.document.value {

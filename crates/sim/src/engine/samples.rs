@@ -138,7 +138,7 @@ const TIMER: &str = "the timer of the sender does not advance\n  help: after \
 /// What a source has done that no law may do.
 #[derive(Debug)]
 enum Fault {
-    /// Its pace is negative, endless or not a number.
+    /// The source's pace is negative, endless or not a number.
     Pace,
     /// What it told of itself.
     Told(String),

@@ -106,11 +106,12 @@ impl Sender {
         self.stats.rtt_sum_ns += rtt.ps() / 1000;
     }
 
-    /// Ends the backing off once the path answers again, without a sample: where no packet was sent
-    /// only once, there is none for as long as the repair lasts. An arrival after a timeout may be
-    /// of the packet that was thought lost, and the timeout too short (Karn). Of a copy that left
-    /// after the first arrival, and was answered no sooner than the path allows, this is not so:
-    /// the other delayed packets would have followed the first at once.
+    /// Ends the back-off once the path answers again, without a sample of the round trip: while
+    /// every packet was sent twice, there is none.
+    ///
+    /// The first arrival after a timeout may be the packet that counted as lost, if the timeout was
+    /// too short (Karn). A copy that left after that arrival, and was acknowledged no sooner than
+    /// the path allows, proves the path: delayed packets would have followed the first at once.
     fn end_backing_off(&mut self, now: Time, covered: &Covered) {
         match self.answered {
             None => self.answered = Some(now),
