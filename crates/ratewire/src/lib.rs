@@ -73,6 +73,10 @@
 mod capture;
 mod compare;
 mod control;
+#[cfg(feature = "emulate")]
+mod emulated;
+#[cfg(not(feature = "emulate"))]
+#[path = "not_emulated.rs"]
 mod emulated;
 mod error;
 mod experiment;
@@ -94,13 +98,14 @@ mod sweep;
 
 pub use compare::{Compare, ComparisonResults, PlannedComparison};
 pub use control::{ControlledFlow, Measured};
-pub use emulated::remedies;
+#[cfg(feature = "emulate")]
+pub use emulated::{ignored, remedies};
 pub use error::Error;
 #[doc(hidden)]
 pub use error::unknown;
 #[doc(hidden)]
 pub use experiment::without_repeats;
-pub use experiment::{Experiment, Planned, ignored};
+pub use experiment::{Experiment, Planned};
 pub use figures::Figures;
 pub use job::{Job, run_all};
 pub use law_check::LawCheck;
@@ -113,7 +118,9 @@ pub use listen::{
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
-pub use results::{Failed, OfLaw, Results, Run, Samples, SavedResults};
+pub use results::{Failed, OfLaw, Results, Run};
+#[cfg(feature = "parquet")]
+pub use results::{Samples, SavedResults};
 pub use simulation::Simulation;
 pub use sweep::{
     PlannedSweep, ReadySweep, Sweep, SweepResults, SweepStore, SweepTask, TaskDone, expand_values,
@@ -124,6 +131,7 @@ pub use sweep::{
 pub use arrow_array;
 pub use ratewire_laws as laws;
 pub use ratewire_net::Observation as LinkState;
+#[cfg(feature = "plugin")]
 pub use ratewire_plugin as plugin;
 pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;
@@ -132,6 +140,10 @@ pub use ratewire_units as units;
 
 /// Compiles the programs of the book.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/how-to/use-the-library.md")]
 #[doc = include_str!("../../../docs/how-to/draw-a-figure.md")]
 struct Book;
+
+/// Compiles the programs of the book that read record batches.
+#[cfg(all(doctest, feature = "arrow"))]
+#[doc = include_str!("../../../docs/how-to/use-the-library.md")]
+struct BookOfBatches;
