@@ -14,7 +14,7 @@ use crate::{Error, Experiment, Job};
 
 /// No users: nothing runs as one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Users;
+pub(crate) struct Users(());
 
 /// No shell: there is no host for it.
 #[derive(Clone, Debug)]

@@ -27,6 +27,25 @@ fn runs_are_simulated_checked_compared_and_drawn() {
     results.report(folder.path().join("report.html")).expect("a page");
 }
 
+/// Most crates that the library takes without features, with its own.
+const MOST_CRATES: usize = 90;
+
+#[test]
+fn a_build_without_features_takes_few_crates() {
+    let told = std::process::Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "-p", "ratewire", "--no-default-features"])
+        .args(["-e", "normal", "--prefix", "none", "--no-dedupe"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo tree");
+    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
+    let told = String::from_utf8(told.stdout).expect("text");
+    let crates: std::collections::BTreeSet<&str> = told.lines().collect();
+    let found = crates.len();
+    assert!(crates.iter().any(|name| name.starts_with("ratewire-sim ")), "{told}");
+    assert!(found <= MOST_CRATES, "{found} crates, and {MOST_CRATES} are allowed: {crates:#?}");
+}
+
 /// The message of an error about a missing feature.
 #[cfg(not(all(feature = "emulate", feature = "parquet", feature = "plugin")))]
 fn told<T>(result: Result<T, ratewire::Error>, feature: &str) -> String {
