@@ -144,6 +144,7 @@ package:
 # Python's environments come while the code is looked through. Tests of networks mostly wait: the check of all scenarios
 # takes the time that they leave of the processors, and live tests run beside those of Python. Live kernels would fill no link
 # then: tests of their links come last.
+# What the library refuses in a build without its features is told by such a build.
 # Live tests are the program that was built with all others (cargo would build their crates again for this program alone).
 test:
 	@$(call install,$(PACKAGES))
@@ -158,6 +159,7 @@ test:
 	trap "kill $$check" INT TERM; \
 	$(TEST) $(BUT_LIVE) || failed=1; \
 	$(TEST) --doc || failed=1; \
+	$(CARGO) test -p ratewire --no-default-features --test features || failed=1; \
 	$(MAKE) --no-print-directory test-python >target/python.txt 2>&1 & python=$$!; \
 	trap "kill $$check $$python" INT TERM; \
 	live=$$(sed -n 's|.*tests/live/main.rs (\(.*\))|\1|p' target/programs.txt); \

@@ -3,32 +3,86 @@
 use std::process::ExitStatus;
 
 use ratewire_emulate::{Emulated, EmulationOptions, Fidelity, MOST_LATE};
+pub(crate) use ratewire_emulate::{Shell, Users};
 use ratewire_report::{FidelitySummary, World};
+use ratewire_scenario::{Diagnostic, Plan, Scenario};
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
-use crate::Error;
 use crate::folder::at_last;
+use crate::folder::ours::PROGRAMS;
 use crate::listen::{Listener, Running, Warning};
 use crate::observe::{Files, Labels, Watched, watch};
+use crate::{Error, Job, Run};
 
-/// Runs a setup in real time; with a shell at a host, until the shell ends.
+/// Refuses emulated runs where the library lacks them, which it does not.
+pub(crate) fn check_feature() -> Result<(), Error> {
+    Ok(())
+}
+
+/// Checks that runs of a plan can be emulated, and that this machine's kernel can, if it may be
+/// asked. The kernel may load modules for this.
+///
+/// # Errors
+/// What the emulator, or this machine, lacks.
+pub(crate) fn check(plan: &Plan, asks_kernel: bool) -> Result<(), String> {
+    let able = ratewire_emulate::check(&plan.setup);
+    let able = able.and_then(|()| match asks_kernel {
+        true => ratewire_emulate::check_machine(&plan.setup, None),
+        false => Ok(()),
+    });
+    able.map_err(|why| why.to_string())
+}
+
+/// Warnings about options and expectations that an emulated run of `plan` cannot use.
+pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
+    let mut ignored = scenario
+        .ignored_options(plan, |law, option| ratewire_emulate::ignores(&plan.setup, law, option));
+    ignored.extend(scenario.unmeasured_when_emulated(&plan.law));
+    ignored
+}
+
+impl<'a> Job<'a> {
+    /// Allows programs to run as `users`, if the scenario names them.
+    pub fn with_users(self, users: &'a Users) -> Job<'a> {
+        Job { users: Some(users), ..self }
+    }
+
+    /// Runs in real time with a shell at a host, until the shell ends.
+    ///
+    /// # Errors
+    /// As [`Job::run`].
+    pub fn run_with_shell(&self, shell: Shell, listener: &dyn Listener) -> Result<Run, Error> {
+        self.carry_out(0, listener, Some(shell))
+    }
+}
+
+/// Whether a shell is alone: the run has no flows.
+pub(crate) fn is_alone(shell: &Shell) -> bool {
+    shell.is_alone
+}
+
+/// Runs a job in real time; with a shell at a host, until the shell ends.
 ///
 /// `told` is the setup that results describe. Returns the exit status of the shell, if there was
 /// one.
 pub(crate) fn run(
-    setup: &Setup,
+    job: &Job<'_>,
     told: &Setup,
     labels: &Labels,
     (running, listener): (Running<'_>, &dyn Listener),
     files: Option<Files>,
-    options: &EmulationOptions,
+    shell: Option<Shell>,
     also: &mut dyn Recorder,
 ) -> Result<(Watched, Option<ExitStatus>), Error> {
+    let setup = &job.plan.setup;
+    let logs = job.folder.as_ref().filter(|_| ratewire_emulate::has_processes(setup));
+    let logs = logs.map(|folder| folder.join(PROGRAMS));
+    let options = EmulationOptions { logs, shell, users: job.users.cloned().unwrap_or_default() };
     let (mut fidelity, mut left) = (None, None);
     let mut watched = watch(told, labels, (running, listener), files, also, |observer| {
-        let emulated = ratewire_emulate::run(setup, options, observer)
+        let emulated = ratewire_emulate::run(setup, &options, observer)
             .map_err(|source| Error::Unable { world: World::Emulate, source })?;
         for warning in warnings(&emulated) {
             listener.warning(&running, &warning);

@@ -9,7 +9,7 @@ use ratewire_sim::RunError;
 use ratewire_units::text::legible;
 use ratewire_units::{Time, names};
 
-use crate::{Results, World};
+use crate::Results;
 
 /// Most names that [`Error::unknown`] lists.
 const LISTED: usize = 20;
@@ -31,6 +31,7 @@ pub enum Error {
     #[error(transparent)]
     Law(#[from] ratewire_laws::RegisterError),
     /// A shared object gives no law. Nothing was run, and the experiment does not know the law.
+    #[cfg(feature = "plugin")]
     #[error(transparent)]
     LawFile(#[from] ratewire_plugin::LoadError),
     /// A scenario names a shared object as a law, whose code nobody has allowed to run. Nothing was
@@ -58,10 +59,11 @@ pub enum Error {
     #[error("nothing is left to run{}", left_out(.0))]
     Nothing(Vec<ratewire_report::LeftOut>),
     /// This machine cannot run a law in a world. Other runs of the experiment are not affected.
+    #[cfg(feature = "emulate")]
     #[error("{source}")]
     Unable {
         /// The world.
-        world: World,
+        world: crate::World,
         /// What the machine lacks.
         source: ratewire_emulate::Error,
     },
@@ -161,6 +163,13 @@ pub(crate) fn find(what: &str, wanted: &str, known: &[&str]) -> Result<usize, St
             Err(format!("{}\n  help: {help}", names::ambiguous(wanted, &meant)))
         }
     }
+}
+
+/// An error that this build of the library lacks a feature that a setting needs.
+#[cfg(not(all(feature = "emulate", feature = "parquet", feature = "plugin")))]
+pub(crate) fn lacking(setting: &str, what: &str, feature: &str) -> Error {
+    let help = format!("enable the feature `{feature}` of the crate `ratewire`");
+    Error::Setting { setting: setting.to_string(), reason: format!("{what}\n  help: {help}") }
 }
 
 /// A message that no `what` is called `name`, with the nearest name and the known names.

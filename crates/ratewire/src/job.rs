@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-use ratewire_emulate::{EmulationOptions, Shell, Users};
 use ratewire_report::{LoadInfo, RunInfo, World};
 use ratewire_scenario::{Load, Plan, Scenario};
 use ratewire_sim::record::{
@@ -14,8 +13,9 @@ use ratewire_units::{Bytes, Duration};
 use rayon::prelude::*;
 
 use crate::capture::PacketFile;
+use crate::emulated::{Shell, Users};
 use crate::folder::name_of_folder;
-use crate::folder::ours::{PROGRAMS, RUN_FILE, SCENARIO_FILE};
+use crate::folder::ours::{RUN_FILE, SCENARIO_FILE};
 use crate::listen::{Listener, Running, name_of_run};
 use crate::observe::{Files, Labels, Place, describe, estimate, explain, watch};
 use crate::provenance::OriginFiles;
@@ -34,6 +34,10 @@ pub struct Job<'a> {
     /// Whether samples stay in memory if they are not written to a folder.
     pub(crate) keeps_samples: bool,
     /// Users that programs may run as.
+    #[cfg_attr(
+        not(feature = "emulate"),
+        expect(dead_code, reason = "only emulated hosts have programs")
+    )]
     pub(crate) users: Option<&'a Users>,
     /// Command line that asked for the run; empty if a program did.
     pub(crate) command: &'a [String],
@@ -47,11 +51,6 @@ impl<'a> Job<'a> {
         let folder_name = name_of_folder(&plan.law, plan.setup.seed, std::iter::empty());
         let (folder, keeps_samples, users, command) = (None, false, None, &[][..]);
         Job { scenario, plan, world, folder, folder_name, keeps_samples, users, command }
-    }
-
-    /// Allows programs to run as `users`, if the scenario names them.
-    pub fn with_users(self, users: &'a Users) -> Job<'a> {
-        Job { users: Some(users), ..self }
     }
 
     /// The run's scenario.
@@ -104,14 +103,6 @@ impl<'a> Job<'a> {
         self.carry_out(0, listener, None)
     }
 
-    /// Runs in real time with a shell at a host, until the shell ends.
-    ///
-    /// # Errors
-    /// As [`Job::run`].
-    pub fn run_with_shell(&self, shell: Shell, listener: &dyn Listener) -> Result<Run, Error> {
-        self.carry_out(0, listener, Some(shell))
-    }
-
     /// Runs as number `index` of the runs that run together, with a shell if there is one.
     pub(crate) fn carry_out(
         &self,
@@ -120,7 +111,7 @@ impl<'a> Job<'a> {
         shell: Option<Shell>,
     ) -> Result<Run, Error> {
         let setup = &self.plan.setup;
-        let is_alone = shell.is_some_and(|shell| shell.is_alone);
+        let is_alone = shell.as_ref().is_some_and(emulated::is_alone);
         let told = if is_alone { Cow::Owned(without_flows(setup)) } else { Cow::Borrowed(setup) };
         // What makes the run is only needed where samples are kept.
         let keeps = self.folder.is_some() || self.keeps_samples;
@@ -156,10 +147,7 @@ impl<'a> Job<'a> {
         let mut also = (evaluator, (self.capture()?, Asked(None)));
         let audience = (running, listener);
         let (watched, left) = match self.world {
-            World::Emulate => {
-                let options = self.options(shell);
-                emulated::run(setup, told, labels, audience, files, &options, &mut also)?
-            }
+            World::Emulate => emulated::run(self, told, labels, audience, files, shell, &mut also)?,
             _ => {
                 let watched = watch(told, labels, audience, files, &mut also, |observer| {
                     Ok(ratewire_sim::run(setup, observer)?)
@@ -232,20 +220,13 @@ impl<'a> Job<'a> {
             None if self.keeps_samples => Place::Memory,
             None => return Ok(None),
         };
-        Files::create(place, &self.plan.setup, info).map(Some)
+        Files::create(place, &self.plan.setup, info)
     }
 
     fn capture(&self) -> Result<Option<PacketFile<'_>>, Error> {
         let setup = &self.plan.setup;
         let folder = self.folder.as_ref().filter(|_| !setup.captured_links.is_empty());
         folder.map(|folder| PacketFile::create(folder.join("packets.pcapng"), setup)).transpose()
-    }
-
-    fn options(&self, shell: Option<Shell>) -> EmulationOptions {
-        let setup = &self.plan.setup;
-        let logs = self.folder.as_ref().filter(|_| ratewire_emulate::has_processes(setup));
-        let logs = logs.map(|folder| folder.join(PROGRAMS));
-        EmulationOptions { logs, shell, users: self.users.cloned().unwrap_or_default() }
     }
 }
 

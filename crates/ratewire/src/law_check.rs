@@ -1,12 +1,15 @@
 //! Checks of a law: that it keeps the rules of every law, and its own promises.
 
+use std::sync::Mutex;
+
 use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_laws::fuzzing::Laws;
 use ratewire_laws::{AnyLaw, LawSet};
+use ratewire_report::FlowRow;
 use ratewire_scenario::Loader;
 
-use crate::{Error, Experiment, Results};
+use crate::{Error, Experiment, Listener, Results, Running};
 
 /// A check of a law.
 ///
@@ -232,11 +235,23 @@ fn run(of: &Checked<'_>) -> Result<String, String> {
     ))
 }
 
+/// Keeps the samples of flows.
+#[derive(Default)]
+struct KeptRows(Mutex<Vec<FlowRow>>);
+
+impl Listener for KeptRows {
+    fn flow_sample(&self, _: &Running<'_>, sample: &FlowRow) {
+        self.0.lock().expect("no holder panics").push(*sample);
+    }
+}
+
 fn deterministic(of: &Checked<'_>) -> Result<String, String> {
     let text = dumbbell(3, 12, "20 Mbit/s", "20 packets", JOIN_AND_LEAVE);
-    let samples = || {
-        let results = of.results(&text)?;
-        results.flows().batches().map_err(|wrong| wrong.to_string())
+    let samples = || -> Result<Vec<FlowRow>, String> {
+        let kept = KeptRows::default();
+        let run = of.experiment(&text)?.without_samples().run_with(&kept);
+        run.map_err(|wrong| wrong.to_string())?;
+        Ok(kept.0.into_inner().expect("no holder panics"))
     };
     const RUNS: usize = 4;
     let all: Vec<_> = std::thread::scope(|scope| {

@@ -18,7 +18,7 @@
 //! | choose laws, seeds, worlds, and set values of a scenario | [`Experiment`] |
 //! | make a network, flows and expectations in code | [`scenario::Scenario::builder`] |
 //! | read figures and expectations, write the page | [`Results`], [`Run`] |
-//! | read samples over time as Arrow batches or Parquet | [`Samples`] |
+//! | read samples over time as Parquet, or as Arrow batches | [`Samples`] |
 //! | write results into a folder later, and read them again | [`Results::save`], [`SavedResults`] |
 //! | draw a figure for a paper: SVG, PDF, PNG, CSV | [`Results::plot`], [`Figures`] |
 //! | follow progress and samples during runs | [`Listener`] |
@@ -35,6 +35,24 @@
 //!
 //! `examples/` has four programs: `one_run`, `own_network`, `sweep` and `own_law`.
 //!
+//! # Features
+//!
+//! Without any, the library simulates, compares, sweeps, checks expectations, and writes pages and
+//! figures as SVG and CSV. Features add to this and take nothing away.
+//!
+//! | feature | adds | default | crates |
+//! |---|---|---|---|
+//! | `emulate` | [`World::Emulate`]: runs in real time, with users and shells | yes | 90 |
+//! | `images` | figures as PDF and PNG | yes | 50 |
+//! | `parquet` | [`Samples`], [`SavedResults`], folders of results and of sweeps | yes | 20 |
+//! | `plugin` | laws of shared objects | yes | 2 |
+//! | `arrow` | `Samples::batches`, `SweepResults::rows`; enables `parquet` | no | 10 |
+//! | `live` | laws of this machine's kernel at emulated hosts; enables `emulate` | no | 4 |
+//!
+//! The last column says about how many crates a feature brings; the library itself takes fewer than
+//! 90. Where a scenario or a program asks for what a build lacks, [`Error::Setting`] names the
+//! feature.
+//!
 //! # Rules of the whole library
 //!
 //! - Equal experiments give equal results, byte for byte, on any machine and any number of threads,
@@ -50,15 +68,15 @@
 //! |---|---|
 //! | [`ratewire_units`] | time, rates and sizes as types |
 //! | [`ratewire_laws`] | each law: source, port, sink, options, explanation |
-//! | [`ratewire_plugin`] | laws of shared objects, in C |
+//! | [`ratewire_plugin`] | laws of shared objects, in C; feature `plugin` |
 //! | `ratewire_transport` | both ends of a flow, sans-IO |
 //! | `ratewire_anypoint` | the split/merge switch, sans-IO |
 //! | `ratewire_overlay` | cost-benefit multicast, sans-IO |
 //! | `ratewire_backpressure` | pauses and the queues of switches, sans-IO |
 //! | `ratewire_net` | links, queues and their disciplines, routes, ports |
 //! | `ratewire_sim` | virtual time over `ratewire_net` |
-//! | `ratewire_emulate` | real time: real hosts over `ratewire_net` |
-//! | `ratewire_live` | laws in this machine's kernel; only with the feature `live` |
+//! | `ratewire_emulate` | real time: real hosts over `ratewire_net`; feature `emulate` |
+//! | `ratewire_live` | laws in this machine's kernel; feature `live` |
 //! | `ratewire_inputs` | topologies, distributions of sizes, and other files to read |
 //! | `ratewire_capture` | packet captures (pcapng) |
 //! | [`ratewire_scenario`] | the scenario language and expectations |
@@ -73,6 +91,10 @@
 mod capture;
 mod compare;
 mod control;
+#[cfg(feature = "emulate")]
+mod emulated;
+#[cfg(not(feature = "emulate"))]
+#[path = "not_emulated.rs"]
 mod emulated;
 mod error;
 mod experiment;
@@ -94,13 +116,14 @@ mod sweep;
 
 pub use compare::{Compare, ComparisonResults, PlannedComparison};
 pub use control::{ControlledFlow, Measured};
-pub use emulated::remedies;
+#[cfg(feature = "emulate")]
+pub use emulated::{ignored, remedies};
 pub use error::Error;
 #[doc(hidden)]
 pub use error::unknown;
 #[doc(hidden)]
 pub use experiment::without_repeats;
-pub use experiment::{Experiment, Planned, ignored};
+pub use experiment::{Experiment, Planned};
 pub use figures::Figures;
 pub use job::{Job, run_all};
 pub use law_check::LawCheck;
@@ -113,7 +136,9 @@ pub use listen::{
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
-pub use results::{Failed, OfLaw, Results, Run, Samples, SavedResults};
+pub use results::{Failed, OfLaw, Results, Run};
+#[cfg(feature = "parquet")]
+pub use results::{Samples, SavedResults};
 pub use simulation::Simulation;
 pub use sweep::{
     PlannedSweep, ReadySweep, Sweep, SweepResults, SweepStore, SweepTask, TaskDone, expand_values,
@@ -124,6 +149,7 @@ pub use sweep::{
 pub use arrow_array;
 pub use ratewire_laws as laws;
 pub use ratewire_net::Observation as LinkState;
+#[cfg(feature = "plugin")]
 pub use ratewire_plugin as plugin;
 pub use ratewire_report as report;
 pub use ratewire_scenario as scenario;
@@ -132,6 +158,10 @@ pub use ratewire_units as units;
 
 /// Compiles the programs of the book.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/how-to/use-the-library.md")]
 #[doc = include_str!("../../../docs/how-to/draw-a-figure.md")]
 struct Book;
+
+/// Compiles the programs of the book that read record batches.
+#[cfg(all(doctest, feature = "arrow"))]
+#[doc = include_str!("../../../docs/how-to/use-the-library.md")]
+struct BookOfBatches;

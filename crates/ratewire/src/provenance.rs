@@ -75,6 +75,10 @@ struct RunFile<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct OriginFiles {
     /// Name of the run's folder: `xcp-seed-1`.
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(dead_code, reason = "only folders of results have it")
+    )]
     pub(crate) folder: String,
     /// Text of `run.json`.
     pub(crate) run: String,

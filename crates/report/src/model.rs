@@ -240,7 +240,7 @@ pub struct LoadInfo {
 }
 
 /// What one flow did since its last sample.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct FlowRow {
     /// End of the interval this sample is about.
     pub at: Time,

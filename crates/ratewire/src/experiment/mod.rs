@@ -1,16 +1,18 @@
 //! An experiment: a scenario with chosen laws, seeds, values and worlds.
 
 mod plan;
+#[cfg(feature = "emulate")]
+mod users;
 
 use std::path::{Path, PathBuf};
 
-use ratewire_emulate::Users;
 use ratewire_laws::{ExternalLaw, LawSet, Named};
 use ratewire_report::World;
 use ratewire_scenario::{Loader, Scenario, is_law_file};
 
-pub use plan::{Planned, ignored};
+pub use plan::Planned;
 
+use crate::emulated::Users;
 use crate::listen::{Cancel, Listener};
 use crate::provenance::{ExperimentRecord, Provenance};
 use crate::{Error, Results, law_files};
@@ -284,16 +286,6 @@ impl Experiment {
         Experiment { why: Some(question.into()), ..self }
     }
 
-    /// Users of this machine that the scenario's programs may run as, if the scenario names them.
-    ///
-    /// # Errors
-    /// An error if this machine has no such user.
-    pub fn allow_users(self, names: &[String]) -> Result<Experiment, Error> {
-        let users = Users::allowing(names)
-            .map_err(|source| Error::Unable { world: World::Emulate, source })?;
-        Ok(Experiment { users, ..self })
-    }
-
     /// Keeps no samples in memory, for many runs of which only figures matter.
     ///
     /// The samples are then only in the files of [`Experiment::folder`]. In memory a flow's sample
@@ -330,11 +322,6 @@ impl Experiment {
     /// The scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario
-    }
-
-    /// The users that programs may run as.
-    pub fn users(&self) -> &Users {
-        &self.users
     }
 
     /// Plans the runs. Runs and writes nothing, and does not ask the kernel.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use ratewire_net::spec::LinkId;
 use ratewire_report::{LeftOut, Page, World, html};
-use ratewire_scenario::{Diagnostic, Plan, Scenario};
+use ratewire_scenario::{Diagnostic, Plan};
 use ratewire_units::Time;
 
 use super::{Experiment, without_repeats};
@@ -12,9 +12,10 @@ use crate::error::find;
 use crate::folder::{OutputFolder, REPORT, made_in, name_of_folder};
 use crate::job::run_all;
 use crate::listen::{Cancel, Cancelled, Listener};
+use crate::observe::files::check_feature;
 use crate::question::question_of;
 use crate::results::{Failed, Results, summary_json};
-use crate::{Error, Job};
+use crate::{Error, Job, emulated};
 
 /// Whether to ask the kernel what it supports; it may load modules for this.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +73,7 @@ fn check_worlds(experiment: &Experiment) -> Result<(), Error> {
     if !experiment.worlds.contains(&World::Emulate) {
         return Ok(());
     }
+    emulated::check_feature()?;
     let refuse = |setting: &str, reason: &str| {
         Err(Error::Setting { setting: setting.to_string(), reason: reason.to_string() })
     };
@@ -96,12 +98,12 @@ impl<'a> Planned<'a> {
             plan.setup.follow.asked = Some(question_of(&plan, question)?);
         }
         if world == World::Emulate
-            && let Err(why) = can_emulate(&plan, kernel)
+            && let Err(why) = emulated::check(&plan, kernel == Kernel::Asked)
         {
             // The number of arriving flows depends on the seed, so some seeds may be too large and
             // others not.
             if !self.left_out.iter().any(|left| left.law == law) {
-                self.left_out.push(LeftOut { law: law.to_string(), world, why: why.to_string() });
+                self.left_out.push(LeftOut { law: law.to_string(), world, why });
             }
             return Ok(());
         }
@@ -109,7 +111,7 @@ impl<'a> Planned<'a> {
             self.warnings.extend(plan.warnings.iter().cloned());
         }
         self.warnings.extend(match world {
-            World::Emulate => ignored(scenario, &plan),
+            World::Emulate => emulated::ignored(scenario, &plan),
             _ => scenario.vain_when_simulated(&plan),
         });
         let name = match experiment.worlds.len() {
@@ -120,9 +122,10 @@ impl<'a> Planned<'a> {
         let folder_name = name_of_folder(&name, seed, others);
         let folder = experiment.folder.as_deref();
         let folder = folder.map(|folder| made_in(folder, &folder_name));
-        let job = Job::new(scenario, plan, world).with_users(&experiment.users);
+        let job = Job::new(scenario, plan, world);
         let (keeps_samples, command) = (experiment.keeps_samples, &experiment.command[..]);
-        self.jobs.push(Job { folder, folder_name, keeps_samples, command, ..job });
+        let users = Some(&experiment.users);
+        self.jobs.push(Job { folder, folder_name, keeps_samples, users, command, ..job });
         Ok(())
     }
 
@@ -135,6 +138,9 @@ impl<'a> Planned<'a> {
         let Planned { experiment, jobs, left_out, .. } = self;
         if jobs.is_empty() {
             return Err(Error::Nothing(left_out.clone()));
+        }
+        if experiment.folder.is_some() {
+            check_feature("folder")?;
         }
         if jobs.iter().any(|job| job.world == World::Emulate) {
             experiment.check_users()?;
@@ -166,33 +172,6 @@ impl<'a> Planned<'a> {
         }
         if results.is_complete() { Ok(results) } else { Err(Error::Incomplete(Box::new(results))) }
     }
-}
-
-impl Experiment {
-    /// Checks that the scenario's programs may run as the users that it names.
-    ///
-    /// # Errors
-    /// The refused users, with their places in the scenario.
-    pub fn check_users(&self) -> Result<(), Error> {
-        let refused = self.scenario.refused_users(|name| self.users.refuses(name));
-        if refused.is_empty() { Ok(()) } else { Err(Error::Scenario(refused)) }
-    }
-}
-
-fn can_emulate(plan: &Plan, kernel: Kernel) -> Result<(), ratewire_emulate::Error> {
-    ratewire_emulate::check(&plan.setup)?;
-    match kernel {
-        Kernel::Asked => ratewire_emulate::check_machine(&plan.setup, None),
-        Kernel::NotAsked => Ok(()),
-    }
-}
-
-/// Warnings about options and expectations that an emulated run of `plan` cannot use.
-pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
-    let mut ignored = scenario
-        .ignored_options(plan, |law, option| ratewire_emulate::ignores(&plan.setup, law, option));
-    ignored.extend(scenario.unmeasured_when_emulated(&plan.law));
-    ignored
 }
 
 /// The links to capture, found by name.

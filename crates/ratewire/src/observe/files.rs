@@ -132,20 +132,29 @@ impl Write for Sink {
     }
 }
 
+/// Refuses a setting that needs tables where the library lacks them, which it does not.
+pub(crate) fn check_feature(_: &str) -> Result<(), Error> {
+    Ok(())
+}
+
 impl Files {
     /// Creates the tables that a run of this setup fills.
     ///
     /// # Errors
     /// An error if a file cannot be created.
-    pub(crate) fn create(place: Place<'_>, setup: &Setup, info: &RunInfo) -> Result<Files, Error> {
+    pub(crate) fn create(
+        place: Place<'_>,
+        setup: &Setup,
+        info: &RunInfo,
+    ) -> Result<Option<Files>, Error> {
         let overlay = setup.overlay.as_ref().map(|_| OverlayFiles::create(place, info));
         let overlay = overlay.transpose()?;
-        Ok(Files {
+        Ok(Some(Files {
             flows: Output::create(place, FLOWS, info)?,
             links: Output::create(place, LINKS, info)?,
             completions: Output::create(place, COMPLETIONS, info)?,
             overlay,
-        })
+        }))
     }
 
     pub(crate) fn flow(&mut self, info: &RunInfo, sample: &FlowRow) -> Result<(), Error> {

@@ -7,6 +7,10 @@
 mod crossing;
 mod describe;
 pub(crate) mod estimate;
+#[cfg(feature = "parquet")]
+pub(crate) mod files;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_files.rs"]
 pub(crate) mod files;
 mod observer;
 mod overlay;
@@ -16,7 +20,7 @@ mod transfers;
 mod why;
 
 pub(crate) use describe::{Labels, describe};
-pub(crate) use files::{Files, KeptTables, Place, Stored};
+pub(crate) use files::{Files, KeptTables, Place};
 pub(crate) use observer::{Observer, Seen};
 pub(crate) use why::explain;
 

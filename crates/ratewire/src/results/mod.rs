@@ -4,19 +4,21 @@
 mod batches;
 mod names;
 mod run;
+#[cfg(feature = "parquet")]
 mod samples;
+#[cfg(feature = "parquet")]
 mod saved;
 
 use std::path::Path;
 
 use ratewire_report::draw::{Figure, Panels};
-use ratewire_report::{
-    CheckedExpectation, FlowRow, GroupRow, LeftOut, LinkRow, Page, Summary, Transfer, html, table,
-};
+use ratewire_report::{CheckedExpectation, LeftOut, Page, Summary, html, table};
 use serde::Serialize;
 
 pub use run::Run;
+#[cfg(feature = "parquet")]
 pub use samples::Samples;
+#[cfg(feature = "parquet")]
 pub use saved::SavedResults;
 
 use crate::provenance::ExperimentRecord;
@@ -140,30 +142,6 @@ impl Results {
     /// Whether every expectation of every run holds, and every emulated run was reliable.
     pub fn hold(&self) -> bool {
         self.runs.iter().all(Run::holds)
-    }
-
-    /// Samples of every flow at the end of every sampling interval, of all runs.
-    pub fn flows(&self) -> Samples<FlowRow> {
-        self.samples(Run::flow_samples)
-    }
-
-    /// Samples of every link at the end of every sampling interval, of all runs.
-    pub fn links(&self) -> Samples<LinkRow> {
-        self.samples(Run::link_samples)
-    }
-
-    /// Flows of a given size, complete or not, of all runs.
-    pub fn completions(&self) -> Samples<Transfer> {
-        self.samples(Run::completions)
-    }
-
-    /// Samples of every group of an overlay, of all runs; empty without an overlay.
-    pub fn groups(&self) -> Samples<GroupRow> {
-        self.samples(Run::group_samples)
-    }
-
-    fn samples<R>(&self, of: impl Fn(&Run) -> Samples<R>) -> Samples<R> {
-        self.runs.iter().map(of).fold(Samples::new(Vec::new()), Samples::and)
     }
 
     /// Content of the page: all runs, expectations, and the scenario's text.

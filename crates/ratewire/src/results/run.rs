@@ -2,15 +2,12 @@
 
 use std::process::ExitStatus;
 
-use ratewire_report::{
-    CheckedExpectation, FlowRow, FlowSummary, GroupRow, LinkRow, LinkSummary, RunInfo, Summary,
-    Transfer,
-};
+use ratewire_report::{CheckedExpectation, FlowSummary, LinkSummary, RunInfo, Summary};
 use ratewire_scenario::{Basis, Finding};
 
-use super::{Samples, names};
+use super::names;
 use crate::listen::name_of_run;
-use crate::observe::{KeptTables, Stored};
+use crate::observe::KeptTables;
 use crate::provenance::OriginFiles;
 use crate::{Error, World};
 
@@ -22,8 +19,11 @@ pub struct Run {
     verdicts: Vec<Finding>,
     why: Option<String>,
     shell: Option<ExitStatus>,
-    held: Option<KeptTables>,
+    /// Its tables, if they are kept.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "there are no tables"))]
+    pub(super) held: Option<KeptTables>,
     /// What made the run, if its samples are kept.
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "there are no tables"))]
     pub(super) origin: Option<OriginFiles>,
 }
 
@@ -139,36 +139,6 @@ impl Run {
     /// Exit status of the shell at a host, if there was one.
     pub fn shell(&self) -> Option<ExitStatus> {
         self.shell
-    }
-
-    /// Samples of every flow at the end of every sampling interval: `flows.parquet`.
-    pub fn flow_samples(&self) -> Samples<FlowRow> {
-        self.samples(|held| &held.flows)
-    }
-
-    /// Samples of every link at the end of every sampling interval: `links.parquet`.
-    pub fn link_samples(&self) -> Samples<LinkRow> {
-        self.samples(|held| &held.links)
-    }
-
-    /// Flows of a given size, complete or not: `completions.parquet`.
-    pub fn completions(&self) -> Samples<Transfer> {
-        self.samples(|held| &held.completions)
-    }
-
-    /// Samples of every group of an overlay: `groups.parquet`. Empty without an overlay.
-    pub fn group_samples(&self) -> Samples<GroupRow> {
-        let overlay = self.held.iter().filter_map(|held| held.overlay.as_ref());
-        Samples::new(overlay.map(|overlay| overlay.groups.clone()).collect())
-    }
-
-    /// The kept tables, if any, each with the name of its file.
-    pub(super) fn tables(&self) -> impl Iterator<Item = (&'static str, &Stored)> {
-        self.held.iter().flat_map(KeptTables::named)
-    }
-
-    fn samples<R>(&self, of: impl Fn(&KeptTables) -> &Stored) -> Samples<R> {
-        Samples::new(self.held.iter().map(|held| of(held).clone()).collect())
     }
 
     /// The run in the form that [`table`](ratewire_report::table) and

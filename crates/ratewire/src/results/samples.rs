@@ -6,9 +6,12 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use ratewire_report::parquet::{self, Row, Source, TableCopy};
+use ratewire_report::{FlowRow, GroupRow, LinkRow, Transfer};
 
+use super::{Results, Run};
 use crate::Error;
-use crate::observe::Stored;
+use crate::observe::KeptTables;
+use crate::observe::files::Stored;
 
 /// Samples of one kind, of one run or several, a row each.
 ///
@@ -58,6 +61,59 @@ impl<R: Row> Samples<R> {
         }
         let mut out = copy.finish().map_err(|e| cannot_write(path, e))?;
         out.flush().map_err(|e| Error::write(path, e))
+    }
+}
+
+impl Run {
+    /// Samples of every flow at the end of every sampling interval: `flows.parquet`.
+    pub fn flow_samples(&self) -> Samples<FlowRow> {
+        self.samples(|held| &held.flows)
+    }
+
+    /// Samples of every link at the end of every sampling interval: `links.parquet`.
+    pub fn link_samples(&self) -> Samples<LinkRow> {
+        self.samples(|held| &held.links)
+    }
+
+    /// Flows of a given size, complete or not: `completions.parquet`.
+    pub fn completions(&self) -> Samples<Transfer> {
+        self.samples(|held| &held.completions)
+    }
+
+    /// Samples of every group of an overlay: `groups.parquet`. Empty without an overlay.
+    pub fn group_samples(&self) -> Samples<GroupRow> {
+        let overlay = self.held.iter().filter_map(|held| held.overlay.as_ref());
+        Samples::new(overlay.map(|overlay| overlay.groups.clone()).collect())
+    }
+
+    fn samples<R>(&self, of: impl Fn(&KeptTables) -> &Stored) -> Samples<R> {
+        Samples::new(self.held.iter().map(|held| of(held).clone()).collect())
+    }
+}
+
+impl Results {
+    /// Samples of every flow at the end of every sampling interval, of all runs.
+    pub fn flows(&self) -> Samples<FlowRow> {
+        self.samples(Run::flow_samples)
+    }
+
+    /// Samples of every link at the end of every sampling interval, of all runs.
+    pub fn links(&self) -> Samples<LinkRow> {
+        self.samples(Run::link_samples)
+    }
+
+    /// Flows of a given size, complete or not, of all runs.
+    pub fn completions(&self) -> Samples<Transfer> {
+        self.samples(Run::completions)
+    }
+
+    /// Samples of every group of an overlay, of all runs; empty without an overlay.
+    pub fn groups(&self) -> Samples<GroupRow> {
+        self.samples(Run::group_samples)
+    }
+
+    fn samples<R>(&self, of: impl Fn(&Run) -> Samples<R>) -> Samples<R> {
+        self.runs().iter().map(of).fold(Samples::new(Vec::new()), Samples::and)
     }
 }
 

@@ -11,8 +11,8 @@ use serde::Deserialize;
 use super::{Results, Run, Samples};
 use crate::folder::ours::{RUN_FILE, SCENARIO_FILE, is_name_of_run};
 use crate::folder::{OutputFolder, REPORT, made_in, write_page};
-use crate::observe::Stored;
-use crate::observe::files::{COMPLETIONS, CONNECTIONS, FLOWS, GROUPS, LINKS, SENDERS};
+use crate::observe::KeptTables;
+use crate::observe::files::{COMPLETIONS, CONNECTIONS, FLOWS, GROUPS, LINKS, SENDERS, Stored};
 use crate::{Error, Figures};
 
 /// Most bytes of a file that is read whole.
@@ -35,7 +35,7 @@ const OF_RUN: [&str; 8] =
 /// results.save(&folder)?;
 /// let saved = ratewire::SavedResults::load(&folder)?;
 /// assert_eq!(saved.json(), results.json());
-/// assert_eq!(saved.flows().batches()?, results.flows().batches()?);
+/// assert_eq!(saved.files()?, results.saved()?.files()?);
 /// # std::fs::remove_dir_all(&folder).expect("the folder");
 /// # Ok::<(), ratewire::Error>(())
 /// ```
@@ -112,7 +112,8 @@ impl Results {
             let text = |text: &str| Stored::Memory(Bytes::from(text.to_string()));
             let mut files =
                 vec![(RUN_FILE, text(&origin.run)), (SCENARIO_FILE, text(&origin.scenario))];
-            files.extend(run.tables().map(|(name, table)| (name, table.clone())));
+            let tables = run.held.iter().flat_map(KeptTables::named);
+            files.extend(tables.map(|(name, table)| (name, table.clone())));
             Ok(SavedRun { folder: origin.folder.clone(), files })
         };
         Ok(SavedResults {

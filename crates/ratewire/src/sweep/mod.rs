@@ -1,5 +1,10 @@
 //! A sweep: an experiment for every point of a grid of values, whose runs share all cores.
 
+#[cfg(feature = "parquet")]
+mod data_set;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_data_set.rs"]
+mod data_set;
 mod read;
 mod results;
 mod run;

@@ -15,6 +15,7 @@ const LARGEST: u64 = 256_000_000;
 /// Reads the figures of a sweep's runs from the folder that the sweep was written to.
 ///
 /// ```
+/// # if !cfg!(feature = "parquet") { return Ok(()); }
 /// # let text = "duration = '1 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
 /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n";
 /// # let folder = std::env::temp_dir().join(format!("ratewire-read-sweep-{}", std::process::id()));

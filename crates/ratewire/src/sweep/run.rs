@@ -1,27 +1,24 @@
 //! Runs the points of a sweep, and writes its results.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use ratewire_report::parquet::write_sweep;
 use ratewire_report::{MeasuredRun, Summary, SweepGatherer, World, html};
 use ratewire_units::{Duration, Time};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::PlannedSweep;
+use super::data_set::DataSet;
 use super::results::{SweepFile, SweepResults};
-use super::store::{DataSet, Folder, SweepStore, put};
+use super::store::{Folder, SweepStore, put};
 use crate::folder::{OutputFolder, SWEEP};
 use crate::listen::{Interrupted, Listener};
+use crate::observe::files::check_feature;
 use crate::provenance::Provenance;
 use crate::results::Failed;
 use crate::{Error, Experiment, Job, Run};
-
-/// Name of a sweep's table.
-const TABLE: &str = "sweep.parquet";
 
 /// A sweep whose folder is open: runs that were finished before are known.
 #[derive(Debug)]
@@ -103,6 +100,7 @@ impl<'a> PlannedSweep<'a> {
     /// As [`PlannedSweep::open`].
     pub fn open_in(&'a self, folder: Option<&Path>) -> Result<ReadySweep<'a>, Error> {
         let open = |path: &Path| -> Result<Output, Error> {
+            check_feature("folder")?;
             let folder = OutputFolder::open(path, SWEEP, &[])?;
             self.output(Arc::new(Folder(path.to_path_buf())), Some(folder))
         };
@@ -322,10 +320,7 @@ impl PlannedSweep<'_> {
             return Err(Error::refused(output.store.place(), why));
         }
         let made_by = self.metadata(&results.record);
-        let table = write_sweep(&results.sweep, &made_by, Vec::new());
-        let place = || output.store.place().join(TABLE);
-        let table = table.map_err(|e| Error::write(&place(), io::Error::other(e)))?;
-        put(&*output.store, TABLE, &table)?;
+        output.runs.write_table(&results.sweep, &made_by)?;
         let scenario = self.sweep.experiment.scenario();
         let page = html::render_sweep(&results.sweep, &scenario.values(), &scenario.source_text);
         match &output.folder {

@@ -1,6 +1,7 @@
 //! `completions.parquet` has a row for every flow of a given size, which agrees with the run's
 //! other figures.
 
+use crate::batches;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
 use arrow_array::{Array, RecordBatch};
@@ -65,7 +66,7 @@ fn run() -> (Run, Vec<Row>) {
 fn run_of(scenario: &str) -> (Run, Vec<Row>) {
     let experiment = Experiment::parse("test.toml", scenario).unwrap();
     let results = experiment.run().unwrap();
-    let batches = results.completions().batches().unwrap();
+    let batches = batches(&results.completions());
     (results.runs()[0].clone().into_report(), batches.iter().flat_map(rows).collect())
 }
 
@@ -215,7 +216,7 @@ stop  = "8 s"
     // A load of 0.6 for 8 s is 6 MB with headers of 40 bytes a packet.
     let expected = class.expected_bytes.unwrap();
     assert!(expected > 5.7e6 && expected < 6e6, "{expected}");
-    let flows = results.completions().batches().unwrap();
+    let flows = batches(&results.completions());
     let sizes: u64 = flows.iter().flat_map(rows).map(|row| row.size).sum();
     assert_eq!(class.arrived_bytes, sizes);
     let told = "Utilisation of bottleneck is";

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::batches;
 use ratewire::report::{FlowRow, LinkRow};
 use ratewire::units::{Duration, Time};
 use ratewire::{
@@ -81,8 +82,8 @@ fn both_of_a_pair_of_listeners_hear_of_every_run() {
         let rows = |batches: Vec<arrow_array::RecordBatch>| -> usize {
             batches.iter().map(arrow_array::RecordBatch::num_rows).sum()
         };
-        assert_eq!(of(&count.flows), rows(results.flows().batches().unwrap()));
-        assert_eq!(of(&count.links), rows(results.links().batches().unwrap()));
+        assert_eq!(of(&count.flows), rows(batches(&results.flows())));
+        assert_eq!(of(&count.links), rows(batches(&results.links())));
         let mut names = count.names.lock().unwrap().clone();
         names.sort();
         assert_eq!(names, ["cubic, seed 1", "xcp, seed 1"]);
@@ -129,9 +130,9 @@ fn a_folder_holds_what_is_else_kept_in_memory() {
     let page = folder.path().join("page.html");
     kept.report(&page).unwrap();
     assert_eq!(std::fs::read(page).unwrap(), std::fs::read(out.join("report.html")).unwrap());
-    let batches = kept.flows().batches().unwrap();
-    assert!(!batches.is_empty());
-    assert_eq!(written.flows().batches().unwrap(), batches);
+    let rows = batches(&kept.flows());
+    assert!(!rows.is_empty());
+    assert_eq!(batches(&written.flows()), rows);
     let table = folder.path().join("flows.parquet");
     kept.flows().write_parquet(&table).unwrap();
     let again = std::fs::read(table).unwrap();
@@ -140,7 +141,7 @@ fn a_folder_holds_what_is_else_kept_in_memory() {
     written.flows().write_parquet(&own).unwrap();
     assert_eq!(again, std::fs::read(&own).unwrap(), "a table is copied over itself");
     let none = experiment().without_samples().run().unwrap();
-    assert!(none.flows().batches().unwrap().is_empty());
+    assert!(batches(&none.flows()).is_empty());
 }
 
 #[test]
@@ -265,7 +266,7 @@ fn an_interrupted_run_keeps_what_it_has_measured_and_says_so() {
     let [run] = results.runs() else { panic!("one run") };
     assert!(run.is_partial() && !run.holds() && run.expectations().is_empty());
     assert_eq!((run.summary().duration_s, run.summary().planned_duration_s), (1.0, Some(2.0)));
-    let rows: usize = run.link_samples().batches().unwrap().iter().map(|b| b.num_rows()).sum();
+    let rows: usize = batches(&run.link_samples()).iter().map(|b| b.num_rows()).sum();
     assert_eq!(rows, 100 * run.info().topology.links.len());
     let whole = every("1 s").run().unwrap();
     let (part, whole) = (run.flow("s1->d1").unwrap(), whole.runs()[0].flow("s1->d1").unwrap());

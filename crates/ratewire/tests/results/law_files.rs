@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ratewire::arrow_array::Array;
-use ratewire::arrow_array::cast::AsArray;
-use ratewire::arrow_array::types::{UInt32Type, UInt64Type};
+use crate::batches;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{UInt32Type, UInt64Type};
 use ratewire::{Error, Experiment, LawCheck, Results};
 
 fn plugin() -> PathBuf {
@@ -63,7 +64,7 @@ interval = "10 ms"
 fn windows(results: &Results, law: &str) -> Vec<(u32, Option<u64>)> {
     let mut all = Vec::new();
     let run = results.runs().iter().find(|run| run.law() == law).expect("a run");
-    for batch in run.flow_samples().batches().expect("batches") {
+    for batch in batches(&run.flow_samples()) {
         let flows = batch["flow"].as_primitive::<UInt32Type>();
         let windows = batch["cwnd_bytes"].as_primitive::<UInt64Type>();
         let window = |row: usize| windows.is_valid(row).then(|| windows.value(row));

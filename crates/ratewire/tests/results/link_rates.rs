@@ -1,9 +1,10 @@
 //! Rates of flows at a link, as samples and as expectations.
 
+use crate::batches;
+use arrow_array::Array;
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt32Type};
 use ratewire::Experiment;
-use ratewire::arrow_array::Array;
-use ratewire::arrow_array::cast::AsArray;
-use ratewire::arrow_array::types::{Float64Type, UInt32Type};
 
 /// Two links of 10 and 4 Mbit/s in a row, and flows that do not react: one of 6 Mbit/s over both
 /// links, one of 2 Mbit/s over the first.
@@ -53,7 +54,7 @@ fn experiment(more: &str) -> Experiment {
 /// Mean over the run of a column of the flows' table, by flow; `None` if it is null.
 fn means(results: &ratewire::Results, column: &str) -> [Option<f64>; 2] {
     let mut rows = [Vec::new(), Vec::new()];
-    for batch in results.runs()[0].flow_samples().batches().expect("batches") {
+    for batch in batches(&results.runs()[0].flow_samples()) {
         let flows = batch["flow"].as_primitive::<UInt32Type>().values();
         let rates = batch[column].as_primitive::<Float64Type>();
         for (row, flow) in flows.iter().enumerate().filter(|(row, _)| !rates.is_null(*row)) {

@@ -1,5 +1,6 @@
 //! A simulation in steps gives the results of the run, and tells names that it does not know.
 
+use crate::batches;
 use ratewire::report::World;
 use ratewire::units::{Duration, Rate};
 use ratewire::{Experiment, Results, Simulation};
@@ -44,12 +45,12 @@ fn all(results: &Results) -> String {
     let json = results.json();
     let (head, rest) = json.split_once("\"events\": ").expect("events");
     let json = head.to_string() + rest.trim_start_matches(|c: char| c.is_ascii_digit());
-    let tables = (results.flows().batches(), results.links().batches());
+    let tables = (batches(&results.flows()), batches(&results.links()));
     format!(
         "{json} {:?} {:?} {:?} {:?}",
         run.verdicts(),
         tables,
-        results.completions().batches(),
+        batches(&results.completions()),
         run.report().collected
     )
 }

@@ -5,6 +5,8 @@
 //! groups, connections and senders; transfers. Times are in seconds, units in the column names.
 //! Names and laws are dictionary columns, so repeating them on every row costs next to nothing. A
 //! row group is written every [`ROW_GROUP`] rows; memory does not grow with the run.
+//!
+//! With the feature `arrow` tables are read as record batches, too.
 
 #[cfg(feature = "arrow")]
 mod arrow;

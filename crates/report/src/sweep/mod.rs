@@ -15,7 +15,6 @@ use crate::Summary;
 use crate::compare::{About, FigureUnit, Measured, shown};
 use crate::figure::NONE;
 pub use gather::SweepGatherer;
-use own::OWN;
 
 /// The figures of a sweep's runs.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -102,7 +101,7 @@ impl MeasuredRun {
     pub(crate) fn figures(&self) -> Vec<(String, Option<f64>)> {
         let compared = crate::compare::measured_of_run(&self.summary);
         let compared = compared.iter().map(|one| (one.names().0, one.value(&self.summary)));
-        let own = OWN.iter().map(|own| (own.name.to_string(), own.value(&self.summary)));
+        let own = own::OWN.iter().map(|own| (own.name.to_string(), own.value(&self.summary)));
         compared.chain(own).collect()
     }
 }

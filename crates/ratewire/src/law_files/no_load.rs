@@ -1,0 +1,16 @@
+//! What stands for loading shared objects in a build without the feature `plugin`.
+
+use std::path::Path;
+
+use ratewire_laws::LawSet;
+
+use crate::Error;
+use crate::error::lacking;
+
+/// Refuses a file that the set does not have.
+pub(super) fn add(laws: &mut LawSet, _: &Path, name: &str) -> Result<(), Error> {
+    if laws.files().iter().any(|file| file.path == name) {
+        return Ok(());
+    }
+    Err(lacking(&format!("law {name}"), "this build loads no laws from files", "plugin"))
+}

@@ -1,0 +1,57 @@
+//! What stands for emulated runs in a build without the feature `emulate`.
+
+use std::process::ExitStatus;
+
+use ratewire_report::World;
+use ratewire_scenario::{Diagnostic, Plan, Scenario};
+use ratewire_sim::record::Recorder;
+use ratewire_sim::setup::Setup;
+
+use crate::error::lacking;
+use crate::listen::{Listener, Running};
+use crate::observe::{Files, Labels, Watched};
+use crate::{Error, Experiment, Job};
+
+/// No users: nothing runs as one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Users(());
+
+/// No shell: there is no host for it.
+#[derive(Clone, Debug)]
+pub(crate) enum Shell {}
+
+/// Refuses emulated runs.
+pub(crate) fn check_feature() -> Result<(), Error> {
+    let what = format!("this build has no world {}", World::Emulate);
+    Err(lacking("world", &what, "emulate"))
+}
+
+pub(crate) fn check(_: &Plan, _: bool) -> Result<(), String> {
+    check_feature().map_err(|why| why.to_string())
+}
+
+pub(crate) fn ignored(_: &Scenario, _: &Plan) -> Vec<Diagnostic> {
+    Vec::new()
+}
+
+impl Experiment {
+    pub(crate) fn check_users(&self) -> Result<(), Error> {
+        check_feature()
+    }
+}
+
+pub(crate) fn is_alone(shell: &Shell) -> bool {
+    match *shell {}
+}
+
+pub(crate) fn run(
+    _: &Job<'_>,
+    _: &Setup,
+    _: &Labels,
+    _: (Running<'_>, &dyn Listener),
+    _: Option<Files>,
+    _: Option<Shell>,
+    _: &mut dyn Recorder,
+) -> Result<(Watched, Option<ExitStatus>), Error> {
+    Err(check_feature().expect_err("there is no such world"))
+}
