@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import subprocess
 from pathlib import Path
 
@@ -79,8 +79,20 @@ def command() -> Command:
 
 
 def is_stale(program: Path) -> bool:
-    """Whether a source that cargo lists beside a program is newer than the program."""
-    _, _, sources = program.with_suffix(".d").read_text().partition(": ")
-    paths = [Path(source.replace("\\ ", " ")) for source in re.split(r"(?<!\\) ", sources.strip())]
+    """Whether a manifest or source that the program is built of is newer than the program."""
+    tell = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
+    told = subprocess.run(tell, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    packages = {package["name"]: package for package in json.loads(told)["packages"]}
+    folders: set[Path] = set()
+    names = ["ratewire-cli"]
+    while names:
+        package = packages[names.pop()]
+        folder = Path(package["manifest_path"]).parent
+        if folder not in folders:
+            folders.add(folder)
+            needed = (each for each in package["dependencies"] if each.get("path") and each["kind"] != "dev")
+            names += [each["name"] for each in needed]
     built = program.stat().st_mtime
-    return any(not path.is_file() or path.stat().st_mtime > built for path in paths)
+    files = [folder / "Cargo.toml" for folder in folders]
+    files += [path for folder in folders for path in (folder / "src").rglob("*") if path.is_file()]
+    return any(path.stat().st_mtime > built for path in files)
