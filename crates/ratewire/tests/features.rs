@@ -1,4 +1,4 @@
-//! What a build with few features can do, and what it says of the rest.
+//! A build with few features simulates, and refuses the rest by the name of the feature.
 
 use ratewire::Experiment;
 
