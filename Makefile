@@ -144,7 +144,7 @@ package:
 # Python's environments come while the code is looked through. Tests of networks mostly wait: the check of all scenarios
 # takes the time that they leave of the processors, and live tests run beside those of Python. Live kernels would fill no link
 # then: tests of their links come last.
-# What the library refuses in a build without its features is told by such a build.
+# Refusals of the library without its features are tested in a build of their own.
 # Live tests are the program that was built with all others (cargo would build their crates again for this program alone).
 test:
 	@$(call install,$(PACKAGES))

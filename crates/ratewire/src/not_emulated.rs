@@ -1,4 +1,4 @@
-//! What stands for emulated runs in a build without the feature `emulate`.
+//! Stands in for `emulated.rs` in a build without the feature `emulate`, and refuses emulated runs.
 
 use std::process::ExitStatus;
 
@@ -12,11 +12,11 @@ use crate::listen::{Listener, Running};
 use crate::observe::{Files, Labels, Watched};
 use crate::{Error, Experiment, Job};
 
-/// No users: nothing runs as one.
+/// Stands in for the users of emulated hosts, of which there are none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Users(());
 
-/// No shell: there is no host for it.
+/// Stands in for a shell at an emulated host, of which there is none.
 #[derive(Clone, Debug)]
 pub(crate) enum Shell {}
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, RecordBatch, StringArray};
+use arrow_array::{Array, ArrayRef, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::Schema;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -261,6 +261,36 @@ fn a_copy_takes_tables_of_one_kind() {
     assert!(matches!(other, Err(Error::Columns(_))), "{:?}", other.map(|file| file.len()));
     let half = copied::<LinkRow>(&[&links[..links.len() / 2]], &[]);
     assert!(matches!(half, Err(Error::Source(_))), "{:?}", half.map(|file| file.len()));
+}
+
+/// A table that another program has written again, with nulls wherever it may, is copied as it is.
+#[test]
+fn a_copy_takes_tables_that_others_have_written_again() {
+    let names: StringArray = (0..5_000).map(|i| (i % 3 > 0).then(|| format!("{i}"))).collect();
+    let counts: UInt64Array = (0..5_000).map(|i| (i % 7 > 0).then_some(u64::MAX - i)).collect();
+    let columns: [(&str, ArrayRef); 2] =
+        [("group_name", Arc::new(names)), ("sent_messages", Arc::new(counts))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).unwrap();
+    writer.write(&batch).unwrap();
+    let table = writer.into_inner().unwrap();
+    let tables = [&table[..]; 20];
+    let (groups, rows) = read(copied::<GroupRow>(&tables, &[]).unwrap());
+    assert_eq!(groups, 2);
+    let mut at = 0;
+    for part in rows {
+        for row in 0..part.num_rows() {
+            let of = |batch: &RecordBatch, row| {
+                let name = batch["group_name"].as_string::<i32>();
+                let count = batch["sent_messages"].as_primitive::<UInt64Type>();
+                let count = count.is_valid(row).then(|| count.value(row));
+                (name.is_valid(row).then(|| name.value(row).to_string()), count)
+            };
+            assert_eq!(of(&part, row), of(&batch, at % 5_000), "row {at}");
+            at += 1;
+        }
+    }
+    assert_eq!(at, 100_000);
 }
 
 /// Rows and types are those of a file that Arrow's own writer makes of them.

@@ -1,4 +1,4 @@
-//! What stands for loading shared objects in a build without the feature `plugin`.
+//! Stands in for `load.rs` in a build without the feature `plugin`, and refuses shared objects.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What stands for tables of a run in a build without the feature `parquet`: there are none.
+//! Stands in for `files.rs` in a build without the feature `parquet`: runs have no tables.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ pub(crate) enum Place<'a> {
     Memory,
 }
 
-/// No tables.
+/// Tables of a run, of which there are none.
 pub(crate) enum Files {}
 
-/// No tables of a finished run.
+/// Tables of a finished run, of which there are none.
 #[derive(Clone, Debug)]
 pub(crate) enum KeptTables {}
 

@@ -1,4 +1,4 @@
-//! What stands for a data set of finished runs in a build without the feature `parquet`.
+//! Stands in for `data_set.rs` in a build without the feature `parquet`: sweeps have no folder.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::store::SweepStore;
 use crate::Error;
 use crate::observe::files::check_feature;
 
-/// No data set.
+/// A data set of finished runs, of which there is none.
 #[derive(Debug)]
 pub(super) enum DataSet {}
 
