@@ -18,9 +18,12 @@ PYTHON_VENV := target/venv-python
 PYTHON_WHEELS := target/wheels/test
 # Tests that need a tool fail without it here; under a bare `cargo test` they skip and say why.
 TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
-TEST = $(TESTENV) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
-# All test programs whose names do not begin with `liv`.
-BUT_LIVE := --lib --bins --test '[!l]*' --test 'l[!i]*' --test 'li[!v]*'
+# Tests are compiled by clippy's driver, and rustdoc makes the documentation beside the tests in it: each is compiled once,
+# and warnings of both are errors. Whoever changes one of these variables for one call builds all crates again for it.
+ONCE := RUSTC_WORKSPACE_WRAPPER=$(shell rustc --print sysroot)/bin/clippy-driver \
+	CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTDOC=$(CURDIR)/lint/rustdoc
+TEST = $(TESTENV) $(ONCE) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
+RUN = $(TESTENV) test/run
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # To build what runs in the kernel.
 LIVE_PACKAGES := clang libelf-dev zlib1g-dev
@@ -133,40 +136,33 @@ COMMENTS := bpf crates fuzz python
 lint:
 	lint/columns $(COMMENTS)
 	$(CARGO) fmt --check
-	$(CARGO) clippy --workspace --all-targets --features ratewire-cli/live -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --quiet --features ratewire-cli/live
 
 # Whether every crate could be published, for a release; nothing is uploaded.
 package:
 	$(CARGO) package --workspace --no-verify --allow-dirty --quiet
 
 # Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
-# Python's environments come while the code is looked through. Tests of networks mostly wait: the check of all scenarios
-# takes the time that they leave of the processors, and live tests run beside those of Python. Live kernels would fill no link
-# then: tests of their links come last.
-# Refusals of the library without its features are tested in a build of their own.
-# Live tests are the program that was built with all others (cargo would build their crates again for this program alone).
+# Python's environments come while the code is compiled. Most tests of networks wait: the check of all scenarios takes the time
+# that they leave of the processors. Emulated networks and live kernels need a quiet machine, links most of all.
 test:
 	@$(call install,$(PACKAGES))
 	@mkdir -p target
+	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory tools >target/tools.txt 2>&1 & tools=$$!; \
 	trap "kill $$tools" INT TERM; \
-	$(MAKE) --no-print-directory lint || failed=1; \
+	$(TEST) --no-run --message-format json-render-diagnostics >target/tests.json || failed=1; \
 	wait $$tools || { cat target/tools.txt; failed=1; }; \
 	exit $${failed:-0}
-	$(TEST) --no-run 2>&1 | tee target/programs.txt
 	nice -n 19 chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
-	trap "kill $$check" INT TERM; \
-	$(TEST) $(BUT_LIVE) || failed=1; \
-	$(TEST) --doc || failed=1; \
-	$(CARGO) test -p ratewire --no-default-features --test features || failed=1; \
 	$(MAKE) --no-print-directory test-python >target/python.txt 2>&1 & python=$$!; \
 	trap "kill $$check $$python" INT TERM; \
-	live=$$(sed -n 's|.*tests/live/main.rs (\(.*\))|\1|p' target/programs.txt); \
-	(cd crates/cli && $(TESTENV) "$(CURDIR)/$$live" --skip links::) || failed=1; \
+	$(RUN) --but ratewire-cli/emulate --but ratewire-cli/live <target/tests.json || failed=1; \
+	$(TEST) --doc || failed=1; \
 	wait $$python || failed=1; cat target/python.txt; \
+	$(RUN) --only ratewire-cli/live <target/tests.json -- --skip links:: || failed=1; \
 	wait $$check || failed=1; cat target/check.txt; \
-	(cd crates/cli && $(TESTENV) "$(CURDIR)/$$live" links::) || failed=1; \
+	$(RUN) --only ratewire-cli/emulate <target/tests.json || failed=1; \
+	$(RUN) --only ratewire-cli/live <target/tests.json -- links:: || failed=1; \
 	exit $${failed:-0}
 
 # Debian packages and Python environments, once.
@@ -182,7 +178,7 @@ $(VENV)/ready: Makefile
 # has built.
 test-python: $(MATURIN) $(PYTHON_VENV)/ready
 	rm -rf $(PYTHON_WHEELS)
-	CARGO=$(CURDIR)/python/cargo $(MATURIN) build --profile dev --strip false --compression-method stored --auditwheel skip -q --out $(PYTHON_WHEELS)
+	$(ONCE) CARGO=$(CURDIR)/python/cargo $(MATURIN) build --profile dev --strip false --compression-method stored --auditwheel skip -q --out $(PYTHON_WHEELS)
 	$(PYTHON_VENV)/bin/pip install -q --no-deps --force-reinstall $(PYTHON_WHEELS)/*.whl
 	$(PYTHON_VENV)/bin/ruff check -q python && $(PYTHON_VENV)/bin/ruff format -q --check python
 	$(PYTHON_VENV)/bin/mypy

@@ -30,7 +30,7 @@ fn status(folder: &Path, at: &str) -> serde_json::Value {
 
 fn member(folder: &Path, register: &str, name: &str, token: &str) -> Process {
     let args = format!(
-        "switch member --framing lines --listen 127.0.0.1:{} --server 127.0.0.1:{} --register \
+        "member --framing lines --listen 127.0.0.1:{} --server 127.0.0.1:{} --register \
          {register} --name {name} --token {token}",
         port(),
         port()
@@ -95,7 +95,7 @@ fn a_server_that_hangs_is_down_until_it_goes_on() {
         "{probe}interval = \"50 ms\"\n[[member]]\nname = \"a\"\naddress = \"127.0.0.1:{listen}\"\n"
     );
     let args = format!(
-        "switch member --framing resp --listen 127.0.0.1:{listen} --server 127.0.0.1:{server}"
+        "member --framing resp --listen 127.0.0.1:{listen} --server 127.0.0.1:{server}"
     );
     let (mut switch, _, _) = start(&folder, &more);
     let mut member = Process::start(&folder, &args.split(' ').collect::<Vec<_>>());

@@ -124,7 +124,7 @@ fn a_gateway_without_a_switch_says_so_to_its_clients() {
     assert!(program(&folder, &["key", "switch.key"]).status.success());
     let (listen, switch) = (port(), port());
     let args = format!(
-        "switch gateway --framing resp --listen 127.0.0.1:{listen} --switch 127.0.0.1:{switch} \
+        "gateway --framing resp --listen 127.0.0.1:{listen} --switch 127.0.0.1:{switch} \
          --timeout 100ms"
     );
     let mut gateway = Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
