@@ -16,7 +16,9 @@ pub fn program_beside(own: &str, name: &str) -> PathBuf {
     let program = Path::new(own).with_file_name(name);
     let folders = folders(&metadata(), &format!("{name}-cli"));
     if let Err(why) = check(&program, &folders) {
-        panic!("{why}: `cargo build -p {name}-cli` builds it, and so does `cargo test --workspace`");
+        panic!(
+            "{why}: `cargo build -p {name}-cli` builds it, and so does `cargo test --workspace`"
+        );
     }
     program
 }

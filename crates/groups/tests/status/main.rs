@@ -25,7 +25,10 @@ fn clients_and_groups_are_shown() {
         assert_eq!(message(&mut ann).len(), 1000);
     }
     let status = daemon.wait(|status| status.totals.messages_out >= 4);
-    assert_eq!((status.daemon.as_str(), status.version.as_str()), ("paris", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        (status.daemon.as_str(), status.version.as_str()),
+        ("paris", env!("CARGO_PKG_VERSION"))
+    );
     assert_eq!((status.view.members, status.view.is_changing), (vec!["paris".to_string()], false));
     assert!(status.view.absent.is_empty() && status.links.is_empty());
     let [client] = &status.clients[..] else { panic!("one client") };

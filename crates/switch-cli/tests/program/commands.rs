@@ -94,9 +94,8 @@ fn a_server_that_hangs_is_down_until_it_goes_on() {
     let more = format!(
         "{probe}interval = \"50 ms\"\n[[member]]\nname = \"a\"\naddress = \"127.0.0.1:{listen}\"\n"
     );
-    let args = format!(
-        "member --framing resp --listen 127.0.0.1:{listen} --server 127.0.0.1:{server}"
-    );
+    let args =
+        format!("member --framing resp --listen 127.0.0.1:{listen} --server 127.0.0.1:{server}");
     let (mut switch, _, _) = start(&folder, &more);
     let mut member = Process::start(&folder, &args.split(' ').collect::<Vec<_>>());
     switch.logged("member up");
