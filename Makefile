@@ -1,5 +1,5 @@
 # `make` lists the targets.
-.PHONY: help build groups switch dist live install python docs run test test-python lint package tools bench fuzz clean
+.PHONY: help build groups switch dist live install install-program python docs run quick test test-python lint package tools bench fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
@@ -47,6 +47,7 @@ help:
 	@echo "make docs    the book, into target/book/html (installs mdBook into target/tools)"
 	@echo "make run     the first scenario, into out/three-flows"
 	@echo "make test    install what the tests need, then lint, test, and check every scenario"
+	@echo "make quick   lint, unit tests and quick scenarios of what a change touches, in a minute or two"
 	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), nats-server,"
 	@echo "             quinn, HAProxy and nutcracker"
 	@echo "make package whether every crate could be published, before a release"
@@ -164,6 +165,16 @@ test:
 	$(RUN) --only ratewire-cli/emulate <target/tests.json || failed=1; \
 	$(RUN) --only ratewire-cli/live <target/tests.json -- links:: || failed=1; \
 	exit $${failed:-0}
+
+# Scenarios of many parts that need a second or less.
+QUICK := $(addprefix scenarios/,three-flows.toml rate-change.toml pauses.toml slow-receiver.toml fq-codel.toml link-down.toml)
+
+# It leaves out what needs root, other programs or a browser, and Python.
+quick: lint
+	@mkdir -p target
+	$(TEST) --no-run $$(test/touched tests) --message-format json-render-diagnostics >target/quick.json
+	$(RUN) $$(test/touched programs) <target/quick.json
+	target/debug/ratewire check --quiet $(QUICK)
 
 # Debian packages and Python environments, once.
 tools: $(VENV)/ready $(MATURIN) $(PYTHON_VENV)/ready

@@ -1,4 +1,9 @@
 //! The HTTP client.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a daemon answers in real time"
+)]
 
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -47,13 +52,11 @@ pub(crate) fn fetch_within<T: DeserializeOwned>(
 struct Deadline(Instant);
 
 impl Deadline {
-    #[expect(clippy::disallowed_methods, reason = "a daemon answers in real time")]
     fn after(time: Duration) -> Deadline {
         Deadline(Instant::now() + time)
     }
 
     /// The time that is left; an error once there is none.
-    #[expect(clippy::disallowed_methods, reason = "a daemon answers in real time")]
     fn left(self) -> io::Result<Duration> {
         let left = self.0.saturating_duration_since(Instant::now());
         if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -122,7 +125,6 @@ fn body(answer: &[u8]) -> Result<&[u8], Broken> {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the server runs in a thread of its own")]
 mod tests {
     use std::net::TcpListener;
     use std::thread;
