@@ -74,7 +74,7 @@ def command() -> Command:
         return Command(Path(named))
     path = ROOT / "target/debug/ratewire"
     if not path.is_file() or is_stale(path):
-        pytest.fail(f"{path} is missing or older than its sources: cargo build -p ratewire-cli builds it")
+        pytest.fail(f"{path} is missing or stale: cargo build -p ratewire-cli builds it")
     return Command(path)
 
 
@@ -90,8 +90,8 @@ def is_stale(program: Path) -> bool:
         folder = Path(package["manifest_path"]).parent
         if folder not in folders:
             folders.add(folder)
-            needed = (each for each in package["dependencies"] if each.get("path") and each["kind"] != "dev")
-            names += [each["name"] for each in needed]
+            needed = [each for each in package["dependencies"] if each.get("path")]
+            names += [each["name"] for each in needed if each["kind"] != "dev"]
     built = program.stat().st_mtime
     files = [folder / "Cargo.toml" for folder in folders]
     files += [path for folder in folders for path in (folder / "src").rglob("*") if path.is_file()]

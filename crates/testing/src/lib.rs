@@ -1,11 +1,13 @@
 //! Helpers for tests that run Ratewire's programs.
 
+mod port;
 mod program;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+pub use port::{free_address, port};
 pub use program::program_beside;
 
 /// An empty folder for a test below `place`, which is `CARGO_TARGET_TMPDIR`.

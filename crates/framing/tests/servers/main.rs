@@ -10,7 +10,7 @@ mod memcached;
 mod redis;
 
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl Drop for Server {
 
 /// Starts a server with arguments that have its port; `None` if it is not installed.
 fn server(program: &str, arguments: impl Fn(u16) -> Vec<String>) -> Option<Server> {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = ratewire_testing::free_address();
     let mut command = Command::new(program);
     command.args(arguments(address.port())).stdout(Stdio::null()).stderr(Stdio::null());
     let process = match command.spawn() {

@@ -31,10 +31,8 @@ fn listener() -> std::net::TcpListener {
 impl Cluster {
     pub(crate) async fn start(count: usize) -> Cluster {
         let folder = ratewire_testing::folder(env!("CARGO_TARGET_TMPDIR"), "groups-faults");
-        let ports: Vec<std::net::TcpListener> = (0..count).map(|_| listener()).collect();
         let addresses: Vec<SocketAddr> =
-            ports.iter().map(|port| port.local_addr().unwrap()).collect();
-        drop(ports);
+            (0..count).map(|_| ratewire_testing::free_address()).collect();
         let mut relays = BTreeMap::new();
         for (one, other) in (0..count).flat_map(|other| (0..other).map(move |one| (one, other))) {
             let relay = Relay { to: addresses[other], listener: listener(), task: None };

@@ -1,7 +1,6 @@
 //! Daemons of one configuration, each in a thread.
 
 use std::fmt::Write as _;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -9,6 +8,7 @@ use std::thread::{self, JoinHandle};
 use ratewire_groups::config::Config;
 use ratewire_groups::daemon::{DaemonError, run};
 use ratewire_overlay::OverlayNodeId;
+use ratewire_testing::free_address;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -27,11 +27,6 @@ pub struct Overlay {
 pub struct Running {
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<Result<(), DaemonError>>>,
-}
-
-/// An address of this host that nobody listens on.
-pub fn free_address() -> SocketAddr {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap()
 }
 
 impl Overlay {

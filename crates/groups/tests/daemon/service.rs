@@ -7,7 +7,9 @@ use ratewire_groups::spread::{
 use ratewire_overlay::membership::Service;
 
 use super::client::{Client, Stream, group};
-use super::overlay::{FREE, Overlay, Running, free_address};
+use ratewire_testing::free_address;
+
+use super::overlay::{FREE, Overlay, Running};
 
 const SERVICES: [Service; 6] = [
     Service::Unreliable,

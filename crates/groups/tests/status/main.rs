@@ -12,7 +12,8 @@ use log::Log;
 use ratewire_groups::client::{Options, Service};
 use ratewire_groups::config::{Config, Listen, Policy};
 use ratewire_groups::daemon::{ClientStatus, DaemonError, StatusError, fetch_status};
-use running::{free, joined, message, one, paris, start, two};
+use ratewire_testing::free_address;
+use running::{joined, message, one, paris, start, two};
 
 #[test]
 fn clients_and_groups_are_shown() {
@@ -198,8 +199,8 @@ fn the_reference_has_all(daemon: &running::Running) {
 fn slow_clients_are_cut_off_or_miss_messages() {
     let mut text = format!(
         "[[daemon]]\nname = \"paris\"\nlisten = [\"{}\"]\nstatus = \"{}\"\n",
-        free(),
-        free()
+        free_address(),
+        free_address()
     );
     text += "[flow-control]\nfee = 0\n[limits]\nqueue-per-client = \"256 KB\"\n";
     text += "[[group]]\nname = \"late\"\nlag = 5\n[[group]]\nname = \"lossy\"\npolicy = \"drop\"\n";
@@ -271,7 +272,7 @@ fn a_taken_address_keeps_only_daemons_with_a_file_from_running() {
 
 #[test]
 fn no_daemon_at_the_address_is_an_error_with_a_remedy() {
-    let address = free();
+    let address = free_address();
     let error = fetch_status(address).unwrap_err();
     assert_eq!(error.to_string(), format!("no daemon tells its status at {address}"));
     assert!(error.help().starts_with("start a daemon, or name the address"), "{}", error.help());

@@ -1,7 +1,7 @@
 //! Daemons that run in threads, and what tests ask of them.
 
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -11,15 +11,11 @@ use ratewire_groups::client::blocking::Connection;
 use ratewire_groups::client::{Address, Options, Received};
 use ratewire_groups::config::Config;
 use ratewire_groups::daemon::{self, DaemonError, Status, fetch_status};
+use ratewire_testing::free_address;
 use tokio::sync::oneshot;
 use tracing::Dispatch;
 
 use crate::log::Log;
-
-/// A free address of this host.
-pub fn free() -> SocketAddr {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap()
-}
 
 /// A daemon that stops with the end of the value.
 pub struct Running {
@@ -55,8 +51,8 @@ pub fn start(config: Config, name: &str, log: &Log) -> Result<Running, DaemonErr
 pub fn one() -> Config {
     let text = format!(
         "[[daemon]]\nname = \"paris\"\nlisten = [\"{}\"]\nstatus = \"{}\"\n",
-        free(),
-        free()
+        free_address(),
+        free_address()
     );
     Config::parse(Path::new("groups.toml"), &text).unwrap()
 }
@@ -64,7 +60,7 @@ pub fn one() -> Config {
 /// The configuration of two daemons, `paris` and `tokyo`, with a link.
 pub fn two() -> Config {
     let table = |name| {
-        let [link, listen, status] = [free(), free(), free()];
+        let [link, listen, status] = [free_address(), free_address(), free_address()];
         format!(
             "[[daemon]]\nname = \"{name}\"\naddress = \"{link}\"\nlisten = [\"{listen}\"]\n\
              status = \"{status}\"\n"

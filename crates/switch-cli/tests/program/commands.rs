@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use ratewire_testing::port;
+
 use crate::common::{err, folder, out, program, write};
-use crate::processes::{self, Process, port};
+use crate::processes::{self, Process};
 use crate::shards::Kind;
 
 /// A switch with the address where members register, and that of its status.

@@ -13,8 +13,10 @@ mod shards;
 
 use std::process::Command;
 
+use ratewire_testing::port;
+
 use common::{err, folder, out, program, write};
-use processes::{Process, port};
+use processes::Process;
 use shards::{Kind, Shards};
 
 #[test]

@@ -1,30 +1,10 @@
 //! Processes that end with their values.
 
 use std::io::{BufRead, BufReader, Lines, Write};
-use std::net::{TcpListener, UdpSocket};
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::common::out;
-
-/// Ports that the system gives to no socket by itself, so that a free one stays free.
-const PORTS: RangeInclusive<u16> = 10_000..=29_999;
-
-/// A port that is free for TCP and UDP, another one at each call.
-pub(crate) fn port() -> u16 {
-    static CALLS: AtomicU32 = AtomicU32::new(0);
-    let is_free = |port: &u16| {
-        let address = ("127.0.0.1", *port);
-        TcpListener::bind(address).is_ok() && UdpSocket::bind(address).is_ok()
-    };
-    // Processes of the same time begin at places of their own.
-    let begin = std::process::id().wrapping_mul(997);
-    let next = || begin.wrapping_add(CALLS.fetch_add(1, Ordering::Relaxed));
-    let candidate = || PORTS.start() + (next() % PORTS.len() as u32) as u16;
-    std::iter::repeat_with(candidate).take(PORTS.len()).find(is_free).expect("a free port")
-}
 
 /// Sends a process a signal.
 pub(crate) fn send(child: &Child, signal: &str) {

@@ -4,8 +4,10 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use ratewire_testing::port;
+
 use super::common::{out, program, write};
-use super::processes::{Process, address, port, send};
+use super::processes::{Process, address, send};
 
 /// Which servers.
 #[derive(Clone, Copy, Debug)]

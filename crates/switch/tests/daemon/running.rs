@@ -3,7 +3,7 @@
 
 use std::cell::Cell;
 use std::fmt::Write as _;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::thread::JoinHandle;
@@ -13,6 +13,7 @@ use ratewire_acp::{Config, Connection, Credentials, Endpoint, Frame};
 use ratewire_switch::config;
 use ratewire_switch::daemon::{self, Status, fetch_status};
 use ratewire_switch::key::KeyFile;
+use ratewire_testing::free_address;
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
@@ -25,12 +26,6 @@ pub(crate) fn acp() -> Config {
 
 pub(crate) fn local() -> SocketAddr {
     SocketAddr::from(([127, 0, 0, 1], 0))
-}
-
-/// An address that is free now.
-fn free() -> SocketAddr {
-    let socket = UdpSocket::bind(local()).expect("a free address");
-    socket.local_addr().expect("an address")
 }
 
 /// A folder with a key and a token.
@@ -93,7 +88,7 @@ pub(crate) struct Switch {
 impl Switch {
     /// Starts a switch with more keys, in which `REGISTER` stands for an address.
     pub(crate) fn start(folder: &Path, more: &str) -> Switch {
-        let (peers, status, register) = (free(), free(), free());
+        let (peers, status, register) = (free_address(), free_address(), free_address());
         let text = format!(
             "key = \"key\"\nlisten = \"{peers}\"\nstatus = \"{status}\"\ncontrol = \"switch.sock\"\n\
              drain = \"10 ms\"\n{}",

@@ -6,13 +6,15 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::rc::Rc;
 
+use ratewire_testing::port;
+
 use tokio::io::{AsyncBufReadExt, BufReader, Lines};
 use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
 
 use super::wire::{Harm, lay};
 use crate::common::{program, write};
-use crate::processes::{address, port};
+use crate::processes::address;
 
 pub(super) const MEMBERS: usize = 4;
 /// Variable that tells a process which member it is: folder, address, member and life, by lines.
