@@ -28,10 +28,8 @@ pub(super) struct Running {
     members: Vec<Child>,
     /// Number of each member's process, from 0.
     pub(super) lives: Vec<u32>,
-    /// How often the switch has called each member down.
-    downs: Rc<[Cell<u64>; MEMBERS]>,
-    /// The same when the member was killed last.
-    known: Vec<u64>,
+    /// Whether the switch has called each member down since it called it up.
+    downs: Rc<[Cell<bool>; MEMBERS]>,
     changed: Rc<Notify>,
 }
 
@@ -65,7 +63,7 @@ impl Running {
         while !ready.contains("switch ready") {
             ready = log.next_line().await.expect("a log").expect("a line before the end");
         }
-        let (downs, changed) = <(Rc<[Cell<u64>; MEMBERS]>, Rc<Notify>)>::default();
+        let (downs, changed) = <(Rc<[Cell<bool>; MEMBERS]>, Rc<Notify>)>::default();
         tokio::task::spawn_local(listen(log, Rc::clone(&downs), Rc::clone(&changed)));
         let switch = match harm {
             Some(harm) => lay(switch_address(&ready), MEMBERS as u64, harm).await,
@@ -79,7 +77,6 @@ impl Running {
             members,
             lives: vec![0; MEMBERS],
             downs,
-            known: vec![0; MEMBERS],
             changed,
         }
     }
@@ -91,7 +88,6 @@ impl Running {
 
     /// Kills a member's process.
     pub(super) async fn kill(&mut self, member: usize) {
-        self.known[member] = self.downs[member].get();
         self.members[member].kill().await.expect("a process");
     }
 
@@ -102,9 +98,10 @@ impl Running {
         self.members[member] = spawn(&self.folder, address, member, self.lives[member]);
     }
 
-    /// Waits until the switch calls a killed member down.
+    /// Waits until the switch calls a killed member down. On a busy machine it may have done so
+    /// before the member was killed.
     pub(super) async fn is_down(&self, member: usize) {
-        while self.downs[member].get() == self.known[member] {
+        while !self.downs[member].get() {
             self.changed.notified().await;
         }
     }
@@ -123,16 +120,20 @@ fn switch_address(line: &str) -> SocketAddr {
     text.parse().expect("an address")
 }
 
-/// Counts the members that the log calls down.
+/// Notes which members the log calls up and down.
 async fn listen(
     mut log: Lines<BufReader<ChildStderr>>,
-    downs: Rc<[Cell<u64>; MEMBERS]>,
+    downs: Rc<[Cell<bool>; MEMBERS]>,
     changed: Rc<Notify>,
 ) {
     while let Ok(Some(line)) = log.next_line().await {
-        let Some((_, rest)) = line.split_once("member down member=\"") else { continue };
-        let member: usize = rest.split('"').next().expect("a name").parse().expect("a number");
-        downs[member].set(downs[member].get() + 1);
+        let is_down = line.contains("member down member=\"");
+        if !is_down && !line.contains("member up member=\"") {
+            continue;
+        }
+        let member = line.split_once("member=\"").and_then(|(_, rest)| rest.split('"').next());
+        let member: usize = member.expect("a name").parse().expect("a number");
+        downs[member].set(is_down);
         changed.notify_waiters();
     }
 }
