@@ -40,7 +40,8 @@ help:
 	@echo "make groups  the group daemon, ratewire-groups, into target/release"
 	@echo "make switch  the Anypoint switch, ratewire-switch, into target/release"
 	@echo "make dist    all three, linked whole, into target/dist: faster programs, and a build of many minutes"
-	@echo "make live    as make dist, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev)"
+	@echo "make live    as make dist, with laws in this machine's kernel (installs clang, libelf-dev, zlib1g-dev);"
+	@echo "             make dist after it leaves these laws out again"
 	@echo "make install what is in target/dist, else in target/release (PREFIX=/usr/local), with manual pages,"
 	@echo "             completions and systemd units (as root)"
 	@echo "make python  a wheel of the Python package, into target/wheels (installs maturin into target/tools)"
@@ -67,7 +68,7 @@ dist:
 
 live:
 	@$(call install,$(LIVE_PACKAGES))
-	$(CARGO) build --profile dist -p ratewire-cli --features live
+	$(CARGO) build --profile dist -p ratewire-cli -p ratewire-groups-cli -p ratewire-switch-cli --features ratewire-cli/live
 
 # Installing builds nothing: files of root in target/ would block the next build. Each program itself
 # writes its manual pages and completions, so they always match it.
@@ -75,6 +76,8 @@ install:
 	@installed=; for program in $(PROGRAMS); do \
 		for folder in $(BUILT_IN); do \
 			built=$$folder/$$program; [ -x $$built ] || continue; \
+			newer=$$(find $(BUILT_IN) -maxdepth 1 -name $$program -newer $$built 2>/dev/null); \
+			[ -z "$$newer" ] || echo "warning: $$newer is newer than $$built; make dist builds that again" >&2; \
 			echo "installing $$built"; \
 			$(MAKE) --no-print-directory install-program PROGRAM=$$program BUILT=$$built || exit 1; \
 			installed=yes; break; \
@@ -145,24 +148,26 @@ package:
 # Tests of what runs in the kernel need root and skip without it; with RATEWIRE_REQUIRE_ROOT=1 they fail instead.
 # Python's environments come while the code is compiled. Most tests of networks wait: the check of all scenarios takes the time
 # that they leave of the processors. Emulated networks and live kernels need a quiet machine, links most of all.
+# What the library refuses without its features is told by a build without them. Benchmarks are built and not run.
 test:
 	@$(call install,$(PACKAGES))
 	@mkdir -p target
 	$(MAKE) --no-print-directory lint
 	$(MAKE) --no-print-directory tools >target/tools.txt 2>&1 & tools=$$!; \
-	trap "kill $$tools" INT TERM; \
-	$(TEST) --no-run --message-format json-render-diagnostics >target/tests.json || failed=1; \
+	trap "kill $$tools; exit 130" INT TERM; \
+	$(TEST) --all-targets --no-run --message-format json-render-diagnostics >target/tests.json || failed=1; \
 	wait $$tools || { cat target/tools.txt; failed=1; }; \
 	exit $${failed:-0}
 	nice -n 19 chrt --idle 0 target/debug/ratewire check --quiet papers scenarios >target/check.txt 2>&1 & check=$$!; \
 	$(MAKE) --no-print-directory test-python >target/python.txt 2>&1 & python=$$!; \
-	trap "kill $$check $$python" INT TERM; \
-	$(RUN) --but ratewire-cli/emulate --but ratewire-cli/live <target/tests.json || failed=1; \
+	trap "kill $$check $$python; exit 130" INT TERM; \
+	$(RUN) --beside <target/tests.json || failed=1; \
 	$(TEST) --doc || failed=1; \
+	$(ONCE) $(CARGO) test -p ratewire --no-default-features --test features || failed=1; \
 	wait $$python || failed=1; cat target/python.txt; \
 	$(RUN) --only ratewire-cli/live <target/tests.json -- --skip links:: || failed=1; \
+	$(RUN) --alone --but ratewire-cli/live <target/tests.json || failed=1; \
 	wait $$check || failed=1; cat target/check.txt; \
-	$(RUN) --only ratewire-cli/emulate <target/tests.json || failed=1; \
 	$(RUN) --only ratewire-cli/live <target/tests.json -- links:: || failed=1; \
 	exit $${failed:-0}
 
@@ -172,8 +177,10 @@ QUICK := $(addprefix scenarios/,three-flows.toml rate-change.toml pauses.toml sl
 # It leaves out what needs root, other programs or a browser, and Python.
 quick: lint
 	@mkdir -p target
-	$(TEST) --no-run $$(test/touched tests) --message-format json-render-diagnostics >target/quick.json
-	$(RUN) $$(test/touched programs) <target/quick.json
+	@names=$$(test/touched) || exit 1; \
+	[ "$$names" ] || { echo "the change touches no crate"; exit 0; }; \
+	$(ONCE) $(CARGO) test $$(test/touched --cargo) --no-run --message-format json-render-diagnostics >target/quick.json && \
+	test/run $$names <target/quick.json && \
 	target/debug/ratewire check --quiet $(QUICK)
 
 # Debian packages and Python environments, once.

@@ -79,20 +79,26 @@ def command() -> Command:
 
 
 def is_stale(program: Path) -> bool:
-    """Whether a manifest or source that the program is built of is newer than the program."""
+    """Whether a file that rustc has read for a crate of the program is newer than the program."""
     tell = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
     told = subprocess.run(tell, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     packages = {package["name"]: package for package in json.loads(told)["packages"]}
-    folders: set[Path] = set()
+    crates: set[str] = set()
     names = ["ratewire-cli"]
     while names:
-        package = packages[names.pop()]
-        folder = Path(package["manifest_path"]).parent
-        if folder not in folders:
-            folders.add(folder)
-            needed = [each for each in package["dependencies"] if each.get("path")]
+        name = names.pop()
+        if name not in crates:
+            crates.add(name)
+            needed = [each for each in packages[name]["dependencies"] if each.get("path")]
             names += [each["name"] for each in needed if each["kind"] != "dev"]
     built = program.stat().st_mtime
-    files = [folder / "Cargo.toml" for folder in folders]
-    files += [path for folder in folders for path in (folder / "src").rglob("*") if path.is_file()]
-    return any(path.stat().st_mtime > built for path in files)
+    for listed in (program.parent / "deps").glob("*.d"):
+        # A list of unit tests names no library.
+        if listed.stem.rpartition("-")[0].replace("_", "-") not in crates:
+            continue
+        text = listed.read_text()
+        files = text.partition("\n")[0].partition(": ")[2].replace("\\ ", "\0").split(" ")
+        paths = [ROOT / file.replace("\0", " ") for file in files if ".rlib:" in text]
+        if any(path.is_file() and path.stat().st_mtime > built for path in paths):
+            return True
+    return False

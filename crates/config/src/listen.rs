@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-/// Longest path of a Unix socket that the kernel takes.
+/// Longest path of a Unix socket that the kernel takes, in bytes.
 pub const LONGEST_SOCKET: usize = 107;
 
 /// Where a stream comes from or goes to.

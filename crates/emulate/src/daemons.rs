@@ -55,7 +55,10 @@ fn needed(setup: &Setup) -> impl Iterator<Item = &'static str> {
 
 fn remedy(name: &str) -> String {
     let target = name.trim_start_matches("ratewire-");
-    format!("`make {target}` in Ratewire's repository builds it; or put its folder into PATH")
+    format!(
+        "build it in Ratewire's repository (`make {target}`), and install it (`sudo make install`) or \
+         put its folder into PATH; sudo has a PATH of its own"
+    )
 }
 
 #[cfg(test)]
@@ -66,7 +69,7 @@ mod tests {
     fn a_missing_program_has_a_remedy() {
         let error = program("ratewire-nothing").unwrap_err();
         assert!(error.to_string().contains("ratewire-nothing"), "{error}");
-        assert!(remedy("ratewire-groups").starts_with("`make groups`"));
+        assert!(remedy("ratewire-groups").contains("`make groups`"));
     }
 
     #[test]

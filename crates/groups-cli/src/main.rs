@@ -1,4 +1,4 @@
-//! The group daemon's program: `ratewire-groups`, which is also `ratewire-groups`.
+//! The group daemon's program, `ratewire-groups`. The command `ratewire groups` runs it.
 
 // The standard print macros panic if the reader has closed the pipe. `tell!` and `print` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -31,6 +31,7 @@ Exit codes:
   1  a daemon has not kept a promise about messages (flood)
   2  the command line or a groups.toml is wrong
   3  a file cannot be read or written: it is missing, or a folder
+  4  the connection with the daemon failed, or it broke the protocol
   5  no daemon serves the client, or the system lacks what a daemon needs";
 
 fn main() -> ExitCode {

@@ -42,16 +42,15 @@
 //!
 //! | feature | adds | default | crates |
 //! |---|---|---|---|
-//! | `emulate` | [`World::Emulate`]: runs in real time, with users and shells | yes | 90 |
+//! | `emulate` | [`World::Emulate`]: runs in real time, with users and shells | yes | 20 |
 //! | `images` | figures as PDF and PNG | yes | 50 |
 //! | `parquet` | [`Samples`], [`SavedResults`], folders of results and of sweeps | yes | 20 |
 //! | `plugin` | laws of shared objects | yes | 2 |
-//! | `arrow` | `Samples::batches`, `SweepResults::rows`; enables `parquet` | no | 10 |
+//! | `arrow` | `Samples::batches`, `SweepResults::rows`; enables `parquet` | no | 30 |
 //! | `live` | laws of this machine's kernel at emulated hosts; enables `emulate` | no | 4 |
 //!
-//! The last column says about how many crates a feature brings; the library itself takes fewer than
-//! 90. Where a scenario or a program asks for what a build lacks, [`Error::Setting`] names the
-//! feature.
+//! The last column says about how many crates a feature brings; the library itself takes 70. Where
+//! a scenario or a program asks for what a build lacks, an error names the feature.
 //!
 //! # Rules of the whole library
 //!

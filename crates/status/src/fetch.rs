@@ -27,17 +27,24 @@ pub fn fetch<T: DeserializeOwned>(
     program: &'static Program,
     address: SocketAddr,
 ) -> Result<T, StatusError> {
-    fetch_within(PATIENCE, program, address)
+    fetch_within(Limits { time: PATIENCE, bytes: LONGEST_ANSWER }, program, address)
 }
 
-/// As [`fetch`], with another limit of time.
-pub(crate) fn fetch_within<T: DeserializeOwned>(
-    patience: Duration,
+/// What an answer may take.
+#[derive(Clone, Copy)]
+struct Limits {
+    time: Duration,
+    bytes: usize,
+}
+
+/// As [`fetch`], with other limits.
+fn fetch_within<T: DeserializeOwned>(
+    limits: Limits,
     program: &'static Program,
     address: SocketAddr,
 ) -> Result<T, StatusError> {
     let asked = Asked { program, address };
-    let answer = ask(asked, Deadline::after(patience))?;
+    let answer = ask(asked, limits)?;
     let body = body(&answer).map_err(|broken| match broken {
         Broken::Code(code) => StatusError::Refused(asked, code),
         Broken::Form(what) => {
@@ -64,7 +71,8 @@ impl Deadline {
 }
 
 /// The whole answer of a daemon: head and body.
-fn ask(asked: Asked, deadline: Deadline) -> Result<Vec<u8>, StatusError> {
+fn ask(asked: Asked, limits: Limits) -> Result<Vec<u8>, StatusError> {
+    let deadline = Deadline::after(limits.time);
     let or_late = |failed: fn(Asked, io::Error) -> StatusError| {
         move |error: io::Error| match error.kind() {
             // A read or write that has waited for the time that was left.
@@ -74,23 +82,31 @@ fn ask(asked: Asked, deadline: Deadline) -> Result<Vec<u8>, StatusError> {
     };
     let connect = || TcpStream::connect_timeout(&asked.address, deadline.left()?);
     let mut stream = connect().map_err(or_late(StatusError::Unreachable))?;
-    exchange(&mut stream, asked.address, deadline).map_err(or_late(StatusError::Connection))
+    exchange(&mut stream, asked.address, deadline, limits).map_err(or_late(StatusError::Connection))
 }
 
-fn exchange(stream: &mut TcpStream, host: SocketAddr, deadline: Deadline) -> io::Result<Vec<u8>> {
+fn exchange(
+    stream: &mut TcpStream,
+    host: SocketAddr,
+    deadline: Deadline,
+    limits: Limits,
+) -> io::Result<Vec<u8>> {
     stream.set_write_timeout(Some(deadline.left()?))?;
     // The end of an answer to HTTP 1.0 is that of the connection.
-    write!(stream, "GET /status.json HTTP/1.0\r\nHost: {host}\r\n\r\n")?;
+    let request = format!("GET /status.json HTTP/1.0\r\nHost: {host}\r\n\r\n");
+    stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     let mut buffer = [0; 16 << 10];
     loop {
         stream.set_read_timeout(Some(deadline.left()?))?;
-        match stream.read(&mut buffer)? {
-            0 => return Ok(answer),
-            n if answer.len() + n > LONGEST_ANSWER => {
+        match stream.read(&mut buffer) {
+            Ok(0) => return Ok(answer),
+            Ok(n) if answer.len() + n > limits.bytes => {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "the answer is too long"));
             }
-            n => answer.extend_from_slice(&buffer[..n]),
+            Ok(n) => answer.extend_from_slice(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
         }
     }
 }
@@ -116,12 +132,10 @@ fn body(answer: &[u8]) -> Result<&[u8], Broken> {
     }
     let body = &answer[start..];
     let length = head.headers.iter().find(|h| h.name.eq_ignore_ascii_case("content-length"));
-    let length = length.and_then(|h| std::str::from_utf8(h.value).ok()?.trim().parse().ok());
-    match length {
-        Some(length) if body.len() < length => Err(Broken::Form("the answer is cut off")),
-        Some(length) => Ok(&body[..length]),
-        None => Ok(body),
-    }
+    let Some(length) = length else { return Ok(body) };
+    let length = std::str::from_utf8(length.value).ok();
+    let length = length.and_then(|text| text.trim().parse::<usize>().ok());
+    length.and_then(|length| body.get(..length)).ok_or(Broken::Form("the answer is cut off"))
 }
 
 #[cfg(test)]
@@ -160,8 +174,8 @@ mod tests {
                 None => assert!(wait.recv().is_err()),
             }
         });
-        let patience = if answer.is_some() { PATIENCE } else { Duration::from_millis(20) };
-        let found = fetch_within(patience, &SWITCH, address);
+        let time = if answer.is_some() { PATIENCE } else { Duration::from_millis(20) };
+        let found = fetch_within(Limits { time, bytes: 100 }, &SWITCH, address);
         drop(done);
         server.join().unwrap();
         found
@@ -177,7 +191,10 @@ mod tests {
         assert_eq!(fetched(Some(longer)).unwrap(), Count { asked: 7 });
         let cut = "HTTP/1.0 200 OK\r\nContent-Length: 12\r\n\r\n{\"asked\":7}";
         assert!(matches!(fetched(Some(cut)), Err(StatusError::Connection(..))));
-        for other in ["", "SSH-2.0-OpenSSH\r\n", "HTTP/1.0 200 OK\r\nContent-Le"] {
+        let unreadable = "HTTP/1.0 200 OK\r\nContent-Length: -1\r\n\r\n{\"asked\":7}";
+        let long = format!("HTTP/1.0 200 OK\r\n\r\n{}", " ".repeat(100)).leak();
+        let others = ["", "SSH-2.0-OpenSSH\r\n", "HTTP/1.0 200 OK\r\nContent-Le", unreadable, long];
+        for other in others {
             let found = fetched(Some(other));
             assert!(matches!(found, Err(StatusError::Connection(..))), "{other}: {found:?}");
         }

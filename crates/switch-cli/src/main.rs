@@ -1,4 +1,4 @@
-//! The Anypoint switch's program: `ratewire-switch`, which is also `ratewire-switch`.
+//! The Anypoint switch's program, `ratewire-switch`. The command `ratewire switch` runs it.
 
 // The standard print macros panic if the reader has closed the pipe. `tell!` and `print` do not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

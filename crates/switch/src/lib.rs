@@ -21,8 +21,3 @@ pub mod session;
 
 pub use ratewire_switch_interface::config;
 pub use running::{OpenError, Running};
-
-/// A duration as clocks have it.
-fn length(duration: ratewire_units::Duration) -> std::time::Duration {
-    std::time::Duration::from_nanos(duration.ps().div_ceil(1000))
-}

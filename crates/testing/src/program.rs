@@ -14,8 +14,7 @@ use serde_json::Value;
 /// With the command that builds it, if it is missing, or older than a file that it is built of.
 pub fn program_beside(own: &str, name: &str) -> PathBuf {
     let program = Path::new(own).with_file_name(name);
-    let folders = folders(&metadata(), &format!("{name}-cli"));
-    if let Err(why) = check(&program, &folders) {
+    if let Err(why) = check(&program, &crates(&metadata(), &format!("{name}-cli"))) {
         panic!(
             "{why}: `cargo build -p {name}-cli` builds it, and so does `cargo test --workspace`"
         );
@@ -33,41 +32,65 @@ fn metadata() -> Value {
     serde_json::from_slice(&told.stdout).expect("cargo tells of the workspace")
 }
 
-/// The folders of a package of the workspace and of all packages of the workspace that it is built
-/// of.
-fn folders(metadata: &Value, package: &str) -> BTreeSet<PathBuf> {
-    let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
-    let of = |name: &str| packages.iter().find(|package| package["name"] == name);
+/// Names of the libraries and programs of a package of the workspace, and of all packages of the
+/// workspace that it is built of, as rustc has them.
+fn crates(metadata: &Value, package: &str) -> BTreeSet<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let packages = list(&metadata["packages"]);
+    let (mut seen, mut open) = (BTreeSet::new(), vec![package.to_string()]);
     let mut found = BTreeSet::new();
-    let mut open = vec![package.to_string()];
-    while let Some(package) = open.pop().and_then(|name| of(&name)) {
-        let manifest = Path::new(package["manifest_path"].as_str().unwrap_or_default());
-        if !manifest.parent().is_some_and(|folder| found.insert(folder.to_path_buf())) {
-            continue;
-        }
-        let needed = package["dependencies"].as_array().into_iter().flatten();
-        let needed = needed.filter(|needed| needed["kind"] != "dev" && !needed["path"].is_null());
+    while let Some(name) = open.pop() {
+        let package = packages.iter().find(|package| package["name"] == *name);
+        let Some(package) = package.filter(|_| seen.insert(name)) else { continue };
+        let built = |target: &&Value| is_one_of(&target["kind"]);
+        let targets = list(&package["targets"]);
+        let names = targets.iter().filter(built).filter_map(|target| target["name"].as_str());
+        found.extend(names.map(|name| name.replace('-', "_")));
+        let needed = list(&package["dependencies"]);
+        let needed = needed.iter().filter(|n| n["kind"] != "dev" && !n["path"].is_null());
         open.extend(needed.filter_map(|needed| needed["name"].as_str()).map(String::from));
     }
     found
 }
 
-/// Whether a program is as new as all manifests and sources of the packages in these folders.
-fn check(program: &Path, folders: &BTreeSet<PathBuf>) -> Result<(), String> {
+/// Whether a target is a library or a program.
+fn is_one_of(kinds: &Value) -> bool {
+    let kinds = kinds.as_array().map_or(&[][..], Vec::as_slice);
+    kinds.iter().any(|kind| kind == "lib" || kind == "bin")
+}
+
+/// Whether a program is as new as all files that rustc has read for these crates.
+fn check(program: &Path, crates: &BTreeSet<String>) -> Result<(), String> {
     let built = changed(program).ok_or_else(|| format!("there is no {}", program.display()))?;
-    let mut open: Vec<PathBuf> = Vec::new();
-    for folder in folders {
-        open.extend([folder.join("Cargo.toml"), folder.join("src")]);
-    }
-    while let Some(path) = open.pop() {
-        if path.is_dir() {
-            let inside = fs::read_dir(&path).into_iter().flatten().flatten();
-            open.extend(inside.map(|entry| entry.path()));
-        } else if changed(&path).is_none_or(|time| time > built) {
-            return Err(format!("{} is older than {}", program.display(), path.display()));
+    let lists = fs::read_dir(program.with_file_name("deps"));
+    let lists = lists.map_err(|_| format!("nothing is built beside {}", program.display()))?;
+    for list in lists.flatten().map(|entry| entry.path()).filter(|path| is_list_of(path, crates)) {
+        let text = fs::read_to_string(&list).unwrap_or_default();
+        let newer = sources(&text).find(|source| changed(source).is_some_and(|time| time > built));
+        if let Some(source) = newer {
+            return Err(format!("{} is older than {}", program.display(), source.display()));
         }
     }
     Ok(())
+}
+
+/// Whether a file is `CRATE-HASH.d`, the list of what one of the crates was built of.
+fn is_list_of(path: &Path, crates: &BTreeSet<String>) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let parts = name.strip_suffix(".d").and_then(|name| name.rsplit_once('-'));
+    parts.is_some_and(|(name, _)| crates.contains(name))
+}
+
+/// The files in a list of rustc that a library or a program was built of: none for the unit tests
+/// of a library, some of whose files no program is built of.
+fn sources(list: &str) -> impl Iterator<Item = PathBuf> {
+    let (_, files) = list.lines().next().and_then(|line| line.split_once(": ")).unwrap_or_default();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let files = files.replace("\\ ", "\0");
+    let files: Vec<PathBuf> =
+        files.split(' ').map(|file| root.join(file.replace('\0', " "))).collect();
+    let is_program = files.iter().any(|file| file.ends_with("src/main.rs"));
+    files.into_iter().filter(move |_| is_program || list.contains(".rlib:"))
 }
 
 fn changed(path: &Path) -> Option<SystemTime> {
@@ -84,33 +107,40 @@ mod tests {
     #[test]
     fn a_program_that_is_missing_or_stale_is_refused() {
         let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("program");
-        let package = folder.path().join("package");
-        let [manifest, source] = ["Cargo.toml", "src/part/a.rs"].map(|name| package.join(name));
-        fs::create_dir_all(package.join("src/part")).unwrap();
-        let set = |path: &Path, seconds| {
+        let at = |name: &str| folder.path().join(name);
+        let program = at("program");
+        let crates = BTreeSet::from(["ratewire_part".to_string()]);
+        let why = || check(&program, &crates).err().unwrap_or_default();
+        let set = |name: &str, seconds| {
             let time = SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
-            File::create(path).unwrap().set_modified(time).unwrap();
+            File::create(at(name)).unwrap().set_modified(time).unwrap();
         };
-        let folders = BTreeSet::from([package]);
-        let why = || check(&program, &folders).err().unwrap_or_default();
+        let note = |list: &str, source: &str, of: &str| {
+            let source = at(source).display().to_string().replace(' ', "\\ ");
+            let text = format!("{list}: {source}\n\n{of}: {source}\n");
+            fs::write(at("deps").join(list), text).unwrap();
+        };
         assert!(why().starts_with("there is no "), "{}", why());
-        set(&program, 10);
-        set(&manifest, 9);
-        set(&source, 10);
+        set("program", 10);
+        assert!(why().starts_with("nothing is built beside "), "{}", why());
+        fs::create_dir(at("deps")).unwrap();
+        for source in ["a source.rs", "of_tests.rs", "of_another.rs"] {
+            set(source, 11);
+        }
+        note("ratewire_part-1.d", "of_tests.rs", "ratewire_part-1");
+        note("ratewire_other-2.d", "of_another.rs", "libratewire_other-2.rlib");
         assert_eq!(why(), "");
-        set(&source, 11);
-        assert!(why().ends_with("src/part/a.rs") && why().contains(" is older than "), "{}", why());
-        set(&source, 9);
-        set(&manifest, 11);
-        assert!(why().ends_with("Cargo.toml"), "{}", why());
+        note("ratewire_part-3.d", "a source.rs", "libratewire_part-3.rlib");
+        assert!(why().contains(" is older than ") && why().ends_with("a source.rs"), "{}", why());
+        set("a source.rs", 10);
+        assert_eq!(why(), "");
     }
 
     #[test]
-    fn a_program_is_built_of_packages_at_any_depth_but_not_of_those_of_its_tests() {
-        let found = folders(&metadata(), "ratewire-groups-cli");
-        let has = |name: &str| found.iter().any(|folder| folder.ends_with(name));
-        assert!(has("groups-cli") && has("overlay") && has("units"), "{found:?}");
-        assert!(!has("testing") && !has("switch"), "{found:?}");
+    fn a_program_is_built_of_crates_at_any_depth_but_not_of_those_of_its_tests() {
+        let found = crates(&metadata(), "ratewire-groups-cli");
+        let has = |name: &str| found.contains(name);
+        assert!(has("ratewire_groups") && has("ratewire_overlay") && has("ratewire_units"));
+        assert!(!has("ratewire_testing") && !has("ratewire_switch"), "{found:?}");
     }
 }

@@ -89,6 +89,11 @@ impl Duration {
     pub fn millis(self) -> f64 {
         self.0 as f64 / 1e9
     }
+    /// The length as the standard library has it, rounded up to nanoseconds: a wait is never too
+    /// short.
+    pub const fn to_std(self) -> core::time::Duration {
+        core::time::Duration::from_nanos(self.0.div_ceil(1_000))
+    }
     /// Whether this is no time at all.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
@@ -170,5 +175,17 @@ impl fmt::Display for Time {
 impl fmt::Debug for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_is_never_too_short() {
+        let nanos = |ps| Duration::from_ps(ps).to_std().as_nanos();
+        assert_eq!([0, 1, 1_000, 1_001].map(nanos), [0, 1, 1, 2]);
+        assert_eq!(Duration::MAX.to_std().as_nanos(), u128::from(u64::MAX.div_ceil(1_000)));
     }
 }

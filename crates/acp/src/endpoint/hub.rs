@@ -323,7 +323,7 @@ impl Packets for Hub {
         }
         let deadline = match slot.connection.deadline() {
             Time::NEVER => Duration::MAX,
-            at => slot.zero + Duration::from_nanos(at.ps().div_ceil(1000)),
+            at => slot.zero + at.since(Time::ZERO).to_std(),
         };
         if deadline != slot.deadline {
             let old = core::mem::replace(&mut slot.deadline, deadline);

@@ -28,6 +28,6 @@ pub(crate) fn run(name: &str, args: &Args) -> Exit {
         return Exit::Unable;
     };
     let error = Command::new(&program).args(&args.arguments).exec();
-    tell!("ratewire: cannot run {}: {error}", program.display());
+    tell!("ratewire: cannot run {}: {error}\n  help: build or install it again", program.display());
     Exit::Unable
 }

@@ -72,10 +72,7 @@ fn check_flow(setup: &Setup, n: usize) -> Result<(), Error> {
     let name = law.info().name;
     if AnyLaw::new(name, &[]).is_err() {
         return Err(Error::new(
-            format!(
-                "the command ratewire knows no law {name}, under which {:?} is to send",
-                flow.name
-            ),
+            format!("ratewire-switch knows no law {name}, under which {:?} is to send", flow.name),
             "take a law of `ratewire laws`, or simulate this scenario",
         ));
     }

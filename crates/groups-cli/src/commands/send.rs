@@ -3,7 +3,6 @@
 use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
-use std::time::Duration as StdDuration;
 
 use bytes::Bytes as Data;
 use ratewire_command_line::{Exit, print};
@@ -179,7 +178,7 @@ impl Load {
                 messages = messages.min(pace.due(now));
                 if messages == 0 {
                     let next = pace.next.min(self.end);
-                    sleep(StdDuration::from_nanos(next.since(now).ps().div_ceil(1_000))).await;
+                    sleep(next.since(now).to_std()).await;
                     continue;
                 }
                 pace.sent(messages);

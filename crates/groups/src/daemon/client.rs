@@ -29,7 +29,7 @@ where
     W: AsyncWrite + Unpin,
 {
     let mut buffer = BytesMut::new();
-    let limit = super::length(shared.config.limits.handshake_timeout);
+    let limit = shared.config.limits.handshake_timeout.to_std();
     let greeted = greet(&shared, &from, &mut read, &mut write, &mut buffer);
     let session = match tokio::time::timeout(limit, greeted).await {
         Ok(Ok(session)) => session,

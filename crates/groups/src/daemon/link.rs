@@ -176,7 +176,7 @@ fn prepare(stream: &TcpStream) -> io::Result<()> {
 }
 
 async fn within<T>(shared: &Shared, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    timeout(super::length(shared.config.limits.handshake_timeout), step).await?
+    timeout(shared.config.limits.handshake_timeout.to_std(), step).await?
 }
 
 /// Runs a connection until it ends.

@@ -89,7 +89,3 @@ async fn serve(
     tokio::time::sleep(FAREWELL).await;
     Ok(())
 }
-
-fn length(duration: ratewire_units::Duration) -> std::time::Duration {
-    std::time::Duration::from_nanos(duration.ps().div_ceil(1000))
-}

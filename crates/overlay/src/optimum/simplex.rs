@@ -23,7 +23,7 @@ const LEAST_USE: f64 = 1e-11;
 /// Coefficients of the objective up to this share of the largest one are rounding errors of zero.
 const LEAST_GAIN: f64 = 1e-11;
 
-/// Limit on steps for each variable and constraint. Random programmes take fewer than one.
+/// Limit on steps for each variable and constraint.
 const MOST_STEPS: usize = 1000;
 
 /// A packing programme.

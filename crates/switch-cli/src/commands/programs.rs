@@ -1,4 +1,4 @@
-//! What `ratewire switch gateway` and `ratewire switch member` share.
+//! What `ratewire-switch gateway` and `ratewire-switch member` share.
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ pub(super) struct Common {
     /// What a request is: resp (Redis), memcached, lines, length-prefix or http1
     #[arg(long, value_name = "NAME", value_parser = framing)]
     pub(super) framing: Framing,
-    /// The key of the connection with the switch, made by `ratewire switch key`
+    /// The key of the connection with the switch, made by `ratewire-switch key`
     #[arg(long, value_name = "FILE", default_value = "switch.key")]
     key: PathBuf,
     /// The law by which frames are sent, if not the usual one of ACP: its name, and options as

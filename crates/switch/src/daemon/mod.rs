@@ -41,7 +41,6 @@ use tracing::info;
 use crate::config::Config;
 use crate::hub::{HubConfig, Member};
 use crate::key::KeyFile;
-use crate::length;
 use crate::registration::Registry;
 use crate::running::Running;
 use crate::session::SessionConfig;
@@ -137,7 +136,7 @@ async fn serve(
         info!(target: "ratewire_switch", "switch stops, and waits for its peers to end");
     };
     let noting = |event| running.look(|hub| events::note(hub, event));
-    let done = running.run(stop, length(config.drain), noting).await;
+    let done = running.run(stop, config.drain.to_std(), noting).await;
     info!(target: "ratewire_switch", "switch has ended");
     done.map_err(DaemonError::Socket)
 }
@@ -182,7 +181,7 @@ fn hub(
             silence: config.silence,
         },
         routing: modules.maker(config),
-        patience: length(config.patience),
+        patience: config.patience.to_std(),
     })
 }
 

@@ -9,7 +9,6 @@ use ratewire_daemon::log::reason;
 use tokio::time::{MissedTickBehavior, interval, timeout};
 
 use crate::config::ProbeConfig;
-use crate::length;
 use crate::running::Running;
 
 /// Number of a probe's frame. The answer must have it too.
@@ -67,7 +66,7 @@ impl Prober {
 
     /// Asks the member in a place again and again, whoever it is.
     pub(super) async fn watch(self: Rc<Self>, place: usize) {
-        let mut pace = interval(length(self.config.interval));
+        let mut pace = interval(self.config.interval.to_std());
         pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut known, mut streak, mut connection) = (None, Streak::default(), None);
         loop {
@@ -77,7 +76,7 @@ impl Prober {
                 (known, streak, connection) = (address, Streak::default(), None);
             }
             let Some(address) = address else { continue };
-            let deadline = length(self.config.deadline);
+            let deadline = self.config.deadline.to_std();
             let asked = timeout(deadline, self.ask(address, &mut connection)).await;
             let answer = asked.unwrap_or_else(|_| Err(late(deadline)));
             if answer.is_err()

@@ -1,7 +1,5 @@
 //! Time since the run began, by the clock that all processes of a machine share.
 
-use std::time::Duration as Span;
-
 use ratewire_timer::Timer;
 use ratewire_units::{Duration, Time};
 use rustix::time::{ClockId, clock_gettime};
@@ -37,7 +35,7 @@ impl Clock {
     pub(super) async fn wait_until(&self, timer: &Timer, at: Time) {
         let left = at.since(self.now());
         if !left.is_zero() {
-            timer.wait(Some(Span::from_nanos(left.ps().div_ceil(1000)))).await;
+            timer.wait(Some(left.to_std())).await;
         }
     }
 }

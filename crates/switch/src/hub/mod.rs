@@ -27,7 +27,6 @@ use ratewire_units::Bytes;
 pub use seat::SessionId;
 use seat::{Numbers, Seat};
 
-use crate::length;
 use crate::session::{SessionConfig, SessionCounts, SessionEvent};
 
 /// Makes the routing module of a new session.
@@ -287,7 +286,7 @@ impl Hub {
                 SessionEvent::Silent(k) => {
                     self.unregister(id, Side::Member(k));
                     self.note_if_drained(k);
-                    let silence = length(self.config.session.silence);
+                    let silence = self.config.session.silence.to_std();
                     let heard = self.ensemble[k].heard;
                     if heard.is_none_or(|heard| heard + silence <= now) {
                         self.miss(now, k, "it has left packets unanswered");

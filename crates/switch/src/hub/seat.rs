@@ -63,7 +63,7 @@ impl Seat {
     pub(super) fn due(&self) -> Duration {
         let session = match self.session.deadline() {
             Time::NEVER => Duration::MAX,
-            at => self.zero + Duration::from_nanos(at.ps().div_ceil(1000)),
+            at => self.zero + at.since(Time::ZERO).to_std(),
         };
         session.min(self.begins_at.unwrap_or(Duration::MAX))
     }

@@ -16,7 +16,6 @@ use super::desk::{Claim, Desk, Refusal, Rules};
 use super::wire::{Application, LONGEST, Message, Reply, decode, encode};
 use crate::config::{Config, RegisterConfig, Token};
 use crate::hub::{Duty, Member};
-use crate::length;
 use crate::routing::Roster;
 use crate::running::Running;
 
@@ -76,7 +75,7 @@ impl Registry {
         let endpoint = endpoint.map_err(|error| RegisterError::Listen(register.listen, error))?;
         Ok(Rc::new(Registry {
             endpoint,
-            lease: length(register.lease),
+            lease: register.lease.to_std(),
             credentials,
             running,
             roster,

@@ -57,10 +57,10 @@ pub(super) async fn send(common: Common, me: usize, mut sender: Sender) -> Resul
     loop {
         match sending.next() {
             Next::Send(messages) => sending.send(&mut sender, messages).await?,
-            Next::WaitFor(time) => sleep(std(time.min(LONGEST_WAIT))).await,
+            Next::WaitFor(time) => sleep(time.min(LONGEST_WAIT).to_std()).await,
             Next::WaitForArrival => {
                 let arrival = sending.common.shared.arrived[me].notified();
-                _ = timeout(std(LONGEST_WAIT), arrival).await;
+                _ = timeout(LONGEST_WAIT.to_std(), arrival).await;
             }
             Next::End => return Ok(sender),
         }
@@ -161,9 +161,4 @@ pub(super) async fn receive(common: Common, me: Option<usize>, mut receiver: Rec
             yield_now().await;
         }
     }
-}
-
-/// The duration as the standard library has it.
-fn std(duration: Duration) -> std::time::Duration {
-    std::time::Duration::from_nanos(duration.ps() / 1_000)
 }

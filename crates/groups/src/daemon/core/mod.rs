@@ -111,7 +111,7 @@ impl Shared {
     /// Sets the core's clock back once in a while: it has room for 213 days.
     fn set_back(&self) {
         if self.now() > Time::ZERO + DAYS * 2 {
-            self.start.set(self.start.get() + super::length(DAYS));
+            self.start.set(self.start.get() + DAYS.to_std());
             self.core.borrow_mut().daemon.set_back(DAYS);
         }
     }
