@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::ops::RangeInclusive;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Ports that Linux gives to no socket by itself, unless `ip_local_port_range` is changed: a free one
-/// stays free.
+/// Ports that Linux gives to no socket by itself, unless its `ip_local_port_range` is changed: a
+/// free one stays free.
 const PORTS: RangeInclusive<u16> = 10_000..=29_999;
 
 /// A port of the loopback interface that is free for TCP and UDP, another one at each call.
