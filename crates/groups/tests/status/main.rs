@@ -158,7 +158,9 @@ fn links_show_their_traffic_and_why_they_are_down() {
     drop((ann, bob, tokyo));
     let after = paris.wait(|status| !status.links[0].is_up);
     let why = after.links[0].last_error.clone().unwrap();
-    assert!(why.contains("ended the connection") || why.contains("refused"), "{why}");
+    // A daemon that goes with bytes unread resets its connections.
+    let ways = ["ended the connection", "refused", "reset by peer"];
+    assert!(ways.iter().any(|way| why.contains(way)), "{why}");
     assert!(
         after.table().contains("  down  ") && after.table().contains(&why),
         "{}",
