@@ -8,12 +8,51 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::modules::{Uses, uses};
 use crate::root;
+use crate::source::{Uses, uses};
 
-/// Crates with circles that wait to be mended; each is taken off the list once it has none.
-const WITH_CIRCLES: [&str; 8] =
-    ["anypoint", "emulate", "laws", "live", "ratewire", "scenario", "sim", "wire"];
+/// Circles that wait to be mended: the module, and the parts that use each other. The list may only
+/// shrink.
+const WAITING: [(&str, &str); 26] = [
+    ("anypoint", "connection merge.rs split.rs switch.rs"),
+    ("anypoint", "relay.rs settled.rs"),
+    (
+        "emulate",
+        "arriving.rs check.rs control.rs daemons.rs doctor.rs executables.rs laws.rs overlay stage.rs world",
+    ),
+    ("emulate", "default_control.rs host.rs"),
+    ("emulate/acp", "arguments.rs config.rs"),
+    ("emulate/flow", "reactor.rs receiving.rs sending.rs"),
+    ("laws/bbr", "model.rs probe_bw.rs probe_rtt.rs source.rs startup.rs"),
+    ("live/pins", "file_system.rs folder.rs"),
+    ("net/path", "contention.rs follow.rs network.rs passage.rs rare_passage.rs switch.rs"),
+    ("net/path", "host.rs sending.rs"),
+    ("overlay/daemon", "buying.rs purses.rs"),
+    ("overlay/membership", "change.rs clients.rs"),
+    (
+        "ratewire",
+        "capture.rs emulated.rs error.rs experiment figures.rs folder job.rs law_files observe question.rs results sweep",
+    ),
+    ("ratewire/folder", "ours.rs replace"),
+    (
+        "scenario",
+        "context.rs document.rs effective.rs ensemble expect ignored.rs keys law_files.rs laws.rs loader.rs lower.rs missing_ports.rs network overlay overrides pause phases.rs record.rs requirements.rs scenario.rs section syntax.rs topology traffic transport.rs trust.rs users.rs uses.rs",
+    ),
+    ("scenario/ensemble", "ends.rs routing.rs"),
+    ("scenario/expect", "choose.rs evaluate.rs ineffective.rs overlay.rs read.rs"),
+    ("scenario/traffic", "arriving.rs load.rs"),
+    (
+        "sim",
+        "dumbbell.rs engine ensemble error.rs flow.rs jitter.rs overlay routes.rs setup.rs traffic.rs wheel",
+    ),
+    ("sim/engine", "hosts.rs lifecycle.rs overlay.rs samples.rs sockets.rs speed"),
+    ("sim/overlay/daemons", "faults.rs samples.rs"),
+    ("switch/hub", "dialling.rs handshakes.rs"),
+    ("switch/session", "closing.rs draining.rs"),
+    ("switch/session", "passing.rs waiting.rs"),
+    ("transport/sender", "arrivals.rs timers.rs"),
+    ("wire/xcp", "header.rs v00.rs view.rs"),
+];
 
 /// Parts of a module, each with the other parts of it that it uses.
 type Parts = BTreeMap<String, BTreeSet<String>>;
@@ -67,21 +106,35 @@ fn circles(uses: &Parts) -> Vec<BTreeSet<&str>> {
     found
 }
 
-/// The circles of a crate, with the uses that make them.
-fn told(name: &str, folder: &Path) -> Vec<String> {
+struct Circle {
+    /// The module and the parts.
+    name: String,
+    /// What makes it, a line a part.
+    uses: Vec<String>,
+}
+
+/// The circles of a crate.
+fn circles_of(name: &str, folder: &Path) -> Vec<Circle> {
     let uses = uses(&folder.join("src"));
     assert!(!uses.is_empty(), "{name} has no files");
-    let mut lines = Vec::new();
+    let mut found = Vec::new();
     for (folder, parts) in parts(&uses) {
+        let module = format!("{name}/{folder}").trim_end_matches('/').to_string();
         for circle in circles(&parts) {
-            for part in &circle {
-                let within = parts[*part].iter().map(String::as_str).filter(|p| circle.contains(p));
-                let within: Vec<&str> = within.collect();
-                lines.push(format!("{name}/{folder}: {part} uses {}", within.join(", ")));
-            }
+            let line = |part: &&str| {
+                let within: Vec<&str> = parts[*part]
+                    .iter()
+                    .map(String::as_str)
+                    .filter(|p| circle.contains(p))
+                    .collect();
+                format!("  {part} uses {}", within.join(", "))
+            };
+            let names: Vec<&str> = circle.iter().copied().collect();
+            let name = format!("{module}: {}", names.join(" "));
+            found.push(Circle { name, uses: circle.iter().map(line).collect() });
         }
     }
-    lines
+    found
 }
 
 #[test]
@@ -89,17 +142,18 @@ fn no_part_of_a_module_uses_another_that_uses_it() {
     let crates = fs::read_dir(root().join("crates")).unwrap().map(|folder| folder.unwrap().path());
     let mut folders: Vec<PathBuf> = crates.chain([root().join("python")]).collect();
     folders.sort();
+    let mut waiting = BTreeSet::from(WAITING.map(|(module, parts)| format!("{module}: {parts}")));
     let mut found = Vec::new();
     for folder in folders {
         let name = folder.file_name().unwrap().to_string_lossy();
-        let circles = told(&name, &folder);
-        if WITH_CIRCLES.contains(&name.as_ref()) {
-            assert!(!circles.is_empty(), "{name} has none any more: take it off the list");
-        } else {
-            found.extend(circles);
+        for circle in circles_of(&name, &folder) {
+            if !waiting.remove(&circle.name) {
+                found.push(format!("{}\n{}", circle.name, circle.uses.join("\n")));
+            }
         }
     }
     assert!(found.is_empty(), "parts that use each other:\n{}", found.join("\n"));
+    assert!(waiting.is_empty(), "no circles any more: take them off the list: {waiting:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 mod circles;
 mod crates;
 mod dependencies;
-mod modules;
+mod source;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
