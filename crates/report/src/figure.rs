@@ -1,6 +1,5 @@
 //! Numbers as people read them: the same text in the terminal and on the page.
 
-use ratewire_units::text::steers;
 use ratewire_units::{Bytes, Duration, Throughput};
 
 /// Text of a figure that does not exist.
@@ -76,18 +75,6 @@ pub(crate) fn held(passed: usize, claims: usize) -> String {
     format!("{} of {} {verb}", count(passed as u64), plural(claims, "claim"))
 }
 
-/// At most `width` characters of `text`, with an ellipsis for missing ones. Control characters are
-/// replaced, because names come from scenario files.
-pub(crate) fn clip(text: &str, width: usize) -> String {
-    let clean = text.chars().map(|c| if steers(c) { char::REPLACEMENT_CHARACTER } else { c });
-    let clipped: String = clean.clone().take(width).collect();
-    if clean.count() <= width {
-        return clipped;
-    }
-    let kept: String = clipped.chars().take(width.saturating_sub(1)).collect();
-    kept + "…"
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -115,12 +102,5 @@ mod tests {
             assert_eq!(text, NONE);
         }
         assert_eq!(seconds(Some(f64::NAN)), NONE);
-    }
-
-    #[test]
-    fn clips_and_disarms() {
-        assert_eq!(clip("abcdef", 4), "abc…");
-        assert_eq!(clip("abcd", 4), "abcd");
-        assert_eq!(clip("a\u{1b}[31m\u{202e}", 9), "a\u{fffd}[31m\u{fffd}");
     }
 }

@@ -2,27 +2,10 @@
 
 use std::fmt::Write as _;
 
+use ratewire_table::{Column, Grid, Heading, Style};
+
 /// Most characters of a cell.
 const WIDEST: usize = 120;
-
-/// A column of a table.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    heading: &'static str,
-    is_number: bool,
-}
-
-impl Column {
-    /// A column whose cells are aligned at the left.
-    pub const fn text(heading: &'static str) -> Column {
-        Column { heading, is_number: false }
-    }
-
-    /// A column whose cells are aligned at the right.
-    pub const fn number(heading: &'static str) -> Column {
-        Column { heading, is_number: true }
-    }
-}
 
 /// Writes a line for each fact, with its name in front.
 pub fn facts<'a>(out: &mut String, facts: impl IntoIterator<Item = (&'a str, String)>) {
@@ -35,30 +18,16 @@ pub fn facts<'a>(out: &mut String, facts: impl IntoIterator<Item = (&'a str, Str
 pub fn section<const N: usize>(
     out: &mut String,
     kind: &str,
-    columns: &[Column; N],
+    columns: [Column; N],
     rows: impl Iterator<Item = [String; N]>,
 ) {
-    let rows: Vec<[String; N]> = rows.map(|row| row.map(|cell| clean(&cell))).collect();
+    // Escapes make a cell longer than it was.
+    let mut grid = Grid::new(columns.into()).longest(2 * WIDEST);
+    rows.for_each(|row| grid.row(row.map(|cell| clean(&cell))));
     out.push('\n');
-    if rows.is_empty() {
-        _ = writeln!(out, "no {kind}s");
-        return;
-    }
-    let headings = columns.map(|column| column.heading.to_string());
-    // Cells are ASCII: a byte is a character.
-    let widths: [usize; N] = std::array::from_fn(|column| {
-        let cells = rows.iter().chain([&headings]).map(|row| row[column].len());
-        cells.max().unwrap_or(0)
-    });
-    for row in [&headings].into_iter().chain(&rows) {
-        let mut line = String::new();
-        for ((cell, width), column) in row.iter().zip(widths).zip(columns) {
-            _ = match column.is_number {
-                true => write!(line, "{cell:>width$}  "),
-                false => write!(line, "{cell:<width$}  "),
-            };
-        }
-        _ = writeln!(out, "{}", line.trim_end());
+    match grid.is_empty() {
+        true => _ = writeln!(out, "no {kind}s"),
+        false => out.push_str(&grid.render(&Style { heading: Heading::Plain, ..Style::default() })),
     }
 }
 
@@ -97,12 +66,17 @@ mod tests {
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cells() {
-        let columns = [Column::text("peer"), Column::number("sent")];
+        let columns = || [Column::text("peer"), Column::number("sent")];
         let row = |peer: &str, sent: &str| [peer.to_string(), sent.to_string()];
         let mut out = String::new();
         facts(&mut out, [("up", uptime(61.5))]);
-        section(&mut out, "peer", &columns, [row("10.0.0.1", "7"), row("ä", "1000 B")].into_iter());
-        section(&mut out, "member", &columns, std::iter::empty());
+        section(
+            &mut out,
+            "peer",
+            columns(),
+            [row("10.0.0.1", "7"), row("ä", "1000 B")].into_iter(),
+        );
+        section(&mut out, "member", columns(), std::iter::empty());
         let expected = "up            1 min 1 s\n\n\
                         peer        sent\n10.0.0.1       7\n\\u{e4}    1000 B\n\nno members\n";
         assert_eq!(out, expected);

@@ -6,6 +6,7 @@ use ratewire::{Job, World};
 use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Users;
 use ratewire_sim::setup::Setup;
+use ratewire_table::{Column, Grid, Heading, Style};
 use ratewire_units::Time;
 use ratewire_units::text::legible;
 
@@ -103,17 +104,10 @@ fn ends(setup: &Setup, users: &Users) -> Option<String> {
     })
 }
 
-/// Rows of cells, with columns as wide as their widest cell.
+/// Rows of cells, indented.
 fn table<const N: usize>(rows: &[[String; N]]) -> String {
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max();
-    let mut text = String::new();
-    for row in rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            line += &format!("  {cell:width$}", width = width(column).unwrap_or(0));
-        }
-        text += line.trim_end();
-        text.push('\n');
-    }
-    text
+    let mut grid = Grid::new(vec![Column::text(""); N]).longest(usize::MAX);
+    rows.iter().for_each(|row| grid.row(row));
+    let text = grid.render(&Style { heading: Heading::None, ..Style::default() });
+    text.lines().map(|line| format!("  {line}\n")).collect()
 }

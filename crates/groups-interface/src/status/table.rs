@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-use ratewire_status::table::{Column, facts, section, uptime};
+use ratewire_status::table::{facts, section, uptime};
+use ratewire_table::Column;
 use ratewire_units::{Bytes, Duration};
 
 use super::counts::Traffic;
@@ -14,9 +15,9 @@ impl Status {
     pub fn table(&self) -> String {
         let mut out = String::new();
         self.head(&mut out);
-        section(&mut out, "link", &LINK, self.links.iter().map(link));
-        section(&mut out, "client", &CLIENT, self.clients.iter().map(client));
-        section(&mut out, "group", &GROUP, self.groups.iter().map(group));
+        section(&mut out, "link", link_columns(), self.links.iter().map(link));
+        section(&mut out, "client", client_columns(), self.clients.iter().map(client));
+        section(&mut out, "group", group_columns(), self.groups.iter().map(group));
         let hidden = self.group_count.saturating_sub(self.groups.len() as u64);
         if hidden > 0 {
             _ = writeln!(out, "and {hidden} more groups");
@@ -48,18 +49,20 @@ impl Status {
     }
 }
 
-const LINK: [Column; 10] = [
-    Column::text("link to"),
-    Column::text("state"),
-    Column::number("price"),
-    Column::number("waiting"),
-    Column::number("mean queue"),
-    Column::number("data sent"),
-    Column::number("updates"),
-    Column::number("other"),
-    Column::number("reconnects"),
-    Column::text("down because"),
-];
+fn link_columns() -> [Column; 10] {
+    [
+        Column::text("link to"),
+        Column::text("state"),
+        Column::number("price"),
+        Column::number("waiting"),
+        Column::number("mean queue"),
+        Column::number("data sent"),
+        Column::number("updates"),
+        Column::number("other"),
+        Column::number("reconnects"),
+        Column::text("down because"),
+    ]
+}
 
 fn link(link: &LinkStatus) -> [String; 10] {
     let Traffic { data_bytes, update_bytes, other_bytes, .. } = link.sent;
@@ -77,19 +80,21 @@ fn link(link: &LinkStatus) -> [String; 10] {
     ]
 }
 
-const CLIENT: [Column; 11] = [
-    Column::text("client"),
-    Column::text("from"),
-    Column::number("groups"),
-    Column::number("queue"),
-    Column::text("state"),
-    Column::number("money"),
-    Column::number("salary every"),
-    Column::number("sent"),
-    Column::number("delivered"),
-    Column::number("dropped"),
-    Column::number("blocked for"),
-];
+fn client_columns() -> [Column; 11] {
+    [
+        Column::text("client"),
+        Column::text("from"),
+        Column::number("groups"),
+        Column::number("queue"),
+        Column::text("state"),
+        Column::number("money"),
+        Column::number("salary every"),
+        Column::number("sent"),
+        Column::number("delivered"),
+        Column::number("dropped"),
+        Column::number("blocked for"),
+    ]
+}
 
 fn client(client: &ClientStatus) -> [String; 11] {
     let state = match (client.is_blocked, client.is_full) {
@@ -113,12 +118,14 @@ fn client(client: &ClientStatus) -> [String; 11] {
     ]
 }
 
-const GROUP: [Column; 4] = [
-    Column::text("group"),
-    Column::text("policy"),
-    Column::number("members here"),
-    Column::number("in all"),
-];
+fn group_columns() -> [Column; 4] {
+    [
+        Column::text("group"),
+        Column::text("policy"),
+        Column::number("members here"),
+        Column::number("in all"),
+    ]
+}
 
 fn group(group: &GroupStatus) -> [String; 4] {
     let policy = match group.policy {

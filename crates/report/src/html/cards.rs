@@ -94,7 +94,7 @@ pub(super) fn expectations(list: &[CheckedExpectation]) -> String {
         } else {
             "<span class=\"fail\">✗ fail</span>"
         };
-        let long = |text: &str| escape(&crate::figure::clip(text, 300));
+        let long = |text: &str| escape(&ratewire_table::clip(text, 300));
         out.push_str(&format!(
             "<tr><td>{verdict}</td><td>{}</td><td class=\"wrap\">{}</td><td>{}</td><td>{}</td>\
              <td class=\"wrap\">{}</td></tr>\n",

@@ -201,7 +201,7 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
     ];
     let pills = pills(page, &labels);
     let description = page.description.as_deref().map_or_else(String::new, |text| {
-        format!("<p class=\"note\">{}</p>", escape(&crate::figure::clip(text, 1000)))
+        format!("<p class=\"note\">{}</p>", escape(&ratewire_table::clip(text, 1000)))
     });
     let arriving = first
         .summary
@@ -240,7 +240,7 @@ fn pills(page: &Page, labels: &[String]) -> String {
 /// Values set in place of the scenario's own, as a command line has them.
 fn set(info: &RunInfo) -> String {
     let all = info.values.iter().map(|(key, value)| format!("{key}={value}"));
-    escape(&crate::figure::clip(&all.collect::<Vec<_>>().join(", "), 1000))
+    escape(&ratewire_table::clip(&all.collect::<Vec<_>>().join(", "), 1000))
 }
 
 /// The number of listed flows and of arrived flows, which differs between seeds.

@@ -1,6 +1,8 @@
 //! The page of papers, figure by figure: claims, measured values and verdicts. It is made of the
 //! parts of a scenario's page.
 
+use ratewire_table::clip;
+
 use super::changes::changes_told;
 use super::charts::{chart, mean_told};
 use super::data::{self, Choice, Drawing};
@@ -9,7 +11,7 @@ use super::sweep::sweep;
 pub use super::sweep::{Line, SweepPlot};
 use super::text::{escape, name};
 use super::{LARGEST, MOST_HALVINGS, STYLE, end, head, law_toggles};
-use crate::figure::{clip, count, plural};
+use crate::figure::{count, plural};
 use crate::plots::Plot;
 use crate::{CheckedExpectation, Run, Verdict};
 

@@ -1,9 +1,10 @@
 //! A measured value of a paper's figure against a parameter varied from run to run.
 
+use ratewire_table::clip;
+
 use super::drawn;
 use super::text::{capital, coordinate, name};
 use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind, fitting_symbol};
-use crate::figure::clip;
 
 /// Points of one measured value over several runs, a line a law.
 pub struct SweepPlot {

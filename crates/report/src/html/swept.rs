@@ -64,7 +64,7 @@ pub fn render_sweep_with(
             escape(sweep.seeds_text().trim_start_matches("seeds ").trim_start_matches("seed ")),
         ),
         ("Runs", count(sweep.runs.len() as u64)),
-        ("Set", escape(&crate::figure::clip(&set.join(", "), 1000))),
+        ("Set", escape(&ratewire_table::clip(&set.join(", "), 1000))),
         ("Ratewire", name(&sweep.version)),
     ];
     let missing = match sweep.missing_runs {

@@ -23,7 +23,7 @@ pub(super) fn table(
     for row in rows {
         body.push_str("<tr>");
         for (i, cell) in row.iter().enumerate() {
-            let text = escape(&crate::figure::clip(cell, 120));
+            let text = escape(&ratewire_table::clip(cell, 120));
             let text = if text.is_empty() { "–".into() } else { text };
             if i == 0 {
                 body.push_str(&format!("<th scope=\"row\">{text}</th>"));
@@ -46,7 +46,7 @@ pub(super) fn table(
     for (i, title) in head.iter().enumerate() {
         let class =
             if i == 0 || matches!(*title, "From" | "To" | "Law") { "" } else { " class=\"n\"" };
-        let title = escape(&crate::figure::clip(title, 60));
+        let title = escape(&ratewire_table::clip(title, 60));
         out.push_str(&format!("<th scope=\"col\"{class}>{title}</th>"));
     }
     out + "</tr></thead>\n<tbody>\n" + &body + "</tbody></table></div>\n"

@@ -1,6 +1,7 @@
 //! Text for HTML and JSON: escaped, clipped, numbers short.
 
-use crate::figure::clip;
+use ratewire_table::clip;
+
 pub(super) use crate::markup::{capital, escape};
 
 /// Longest name shown; scenario files may hold anything.

@@ -1,10 +1,11 @@
 //! Arriving traffic.
 
+use ratewire_table::clip;
 use serde::{Deserialize, Serialize};
 
 use super::Summary;
 use crate::TrafficInfo;
-use crate::figure::{clip, mean, percent, plural, seconds};
+use crate::figure::{mean, percent, plural, seconds};
 
 /// Classes that the sentence names; further classes are counted.
 const CLASSES: usize = 4;

@@ -1,12 +1,12 @@
 //! The comparison of laws over several seeds, as a terminal shows it.
 
+use ratewire_table::{Column, Grid, clip};
 use unicode_width::UnicodeWidthStr;
 
-use super::grid::{Align, Column, Grid};
-use super::{TableOptions, bold, dim};
+use super::TableOptions;
 use crate::Comparison;
 use crate::compare::{About, Metric, Standing};
-use crate::figure::{clip, count, plural};
+use crate::figure::{count, plural};
 
 /// Most changes that are printed; the page has more.
 const CHANGES: usize = 12;
@@ -18,7 +18,7 @@ pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
         return String::new();
     }
     let title = if comparison.scenario.is_empty() { "(no name)" } else { &comparison.scenario };
-    let mut out = format!("{}\n", bold(&clip(title, 200), options));
+    let mut out = format!("{}\n", options.style().bold(&clip(title, 200)));
     let duration = ratewire_units::Duration::from_secs_f64(comparison.duration_s);
     let laws = plural(comparison.laws.len(), "law");
     let world = comparison.world;
@@ -28,12 +28,12 @@ pub fn comparison(comparison: &Comparison, options: &TableOptions) -> String {
     out += &part(comparison, of(About::Run), options);
     out += &note(&format!("utilisation and queue (packets) of {bottleneck}"), options);
     if of(About::Sizes).next().is_some() {
-        out += &format!("\n{}", bold("Slowdown of completed flows, by size", options));
+        out += &format!("\n{}", options.style().bold("Slowdown of completed flows, by size"));
         out += &part(comparison, of(About::Sizes), options);
     }
     let changes = of(About::Changes).count();
     if changes > 0 {
-        out += &format!("\n{}", bold("Time until shares are fair", options));
+        out += &format!("\n{}", options.style().bold("Time until shares are fair"));
         out += &part(comparison, of(About::Changes).take(CHANGES), options);
         let rest = changes.saturating_sub(CHANGES);
         if rest > 0 {
@@ -67,15 +67,15 @@ fn part<'a>(
     options: &TableOptions,
 ) -> String {
     let figures: Vec<&Metric> = figures.collect();
-    let law = Column::new("law", Align::Left, 0).shrinks();
+    let law = Column::text("law").shrinks();
     // Marks stand right of the figures: titles keep clear of them.
-    let column = |f: &&Metric| Column::new(&format!("{}  ", clip(&f.title, 40)), Align::Right, 0);
+    let column = |f: &&Metric| Column::number(&format!("{}  ", clip(&f.title, 40)));
     let mut grid = Grid::new([law].into_iter().chain(figures.iter().map(column)).collect());
     for (i, law) in comparison.laws.iter().enumerate() {
         let cell = |f: &&Metric| format!("{} {}", f.laws[i].text(f.unit), mark(f.laws[i].standing));
-        grid.row([law.clone()].into_iter().chain(figures.iter().map(cell)).collect());
+        grid.row([law.clone()].into_iter().chain(figures.iter().map(cell)));
     }
-    format!("\n{}", grid.folded(options))
+    format!("\n{}", grid.folded(&options.style()))
 }
 
 /// The mark of a law's standing.
@@ -99,5 +99,5 @@ fn note(text: &str, options: &TableOptions) -> String {
             None => lines.push(word.into()),
         }
     }
-    lines.iter().map(|line| format!("{}\n", dim(line, options))).collect()
+    lines.iter().map(|line| format!("{}\n", options.style().dim(line))).collect()
 }

@@ -1,20 +1,19 @@
 //! The tables a run prints: laws side by side, then flows and links of each run.
 
 mod comparison;
-mod grid;
 mod overlay;
 mod sweep;
-mod wrap;
 
-use crate::figure::{clip, count, held, mean, percent, plural, rate, seconds};
+pub use ratewire_table::wrap;
+use ratewire_table::{Column, Grid, Style, clip};
+
+use crate::figure::{count, held, mean, percent, plural, rate, seconds};
 use crate::figures::{FIGURES, Reading};
 use crate::headline::{bottleneck_label_of, labels};
 use crate::summary::LawTotals;
 use crate::{Basis, CheckedExpectation, Headline, Run, Verdict};
 pub use comparison::comparison;
-use grid::{Align, Column, Grid};
 pub use sweep::sweep;
-pub use wrap::wrap;
 
 /// How to print.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +33,10 @@ impl TableOptions {
     pub fn text_width(&self) -> usize {
         self.width.unwrap_or(80)
     }
+
+    fn style(&self) -> Style {
+        Style { width: self.width, colour: self.colour, ..Style::default() }
+    }
 }
 
 impl Default for TableOptions {
@@ -46,7 +49,7 @@ impl Default for TableOptions {
 pub fn render(runs: &[Run], options: &TableOptions) -> String {
     let mut out = outcome(runs, options);
     for (run, label) in runs.iter().zip(labels(runs)) {
-        out.push_str(&format!("\n{}\n", bold(&clip(&label, 80), options)));
+        out.push_str(&format!("\n{}\n", options.style().bold(&clip(&label, 80))));
         out.push_str(&flows(run, options));
         out.push_str(&links(run, options));
         for load in run.summary.loads_explained() {
@@ -67,7 +70,7 @@ pub fn overview(runs: &[Run], options: &TableOptions) -> String {
     for (run, label) in runs.iter().zip(labels(runs)) {
         let doubts = doubts(run, options);
         if !doubts.is_empty() {
-            out.push_str(&format!("\n{}\n{doubts}", bold(&clip(&label, 80), options)));
+            out.push_str(&format!("\n{}\n{doubts}", options.style().bold(&clip(&label, 80))));
         }
     }
     out
@@ -91,7 +94,7 @@ fn outcome(runs: &[Run], options: &TableOptions) -> String {
     let Some(first) = runs.first() else { return out };
     let info = &first.info;
     let title = if info.scenario.is_empty() { "(no name)" } else { &info.scenario };
-    out.push_str(&bold(&clip(title, 200), options));
+    out.push_str(&options.style().bold(&clip(title, 200)));
     let seeds = if runs.iter().all(|r| r.info.seed == info.seed) {
         format!(", seed {}", info.seed)
     } else {
@@ -161,8 +164,8 @@ pub(crate) fn bound_of(e: &CheckedExpectation) -> String {
 
 /// Verdicts counted for each of `rows` (name, number of figures, verdicts) and in total.
 pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &TableOptions) -> String {
-    let figures = Column::new("figures", Align::Right, 0);
-    let mut grid = verdicts([Column::new("paper", Align::Left, 0).shrinks(), figures]);
+    let figures = Column::number("figures");
+    let mut grid = verdicts([Column::text("paper").shrinks(), figures]);
     let mut row = |name: &str, figures: usize, verdicts: &[Verdict]| {
         grid.row(counted([name.to_string(), figures.to_string()], verdicts));
     };
@@ -173,22 +176,22 @@ pub fn tally(rows: &[(String, usize, Vec<Verdict>)], options: &TableOptions) -> 
         let all: Vec<Verdict> = rows.iter().flat_map(|(.., v)| v).copied().collect();
         row("together", rows.iter().map(|(_, figures, _)| figures).sum(), &all);
     }
-    grid.render(options)
+    grid.render(&options.style())
 }
 
 /// Figures of papers, a line each: `rows` are paper, figure and verdicts on its claims.
 pub fn paper_figures(rows: &[(String, String, Vec<Verdict>)], options: &TableOptions) -> String {
-    let paper = Column::new("paper", Align::Left, 1).shrinks();
-    let mut grid = verdicts([paper, Column::new("figure", Align::Left, 0).shrinks()]);
+    let paper = Column::text("paper").left_out(1).shrinks();
+    let mut grid = verdicts([paper, Column::text("figure").shrinks()]);
     for (paper, figure, verdicts) in rows {
         grid.row(counted([paper.clone(), figure.clone()], verdicts));
     }
-    grid.render(options)
+    grid.render(&options.style())
 }
 
 /// A grid with these columns, and one a verdict.
 fn verdicts(first: [Column; 2]) -> Grid {
-    let right = |title| Column::new(title, Align::Right, 0);
+    let right = |title| Column::number(title);
     let counts = ["claims"].into_iter().chain(Verdict::ALL.map(Verdict::word)).map(right);
     Grid::new(first.into_iter().chain(counts).collect())
 }
@@ -206,19 +209,19 @@ fn grid_of(
     options: &TableOptions,
 ) -> String {
     let mut grid = Grid::new(vec![
-        Column::new("", Align::Left, 0),
-        Column::new("law", Align::Left, 0),
-        Column::new("claim", Align::Left, 0).wraps(),
-        Column::new("measured", Align::Left, 0).wraps(),
-        Column::new("bound", Align::Left, 0),
-        Column::new("source", Align::Left, 2).shrinks(),
+        Column::text(""),
+        Column::text("law"),
+        Column::text("claim").wraps(),
+        Column::text("measured").wraps(),
+        Column::text("bound"),
+        Column::text("source").left_out(2).shrinks(),
     ]);
     for e in list {
         let source = e.source.clone().unwrap_or_default();
         let cells = [word(e), &e.run(list), &e.claim, &e.measured, &bound_of(e), &source];
-        grid.row(cells.map(str::to_string).into());
+        grid.row(cells);
     }
-    grid.render(options)
+    grid.render(&options.style())
 }
 
 fn compare(runs: &[Run], options: &TableOptions) -> String {
@@ -228,16 +231,16 @@ fn compare(runs: &[Run], options: &TableOptions) -> String {
         .filter(|figure| headlines.iter().any(figure.is_shown))
         .filter_map(|figure| Some((figure.column?, figure.text)))
         .collect();
-    let figures = shown.iter().map(|((title, order), _)| Column::new(title, Align::Right, *order));
-    let law = Column::new("law", Align::Left, 0).shrinks();
+    let figures = shown.iter().map(|((title, order), _)| Column::number(title).left_out(*order));
+    let law = Column::text("law").shrinks();
     let mut grid = Grid::new([law].into_iter().chain(figures).collect());
     for (headline, run) in headlines.iter().zip(runs) {
         let reading = Reading { summary: &run.summary, headline };
         let cells = shown.iter().map(|(_, text)| text(reading));
-        grid.row([headline.law.clone()].into_iter().chain(cells).collect());
+        grid.row([headline.law.clone()].into_iter().chain(cells));
     }
     let about = format!("utilisation and queue (packets) of {}", bottleneck_label_of(runs));
-    format!("{}{}\n", grid.render(options), dim(&clip(&about, 120), options))
+    format!("{}{}\n", grid.render(&options.style()), options.style().dim(&clip(&about, 120)))
 }
 
 fn flows(run: &Run, options: &TableOptions) -> String {
@@ -251,11 +254,11 @@ fn flows(run: &Run, options: &TableOptions) -> String {
         };
         return format!("no listed flows{arriving}\n");
     }
-    let right = |title: &str, order| Column::new(title, Align::Right, order);
+    let right = |title: &str, order| Column::number(title).left_out(order);
     let mut columns = vec![
-        Column::new("flow", Align::Left, 0).shrinks(),
-        Column::new("path", Align::Left, 3).shrinks(),
-        Column::new("law", Align::Left, 4),
+        Column::text("flow").shrinks(),
+        Column::text("path").left_out(3).shrinks(),
+        Column::text("law").left_out(4),
         right("goodput", 0),
         right("share", 1),
         right("completed in", 1),
@@ -283,7 +286,7 @@ fn flows(run: &Run, options: &TableOptions) -> String {
         row.extend(policed.then(|| count(f.clamps)));
         grid.row(row);
     }
-    grid.render(options) + &more(all.len(), options.flows, options) + &by_law(run, options)
+    grid.render(&options.style()) + &more(all.len(), options.flows, options) + &by_law(run, options)
 }
 
 /// Totals of each law, where flows obey several.
@@ -292,8 +295,8 @@ fn by_law(run: &Run, options: &TableOptions) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let right = |title: &str| Column::new(title, Align::Right, 0);
-    let law = Column::new("law", Align::Left, 0);
+    let right = |title: &str| Column::number(title);
+    let law = Column::text("law");
     let mut grid = Grid::new(vec![
         law,
         right("flows"),
@@ -305,7 +308,7 @@ fn by_law(run: &Run, options: &TableOptions) -> String {
         let (flows, again) = (count(flows as u64), count(retransmitted_packets));
         grid.row(vec![law.to_string(), flows, rate(goodput_bps), percent(share), again]);
     }
-    format!("\n{}", grid.render(options))
+    format!("\n{}", grid.render(&options.style()))
 }
 
 fn links(run: &Run, options: &TableOptions) -> String {
@@ -313,9 +316,9 @@ fn links(run: &Run, options: &TableOptions) -> String {
     if all.is_empty() {
         return "no links\n".into();
     }
-    let right = |title: &str, order| Column::new(title, Align::Right, order);
+    let right = |title: &str, order| Column::number(title).left_out(order);
     let mut columns = vec![
-        Column::new("link", Align::Left, 0).shrinks(),
+        Column::text("link").shrinks(),
         right("rate", 2),
         right("room", 4),
         right("utilisation", 0),
@@ -353,7 +356,7 @@ fn links(run: &Run, options: &TableOptions) -> String {
         row.extend(policed.then(|| count(l.clamps)));
         grid.row(row);
     }
-    "\n".to_string() + &grid.render(options) + &more(all.len(), options.links, options)
+    "\n".to_string() + &grid.render(&options.style()) + &more(all.len(), options.links, options)
 }
 
 /// The links that were paused, and any deadlock; empty if no link was paused.
@@ -364,9 +367,9 @@ fn pausing(run: &Run, options: &TableOptions) -> String {
     paused.sort_by(|a, b| of(b).paused_s.total_cmp(&of(a).paused_s));
     let mut out = String::new();
     if !paused.is_empty() {
-        let right = |title: &str, order| Column::new(title, Align::Right, order);
+        let right = |title: &str, order| Column::number(title).left_out(order);
         let mut grid = Grid::new(vec![
-            Column::new("paused link", Align::Left, 0).shrinks(),
+            Column::text("paused link").shrinks(),
             right("pauses", 0),
             right("time paused", 0),
             right("dropped for space", 0),
@@ -377,7 +380,7 @@ fn pausing(run: &Run, options: &TableOptions) -> String {
             grid.row(vec![l.name.clone(), count(of.pauses), time, count(of.overflowed)]);
         }
         let more = more(paused.len(), options.links, options);
-        out = format!("\n{}{more}", grid.render(options));
+        out = format!("\n{}{more}", grid.render(&options.style()));
     }
     out + &pausing_trouble(run, options)
 }
@@ -392,10 +395,10 @@ fn pausing_trouble(run: &Run, options: &TableOptions) -> String {
             "{} dropped by buffers that pause their links: too little headroom",
             plural(overflowed as usize, "packet")
         );
-        out.push_str(&format!("{}\n", bold(&text, options)));
+        out.push_str(&format!("{}\n", options.style().bold(&text)));
     }
     if let Some(deadlock) = &run.summary.deadlock {
-        out.push_str(&format!("{}\n", bold(&deadlock.text(), options)));
+        out.push_str(&format!("{}\n", options.style().bold(&deadlock.text())));
     }
     out
 }
@@ -411,14 +414,15 @@ fn totals(run: &Run, options: &TableOptions) -> String {
         count(c.in_flight_packets)
     );
     let text = if c.holds() { text } else { format!("{text}  NOT CONSERVED: please report this") };
-    format!("{}\n", dim(&text, options))
+    format!("{}\n", options.style().dim(&text))
 }
 
 /// How well an emulated run kept to its times.
 fn fidelity(run: &Run, options: &TableOptions) -> String {
     let Some(fidelity) = &run.summary.fidelity else { return String::new() };
     let text = fidelity.text();
-    let shown = if fidelity.holds { dim(&text, options) } else { red(&text, options) };
+    let shown =
+        if fidelity.holds { options.style().dim(&text) } else { options.style().red(&text) };
     format!("{shown}\n")
 }
 
@@ -427,19 +431,7 @@ fn more(all: usize, shown: usize, options: &TableOptions) -> String {
         return String::new();
     }
     let text = format!("... and {} more", count((all - shown) as u64));
-    format!("{}\n", dim(&text, options))
-}
-
-fn red(text: &str, options: &TableOptions) -> String {
-    if options.colour { format!("\u{1b}[1;31m{text}\u{1b}[0m") } else { text.into() }
-}
-
-fn bold(text: &str, options: &TableOptions) -> String {
-    if options.colour { format!("\u{1b}[1m{text}\u{1b}[0m") } else { text.into() }
-}
-
-fn dim(text: &str, options: &TableOptions) -> String {
-    if options.colour { format!("\u{1b}[2m{text}\u{1b}[0m") } else { text.into() }
+    format!("{}\n", options.style().dim(&text))
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The groups and connections of an overlay.
 
-use super::grid::{Align, Column, Grid};
-use super::{TableOptions, dim, more};
+use ratewire_table::{Column, Grid};
+
+use super::{TableOptions, more};
 use crate::figure::{count, mean, percent, plural, rate, seconds};
 use crate::{OverlaySummary, Run};
 
@@ -17,9 +18,9 @@ pub(super) fn overlay(run: &Run, options: &TableOptions) -> String {
 }
 
 fn groups(overlay: &OverlaySummary, options: &TableOptions) -> String {
-    let right = |title: &str, order| Column::new(title, Align::Right, order);
+    let right = |title: &str, order| Column::number(title).left_out(order);
     let mut grid = Grid::new(vec![
-        Column::new("group", Align::Left, 0).shrinks(),
+        Column::text("group").shrinks(),
         right("senders", 1),
         right("sent", 0),
         right("blocked", 1),
@@ -40,13 +41,13 @@ fn groups(overlay: &OverlaySummary, options: &TableOptions) -> String {
             seconds(group.delivery_max_s),
         ]);
     }
-    grid.render(options) + &more(overlay.groups.len(), options.flows, options)
+    grid.render(&options.style()) + &more(overlay.groups.len(), options.flows, options)
 }
 
 fn connections(overlay: &OverlaySummary, options: &TableOptions) -> String {
-    let right = |title: &str, order| Column::new(title, Align::Right, order);
+    let right = |title: &str, order| Column::number(title).left_out(order);
     let mut grid = Grid::new(vec![
-        Column::new("connection", Align::Left, 0).shrinks(),
+        Column::text("connection").shrinks(),
         right("price mean", 0),
         right("waiting mean", 0),
         right("max", 0),
@@ -68,7 +69,7 @@ fn connections(overlay: &OverlaySummary, options: &TableOptions) -> String {
             crate::figure::bytes(connection.control_bytes),
         ]);
     }
-    grid.render(options) + &more(overlay.connections.len(), options.links, options)
+    grid.render(&options.style()) + &more(overlay.connections.len(), options.links, options)
 }
 
 fn total(overlay: &OverlaySummary, options: &TableOptions) -> String {
@@ -80,5 +81,5 @@ fn total(overlay: &OverlaySummary, options: &TableOptions) -> String {
         text += &format!("; {} of daemons", plural(overlay.views as usize, "new view"));
     }
     text += &format!("; nodes' own bytes: {} of the messages'", percent(overlay.control_share));
-    format!("{}\n", dim(&text, options))
+    format!("{}\n", options.style().dim(&text))
 }

@@ -1,10 +1,11 @@
 //! The table of a sweep, a line for each point of the grid and law.
 
-use super::grid::{Align, Column, Grid};
-use super::{TableOptions, bold, dim, wrap};
+use ratewire_table::{Column, Grid, clip};
+
+use super::{TableOptions, wrap};
 use crate::Sweep;
 use crate::compare::About;
-use crate::figure::{clip, count, plural};
+use crate::figure::{count, plural};
 
 /// Most lines that are printed; the Parquet file has every run.
 const LINES: usize = 200;
@@ -19,12 +20,12 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
     }
     let figures: Vec<usize> =
         (0..sweep.figures.len()).filter(|at| sweep.figures[*at].about == About::Run).collect();
-    let keys = sweep.axes.iter().map(|axis| Column::new(&clip(&axis.key, 40), Align::Right, 0));
-    let law = Column::new("law", Align::Left, 0).shrinks();
+    let keys = sweep.axes.iter().map(|axis| Column::number(&clip(&axis.key, 40)));
+    let law = Column::text("law").shrinks();
     let figure = |(order, at): (usize, &usize)| {
         // The first figure stays on any terminal.
         let order = u8::try_from(order).unwrap_or(u8::MAX);
-        Column::new(&clip(&sweep.figures[*at].title, 40), Align::Right, order)
+        Column::number(&clip(&sweep.figures[*at].title, 40)).left_out(order)
     };
     let of_figures = figures.iter().enumerate().map(figure);
     let mut grid = Grid::new(keys.chain([law]).chain(of_figures).collect());
@@ -33,7 +34,7 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
         grid.row(sweep.row(cell, &figures));
     }
     let title = if sweep.scenario.is_empty() { "(no name)" } else { &sweep.scenario };
-    let mut out = format!("{}\n", bold(&clip(title, 200), options));
+    let mut out = format!("{}\n", options.style().bold(&clip(title, 200)));
     let points: usize = sweep.axes.iter().map(|axis| axis.values.len()).product();
     let (points, laws) = (plural(points, "point"), plural(sweep.laws.len(), "law"));
     let runs = plural(sweep.runs.len(), "run");
@@ -42,11 +43,13 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
         0,
         options.text_width(),
     );
-    out += &format!("\n{}", grid.render(options));
+    out += &format!("\n{}", grid.render(&options.style()));
     let rest = cells.len().saturating_sub(LINES);
     if rest > 0 {
-        out +=
-            &format!("{}\n", dim(&format!("... and {} more lines", count(rest as u64)), options));
+        out += &format!(
+            "{}\n",
+            options.style().dim(&format!("... and {} more lines", count(rest as u64)))
+        );
     }
     let mut notes = Vec::new();
     if cells.iter().any(|cell| cell.estimates.iter().flatten().any(|e| e.margin.is_some())) {
@@ -55,7 +58,7 @@ pub fn sweep(sweep: &Sweep, options: &TableOptions) -> String {
     if sweep.missing_runs > 0 {
         notes.push(format!("{} without results", plural(sweep.missing_runs, "run")));
     }
-    notes.iter().for_each(|note| out += &format!("{}\n", dim(note, options)));
+    notes.iter().for_each(|note| out += &format!("{}\n", options.style().dim(note)));
     out
 }
 

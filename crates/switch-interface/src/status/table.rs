@@ -1,19 +1,22 @@
 //! The state as text for people.
 
-use ratewire_status::table::{Column, facts, section, uptime};
+use ratewire_status::table::{facts, section, uptime};
+use ratewire_table::Column;
 use ratewire_units::Bytes;
 
 use super::model::{MemberStatus, ModuleStatus, PeerStatus, RegistrationStatus, Status};
 
-const MEMBER: [Column; 7] = [
-    Column::text("member"),
-    Column::text("address"),
-    Column::text("state"),
-    Column::number("peers"),
-    Column::number("outstanding"),
-    Column::number("failures"),
-    Column::text("down because"),
-];
+fn member_columns() -> [Column; 7] {
+    [
+        Column::text("member"),
+        Column::text("address"),
+        Column::text("state"),
+        Column::number("peers"),
+        Column::number("outstanding"),
+        Column::number("failures"),
+        Column::text("down because"),
+    ]
+}
 
 impl Status {
     /// The state as text in columns, in ASCII without control characters but for ends of lines.
@@ -55,7 +58,7 @@ impl Status {
                 member.reason.clone().unwrap_or_default(),
             ]
         };
-        section(&mut out, "member", &MEMBER, self.members.iter().map(row));
+        section(&mut out, "member", member_columns(), self.members.iter().map(row));
         out
     }
 }

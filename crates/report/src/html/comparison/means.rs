@@ -1,11 +1,11 @@
 //! Drawings of metrics: dots with their intervals on a scale.
 
 use ratewire_statistics::Significance;
+use ratewire_table::clip;
 
 use super::{capital, long_title, tag};
 use crate::compare::{About, Better, FigureUnit, LawMetric, Metric, Standing, shown};
 use crate::draw::{Figure, FigureAxis, FigurePanel, FigureSeries, SeriesKind, fitting};
-use crate::figure::clip;
 use crate::html::drawn;
 use crate::html::groups::Groups;
 use crate::html::text::{coordinate, escape, name};

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::figure::clip;
+use ratewire_table::clip;
+
 use crate::{NodeKind, RunInfo};
 
 /// Most hosts drawn one by one; beyond, the hosts of each router are drawn as one.

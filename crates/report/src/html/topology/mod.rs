@@ -250,7 +250,7 @@ fn draw_edge(runs: &[Run], edge: &Edge, [a, b]: [(f64, f64); 2], rates: &Widths)
             coordinate(from.1, 1),
             coordinate(to.0, 1),
             coordinate(to.1, 1),
-            escape(&crate::figure::clip(&title.replace('\n', " · "), 300))
+            escape(&ratewire_table::clip(&title.replace('\n', " · "), 300))
         ));
     }
     out

@@ -303,7 +303,7 @@ fn a_host_and_the_router_of_its_own_share_a_name() {
     net.duplex(hub, 0);
     net.duplex(hub, 2);
     let page = topology(&[net.run()]);
-    let clipped = crate::figure::clip(long, 40);
+    let clipped = ratewire_table::clip(long, 40);
     for (name, times) in [("LV", 1), ("LV.router", 0), (&*clipped, 1), ("hub", 1), ("leaf", 1)] {
         assert_eq!(page.matches(&format!(">{name}</text>")).count(), times, "{name}");
     }

@@ -12,6 +12,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::SignalFd;
 use ratewire_command_line::{Exit, print_on, takes_escapes};
 use ratewire_live::{Error, host, router, sockets};
+use ratewire_table::{Column, Grid, Heading, Style};
 use ratewire_units::Throughput;
 use serde::Serialize;
 
@@ -287,39 +288,15 @@ fn ms(seconds: Option<f64>) -> String {
     seconds.map_or_else(|| "-".to_string(), |seconds| format!("{:.3} ms", seconds * 1e3))
 }
 
-/// A table with columns as wide as their widest cell. Columns beyond `width` follow below, each
-/// time after the first column again.
+/// A table that is folded to `width` columns if given.
 fn columns<const N: usize>(
     head: [&str; N],
     rows: impl Iterator<Item = [String; N]>,
     width: Option<usize>,
 ) -> String {
-    const GAP: usize = 2;
-    let rows: Vec<_> = std::iter::once(head.map(str::to_string)).chain(rows).collect();
-    let widths: [usize; N] =
-        std::array::from_fn(|i| rows.iter().map(|row| row[i].len()).max().unwrap_or(0));
-    let most = width.unwrap_or(usize::MAX);
-    let mut parts: Vec<Vec<usize>> = Vec::new();
-    for column in 1..N {
-        match parts.last_mut() {
-            Some(part)
-                if part.iter().map(|i| widths[*i] + GAP).sum::<usize>() + widths[column]
-                    <= most =>
-            {
-                part.push(column);
-            }
-            _ => parts.push(vec![0, column]),
-        }
-    }
-    let part = |part: &Vec<usize>| {
-        let line = |row: &[String; N]| {
-            let cells = part.iter().map(|i| format!("{:width$}", row[*i], width = widths[*i]));
-            let cells: Vec<_> = cells.collect();
-            cells.join(&" ".repeat(GAP)).trim_end().to_string() + "\n"
-        };
-        rows.iter().map(line).collect::<String>()
-    };
-    parts.iter().map(part).collect::<Vec<_>>().join("\n")
+    let mut grid = Grid::new(head.map(Column::text).into());
+    rows.for_each(|row| grid.row(row));
+    grid.folded(&Style { width, heading: Heading::Plain, ..Style::default() })
 }
 
 #[cfg(test)]
@@ -330,23 +307,5 @@ mod tests {
     fn a_screen_shows_what_fits_and_clears_what_was_there() {
         let screen = on_screen("interface\nright\nleft\n", (3, 6));
         assert_eq!(screen, "\x1b[Hinter…\x1b[K\nright\x1b[K\n\x1b[J");
-    }
-
-    #[test]
-    fn columns_are_as_wide_as_what_is_in_them() {
-        let rows = [["eth0", "xcp"], ["a", "piqi-rcp"]].map(|row| row.map(str::to_string));
-        let text = columns(["interface", "law"], rows.into_iter(), None);
-        assert_eq!(text, "interface  law\neth0       xcp\na          piqi-rcp\n");
-    }
-
-    #[test]
-    fn columns_that_do_not_fit_go_below() {
-        let head = ["interface", "law", "arriving", "says"];
-        let row = ["eth0", "xcp", "97.5 Mbit/s", "-0.1 Mbit/s"].map(str::to_string);
-        let folded = |width| columns(head, [row.clone()].into_iter(), Some(width));
-        let two = "interface  law  arriving\neth0       xcp  97.5 Mbit/s\n\ninterface  says\neth0       -0.1 Mbit/s\n";
-        assert_eq!((folded(27), folded(39)), (two.to_string(), two.to_string()));
-        assert_eq!(folded(40), columns(head, [row.clone()].into_iter(), None));
-        assert_eq!(folded(1).matches("interface").count(), 3, "each beside it all the same");
     }
 }

@@ -1,20 +1,22 @@
-//! A plain grid: a header, a rule, rows. To fit the terminal it clips names, then leaves out the
-//! least needed columns.
+//! Rows of cells in columns. To fit the terminal a grid clips names, then leaves out the least
+//! needed columns, or folds.
 
 use unicode_width::UnicodeWidthStr;
 
-use super::{TableOptions, bold, dim, wrap};
-use crate::figure::clip;
+use crate::clip::clip;
+use crate::style::{Heading, Style};
+use crate::wrap::wrap;
 
 /// The edge of a column that text is aligned to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Align {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Align {
     Left,
     Right,
 }
 
-#[derive(Clone)]
-pub(super) struct Column {
+/// A column of a grid.
+#[derive(Clone, Debug)]
+pub struct Column {
     title: String,
     align: Align,
     /// Order of leaving out columns: the highest goes first, 0 always stays.
@@ -24,52 +26,84 @@ pub(super) struct Column {
     wraps: bool,
 }
 
-pub(super) struct Grid {
+/// Rows of cells in columns.
+#[derive(Clone, Debug)]
+pub struct Grid {
     columns: Vec<Column>,
     rows: Vec<Vec<String>>,
+    longest: usize,
 }
 
 /// Blanks between two columns.
 const GAP: usize = 2;
-/// A name is not clipped below this, nor shown longer than [`MOST`].
+/// A name is not clipped below this to fit a terminal.
 const LEAST: usize = 10;
-const MOST: usize = 60;
+/// Characters of a cell, where a grid has no other bound.
+const LONGEST: usize = 60;
 
 impl Column {
-    pub(super) fn new(title: &str, align: Align, order: u8) -> Column {
-        Column { title: title.into(), align, order, shrinks: false, wraps: false }
+    /// A column of text, aligned at the left. It stays on any terminal, and its cells stay whole.
+    pub fn text(title: &str) -> Column {
+        Column::new(title, Align::Left)
     }
+
+    /// A column of numbers, aligned at the right. It stays on any terminal, and its cells stay
+    /// whole.
+    pub fn number(title: &str) -> Column {
+        Column::new(title, Align::Right)
+    }
+
+    fn new(title: &str, align: Align) -> Column {
+        Column { title: title.into(), align, order: 0, shrinks: false, wraps: false }
+    }
+
+    /// A column that may be left out: those with the highest order first, those with 0 never.
+    pub fn left_out(self, order: u8) -> Column {
+        Column { order, ..self }
+    }
+
     /// A column whose text may be clipped.
-    pub(super) fn shrinks(self) -> Column {
+    pub fn shrinks(self) -> Column {
         Column { shrinks: true, ..self }
     }
+
     /// A column whose text may wrap.
-    pub(super) fn wraps(self) -> Column {
+    pub fn wraps(self) -> Column {
         Column { wraps: true, ..self.shrinks() }
     }
 }
 
 impl Grid {
-    pub(super) fn new(columns: Vec<Column>) -> Grid {
-        Grid { columns, rows: Vec::new() }
+    /// A grid without rows, whose cells have at most 60 characters.
+    pub fn new(columns: Vec<Column>) -> Grid {
+        Grid { columns, rows: Vec::new(), longest: LONGEST }
     }
 
-    pub(super) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.iter().map(|c| clip(c, MOST)).collect());
+    /// A grid whose rows have at most so many characters a cell.
+    pub fn longest(self, longest: usize) -> Grid {
+        Grid { longest, ..self }
+    }
+
+    /// Adds a row: a cell a column. Longer cells are clipped, and missing ones empty.
+    pub fn row<C: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = C>) {
+        let cells = cells.into_iter().map(|cell| clip(cell.as_ref(), self.longest));
+        self.rows.push(cells.collect());
+    }
+
+    /// Whether it has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
     }
 
     /// The grid as lines, each ending in a newline.
-    pub(super) fn render(&self, options: &TableOptions) -> String {
+    pub fn render(&self, style: &Style) -> String {
         let natural: Vec<usize> = (0..self.columns.len()).map(|c| self.widest(c)).collect();
         let mut widths = natural.clone();
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
-        if let Some(limit) = options.width {
+        if let Some(limit) = style.width {
             self.fit(limit, &natural, &mut widths, &mut shown);
         }
-        let mut out = self.line(&shown, &widths, |c| &self.columns[c].title);
-        out = format!("{}\n", bold(&out, options));
-        let total = total(&shown, &widths);
-        out.push_str(&format!("{}\n", dim(&"─".repeat(total), options)));
+        let mut out = self.heading(style, &shown, &widths);
         for row in &self.rows {
             for line in self.lines(row, &widths) {
                 out.push_str(&self.line(&shown, &widths, |c| line.get(c).map_or("", |l| l)));
@@ -82,15 +116,15 @@ impl Grid {
             .collect();
         if !missing.is_empty() {
             let note = format!("(too narrow for: {})", missing.join(", "));
-            out.push_str(&format!("{}\n", dim(&note, options)));
+            out.push_str(&format!("{}\n", style.dim(&note)));
         }
         out
     }
 
     /// As [`Grid::render`], but nothing is left out: columns that do not fit follow below, in a
     /// grid that repeats the first column.
-    pub(super) fn folded(&self, options: &TableOptions) -> String {
-        let limit = options.width.unwrap_or(usize::MAX);
+    pub fn folded(&self, style: &Style) -> String {
+        let limit = style.width.unwrap_or(usize::MAX);
         let widths: Vec<usize> = (0..self.columns.len()).map(|c| self.widest(c)).collect();
         let mut parts: Vec<Vec<usize>> = Vec::new();
         for c in 1..self.columns.len() {
@@ -104,10 +138,23 @@ impl Grid {
             Grid {
                 columns: columns.iter().map(|c| self.columns[*c].clone()).collect(),
                 rows: self.rows.iter().map(cells).collect(),
+                longest: self.longest,
             }
-            .render(options)
+            .render(style)
         };
         parts.iter().map(part).collect::<Vec<String>>().join("\n")
+    }
+
+    fn heading(&self, style: &Style, shown: &[usize], widths: &[usize]) -> String {
+        let titles = || self.line(shown, widths, |c| &self.columns[c].title);
+        match style.heading {
+            Heading::Ruled => {
+                let rule = "─".repeat(total(shown, widths));
+                format!("{}\n{}\n", style.bold(&titles()), style.dim(&rule))
+            }
+            Heading::Plain => format!("{}\n", style.bold(&titles())),
+            Heading::None => String::new(),
+        }
     }
 
     fn widest(&self, column: usize) -> usize {
@@ -188,4 +235,55 @@ fn clip_to_columns(text: &str, width: usize) -> String {
         clipped = clip(text, characters);
     }
     clipped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plain(width: Option<usize>) -> Style {
+        Style { width, colour: false, heading: Heading::Plain }
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_what_is_in_them() {
+        let mut grid = Grid::new(vec![Column::text("interface"), Column::number("flows")]);
+        grid.row(["eth0", "7"]);
+        grid.row(["大", "1,000,000"]);
+        let expected = "interface      flows\neth0               7\n大         1,000,000\n";
+        assert_eq!(grid.render(&plain(None)), expected);
+        let ruled = grid.render(&Style::default());
+        assert_eq!(ruled.lines().nth(1), Some("────────────────────"));
+        let bare = grid.render(&Style { heading: Heading::None, ..plain(None) });
+        assert_eq!(bare, expected.split_once('\n').unwrap().1);
+    }
+
+    #[test]
+    fn a_narrow_terminal_clips_names_and_then_leaves_columns_out() {
+        let columns = [Column::text("name").shrinks(), Column::text("law").left_out(1)];
+        let mut grid = Grid::new(columns.into());
+        grid.row(["a-name-that-is-long", "xcp"]);
+        assert_eq!(grid.render(&plain(Some(17))), "name          law\na-name-that…  xcp\n");
+        let narrow = "name\na-name-th…\n(too narrow for: law)\n";
+        assert_eq!(grid.render(&plain(Some(10))), narrow);
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_go_below() {
+        let titles = ["interface", "law", "arriving", "says"];
+        let mut grid = Grid::new(titles.map(Column::text).into());
+        grid.row(["eth0", "xcp", "97.5 Mbit/s", "-0.1 Mbit/s"]);
+        let folded = |width| grid.folded(&plain(Some(width)));
+        let two = "interface  law  arriving\neth0       xcp  97.5 Mbit/s\n\ninterface  says\neth0       -0.1 Mbit/s\n";
+        assert_eq!((folded(27), folded(39)), (two.to_string(), two.to_string()));
+        assert_eq!(folded(40), grid.render(&plain(None)));
+        assert_eq!(folded(1).matches("interface").count(), 3, "each beside it all the same");
+    }
+
+    #[test]
+    fn a_cell_is_clipped_at_the_grids_bound() {
+        let mut grid = Grid::new(vec![Column::text("name")]).longest(4);
+        grid.row(["abcdef"]);
+        assert_eq!(grid.render(&plain(None)), "name\nabc…\n");
+    }
 }
