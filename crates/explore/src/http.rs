@@ -1,6 +1,5 @@
 //! The server: bounded connections and requests, and answers that are streamed.
 
-use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,17 +10,14 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Either, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue,
-    REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::{TokioIo, TokioTimer};
+use ratewire_http::{MOST, PATIENCE, PLAIN, accept, answer};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::timeout;
 
 use crate::access::{Token, is_own_host};
 use crate::answer::Lines;
@@ -31,18 +27,9 @@ use crate::request::{MOST_BYTES, RequestError, RunRequest, StopRequest};
 use crate::runner::Runner;
 use crate::subject::Subject;
 
-/// Connections at a time. One more waits: each has little time for its request.
-const MOST: usize = 16;
-/// Time for the head of a request, and for its body.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// Time for which a client may read nothing while there is something to read.
 const WRITE_PATIENCE: Duration = Duration::from_secs(20);
-/// Bytes of a request's head.
-const LONGEST_HEAD: usize = 16 << 10;
-/// Pause after a connection that the system cannot accept: it has no file descriptors left.
-const PAUSE: Duration = Duration::from_millis(100);
 
-const PLAIN: &str = "text/plain; charset=utf-8";
 const HTML: &str = "text/html; charset=utf-8";
 const LINES: &str = "application/x-ndjson";
 
@@ -135,8 +122,8 @@ impl Server {
         format!("http://{}/?token={}", SocketAddr::new(ip, address.port()), token.as_str())
     }
 
-    /// Answers until the future is dropped, with at most 16 connections at a time. A run that is
-    /// under way then ends.
+    /// Answers until the future is dropped, with at most 16 connections at a time: one more waits,
+    /// since each has little time for its request. A run that is under way then ends.
     pub async fn serve(self) {
         match self.site.runner.clone() {
             Some(runner) => tokio::select! {
@@ -155,32 +142,16 @@ impl Server {
         // The semaphore is never closed.
         while let Ok(place) = Arc::clone(&places).acquire_owned().await {
             while connections.try_join_next().is_some() {}
-            match self.socket.accept().await {
-                Ok((stream, _)) => {
-                    let site = Arc::clone(&self.site);
-                    let stream = WriteDeadline::new(stream, self.write_patience);
-                    connections.spawn(async move {
-                        answer(site, TokioIo::new(stream)).await;
-                        drop(place);
-                    });
-                }
-                Err(_) => sleep(PAUSE).await,
-            }
+            // A connection that the system cannot accept concerns only its page.
+            let Ok(stream) = accept(&self.socket).await else { continue };
+            let site = Arc::clone(&self.site);
+            let stream = WriteDeadline::new(stream, self.write_patience);
+            connections.spawn(async move {
+                answer(stream, |request| respond(&site, request)).await;
+                drop(place);
+            });
         }
     }
-}
-
-/// Answers one request.
-async fn answer(site: Arc<Site>, stream: TokioIo<WriteDeadline>) {
-    let answer = service_fn(move |request: Request<Incoming>| {
-        let site = Arc::clone(&site);
-        async move { Ok::<_, Infallible>(respond(&site, request).await) }
-    });
-    let mut server = http1::Builder::new();
-    server.keep_alive(false).max_buf_size(LONGEST_HEAD);
-    server.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
-    // A connection that fails concerns only its page.
-    _ = server.serve_connection(stream, answer).await;
 }
 
 type PageResponse = Response<Either<Full<Bytes>, Lines>>;
@@ -240,28 +211,21 @@ fn whole(code: StatusCode, kind: &'static str, body: Bytes) -> PageResponse {
     response(code, kind, Either::Left(Full::new(body)))
 }
 
+/// An answer with the headers of all answers: the page stays in its own window, and its address,
+/// which has the token, goes nowhere.
 fn response(
     code: StatusCode,
     kind: &'static str,
     body: Either<Full<Bytes>, Lines>,
 ) -> PageResponse {
-    let mut response = Response::new(body);
-    *response.status_mut() = code;
-    set_headers(response.headers_mut(), kind);
-    response
-}
-
-/// Headers of every answer: the page stays in its own window, and its address, which has the
-/// token, goes nowhere.
-fn set_headers(headers: &mut HeaderMap, kind: &'static str) {
-    let all: [(HeaderName, &'static str); 5] = [
-        (CONTENT_TYPE, kind),
-        (CACHE_CONTROL, "no-store"),
+    const HEADERS: [(HeaderName, &str); 3] = [
         (REFERRER_POLICY, "no-referrer"),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (CONTENT_SECURITY_POLICY, "frame-ancestors 'none'"),
     ];
-    for (name, value) in all {
-        headers.insert(name, HeaderValue::from_static(value));
+    let mut response = ratewire_http::response(code, kind, body);
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
     }
+    response
 }
