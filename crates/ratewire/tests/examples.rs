@@ -1,16 +1,10 @@
 //! The programs in `examples/` run, and say what they are there to say. `cargo test` builds them.
 
-use std::path::PathBuf;
 use std::process::Command;
 
 fn example(name: &str, arguments: &[&str]) -> String {
-    let own = std::env::current_exe().expect("this test's own file");
-    let folder = own.parent().and_then(|deps| deps.parent()).expect("the folder of the build");
-    let program: PathBuf = folder.join("examples").join(name);
-    let output = Command::new(&program).args(arguments).output();
-    let output = output.unwrap_or_else(|e| {
-        panic!("{}: {e}\nbuild it first: cargo build -p ratewire --examples", program.display())
-    });
+    let output = Command::new(ratewire_testing::example(name)).args(arguments).output();
+    let output = output.expect("the program starts");
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }

@@ -22,6 +22,19 @@ pub fn folder(place: &str, test: &str) -> PathBuf {
     folder
 }
 
+/// The program of a file in `examples/` of the test's own package. `cargo test` builds it with the
+/// test.
+///
+/// # Panics
+/// If it was not built.
+pub fn example(name: &str) -> PathBuf {
+    let own = std::env::current_exe().expect("this test's own file");
+    let folder = own.parent().and_then(Path::parent).expect("the folder of the build");
+    let program = folder.join("examples").join(name);
+    assert!(program.exists(), "{} is missing: cargo build --examples", program.display());
+    program
+}
+
 /// Writes a file of a test.
 ///
 /// # Panics

@@ -11,6 +11,7 @@
 //! | `trust` | which daemons are let in |
 //! | `slow`, `lagging` | members that do not read |
 //! | `hostile` | clients that break the protocol |
+//! | `example` | the program in `examples/` |
 //! | `overlay`, `client` | daemons in threads, and clients of them |
 
 #![allow(
@@ -19,6 +20,7 @@
 )]
 
 mod client;
+mod example;
 mod handshake;
 mod hostile;
 mod lagging;

@@ -1,5 +1,6 @@
 //! A switch with real sockets, a client and servers of the ACP library.
 
+mod example;
 mod facing;
 
 use std::cell::RefCell;
