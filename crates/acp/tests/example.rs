@@ -1,5 +1,4 @@
 //! The program `ask` in `examples/`, as its text calls it.
-#![expect(clippy::disallowed_methods, reason = "a server is a process")]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
