@@ -10,7 +10,7 @@ use ratewire_laws::{AnyLaw, list};
 use ratewire_sim::setup::Setup;
 
 use crate::control::control;
-use crate::device::{Device, LOOPBACK};
+use crate::device::{DEVICE, Device, LOOPBACK};
 use crate::host;
 use crate::laws::Laws;
 use crate::program::as_user;
@@ -103,7 +103,7 @@ fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
         check("namespaces", said(left, "of networks and mounts"), NAMESPACES),
         inside(
             "TUN devices",
-            || Tun::make(host::DEVICE).map(drop),
+            || Tun::make(DEVICE).map(drop),
             "/dev/net/tun",
             "modprobe tun; a container: --device /dev/net/tun",
         ),
