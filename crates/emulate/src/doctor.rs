@@ -10,6 +10,7 @@ use ratewire_laws::{AnyLaw, list};
 use ratewire_sim::setup::Setup;
 
 use crate::control::control;
+use crate::daemons::find_program;
 use crate::device::{DEVICE, Device, LOOPBACK};
 use crate::host;
 use crate::laws::Laws;
@@ -59,9 +60,20 @@ fn apart(is_root: bool) -> Option<Check> {
 
 /// Looks for the executables of a setup's programs.
 pub fn executables(setup: &Setup) -> Vec<Check> {
-    let mut all = executables::examine(setup);
-    all.extend(daemons::examine(setup));
-    all
+    let of_programs = executables::needed(setup).into_iter().map(|(name, host)| Check {
+        what: name.to_string().into(),
+        found: Some(executables::find(name).ok_or_else(|| format!("not found; it runs at {host}"))),
+        remedy: executables::REMEDY.into(),
+    });
+    let own = daemons::needed(setup).map(|name| {
+        let found = find_program(name).map(|path| path.display().to_string());
+        Check {
+            what: name.into(),
+            found: Some(found.ok_or_else(|| "not found".to_string())),
+            remedy: daemons::remedy(name).into(),
+        }
+    });
+    of_programs.chain(own).collect()
 }
 
 /// Laws whose senders are a kernel's own, and whether this kernel has them. A kernel may have more
