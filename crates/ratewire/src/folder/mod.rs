@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use crate::Error;
 pub use choose::{LATEST, holds_another, own_folder, point_latest};
-use replace::{JOURNAL, NEW, Replacement, System};
+use ours::JOURNAL;
+use replace::{NEW, Replacement, System};
 
 /// Subfolder for incomplete results, which a query over `FOLDER/*/flows.parquet` does not find.
 const UNFINISHED: &str = ".unfinished";
