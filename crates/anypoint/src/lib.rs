@@ -87,19 +87,23 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod config;
 mod connection;
 pub mod fuzzing;
+mod ground;
 mod merge;
+mod packets;
 mod ranges;
 mod ratios;
 mod relay;
 pub mod routing;
-mod settled;
 mod split;
 mod switch;
 #[cfg(test)]
 mod tests;
 mod windows;
 
-pub use switch::{FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
+pub use config::{SwitchConfig, Transforms};
+pub use packets::{FrameOf, Output, Side};
+pub use switch::Switch;
 pub use windows::FlowControl;

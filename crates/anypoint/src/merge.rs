@@ -4,8 +4,8 @@ use ratewire_laws::junction::Junction;
 use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
+use crate::config::Transforms;
 use crate::relay::Fresh;
-use crate::switch::Transforms;
 
 /// Round trips of silence after which a member counts as not sending. Ours: the paper counts all
 /// members of the ensemble.

@@ -4,8 +4,8 @@ use ratewire_laws::junction::Junction;
 use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
+use crate::config::Transforms;
 use crate::ratios::Ratios;
-use crate::switch::Transforms;
 
 /// Assumed round trip before the peer has measured one.
 const FIRST_ROUND: Duration = Duration::from_millis(100);

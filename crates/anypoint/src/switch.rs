@@ -1,98 +1,14 @@
 //! The switch: packets in, packets out.
 
-use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, Segment, SegmentKind};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_transport::{Ack, Segment};
+use ratewire_units::{Bytes, Time};
 
+use crate::config::SwitchConfig;
 use crate::connection::{Connection, Idle};
+use crate::ground::Ground;
+use crate::packets::{FrameOf, Output, Side};
 use crate::routing::{Member, Routing};
-use crate::windows::{FlowControl, Windows};
-
-/// Configuration of a switch.
-#[derive(Clone, Debug)]
-pub struct SwitchConfig {
-    /// The law of the connection: its headers are split and merged.
-    pub law: AnyLaw,
-    /// Number of members of the ensemble.
-    pub members: usize,
-    /// Payload of a frame, the unit of routing, where packets do not [say](FrameOf::bounds) it.
-    pub frame: Bytes,
-    /// Payload of a full packet.
-    pub payload: Bytes,
-    /// Network-layer size of a full packet.
-    pub packet: Bytes,
-    /// Treatment of receivers' windows.
-    pub flow_control: FlowControl,
-    /// How feedback in changes of rate is split and merged.
-    pub transforms: Transforms,
-    /// Silence after which the switch forgets a connection that owes nothing, except for the
-    /// positions of its streams.
-    pub idle_expiry: Duration,
-    /// Whether the peer is a switch that spreads what members send over members of its own. Frames
-    /// whose [bounds](FrameOf::bounds) are known then get their places as a whole.
-    pub peer_spreads: bool,
-}
-
-/// How a switch splits and merges feedback in changes of rate (XCP's).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Transforms {
-    /// By the part of a packet's wish that each path has refused; the rest belongs to the packet's
-    /// own sender.
-    Refusals {
-        /// Share of the members' traffic, 0 to 1, that the switch moves between them in a round
-        /// trip, towards equal rates. XCP's routers move 0.1 between flows (SIGCOMM 2002, gamma).
-        shuffle: f64,
-    },
-    /// All feedback, as in the paper (section III-C, equation 1, and section IV): the peer's is
-    /// split among all members, and the members' last values are merged by their minimum.
-    Paper,
-}
-
-/// A neighbour of the switch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// The host that sees the ensemble as one.
-    Peer,
-    /// A member of the ensemble, by index.
-    Member(usize),
-}
-
-/// What is known of the frame of a packet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrameOf<'a> {
-    /// First bytes of the frame; empty if they are not known.
-    pub content: &'a [u8],
-    /// Stream offsets of its begin and end; `None` if each frame has [`SwitchConfig::frame`] bytes.
-    pub bounds: Option<(u64, u64)>,
-    /// Network-layer bytes of the packet, or of this part of one: headers declare rates by it.
-    /// `None` for payload with the headers of [`SwitchConfig::packet`].
-    pub size: Option<Bytes>,
-}
-
-impl<'a> From<&'a [u8]> for FrameOf<'a> {
-    fn from(content: &'a [u8]) -> FrameOf<'a> {
-        FrameOf { content, bounds: None, size: None }
-    }
-}
-
-/// A packet that leaves the switch.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Output {
-    /// Data.
-    Segment(Side, Segment),
-    /// A range of the stream to that side that stays empty: it counts as arrived and carries no
-    /// data.
-    Skip(Side, Segment),
-    /// An acknowledgement.
-    Ack(Side, Ack),
-}
-
-impl Output {
-    pub(crate) fn skip(to: Side, start: u64, end: u64) -> Output {
-        let (kind, payload) = (SegmentKind::Data { again: true }, Bytes::new(end - start));
-        Output::Skip(to, Segment { kind, offset: start, payload, header: Header::None })
-    }
-}
+use crate::windows::Windows;
 
 /// One connection of a peer with an ensemble.
 #[derive(Debug)]
@@ -108,41 +24,6 @@ pub struct Switch {
     look_at: Time,
     /// Bytes of all gaps in the peer's stream.
     skipped: Bytes,
-}
-
-/// The part of a connection that outlives idleness.
-#[derive(Debug)]
-pub(crate) struct Ground {
-    pub(crate) config: SwitchConfig,
-    pub(crate) routing: Box<dyn Routing>,
-    pub(crate) members: Vec<Member>,
-    /// Number of members that are up.
-    pub(crate) up: usize,
-    /// Receivers' windows; they hold until the receiver is sent something.
-    pub(crate) windows: Windows,
-    /// Empty bytes that have arrived in each member's stream.
-    pub(crate) skipped: Vec<Bytes>,
-}
-
-impl Ground {
-    pub(crate) fn members_up(&self) -> Vec<usize> {
-        (0..self.members.len()).filter(|k| self.members[*k].is_up).collect()
-    }
-    /// Payload of a frame.
-    pub(crate) fn frame(&self) -> u64 {
-        self.config.frame.get()
-    }
-    /// Payload of a full packet.
-    pub(crate) fn payload(&self) -> u64 {
-        self.config.payload.get()
-    }
-    /// Network-layer size of a packet with this payload.
-    pub(crate) fn size(&self, payload: Bytes) -> Bytes {
-        payload + (self.config.packet - self.config.payload)
-    }
-    pub(crate) fn law(&self) -> &AnyLaw {
-        &self.config.law
-    }
 }
 
 impl Switch {

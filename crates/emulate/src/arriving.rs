@@ -3,7 +3,7 @@
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_sim::traffic::arrivals;
 
-use crate::check::MOST_FLOWS;
+use crate::ports::MOST_FLOWS;
 
 /// A setup whose flows are all listed, with the arriving flows last, and the class of each of
 /// these. A simulated run has the same flows at the same times.

@@ -1,20 +1,17 @@
 //! Checks, before anything is set up, what the emulated world cannot do.
 
-use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
 use ratewire_laws::{AnyLaw, list};
-use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::Setup;
 use socket2::{Domain, Protocol, Socket, Type};
 
 use crate::control::{control, needed, of_flow};
 use crate::laws::Laws;
-use crate::{Error, Shell, acp, arriving, daemons, executables, names, overlay};
-
-/// Maximum number of flows of a run: each has a port of its own, below those that kernels give to
-/// programs.
-pub(crate) const MOST_FLOWS: usize = 20_000;
+use crate::parts::{flows_of_programs, hosts};
+use crate::ports::MOST_FLOWS;
+use crate::shell::Shell;
+use crate::{Error, acp, arriving, daemons, executables, names, overlay};
 
 /// Checks that a setup can be emulated by root.
 ///
@@ -72,20 +69,6 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     acp::check(setup)
 }
 
-/// Hosts of a setup without arriving traffic: ends of flows, hosts with programs, and with a shell
-/// all.
-pub(crate) fn hosts(setup: &Setup, shell: Option<Shell>) -> BTreeSet<NodeId> {
-    let mut nodes: BTreeSet<NodeId> = setup.flows.iter().flat_map(|f| [f.from, f.to]).collect();
-    nodes.extend(setup.programs.iter().map(|program| program.host));
-    nodes.extend(setup.overlay.iter().flat_map(|overlay| &overlay.nodes));
-    if let Some(shell) = shell {
-        let all = setup.network.nodes.iter().enumerate();
-        nodes.extend(all.filter(|(_, n)| n.is_host).map(|(i, _)| NodeId(i as u32)));
-        nodes.insert(shell.host);
-    }
-    nodes
-}
-
 /// Checks that programs, if any run, can reach hosts by their names.
 pub(crate) fn check_names(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     if setup.programs.is_empty() && shell.is_none() {
@@ -93,13 +76,6 @@ pub(crate) fn check_names(setup: &Setup, shell: Option<Shell>) -> Result<(), Err
     }
     let hosts = hosts(setup, shell);
     hosts.iter().try_for_each(|node| names::check(&setup.network.nodes[node.index()].name))
-}
-
-/// Flows that programs make, links of an overlay, which daemons make, and flows of ACP.
-pub(crate) fn flows_of_programs(setup: &Setup) -> BTreeSet<usize> {
-    let of_programs = setup.programs.iter().filter_map(|program| program.flow);
-    let links = setup.overlay.iter().flat_map(|overlay| &overlay.links);
-    of_programs.chain(links.map(|link| link.flow)).chain(acp::flows(setup)).collect()
 }
 
 /// Checks that the flows of a setup without arriving traffic can be emulated.

@@ -6,6 +6,9 @@ use nix::sys::time::TimeValLike;
 use nix::time::{ClockId, clock_gettime};
 use ratewire_units::{Duration, Time};
 
+/// Length of a run without an end of its own.
+pub(crate) const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
+
 /// The clock of a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {

@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use ratewire_laws::AnyLaw;
 use ratewire_sim::setup::{FlowSpec, Setup};
 
-use crate::check::flows_of_programs;
-use crate::{Shell, acp};
+use crate::acp;
+use crate::parts::flows_of_programs;
+use crate::shell::Shell;
 
 /// A congestion control of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use ratewire_sim::setup::Setup;
 
-use crate::doctor::Check;
 use crate::{Error, acp};
 
 /// The program of overlays: group daemons and clients of them.
@@ -36,24 +35,14 @@ pub(crate) fn check(setup: &Setup) -> Result<(), Error> {
     needed(setup).try_for_each(|name| program(name).map(|_| ()))
 }
 
-/// Looks for each of these programs.
-pub(crate) fn examine(setup: &Setup) -> impl Iterator<Item = Check> {
-    needed(setup).map(|name| {
-        let found = find_program(name).map(|path| path.display().to_string());
-        Check {
-            what: name.into(),
-            found: Some(found.ok_or_else(|| "not found".to_string())),
-            remedy: remedy(name).into(),
-        }
-    })
-}
-
-fn needed(setup: &Setup) -> impl Iterator<Item = &'static str> {
+/// Names of the programs that a setup's overlay and ensembles need.
+pub(crate) fn needed(setup: &Setup) -> impl Iterator<Item = &'static str> {
     let groups = setup.overlay.is_some().then_some(GROUPS);
     groups.into_iter().chain(acp::is_used(setup).then_some(SWITCH))
 }
 
-fn remedy(name: &str) -> String {
+/// How to get one of these programs.
+pub(crate) fn remedy(name: &str) -> String {
     let target = name.trim_start_matches("ratewire-");
     format!(
         "build it in Ratewire's repository (`make {target}`), and install it (`sudo make install`) or \

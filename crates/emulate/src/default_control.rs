@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 
-use crate::host::DEVICE;
+use crate::device::DEVICE;
 
 /// File with a namespace's default.
 const CONTROL: &str = "/proc/sys/net/ipv4/tcp_congestion_control";

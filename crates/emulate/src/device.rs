@@ -18,6 +18,8 @@ mod ioctl {
     nix::ioctl_write_ptr_bad!(add_route, libc::SIOCADDRT, Route);
 }
 
+/// Name of each host's device.
+pub(crate) const DEVICE: &CStr = c"rw0";
 /// Loopback's name.
 pub(crate) const LOOPBACK: &CStr = c"lo";
 

@@ -10,7 +10,8 @@ use ratewire_laws::{AnyLaw, list};
 use ratewire_sim::setup::Setup;
 
 use crate::control::control;
-use crate::device::{Device, LOOPBACK};
+use crate::daemons::find_program;
+use crate::device::{DEVICE, Device, LOOPBACK};
 use crate::host;
 use crate::laws::Laws;
 use crate::program::as_user;
@@ -59,9 +60,20 @@ fn apart(is_root: bool) -> Option<Check> {
 
 /// Looks for the executables of a setup's programs.
 pub fn executables(setup: &Setup) -> Vec<Check> {
-    let mut all = executables::examine(setup);
-    all.extend(daemons::examine(setup));
-    all
+    let of_programs = executables::needed(setup).into_iter().map(|(name, host)| Check {
+        what: name.to_string().into(),
+        found: Some(executables::find(name).ok_or_else(|| format!("not found; it runs at {host}"))),
+        remedy: executables::REMEDY.into(),
+    });
+    let own = daemons::needed(setup).map(|name| {
+        let found = find_program(name).map(|path| path.display().to_string());
+        Check {
+            what: name.into(),
+            found: Some(found.ok_or_else(|| "not found".to_string())),
+            remedy: daemons::remedy(name).into(),
+        }
+    });
+    of_programs.chain(own).collect()
 }
 
 /// Laws whose senders are a kernel's own, and whether this kernel has them. A kernel may have more
@@ -103,7 +115,7 @@ fn try_all(is_root: bool, left: Result<(), Error>) -> Vec<Check> {
         check("namespaces", said(left, "of networks and mounts"), NAMESPACES),
         inside(
             "TUN devices",
-            || Tun::make(host::DEVICE).map(drop),
+            || Tun::make(DEVICE).map(drop),
             "/dev/net/tun",
             "modprobe tun; a container: --device /dev/net/tun",
         ),

@@ -6,30 +6,21 @@ use std::process::{Command, Stdio};
 use ratewire_sim::setup::Setup;
 
 use crate::Error;
-use crate::doctor::Check;
 
-const REMEDY: &str = "install it; programs keep the PATH of the command that starts the run";
+/// How to get an executable that is missing.
+pub(crate) const REMEDY: &str =
+    "install it; programs keep the PATH of the command that starts the run";
 
 /// Checks that this machine has the executables of a setup's programs.
 pub(crate) fn check(setup: &Setup) -> Result<(), Error> {
-    let missing = needed(setup).into_iter().find(|(name, _)| answer(name).is_none());
+    let missing = needed(setup).into_iter().find(|(name, _)| find(name).is_none());
     missing.map_or(Ok(()), |(name, host)| {
         Err(Error::new(format!("{name}, which runs at {host}, is not on this machine"), REMEDY))
     })
 }
 
-/// Looks for each executable of a setup's programs.
-pub(crate) fn examine(setup: &Setup) -> Vec<Check> {
-    let look = |(name, host): (&str, &str)| Check {
-        what: name.to_string().into(),
-        found: Some(answer(name).ok_or_else(|| format!("not found; it runs at {host}"))),
-        remedy: REMEDY.into(),
-    };
-    needed(setup).into_iter().map(look).collect()
-}
-
 /// Names of executables, each with a host that runs it.
-fn needed(setup: &Setup) -> BTreeMap<&str, &str> {
+pub(crate) fn needed(setup: &Setup) -> BTreeMap<&str, &str> {
     let host = |program: &ratewire_sim::setup::ProgramSpec| {
         setup.network.nodes[program.host.index()].name.as_str()
     };
@@ -47,7 +38,7 @@ fn first(run: &str) -> Option<&str> {
 }
 
 /// What the shell of programs finds by this name.
-fn answer(name: &str) -> Option<String> {
+pub(crate) fn find(name: &str) -> Option<String> {
     let mut shell = Command::new("sh");
     shell.args(["-c", r#"command -v -- "$1""#, "sh", name]).stdin(Stdio::null());
     let done = shell.stderr(Stdio::null()).output().ok()?;
@@ -73,8 +64,8 @@ mod tests {
 
     #[test]
     fn the_shells_own_commands_count_as_found() {
-        assert!(answer("sh").is_some_and(|path| path.ends_with("/sh")));
-        assert!(answer("cd").is_some() && answer("while").is_some());
-        assert_eq!(answer("no-such-executable"), None);
+        assert!(find("sh").is_some_and(|path| path.ends_with("/sh")));
+        assert!(find("cd").is_some() && find("while").is_some());
+        assert_eq!(find("no-such-executable"), None);
     }
 }

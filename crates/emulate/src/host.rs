@@ -3,7 +3,7 @@
 //! A namespace has no name: it is where a thread and its programs live. When the thread ends, or
 //! the process is killed, the namespace is gone, with its device, addresses and routes.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::c_int;
 use std::fs;
 use std::io;
 use std::net::Ipv4Addr;
@@ -16,12 +16,10 @@ use nix::sched::{CloneFlags, unshare};
 use ratewire_net::spec::NodeId;
 use ratewire_units::Bytes;
 
-use crate::device::{Device, LOOPBACK};
+use crate::device::{DEVICE, Device, LOOPBACK};
 use crate::tun::Tun;
 use crate::{Error, default_control, private};
 
-/// The device of each host.
-pub(crate) const DEVICE: &CStr = c"rw0";
 /// Packets, or bundles of them, that the device holds while the network does not take them. It is
 /// more than any socket's window, so that sockets block and nothing is dropped.
 const DEVICE_QUEUE: c_int = 100_000;

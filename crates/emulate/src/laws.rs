@@ -13,9 +13,10 @@ mod loaded {
     use ratewire_sim::setup::Setup;
     use ratewire_units::Rate;
 
+    use crate::Error;
     use crate::control::{CongestionControl, needed};
     use crate::group::{Group, holder, remove_left};
-    use crate::{Error, Shell};
+    use crate::shell::Shell;
 
     /// Laws that senders speak.
     pub(crate) struct Laws(Vec<Loaded>);
@@ -128,8 +129,9 @@ mod none {
 
     use ratewire_sim::setup::Setup;
 
+    use crate::Error;
     use crate::control::CongestionControl;
-    use crate::{Error, Shell};
+    use crate::shell::Shell;
 
     /// No laws: setups that need one were refused before.
     pub(crate) struct Laws;

@@ -1,6 +1,13 @@
 //! Ports of flows: each flow has one of its own, at its receiver or at the far end of its
 //! connection.
 
+/// Maximum number of flows of a run: each has a port of its own, below those that kernels give to
+/// programs.
+pub(crate) const MOST_FLOWS: usize = 20_000;
+
+/// Port of group daemons for each other.
+pub(crate) const GROUP_DAEMONS: u16 = 4804;
+
 /// The port of the first flow.
 const FIRST_PORT: u16 = 10_000;
 

@@ -2,7 +2,6 @@
 //! takes everything down.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::{self, Write as _};
 use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
@@ -16,10 +15,10 @@ use ratewire_sim::outcome::Outcome;
 use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::{FlowSpec, ProgramSpec, Setup};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Time};
 
 use crate::acp::Acp;
-use crate::clock::Clock;
+use crate::clock::{Clock, FOR_EVER};
 use crate::commands::Launch;
 use crate::control::{CongestionControl, control, of_flow};
 use crate::daemons::{self, GROUPS, SWITCH};
@@ -31,12 +30,11 @@ use crate::host::{self, Host};
 use crate::laws::Laws;
 use crate::overlay::Overlay;
 use crate::program::{Program, Role};
+use crate::shell::Shell;
 use crate::user::Users;
 use crate::world::World;
-use crate::{Error, acp, arriving, check, names, sys};
+use crate::{Error, acp, arriving, check, names, parts, sys};
 
-/// Length of a run without an end of its own.
-pub(crate) const FOR_EVER: Duration = Duration::from_ps(u64::MAX / 2);
 /// Time for servers to start before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
 
@@ -49,15 +47,6 @@ pub struct EmulationOptions {
     pub shell: Option<Shell>,
     /// Users that programs may run as.
     pub users: Users,
-}
-
-/// A shell at a host.
-#[derive(Clone, Copy, Debug)]
-pub struct Shell {
-    /// The host.
-    pub host: NodeId,
-    /// Whether the scenario's flows and programs are left out, of which nothing is reported then.
-    pub is_alone: bool,
 }
 
 /// Result of an emulated run.
@@ -118,7 +107,7 @@ pub fn run(
     for program in &setup.programs {
         options.users.get(program.user.as_deref())?;
     }
-    raise_limits(files_of(setup, is_alone, check::hosts(setup, options.shell).len()))?;
+    raise_limits(files_of(setup, is_alone, parts::hosts(setup, options.shell).len()))?;
     sys::keep_files()
         .map_err(|e| Error::new("cannot read /proc/self/fd", "mount /proc").because(e))?;
     let laws = Laws::load(setup, options.shell)?;
@@ -146,7 +135,7 @@ pub fn run(
     let of_acp = acp.as_ref().map(Acp::flows).unwrap_or_default();
     let flows = Flows::start(ends, &of_acp, &setup.flows, clock)?;
     let handoff = Handoff::new(setup);
-    let dialects = Dialects::of(port_laws(setup).map(|law| &setup.laws[law]));
+    let dialects = Dialects::of(parts::port_laws(setup).map(|law| &setup.laws[law]));
     let reporter = handoff.reporter();
     let mut world = World::new(setup, &classes, &hosts, flows.all(), dialects, clock, reporter)?;
     if is_alone {
@@ -267,10 +256,6 @@ fn sends_under_another(setup: &Setup, host: &Host) -> Option<(String, String, &'
     any.then(|| (host.spec.name.clone(), host.control.clone(), wanted))
 }
 
-pub(crate) fn port_laws(setup: &Setup) -> impl Iterator<Item = usize> {
-    setup.network.links.iter().filter_map(|link| link.law)
-}
-
 fn end_of(program: &mut Program) -> ProgramEnd {
     let well = program.ended().map(|status| status.success());
     program.kill();
@@ -285,7 +270,7 @@ fn end_of(program: &mut Program) -> ProgramEnd {
 
 /// Hosts of a run: ends of flows, and hosts with programs.
 fn hosts(setup: &Setup, options: &EmulationOptions) -> Result<Vec<Host>, Error> {
-    let nodes = check::hosts(setup, options.shell);
+    let nodes = parts::hosts(setup, options.shell);
     if nodes.len() > host::MOST {
         let what = format!("{} hosts need more addresses than there are", nodes.len());
         return Err(Error::new(what, "emulate a part of the scenario"));
@@ -305,7 +290,7 @@ fn hosts(setup: &Setup, options: &EmulationOptions) -> Result<Vec<Host>, Error> 
 /// Configuration of the n-th host, at which these flows begin or end.
 fn host_spec(setup: &Setup, node: NodeId, own: &[&FlowSpec], n: usize) -> host::Spec {
     let windows = own.iter().map(|flow| flow.transport.receive_window.buffer());
-    let law = own.iter().map(|flow| flow.law).next().or_else(|| port_laws(setup).next());
+    let law = own.iter().map(|flow| flow.law).next().or_else(|| parts::port_laws(setup).next());
     let control_by_route = own.iter().all(|flow| Some(flow.law) == law);
     let control = law.and_then(|law| control(&setup.laws[law])).filter(|c| c.live.is_none());
     host::Spec {
@@ -335,7 +320,7 @@ fn mtu(setup: &Setup, own: &[&FlowSpec]) -> Bytes {
 fn files_of(setup: &Setup, is_alone: bool, hosts: usize) -> u64 {
     let flows = match is_alone {
         true => 0,
-        false => setup.flows.len() - check::flows_of_programs(setup).len(),
+        false => setup.flows.len() - parts::flows_of_programs(setup).len(),
     };
     (100 + 2 * flows + 4 * (hosts + setup.programs.len())) as u64
 }
@@ -387,7 +372,7 @@ fn start_program(
 fn group<'a>(setup: &Setup, laws: &'a Laws, flow: Option<usize>) -> Option<&'a Path> {
     let control = match flow {
         Some(flow) => of_flow(setup, &setup.flows[flow]),
-        None => port_laws(setup).next().and_then(|law| control(&setup.laws[law])),
+        None => parts::port_laws(setup).next().and_then(|law| control(&setup.laws[law])),
     };
     laws.folder(control?)
 }
@@ -401,7 +386,7 @@ fn open_flows(
     hosts: &[Host],
 ) -> Result<Vec<Option<FlowSockets>>, Error> {
     let hosts: BTreeMap<NodeId, &Host> = hosts.iter().map(|host| (host.spec.node, host)).collect();
-    let of_programs = check::flows_of_programs(setup);
+    let of_programs = parts::flows_of_programs(setup);
     let mut by_control: Vec<(Option<CongestionControl>, Vec<usize>)> = Vec::new();
     for (n, spec) in setup.flows.iter().enumerate().filter(|(n, _)| !of_programs.contains(n)) {
         let control = of_flow(setup, spec);
@@ -454,41 +439,11 @@ fn start_later(
 fn open_shell(setup: &Setup, laws: &Laws, hosts: &[Host], at: Shell) -> Result<Program, Error> {
     let host = hosts.iter().find(|host| host.spec.node == at.host);
     let host = host.ok_or_else(|| Error::new("no such host", "name a node of the scenario"))?;
-    let mut text = String::from("Hosts, by which names they reach each other:\n");
-    for other in hosts {
-        let (name, address) = (&other.spec.name, other.spec.address);
-        let enter = format!("nsenter --target {} --net --mount", other.thread);
-        let _ = writeln!(text, "  {name:<12} {address:<15} from another terminal: {enter}");
-    }
-    text += "Their /tmp and /var/tmp are their own, and gone with the run.\n";
-    text += &company(setup, at);
-    let _ = writeln!(text, "This is {}; the run ends when you leave it.", host.spec.name);
+    let text = at.greeting(setup, hosts, &host.spec.name);
     // A reader that has gone away does not keep the shell from opening.
     let _ = io::stderr().write_all(text.as_bytes());
     let shell = std::env::var("SHELL").unwrap_or_else(|_| "sh".into());
     Program::start(host, &shell, group(setup, laws, None), Role::Shell)
-}
-
-/// Other users of the network beside a shell, and how to be without them.
-fn company(setup: &Setup, shell: Shell) -> String {
-    if shell.is_alone {
-        return "Nothing of the scenario runs beside it.\n".to_string();
-    }
-    let others = setup.programs.iter().filter(|program| program.flow.is_none()).count();
-    let counted = |(n, what): (usize, &str)| match n {
-        0 => None,
-        1 => Some(format!("1 {what}")),
-        n => Some(format!("{n} {what}s")),
-    };
-    let all = [(setup.flows.len(), "flow"), (others, "program")].into_iter().filter_map(counted);
-    let all: Vec<String> = all.collect();
-    if all.is_empty() {
-        return String::new();
-    }
-    let all = all.join(" and ");
-    format!(
-        "Beside it, each at its time: {all} of the scenario. `ratewire shell --alone` is without.\n"
-    )
 }
 
 /// Latest end of a run; with a shell it lasts until the shell is left.

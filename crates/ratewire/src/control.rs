@@ -16,7 +16,7 @@ use ratewire_sim::{FlowState, Steps};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::Error;
-use crate::error::find;
+use crate::results::error::find;
 
 /// A simulated run in which a program is the congestion control of one flow.
 ///

@@ -1,5 +1,6 @@
 //! Emulated runs, with their warnings and remedies.
 
+use std::path::Path;
 use std::process::ExitStatus;
 
 use ratewire_emulate::{Emulated, EmulationOptions, Fidelity, MOST_LATE};
@@ -10,11 +11,11 @@ use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
+use crate::Error;
 use crate::folder::at_last;
 use crate::folder::ours::PROGRAMS;
 use crate::listen::{Listener, Running, Warning};
 use crate::observe::{Files, Labels, Watched, watch};
-use crate::{Error, Job, Run};
 
 /// Allows emulated runs: this build has the feature `emulate`.
 pub(crate) fn check_feature() -> Result<(), Error> {
@@ -43,43 +44,28 @@ pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
     ignored
 }
 
-impl<'a> Job<'a> {
-    /// Allows programs to run as `users`, if the scenario names them.
-    pub fn with_users(self, users: &'a Users) -> Job<'a> {
-        Job { users: Some(users), ..self }
-    }
-
-    /// Runs in real time with a shell at a host, until the shell ends.
-    ///
-    /// # Errors
-    /// As [`Job::run`].
-    pub fn run_with_shell(&self, shell: Shell, listener: &dyn Listener) -> Result<Run, Error> {
-        self.carry_out(0, listener, Some(shell))
-    }
-}
-
 /// Whether a shell is alone: the run has no flows.
 pub(crate) fn is_alone(shell: &Shell) -> bool {
     shell.is_alone
 }
 
-/// Runs a job in real time; with a shell at a host, until the shell ends.
+/// Runs a setup in real time; with a shell at a host, until the shell ends.
 ///
-/// `told` is the setup that results describe. Returns the exit status of the shell, if there was
+/// `told` is the setup that results describe. Outputs of programs go to the run's folder, if there
+/// is one, and programs may run as these users. Returns the exit status of the shell, if there was
 /// one.
 pub(crate) fn run(
-    job: &Job<'_>,
+    setup: &Setup,
     told: &Setup,
     labels: &Labels,
     (running, listener): (Running<'_>, &dyn Listener),
     files: Option<Files>,
-    shell: Option<Shell>,
+    (folder, users, shell): (Option<&Path>, Option<&Users>, Option<Shell>),
     also: &mut dyn Recorder,
 ) -> Result<(Watched, Option<ExitStatus>), Error> {
-    let setup = &job.plan.setup;
-    let logs = job.folder.as_ref().filter(|_| ratewire_emulate::has_processes(setup));
+    let logs = folder.filter(|_| ratewire_emulate::has_processes(setup));
     let logs = logs.map(|folder| folder.join(PROGRAMS));
-    let options = EmulationOptions { logs, shell, users: job.users.cloned().unwrap_or_default() };
+    let options = EmulationOptions { logs, shell, users: users.cloned().unwrap_or_default() };
     let (mut fidelity, mut left) = (None, None);
     let mut watched = watch(told, labels, (running, listener), files, also, |observer| {
         let emulated = ratewire_emulate::run(setup, &options, observer)

@@ -5,10 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use ratewire_report::draw::{self, Figure, Format, Listed, Panels, Style};
+use ratewire_report::html;
 
-use crate::Error;
-use crate::error::unknown;
 use crate::folder::{COMPARISON, REPORT, SWEEP, write_whole};
+use crate::results::error::unknown;
+use crate::{Error, Results};
 
 /// Pages of results, in the order in which a folder is searched.
 const PAGES: [&str; 3] = [REPORT[0], COMPARISON[0], SWEEP[0]];
@@ -106,6 +107,36 @@ impl Figures {
         let wrong = |e| Error::Figure(format!("{}: {e}", path.display()));
         let bytes = figure.bytes(Format::of(path).map_err(wrong)?, style).map_err(wrong)?;
         write_whole(path, &bytes)
+    }
+}
+
+impl Results {
+    /// The figures of the page, to be drawn for a paper.
+    pub fn figures(&self) -> Figures {
+        Figures::of_page("results".into(), &html::render(&self.page()))
+    }
+
+    /// A figure of the page by its name: `throughput`, `queue`, `queue/LINK`.
+    ///
+    /// ```
+    /// # let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
+    /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n\
+    /// #   [[flow]]\nfrom = 's1'\nto = 'd1'\n";
+    /// use ratewire::Style;
+    ///
+    /// let experiment = ratewire::Experiment::parse("hello.toml", text)?;
+    /// let results = experiment.laws(["xcp", "cubic"]).run()?;
+    /// let figure = results.plot("queue")?;
+    /// assert_eq!(figure.y.label(), "Queue (packets)");
+    /// let style = Style { serif: true, ..Style::default() };
+    /// assert!(figure.svg(&style).starts_with("<svg"));
+    /// # Ok::<(), ratewire::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Figure`] if no figure has this name.
+    pub fn plot(&self, figure: &str) -> Result<Figure, Error> {
+        self.figures().figure(figure, Panels::Auto)
     }
 }
 

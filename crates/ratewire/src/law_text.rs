@@ -7,7 +7,7 @@ use ratewire_laws::options::OptionSpec;
 use ratewire_net::queue;
 use ratewire_report::table;
 
-use crate::error::unknown;
+use crate::results::error::unknown;
 
 /// Explains the law or queue discipline of this name, and its options with their defaults and
 /// ranges. The texts of options are wrapped at `width` characters.

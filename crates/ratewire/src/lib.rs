@@ -95,7 +95,6 @@ mod emulated;
 #[cfg(not(feature = "emulate"))]
 #[path = "not_emulated.rs"]
 mod emulated;
-mod error;
 mod experiment;
 mod figures;
 pub mod folder;
@@ -110,6 +109,10 @@ pub mod papers;
 mod provenance;
 mod question;
 mod results;
+#[cfg(feature = "parquet")]
+mod samples;
+#[cfg(feature = "parquet")]
+mod saved;
 mod simulation;
 mod sweep;
 
@@ -117,9 +120,6 @@ pub use compare::{Compare, ComparisonResults, PlannedComparison};
 pub use control::{ControlledFlow, Measured};
 #[cfg(feature = "emulate")]
 pub use emulated::{ignored, remedies};
-pub use error::Error;
-#[doc(hidden)]
-pub use error::unknown;
 #[doc(hidden)]
 pub use experiment::without_repeats;
 pub use experiment::{Experiment, Planned};
@@ -135,9 +135,13 @@ pub use listen::{
 pub use provenance::{ExperimentRecord, FileDigest, Provenance, SetValue};
 pub use ratewire_report::World;
 pub use ratewire_report::draw::{Columns, Figure, Listed, Panels, Style};
-pub use results::{Failed, OfLaw, Results, Run};
+#[doc(hidden)]
+pub use results::error::unknown;
+pub use results::{Error, Failed, OfLaw, Results, Run};
 #[cfg(feature = "parquet")]
-pub use results::{Samples, SavedResults};
+pub use samples::Samples;
+#[cfg(feature = "parquet")]
+pub use saved::SavedResults;
 pub use simulation::Simulation;
 pub use sweep::{
     PlannedSweep, ReadySweep, Sweep, SweepResults, SweepStore, SweepTask, TaskDone, expand_values,

@@ -1,5 +1,6 @@
 //! Stands in for `emulated.rs` in a build without the feature `emulate`, and refuses emulated runs.
 
+use std::path::Path;
 use std::process::ExitStatus;
 
 use ratewire_report::World;
@@ -7,10 +8,10 @@ use ratewire_scenario::{Diagnostic, Plan, Scenario};
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 
-use crate::error::lacking;
+use crate::Error;
 use crate::listen::{Listener, Running};
 use crate::observe::{Files, Labels, Watched};
-use crate::{Error, Experiment, Job};
+use crate::results::error::lacking;
 
 /// Stands in for the users of emulated hosts, of which there are none.
 #[derive(Clone, Debug, Default)]
@@ -34,23 +35,17 @@ pub(crate) fn ignored(_: &Scenario, _: &Plan) -> Vec<Diagnostic> {
     Vec::new()
 }
 
-impl Experiment {
-    pub(crate) fn check_users(&self) -> Result<(), Error> {
-        check_feature()
-    }
-}
-
 pub(crate) fn is_alone(shell: &Shell) -> bool {
     match *shell {}
 }
 
 pub(crate) fn run(
-    _: &Job<'_>,
+    _: &Setup,
     _: &Setup,
     _: &Labels,
     _: (Running<'_>, &dyn Listener),
     _: Option<Files>,
-    _: Option<Shell>,
+    _: (Option<&Path>, Option<&Users>, Option<Shell>),
     _: &mut dyn Recorder,
 ) -> Result<(Watched, Option<ExitStatus>), Error> {
     Err(check_feature().expect_err("there is no such world"))

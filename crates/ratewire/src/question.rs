@@ -7,7 +7,7 @@ use ratewire_sim::setup::TrafficSpec;
 use ratewire_units::{Duration, Time};
 
 use crate::Error;
-use crate::error::find;
+use crate::results::error::find;
 
 /// Parses the flow and the time of a question such as `flow-1@12s`.
 pub(crate) fn question_of(plan: &Plan, question: &str) -> Result<(FlowId, Time), Error> {

@@ -17,11 +17,11 @@ use ratewire_sim::{FlowState, Steps};
 use ratewire_units::{Duration, Rate, Time};
 use self_cell::self_cell;
 
-use crate::error::find;
 use crate::job::Job;
 use crate::listen::Running;
 use crate::observe::{Labels, Observer, describe, report};
 use crate::provenance::OriginFiles;
+use crate::results::error::find;
 use crate::{Error, Experiment, Results, Run};
 
 /// A simulated run in steps: between two of them its flows and links can be seen, and its links can
@@ -192,7 +192,7 @@ impl Simulation {
         let Subject { setup, info, .. } = observed.borrow_owner();
         let (run, held) = report(setup, info.clone(), &outcome, seen);
         let verdicts = locked(&self.evaluator).finish(&outcome);
-        let mut results = Results::none_of(&self.experiment);
+        let mut results = Results::none_of(self.experiment.record(), self.experiment.scenario());
         let run = Run::new(run, verdicts, None, None, held).with_origin(Some(self.origin));
         results.runs.push(run);
         Ok(results)

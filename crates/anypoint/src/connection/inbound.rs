@@ -6,9 +6,10 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Throughput, Time};
 
 use super::{Connection, INBOUND};
+use crate::ground::Ground;
+use crate::packets::{FrameOf, Output, Side};
 use crate::relay::{Sent, StreamMapping};
 use crate::routing::Frame;
-use crate::switch::{FrameOf, Ground, Output, Side};
 
 impl Connection {
     /// Asks all members to open; the peer is answered when all have answered.

@@ -7,11 +7,12 @@ use ratewire_laws::Header;
 use ratewire_transport::{Ack, Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Time};
 
+use crate::config::SwitchConfig;
+use crate::ground::Ground;
 use crate::merge::Merge;
-use crate::relay::{Fresh, Relay};
-use crate::settled::Settled;
+use crate::packets::{FrameOf, Output, Side};
+use crate::relay::{Fresh, Relay, Settled};
 use crate::split::Split;
-use crate::switch::{FrameOf, Ground, Output, Side, SwitchConfig};
 
 /// Delay before a gap that a failed member has left is closed again.
 const CLOSE_AGAIN: Duration = Duration::from_millis(200);

@@ -5,8 +5,9 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Time};
 
 use super::{Connection, OUTBOUND};
+use crate::ground::Ground;
+use crate::packets::{FrameOf, Output, Side};
 use crate::relay::Sent;
-use crate::switch::{FrameOf, Ground, Output, Side};
 
 impl Connection {
     #[expect(clippy::too_many_arguments, reason = "all that is known of a packet")]

@@ -9,8 +9,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::rig::ms;
 use crate::Transforms;
 use crate::merge::Merge;
+use crate::relay::Settled;
 use crate::relay::{Fresh, Relay, Sent};
-use crate::settled::Settled;
 use crate::split::Split;
 
 const PACKET: Bytes = Bytes::new(1000);

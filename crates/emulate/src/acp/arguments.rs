@@ -8,8 +8,7 @@ use ratewire_sim::setup::{FlowSpec, MemberEvent, RoutingSpec, Setup};
 use ratewire_transport::{Reader, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use super::config::KEY;
-use super::plan::{End, HostEnd, Plan};
+use super::plan::{End, HostEnd, KEY, Plan};
 
 /// Longest packet that ends of ACP try, with headers of IP and UDP.
 const LONGEST_PACKET: u64 = 1452 + 28;

@@ -9,11 +9,9 @@ use ratewire_sim::setup::{RoutingSpec, Setup};
 use ratewire_switch_interface::config::Config;
 
 use super::arguments::told;
-use super::plan::{Plan, watches_buffer};
+use super::plan::{KEY, Plan, watches_buffer};
 use crate::Error;
 
-/// Place of the key that all ends share. No other machine reaches the hosts.
-pub(super) const KEY: &str = "/tmp/ratewire-switch.key";
 /// Port of the first switch's status, on the loopback address of its host.
 const STATUS: u16 = 4817;
 /// Share of the rate that a switch moves between members, as it is in `switch.toml` too.

@@ -9,6 +9,9 @@ use ratewire_units::Rate;
 
 use crate::ports::port;
 
+/// Place of the key that all ends share. No other machine reaches the hosts.
+pub(super) const KEY: &str = "/tmp/ratewire-switch.key";
+
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {

@@ -12,8 +12,8 @@ use ratewire_switch_interface::endpoint::RecordFile;
 use ratewire_switch_interface::status::fetch_status;
 
 use super::arguments::{arguments, contents};
-use super::config::{self, KEY};
-use super::plan::Plan;
+use super::config;
+use super::plan::{KEY, Plan};
 use crate::Error;
 use crate::clock::Clock;
 use crate::commands::{Commands, Launch, Process};

@@ -1,6 +1,7 @@
 //! Flows: kernel connections between hosts, with the writes of the scenario's applications.
 
 mod asking;
+mod desk;
 mod reactor;
 mod receiving;
 mod sender_info;
@@ -21,7 +22,7 @@ use ratewire_units::{Bytes, Duration, Time};
 use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, Type};
 
 pub(crate) use self::asking::{Answer, Answers, Asking};
-use self::reactor::{Desk, Reactor};
+use self::reactor::Reactor;
 use self::receiving::Receiving;
 pub(crate) use self::sender_info::SenderInfo;
 use self::sending::Sending;

@@ -10,8 +10,9 @@ use std::time::Duration as Span;
 
 use nix::sys::epoll::EpollFlags;
 use nix::sys::eventfd::EventFd;
-use ratewire_units::{Duration, Time};
+use ratewire_units::Time;
 
+use super::desk::Desk;
 use super::receiving::Receiving;
 use super::sending::Sending;
 use super::{CHUNK, FlowStatus, Then};
@@ -24,33 +25,8 @@ const END: u64 = u64::MAX;
 const STEPS: usize = 64;
 /// Maximum number of sockets of one check.
 const NOTED: usize = 1024;
-/// Time between two checks of a burst on its way.
-const LOOK: Duration = Duration::from_millis(1);
-/// With more bursts than this on their way, each is checked less often.
-const OFTEN: u64 = 100;
 /// Longest wait if nothing is due.
 const LONGEST: Span = Span::from_secs(3600);
-
-/// Facts that applications share.
-#[derive(Debug)]
-pub(super) struct Desk {
-    pub(super) clock: Clock,
-    pub(super) readiness: Readiness,
-    /// Bytes that senders write.
-    pub(super) zeros: Vec<u8>,
-    /// Buffer that receivers read into.
-    pub(super) room: Vec<u8>,
-    /// Number of senders that wait for a burst to arrive.
-    draining: u64,
-}
-
-impl Desk {
-    /// Time between two checks of a burst: all checks together take a part of the thread's time at
-    /// most, whatever the number of senders.
-    pub(super) fn look(&self) -> Duration {
-        LOOK * self.draining.div_ceil(OFTEN).max(1)
-    }
-}
 
 #[derive(Debug)]
 enum Application {

@@ -13,7 +13,8 @@ use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, Reader, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::{CHUNK, Desk, FlowStatus, Then};
+use super::desk::Desk;
+use super::{CHUNK, FlowStatus, Then};
 
 /// The receiving application of one flow.
 #[derive(Debug)]

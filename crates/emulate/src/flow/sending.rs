@@ -11,7 +11,8 @@ use ratewire_transport::{PauseAfter, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 use socket2::{SockAddr, Socket};
 
-use super::{Desk, FlowStatus, SMALL_CHUNK, Then};
+use super::desk::Desk;
+use super::{FlowStatus, SMALL_CHUNK, Then};
 use crate::sys;
 
 /// The sending application of one flow.

@@ -12,9 +12,9 @@ use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
 
-use super::LINKS;
 use crate::Error;
 use crate::host;
+use crate::ports::GROUP_DAEMONS;
 
 /// Port of each daemon's status, on the loopback address of its host.
 pub(super) const STATUS: u16 = 4809;
@@ -104,7 +104,7 @@ pub(super) fn text(
     for (name, address) in hosts {
         let _ = write!(
             text,
-            "\n[[daemon]]\nname = \"{name}\"\naddress = \"{address}:{LINKS}\"\n\
+            "\n[[daemon]]\nname = \"{name}\"\naddress = \"{address}:{GROUP_DAEMONS}\"\n\
              listen = [\"unix:{SOCKET}\"]\nstatus = \"127.0.0.1:{STATUS}\"\n"
         );
     }

@@ -47,8 +47,6 @@ use processes::Processes;
 pub(crate) use watch::Sample;
 use watch::Watch;
 
-/// Port of the daemons for each other.
-pub(crate) const LINKS: u16 = 4804;
 /// Longest wait before a look at whether the run is over.
 const LOOK: std::time::Duration = std::time::Duration::from_millis(100);
 

@@ -17,12 +17,12 @@ use ratewire_units::Time;
 
 use super::Overlay;
 use crate::Error;
-use crate::clock::Clock;
+use crate::clock::{Clock, FOR_EVER};
 use crate::dialect::Dialects;
 use crate::flow::Flow;
 use crate::handoff::Handoff;
 use crate::host::Host;
-use crate::stage::{FOR_EVER, port_laws};
+use crate::parts::port_laws;
 use crate::world::World;
 
 /// Time for daemons and members to find each other.

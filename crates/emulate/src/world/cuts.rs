@@ -7,8 +7,8 @@ use ratewire_sim::overlay::spec::FaultKind;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
 
-use crate::overlay::LINKS;
 use crate::packet::Stream;
+use crate::ports::GROUP_DAEMONS;
 
 /// A cut of the link between two nodes, the lower one first, or its end.
 #[derive(Clone, Copy, Debug)]
@@ -61,7 +61,7 @@ impl Cuts {
     /// Whether packets of a stream between these nodes vanish. Others than daemons' pass.
     pub(super) fn holds(&self, mut ends: [NodeId; 2], stream: &Stream) -> bool {
         ends.sort();
-        !self.now.is_empty() && stream.ports.contains(&LINKS) && self.now.contains(&ends)
+        !self.now.is_empty() && stream.ports.contains(&GROUP_DAEMONS) && self.now.contains(&ends)
     }
 }
 
@@ -80,12 +80,15 @@ mod tests {
         let mut cuts = Cuts { changes: changes.to_vec(), now: BTreeSet::new() };
         let (from, to) = (Ipv4Addr::LOCALHOST, Ipv4Addr::LOCALHOST);
         let stream = |port| Stream { from, to, protocol: 6, ports: [40_000, port] };
-        assert_eq!((cuts.next(), cuts.holds([a, b], &stream(LINKS))), (at(4), false));
+        assert_eq!((cuts.next(), cuts.holds([a, b], &stream(GROUP_DAEMONS))), (at(4), false));
         cuts.change();
-        assert!(cuts.holds([a, b], &stream(LINKS)) && cuts.holds([b, a], &stream(LINKS)));
-        assert!(!cuts.holds([a, c], &stream(LINKS)) && !cuts.holds([a, b], &stream(80)));
+        assert!(
+            cuts.holds([a, b], &stream(GROUP_DAEMONS))
+                && cuts.holds([b, a], &stream(GROUP_DAEMONS))
+        );
+        assert!(!cuts.holds([a, c], &stream(GROUP_DAEMONS)) && !cuts.holds([a, b], &stream(80)));
         assert_eq!(cuts.next(), at(9));
         cuts.change();
-        assert_eq!((cuts.next(), cuts.holds([a, b], &stream(LINKS))), (Time::NEVER, false));
+        assert_eq!((cuts.next(), cuts.holds([a, b], &stream(GROUP_DAEMONS))), (Time::NEVER, false));
     }
 }

@@ -9,12 +9,9 @@ use rustix::mount::{
     MountFlags, MoveMountFlags, OpenTreeFlags, UnmountFlags, mount, move_mount, open_tree, unmount,
 };
 
-use super::Folder;
 use super::folder::{self, Sticky};
+use super::{FILE_SYSTEM, Folder};
 use crate::Error;
-
-/// Mount point of the BPF file system.
-pub(crate) const PATH: &str = "/sys/fs/bpf";
 
 /// `BPF_FS_MAGIC` of `linux/magic.h`.
 const MAGIC: u64 = 0xcafe_4a11;
@@ -22,9 +19,9 @@ const MAGIC: u64 = 0xcafe_4a11;
 /// Source of a mount that Ratewire makes, by which it recognises the mount.
 const SOURCE: &str = "ratewire";
 
-/// Whether the BPF file system is mounted at [`PATH`].
+/// Whether the BPF file system is mounted at [`FILE_SYSTEM`].
 pub(crate) fn is_mounted() -> bool {
-    statfs(PATH).is_ok_and(|found| is_bpf(&found))
+    statfs(FILE_SYSTEM).is_ok_and(|found| is_bpf(&found))
 }
 
 fn is_bpf(found: &StatFs) -> bool {
@@ -39,7 +36,7 @@ pub(super) fn open() -> Result<Option<Folder>, Error> {
     if !is_mounted() {
         return Ok(None);
     }
-    let folder = folder::open_first(PATH, Sticky::Suffices)?;
+    let folder = folder::open_first(FILE_SYSTEM, Sticky::Suffices)?;
     // The path may have led elsewhere in the meantime.
     Ok(folder.filter(|folder| folder.file_system().is_some_and(|found| is_bpf(&found))))
 }
@@ -51,14 +48,14 @@ pub(super) fn open() -> Result<Option<Folder>, Error> {
 pub(super) fn make() -> Result<Folder, Error> {
     let failed = |e: Errno| {
         Error::new(
-            format!("cannot mount the BPF file system on {PATH}"),
+            format!("cannot mount the BPF file system on {FILE_SYSTEM}"),
             "mount it yourself: mount -t bpf -o mode=0700 bpf /sys/fs/bpf",
         )
         .because(e)
     };
     if !is_mounted() {
         let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
-        mount(SOURCE, PATH, "bpf", flags, c"mode=0700").map_err(failed)?;
+        mount(SOURCE, FILE_SYSTEM, "bpf", flags, c"mode=0700").map_err(failed)?;
     }
     open()?.ok_or_else(|| failed(Errno::NOENT))
 }
@@ -79,21 +76,24 @@ pub(super) fn unmount_own(file_system: Folder) {
     // pinned just before, it is still there and the mount is put back; afterwards nothing can be
     // pinned.
     let flags = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let Ok(elsewhere) = open_tree(CWD, PATH, flags) else { return };
-    if !folder::is_unused(elsewhere.as_fd()) || unmount(PATH, UnmountFlags::NOFOLLOW).is_err() {
+    let Ok(elsewhere) = open_tree(CWD, FILE_SYSTEM, flags) else { return };
+    if !folder::is_unused(elsewhere.as_fd())
+        || unmount(FILE_SYSTEM, UnmountFlags::NOFOLLOW).is_err()
+    {
         return;
     }
     if !folder::is_unused(elsewhere.as_fd()) {
-        let _ = move_mount(elsewhere, c"", CWD, PATH, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
+        let _ =
+            move_mount(elsewhere, c"", CWD, FILE_SYSTEM, MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH);
     }
 }
 
-/// Whether `mountinfo` lists a mount by Ratewire of this device, `MAJOR:MINOR`, at [`PATH`].
+/// Whether `mountinfo` lists a mount by Ratewire of this device, `MAJOR:MINOR`, at [`FILE_SYSTEM`].
 fn is_ours(mountinfo: &str, device: &str) -> bool {
     mountinfo.lines().any(|line| {
         let Some((mount, kind)) = line.split_once(" - ") else { return false };
         let mount: Vec<&str> = mount.split(' ').collect();
-        let is_here = mount.get(2..5) == Some(&[device, "/", PATH]);
+        let is_here = mount.get(2..5) == Some(&[device, "/", FILE_SYSTEM]);
         is_here && kind.starts_with(&format!("bpf {SOURCE} "))
     })
 }

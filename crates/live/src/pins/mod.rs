@@ -17,9 +17,12 @@ use rustix::fs::{FlockOperation, OFlags, flock};
 
 use crate::Error;
 
-pub(crate) use file_system::{PATH as FILE_SYSTEM, is_mounted};
+pub(crate) use file_system::is_mounted;
 pub(crate) use folder::Folder;
 use namespace::{Namespace, Namespaces};
+
+/// Mount point of the BPF file system.
+pub(crate) const FILE_SYSTEM: &str = "/sys/fs/bpf";
 
 /// Folder of all pins.
 pub const ROOT: &str = "/sys/fs/bpf/ratewire";

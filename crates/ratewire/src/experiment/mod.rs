@@ -3,6 +3,9 @@
 mod plan;
 #[cfg(feature = "emulate")]
 mod users;
+#[cfg(not(feature = "emulate"))]
+#[path = "no_users.rs"]
+mod users;
 
 use std::path::{Path, PathBuf};
 

@@ -8,12 +8,12 @@ use ratewire_scenario::{Diagnostic, Plan};
 use ratewire_units::Time;
 
 use super::{Experiment, without_repeats};
-use crate::error::find;
 use crate::folder::{OutputFolder, REPORT, made_in, name_of_folder};
 use crate::job::run_all;
 use crate::listen::{Cancel, Cancelled, Listener};
 use crate::observe::files::check_feature;
 use crate::question::question_of;
+use crate::results::error::find;
 use crate::results::{Failed, Results, summary_json};
 use crate::{Error, Job, emulated};
 
@@ -149,7 +149,10 @@ impl<'a> Planned<'a> {
         let folder = experiment.folder.as_deref();
         let output =
             folder.map(|folder| OutputFolder::open(folder, REPORT, &folders)).transpose()?;
-        let mut results = Results { left_out: left_out.clone(), ..Results::none_of(experiment) };
+        let mut results = Results {
+            left_out: left_out.clone(),
+            ..Results::none_of(experiment.record(), &experiment.scenario)
+        };
         let mut whole: Vec<&Path> = Vec::new();
         for (job, done) in jobs.iter().zip(run_all(jobs, listener, |_, run| run)) {
             match done {

@@ -18,6 +18,9 @@ const PAGES: [[&str; 2]; 3] = [super::REPORT, super::COMPARISON, super::SWEEP];
 pub(super) const NO_RUN: &str =
     "what is there is no earlier run's; move it, or choose another path";
 
+/// The journal of replacements, in the folder of incomplete results.
+pub(super) const JOURNAL: &str = "replacing";
+
 /// File in a run's folder with what made the run.
 pub(crate) const RUN_FILE: &str = "run.json";
 /// File in a run's folder with the scenario as the run took it.
@@ -89,7 +92,7 @@ fn name_of(path: &Path) -> &str {
 fn is_journal(path: &Path) -> bool {
     let name = name_of(path);
     let stem = name.strip_suffix(".draft").unwrap_or(name);
-    stem == super::replace::JOURNAL
+    stem == JOURNAL
 }
 
 /// Whether a path is the folder of a run, with samples in it.

@@ -5,7 +5,7 @@ use std::path::Path;
 use ratewire_laws::LawSet;
 
 use crate::Error;
-use crate::error::lacking;
+use crate::results::error::lacking;
 
 /// Refuses a file that the set does not have.
 pub(super) fn add(laws: &mut LawSet, _: &Path, name: &str) -> Result<(), Error> {

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use bytes::Bytes;
 use ratewire_report::parquet::{Row, Table, When};
 use ratewire_report::{
     ConnectionRow, FlowRow, GroupRow, LinkRow, OverlayRows, RunInfo, SenderRow, Transfer,
@@ -13,14 +12,9 @@ use ratewire_sim::setup::Setup;
 
 use crate::Error;
 use crate::folder::at_last;
-
-/// Files of a run's tables.
-pub(crate) const FLOWS: &str = "flows.parquet";
-pub(crate) const LINKS: &str = "links.parquet";
-pub(crate) const COMPLETIONS: &str = "completions.parquet";
-pub(crate) const GROUPS: &str = "groups.parquet";
-pub(crate) const CONNECTIONS: &str = "connections.parquet";
-pub(crate) const SENDERS: &str = "senders.parquet";
+use crate::results::tables::{
+    COMPLETIONS, CONNECTIONS, FLOWS, GROUPS, KeptOverlay, KeptTables, LINKS, SENDERS, Stored,
+};
 
 /// Storage of a run's tables.
 #[derive(Clone, Copy, Debug)]
@@ -56,64 +50,6 @@ struct Output<R: Row> {
 enum Sink {
     File(BufWriter<File>),
     Memory(Vec<u8>),
-}
-
-/// A complete table.
-#[derive(Clone, Debug)]
-pub(crate) enum Stored {
-    /// Path of the file after the run's folder is in place.
-    File(PathBuf),
-    Memory(Bytes),
-}
-
-/// The tables of a finished run.
-#[derive(Clone, Debug)]
-pub(crate) struct KeptTables {
-    pub(crate) flows: Stored,
-    pub(crate) links: Stored,
-    pub(crate) completions: Stored,
-    /// Tables of the overlay, if there is one.
-    pub(crate) overlay: Option<KeptOverlay>,
-}
-
-/// The tables of an overlay.
-#[derive(Clone, Debug)]
-pub(crate) struct KeptOverlay {
-    pub(crate) groups: Stored,
-    pub(crate) connections: Stored,
-    pub(crate) senders: Stored,
-}
-
-impl KeptTables {
-    /// The tables, each with the name of its file.
-    pub(crate) fn named(&self) -> impl Iterator<Item = (&'static str, &Stored)> {
-        let own = [(FLOWS, &self.flows), (LINKS, &self.links), (COMPLETIONS, &self.completions)];
-        let overlay = self.overlay.iter().flat_map(|overlay| {
-            [
-                (GROUPS, &overlay.groups),
-                (CONNECTIONS, &overlay.connections),
-                (SENDERS, &overlay.senders),
-            ]
-        });
-        own.into_iter().chain(overlay)
-    }
-}
-
-impl Stored {
-    /// The bytes of the table's file.
-    ///
-    /// # Errors
-    /// An error if the table is in a file that cannot be read.
-    pub(crate) fn bytes(&self) -> Result<Bytes, Error> {
-        match self {
-            Stored::Memory(bytes) => Ok(bytes.clone()),
-            Stored::File(path) => {
-                let read = std::fs::read(path);
-                let wrong = |source| Error::Read { path: path.clone(), source };
-                read.map(Bytes::from).map_err(wrong)
-            }
-        }
-    }
 }
 
 impl Write for Sink {

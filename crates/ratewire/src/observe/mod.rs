@@ -20,7 +20,7 @@ mod transfers;
 mod why;
 
 pub(crate) use describe::{Labels, describe};
-pub(crate) use files::{Files, KeptTables, Place};
+pub(crate) use files::{Files, Place};
 pub(crate) use observer::{Observer, Seen};
 pub(crate) use why::explain;
 
@@ -32,6 +32,7 @@ use ratewire_units::Time;
 
 use crate::Error;
 use crate::listen::{Interrupted, Listener, Running};
+use crate::results::tables::KeptTables;
 
 /// Results of an observed run.
 pub(crate) struct Watched {

@@ -6,7 +6,8 @@ use ratewire_report::{FlowRow, LinkRow, OverlayRows, RunInfo, Transfer};
 use ratewire_sim::setup::Setup;
 
 use crate::Error;
-use crate::error::lacking;
+use crate::results::error::lacking;
+use crate::results::tables::KeptTables;
 
 /// Storage of a run's tables.
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +18,6 @@ pub(crate) enum Place<'a> {
 
 /// Tables of a run, of which there are none.
 pub(crate) enum Files {}
-
-/// Tables of a finished run, of which there are none.
-#[derive(Clone, Debug)]
-pub(crate) enum KeptTables {}
 
 /// Refuses a setting that needs tables.
 pub(crate) fn check_feature(setting: &str) -> Result<(), Error> {

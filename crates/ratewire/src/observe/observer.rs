@@ -16,13 +16,14 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::Labels;
 use super::crossing::Crossing;
-use super::files::{Files, KeptTables};
+use super::files::Files;
 use super::overlay::{self, Prices};
 use super::shares::{Shared, Shares};
 use super::transfers::Transfers;
 use super::why;
 use crate::Error;
 use crate::listen::{Interrupted, Listener, Running, StopReason};
+use crate::results::tables::KeptTables;
 
 /// Observations beyond the engine's own counters.
 pub(crate) struct Seen {

@@ -2,7 +2,7 @@
 
 use super::{Paper, PaperFigure};
 use crate::Error;
-use crate::error::unknown;
+use crate::results::error::unknown;
 
 /// The papers named `PAPER` or `PAPER/FIGURE`, with all figures or only the named ones.
 ///

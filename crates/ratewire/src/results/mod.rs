@@ -1,28 +1,24 @@
-//! Results of an experiment.
+//! Results of an experiment, and its errors: results hold the errors of runs that failed, and an
+//! error holds the results of the others.
 
-#[cfg(feature = "arrow")]
-mod batches;
+pub(crate) mod error;
 mod names;
 mod run;
 #[cfg(feature = "parquet")]
-mod samples;
-#[cfg(feature = "parquet")]
-mod saved;
+pub(crate) mod tables;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_tables.rs"]
+pub(crate) mod tables;
 
-use std::path::Path;
-
-use ratewire_report::draw::{Figure, Panels};
-use ratewire_report::{CheckedExpectation, LeftOut, Page, Summary, html, table};
+use ratewire_report::{CheckedExpectation, LeftOut, Page, Summary, table};
+use ratewire_scenario::Scenario;
 use serde::Serialize;
 
+pub use error::Error;
 pub use run::Run;
-#[cfg(feature = "parquet")]
-pub use samples::Samples;
-#[cfg(feature = "parquet")]
-pub use saved::SavedResults;
 
+use crate::listen::Interrupted;
 use crate::provenance::ExperimentRecord;
-use crate::{Error, Experiment, Figures, Interrupted, folder};
 
 /// Results of an experiment: its runs, in the order of laws, worlds and seeds.
 ///
@@ -77,13 +73,12 @@ struct SummaryFile<'a> {
 
 impl Results {
     /// Results of an experiment before its first run.
-    pub(crate) fn none_of(experiment: &Experiment) -> Results {
-        let scenario = experiment.scenario();
+    pub(crate) fn none_of(experiment: ExperimentRecord, scenario: &Scenario) -> Results {
         Results {
             runs: Vec::new(),
             failures: Vec::new(),
             unwritten: None,
-            experiment: experiment.record(),
+            experiment,
             scenario_text: scenario.source_text.clone(),
             description: scenario.description.clone(),
             left_out: Vec::new(),
@@ -153,46 +148,6 @@ impl Results {
             description: self.description.clone(),
             left_out: self.left_out.clone(),
         }
-    }
-
-    /// Writes the page of all runs: one HTML file that needs no network.
-    ///
-    /// Missing folders of `path` are created. A page that Ratewire wrote earlier is replaced in one
-    /// step.
-    ///
-    /// # Errors
-    /// [`Error::Refused`] if Ratewire did not write the file that is there, [`Error::Write`] if the
-    /// page cannot be written. An existing file is then unchanged.
-    pub fn report(&self, path: impl AsRef<Path>) -> Result<(), Error> {
-        folder::write_page(path.as_ref(), &html::render(&self.page()))
-    }
-
-    /// The figures of the page, to be drawn for a paper.
-    pub fn figures(&self) -> Figures {
-        Figures::of_page("results".into(), &html::render(&self.page()))
-    }
-
-    /// A figure of the page by its name: `throughput`, `queue`, `queue/LINK`.
-    ///
-    /// ```
-    /// # let text = "duration = '2 s'\nlaw = 'xcp'\n[topology]\nkind = 'dumbbell'\n\
-    /// #   bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n\
-    /// #   [[flow]]\nfrom = 's1'\nto = 'd1'\n";
-    /// use ratewire::Style;
-    ///
-    /// let experiment = ratewire::Experiment::parse("hello.toml", text)?;
-    /// let results = experiment.laws(["xcp", "cubic"]).run()?;
-    /// let figure = results.plot("queue")?;
-    /// assert_eq!(figure.y.label(), "Queue (packets)");
-    /// let style = Style { serif: true, ..Style::default() };
-    /// assert!(figure.svg(&style).starts_with("<svg"));
-    /// # Ok::<(), ratewire::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    /// [`Error::Figure`] if no figure has this name.
-    pub fn plot(&self, figure: &str) -> Result<Figure, Error> {
-        self.figures().figure(figure, Panels::Auto)
     }
 
     /// Figures of all runs and the expectations, as in `summary.json`.

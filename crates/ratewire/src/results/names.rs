@@ -1,6 +1,6 @@
 //! Names that results are asked for by.
 
-use crate::Error;
+use super::error::Error;
 
 /// An error that results have no `what` of this name.
 pub(super) fn unknown<'a>(

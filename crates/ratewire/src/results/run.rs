@@ -2,14 +2,14 @@
 
 use std::process::ExitStatus;
 
-use ratewire_report::{CheckedExpectation, FlowSummary, LinkSummary, RunInfo, Summary};
+use ratewire_report::{CheckedExpectation, FlowSummary, LinkSummary, RunInfo, Summary, World};
 use ratewire_scenario::{Basis, Finding};
 
+use super::error::Error;
 use super::names;
+use super::tables::KeptTables;
 use crate::listen::name_of_run;
-use crate::observe::KeptTables;
 use crate::provenance::OriginFiles;
-use crate::{Error, World};
 
 /// A finished run: its description, its exact figures, and the results of its expectations.
 #[derive(Clone, Debug)]
@@ -21,10 +21,10 @@ pub struct Run {
     shell: Option<ExitStatus>,
     /// Its tables, if they are kept.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "there are no tables"))]
-    pub(super) held: Option<KeptTables>,
+    pub(crate) held: Option<KeptTables>,
     /// What made the run, if its samples are kept.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "there are no tables"))]
-    pub(super) origin: Option<OriginFiles>,
+    pub(crate) origin: Option<OriginFiles>,
 }
 
 impl Run {

@@ -276,7 +276,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let runs = folder.path().join(RUNS);
         fs::create_dir(&runs).expect("a folder");
-        let draft = crate::folder::draft(&runs.join("0123456789abcdef.parquet"));
+        let draft = crate::folder::pages::draft(&runs.join("0123456789abcdef.parquet"));
         let others = [".notes.parquet.1", ".0123456789abcdef.parquet.x"];
         let others = others.map(|name| runs.join(name));
         for file in others.iter().chain([&draft]) {

@@ -69,4 +69,14 @@ impl SweepResults {
     pub fn page(&self) -> String {
         html::render_sweep(&self.sweep, &[], "")
     }
+
+    /// Figures of every run as an Arrow record batch, a row a run: `sweep.parquet`.
+    ///
+    /// # Errors
+    /// An error if the runs do not fit a table.
+    #[cfg(feature = "arrow")]
+    pub fn rows(&self) -> Result<arrow_array::RecordBatch, Error> {
+        let wrong = |e| Error::Read { path: "the sweep".into(), source: std::io::Error::other(e) };
+        ratewire_report::parquet::sweep_rows(self.sweep()).map_err(wrong)
+    }
 }

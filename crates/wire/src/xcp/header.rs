@@ -2,8 +2,10 @@
 
 use ratewire_units::{Bytes, Duration, Throughput};
 
+use super::layout::Words;
 use super::rate::{delta_from_wire, delta_to_wire};
-use super::{Draft, Format, HEADER_LEN, ParseError, Q4_28, XcpView};
+use super::v00_fields::{rtt_from_wire, rtt_to_wire, x_from_wire, x_to_wire};
+use super::{Draft, Format, HEADER_LEN, Q4_28};
 
 /// An XCP header in the units the laws compute with, whatever the layout on the wire.
 ///
@@ -52,50 +54,45 @@ impl XcpHeader {
         }
     }
 
-    /// Reads the header at the start of `bytes`, which may go on after it. `packet_size` is the
-    /// size of the sender's packets, used for [`Draft::V00`] only.
-    ///
-    /// # Errors
-    /// When the bytes are too few, or a field of the first word has a value that no draft allows.
-    pub fn parse(bytes: &[u8], packet_size: Bytes) -> Result<(Draft, XcpHeader), ParseError> {
-        let view = XcpView::new_checked(bytes)?;
-        Ok((view.draft(), view.header(packet_size)))
-    }
-
     /// Writes the header into `buf` in the layout of `draft`. `packet_size` is the size of the
     /// sender's packets, used for [`Draft::V00`] only. Fields are written as they are in the
     /// minimal format too.
     pub fn emit(&self, draft: Draft, packet_size: Bytes, buf: &mut [u8; HEADER_LEN]) {
-        if draft == Draft::V00 {
-            return self.emit_v00(packet_size, buf);
-        }
-        let at = draft.layout();
-        let reverse = delta_to_wire(self.reverse_feedback);
-        let delta = delta_to_wire(self.delta_throughput);
-        buf[..4].copy_from_slice(&draft.word0(self.format, self.protocol));
-        buf[at.rtt..][..4].copy_from_slice(&time_to_wire(self.rtt));
-        buf[at.pace..][..4].copy_from_slice(&time_to_wire(self.x));
-        buf[at.reverse_feedback..][..4].copy_from_slice(&reverse.to_be_bytes());
-        buf[at.delta_throughput..][..4].copy_from_slice(&delta.to_be_bytes());
+        draft.write(self.format, self.protocol, &self.words(draft, packet_size), buf);
     }
 
     /// The header as it arrives at the other end: what [`XcpHeader::parse`] makes of the bytes that
     /// [`XcpHeader::emit`] writes. A simulated packet thus carries no more precision than a real
     /// one.
     pub fn quantise(&self, draft: Draft, packet_size: Bytes) -> XcpHeader {
-        if draft == Draft::V00 {
-            return self.quantise_v00(packet_size);
-        }
+        let words = self.words(draft, packet_size);
+        let [rtt, x] = match draft {
+            Draft::V00 => [rtt_from_wire(words.rtt), x_from_wire(words.pace, packet_size)],
+            Draft::V02 | Draft::V03 => {
+                [words.rtt, words.pace].map(|bits| Q4_28::from_bits(bits).duration())
+            }
+        };
         XcpHeader {
-            rtt: Q4_28::from_duration(self.rtt).duration(),
-            x: Q4_28::from_duration(self.x).duration(),
-            reverse_feedback: delta_from_wire(delta_to_wire(self.reverse_feedback)),
-            delta_throughput: delta_from_wire(delta_to_wire(self.delta_throughput)),
+            rtt,
+            x,
+            reverse_feedback: delta_from_wire(words.reverse_feedback),
+            delta_throughput: delta_from_wire(words.delta_throughput),
             ..*self
         }
     }
-}
 
-fn time_to_wire(d: Duration) -> [u8; 4] {
-    Q4_28::from_duration(d).bits().to_be_bytes()
+    fn words(&self, draft: Draft, packet_size: Bytes) -> Words {
+        let [rtt, pace] = match draft {
+            Draft::V00 => [rtt_to_wire(self.rtt), x_to_wire(self.x, packet_size)],
+            Draft::V02 | Draft::V03 => {
+                [self.rtt, self.x].map(|time| Q4_28::from_duration(time).bits())
+            }
+        };
+        Words {
+            rtt,
+            pace,
+            reverse_feedback: delta_to_wire(self.reverse_feedback),
+            delta_throughput: delta_to_wire(self.delta_throughput),
+        }
+    }
 }

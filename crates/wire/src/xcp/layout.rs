@@ -1,4 +1,4 @@
-//! Where each draft keeps its fields, and the check of word 0.
+//! Where each draft keeps its fields, how a header is written, and the check of word 0.
 
 use super::{Draft, Format, HEADER_LEN, ParseError};
 
@@ -12,6 +12,15 @@ pub(super) struct Layout {
     pub pace: usize,
     pub reverse_feedback: usize,
     pub delta_throughput: usize,
+}
+
+/// A header's fields after the first word, as they are on the wire.
+pub(super) struct Words {
+    pub rtt: u32,
+    /// X, or Throughput in draft -00.
+    pub pace: u32,
+    pub reverse_feedback: i32,
+    pub delta_throughput: i32,
 }
 
 impl Draft {
@@ -29,8 +38,24 @@ impl Draft {
         }
     }
 
+    /// Writes a header into `buf`.
+    pub(super) fn write(
+        self,
+        format: Format,
+        protocol: u8,
+        words: &Words,
+        buf: &mut [u8; HEADER_LEN],
+    ) {
+        let at = self.layout();
+        buf[..4].copy_from_slice(&self.word0(format, protocol));
+        buf[at.rtt..][..4].copy_from_slice(&words.rtt.to_be_bytes());
+        buf[at.pace..][..4].copy_from_slice(&words.pace.to_be_bytes());
+        buf[at.reverse_feedback..][..4].copy_from_slice(&words.reverse_feedback.to_be_bytes());
+        buf[at.delta_throughput..][..4].copy_from_slice(&words.delta_throughput.to_be_bytes());
+    }
+
     /// The first four bytes of a header.
-    pub(super) const fn word0(self, format: Format, protocol: u8) -> [u8; 4] {
+    const fn word0(self, format: Format, protocol: u8) -> [u8; 4] {
         let kind = self.version() << 4 | format.number();
         match self {
             Draft::V00 => [kind, protocol, LENGTH, 0],

@@ -77,6 +77,7 @@ mod layout;
 mod q4_28;
 mod rate;
 mod v00;
+mod v00_fields;
 mod view;
 
 pub use error::ParseError;

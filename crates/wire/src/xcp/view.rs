@@ -1,7 +1,7 @@
 use ratewire_units::{Bytes, Duration, Throughput};
 
 use super::rate::{delta_from_wire, delta_to_wire};
-use super::v00::{rtt_from_wire, throughput_from_wire, x_from_wire};
+use super::v00_fields::{rtt_from_wire, throughput_from_wire, x_from_wire};
 use super::{Draft, Format, HEADER_LEN, ParseError, Q4_28, XcpHeader, layout};
 
 /// A checked XCP header where it lies: at the start of `T`'s bytes, which may go on after it.
@@ -103,6 +103,18 @@ impl<T: AsRef<[u8]>> XcpView<T> {
         let mut word = [0; 4];
         word.copy_from_slice(&self.bytes.as_ref()[offset..][..4]);
         u32::from_be_bytes(word)
+    }
+}
+
+impl XcpHeader {
+    /// Reads the header at the start of `bytes`, which may go on after it. `packet_size` is the
+    /// size of the sender's packets, used for [`Draft::V00`] only.
+    ///
+    /// # Errors
+    /// When the bytes are too few, or a field of the first word has a value that no draft allows.
+    pub fn parse(bytes: &[u8], packet_size: Bytes) -> Result<(Draft, XcpHeader), ParseError> {
+        let view = XcpView::new_checked(bytes)?;
+        Ok((view.draft(), view.header(packet_size)))
     }
 }
 

@@ -11,10 +11,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::ours;
+use super::ours::{self, JOURNAL};
 
-/// The journal, in the folder of incomplete results.
-pub(super) const JOURNAL: &str = "replacing";
 /// Folder of new results to be put in place.
 pub(super) const NEW: &str = "new";
 /// Folder of earlier results until they are removed.

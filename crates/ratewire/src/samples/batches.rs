@@ -1,13 +1,11 @@
-//! Samples and sweeps as Arrow record batches.
-
-use std::io;
+//! Samples as Arrow record batches.
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use ratewire_report::parquet::{self, Row};
 
-use super::samples::{Samples, cannot_read, source};
-use crate::{Error, SweepResults};
+use super::{Samples, cannot_read, source};
+use crate::Error;
 
 impl<R: Row> Samples<R> {
     /// All rows as Arrow record batches, run by run, in order of time.
@@ -51,16 +49,5 @@ impl<R: Row> Samples<R> {
     pub fn schema(&self) -> Result<SchemaRef, Error> {
         let Some(first) = self.tables.first() else { return Ok(parquet::schema::<R>()) };
         parquet::schema_of(source(first)?).map_err(|e| cannot_read(first, e))
-    }
-}
-
-impl SweepResults {
-    /// Figures of every run as an Arrow record batch, a row a run: `sweep.parquet`.
-    ///
-    /// # Errors
-    /// An error if the runs do not fit a table.
-    pub fn rows(&self) -> Result<RecordBatch, Error> {
-        let wrong = |e| Error::Read { path: "the sweep".into(), source: io::Error::other(e) };
-        parquet::sweep_rows(self.sweep()).map_err(wrong)
     }
 }

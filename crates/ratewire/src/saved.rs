@@ -8,12 +8,12 @@ use bytes::Bytes;
 use ratewire_report::{FlowRow, GroupRow, JSON_HEAD, LinkRow, Transfer, html};
 use serde::Deserialize;
 
-use super::{Results, Run, Samples};
 use crate::folder::ours::{RUN_FILE, SCENARIO_FILE, is_name_of_run};
 use crate::folder::{OutputFolder, REPORT, made_in, write_page};
-use crate::observe::KeptTables;
-use crate::observe::files::{COMPLETIONS, CONNECTIONS, FLOWS, GROUPS, LINKS, SENDERS, Stored};
-use crate::{Error, Figures};
+use crate::results::tables::{
+    COMPLETIONS, CONNECTIONS, FLOWS, GROUPS, KeptTables, LINKS, SENDERS, Stored,
+};
+use crate::{Error, Figures, Results, Run, Samples};
 
 /// Most bytes of a file that is read whole.
 const LARGEST: u64 = 256_000_000;

@@ -1,5 +1,8 @@
 //! Samples of runs as tables.
 
+#[cfg(feature = "arrow")]
+mod batches;
+
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::marker::PhantomData;
@@ -8,10 +11,8 @@ use std::path::Path;
 use ratewire_report::parquet::{self, Row, Source, TableCopy};
 use ratewire_report::{FlowRow, GroupRow, LinkRow, Transfer};
 
-use super::{Results, Run};
-use crate::Error;
-use crate::observe::KeptTables;
-use crate::observe::files::Stored;
+use crate::results::tables::{KeptTables, Stored};
+use crate::{Error, Results, Run};
 
 /// Samples of one kind, of one run or several, a row each.
 ///
@@ -20,7 +21,7 @@ use crate::observe::files::Stored;
 /// ([`Experiment::without_samples`](crate::Experiment::without_samples)).
 #[derive(Clone, Debug)]
 pub struct Samples<R> {
-    pub(super) tables: Vec<Stored>,
+    tables: Vec<Stored>,
     kind: PhantomData<R>,
 }
 
@@ -30,7 +31,7 @@ impl<R> Samples<R> {
     }
 
     /// The samples of `self`, followed by those of `others`.
-    pub(super) fn and(mut self, others: Samples<R>) -> Samples<R> {
+    fn and(mut self, others: Samples<R>) -> Samples<R> {
         self.tables.extend(others.tables);
         self
     }
@@ -128,7 +129,7 @@ fn apart_from(table: &Stored, path: &Path) -> Result<Stored, Error> {
 }
 
 /// The file of a table.
-pub(super) fn source(table: &Stored) -> Result<Source, Error> {
+fn source(table: &Stored) -> Result<Source, Error> {
     match table {
         Stored::Memory(bytes) => Ok(Source::Memory(bytes.clone())),
         Stored::File(path) => {
@@ -138,7 +139,7 @@ pub(super) fn source(table: &Stored) -> Result<Source, Error> {
     }
 }
 
-pub(super) fn cannot_read(table: &Stored, e: parquet::Error) -> Error {
+fn cannot_read(table: &Stored, e: parquet::Error) -> Error {
     let path = match table {
         Stored::File(path) => path.clone(),
         Stored::Memory(_) => "the samples in memory".into(),

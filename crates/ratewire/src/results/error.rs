@@ -9,7 +9,7 @@ use ratewire_sim::RunError;
 use ratewire_units::text::legible;
 use ratewire_units::{Time, names};
 
-use crate::Results;
+use super::Results;
 
 /// Most names that [`Error::unknown`] lists.
 const LISTED: usize = 20;

@@ -2,7 +2,7 @@
 
 use ratewire_units::Bytes;
 
-use crate::relay::{Relay, Source, Target};
+use super::Relay;
 
 /// Positions of the streams of one direction.
 #[derive(Clone, Debug)]
@@ -41,32 +41,6 @@ impl Settled {
     /// Number of ranges kept.
     pub(crate) fn len(&self) -> usize {
         usize::from(self.unfinished.is_some())
-    }
-}
-
-impl Source {
-    /// A source with everything below acknowledged.
-    pub(crate) fn at(below: u64) -> Source {
-        let mut source = Source::default();
-        (source.placed, source.sent) = (below, below);
-        source.acked.insert(0, below);
-        source.heard.insert(0, below);
-        source
-    }
-
-    /// Whether targets have everything from the start on.
-    fn is_whole(&self) -> bool {
-        let gaps = !self.acked.beyond().is_empty() || !self.heard.beyond().is_empty();
-        !gaps && self.acked.below() == self.heard.below()
-    }
-}
-
-impl Target {
-    /// A target with everything below acknowledged.
-    pub(crate) fn at(end: u64) -> Target {
-        let mut target = Target::default();
-        (target.next, target.cumulative, target.highest) = (end, end, end);
-        target
     }
 }
 

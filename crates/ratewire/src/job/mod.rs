@@ -1,5 +1,8 @@
 //! One run of a scenario under one law, and many runs on all cores.
 
+#[cfg(feature = "emulate")]
+mod hosts;
+
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -34,10 +37,6 @@ pub struct Job<'a> {
     /// Whether samples stay in memory if they are not written to a folder.
     pub(crate) keeps_samples: bool,
     /// Users that programs may run as.
-    #[cfg_attr(
-        not(feature = "emulate"),
-        expect(dead_code, reason = "only emulated hosts have programs")
-    )]
     pub(crate) users: Option<&'a Users>,
     /// Command line that asked for the run; empty if a program did.
     pub(crate) command: &'a [String],
@@ -147,7 +146,10 @@ impl<'a> Job<'a> {
         let mut also = (evaluator, (self.capture()?, Asked(None)));
         let audience = (running, listener);
         let (watched, left) = match self.world {
-            World::Emulate => emulated::run(self, told, labels, audience, files, shell, &mut also)?,
+            World::Emulate => {
+                let hosts = (self.folder.as_deref(), self.users, shell);
+                emulated::run(setup, told, labels, audience, files, hosts, &mut also)?
+            }
             _ => {
                 let watched = watch(told, labels, audience, files, &mut also, |observer| {
                     Ok(ratewire_sim::run(setup, observer)?)
