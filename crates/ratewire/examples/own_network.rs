@@ -21,8 +21,7 @@ fn main() -> Result<(), Error> {
         .expect(
             Expect::of("utilisation").link("bottleneck").during(secs(5), secs(20)).at_least(0.9),
         )
-        .build()
-        .map_err(Error::Scenario)?;
+        .build()?;
 
     let results = Experiment::of(scenario).laws(["xcp", "newreno"]).run()?;
     for law in ["xcp", "newreno"] {

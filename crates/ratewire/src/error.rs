@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_scenario::{Diagnostic, nearest};
+use ratewire_scenario::{ScenarioError, nearest};
 use ratewire_sim::RunError;
 use ratewire_units::text::legible;
 use ratewire_units::{Time, names};
@@ -24,8 +24,8 @@ pub enum Error {
     /// The scenario, or a value set in it, has errors: all of them, in the order of the file.
     ///
     /// Nothing was run and nothing was written.
-    #[error("{}", list(.0))]
-    Scenario(Vec<Diagnostic>),
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
     /// A law of the program cannot be registered. Nothing was run, and the experiment does not know
     /// the law.
     #[error(transparent)]
@@ -183,11 +183,6 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     let shown: Vec<String> = known.iter().take(LISTED).map(|name| legible(name)).collect();
     let shown = shown.join(", ");
     format!("no {what} is called {name:?}; {near}known: {shown}{more}")
-}
-
-fn list(diagnostics: &[Diagnostic]) -> impl fmt::Display {
-    let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    all.join("\n\n")
 }
 
 fn left_out(all: &[ratewire_report::LeftOut]) -> String {
