@@ -6,7 +6,14 @@ use ratewire::scenario::{Expect, Flow, Link, Scenario};
 use ratewire::units::{Duration, Rate};
 use ratewire::{Error, Experiment};
 
-fn main() -> Result<(), Error> {
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Error> {
     let (ms, secs) = (Duration::from_millis, Duration::from_secs);
     let scenario = Scenario::builder("A short and a long path share a link", secs(20), "xcp")
         .host("near")

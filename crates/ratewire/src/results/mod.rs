@@ -9,6 +9,7 @@ mod samples;
 #[cfg(feature = "parquet")]
 mod saved;
 
+use std::fmt;
 use std::path::Path;
 
 use ratewire_report::draw::{Figure, Panels};
@@ -37,7 +38,6 @@ use crate::{Error, Experiment, Figures, Interrupted, folder};
 /// assert!(results.law("xcp")?.utilisation("bottleneck")? > 0.8);
 /// # Ok::<(), ratewire::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Results {
     pub(crate) runs: Vec<Run>,
     pub(crate) failures: Vec<Failed>,
@@ -46,6 +46,20 @@ pub struct Results {
     pub(crate) scenario_text: String,
     pub(crate) description: Option<String>,
     pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// Shows what is missing and the names of the runs. All that runs have measured would fill screens
+/// where a program unwraps [`Error::Incomplete`].
+impl fmt::Debug for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs: Vec<String> = self.runs.iter().map(Run::name).collect();
+        f.debug_struct("Results")
+            .field("failures", &self.failures)
+            .field("unwritten", &self.unwritten)
+            .field("left_out", &self.left_out)
+            .field("runs", &runs)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A run that failed.
