@@ -59,7 +59,8 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     let text = error.to_string();
     let simple = |name| Ok(caused(py, PyErr::from_value(class(py, name)?.call1((&text,))?), &text));
     match error {
-        Error::Scenario(all) => {
+        Error::Scenario(wrong) => {
+            let all = wrong.diagnostics;
             let class = class(py, "ScenarioError")?;
             Ok(PyErr::from_value(class.call1((told(&all), diagnostics(py, &all)?))?))
         }

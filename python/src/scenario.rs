@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 use ratewire::laws::LawSet;
-use ratewire::scenario::Loader;
-use ratewire::{Error, add_law, know_law_files, scenario};
+use ratewire::scenario::{Loader, ScenarioError};
+use ratewire::{add_law, know_law_files, scenario};
 
 use crate::errors::{diagnostics, exception};
 use crate::law;
@@ -15,10 +15,10 @@ use crate::law;
 #[pyclass(frozen, module = "ratewire._ratewire")]
 pub struct Scenario(pub scenario::Scenario);
 
-type Read = Result<scenario::Scenario, Vec<scenario::Diagnostic>>;
+type Read = Result<scenario::Scenario, ScenarioError>;
 
 fn scenario(py: Python<'_>, read: impl FnOnce() -> Read + Send) -> PyResult<Scenario> {
-    py.detach(read).map(Scenario).map_err(|wrong| exception(py, Error::Scenario(wrong)))
+    py.detach(read).map(Scenario).map_err(|wrong| exception(py, wrong.into()))
 }
 
 /// A law that a scenario may name: a class, or the file of one in C, whose code is trusted.

@@ -16,8 +16,6 @@
 //! Times are in quanta of 512 bit times. A new time replaces the one before; 0 resumes. Bridges do
 //! not forward these frames, and the frames themselves are never paused.
 
-use core::fmt;
-
 use ratewire_units::{Bytes, Duration, Rate};
 
 /// Length with the check sequence: the shortest Ethernet frame.
@@ -82,45 +80,27 @@ pub struct PauseFrame {
 }
 
 /// Why bytes are not a frame that pauses or resumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The length is this and not 64 bytes.
+    #[error("{0} bytes, and not {LENGTH}")]
     Length(usize),
     /// The check sequence found, and the right one.
+    #[error("check sequence {0:#010x}, and not {1:#010x}")]
     Check(u32, u32),
     /// The destination is a group other than [`MULTICAST`].
+    #[error("sent to the group {0:02x?}, and not to {MULTICAST:02x?}")]
     Destination([u8; 6]),
     /// The EtherType is not MAC control.
+    #[error("EtherType {0:#06x}, and not {ETHERTYPE:#06x} (MAC control)")]
     EtherType(u16),
     /// The opcode is another MAC control operation.
+    #[error("opcode {0:#06x}, and not {PAUSE:#06x} or {PRIORITY:#06x}")]
     Opcode(u16),
     /// Classes beyond the eighth are enabled.
+    #[error("class vector {0:#06x}: there are eight classes")]
     Classes(u16),
 }
-
-impl fmt::Display for FrameError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FrameError::Length(found) => write!(f, "{found} bytes, and not {LENGTH}"),
-            FrameError::Check(found, fits) => {
-                write!(f, "check sequence {found:#010x}, and not {fits:#010x}")
-            }
-            FrameError::Destination(to) => {
-                write!(f, "sent to the group {to:02x?}, and not to {MULTICAST:02x?}")
-            }
-            FrameError::EtherType(found) => {
-                write!(f, "EtherType {found:#06x}, and not {ETHERTYPE:#06x} (MAC control)")
-            }
-            FrameError::Opcode(found) => {
-                write!(f, "opcode {found:#06x}, and not {PAUSE:#06x} or {PRIORITY:#06x}")
-            }
-            FrameError::Classes(found) => {
-                write!(f, "class vector {found:#06x}: there are eight classes")
-            }
-        }
-    }
-}
-impl core::error::Error for FrameError {}
 
 impl PauseFrame {
     /// The frame's bytes.

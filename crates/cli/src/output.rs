@@ -9,7 +9,7 @@ use crate::memory::OutOfMemory;
 /// Prints an error, and returns the exit code.
 pub(crate) fn fail(error: &Error) -> Exit {
     match error {
-        Error::Scenario(wrong) => complain(wrong),
+        Error::Scenario(wrong) => complain(&wrong.diagnostics),
         // The command line has settings of an experiment as options.
         Error::Setting { setting, reason } => {
             tell!("ratewire: --{setting}: {reason}");

@@ -19,7 +19,7 @@ const MOST_SHOWN: usize = 20;
 /// groups.toml:7:1: unknown key `salry` in [flow-control]
 ///   help: did you mean `salary`?
 /// ```
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub struct ConfigError {
     /// The file; `None` where the configuration is the built-in one.
     pub file: Option<PathBuf>,
@@ -79,12 +79,6 @@ impl fmt::Display for ConfigError {
             0 => Ok(()),
             more => write!(f, "\nand {more} more"),
         }
-    }
-}
-
-impl std::error::Error for ConfigError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.source.as_ref().map(|source| source as _)
     }
 }
 

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Why a run could not be emulated.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what}{}", remedy(help))]
 pub struct Error {
     what: String,
     help: Cow<'static, str>,
@@ -25,10 +26,7 @@ impl Error {
     }
 }
 
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
-        if self.help.is_empty() { Ok(()) } else { write!(f, "\n  help: {}", self.help) }
-    }
+/// The line with the remedy, where there is one.
+fn remedy(help: &str) -> String {
+    if help.is_empty() { String::new() } else { format!("\n  help: {help}") }
 }
-impl std::error::Error for Error {}

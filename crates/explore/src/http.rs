@@ -34,30 +34,14 @@ const HTML: &str = "text/html; charset=utf-8";
 const LINES: &str = "application/x-ndjson";
 
 /// Why a page cannot be served.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The address is taken, or not of this host.
-    Address(SocketAddr, io::Error),
+    #[error("cannot listen on {0}")]
+    Address(SocketAddr, #[source] io::Error),
     /// The system has no random numbers for the token.
-    Random(getrandom::Error),
-}
-
-impl fmt::Display for ServerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ServerError::Address(address, _) => write!(f, "cannot listen on {address}"),
-            ServerError::Random(_) => f.write_str("the system gives no random numbers"),
-        }
-    }
-}
-
-impl std::error::Error for ServerError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ServerError::Address(_, source) => Some(source),
-            ServerError::Random(source) => Some(source),
-        }
-    }
+    #[error("the system gives no random numbers")]
+    Random(#[source] getrandom::Error),
 }
 
 /// The open socket of a page.

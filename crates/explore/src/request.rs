@@ -1,7 +1,5 @@
 //! What a page asks for: the scenario with these values, under these laws.
 
-use std::fmt;
-
 use ratewire_scenario::whole_path;
 use serde::Deserialize;
 
@@ -30,44 +28,20 @@ pub(crate) struct RunRequest {
 }
 
 /// Why a request is refused.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
-    Json(serde_json::Error),
+    #[error("the request is not the JSON of this version's page; reload the page")]
+    Json(#[source] serde_json::Error),
+    #[error("{0} values are set; at most {MOST_VALUES} are allowed")]
     Values(usize),
+    #[error("{0} laws are ticked; from 1 to {MOST_LAWS} are allowed")]
     Laws(usize),
+    #[error("a path, value or name is longer than {LONGEST_TEXT} bytes; shorten it")]
     Long,
+    #[error("{0} is set twice; leave one of them out")]
     Twice(String),
+    #[error("`law` is set; tick the boxes of the laws instead")]
     Law,
-}
-
-impl fmt::Display for RequestError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            RequestError::Json(_) => {
-                f.write_str("the request is not the JSON of this version's page; reload the page")
-            }
-            RequestError::Values(count) => {
-                write!(f, "{count} values are set; at most {MOST_VALUES} are allowed")
-            }
-            RequestError::Laws(count) => {
-                write!(f, "{count} laws are ticked; from 1 to {MOST_LAWS} are allowed")
-            }
-            RequestError::Long => {
-                write!(f, "a path, value or name is longer than {LONGEST_TEXT} bytes; shorten it")
-            }
-            RequestError::Law => f.write_str("`law` is set; tick the boxes of the laws instead"),
-            RequestError::Twice(path) => write!(f, "{path} is set twice; leave one of them out"),
-        }
-    }
-}
-
-impl std::error::Error for RequestError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            RequestError::Json(error) => Some(error),
-            _ => None,
-        }
-    }
 }
 
 impl RunRequest {

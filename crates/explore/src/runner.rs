@@ -8,7 +8,7 @@ use ratewire::{
     Cancel, Error, Experiment, Listener, Planned, Progress, Results, Running, StopReason,
 };
 use ratewire_report::{Page, html};
-use ratewire_scenario::{Diagnostic, Scenario};
+use ratewire_scenario::{Scenario, ScenarioError};
 use serde_json::json;
 use tokio::sync::Notify;
 use tokio::task::spawn_blocking;
@@ -95,7 +95,9 @@ impl Runner {
     fn carry_out(&self, request: &RunRequest, answer: &Answer) -> String {
         self.figures_of(request, answer).unwrap_or_else(|error| {
             let settings = match &error {
-                Error::Scenario(all) => all.iter().filter(|one| one.is_setting).collect(),
+                Error::Scenario(wrong) => {
+                    wrong.diagnostics.iter().filter(|one| one.is_setting).collect()
+                }
                 _ => Vec::new(),
             };
             let pairs = settings.iter().filter_map(|one| one.source_line.split_once('='));
@@ -110,7 +112,7 @@ impl Runner {
         if cancel.is_cancelled() {
             return Ok(String::new());
         }
-        let scenario = self.scenario(request).map_err(Error::Scenario)?;
+        let scenario = self.scenario(request)?;
         let experiment =
             Experiment::of(scenario).laws(request.laws.iter().cloned()).without_samples();
         let planned = experiment.plan_unless(cancel)?;
@@ -127,7 +129,7 @@ impl Runner {
     }
 
     /// The scenario with a request's values.
-    fn scenario(&self, request: &RunRequest) -> Result<Scenario, Vec<Diagnostic>> {
+    fn scenario(&self, request: &RunRequest) -> Result<Scenario, ScenarioError> {
         let own = self.explored.experiment.scenario();
         let mut values = request.values.clone();
         if self.explored.sets_law() {

@@ -1,7 +1,6 @@
 //! Answers of many servers, put back in the order of one client's requests.
 
 use std::collections::VecDeque;
-use std::fmt;
 
 use bytes::Bytes;
 
@@ -33,24 +32,15 @@ pub struct Reorder {
 }
 
 /// An answer has no place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReorderError {
     /// No request that waits has this number.
+    #[error("request {0} does not wait")]
     Unknown(u64),
     /// The request has its answer.
+    #[error("request {0} has its answer already")]
     Answered(u64),
 }
-
-impl fmt::Display for ReorderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ReorderError::Unknown(number) => write!(f, "request {number} does not wait"),
-            ReorderError::Answered(number) => write!(f, "request {number} has its answer already"),
-        }
-    }
-}
-
-impl std::error::Error for ReorderError {}
 
 impl Reorder {
     /// No requests yet. At most `most` requests have a place at a time. No request gets a place

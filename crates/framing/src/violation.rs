@@ -36,7 +36,8 @@ impl fmt::Display for Reason {
 }
 
 /// A stream cannot be cut any further. Its connection must be closed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{reason}")]
 pub struct Violation {
     /// What is wrong.
     pub reason: Reason,
@@ -44,11 +45,3 @@ pub struct Violation {
     /// requests. Empty for a server, and where the framing has no such message.
     pub answer: Bytes,
 }
-
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.reason.fmt(f)
-    }
-}
-
-impl std::error::Error for Violation {}

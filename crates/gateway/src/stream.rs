@@ -1,6 +1,5 @@
 //! Streams of clients and servers, over TCP or Unix sockets.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 
@@ -19,31 +18,16 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Duplex for S {}
 pub(crate) type Stream = Box<dyn Duplex>;
 
 /// What keeps a gateway or a member from running.
-#[derive(Debug)]
+///
+/// Displayed without its cause: see [`source`](std::error::Error::source).
+#[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The address for clients cannot be used.
-    Listen(Listen, io::Error),
+    #[error("cannot serve clients at {0}")]
+    Listen(Listen, #[source] io::Error),
     /// The ACP socket cannot be used.
-    Acp(acp::Error),
-}
-
-/// Displayed without its cause: see [`source`](std::error::Error::source).
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Listen(listen, _) => write!(f, "cannot serve clients at {listen}"),
-            OpenError::Acp(_) => f.write_str("cannot use ACP"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            OpenError::Listen(_, source) => Some(source),
-            OpenError::Acp(source) => Some(source),
-        }
-    }
+    #[error("cannot use ACP")]
+    Acp(#[source] acp::Error),
 }
 
 /// Listens at an address. Clients whose hosts have died do not keep their places.

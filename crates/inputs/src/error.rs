@@ -1,11 +1,13 @@
 //! The one error type of all readers.
 
-use std::fmt;
-
 /// Why a file could not be read, with everything a user needs to mend it.
 ///
 /// Displayed on one line: `trace.down:7: found "12.5"; allowed: ...; ...`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{file}{}: found {found}; allowed: {allowed}; {remedy}",
+    line.map_or_else(String::new, |line| format!(":{line}"))
+)]
 pub struct InputError {
     /// The file's display name, as the caller gave it.
     pub file: String,
@@ -18,18 +20,6 @@ pub struct InputError {
     /// What to do about it.
     pub remedy: String,
 }
-
-impl fmt::Display for InputError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        write!(f, ": found {}; allowed: {}; {}", self.found, self.allowed, self.remedy)
-    }
-}
-
-impl std::error::Error for InputError {}
 
 #[cfg(test)]
 mod tests {

@@ -156,7 +156,8 @@ enum Value {
 }
 
 /// Error of a refused option. The text names the option and its allowed values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("option {option:?}: {message}")]
 pub struct OptionError {
     /// The option's key.
     pub option: String,
@@ -177,13 +178,6 @@ impl OptionError {
         OptionError { other: Some(other), ..OptionError::new(option, message) }
     }
 }
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "option {:?}: {}", self.option, self.message)
-    }
-}
-impl core::error::Error for OptionError {}
 
 impl fmt::Display for OptionKind {
     /// Writes the allowed values in words.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 /// Why something could not be attached, read or detached.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub struct Error {
     /// The failed action.
     what: String,
@@ -40,4 +40,3 @@ impl fmt::Display for Error {
         Ok(())
     }
 }
-impl std::error::Error for Error {}

@@ -1,7 +1,6 @@
 //! Opens shared objects and reads their tables.
 
 use std::ffi::{CStr, c_char};
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::Arc;
@@ -182,17 +181,11 @@ fn refusal(error: &[c_char; ERROR_ROOM]) -> String {
 }
 
 /// Why a shared object gives no law.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{} is no law: {what}", path.display())]
 pub struct LoadError {
     /// The file.
     pub path: PathBuf,
     /// What is wrong with it.
     pub what: String,
 }
-
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is no law: {}", self.path.display(), self.what)
-    }
-}
-impl std::error::Error for LoadError {}

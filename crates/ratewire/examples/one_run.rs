@@ -4,7 +4,14 @@
 
 use ratewire::{Error, Experiment};
 
-fn main() -> Result<(), Error> {
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Error> {
     let default = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/three-flows.toml");
     let path = std::env::args().nth(1).unwrap_or(default.to_string());
     let results = Experiment::load(path)?.laws(["xcp", "cubic"]).run()?;

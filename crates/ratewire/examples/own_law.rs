@@ -205,7 +205,14 @@ impl Sink for Receiver {
     }
 }
 
-fn main() -> Result<(), Error> {
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Error> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/three-flows.toml");
     let experiment = Experiment::load(path)?.register::<Offers>()?;
     let results = experiment.laws(["offers", "xcp"]).run_with(&())?;

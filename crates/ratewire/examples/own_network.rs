@@ -6,7 +6,14 @@ use ratewire::scenario::{Expect, Flow, Link, Scenario};
 use ratewire::units::{Duration, Rate};
 use ratewire::{Error, Experiment};
 
-fn main() -> Result<(), Error> {
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Error> {
     let (ms, secs) = (Duration::from_millis, Duration::from_secs);
     let scenario = Scenario::builder("A short and a long path share a link", secs(20), "xcp")
         .host("near")
@@ -21,8 +28,7 @@ fn main() -> Result<(), Error> {
         .expect(
             Expect::of("utilisation").link("bottleneck").during(secs(5), secs(20)).at_least(0.9),
         )
-        .build()
-        .map_err(Error::Scenario)?;
+        .build()?;
 
     let results = Experiment::of(scenario).laws(["xcp", "newreno"]).run()?;
     for law in ["xcp", "newreno"] {

@@ -13,7 +13,14 @@ impl Listener for Told {
     }
 }
 
-fn main() -> Result<(), Error> {
+fn main() {
+    if let Err(error) = run() {
+        eprintln!("{error}");
+        std::process::exit(1);
+    }
+}
+
+fn run() -> Result<(), Error> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/three-flows.toml");
     let experiment = Experiment::load(path)?.laws(["xcp", "cubic"]).seeds(1..=2);
     let sweep = Sweep::of(experiment).over("bottleneck.rate", "2 Mbit/s, 10 Mbit/s, 50 Mbit/s")?;

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use ratewire_report::draw::{Figure, Panels};
 use ratewire_report::{Comparison, Page, Summary, html, table};
-use ratewire_scenario::{Diagnostic, Scenario};
+use ratewire_scenario::{Diagnostic, Scenario, ScenarioError};
 use serde::Serialize;
 
 use crate::experiment::without_repeats;
@@ -88,8 +88,7 @@ impl Compare {
         seeds: u64,
     ) -> Result<Compare, Error> {
         let own = experiment.chosen().0;
-        let laws = chosen(experiment.scenario(), own, laws)
-            .map_err(|wrong| Error::Scenario(vec![*wrong]))?;
+        let laws = chosen(experiment.scenario(), own, laws)?;
         let first = experiment.scenario().seed;
         let seeds = (0..seeds).map(|offset| first.wrapping_add(offset));
         let experiment =
@@ -230,11 +229,11 @@ fn chosen(
     scenario: &Scenario,
     own: &[String],
     asked: &[impl AsRef<str>],
-) -> Result<Vec<String>, Box<Diagnostic>> {
+) -> Result<Vec<String>, ScenarioError> {
     let asked: Vec<&str> = asked.iter().map(AsRef::as_ref).collect();
     asked.iter().filter(|name| **name != ALL).try_for_each(|name| {
         scenario.check_law(name).map_err(|mut wrong| {
-            wrong.file = "laws".to_string();
+            wrong.diagnostics.iter_mut().for_each(|one| one.file = "laws".to_string());
             wrong
         })
     })?;

@@ -31,7 +31,7 @@ use crate::results::error::find;
 ///
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 /// let file = std::path::Path::new("scenarios/three-flows.toml");
-/// let scenario = Scenario::load(file).map_err(ratewire::Error::Scenario)?;
+/// let scenario = Scenario::load(file)?;
 /// let mut flow = ControlledFlow::new(&scenario, None, "s1->d1", 1)?;
 /// flow.set(Bytes::new(500_000), None);
 /// let measured = flow.run_for(Duration::from_secs(1))?;
@@ -199,7 +199,7 @@ impl ControlledFlow {
         flow: &str,
         seed: u64,
     ) -> Result<ControlledFlow, Error> {
-        let plan = scenario.plan(law, Some(seed)).map_err(Error::Scenario)?;
+        let plan = scenario.plan(law, Some(seed))?;
         let mut setup = plan.setup;
         let refused = |reason| Error::Setting { setting: "flow".to_string(), reason };
         let known: Vec<&str> = setup.flows.iter().map(|flow| &*flow.name).collect();

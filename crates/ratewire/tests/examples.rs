@@ -1,10 +1,14 @@
 //! The programs in `examples/` run, and say what they are there to say. `cargo test` builds them.
 
-use std::process::Command;
+use std::process::{Command, Output};
+
+fn run(name: &str, arguments: &[&str]) -> Output {
+    let output = Command::new(ratewire_testing::example(name)).args(arguments).output();
+    output.expect("the program starts")
+}
 
 fn example(name: &str, arguments: &[&str]) -> String {
-    let output = Command::new(ratewire_testing::example(name)).args(arguments).output();
-    let output = output.expect("the program starts");
+    let output = run(name, arguments);
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("text")
 }
@@ -23,6 +27,14 @@ fn one_run_tells_of_both_laws() {
     let (xcp, cubic) = (numbers(xcp), numbers(cubic));
     assert!(xcp[0] > 0.9 && cubic[0] > 0.9, "utilisations: {said}");
     assert!(xcp[1] < cubic[1] / 2.0, "XCP's queue is the shorter: {said}");
+}
+
+#[test]
+fn an_example_prints_the_text_of_an_error() {
+    let output = run("one_run", &["no/such/scenario.toml"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.starts_with("error: cannot read the scenario"), "{said}");
+    assert_eq!(output.status.code(), Some(1));
 }
 
 #[test]

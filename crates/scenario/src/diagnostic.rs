@@ -184,8 +184,6 @@ impl Diagnostic {
     }
 }
 
-impl std::error::Error for Diagnostic {}
-
 /// A byte range in one of the texts that a scenario is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(crate) struct Span {

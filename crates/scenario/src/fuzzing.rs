@@ -43,9 +43,9 @@ pub fn scenario(data: &[u8]) {
                 assert_eq!(other.seed, 7);
             }
         }
-        Err(diagnostics) => {
-            assert!(diagnostics.iter().any(crate::Diagnostic::is_error));
-            for diagnostic in &diagnostics {
+        Err(wrong) => {
+            assert!(wrong.diagnostics.iter().any(crate::Diagnostic::is_error));
+            for diagnostic in &wrong.diagnostics {
                 assert!(!diagnostic.to_string().is_empty());
             }
         }

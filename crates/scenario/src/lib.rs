@@ -1,4 +1,4 @@
-//! The scenario language: reads TOML and gives a run, or a list of errors.
+//! The scenario language: reads TOML and gives a run, or an error that lists all mistakes.
 //!
 //! ```
 //! use ratewire_scenario::Scenario;
@@ -22,8 +22,8 @@
 //! ```
 //!
 //! One table of keys ([`keys`]) drives the checks and [`reference()`], the text of `ratewire
-//! scenario --reference`. A wrong file gives all its [`Diagnostic`]s at once, each with its place,
-//! the allowed values, and the nearest valid word.
+//! scenario --reference`. A [`ScenarioError`] has all [`Diagnostic`]s of a wrong file, each with
+//! its place, the allowed values, and the nearest valid word.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
@@ -33,6 +33,7 @@ mod diagnostic;
 mod document;
 mod effective;
 mod ensemble;
+mod error;
 pub mod expect;
 #[doc(hidden)]
 pub mod fuzzing;
@@ -67,6 +68,7 @@ mod uses;
 
 pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity};
+pub use error::ScenarioError;
 pub use expect::{Basis, Evaluator, Expectation, Finding, MetricUnit};
 pub use law_files::{is_law_file, law_files};
 pub use loader::Loader;

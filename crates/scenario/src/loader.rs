@@ -10,6 +10,7 @@ use ratewire_laws::LawSet;
 
 use crate::context::{Context, ReadFile};
 use crate::diagnostic::{Diagnostic, Source};
+use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 use crate::{document, lower, overrides};
 
@@ -37,17 +38,17 @@ impl Loader<'_> {
         &self,
         path: &Path,
         overrides: &[(String, String)],
-    ) -> Result<Scenario, Vec<Diagnostic>> {
+    ) -> Result<Scenario, ScenarioError> {
         let file = path.display().to_string();
         let text = ratewire_inputs::read(path).map_err(|e| {
             let line = e.line.map(|line| format!("line {line} has ")).unwrap_or_default();
             let message = format!("cannot read the scenario: {line}{}", e.found);
             let mut diagnostic = Diagnostic::general(&file, message);
-            diagnostic.help = Some(e.remedy);
+            diagnostic.help = Some(e.remedy.clone());
             if !path.exists() {
                 diagnostic.nearest = scenario_near(path);
             }
-            vec![diagnostic]
+            ScenarioError::unreadable(diagnostic, e)
         })?;
         let folder = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let read_file = |name: &str| read_file(&folder, name);
@@ -67,8 +68,8 @@ impl Loader<'_> {
         name: &str,
         text: &str,
         read_file: &dyn Fn(&str) -> io::Result<String>,
-    ) -> Result<Scenario, Vec<Diagnostic>> {
-        self.read(name, text, &[], read_file, BTreeMap::new())
+    ) -> Result<Scenario, ScenarioError> {
+        Ok(self.read(name, text, &[], read_file, BTreeMap::new())?)
     }
 
     pub(crate) fn read(

@@ -13,6 +13,7 @@ use ratewire_units::{Bytes, Duration};
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::document::{Item, Value};
+use crate::error::ScenarioError;
 use crate::expect::{Evaluator, Expectation};
 use crate::ignored::GivenOption;
 use crate::laws::LawBook;
@@ -112,7 +113,7 @@ impl Scenario {
     ///
     /// # Errors
     /// All errors in the scenario, in the order of the file.
-    pub fn load(path: &Path) -> Result<Scenario, Vec<Diagnostic>> {
+    pub fn load(path: &Path) -> Result<Scenario, ScenarioError> {
         Scenario::load_with(path, &[])
     }
 
@@ -123,7 +124,7 @@ impl Scenario {
     pub fn load_with(
         path: &Path,
         overrides: &[(String, String)],
-    ) -> Result<Scenario, Vec<Diagnostic>> {
+    ) -> Result<Scenario, ScenarioError> {
         IN_TREE.load(path, overrides)
     }
 
@@ -135,7 +136,7 @@ impl Scenario {
         name: &str,
         text: &str,
         loader: &dyn Fn(&str) -> io::Result<String>,
-    ) -> Result<Scenario, Vec<Diagnostic>> {
+    ) -> Result<Scenario, ScenarioError> {
         IN_TREE.parse(name, text, loader)
     }
 
@@ -149,7 +150,7 @@ impl Scenario {
     pub fn with_overrides(
         &self,
         overrides: &[(String, String)],
-    ) -> Result<Scenario, Vec<Diagnostic>> {
+    ) -> Result<Scenario, ScenarioError> {
         let all: Vec<(String, String)> = self.overrides.iter().chain(overrides).cloned().collect();
         self.read_again(self.book.laws(), &all)
     }
@@ -158,7 +159,7 @@ impl Scenario {
     ///
     /// # Errors
     /// As for [`Scenario::with_overrides`].
-    pub fn with_values(&self, values: &[(String, String)]) -> Result<Scenario, Vec<Diagnostic>> {
+    pub fn with_values(&self, values: &[(String, String)]) -> Result<Scenario, ScenarioError> {
         self.read_again(self.book.laws(), values)
     }
 
@@ -166,7 +167,7 @@ impl Scenario {
     ///
     /// # Errors
     /// As for [`Scenario::load`]: a variant may have the name of a new law.
-    pub fn with_laws(&self, laws: &LawSet) -> Result<Scenario, Vec<Diagnostic>> {
+    pub fn with_laws(&self, laws: &LawSet) -> Result<Scenario, ScenarioError> {
         self.read_again(laws, &self.overrides)
     }
 
@@ -179,7 +180,7 @@ impl Scenario {
         &self,
         laws: &LawSet,
         overrides: &[(String, String)],
-    ) -> Result<Scenario, Vec<Diagnostic>> {
+    ) -> Result<Scenario, ScenarioError> {
         let read_file = |name: &str| match &self.folder {
             Some(folder) => read_file(folder, name),
             None => Err(io::Error::new(io::ErrorKind::NotFound, "the scenario has no folder")),
@@ -288,7 +289,7 @@ impl Scenario {
     ///
     /// # Errors
     /// An error without a place in the file if there is no such law or variant.
-    pub fn check_law(&self, law: &str) -> Result<(), Box<Diagnostic>> {
+    pub fn check_law(&self, law: &str) -> Result<(), ScenarioError> {
         if self.book.info(law).is_some() {
             return Ok(());
         }
@@ -297,7 +298,7 @@ impl Scenario {
             _ => format!("no law or variant is called {law:?}"),
         };
         let names = self.book.names();
-        Err(Box::new(Diagnostic {
+        Err(ScenarioError::from(Diagnostic {
             help: Some(format!("known: {}", names.join(", "))),
             nearest: nearest(law, names.iter().copied()),
             ..Diagnostic::of_setting("law", message)
@@ -308,7 +309,7 @@ impl Scenario {
     ///
     /// # Errors
     /// An error if there is no such law or variant, or if its options do not fit.
-    pub fn setup(&self, law: Option<&str>, seed: Option<u64>) -> Result<Setup, Vec<Diagnostic>> {
+    pub fn setup(&self, law: Option<&str>, seed: Option<u64>) -> Result<Setup, ScenarioError> {
         self.plan(law, seed).map(|plan| plan.setup)
     }
 
@@ -316,12 +317,12 @@ impl Scenario {
     ///
     /// # Errors
     /// As [`Scenario::setup`].
-    pub fn plan(&self, law: Option<&str>, seed: Option<u64>) -> Result<Plan, Vec<Diagnostic>> {
+    pub fn plan(&self, law: Option<&str>, seed: Option<u64>) -> Result<Plan, ScenarioError> {
         let law = law.unwrap_or(&self.laws[0]);
         let refuse = |message: String, help: Option<String>| {
-            vec![Diagnostic { help, ..Diagnostic::general(&self.file, message) }]
+            ScenarioError::from(Diagnostic { help, ..Diagnostic::general(&self.file, message) })
         };
-        self.check_law(law).map_err(|wrong| vec![*wrong])?;
+        self.check_law(law)?;
         let made = self
             .uses
             .make(&self.book, law)

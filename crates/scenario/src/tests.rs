@@ -43,18 +43,18 @@ fn with_discipline(info: &DisciplineInfo) -> String {
 fn every_key_is_read_and_every_read_key_exists() {
     // `Section` itself panics if a key that is read is not in the table.
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/everything.toml");
-    Scenario::load(&file).unwrap_or_else(|all| panic!("{}", shown(&all)));
+    Scenario::load(&file).unwrap_or_else(|all| panic!("{all}"));
     for info in topologies() {
         if info.kind != "custom" {
             let text = around(info.example);
             let read = Scenario::parse(info.kind, &text, &loader);
-            read.unwrap_or_else(|all| panic!("{}", shown(&all)));
+            read.unwrap_or_else(|all| panic!("{all}"));
         }
     }
     for info in ratewire_net::queue::list() {
         let text = around(&with_discipline(info));
         let read = Scenario::parse(info.name, &text, &loader);
-        read.unwrap_or_else(|all| panic!("{}", shown(&all)));
+        read.unwrap_or_else(|all| panic!("{all}"));
     }
     let reads = READS.lock().unwrap();
     let missing: Vec<String> = keys::keys()
@@ -73,11 +73,6 @@ fn every_topology_reads_the_keys_it_says() {
         }));
         assert_eq!(info.parameters().next().is_none(), info.kind == "custom");
     }
-}
-
-fn shown(diagnostics: &[crate::Diagnostic]) -> String {
-    let texts: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    texts.join("\n\n")
 }
 
 #[test]

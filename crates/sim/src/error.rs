@@ -7,17 +7,24 @@ use crate::SetupError;
 use crate::outcome::PacketCounts;
 
 /// Why a run failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RunError {
     /// The run cannot start.
-    Setup(SetupError),
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     /// The recorder ended the run at this time
     /// ([`Recorder::progress`](crate::record::Recorder::progress)).
+    #[error("stopped at {0}")]
     Stopped(Time),
     /// Time does not advance: a bug in Ratewire.
+    #[error("time stands still at {0}: this is a bug in Ratewire")]
     Stuck(Time),
     /// The timer of a law's port did not advance
     /// ([`Port::next_timer`](ratewire_laws::Port::next_timer)).
+    #[error(
+        "law \"{law}\": the timer of the port at link \"{link}\" does not advance beyond {at}\n  \
+         help: after `Port::on_timer(now)`, `Port::next_timer` must return a time later than `now`"
+    )]
     TimerStalled {
         /// Name of the law.
         law: String,
@@ -28,6 +35,10 @@ pub enum RunError {
     },
     /// The pace of a flow is negative, endless or not a number
     /// ([`Source::pacing`](ratewire_laws::Source::pacing)).
+    #[error(
+        "law \"{law}\": the pace of flow \"{flow}\" at {at} is negative, endless or not a number\n  \
+         help: `Source::pacing` must return a finite rate of 0 or more, or `None`"
+    )]
     WrongPace {
         /// Name of the law.
         law: String,
@@ -38,6 +49,7 @@ pub enum RunError {
     },
     /// A part of a law has done what no law may do
     /// ([`Source::fault`](ratewire_laws::Source::fault)).
+    #[error("law \"{law}\", {place}, noticed at {at}: {what}")]
     LawFault {
         /// Name of the law.
         law: String,
@@ -49,6 +61,7 @@ pub enum RunError {
         what: String,
     },
     /// The engine made or lost packets: a bug in Ratewire.
+    #[error("packets are not conserved ({packets:?}, link {link:?}): this is a bug in Ratewire")]
     NotConserved {
         /// Counts of all packets.
         packets: PacketCounts,
@@ -56,6 +69,9 @@ pub enum RunError {
         link: Option<LinkId>,
     },
     /// An overlay lost a message between its nodes: a bug in Ratewire.
+    #[error(
+        "an overlay owes {owed} deliveries and accounts for {accounted}: this is a bug in Ratewire"
+    )]
     MessagesLost {
         /// Deliveries owed to messages.
         owed: u64,
@@ -63,51 +79,6 @@ pub enum RunError {
         accounted: u64,
     },
     /// A sender's messages to this group came in another order: a bug in Ratewire.
+    #[error("messages of group {0:?} have overtaken earlier ones: this is a bug in Ratewire")]
     MessagesOvertook(String),
-}
-
-impl core::fmt::Display for RunError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            RunError::Setup(e) => e.fmt(f),
-            RunError::Stopped(at) => write!(f, "stopped at {at}"),
-            RunError::Stuck(at) => {
-                write!(f, "time stands still at {at}: this is a bug in Ratewire")
-            }
-            RunError::TimerStalled { law, link, at } => write!(
-                f,
-                "law \"{law}\": the timer of the port at link \"{link}\" does not advance beyond \
-                 {at}\n  help: after `Port::on_timer(now)`, `Port::next_timer` must return a time \
-                 later than `now`"
-            ),
-            RunError::WrongPace { law, flow, at } => write!(
-                f,
-                "law \"{law}\": the pace of flow \"{flow}\" at {at} is negative, endless or not a number\n  \
-                 help: `Source::pacing` must return a finite rate of 0 or more, or `None`"
-            ),
-            RunError::LawFault { law, place, at, what } => {
-                write!(f, "law \"{law}\", {place}, noticed at {at}: {what}")
-            }
-            RunError::MessagesLost { owed, accounted } => write!(
-                f,
-                "an overlay owes {owed} deliveries and accounts for {accounted}: this is a bug in \
-                 Ratewire"
-            ),
-            RunError::MessagesOvertook(group) => write!(
-                f,
-                "messages of group {group:?} have overtaken earlier ones: this is a bug in Ratewire"
-            ),
-            RunError::NotConserved { packets, link } => write!(
-                f,
-                "packets are not conserved ({packets:?}, link {link:?}): this is a bug in Ratewire"
-            ),
-        }
-    }
-}
-impl core::error::Error for RunError {}
-
-impl From<SetupError> for RunError {
-    fn from(e: SetupError) -> RunError {
-        RunError::Setup(e)
-    }
 }

@@ -309,33 +309,19 @@ pub enum Sizes {
 }
 
 /// Why a setup cannot run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetupError {
     /// No route leads from the first node to the second.
+    #[error("no route from node {} to node {}", .0.0, .1.0)]
     NoRoute(NodeId, NodeId),
     /// A given path needs a link from the first node to the second, which does not exist.
+    #[error(
+        "a given path goes from node {} to node {}, but no link connects them",
+        .0.0,
+        .1.0
+    )]
     NoLink(NodeId, NodeId),
     /// A flow's sender is its receiver.
+    #[error("a flow goes from node {} to itself; it needs two hosts", .0.0)]
     ToItself(NodeId),
 }
-
-impl core::fmt::Display for SetupError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            SetupError::NoRoute(a, b) => {
-                write!(f, "no route from node {} to node {}", a.0, b.0)
-            }
-            SetupError::NoLink(a, b) => {
-                write!(
-                    f,
-                    "a given path goes from node {} to node {}, but no link connects them",
-                    a.0, b.0
-                )
-            }
-            SetupError::ToItself(a) => {
-                write!(f, "a flow goes from node {} to itself; it needs two hosts", a.0)
-            }
-        }
-    }
-}
-impl core::error::Error for SetupError {}

@@ -1,6 +1,5 @@
 //! What keeps a program from a daemon's state.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -20,18 +19,35 @@ pub struct Asked {
 }
 
 /// What keeps a program from reading a daemon's status.
-#[derive(Debug)]
+///
+/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
+/// [`StatusError::help`].
+#[derive(Debug, thiserror::Error)]
 pub enum StatusError {
     /// Nothing accepts a connection at the address.
-    Unreachable(Asked, io::Error),
+    #[error("no {} tells its status at {}", .0.program.noun, .0.address)]
+    Unreachable(Asked, #[source] io::Error),
     /// The answer does not come in time.
+    #[error(
+        "the {} at {} has not answered within {} s",
+        .0.program.noun,
+        .0.address,
+        PATIENCE.as_secs()
+    )]
     Late(Asked),
     /// The connection has failed, or the answer is not HTTP, or too long.
-    Connection(Asked, io::Error),
+    #[error("the answer from {} is not complete", .0.address)]
+    Connection(Asked, #[source] io::Error),
     /// The answer has this code and no status.
+    #[error("the answer from {} is HTTP {}", .0.address, .1)]
     Refused(Asked, u16),
     /// The answer is not the status of a daemon of this version.
-    Malformed(Asked, serde_json::Error),
+    #[error(
+        "the answer from {} is not the status of a {} of this version",
+        .0.address,
+        .0.program.noun
+    )]
+    Malformed(Asked, #[source] serde_json::Error),
 }
 
 impl StatusError {
@@ -58,43 +74,5 @@ impl Asked {
     fn address_help(&self) -> String {
         let Program { noun, file, .. } = self.program;
         format!("name the address that `status` has in the {noun}'s {file}")
-    }
-}
-
-/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
-/// [`StatusError::help`].
-impl fmt::Display for StatusError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            StatusError::Unreachable(Asked { program, address }, _) => {
-                write!(f, "no {} tells its status at {address}", program.noun)
-            }
-            StatusError::Late(Asked { program, address }) => {
-                let (noun, most) = (program.noun, PATIENCE.as_secs());
-                write!(f, "the {noun} at {address} has not answered within {most} s")
-            }
-            StatusError::Connection(Asked { address, .. }, _) => {
-                write!(f, "the answer from {address} is not complete")
-            }
-            StatusError::Refused(Asked { address, .. }, code) => {
-                write!(f, "the answer from {address} is HTTP {code}")
-            }
-            StatusError::Malformed(Asked { program, address }, _) => {
-                let noun = program.noun;
-                write!(f, "the answer from {address} is not the status of a {noun} of this version")
-            }
-        }
-    }
-}
-
-impl std::error::Error for StatusError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            StatusError::Unreachable(_, source) | StatusError::Connection(_, source) => {
-                Some(source)
-            }
-            StatusError::Malformed(_, source) => Some(source),
-            StatusError::Late(_) | StatusError::Refused(..) => None,
-        }
     }
 }

@@ -1,6 +1,5 @@
 //! Files of keys: 32 random bytes as 64 hexadecimal digits, which both ends of a connection have.
 
-use std::fmt;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,13 +12,16 @@ use ratewire_acp::{Credentials, KeyPair};
 pub struct KeyFile;
 
 /// A file of a key that cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     /// It cannot be read or written.
+    #[error("the key {}: {}", .0.display(), .1)]
     Io(PathBuf, io::Error),
     /// It has no key.
+    #[error("the file {} has no key", .0.display())]
     Malformed(PathBuf),
     /// The kernel gives no random numbers.
+    #[error("the kernel gives no random numbers")]
     Random,
 }
 
@@ -38,18 +40,6 @@ impl KeyError {
         }
     }
 }
-
-impl fmt::Display for KeyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            KeyError::Io(path, error) => write!(f, "the key {}: {error}", path.display()),
-            KeyError::Malformed(path) => write!(f, "the file {} has no key", path.display()),
-            KeyError::Random => f.write_str("the kernel gives no random numbers"),
-        }
-    }
-}
-
-impl std::error::Error for KeyError {}
 
 impl KeyFile {
     /// Reads a key.

@@ -1,7 +1,6 @@
 //! A switch that runs: sockets around the sans-IO [`Hub`].
 
 use std::cell::RefCell;
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -19,34 +18,23 @@ use crate::hub::{Hub, HubConfig, HubEvent, Port};
 const FAREWELL: Duration = Duration::from_millis(100);
 
 /// What keeps a switch from opening its sockets.
-#[derive(Debug)]
+///
+/// Displayed without its cause: see [`source`](std::error::Error::source).
+#[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The address of a port cannot be bound.
-    Bind(Port, SocketAddr, Error),
+    #[error("cannot {} {}", purpose(*.0), .1)]
+    Bind(Port, SocketAddr, #[source] Error),
     /// The kernel gives no random numbers, or no timer.
-    Start(Error),
+    #[error("cannot start the switch")]
+    Start(#[source] Error),
 }
 
-/// Displayed without its cause: see [`source`](std::error::Error::source).
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::Bind(Port::Peers, address, _) => {
-                write!(f, "cannot serve peers at {address}")
-            }
-            OpenError::Bind(Port::Members, address, _) => {
-                write!(f, "cannot send to members from {address}")
-            }
-            OpenError::Start(_) => f.write_str("cannot start the switch"),
-        }
-    }
-}
-
-impl std::error::Error for OpenError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            OpenError::Bind(.., source) | OpenError::Start(source) => Some(source),
-        }
+/// What the address of a port is for.
+fn purpose(port: Port) -> &'static str {
+    match port {
+        Port::Peers => "serve peers at",
+        Port::Members => "send to members from",
     }
 }
 

@@ -5,21 +5,14 @@
 
 use alloc::format;
 use alloc::string::String;
-use core::fmt;
 use core::str::FromStr;
 
 use crate::{Bytes, Duration, Rate};
 
 /// Why a string is not the quantity asked for. The text says what is allowed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct QuantityError(String);
-
-impl fmt::Display for QuantityError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-impl core::error::Error for QuantityError {}
 
 /// Microseconds with the Greek letter mu (U+03BC). [`TIME_UNITS`] has the micro sign (U+00B5).
 const GREEK_US: &str = "\u{3bc}s";

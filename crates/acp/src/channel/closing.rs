@@ -3,8 +3,6 @@
 //! Each end says where its stream ends and repeats that until the other says that it has all. A
 //! connection is closed when both have. A reset ends it at once.
 
-use std::fmt;
-
 use ratewire_units::{Duration, Time};
 
 use crate::wire::Part;
@@ -21,11 +19,13 @@ const LONGEST_TEXT: usize = 200;
 const REPEAT: Duration = Duration::from_millis(20);
 
 /// Why a connection is over.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CloseReason {
     /// Both ends have sent and got all.
+    #[error("the connection was closed")]
     Done,
     /// This end has reset it.
+    #[error("this end has reset the connection: {text}")]
     Local {
         /// A number for the other end.
         code: u64,
@@ -33,6 +33,7 @@ pub enum CloseReason {
         text: String,
     },
     /// The other end has reset it.
+    #[error("the other end has reset the connection: {text} (code {code})")]
     Reset {
         /// Why, as a number.
         code: u64,
@@ -40,33 +41,15 @@ pub enum CloseReason {
         text: String,
     },
     /// Nothing has come for too long.
+    #[error("the other end was silent for too long")]
     Idle,
     /// The other end does not know it: it was restarted.
+    #[error("the other end has been restarted")]
     Forgotten,
     /// The other end does not keep to the protocol.
+    #[error("the other end violates the protocol: {0}")]
     Violation(&'static str),
 }
-
-impl fmt::Display for CloseReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CloseReason::Done => f.write_str("the connection was closed"),
-            CloseReason::Local { text, .. } => {
-                write!(f, "this end has reset the connection: {text}")
-            }
-            CloseReason::Reset { code, text } => {
-                write!(f, "the other end has reset the connection: {text} (code {code})")
-            }
-            CloseReason::Idle => f.write_str("the other end was silent for too long"),
-            CloseReason::Forgotten => f.write_str("the other end has been restarted"),
-            CloseReason::Violation(what) => {
-                write!(f, "the other end violates the protocol: {what}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for CloseReason {}
 
 /// A direction on its way to its end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

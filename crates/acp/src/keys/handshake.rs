@@ -84,27 +84,18 @@ impl fmt::Debug for Credentials {
 }
 
 /// A handshake that fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HandshakeError {
     /// The other end has other keys, or its message was changed on the way.
+    #[error("the keys of the two ends do not fit")]
     Keys,
     /// The client's public key is not among those that the server accepts.
+    #[error("the server does not accept the client's key")]
     Stranger,
     /// What the other end said with it cannot be read.
+    #[error("the other end's parameters: {0}")]
     Params(WireError),
 }
-
-impl fmt::Display for HandshakeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HandshakeError::Keys => f.write_str("the keys of the two ends do not fit"),
-            HandshakeError::Stranger => f.write_str("the server does not accept the client's key"),
-            HandshakeError::Params(error) => write!(f, "the other end's parameters: {error}"),
-        }
-    }
-}
-
-impl std::error::Error for HandshakeError {}
 
 impl From<snow::Error> for HandshakeError {
     fn from(_: snow::Error) -> HandshakeError {

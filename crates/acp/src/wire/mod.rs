@@ -31,8 +31,6 @@ mod params;
 mod part;
 pub mod varint;
 
-use std::fmt;
-
 pub use congestion::Congestion;
 pub use handshake::{Initial, plain};
 pub use packet::{Data, HEADER, HEADER_WITHOUT_CONGESTION, PacketType, TAG, packet_type};
@@ -47,27 +45,18 @@ pub const VERSION: u8 = 1;
 pub struct ConnectionId(pub u64);
 
 /// Bytes that are no packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WireError {
     /// The bytes end too early.
+    #[error("the packet ends too early")]
     Short,
     /// The bytes do not begin as a packet of this version.
+    #[error("no packet of version {VERSION}")]
     NotOurs,
     /// A field has a value that is not allowed.
+    #[error("{0} has a value that is not allowed")]
     Field(&'static str),
 }
-
-impl fmt::Display for WireError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WireError::Short => write!(f, "the packet ends too early"),
-            WireError::NotOurs => write!(f, "no packet of version {VERSION}"),
-            WireError::Field(name) => write!(f, "{name} has a value that is not allowed"),
-        }
-    }
-}
-
-impl std::error::Error for WireError {}
 
 /// Takes this many bytes from the front.
 fn take<'a>(bytes: &mut &'a [u8], count: usize) -> Result<&'a [u8], WireError> {

@@ -111,7 +111,7 @@ fn jobs<'a>(
         match scenario.plan(Some(&law), None) {
             Ok(plan) => plans.push(Some(plan)),
             Err(wrong) => {
-                said.extend(wrong);
+                said.extend(wrong.diagnostics);
                 plans.push(None);
             }
         }

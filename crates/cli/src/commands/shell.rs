@@ -73,7 +73,7 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
         tell!("ratewire: a shell uses the first of several laws, {first:?}; --law chooses another");
     }
     let plan = scenario.plan(args.law.as_deref(), None).map_err(|wrong| {
-        complain(&wrong);
+        complain(&wrong.diagnostics);
         Exit::Wrong
     })?;
     let nodes = &plan.setup.network.nodes;

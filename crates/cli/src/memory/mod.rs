@@ -6,7 +6,6 @@
 mod available;
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Duration as Pause;
@@ -150,23 +149,15 @@ pub(crate) fn warn(jobs: &[Job<'_>]) {
 pub(crate) struct Watchman;
 
 /// The memory in use exceeded the limit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error(
+    "{used} of memory are in use, and {limit} are allowed\n  help: a shorter `duration`, lower rates, \
+     limited queues or fewer flows; or allow more: --memory"
+)]
 pub(crate) struct OutOfMemory {
     used: Bytes,
     limit: Bytes,
 }
-
-impl fmt::Display for OutOfMemory {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let OutOfMemory { used, limit } = self;
-        write!(
-            f,
-            "{used} of memory are in use, and {limit} are allowed\n  help: a shorter `duration`, \
-             lower rates, limited queues or fewer flows; or allow more: --memory"
-        )
-    }
-}
-impl std::error::Error for OutOfMemory {}
 
 impl Listener for Watchman {
     fn begins(&self, run: &Running<'_>) {

@@ -1,6 +1,5 @@
 //! The command's end.
 
-use std::fmt;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -13,13 +12,16 @@ use ratewire_status::Program;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What keeps a command from being carried out.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum ControlError {
     /// Nothing takes commands at the path.
-    Unreachable(&'static Program, PathBuf, io::Error),
+    #[error("no {} takes commands at {}", .0.noun, .1.display())]
+    Unreachable(&'static Program, PathBuf, #[source] io::Error),
     /// No answer has come: whether the command was carried out is not known.
-    Unanswered(&'static Program, PathBuf, io::Error),
+    #[error("the {} at {} has not answered", .0.noun, .1.display())]
+    Unanswered(&'static Program, PathBuf, #[source] io::Error),
     /// The daemon refuses the command; why.
+    #[error("{0}")]
     Refused(String),
 }
 
@@ -40,31 +42,6 @@ impl ControlError {
                 format!("see what has become of it with `{command} status`")
             }
             ControlError::Refused(_) => "nothing was changed".to_string(),
-        }
-    }
-}
-
-impl fmt::Display for ControlError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ControlError::Unreachable(program, path, _) => {
-                write!(f, "no {} takes commands at {}", program.noun, path.display())
-            }
-            ControlError::Unanswered(program, path, _) => {
-                write!(f, "the {} at {} has not answered", program.noun, path.display())
-            }
-            ControlError::Refused(why) => f.write_str(why),
-        }
-    }
-}
-
-impl std::error::Error for ControlError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            ControlError::Unreachable(.., source) | ControlError::Unanswered(.., source) => {
-                Some(source)
-            }
-            ControlError::Refused(_) => None,
         }
     }
 }

@@ -28,7 +28,8 @@ pub struct PrivateName(GroupName);
 pub struct ClientName(Box<str>);
 
 /// A text that is not a valid name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name:?} cannot be {}", of.rule())]
 pub struct InvalidName {
     name: String,
     of: NameOf,
@@ -40,6 +41,19 @@ enum NameOf {
     Group,
     Client,
     Private,
+}
+
+impl NameOf {
+    /// What the name would be, and its characters.
+    fn rule(self) -> &'static str {
+        match self {
+            NameOf::Group => "the name of a group: 1 to 31 characters from `$` to `~`",
+            NameOf::Client => "the name of a client: 1 to 10 characters from `$` to `~`",
+            NameOf::Private => {
+                "a private name: `#client#daemon`, of 1 to 10 and 1 to 19 characters from `$` to `~`"
+            }
+        }
+    }
 }
 
 impl GroupName {
@@ -205,29 +219,6 @@ macro_rules! shown_as_text {
 }
 
 shown_as_text!(GroupName, PrivateName, ClientName);
-
-impl fmt::Display for InvalidName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = &self.name;
-        match self.of {
-            NameOf::Group => write!(
-                f,
-                "{name:?} cannot be the name of a group: 1 to 31 characters from `$` to `~`"
-            ),
-            NameOf::Client => write!(
-                f,
-                "{name:?} cannot be the name of a client: 1 to 10 characters from `$` to `~`"
-            ),
-            NameOf::Private => write!(
-                f,
-                "{name:?} cannot be a private name: `#client#daemon`, \
-                 of 1 to 10 and 1 to 19 characters from `$` to `~`"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for InvalidName {}
 
 impl Serialize for GroupName {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,26 +1,32 @@
 //! Why a daemon does not accept a client.
 
-use std::fmt;
-
 /// Why a daemon does not accept a client. One byte on the wire, instead of the answer that the
 /// client waits for; then the daemon ends the connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// The daemon has no room for another client.
+    #[error("the daemon has no room for another client")]
     Quota,
     /// The client needs a name.
+    #[error("the daemon accepts no client without a name")]
     NoName,
     /// The name is too long or has characters that a name cannot have.
+    #[error("the client's name is not valid: 1 to 10 characters from `$` to `~`")]
     IllegalName,
     /// Another client of the daemon has the name.
+    #[error("another client of the daemon has this name")]
     NotUnique,
     /// One side is too old for the other.
+    #[error("the versions of the client and the daemon are too far apart")]
     Version,
     /// The daemon ends the connection.
+    #[error("the daemon has ended the connection")]
     Closed,
     /// The client has not chosen a way of authentication that the daemon offers.
+    #[error("client and daemon know no common way of authentication: `NULL` must be allowed")]
     Authentication,
     /// A code that the protocol does not know.
+    #[error("the daemon answered {0}, which the protocol does not know")]
     Unknown(i8),
 }
 
@@ -54,26 +60,3 @@ impl Refusal {
         known.map_or(Refusal::Unknown(code), |entry| entry.1)
     }
 }
-
-impl fmt::Display for Refusal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Refusal::Quota => "the daemon has no room for another client",
-            Refusal::NoName => "the daemon accepts no client without a name",
-            Refusal::IllegalName => {
-                "the client's name is not valid: 1 to 10 characters from `$` to `~`"
-            }
-            Refusal::NotUnique => "another client of the daemon has this name",
-            Refusal::Version => "the versions of the client and the daemon are too far apart",
-            Refusal::Closed => "the daemon has ended the connection",
-            Refusal::Authentication => {
-                "client and daemon know no common way of authentication: `NULL` must be allowed"
-            }
-            Refusal::Unknown(code) => {
-                return write!(f, "the daemon answered {code}, which the protocol does not know");
-            }
-        })
-    }
-}
-
-impl std::error::Error for Refusal {}

@@ -1,6 +1,5 @@
 //! What is wrong with certificates.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,21 +12,30 @@ const MAKE: &str = "make a new set with `ratewire-groups certificates --config F
                     to all hosts";
 
 /// Certificates that cannot be made or used.
-#[derive(Debug)]
+///
+/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
+/// [`CertificateError::help`].
+#[derive(Debug, thiserror::Error)]
 pub enum CertificateError {
     /// A daemon cannot have its name. Nothing was written.
+    #[error("{}", .0.message)]
     Name(Problem),
     /// A set would overwrite this file. Nothing was written.
+    #[error("{} exists", .0.display())]
     Exists(PathBuf),
     /// A key or certificate could not be computed. Nothing was written.
-    Make(rcgen::Error),
+    #[error("no certificate can be made")]
+    Make(#[source] rcgen::Error),
     /// A file could not be written. If files of an older set were there, some of them may have been
     /// replaced.
-    Write(PathBuf, io::Error),
+    #[error("{} cannot be written", .0.display())]
+    Write(PathBuf, #[source] io::Error),
     /// A file is missing, or does not hold what its name says.
-    Read(PathBuf, pem::Error),
+    #[error("{} cannot be read", .0.display())]
+    Read(PathBuf, #[source] pem::Error),
     /// The key or a certificate in this file cannot be used.
-    Unusable(PathBuf, rustls::Error),
+    #[error("{} cannot be used", .0.display())]
+    Unusable(PathBuf, #[source] rustls::Error),
 }
 
 impl CertificateError {
@@ -61,33 +69,6 @@ impl CertificateError {
                 format!("copy {name} of the set there, or {MAKE}")
             }
             CertificateError::Unusable(..) => MAKE.to_string(),
-        }
-    }
-}
-
-/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
-/// [`CertificateError::help`].
-impl fmt::Display for CertificateError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            CertificateError::Name(problem) => f.write_str(&problem.message),
-            CertificateError::Exists(file) => write!(f, "{} exists", file.display()),
-            CertificateError::Make(_) => f.write_str("no certificate can be made"),
-            CertificateError::Write(file, _) => write!(f, "{} cannot be written", file.display()),
-            CertificateError::Read(file, _) => write!(f, "{} cannot be read", file.display()),
-            CertificateError::Unusable(file, _) => write!(f, "{} cannot be used", file.display()),
-        }
-    }
-}
-
-impl std::error::Error for CertificateError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            CertificateError::Name(_) | CertificateError::Exists(_) => None,
-            CertificateError::Make(source) => Some(source),
-            CertificateError::Write(_, source) => Some(source),
-            CertificateError::Read(_, source) => Some(source),
-            CertificateError::Unusable(_, source) => Some(source),
         }
     }
 }

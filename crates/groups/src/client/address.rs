@@ -25,7 +25,11 @@ pub enum Address {
 }
 
 /// A text that is not the address of a daemon.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no address of a daemon: HOST:PORT, PORT@HOST, the path of a Unix socket with a `/`, or \
+     PORT alone for the Unix socket /tmp/PORT"
+)]
 pub struct InvalidAddress(String);
 
 impl FromStr for Address {
@@ -63,19 +67,6 @@ impl fmt::Display for Address {
         }
     }
 }
-
-impl fmt::Display for InvalidAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{:?} is no address of a daemon: HOST:PORT, PORT@HOST, the path of a Unix socket with \
-             a `/`, or PORT alone for the Unix socket /tmp/PORT",
-            self.0
-        )
-    }
-}
-
-impl std::error::Error for InvalidAddress {}
 
 #[cfg(test)]
 mod tests {

@@ -1,75 +1,38 @@
 //! What can go wrong for a client.
 
-use std::fmt;
 use std::io;
 
 use super::address::{Address, InvalidAddress};
 use crate::spread::{InvalidName, Refusal, Violation};
 
 /// What has gone wrong for a client.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The text is not the address of a daemon.
-    Address(InvalidAddress),
+    #[error("the address of the daemon is not valid")]
+    Address(#[from] InvalidAddress),
     /// The text is not a valid name.
-    Name(InvalidName),
+    #[error("a name is not valid")]
+    Name(#[from] InvalidName),
     /// No daemon can be reached at the address.
-    Unreachable(Address, io::Error),
+    #[error("cannot connect to a daemon at {0}")]
+    Unreachable(Address, #[source] io::Error),
     /// The daemon does not accept the client.
-    Refused(Refusal),
+    #[error("the daemon does not accept the client")]
+    Refused(#[source] Refusal),
     /// What answers is no daemon for clients, but a server of this protocol.
+    #[error("what answers is no daemon for clients: it speaks {0}")]
     OtherServer(&'static str),
     /// No daemon may accept the request. Nothing was sent; the connection remains usable.
-    Request(Violation),
+    #[error("nothing was sent: the request is not valid")]
+    Request(#[source] Violation),
     /// The daemon has broken the protocol. The connection is unusable.
-    Daemon(Violation),
+    #[error("the daemon breaks the protocol")]
+    Daemon(#[source] Violation),
     /// The connection has failed. What was sent last may not have reached the daemon.
-    Connection(io::Error),
+    #[error("the connection to the daemon has failed")]
+    Connection(#[source] io::Error),
     /// The daemon has ended the connection. What was sent last may not have reached it.
+    #[error("the daemon has ended the connection")]
     Closed,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Error::Address(_) => f.write_str("the address of the daemon is not valid"),
-            Error::Name(_) => f.write_str("a name is not valid"),
-            Error::Unreachable(address, _) => {
-                write!(f, "cannot connect to a daemon at {address}")
-            }
-            Error::Refused(_) => f.write_str("the daemon does not accept the client"),
-            Error::OtherServer(protocol) => {
-                write!(f, "what answers is no daemon for clients: it speaks {protocol}")
-            }
-            Error::Request(_) => f.write_str("nothing was sent: the request is not valid"),
-            Error::Daemon(_) => f.write_str("the daemon breaks the protocol"),
-            Error::Connection(_) => f.write_str("the connection to the daemon has failed"),
-            Error::Closed => f.write_str("the daemon has ended the connection"),
-        }
-    }
-}
-
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Error::Closed | Error::OtherServer(_) => None,
-            Error::Address(source) => Some(source),
-            Error::Name(source) => Some(source),
-            Error::Refused(source) => Some(source),
-            Error::Request(source) | Error::Daemon(source) => Some(source),
-            Error::Unreachable(_, source) | Error::Connection(source) => Some(source),
-        }
-    }
-}
-
-impl From<InvalidAddress> for Error {
-    fn from(address: InvalidAddress) -> Error {
-        Error::Address(address)
-    }
-}
-
-impl From<InvalidName> for Error {
-    fn from(name: InvalidName) -> Error {
-        Error::Name(name)
-    }
 }

@@ -2,7 +2,6 @@
 
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
 
 use ratewire_units::Bytes;
 
@@ -60,7 +59,8 @@ pub trait HeaderFormat {
 pub(crate) const NO_BYTES: &str = "this law's packets carry no congestion header";
 
 /// Error of bytes that are not a law's congestion header.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct HeaderError {
     /// What is wrong.
     pub message: String,
@@ -72,10 +72,3 @@ impl HeaderError {
         HeaderError { message: message.into() }
     }
 }
-
-impl fmt::Display for HeaderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-impl core::error::Error for HeaderError {}

@@ -170,17 +170,11 @@ impl LawSet {
 }
 
 /// Why a law was not added to a [`LawSet`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("law {law:?} was not registered: {message}")]
 pub struct RegisterError {
     /// The law's name.
     pub law: String,
     /// What is wrong with it.
     pub message: String,
 }
-
-impl fmt::Display for RegisterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "law {:?} was not registered: {}", self.law, self.message)
-    }
-}
-impl core::error::Error for RegisterError {}

@@ -47,41 +47,26 @@ const SAFE_SHIFT: u8 = 2;
 const HAS_ALL: u8 = 1 << 4;
 
 /// Why a frame cannot be written or read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
     /// The message is longer than allowed: the number of bytes that are.
+    #[error("a message has more than {0} bytes")]
     TooLong(usize),
     /// No frame has this kind, or its flags.
+    #[error("no frame begins with byte {0:#04x}")]
     Unknown(u8),
     /// A number is larger than its field, or has idle bytes.
+    #[error("a number is too large or has idle bytes")]
     BadNumber,
     /// The bytes are no message.
-    Malformed(postcard::Error),
+    #[error("a message cannot be read: {0}")]
+    Malformed(#[source] postcard::Error),
     /// This many bytes follow a message in its frame.
+    #[error("{0} bytes follow a message")]
     Trailing(usize),
     /// The message has a sequence of unknown length.
-    Unwritable(postcard::Error),
-}
-
-impl core::fmt::Display for FrameError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            FrameError::TooLong(most) => write!(f, "a message has more than {most} bytes"),
-            FrameError::Unknown(first) => write!(f, "no frame begins with byte {first:#04x}"),
-            FrameError::BadNumber => f.write_str("a number is too large or has idle bytes"),
-            FrameError::Malformed(source) => write!(f, "a message cannot be read: {source}"),
-            FrameError::Trailing(bytes) => write!(f, "{bytes} bytes follow a message"),
-            FrameError::Unwritable(source) => write!(f, "a message cannot be written: {source}"),
-        }
-    }
-}
-impl core::error::Error for FrameError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            FrameError::Malformed(source) | FrameError::Unwritable(source) => Some(source),
-            _ => None,
-        }
-    }
+    #[error("a message cannot be written: {0}")]
+    Unwritable(#[source] postcard::Error),
 }
 
 /// Writes the frame of a message, or of a sign of life, piece by piece. A message in the format of

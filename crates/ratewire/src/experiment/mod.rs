@@ -136,7 +136,7 @@ impl Experiment {
             return Err(Error::UntrustedLaw { file: file.clone(), scenario: path.to_path_buf() });
         }
         law_files::add_all(&mut laws, path.parent().unwrap_or(Path::new("")), files)?;
-        let scenario = Loader { laws: &laws }.load(path, values).map_err(Error::Scenario)?;
+        let scenario = Loader { laws: &laws }.load(path, values)?;
         Ok(Experiment::of(scenario))
     }
 
@@ -149,7 +149,7 @@ impl Experiment {
             let why = "a scenario that is not read from a file has no folder to find files in";
             Err(std::io::Error::new(std::io::ErrorKind::NotFound, why))
         };
-        let scenario = Scenario::parse(name, text, &no_files).map_err(Error::Scenario)?;
+        let scenario = Scenario::parse(name, text, &no_files)?;
         Ok(Experiment::of(scenario))
     }
 
@@ -209,7 +209,7 @@ impl Experiment {
         if laws.files().len() == before {
             return Ok(self);
         }
-        let scenario = self.scenario.with_laws(&laws).map_err(Error::Scenario)?;
+        let scenario = self.scenario.with_laws(&laws)?;
         Ok(Experiment { scenario, ..self })
     }
 
@@ -239,7 +239,7 @@ impl Experiment {
     }
 
     fn set_known(self, values: &[(String, String)]) -> Result<Experiment, Error> {
-        let scenario = self.scenario.with_overrides(values).map_err(Error::Scenario)?;
+        let scenario = self.scenario.with_overrides(values)?;
         let laws =
             if self.laws == self.scenario.laws() { scenario.laws() } else { self.laws.clone() };
         let seeds = match self.seeds[..] {
@@ -258,7 +258,7 @@ impl Experiment {
     pub fn register<L: Named + ExternalLaw>(self) -> Result<Experiment, Error> {
         let mut laws = self.scenario.known_laws().clone();
         laws.register::<L>()?;
-        let scenario = self.scenario.with_laws(&laws).map_err(Error::Scenario)?;
+        let scenario = self.scenario.with_laws(&laws)?;
         Ok(Experiment { scenario, ..self })
     }
 

@@ -92,7 +92,7 @@ impl<'a> Planned<'a> {
     fn add(&mut self, law: &str, world: World, seed: u64, kernel: Kernel) -> Result<(), Error> {
         let experiment = self.experiment;
         let scenario = &experiment.scenario;
-        let mut plan = scenario.plan(Some(law), Some(seed)).map_err(Error::Scenario)?;
+        let mut plan = scenario.plan(Some(law), Some(seed))?;
         plan.setup.captured_links = links(&plan, &experiment.captured)?;
         if let Some(question) = &experiment.why {
             plan.setup.follow.asked = Some(question_of(&plan, question)?);

@@ -25,6 +25,6 @@ impl Experiment {
     /// The refused users, with their places in the scenario.
     pub fn check_users(&self) -> Result<(), Error> {
         let refused = self.scenario.refused_users(|name| self.users.refuses(name));
-        if refused.is_empty() { Ok(()) } else { Err(Error::Scenario(refused)) }
+        if refused.is_empty() { Ok(()) } else { Err(Error::Scenario(refused.into())) }
     }
 }

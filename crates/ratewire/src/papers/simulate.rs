@@ -2,7 +2,7 @@
 
 use ratewire_report::World;
 use ratewire_report::html::papers::PaperSection;
-use ratewire_scenario::Scenario;
+use ratewire_scenario::{Scenario, ScenarioError};
 
 use super::{Paper, draw};
 use crate::listen::Listener;
@@ -20,17 +20,17 @@ pub fn simulate(
     paper: &Paper,
     listener: &dyn Listener,
 ) -> Result<(PaperSection, Vec<Failed>), Error> {
-    let load = |file: &String| Scenario::load(&paper.folder.join(file)).map_err(Error::Scenario);
+    let load = |file: &String| Scenario::load(&paper.folder.join(file));
     let loaded = paper.figures.iter().map(|figure| figure.scenarios.iter().map(load).collect());
-    let loaded: Vec<Vec<Scenario>> = loaded.collect::<Result<_, Error>>()?;
+    let loaded: Vec<Vec<Scenario>> = loaded.collect::<Result<_, ScenarioError>>()?;
     let wrong = paper.unknown_names(&loaded);
     if !wrong.is_empty() {
-        return Err(Error::Scenario(wrong));
+        return Err(Error::Scenario(wrong.into()));
     }
     let mut jobs = Vec::new();
     for scenario in loaded.iter().flatten() {
         for law in scenario.laws() {
-            let plan = scenario.plan(Some(&law), None).map_err(Error::Scenario)?;
+            let plan = scenario.plan(Some(&law), None)?;
             jobs.push(Job::new(scenario, plan, World::Simulate));
         }
     }

@@ -1,10 +1,9 @@
 //! Errors of an experiment.
 
-use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_scenario::{Diagnostic, nearest};
+use ratewire_scenario::{ScenarioError, nearest};
 use ratewire_sim::RunError;
 use ratewire_units::text::legible;
 use ratewire_units::{Time, names};
@@ -17,15 +16,16 @@ const LISTED: usize = 20;
 /// Why an experiment, or one of its runs, failed.
 ///
 /// Each variant says what happened to results. An error never changes an experiment, which can be
-/// run again.
-#[derive(thiserror::Error)]
+/// run again. The text for users is its [`Display`](std::fmt::Display) form; `Debug` shows the
+/// variant.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The scenario, or a value set in it, has errors: all of them, in the order of the file.
     ///
     /// Nothing was run and nothing was written.
-    #[error("{}", list(.0))]
-    Scenario(Vec<Diagnostic>),
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
     /// A law of the program cannot be registered. Nothing was run, and the experiment does not know
     /// the law.
     #[error(transparent)]
@@ -123,14 +123,6 @@ pub enum Error {
     Incomplete(Box<Results>),
 }
 
-/// Like [`Display`](fmt::Display), so that a program whose `main` returns the error prints readable
-/// text.
-impl fmt::Debug for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
 impl Error {
     /// An error that no `what` is called `name`, with the nearest name and the known names.
     pub fn unknown(setting: &str, what: &str, name: &str, known: &[&str]) -> Error {
@@ -185,11 +177,18 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("no {what} is called {name:?}; {near}known: {shown}{more}")
 }
 
-fn list(diagnostics: &[Diagnostic]) -> impl fmt::Display {
-    let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-    all.join("\n\n")
-}
-
 fn left_out(all: &[ratewire_report::LeftOut]) -> String {
     all.iter().map(|left| format!("\n{} in {}: {}", left.law, left.world, left.why)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn debug_shows_the_variant_and_display_the_text() {
+        let error = Error::Figure("no figure is called \"x\"".to_string());
+        assert_eq!(format!("{error:?}"), r#"Figure("no figure is called \"x\"")"#);
+        assert_eq!(error.to_string(), "no figure is called \"x\"");
+    }
 }

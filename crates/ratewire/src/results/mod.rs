@@ -10,6 +10,8 @@ pub(crate) mod tables;
 #[path = "no_tables.rs"]
 pub(crate) mod tables;
 
+use std::fmt;
+
 use ratewire_report::{CheckedExpectation, LeftOut, Page, Summary, table};
 use ratewire_scenario::Scenario;
 use serde::Serialize;
@@ -33,7 +35,6 @@ use crate::provenance::ExperimentRecord;
 /// assert!(results.law("xcp")?.utilisation("bottleneck")? > 0.8);
 /// # Ok::<(), ratewire::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Results {
     pub(crate) runs: Vec<Run>,
     pub(crate) failures: Vec<Failed>,
@@ -42,6 +43,20 @@ pub struct Results {
     pub(crate) scenario_text: String,
     pub(crate) description: Option<String>,
     pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// Shows what is missing and the names of the runs. All that runs have measured would fill screens
+/// where a program unwraps [`Error::Incomplete`].
+impl fmt::Debug for Results {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let runs: Vec<String> = self.runs.iter().map(Run::name).collect();
+        f.debug_struct("Results")
+            .field("failures", &self.failures)
+            .field("unwritten", &self.unwritten)
+            .field("left_out", &self.left_out)
+            .field("runs", &runs)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A run that failed.

@@ -177,8 +177,7 @@ impl Sweep {
         for law in laws {
             // A law's options may depend on the point.
             for (index, point) in points.iter().enumerate() {
-                let plan = point.scenario.plan(Some(law), seeds.first().copied());
-                let plan = plan.map_err(Error::Scenario)?;
+                let plan = point.scenario.plan(Some(law), seeds.first().copied())?;
                 is_repetition = is_repetition && !plan.setup.has_chance();
                 if index == 0 {
                     warnings.extend(point.scenario.warnings.iter().cloned().chain(plan.warnings));
@@ -228,8 +227,7 @@ impl Sweep {
             (axis.0.clone(), axis.1[*index].clone())
         };
         let values: Vec<(String, String)> = self.axes.iter().zip(&at).map(value).collect();
-        let scenario = self.experiment.scenario().with_overrides(&values);
-        let scenario = scenario.map_err(Error::Scenario)?;
+        let scenario = self.experiment.scenario().with_overrides(&values)?;
         Ok(Point { at, files: provenance::files(&scenario), scenario })
     }
 

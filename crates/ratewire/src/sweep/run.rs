@@ -66,10 +66,9 @@ impl SweepTask {
     /// # Errors
     /// An error if the run fails, or the listener ends it.
     pub fn run(&self, experiment: &Experiment, listener: &dyn Listener) -> Result<TaskDone, Error> {
-        let scenario = experiment.scenario().with_overrides(&self.values);
-        let scenario = scenario.map_err(Error::Scenario)?;
+        let scenario = experiment.scenario().with_overrides(&self.values)?;
         let digest = Provenance::of(&scenario, &self.law, self.seed, World::Simulate).digest;
-        let plan = scenario.plan(Some(&self.law), Some(self.seed)).map_err(Error::Scenario)?;
+        let plan = scenario.plan(Some(&self.law), Some(self.seed))?;
         let run = Job::new(&scenario, plan, World::Simulate).carry_out(0, listener, None)?;
         Ok(TaskDone { digest, summary: whole(run)? })
     }
@@ -281,8 +280,8 @@ impl ReadySweep<'_> {
         let place = &self.planned.runs[index];
         let scenario = &self.planned.points[place.point].scenario;
         let (laws, ..) = self.planned.sweep.experiment.chosen();
-        let plan = scenario.plan(Some(&laws[place.law]), Some(place.seed));
-        let job = Job::new(scenario, plan.map_err(Error::Scenario)?, World::Simulate);
+        let plan = scenario.plan(Some(&laws[place.law]), Some(place.seed))?;
+        let job = Job::new(scenario, plan, World::Simulate);
         let summary = whole(job.carry_out(number, listener, None)?)?;
         let run = self.planned.measured(index, summary);
         self.keep(&place.digest, &run);

@@ -108,6 +108,9 @@ fn a_cancelled_run_says_so_and_takes_nothing_of_the_others() {
     let cancel = Cancel::default();
     let failed = experiment().laws(["xcp", "cubic"]).run_with(&Against(&cancel)).unwrap_err();
     assert!(cancel.is_cancelled());
+    let shown = format!("{failed:?}");
+    assert!(shown.starts_with("Incomplete(Results { failures: [Failed { run: \"cubic"), "{shown}");
+    assert!(shown.len() < 500, "it names the runs and does not show them: {shown}");
     let Error::Incomplete(results) = failed else { panic!("{failed}") };
     assert_eq!((results.runs().len(), results.runs()[0].law()), (1, "xcp"));
     let [failed] = results.failures() else { panic!("one failure") };

@@ -19,7 +19,7 @@ use ratewire_laws::LawSet;
 use ratewire_units::{Duration, Rate};
 use toml::{Table, Value};
 
-use crate::{Diagnostic, Loader, Scenario};
+use crate::{Loader, Scenario, ScenarioError};
 
 /// Makes a [`Scenario`]; start with [`Scenario::builder`].
 ///
@@ -41,7 +41,7 @@ use crate::{Diagnostic, Loader, Scenario};
 ///     .expect(Expect::of("utilisation").link("bottleneck").at_least(0.9))
 ///     .build()?;
 /// assert_eq!(scenario.setup(None, None)?.flows.len(), 2);
-/// # Ok::<(), Vec<ratewire_scenario::Diagnostic>>(())
+/// # Ok::<(), ratewire_scenario::ScenarioError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Builder {
@@ -194,7 +194,7 @@ impl Builder {
     ///
     /// # Errors
     /// All errors found in the scenario; their places are those of [`Builder::text`].
-    pub fn build(&self) -> Result<Scenario, Vec<Diagnostic>> {
+    pub fn build(&self) -> Result<Scenario, ScenarioError> {
         let no_files = |_: &str| {
             let why = "a scenario that is built in code has no folder to find files in";
             Err(io::Error::new(io::ErrorKind::NotFound, why))

@@ -93,7 +93,7 @@ fn what_is_wrong_is_shown_in_the_text() {
     let builder = Scenario::builder("Wrong", seconds(1), "xpc").host("a").host("b");
     let builder = builder.cable("a", "b", Link::default()).flow(Flow::new("a", "c"));
     let wrong = builder.build().unwrap_err();
-    let all: Vec<String> = wrong.iter().map(ToString::to_string).collect();
+    let all: Vec<String> = wrong.diagnostics.iter().map(ToString::to_string).collect();
     assert!(
         all.iter().any(|one| one.contains("\"xpc\"") && one.contains("did you mean")),
         "{all:?}"

@@ -32,7 +32,7 @@ fn a_value_set_to_itself_changes_nothing() {
             all.given.iter().map(|one| (one.path.clone(), one.value.clone())).collect();
         values += set.len();
         let again = scenario.with_overrides(&set).unwrap_or_else(|wrong| {
-            panic!("{}: {}", file.display(), wrong[0]);
+            panic!("{}: {wrong}", file.display());
         });
         assert_eq!(again.effective(&laws[0], again.seed), effective, "{}", file.display());
         // The values, and no keys that were made on the way, are found again.

@@ -10,7 +10,7 @@ fn all_links_are_all() {
     let rates = |links: &str, sets: &[(&str, &str)]| {
         let sets: Vec<_> = sets.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
         let changed = scenario(&dumbbell(&format!("{}{links}", flow()))).with_overrides(&sets);
-        let changed = changed.unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let changed = changed.unwrap_or_else(|all| panic!("{all}"));
         let links = changed.setup(None, None).unwrap().network.links;
         links.iter().map(|link| (link.name.clone(), link.service.mean_rate())).collect::<Vec<_>>()
     };
@@ -40,9 +40,9 @@ fn what_all_links_are_given_replaces_what_some_have() {
         let text = dumbbell(&format!("{}{link}", flow()));
         let (key, value) = set.split_once('=').unwrap();
         let changed = crate::common::parse_with(&text, &[("t", "1\n")])
-            .unwrap_or_else(|all| panic!("{}", shown(&all)))
+            .unwrap_or_else(|all| panic!("{all}"))
             .with_overrides(&[(key.to_string(), value.to_string())]);
-        let changed = changed.unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let changed = changed.unwrap_or_else(|all| panic!("{all}"));
         assert_eq!(shown(&changed.warnings), "", "{link}");
         changed.setup(None, None).unwrap().network
     };
@@ -61,6 +61,6 @@ fn tables_keep_their_numbers() {
     let sets = [("link.*.queue", "9 KB"), ("link.1.rat", "5")];
     let sets = sets.map(|(a, b)| (a.to_string(), b.to_string()));
     let wrong = scenario(&dumbbell(&format!("{}{link}", flow()))).with_overrides(&sets);
-    let said = shown(&wrong.expect_err("a wrong key"));
+    let said = wrong.expect_err("a wrong key").to_string();
     assert!(said.contains("unknown key `rat` in [[link]] 1"), "{said}");
 }

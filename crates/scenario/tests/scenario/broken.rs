@@ -42,7 +42,7 @@ fn broken_scenarios_are_explained() {
                 // Operating systems word their errors differently.
                 .map_err(|_| std::io::Error::other("no such file"))
         };
-        let diagnostics = Scenario::parse(&name, &text, &loader).expect_err(&name);
+        let diagnostics = Scenario::parse(&name, &text, &loader).expect_err(&name).diagnostics;
         let said: Vec<String> = diagnostics.iter().map(|d| format!("{d}\n")).collect();
         let said = without_registries(&said.join("\n"));
         let expected = file.with_extension("txt");

@@ -34,7 +34,7 @@ fn our_own_scenarios_are_read_to_the_last_key() {
     let warned: Vec<String> = shipped()
         .iter()
         .filter_map(|path| {
-            let scenario = Scenario::load(path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+            let scenario = Scenario::load(path).unwrap_or_else(|all| panic!("{all}"));
             (!scenario.warnings.is_empty()).then(|| shown(&scenario.warnings))
         })
         .collect();
@@ -44,13 +44,13 @@ fn our_own_scenarios_are_read_to_the_last_key() {
 #[test]
 fn the_effective_text_of_a_scenario_gives_the_same_setup() {
     for path in shipped() {
-        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{all}"));
         let folder = path.parent().unwrap();
         let read = |name: &str| std::fs::read_to_string(folder.join(name));
         let law = &scenario.laws()[0];
         let text = scenario.effective(law, 7);
         let again = Scenario::parse("effective.toml", &text, &read)
-            .unwrap_or_else(|all| panic!("{}: {}", path.display(), shown(&all)));
+            .unwrap_or_else(|all| panic!("{}: {all}", path.display()));
         assert_eq!((again.laws(), again.seed), (vec![law.clone()], 7));
         assert_eq!(again.expectations.len(), scenario.expectations.len());
         let own = format!("{:?}", scenario.setup(Some(law), Some(7)).unwrap());
@@ -63,7 +63,7 @@ fn the_effective_text_of_a_scenario_gives_the_same_setup() {
 fn the_seed_matters_to_none_of_our_scenarios_without_chance() {
     let mut claims = 0;
     for path in shipped() {
-        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{all}"));
         let mut setup = scenario.setup(None, None).unwrap();
         if setup.has_chance() {
             continue;
@@ -83,7 +83,7 @@ fn the_seed_matters_to_none_of_our_scenarios_without_chance() {
 fn keys_and_first_timers_that_are_drawn_are_chance() {
     let has_chance = |name: &str| {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{all}"));
         scenario.setup(None, None).unwrap().has_chance()
     };
     assert!(has_chance("scenarios/sharded-key-value.toml"));
@@ -111,8 +111,8 @@ fn a_wrong_topology_is_one_error() {
             let wrong = format!("{name} = true");
             lines[heading + 1 + at] = &wrong;
             let all = Scenario::parse("broken.toml", &lines.join("\n"), &load).unwrap_err();
-            let errors = all.iter().filter(|d| d.severity == Severity::Error);
-            assert_eq!(errors.count(), 1, "{}: {wrong}\n{}", path.display(), shown(&all));
+            let errors = all.diagnostics.iter().filter(|d| d.severity == Severity::Error);
+            assert_eq!(errors.count(), 1, "{}: {wrong}\n{all}", path.display());
             broken += 1;
         }
     }

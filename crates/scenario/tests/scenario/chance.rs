@@ -159,7 +159,7 @@ fn flows_in_step_are_told_with_the_remedy() {
 #[test]
 fn short_round_trips_get_what_published_exponents_say() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/rtt-exponents.toml");
-    let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{}", shown(&all)));
+    let scenario = Scenario::load(&path).unwrap_or_else(|all| panic!("{all}"));
     let ratio = |scenario: &Scenario, law: &str, seed: u64| {
         let plan = scenario.plan(Some(law), Some(seed)).expect("a plan");
         let mut evaluator = scenario.evaluator(&plan);

@@ -1,7 +1,7 @@
 //! Helpers of several tests.
 #![allow(dead_code, missing_docs)]
 
-use ratewire_scenario::{Diagnostic, Scenario};
+use ratewire_scenario::{Diagnostic, Scenario, ScenarioError};
 use ratewire_sim::setup::Setup;
 
 /// A scenario of a dumbbell with one pair and further lines.
@@ -17,7 +17,7 @@ pub fn flow() -> &'static str {
 }
 
 /// Reads a scenario with the given files.
-pub fn parse_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, Vec<Diagnostic>> {
+pub fn parse_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, ScenarioError> {
     let loader = |name: &str| {
         let file = files.iter().find(|(known, _)| *known == name);
         file.map(|(_, text)| text.to_string()).ok_or_else(|| std::io::Error::other("no such file"))
@@ -25,24 +25,24 @@ pub fn parse_with(text: &str, files: &[(&str, &str)]) -> Result<Scenario, Vec<Di
     Scenario::parse("test.toml", text, &loader)
 }
 
-pub fn parse(text: &str) -> Result<Scenario, Vec<Diagnostic>> {
+pub fn parse(text: &str) -> Result<Scenario, ScenarioError> {
     parse_with(text, &[])
 }
 
 #[track_caller]
 pub fn scenario(text: &str) -> Scenario {
-    parse(text).unwrap_or_else(|all| panic!("{}", shown(&all)))
+    parse(text).unwrap_or_else(|all| panic!("{all}"))
 }
 
 #[track_caller]
 pub fn setup(text: &str) -> Setup {
-    scenario(text).setup(None, None).unwrap_or_else(|all| panic!("{}", shown(&all)))
+    scenario(text).setup(None, None).unwrap_or_else(|all| panic!("{all}"))
 }
 
 /// All diagnostics of a wrong text, as one text.
 #[track_caller]
 pub fn refused(text: &str) -> String {
-    shown(&parse(text).expect_err("it should be refused"))
+    parse(text).expect_err("it should be refused").to_string()
 }
 
 /// The warnings of a correct text.

@@ -29,7 +29,7 @@ fn clusters(law: &str, more: &str) -> Scenario {
 }
 
 fn run(scenario: &Scenario) -> Outcome {
-    let setup = scenario.setup(None, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
+    let setup = scenario.setup(None, None).unwrap_or_else(|all| panic!("{all}"));
     // The engine itself checks that packets are conserved.
     ratewire_sim::run(&setup, &mut NoRecorder).unwrap()
 }
@@ -292,7 +292,7 @@ fn an_idle_member_sends_when_it_is_not() {
 fn a_law_that_cannot_be_split_is_refused() {
     let scenario = clusters("xcp", &format!("{ONE_TO_MANY}members = [\"a*\"]\n"));
     for law in ["jetmax", "emkc", "maxnet", "hpcc", "abc", "bbr"] {
-        let said = shown(&scenario.setup(Some(law), None).expect_err(law));
+        let said = scenario.setup(Some(law), None).expect_err(law).to_string();
         assert!(said.contains(&format!("{law} cannot run the ensemble \"kv\"")), "{said}");
         assert!(said.contains("xcp, rcp, piqi-rcp"), "{said}");
     }
@@ -301,7 +301,7 @@ fn a_law_that_cannot_be_split_is_refused() {
         ("bbr", "an acknowledgement may name a packet of another member"),
         ("xcp@kernel", "the kernel's program knows no switch"),
     ] {
-        let said = shown(&scenario.setup(Some(law), None).expect_err(law));
+        let said = scenario.setup(Some(law), None).expect_err(law).to_string();
         assert!(said.contains(why), "{said}");
     }
     // A flow beside an ensemble may have any law.

@@ -6,7 +6,7 @@ use ratewire_sim::outcome::{FlowOutcome, LinkOutcome, Outcome, Pausing};
 use ratewire_sim::record::{FlowCompleted, FlowId, FlowSample, LinkSample, Recorder};
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::common::{dumbbell, parse_with, scenario, shown};
+use crate::common::{dumbbell, parse_with, scenario};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -333,7 +333,7 @@ fn a_reference_is_compared_flow_by_flow() {
     }
     let judge = |more: &str| {
         let read = parse_with(&text(more), &[("r.csv", csv.as_str())]);
-        judge(&read.unwrap_or_else(|all| panic!("{}", shown(&all)))).remove(0)
+        judge(&read.unwrap_or_else(|all| panic!("{all}"))).remove(0)
     };
     let worst = judge("");
     assert_eq!((worst.measured, worst.pass), (Some(0.04), true));

@@ -2,7 +2,7 @@
 
 use ratewire_sim::traffic::arrivals;
 
-use crate::common::{dumbbell, flow, parse_with, refused, scenario, setup, shown};
+use crate::common::{dumbbell, flow, parse_with, refused, scenario, setup};
 
 fn two_pairs(more: &str) -> String {
     dumbbell(more).replace("\"dumbbell\"", "\"dumbbell\"\npairs = 2")
@@ -92,7 +92,7 @@ fn too_many_receivers_are_the_only_error() {
 fn a_distribution_of_nothing_is_refused() {
     let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { cdf = \"c\" }\n";
     let read = |cdf: &str| parse_with(&dumbbell(traffic), &[("c", cdf)]);
-    let said = shown(&read("0 0\n0 1\n").expect_err("no size"));
+    let said = read("0 0\n0 1\n").expect_err("no size").to_string();
     assert!(said.contains("flows of size 0 only"), "{said}");
     assert!(read("0 0\n1 1\n").is_ok());
 }
@@ -106,12 +106,13 @@ fn files_that_are_something_else_are_not_shown() {
         "[[traffic]]\narrivals = { file = \"f\" }\n",
         "[[link]]\nname = \"bottleneck\"\ntrace = { mahimahi = \"f\" }\n",
     ] {
-        let said = shown(&parse_with(&dumbbell(more), &[("f", secret)]).expect_err("no such file"));
+        let said =
+            parse_with(&dumbbell(more), &[("f", secret)]).expect_err("no such file").to_string();
         assert!(!said.contains("root") && !said.contains("secret"), "{said}");
     }
     let graph =
         "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"f\"\n";
-    let said = shown(&parse_with(graph, &[("f", secret)]).expect_err("no topology"));
+    let said = parse_with(graph, &[("f", secret)]).expect_err("no topology").to_string();
     assert!(said.contains("text that is no topology") && !said.contains("root"), "{said}");
 }
 
@@ -120,9 +121,9 @@ fn files_that_are_something_else_are_not_shown() {
 fn of_very_many_errors_of_syntax_some_are_explained() {
     let twice: String = (0..20_000).map(|n| format!("k{n} = 1\nk{n} = 2\n")).collect();
     let wrong = parse_with(&twice, &[]).expect_err("no TOML");
-    assert_eq!(wrong.len(), 201);
-    assert_eq!(wrong[200].message, "and 19800 more errors, too many to list");
-    assert_eq!(wrong.iter().map(|one| one.count).sum::<usize>(), 20_000);
+    assert_eq!(wrong.diagnostics.len(), 201);
+    assert_eq!(wrong.diagnostics[200].message, "and 19800 more errors, too many to list");
+    assert_eq!(wrong.diagnostics.iter().map(|one| one.count).sum::<usize>(), 20_000);
     let quotes = "a\"\n".repeat(20_000);
-    assert!(parse_with(&quotes, &[]).expect_err("no TOML").len() <= 401);
+    assert!(parse_with(&quotes, &[]).expect_err("no TOML").diagnostics.len() <= 401);
 }

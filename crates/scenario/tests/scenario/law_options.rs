@@ -8,7 +8,7 @@ fn options_of_ports_are_refused_where_there_are_only_hosts() {
         let text = dumbbell(&format!("{table}law = \"{law}\"\noptions = {{ {options} }}\n"));
         let text = text.replace("law = \"\"\n", "");
         crate::common::parse(&text)
-            .map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
+            .map_or_else(|wrong| wrong.to_string(), |scenario| shown(&scenario.warnings))
     };
     for (law, options) in [("xcp", "alpha = 0.1"), ("", "gamma = 9"), ("", "mu = 0.9")] {
         let said = told(law, options, flow());
@@ -73,8 +73,10 @@ fn options_that_sinks_read_with_soft_flow_control_are_refused_without() {
             let comma = if more.is_empty() { "" } else { ", " };
             let options = format!("{law}\noptions = {{ {option}{comma}{more} }}\n");
             let text = dumbbell(&format!("{before}{}{options}", flow()));
-            let refused =
-                crate::common::parse(&text).err().map(|all| shown(&all)).unwrap_or_default();
+            let refused = crate::common::parse(&text)
+                .err()
+                .map(|wrong| wrong.to_string())
+                .unwrap_or_default();
             let says = refused.contains("is an option of ports");
             assert_eq!(says, !is_read || option.starts_with("gamma"), "{options}: {refused}");
             assert!(refused.is_empty() || says, "{refused}");

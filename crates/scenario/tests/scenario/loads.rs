@@ -3,7 +3,7 @@
 use ratewire_scenario::Load;
 use ratewire_sim::setup::Arrivals;
 
-use crate::common::{dumbbell, parse_with, scenario, setup, shown};
+use crate::common::{dumbbell, parse_with, scenario, setup};
 
 #[test]
 fn load_is_of_a_link_with_headers() {
@@ -49,8 +49,7 @@ fn demands_of_exceptions_are_left_out_of_the_load() {
              link = {{ rate = \"10 Mbit/s\" }}\n[[traffic]]\nbetween = \"demands\"\n{except}\n\
              sizes = {{ fixed = \"1 KB\" }}\nload = {{ demands = 0.5 }}\n"
         );
-        let scenario =
-            parse_with(&text, &[("g", file)]).unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let scenario = parse_with(&text, &[("g", file)]).unwrap_or_else(|all| panic!("{all}"));
         let setup = scenario.setup(None, None).unwrap();
         let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
         rate / setup.traffic[0].pairs.len() as f64

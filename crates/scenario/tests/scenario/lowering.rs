@@ -16,7 +16,7 @@ use crate::common::{dumbbell, flow, parse_with, scenario, setup, shown};
 
 fn file(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
-    Scenario::load(&folder.join(name)).unwrap_or_else(|all| panic!("{}", shown(&all)))
+    Scenario::load(&folder.join(name)).unwrap_or_else(|all| panic!("{all}"))
 }
 
 fn link<'a>(setup: &'a Setup, name: &str) -> &'a ratewire_net::spec::LinkSpec {
@@ -275,7 +275,7 @@ fn overrides_are_checked_like_the_file() {
     );
     // Links are chosen by name, even those that the topology made; a name means one direction.
     let changed = set("link.r1->d1.rate", "7M");
-    let said = shown(&changed.unwrap_err());
+    let said = changed.unwrap_err().to_string();
     assert!(
         said.contains("no link is called \"r1->d1\"") && said.contains("did you mean"),
         "{said}"
@@ -297,13 +297,15 @@ fn overrides_are_checked_like_the_file() {
         10
     );
     assert_eq!(
-        shown(&set("bottleneck.rat", "1 Mbit/s").unwrap_err()),
+        set("bottleneck.rat", "1 Mbit/s").unwrap_err().to_string(),
         "error: unknown key `rat` in `bottleneck` of [topology]\n --> set:1:1\n  |\n\
          1 | bottleneck.rat=1 Mbit/s\n  | ^^^^^^^^^^^^^^\n  = help: did you mean `rate`?\n  \
          = help: known: rate, delay, overhead, queue, queue_rtt, discipline, loss, trace, duplex, \
          medium, contention, law, police, reorder, reverse, pause, sockets, bursts"
     );
-    assert!(shown(&set("bottleneck.delay", "5").unwrap_err()).contains("cannot be the number 5"));
+    assert!(
+        set("bottleneck.delay", "5").unwrap_err().to_string().contains("cannot be the number 5")
+    );
 }
 
 #[test]
@@ -335,7 +337,7 @@ fn topology_files_of_all_formats() {
         );
         let loader = |name: &str| std::fs::read_to_string(data.join(name));
         let scenario = Scenario::parse("t", &text, &loader);
-        let scenario = scenario.unwrap_or_else(|all| panic!("{}", shown(&all)));
+        let scenario = scenario.unwrap_or_else(|all| panic!("{all}"));
         let setup = scenario.setup(None, None).unwrap();
         assert_eq!(setup.network.nodes.len(), 2 * routers, "{name}");
     }

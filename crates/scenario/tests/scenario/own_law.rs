@@ -6,12 +6,12 @@ mod toy;
 use std::io;
 
 use ratewire_laws::LawSet;
-use ratewire_scenario::{Diagnostic, Finding, Loader, Scenario};
+use ratewire_scenario::{Finding, Loader, Scenario, ScenarioError};
 use toy::Toy;
 
-use crate::common::{dumbbell, shown};
+use crate::common::dumbbell;
 
-fn parse(text: &str) -> Result<Scenario, Vec<Diagnostic>> {
+fn parse(text: &str) -> Result<Scenario, ScenarioError> {
     let mut laws = LawSet::default();
     laws.register::<Toy>().expect("a name of its own");
     let no_files = |_: &str| Err(io::ErrorKind::NotFound.into());
@@ -20,11 +20,11 @@ fn parse(text: &str) -> Result<Scenario, Vec<Diagnostic>> {
 
 #[track_caller]
 fn scenario(text: &str) -> Scenario {
-    parse(text).unwrap_or_else(|all| panic!("{}", shown(&all)))
+    parse(text).unwrap_or_else(|all| panic!("{all}"))
 }
 
 fn refused(text: &str) -> String {
-    shown(&parse(text).expect_err("it should be refused"))
+    parse(text).expect_err("it should be refused").to_string()
 }
 
 /// Three flows of the law through a bottleneck; they start at 0, 2 and 4 s.
@@ -35,7 +35,7 @@ fn three(more: &str) -> String {
 }
 
 fn verdicts(scenario: &Scenario, law: Option<&str>) -> Vec<Finding> {
-    let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
+    let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{all}"));
     let mut evaluator = scenario.evaluator(&plan);
     let outcome = ratewire_sim::run(&plan.setup, &mut evaluator).unwrap();
     evaluator.finish(&outcome)
@@ -106,8 +106,8 @@ fn mistakes_are_told_as_of_other_laws() {
     let told = refused(&three("[variant.toy]\nlaw = \"xcp\"\n"));
     assert!(told.contains("a variant cannot be called \"toy\""), "{told}");
     let set = [("options.toy.gamma".to_string(), "9".to_string())];
-    let told = scenario(&three("")).with_overrides(&set).expect_err("too large");
-    assert!(shown(&told).contains("allowed is a number from 0.1 to 1"), "{}", shown(&told));
+    let told = scenario(&three("")).with_overrides(&set).expect_err("too large").to_string();
+    assert!(told.contains("allowed is a number from 0.1 to 1"), "{told}");
     let unknown = Scenario::parse("own.toml", &three(""), &|_| Err(io::ErrorKind::NotFound.into()));
-    assert!(shown(&unknown.expect_err("no such law")).contains("no law or variant is called"));
+    assert!(unknown.expect_err("no such law").to_string().contains("no law or variant is called"));
 }

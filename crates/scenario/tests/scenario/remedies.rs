@@ -54,9 +54,7 @@ fn a_graph_that_says_nothing_of_its_links_is_told_where_to() {
         node(0),
         node(1)
     );
-    let said = crate::common::shown(
-        &crate::common::parse_with(text, &[("g", &file)]).expect_err("no rate"),
-    );
+    let said = crate::common::parse_with(text, &[("g", &file)]).expect_err("no rate").to_string();
     let table = "link = { rate = \"10 Mbit/s\", delay = \"20 ms\" }";
     assert_eq!(said.matches(&format!("for example {table}")).count(), 2, "{said}");
     let with = |table: &str| {
@@ -64,7 +62,7 @@ fn a_graph_that_says_nothing_of_its_links_is_told_where_to() {
         crate::common::parse_with(&text, &[("g", &file)])
     };
     assert!(with(table).is_ok(), "the remedy is one");
-    let said = crate::common::shown(&with("link = {}").expect_err("no rate"));
+    let said = with("link = {}").expect_err("no rate").to_string();
     assert!(said.contains("for example rate = \"10 Mbit/s\"\n"), "{said}");
 }
 

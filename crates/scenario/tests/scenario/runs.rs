@@ -10,7 +10,7 @@ use ratewire_sim::setup::Arrivals;
 use crate::common::{dumbbell, flow, scenario, setup, shown};
 
 fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Finding> {
-    let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{}", shown(&all)));
+    let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{all}"));
     let mut evaluator = scenario.evaluator(&plan);
     let outcome = ratewire_sim::run(&plan.setup, &mut evaluator).unwrap();
     evaluator.finish(&outcome)
@@ -117,7 +117,7 @@ fn every_key_and_every_hard_case_runs() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
     let short = [("duration".to_string(), "12 s".to_string())];
     let scenario = Scenario::load_with(&folder.join("everything.toml"), &short);
-    let scenario = scenario.unwrap_or_else(|all| panic!("{}", shown(&all)));
+    let scenario = scenario.unwrap_or_else(|all| panic!("{all}"));
     for law in ["xcp", "slow-xcp", "newreno"] {
         assert!(run(&scenario, Some(law)).len() >= 5);
     }
@@ -147,7 +147,7 @@ fn loads_are_worked_out_with_the_engine_s_routes() {
     ] {
         let set = [("traffic.1.load.link".to_string(), link.to_string())];
         let scenario = Scenario::load_with(&folder.join(name), &set);
-        let setup = scenario.unwrap_or_else(|all| panic!("{}", shown(&all))).setup(None, None);
+        let setup = scenario.unwrap_or_else(|all| panic!("{all}")).setup(None, None);
         let setup = setup.unwrap();
         let Arrivals::Poisson(rate) = setup.traffic[0].arrivals else { panic!() };
         let load = 0.3 * 10e9 / 8.0;
@@ -233,7 +233,7 @@ fn a_scenario_that_is_no_text_is_not_taken_for_a_mistyped_name() {
     std::fs::create_dir_all(&folder).unwrap();
     let file = folder.join("latin.toml");
     std::fs::write(&file, b"law = \"xcp\"\nname = \"caf\xe9\"\n").unwrap();
-    let said = |file: &Path| Scenario::load(file).unwrap_err()[0].to_string();
+    let said = |file: &Path| Scenario::load(file).unwrap_err().to_string();
     let wrong = said(&file);
     assert!(wrong.contains("line 2 has the byte 0xe9, which is not UTF-8"), "{wrong}");
     assert!(wrong.contains("iconv") && !wrong.contains("did you mean"), "{wrong}");

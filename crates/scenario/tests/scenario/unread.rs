@@ -324,7 +324,8 @@ fn an_overlay_is_read_to_its_last_group_whatever_is_wrong_before() {
     let errors = |kind: &str, nodes: &str, service: &str| {
         let text = star("", "").replace(FLOW, &groups(service));
         let text = text.replace("\"custom\"", kind).replace("NODES", nodes);
-        let told = crate::common::parse(&text).err().unwrap_or_default();
+        let told = crate::common::parse(&text).err().map(|wrong| wrong.diagnostics);
+        let told = told.unwrap_or_default();
         told.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect::<Vec<_>>()
     };
     let all = "[\"a\", \"b\", \"c\"]";

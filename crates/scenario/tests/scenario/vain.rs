@@ -43,7 +43,7 @@ fn metrics_that_have_one_value_whatever_happens_are_told() {
         let two = format!("{}start = \"4 s\"\n{}start = \"5 s\"\n", flow(), flow());
         let text = dumbbell(&format!("{two}[[expect]]\n{more}\n"));
         let read = crate::common::parse_with(&text.replace(from, to), &[("r.csv", "t\n10,1,1\n")]);
-        read.map_or_else(|all| shown(&all), |scenario| shown(&scenario.warnings))
+        read.map_or_else(|wrong| wrong.to_string(), |scenario| shown(&scenario.warnings))
     };
     let bottleneck = "link = \"bottleneck\"";
     let reference =
@@ -128,7 +128,7 @@ fn expectations_beyond_a_duration_from_the_command_line_are_left_out() {
     ));
     let set = |duration: &str| {
         let set = [("duration".to_string(), duration.to_string())];
-        scenario(&text).with_overrides(&set).unwrap_or_else(|all| panic!("{}", shown(&all)))
+        scenario(&text).with_overrides(&set).unwrap_or_else(|all| panic!("{all}"))
     };
     let shorter = set("5s");
     let said = shown(&shorter.warnings);

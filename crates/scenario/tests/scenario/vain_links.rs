@@ -114,9 +114,7 @@ fn what_the_file_of_a_graph_says_of_all_its_links_is_told() {
              [[flow]]\nfrom = \"0\"\nto = \"2\"\n"
         );
         let read = crate::common::parse_with(&text, &[("g", file), ("t", "1\n")]);
-        crate::common::shown(
-            &read.unwrap_or_else(|all| panic!("{}", crate::common::shown(&all))).warnings,
-        )
+        crate::common::shown(&read.unwrap_or_else(|all| panic!("{all}")).warnings)
     };
     let place = "<data key=\"x\">8</data><data key=\"y\">48</data>";
     for link in ["link = { delay = \"5 ms\" }", "link = { reverse = { delay = \"5 ms\" } }"] {

@@ -1,6 +1,6 @@
 //! Keys of flows, traffic and receivers without effect are reported.
 
-use ratewire_scenario::{Diagnostic, Scenario};
+use ratewire_scenario::{Scenario, ScenarioError};
 
 use crate::common::{refused, scenario, shown, warned};
 
@@ -200,7 +200,7 @@ fn traffic_that_never_starts_is_told() {
 }
 
 /// Reads traffic whose arrivals are in a file with these lines.
-fn listed(file: &str, more: &str) -> Result<Scenario, Vec<Diagnostic>> {
+fn listed(file: &str, more: &str) -> Result<Scenario, ScenarioError> {
     let traffic = format!("[[traffic]]\nname = \"t\"\narrivals = {{ file = \"a.txt\" }}\n{more}");
     crate::common::parse_with(&dumbbell(&traffic), &[("a.txt", file)])
 }
@@ -209,7 +209,7 @@ fn listed(file: &str, more: &str) -> Result<Scenario, Vec<Diagnostic>> {
 fn files_whose_flows_never_arrive_are_told() {
     let warned = |more: &str| {
         let read = listed("1 s1 d1 1000\n3 s1 d1 1000\n", more);
-        shown(&read.unwrap_or_else(|all| panic!("{}", shown(&all))).warnings)
+        shown(&read.unwrap_or_else(|all| panic!("{all}")).warnings)
     };
     for (more, wanted) in [
         ("start = \"1.5 s\"", "no flow of \"a.txt\" arrives from 1.5 s up to 2 s"),
@@ -229,7 +229,7 @@ fn files_whose_flows_never_arrive_are_told() {
 fn a_file_of_arrivals_without_a_way_is_refused() {
     let lone = "[[node]]\nname = \"lone\"\n";
     let said = listed("0 s1 d1 9\n1 s1 lone 9\n1 s1 lone 9\n", lone).expect_err("no way");
-    let said = shown(&said);
+    let said = said.to_string();
     assert!(said.contains("a.txt:2: no path leads from \"s1\" to \"lone\""), "{said}");
     assert!(said.contains("the data of this traffic cannot arrive; add a [[link]]"), "{said}");
     assert_eq!(said.matches("no path").count(), 1, "{said}");
@@ -254,11 +254,11 @@ fn a_load_of_demands_is_of_all_of_them() {
     };
     let between = "between = \"demands\"";
     let read = demands("demands = 0.5", between);
-    assert!(read.is_ok(), "{}", shown(&read.unwrap_err()));
-    let said = shown(&demands("demands = 0.5, link = \"a->b\"", between).expect_err("no link"));
+    assert!(read.is_ok(), "{}", read.unwrap_err().to_string());
+    let said = demands("demands = 0.5, link = \"a->b\"", between).expect_err("no link").to_string();
     assert!(said.contains("`link` means nothing here: demands are of no link"), "{said}");
     for between in ["", "between = \"all\"", "between = [[\"a\", \"b\"]]"] {
-        let said = shown(&demands("demands = 0.5", between).expect_err("other pairs"));
+        let said = demands("demands = 0.5", between).expect_err("other pairs").to_string();
         assert!(said.contains("`demands` needs between = \"demands\""), "{said}");
     }
 }

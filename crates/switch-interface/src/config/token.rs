@@ -40,13 +40,16 @@ impl fmt::Debug for Token {
 }
 
 /// A token that cannot be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum TokenError {
     /// The file cannot be read.
+    #[error("the token {}: {}", .0.display(), .1)]
     Io(PathBuf, io::Error),
     /// The environment has no such variable, or it is not a text.
+    #[error("the environment has no token {0}")]
     Unset(String),
     /// The token is too short or too long, or has characters that are not visible.
+    #[error("{0} has no token")]
     Malformed(TokenSource),
 }
 
@@ -57,18 +60,6 @@ impl TokenError {
          `ratewire-switch key FILE` makes one"
     }
 }
-
-impl fmt::Display for TokenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TokenError::Io(path, error) => write!(f, "the token {}: {error}", path.display()),
-            TokenError::Unset(name) => write!(f, "the environment has no token {name}"),
-            TokenError::Malformed(source) => write!(f, "{source} has no token"),
-        }
-    }
-}
-
-impl std::error::Error for TokenError {}
 
 impl TokenSource {
     /// Reads the token.

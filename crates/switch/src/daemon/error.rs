@@ -1,6 +1,5 @@
 //! What keeps a switch from running.
 
-use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,32 +14,47 @@ use crate::registration::RegisterError;
 use crate::running::OpenError;
 
 /// What keeps a switch from running.
-#[derive(Debug)]
+///
+/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
+/// [`DaemonError::help`].
+#[derive(Debug, thiserror::Error)]
 pub enum DaemonError {
     /// The asynchronous runtime cannot start.
-    Runtime(io::Error),
+    #[error("cannot start the asynchronous runtime")]
+    Runtime(#[source] io::Error),
     /// The kernel gives no random numbers, or no timer.
-    Start(acp::Error),
+    #[error("cannot start the switch")]
+    Start(#[source] acp::Error),
     /// The address for peers cannot be used.
-    Listen(SocketAddr, acp::Error),
+    #[error("cannot serve peers at {0}")]
+    Listen(SocketAddr, #[source] acp::Error),
     /// The address that packets to members come from cannot be used.
-    From(SocketAddr, acp::Error),
+    #[error("cannot send to members from {0} (`from`)")]
+    From(SocketAddr, #[source] acp::Error),
     /// The address for registrations cannot be used.
-    Register(SocketAddr, acp::Error),
+    #[error("cannot take registrations at {0}")]
+    Register(SocketAddr, #[source] acp::Error),
     /// The address for the status cannot be used.
-    Status(SocketAddr, io::Error),
+    #[error("cannot serve the status at {0}")]
+    Status(SocketAddr, #[source] io::Error),
     /// The socket for commands cannot be used.
-    Control(PathBuf, io::Error),
+    #[error("cannot take commands at {}", .0.display())]
+    Control(PathBuf, #[source] io::Error),
     /// A key cannot be used.
-    Key(KeyError),
+    #[error("cannot use a key")]
+    Key(#[source] KeyError),
     /// The token of members that register cannot be used.
-    Token(TokenError),
+    #[error("cannot use the token")]
+    Token(#[source] TokenError),
     /// The routing module's file cannot be read.
-    ModuleFile(PathBuf, io::Error),
+    #[error("cannot read {}", .0.display())]
+    ModuleFile(PathBuf, #[source] io::Error),
     /// The routing module cannot be used.
-    Module(PathBuf, LoadError),
+    #[error("cannot use {}", .0.display())]
+    Module(PathBuf, #[source] LoadError),
     /// A socket has failed.
-    Socket(io::Error),
+    #[error("a socket has failed")]
+    Socket(#[source] io::Error),
 }
 
 impl DaemonError {
@@ -71,52 +85,6 @@ impl DaemonError {
                 "docs/reference/routing-abi.md says what a module exports".to_string()
             }
             DaemonError::Socket(_) => "start the switch again".to_string(),
-        }
-    }
-}
-
-/// Displayed without its cause and remedy: see [`source`](std::error::Error::source) and
-/// [`DaemonError::help`].
-impl fmt::Display for DaemonError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            DaemonError::Runtime(_) => f.write_str("cannot start the asynchronous runtime"),
-            DaemonError::Start(_) => f.write_str("cannot start the switch"),
-            DaemonError::Listen(address, _) => write!(f, "cannot serve peers at {address}"),
-            DaemonError::From(address, _) => {
-                write!(f, "cannot send to members from {address} (`from`)")
-            }
-            DaemonError::Register(address, _) => {
-                write!(f, "cannot take registrations at {address}")
-            }
-            DaemonError::Status(address, _) => write!(f, "cannot serve the status at {address}"),
-            DaemonError::Control(path, _) => {
-                write!(f, "cannot take commands at {}", path.display())
-            }
-            DaemonError::Key(_) => f.write_str("cannot use a key"),
-            DaemonError::Token(_) => f.write_str("cannot use the token"),
-            DaemonError::ModuleFile(path, _) => write!(f, "cannot read {}", path.display()),
-            DaemonError::Module(path, _) => write!(f, "cannot use {}", path.display()),
-            DaemonError::Socket(_) => f.write_str("a socket has failed"),
-        }
-    }
-}
-
-impl std::error::Error for DaemonError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            DaemonError::Runtime(source)
-            | DaemonError::Status(_, source)
-            | DaemonError::Control(_, source)
-            | DaemonError::ModuleFile(_, source)
-            | DaemonError::Socket(source) => Some(source),
-            DaemonError::Start(source)
-            | DaemonError::Listen(_, source)
-            | DaemonError::From(_, source)
-            | DaemonError::Register(_, source) => Some(source),
-            DaemonError::Key(source) => Some(source),
-            DaemonError::Token(source) => Some(source),
-            DaemonError::Module(_, source) => Some(source),
         }
     }
 }

@@ -90,42 +90,14 @@ struct Served {
 }
 
 /// Why an end cannot go on.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum EndpointError {
     /// The connection.
-    Acp(Error),
+    #[error("the connection failed")]
+    Acp(#[from] Error),
     /// The timer or the record.
-    Io(std::io::Error),
-}
-
-impl core::fmt::Display for EndpointError {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            EndpointError::Acp(_) => f.write_str("the connection failed"),
-            EndpointError::Io(_) => f.write_str("the record or the timer failed"),
-        }
-    }
-}
-
-impl core::error::Error for EndpointError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        Some(match self {
-            EndpointError::Acp(error) => error,
-            EndpointError::Io(error) => error,
-        })
-    }
-}
-
-impl From<Error> for EndpointError {
-    fn from(error: Error) -> EndpointError {
-        EndpointError::Acp(error)
-    }
-}
-
-impl From<std::io::Error> for EndpointError {
-    fn from(error: std::io::Error) -> EndpointError {
-        EndpointError::Io(error)
-    }
+    #[error("the record or the timer failed")]
+    Io(#[from] std::io::Error),
 }
 
 impl Endpoint {

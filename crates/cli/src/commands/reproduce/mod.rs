@@ -179,7 +179,7 @@ fn run_paper(
         for law in scenario.laws() {
             for world in worlds {
                 let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
-                    complain(&wrong);
+                    complain(&wrong.diagnostics);
                     Exit::Wrong
                 })?;
                 if *world == World::Emulate {
