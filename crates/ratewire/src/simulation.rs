@@ -27,6 +27,9 @@ use crate::{Error, Experiment, Results, Run};
 /// A simulated run in steps: between two of them its flows and links can be seen, and its links can
 /// be changed.
 ///
+/// After [`Simulation::new`], any of its calls may follow each other; [`Simulation::finish`] is the
+/// last.
+///
 /// Without changes the results are those of [`Experiment::run`], byte for byte, except for the
 /// number of events. With arriving traffic, or some hundred links or flows, the order of events at
 /// one instant may be another.

@@ -24,7 +24,19 @@ use crate::speed::look_ahead::LookAhead;
 
 /// An active network, sans-IO: it gets the time and the events, and says when it must be called.
 ///
-/// Times only grow, except for packets of hosts that lag ([`Network::host_lag`]).
+/// Times only grow, except for packets of hosts that lag ([`Network::host_lag`]). Calls come in this
+/// order:
+///
+/// 1. [`Network::new`]. Then the network is prepared, before the first packet: hosts that take time
+///    ([`Network::let_host_process`]), [`Network::use_delay_lines`], [`Network::watch`] and
+///    [`Network::tap`]. [`Network::add_route`] may also come later, before a route's first packet.
+/// 2. [`Network::send`] puts a packet on its route. Links ask the [`Scheduler`] for events, each of
+///    which is handed back at its time: [`Network::on_event`], or [`Network::release`].
+/// 3. A packet that `on_event` gives has arrived. [`Network::content`] and [`Network::ack`] read it;
+///    [`Network::remove`] must end it. [`Network::news`] has what else has happened.
+/// 4. Between events: [`Network::change`] for links, [`Network::observe`] for samples.
+/// 5. At the end, or when the caller likes: [`Network::unbalanced_link`], [`Network::port_fault`] and
+///    [`Network::stalled_port`] say what no network may do.
 #[derive(Debug)]
 pub struct Network {
     pub(super) links: Links,
@@ -81,10 +93,17 @@ impl Network {
         }
     }
 
+    /// Lets links whose packets take equally long share a delay line, which pays for thousands of
+    /// links, or where hosts lag. Must be called before links are watched or send.
+    pub fn use_delay_lines(&mut self) {
+        self.lines.begin(&mut self.links);
+    }
+
     /// Captures packets sent on a link from now on, when they reach its far end.
     pub fn watch(&mut self, id: LinkId) {
         self.links.extra_mut(id).watched = true;
     }
+
     /// Captures frames that a link carries or obeys from now on; [`News::take_frames`] must take
     /// them regularly.
     pub fn tap(&mut self, id: LinkId) {
@@ -108,35 +127,30 @@ impl Network {
         self.routes.is(route, links)
     }
 
+    /// Whether a socket may send a packet of this size on its host's own link now.
+    ///
+    /// If not, and if sockets wait there, [`News::take_unblocked`] names the link when there is
+    /// room again.
+    pub fn admits(&mut self, id: LinkId, size: u32) -> bool {
+        self.links[id.index()].admits(size)
+    }
+
     /// The header and body of a packet that has arrived.
     #[inline]
     pub fn content(&self, arrived: &Label) -> &Content {
         self.packets.content(arrived.content)
     }
+
     /// The acknowledgement that an arrived packet carries, if any.
     #[inline]
     pub fn ack(&self, arrived: &Label) -> Option<Ack> {
         self.packets.ack(arrived.content)
     }
+
     /// Removes an arrived packet from the network.
     #[inline]
     pub fn remove(&mut self, arrived: &Label) {
         self.packets.remove(arrived.content);
-    }
-
-    /// The link of the first port that has done what no law may do
-    /// ([`Port::fault`](ratewire_laws::Port::fault)), and what.
-    pub fn port_fault(&self) -> Option<(LinkId, String)> {
-        self.ports.fault()
-    }
-    /// The link whose port's timer was the first to stall too often, and the time of that timer
-    /// ([`Port::next_timer`](ratewire_laws::Port::next_timer)).
-    pub fn stalled_port(&self) -> Option<(LinkId, Time)> {
-        self.ports.stalled()
-    }
-    /// Packets in queues and on links.
-    pub fn in_flight(&self) -> u64 {
-        self.packets.in_use()
     }
 
     /// Events that the caller asked for.
@@ -150,6 +164,7 @@ impl Network {
     pub fn tracer(&self) -> &Tracer {
         &self.tracer
     }
+
     /// The tracer, to end or pass on the following of a packet.
     #[inline]
     pub fn tracer_mut(&mut self) -> &mut Tracer {
@@ -169,12 +184,6 @@ impl Network {
         }
     }
 
-    /// Lets links whose packets take equally long share a delay line, which pays for thousands of
-    /// links, or where hosts lag. Must be called before links are watched or send.
-    pub fn use_delay_lines(&mut self) {
-        self.lines.begin(&mut self.links);
-    }
-
     /// Access to hosts' lag behind the network.
     #[inline]
     pub fn host_lag(&mut self) -> HostLag<'_> {
@@ -185,14 +194,6 @@ impl Network {
             routes: &self.routes,
             news: &mut self.news,
         }
-    }
-
-    /// Whether a socket may send a packet of this size on its host's own link now.
-    ///
-    /// If not, and if sockets wait there, [`News::take_unblocked`] names the link when there is
-    /// room again.
-    pub fn admits(&mut self, id: LinkId, size: u32) -> bool {
-        self.links[id.index()].admits(size)
     }
 
     /// Counters and backlog of a link as of `now`.
@@ -216,18 +217,16 @@ impl Network {
         seen
     }
 
+    /// Packets in queues and on links.
+    pub fn in_flight(&self) -> u64 {
+        self.packets.in_use()
+    }
+
     /// Packets of a flow that policers corrected or dropped; `flow` is its [`Address::generation`].
     ///
     /// [`Address::generation`]: crate::Address::generation
     pub fn clamps(&self, flow: u32) -> u64 {
         self.clamps.get(&flow).copied().unwrap_or(0)
-    }
-
-    /// The first link whose counters do not balance: arrived = passed on + dropped + lost + waiting
-    /// + on the way.
-    pub fn unbalanced_link(&self) -> Option<LinkId> {
-        let mut all = self.links.ids();
-        all.find(|id| !self.links[id.index()].is_balanced(self.fabric.far_tally(*id).intake))
     }
 
     /// The first ring of links that wait for each other for ever, if there is one.
@@ -238,5 +237,24 @@ impl Network {
     /// Looks for rings among all paused links.
     pub fn look_for_deadlocks(&mut self, now: Time) {
         self.fabric.look_for_deadlocks(now, &self.links, &self.routes);
+    }
+
+    /// The link of the first port that has done what no law may do
+    /// ([`Port::fault`](ratewire_laws::Port::fault)), and what.
+    pub fn port_fault(&self) -> Option<(LinkId, String)> {
+        self.ports.fault()
+    }
+
+    /// The link whose port's timer was the first to stall too often, and the time of that timer
+    /// ([`Port::next_timer`](ratewire_laws::Port::next_timer)).
+    pub fn stalled_port(&self) -> Option<(LinkId, Time)> {
+        self.ports.stalled()
+    }
+
+    /// The first link whose counters do not balance: arrived = passed on + dropped + lost + waiting
+    /// + on the way.
+    pub fn unbalanced_link(&self) -> Option<LinkId> {
+        let mut all = self.links.ids();
+        all.find(|id| !self.links[id.index()].is_balanced(self.fabric.far_tally(*id).intake))
     }
 }

@@ -100,7 +100,15 @@ impl Link {
 /// One daemon's part in the membership and order of all messages. `G` names groups, `P` is the
 /// data of clients' messages.
 ///
-/// After any call, drain [`Member::poll_link`] and [`Member::poll_delivery`].
+/// Calls come in this order:
+///
+/// 1. [`Member::new`], or [`Member::founded`] for daemons that begin together.
+/// 2. [`Member::link_up`] when a neighbour answers, [`Member::receive`] for each message from it,
+///    [`Member::link_down`] when it does not answer any more; [`Member::tick`] regularly.
+/// 3. For clients of this daemon: [`Member::connect`], then [`Member::join`], [`Member::multicast`]
+///    and [`Member::leave`], and [`Member::disconnect`] once.
+/// 4. After each of these, [`Member::poll_link`] and [`Member::poll_delivery`] until they have no
+///    more.
 #[derive(Clone, Debug)]
 pub struct Member<G, P> {
     me: OverlayNodeId,

@@ -129,6 +129,7 @@ fn pairs(setup: &Setup) -> impl Iterator<Item = (NodeId, NodeId)> {
     listed.chain(random).chain(arrivals.map(|a| (a.from, a.to)))
 }
 
+/// One run: `new`; then `run`, or `run_until` for each step of one in steps; `finish` is the last.
 pub(crate) struct Simulation<'a> {
     pub(crate) setup: &'a Setup,
     recorder: Box<dyn Recorder + 'a>,
