@@ -6,8 +6,8 @@
 //! cargo run -p ratewire-acp --example ask ask secret 127.0.0.1:4700 hello "how are you?"
 //! ```
 //!
-//! The server answers each frame with its text in capitals. Both have the secret of the file; `KeyPair`
-//! is for ends that do not share one.
+//! The server answers each frame with its text in capitals. Both have the secret of the file;
+//! `KeyPair` is for ends that do not share one.
 
 #![expect(clippy::print_stdout, reason = "that is what it is for")]
 

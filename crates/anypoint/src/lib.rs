@@ -1,12 +1,13 @@
 //! The Anypoint transport switch, sans-IO (Yocum and Chase, *Explicit rate control for Anypoint
 //! communication*; Yocum and others, USITS 2003).
 //!
-//! A peer has one connection with an ensemble of members and takes it for a single host. A [`Switch`]
-//! stands between them. It ends no connection and keeps no payload, but changes the packets that
-//! pass. `docs/explain/anypoint.md` has its rules, and the paper's equations.
+//! A peer has one connection with an ensemble of members and takes it for a single host. A
+//! [`Switch`] stands between them. It ends no connection and keeps no payload, but changes the
+//! packets that pass. `docs/explain/anypoint.md` has its rules, and the paper's equations.
 //!
-//! A caller makes a [`Switch`] with a [`routing`] module, and hands it each packet of either [`Side`]
-//! ([`Switch::on_segment`], [`Switch::on_ack`]). It sends what the switch gives, an [`Output`] a packet.
+//! A caller makes a [`Switch`] with a [`routing`] module, and hands it each packet of either
+//! [`Side`] ([`Switch::on_segment`], [`Switch::on_ack`]). It sends what the switch gives, an
+//! [`Output`] a packet.
 //!
 //! | part | is |
 //! |---|---|

@@ -24,19 +24,19 @@ use crate::speed::look_ahead::LookAhead;
 
 /// An active network, sans-IO: it gets the time and the events, and says when it must be called.
 ///
-/// Times only grow, except for packets of hosts that lag ([`Network::host_lag`]). Calls come in this
-/// order:
+/// Times only grow, except for packets of hosts that lag ([`Network::host_lag`]). Calls come in
+/// this order:
 ///
 /// 1. [`Network::new`]. Then the network is prepared, before the first packet: hosts that take time
 ///    ([`Network::let_host_process`]), [`Network::use_delay_lines`], [`Network::watch`] and
 ///    [`Network::tap`]. [`Network::add_route`] may also come later, before a route's first packet.
 /// 2. [`Network::send`] puts a packet on its route. Links ask the [`Scheduler`] for events, each of
 ///    which is handed back at its time: [`Network::on_event`], or [`Network::release`].
-/// 3. A packet that `on_event` gives has arrived. [`Network::content`] and [`Network::ack`] read it;
-///    [`Network::remove`] must end it. [`Network::news`] has what else has happened.
+/// 3. A packet that `on_event` gives has arrived. [`Network::content`] and [`Network::ack`] read
+///    it; [`Network::remove`] must end it. [`Network::news`] has what else has happened.
 /// 4. Between events: [`Network::change`] for links, [`Network::observe`] for samples.
-/// 5. At the end, or when the caller likes: [`Network::unbalanced_link`], [`Network::port_fault`] and
-///    [`Network::stalled_port`] say what no network may do.
+/// 5. At the end, or when the caller likes: [`Network::unbalanced_link`], [`Network::port_fault`]
+///    and [`Network::stalled_port`] say what no network may do.
 #[derive(Debug)]
 pub struct Network {
     pub(super) links: Links,

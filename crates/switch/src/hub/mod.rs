@@ -97,9 +97,9 @@ impl PartialEq for Member {
 /// Calls come in this order, each with a time that is not before the last:
 ///
 /// 1. [`Hub::new`].
-/// 2. [`Hub::on_datagram`] for each packet that a socket has, [`Hub::on_timer`] at [`Hub::deadline`],
-///    and, at any time, changes of the ensemble: [`Hub::enlist`], [`Hub::drain`], [`Hub::distrust`]
-///    and their like.
+/// 2. [`Hub::on_datagram`] for each packet that a socket has, [`Hub::on_timer`] at
+///    [`Hub::deadline`], and, at any time, changes of the ensemble: [`Hub::enlist`],
+///    [`Hub::drain`], [`Hub::distrust`] and their like.
 /// 3. After each of these, the packets of both ports are to be sent ([`Hub::port`]), and
 ///    [`Hub::take_events`] has what is for the log.
 /// 4. To end: [`Hub::refuse_peers`], then [`Hub::drain_all`] until [`Hub::is_drained`], or

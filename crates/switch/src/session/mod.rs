@@ -126,8 +126,8 @@ pub struct Peer {
 /// Calls come in this order, each with a time that is not before the last:
 ///
 /// 1. [`Session::new`], when the peer's handshake is over; packets of the peer wait.
-/// 2. [`Session::join`] for each member whose handshake is over, and [`Session::begin`] when all that
-///    are awaited have joined. Members may also join later.
+/// 2. [`Session::join`] for each member whose handshake is over, and [`Session::begin`] when all
+///    that are awaited have joined. Members may also join later.
 /// 3. [`Session::on_datagram`] for each packet, [`Session::on_timer`] at [`Session::deadline`],
 ///    [`Session::fail`] for a member that is lost, [`Session::drain`] for one that is to leave.
 /// 4. After each of these, [`Session::poll_transmit`] for the sides that [`Session::take_changed`]
