@@ -11,15 +11,32 @@ use crate::context::Context;
 use crate::diagnostic::{Span, and_more};
 use crate::document::{Item, Value};
 use crate::expect::{self, Expectation, Named};
-use crate::laws::LawBook;
+use crate::laws::{LawBook, Uses};
 use crate::network::properties::Reading;
 use crate::network::routes::Routes;
 use crate::network::{self, Net, RoundTrips, changes};
-use crate::scenario::Parts;
 use crate::section::Section;
-use crate::traffic::{Senders, arriving, flows, programs};
-use crate::uses::Uses;
-use crate::{ensemble, overlay, pause, record, topology, transport};
+use crate::traffic::starts::RandomStart;
+use crate::traffic::{Load, Senders, arriving, flows, programs};
+use crate::{ensemble, overlay, record, topology, transport};
+
+/// Results of reading, beside the fields that a scenario gets from its text.
+pub(crate) struct Parts {
+    pub name: String,
+    pub description: Option<String>,
+    pub duration: Duration,
+    pub seed: u64,
+    pub expectations: Vec<Expectation>,
+    pub bottleneck: Option<LinkId>,
+    pub slowest: Vec<LinkId>,
+    pub rates_at: Option<LinkId>,
+    pub loads: Vec<Option<Load>>,
+    pub laws: Vec<String>,
+    pub book: LawBook,
+    pub uses: Uses,
+    pub starts: Vec<RandomStart>,
+    pub template: Setup,
+}
 
 /// Reads the whole document; `None` if it is not a table.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
@@ -97,11 +114,11 @@ fn read(root: &Section<'_>) -> Parts {
     let mut finished =
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
     let talking = pairs(&flows, &traffic);
-    pause::warn_of_queues(context, &net, &ensembles);
+    network::warn_of_queues(context, &net, &ensembles);
     let ends = talking.iter().flat_map(|(from, to)| [*from, *to]);
     let senders = ends.chain(programs.iter().map(|program| program.host.index()));
-    pause::keep_to_hosts(context, &net, senders, &mut finished.network);
-    pause::warn_of_sorting(context, &net, &finished.network);
+    network::keep_to_hosts(context, &net, senders, &mut finished.network);
+    network::warn_of_sorting(context, &net, &finished.network);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, end));
     warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);

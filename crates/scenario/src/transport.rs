@@ -7,8 +7,8 @@ use ratewire_transport::{Jitter, ReceiveWindow, TransportConfig};
 use ratewire_units::{Bytes, Duration};
 
 use crate::context::Context;
-use crate::document::Value;
-use crate::section::{At, Section};
+use crate::document::{At, Value};
+use crate::section::Section;
 
 /// Payload of a full packet, without a congestion header.
 pub(crate) fn payload(config: &TransportConfig) -> Bytes {

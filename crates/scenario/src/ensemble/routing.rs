@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use ratewire_sim::setup::{Keys, RoutingSpec};
 
-use super::ends::End;
 use crate::document::{Item, Value};
 use crate::section::Section;
 
@@ -13,8 +12,8 @@ const CONTENT: usize = 8;
 /// Number of distinct keys where `keys` is not given.
 const KEYS: u64 = 65_536;
 
-/// Reads `routing` for these members.
-pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
+/// Reads `routing` for the members of these names.
+pub(super) fn read(section: &Section<'_>, members: &[&str]) -> RoutingSpec {
     let Some(entry) = section.get("routing") else { return RoutingSpec::RoundRobin };
     let table = match &entry.item.value {
         Value::Text(text) if text == "round-robin" => return RoutingSpec::RoundRobin,
@@ -57,7 +56,7 @@ fn key_hash(section: &Section<'_>) -> RoutingSpec {
     RoutingSpec::KeyHash { offset, len }
 }
 
-fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
+fn weighted(section: &Section<'_>, members: &[&str]) -> Option<RoutingSpec> {
     let list = section.list("weighted")?;
     let number = |item: &Item| match item.value {
         Value::Integer(n) => Some(n as f64),
@@ -78,7 +77,7 @@ fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
     Some(RoutingSpec::Weighted(weights))
 }
 
-fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
+fn prefixes(section: &Section<'_>, members: &[&str]) -> Option<RoutingSpec> {
     let (table, _) = section.table("prefix")?;
     let mut prefixes = Vec::new();
     let mut taken: BTreeMap<Vec<u8>, &str> = BTreeMap::new();
@@ -114,13 +113,12 @@ fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
                 .help(format!("frames are simulated with a key of {CONTENT} bytes"));
             continue;
         }
-        match members.iter().position(|member| member.name == *name) {
+        match members.iter().position(|member| member == name) {
             Some(member) => prefixes.push((prefix, member)),
             None if section.context.guesses_network.get() => {}
             None => {
                 let message = format!("no member is called {name:?}");
-                let known = members.iter().map(|member| member.name.as_str());
-                section.context.unknown(entry.item.span, message, name, known);
+                section.context.unknown(entry.item.span, message, name, members.iter().copied());
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::document::{Entry, Item, Value};
+use crate::document::{At, Entry, Item, Value};
 use crate::network::properties::{Cable, Reading, name_of};
 use crate::network::{Among, Net};
-use crate::section::{At, Section};
+use crate::section::Section;
 
 /// Reads the three kinds of tables.
 pub(crate) fn further(net: &mut Net, root: &Section<'_>, reading: &Reading<'_>) {

@@ -1,11 +1,12 @@
 //! The network under construction: named nodes and links, with the properties given so far.
 
 pub(crate) mod changes;
+mod complete;
 mod finish;
 mod further;
 mod pairs;
 pub(crate) mod properties;
-mod queue;
+mod round_trips;
 pub(crate) mod routes;
 
 use std::collections::BTreeMap;
@@ -15,13 +16,14 @@ use ratewire_units::{Duration, names};
 
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::section::At;
+use crate::document::At;
 use properties::{Cable, Properties};
 
-pub(crate) use finish::{RoundTrips, finish};
+pub(crate) use finish::{finish, keep_to_hosts, warn_of_queues, warn_of_sorting};
 pub(crate) use further::further;
 pub(crate) use pairs::Among;
 pub(crate) use ratewire_units::names::matches;
+pub(crate) use round_trips::RoundTrips;
 
 /// A one-way link.
 #[derive(Clone, Debug)]

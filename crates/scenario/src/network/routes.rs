@@ -124,9 +124,9 @@ fn cost(net: &Net, link: usize) -> u64 {
 mod tests {
     use super::*;
     use crate::diagnostic::Span;
+    use crate::document::At;
     use crate::network::Link;
     use crate::network::properties::Properties;
-    use crate::section::At;
 
     /// A network of one-way links, given as from, to and delay in milliseconds.
     fn net(nodes: usize, links: &[(usize, usize, u64)]) -> Net {

@@ -6,9 +6,9 @@ use ratewire_units::{Duration, Rate, Time};
 
 use super::{OverlayReader, two_texts};
 use crate::context::Context;
-use crate::document::{Item, Value};
+use crate::document::{At, Item, Value};
 use crate::network::matches;
-use crate::section::{At, Section};
+use crate::section::Section;
 
 /// Most clients that a key may list.
 const MOST_CLIENTS: u64 = 1_000_000;

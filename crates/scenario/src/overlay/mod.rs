@@ -16,9 +16,9 @@ use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::document::{Item, Value};
+use crate::document::{At, Item, Value};
 use crate::network::matches;
-use crate::section::{At, Section};
+use crate::section::Section;
 use crate::traffic::Senders;
 use crate::transport;
 

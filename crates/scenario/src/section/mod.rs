@@ -7,22 +7,9 @@ use std::collections::BTreeSet;
 
 use crate::context::{Added, Context};
 use crate::diagnostic::Span;
-use crate::document::{Entry, Item, Table, Value};
+use crate::document::{At, Entry, Item, Table, Value};
 use crate::keys::{self, Key, KeyKind, REQUIRED};
 use crate::overrides;
-
-/// A value and its place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct At<T> {
-    pub value: T,
-    pub span: Span,
-}
-
-impl<T> At<T> {
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> At<U> {
-        At { value: f(self.value), span: self.span }
-    }
-}
 
 /// A table that is being read; it knows its keys and which of them were read.
 pub(crate) struct Section<'a> {

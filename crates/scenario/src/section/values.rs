@@ -6,10 +6,10 @@ use ratewire_laws::options::{Size, parse_size};
 use ratewire_units::quantity::{self, QuantityError};
 use ratewire_units::{Bytes, Duration, Rate};
 
-use super::{At, Section};
+use super::Section;
 use ratewire_config::nearest;
 
-use crate::document::{Item, Value};
+use crate::document::{At, Item, Value};
 use crate::keys::KeyKind;
 
 impl<'a> Section<'a> {

@@ -6,10 +6,11 @@ mod trees;
 
 use ratewire_net::spec::NodeSpec;
 
+use crate::document::At;
 use crate::keys::{self, Key};
 use crate::network::Net;
 use crate::network::properties::{Cable, Properties, Reading, Told};
-use crate::section::{At, Section};
+use crate::section::Section;
 
 /// A kind of topology.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use ratewire_sim::setup::{Arrivals, Sizes};
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Rate};
 
-use super::arriving::Pairs;
+use super::between::Pairs;
 use super::{Senders, sizes};
 use crate::section::Section;
 use crate::transport;
