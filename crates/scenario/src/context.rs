@@ -43,6 +43,8 @@ pub(crate) struct Context<'a> {
     pub users: RefCell<Vec<NamedUser>>,
     /// Table and name of each key that was read.
     pub reads: RefCell<BTreeSet<(&'static str, &'static str)>>,
+    /// Table and name of each key whose default was taken.
+    pub defaults: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }
 
 impl<'a> Context<'a> {
@@ -66,6 +68,7 @@ impl<'a> Context<'a> {
             options: RefCell::default(),
             users: RefCell::default(),
             reads: RefCell::default(),
+            defaults: RefCell::default(),
         }
     }
 

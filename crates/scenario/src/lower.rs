@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId, PortClocks};
 use ratewire_sim::setup::{FlowSpec, Follow, Setup, TrafficSpec};
-use ratewire_transport::{Jitter, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
@@ -14,7 +13,7 @@ use crate::expect::{self, Expectation, Named};
 use crate::laws::{LawBook, Uses};
 use crate::network::properties::Reading;
 use crate::network::routes::Routes;
-use crate::network::{self, Net, RoundTrips, changes};
+use crate::network::{self, Net, RoundTrips, Usual, changes};
 use crate::section::Section;
 use crate::traffic::starts::RandomStart;
 use crate::traffic::{Load, Senders, arriving, flows, programs};
@@ -62,11 +61,12 @@ fn read(root: &Section<'_>) -> Parts {
         "equal" => PortClocks::Equal,
         _ => PortClocks::Random,
     };
-    let usual = TransportConfig { jitter: Jitter::PacketTime, ..TransportConfig::default() };
-    let transport = root
-        .section("transport")
-        .map_or_else(|| usual.clone(), |section| transport::read(&section, &usual));
-    let mut net = Net::default();
+    let usual = transport::usual(context);
+    let transport = match root.section("transport") {
+        Some(section) => transport::read(&section, &usual),
+        None => usual,
+    };
+    let mut net = Net::new(Usual::read(context, transport.packet));
     let reading = Reading { laws: &book, packet: transport.packet };
     let before = context.errors();
     match root.section("topology") {

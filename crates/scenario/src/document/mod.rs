@@ -134,6 +134,15 @@ pub(crate) fn parse_value(source: &Source, index: usize, from: usize) -> Option<
     Some(item)
 }
 
+/// The value of a text that no file has: TOML where it can be, or else the text itself.
+pub(crate) fn value_or_text(text: &str) -> Item {
+    let source = Source { name: String::new(), text: text.to_string() };
+    match parse_value(&source, 0, 0) {
+        Some(item) if !matches!(item.value, Value::Other(_)) => item,
+        _ => Item { value: Value::Text(text.to_string()), span: Span::default() },
+    }
+}
+
 fn mark(item: &mut Item, span: Span) {
     item.span = span;
     match &mut item.value {

@@ -185,9 +185,10 @@ fn hosts(context: &Context<'_>, name: At<&str>, known: Known<'_>) -> Vec<End> {
 }
 
 fn special_hosts(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
+    let reader = section.given("reader", |entry| flows::reader(section, entry, known.duration));
     let host = Host {
         receive_window: receive_window(section, known),
-        reader: flows::reader(section, known.duration),
+        reader: reader.map(|at| at.value),
         fails: times(section, "fails"),
         idle: times(section, "idle"),
         told: told(section, &["receive_window", "reader", "idle"]),

@@ -4,25 +4,28 @@ use std::collections::BTreeMap;
 
 use ratewire_sim::setup::{Keys, RoutingSpec};
 
-use crate::document::{Item, Value};
+use crate::document::{Entry, Item, Value};
 use crate::section::Section;
 
 /// Bytes of a frame that are simulated: its key.
 const CONTENT: usize = 8;
-/// Number of distinct keys where `keys` is not given.
-const KEYS: u64 = 65_536;
 
 /// Reads `routing` for the members of these names.
 pub(super) fn read(section: &Section<'_>, members: &[&str]) -> RoutingSpec {
-    let Some(entry) = section.get("routing") else { return RoutingSpec::RoundRobin };
+    section.or_default("routing", |entry| module(section, entry, members))
+}
+
+fn module(section: &Section<'_>, entry: &Entry, members: &[&str]) -> Option<RoutingSpec> {
     let table = match &entry.item.value {
-        Value::Text(text) if text == "round-robin" => return RoutingSpec::RoundRobin,
-        Value::Text(text) if text == "least-outstanding" => return RoutingSpec::LeastOutstanding,
-        Value::Text(text) if text == "power-of-two" => return RoutingSpec::PowerOfTwo,
+        Value::Text(text) if text == "round-robin" => return Some(RoutingSpec::RoundRobin),
+        Value::Text(text) if text == "least-outstanding" => {
+            return Some(RoutingSpec::LeastOutstanding);
+        }
+        Value::Text(text) if text == "power-of-two" => return Some(RoutingSpec::PowerOfTwo),
         Value::Table(table) => table,
         _ => {
             section.refuse("routing", &entry.item);
-            return RoutingSpec::RoundRobin;
+            return None;
         }
     };
     let title = format!("`routing` of {}", section.title);
@@ -34,7 +37,7 @@ pub(super) fn read(section: &Section<'_>, members: &[&str]) -> RoutingSpec {
         None => None,
     };
     own.finish();
-    routing.unwrap_or(RoutingSpec::RoundRobin)
+    routing
 }
 
 fn key_hash(section: &Section<'_>) -> RoutingSpec {
@@ -143,7 +146,11 @@ pub(super) fn keys(section: &Section<'_>, routing: &RoutingSpec) -> Keys {
             .error(entry.key_span, "`keys` means nothing here")
             .help("only routing by hash or prefix reads what frames contain");
     }
-    let Some(own) = section.section("keys") else { return Keys::Uniform(KEYS) };
+    section.or_default("keys", |entry| distribution(section, entry))
+}
+
+fn distribution<'a>(section: &Section<'a>, entry: &'a Entry) -> Option<Keys> {
+    let own = section.section_of("keys", entry)?;
     let keys = match own.only(&["uniform", "zipf"]) {
         Some("zipf") => own.section("zipf").map(|zipf| {
             let keys = zipf.count("keys").map_or(1, |at| at.value);
@@ -155,5 +162,5 @@ pub(super) fn keys(section: &Section<'_>, routing: &RoutingSpec) -> Keys {
         None => None,
     };
     own.finish();
-    keys.unwrap_or(Keys::Uniform(KEYS))
+    keys
 }

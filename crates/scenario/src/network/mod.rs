@@ -8,6 +8,7 @@ mod pairs;
 pub(crate) mod properties;
 mod round_trips;
 pub(crate) mod routes;
+mod usual;
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,7 @@ pub(crate) use further::further;
 pub(crate) use pairs::Among;
 pub(crate) use ratewire_units::names::matches;
 pub(crate) use round_trips::RoundTrips;
+pub(crate) use usual::Usual;
 
 /// A one-way link.
 #[derive(Clone, Debug)]
@@ -41,7 +43,7 @@ pub(crate) struct Link {
 }
 
 /// Nodes and links.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Net {
     pub nodes: Vec<NodeSpec>,
     pub links: Vec<Link>,
@@ -57,9 +59,27 @@ pub(crate) struct Net {
     pub demands: Vec<(usize, usize, f64)>,
     /// Given paths as lists of nodes, by their ends.
     pub paths: BTreeMap<(usize, usize), Vec<usize>>,
+    /// Properties of links that give none of their own.
+    pub usual: Usual,
 }
 
 impl Net {
+    /// A network without nodes.
+    pub fn new(usual: Usual) -> Net {
+        Net {
+            nodes: Vec::new(),
+            links: Vec::new(),
+            is_guess: false,
+            without_table: None,
+            node_names: BTreeMap::new(),
+            link_names: BTreeMap::new(),
+            pairs: Vec::new(),
+            demands: Vec::new(),
+            paths: BTreeMap::new(),
+            usual,
+        }
+    }
+
     /// Adds a node; notes an error if its name is taken.
     pub fn node(
         &mut self,

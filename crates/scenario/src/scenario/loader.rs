@@ -94,7 +94,7 @@ impl Loader<'_> {
         let context = Context::new(&sources, self.laws, read_file, files);
         let parts = lower::lower(&context, &root);
         #[cfg(test)]
-        crate::tests::note_reads(&context.reads.borrow());
+        crate::tests::note_reads(&context.reads.borrow(), &context.defaults.borrow());
         let (options, users) = (context.options.take(), context.users.take());
         let (diagnostics, files) = context.finish();
         match parts {

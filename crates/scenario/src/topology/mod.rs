@@ -155,6 +155,13 @@ impl Builder<'_, '_> {
         count
     }
 
+    /// The required count `name`, which determines the number of nodes; 1 after an error.
+    fn required_count(&mut self, name: &'static str) -> u64 {
+        let count = self.section.count(name);
+        self.net.is_guess |= count.is_none();
+        count.map_or(1, |at| at.value)
+    }
+
     fn host(&mut self, name: String, x: f64, y: f64) -> usize {
         self.net.node(self.section.context, name, true, Some((x, y)), self.section.span)
     }

@@ -1,6 +1,7 @@
 //! `between`: the pairs of nodes between which flows arrive.
 
 use super::Senders;
+use crate::diagnostic::Span;
 use crate::document::{At, Item, Value};
 use crate::section::Section;
 use crate::topology::hosts;
@@ -13,38 +14,40 @@ pub(super) type Pairs = Vec<(usize, usize, f64)>;
 
 /// Whether the pairs are those of the topology's demands.
 pub(super) fn are_demands(section: &Section<'_>) -> bool {
-    let between = section.get("between").map(|entry| &entry.item.value);
-    matches!(between, Some(Value::Text(word)) if word == "demands")
+    section.or_default("between", |entry| {
+        Some(matches!(&entry.item.value, Value::Text(word) if word == "demands"))
+    })
 }
 
 /// Reads the pairs, with weights whose sum is finite.
-pub(super) fn read(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
-    let pairs = listed_pairs(section, senders);
+pub(super) fn read(section: &Section<'_>, senders: &Senders<'_>) -> Pairs {
+    let span = section.get("between").map_or(section.span, |entry| entry.item.span);
+    let pairs =
+        section.or_default("between", |entry| Some(pairs(section, senders, &entry.item, span)));
     let mut pairs = senders.without_exceptions(section, pairs, |(a, b, _)| (*a, *b));
     ratewire_statistics::scale(pairs.iter_mut().map(|(_, _, weight)| weight));
     pairs
 }
 
-fn listed_pairs(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
+/// The pairs that `between` describes, none after an error; `span` is the place for errors about
+/// the pairs.
+fn pairs(section: &Section<'_>, senders: &Senders<'_>, item: &Item, span: Span) -> Pairs {
     let context = section.context;
-    let entry = section.get("between");
-    let word = match entry.map(|entry| &entry.item) {
-        None => "pairs",
-        Some(Item { value: Value::Text(text), .. }) => text.as_str(),
-        Some(Item { value: Value::List(items), span }) => {
+    let word = match &item.value {
+        Value::Text(text) => text.as_str(),
+        Value::List(items) => {
             if items.is_empty() {
-                context.error(*span, format!("{} has nobody to send to", section.title)).help(
+                context.error(span, format!("{} has nobody to send to", section.title)).help(
                     "for example [[\"s1\", \"d1\"]]; without `between`: the topology's own pairs",
                 );
             }
             return items.iter().flat_map(|item| weighted(section, senders, item)).collect();
         }
-        Some(item) => {
+        _ => {
             section.refuse("between", item);
             return Vec::new();
         }
     };
-    let span = entry.map_or(section.span, |entry| entry.item.span);
     let net = senders.net;
     let pairs: Pairs = match word {
         "pairs" if !net.pairs.is_empty() => net.pairs.iter().map(|(a, b)| (*a, *b, 1.0)).collect(),

@@ -31,7 +31,8 @@ pub(super) fn read(section: &Section<'_>, info: &MetricInfo) -> Option<AllowedRa
         let (value, unit) = equals.value;
         let tolerance = match tolerance {
             Some(item) => tolerance_of(section, item, value, unit)?,
-            None => 0.0,
+            None => section
+                .default_of("tolerance", |entry| tolerance_of(section, &entry.item, value, unit)),
         };
         return Some(AllowedRange {
             min: Some(value - tolerance),

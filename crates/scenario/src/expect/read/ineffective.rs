@@ -85,8 +85,8 @@ fn always(named: &Named<'_>, info: &MetricInfo, measure: &Measure) -> Option<(u8
         None => named.net.links.iter(),
     };
     let mut flows = measure.flows.iter().map(|id| &named.flows[*id]);
-    let is_paused = |link: &Link| link.properties.wishes.is_paused();
-    let is_policed = |link: &Link| link.properties.police.as_ref().is_some_and(Option::is_some);
+    let is_paused = |link: &Link| named.net.pause(link).is_some();
+    let is_policed = |link: &Link| named.net.police(link).is_some();
     let is_unlimited =
         |window| matches!(window, ReceiveWindow::Fixed(size) if size >= ReceiveWindow::UNLIMITED);
     match info.name {

@@ -15,7 +15,7 @@ use ratewire_units::{Duration, Rate, Time};
 use super::metrics::{MetricInfo, MetricUnit, metrics};
 use super::statistics::Statistic;
 use super::{Basis, Expectation, Measure, OverlayPart, Reference, reference};
-use crate::document::At;
+use crate::document::{At, Item};
 use crate::keys::OF_SEVERAL;
 use crate::laws::LawBook;
 use crate::network::Net;
@@ -85,13 +85,14 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         "completion_time" | "clamps" | "delivery_time" | "refused" | "overflows" | "deadlock"
     );
     let during = if whole_run { Ok(None) } else { during(section, named, edges) };
+    // `details` reads the keys that only some metrics have.
     let mut measure = Measure {
         link: None,
         flows: Vec::new(),
         of: Vec::new(),
         traffic: None,
         statistic: Statistic::Max,
-        within: 0.1,
+        within: 0.0,
         average: Duration::ZERO,
         reference: None,
         late: None,
@@ -197,13 +198,8 @@ fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edge
             edges.push((At { value: measure.average, span: section.span }, "`average` (1 s)"));
         }
     }
-    if info.name == "convergence_time"
-        && let Some(entry) = section.get("within")
-    {
-        match MetricUnit::read(&entry.item.value, &[MetricUnit::Share]) {
-            Some((share, _)) if share >= 0.0 => measure.within = share,
-            _ => section.refuse("within", &entry.item),
-        }
+    if info.name == "convergence_time" {
+        measure.within = section.or_default("within", |entry| within(section, &entry.item));
     }
     if info.name == "reference_error" {
         let file = section.text("file");
@@ -223,5 +219,15 @@ fn details(section: &Section<'_>, info: &MetricInfo, measure: &mut Measure, edge
             skip,
             headers,
         });
+    }
+}
+
+fn within(section: &Section<'_>, item: &Item) -> Option<f64> {
+    match MetricUnit::read(&item.value, &[MetricUnit::Share]) {
+        Some((share, _)) if share >= 0.0 => Some(share),
+        _ => {
+            section.refuse("within", item);
+            None
+        }
     }
 }

@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ratewire_backpressure::headroom::{PausedLink, reaction};
-use ratewire_net::spec::{Arrangement, DriverSpec, LinkId, PauseSpec, Sockets};
+use ratewire_net::spec::{Arrangement, DriverSpec, LinkId, PauseSpec};
 use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::document::At;
 use crate::network::properties::Properties;
 use crate::network::properties::pause::Pause;
 use crate::network::{Link, Net};
@@ -36,10 +35,10 @@ impl<'a> PauseBuffers<'a> {
 
     /// How the host at the start of a link hands packets to the link.
     pub fn driver(&self, id: usize) -> DriverSpec {
-        let wishes = &self.net.links[id].properties.wishes;
+        let (wishes, usual) = (&self.net.links[id].properties.wishes, &self.net.usual);
         DriverSpec {
-            sockets: wishes.sockets.map_or(Sockets::default(), |at| at.value),
-            bursts: wishes.bursts.and_then(|at| at.value),
+            sockets: wishes.sockets.map_or(usual.sockets, |at| at.value),
+            bursts: wishes.bursts.map_or(usual.bursts, |at| at.value),
         }
     }
 
@@ -47,13 +46,14 @@ impl<'a> PauseBuffers<'a> {
     pub fn buffer(&mut self, id: usize) -> Option<PauseSpec> {
         let net = self.net;
         let link = &net.links[id];
-        let At { value: Some(pause), span } = link.properties.wishes.pause? else { return None };
+        let pause = net.pause(link)?;
+        let span = link.properties.wishes.pause.map_or(link.span, |at| at.span);
         let back = self.way_back(link, span)?;
         let (rate, back_rate) = (self.rate(link, span)?, self.rate(&net.links[back], span)?);
         for node in [link.from, link.to] {
             self.agree(node, pause.arrangement, id, span);
         }
-        let on_wire = |link: &Link| self.packet + link.properties.overhead.unwrap_or(Bytes::ZERO);
+        let on_wire = |link: &Link| self.packet + net.overhead(link);
         let packet = on_wire(link).max(on_wire(&net.links[back]));
         let by_flow = matches!(pause.arrangement, Arrangement::ByFlow(_));
         let hop = PausedLink {
@@ -145,9 +145,10 @@ impl<'a> PauseBuffers<'a> {
 
     /// Rate of a link that is paused, or that carries the frames that pause another.
     fn rate(&mut self, link: &Link, span: Span) -> Option<Rate> {
-        let Properties { trace, half_duplex, medium, rate, .. } = &link.properties;
+        let Properties { trace, medium, rate, .. } = &link.properties;
+        let is_shared = self.net.is_half_duplex(link) || medium.is_some();
         let name = &link.name;
-        let refused = trace.is_some() || *half_duplex == Some(true) || medium.is_some();
+        let refused = trace.is_some() || is_shared;
         if refused && !self.is_news(span, "rate") {
             return None;
         }
@@ -156,7 +157,7 @@ impl<'a> PauseBuffers<'a> {
             self.context.error(span, message).help("give the link a `rate`");
             return None;
         }
-        if *half_duplex == Some(true) || medium.is_some() {
+        if is_shared {
             let message =
                 format!("{name:?} is half-duplex: no pause frame can reach it while it sends");
             self.context.error(span, message).help("802.3x and PFC are for full duplex");

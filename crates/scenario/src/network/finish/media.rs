@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ratewire_net::spec::{Contention, MediumId, MediumSpec};
+use ratewire_net::spec::{MediumId, MediumSpec};
 
 use crate::context::Context;
 use crate::network::Net;
@@ -22,12 +22,12 @@ impl Media {
     pub fn of(&mut self, context: &Context<'_>, net: &Net, id: usize) -> Option<MediumId> {
         let link = &net.links[id];
         let properties = &link.properties;
-        let name = match (&properties.medium, properties.half_duplex) {
+        let name = match (&properties.medium, net.is_half_duplex(link)) {
             (Some(name), _) => name.clone(),
-            (None, Some(true)) => net.links[link.peer.map_or(id, |peer| peer.min(id))].name.clone(),
-            (None, said) => {
+            (None, true) => net.links[link.peer.map_or(id, |peer| peer.min(id))].name.clone(),
+            (None, false) => {
                 // `duplex = "full"` overrides what is set for all links, so it needs no warning.
-                if said.is_none() && properties.contention.is_some() {
+                if properties.half_duplex.is_none() && properties.contention.is_some() {
                     context
                         .warning(link.span, "`contention` means nothing here: there is no medium")
                         .help("duplex = \"half\" makes both directions of a link share one");
@@ -37,7 +37,7 @@ impl Media {
         };
         let contention = properties.contention;
         let medium = *self.by_name.entry(name.clone()).or_insert_with(|| {
-            self.list.push(MediumSpec { name, contention: Contention::Alternate });
+            self.list.push(MediumSpec { name, contention: net.usual.contention });
             self.links.push(Vec::new());
             MediumId(self.list.len() as u32 - 1)
         });

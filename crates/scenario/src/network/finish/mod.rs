@@ -7,17 +7,17 @@ mod unused;
 
 use std::collections::BTreeMap;
 
-use ratewire_net::spec::{Change, Limit, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, Service};
+use ratewire_net::spec::{Change, Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Service};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
 use crate::document::At;
 use crate::laws::{LawUse, Uses};
 
+use super::Net;
 use super::properties::queue::Queue;
 use super::properties::{Router, Trace};
 use super::round_trips::RoundTrips;
-use super::{Link, Net};
 use buffers::PauseBuffers;
 use media::Media;
 
@@ -46,6 +46,7 @@ pub(crate) fn finish(
     largest: Bytes,
     duration: Duration,
 ) -> Finished {
+    let usual = &net.usual;
     let mut network = NetworkSpec { nodes: net.nodes.clone(), ..NetworkSpec::default() };
     let mut changes = Vec::new();
     let mut media = Media::default();
@@ -77,7 +78,8 @@ pub(crate) fn finish(
             }
             None => Some(uses.index(LawUse::default())),
         };
-        if let (None, Some(Some(_))) = (law, properties.police) {
+        let police = net.police(link);
+        if law.is_none() && police.is_some() {
             context
                 .error(link.span, format!("the link {:?} has no port to be policed", link.name))
                 .help("a policer holds senders to what a port granted: give the link a `law`");
@@ -88,15 +90,15 @@ pub(crate) fn finish(
             to: NodeId(link.to as u32),
             service,
             delay: net.delay(id),
-            overhead: properties.overhead.unwrap_or(Bytes::ZERO),
-            limit: limit(context, link, trips, id, packet),
-            discipline: properties.discipline.clone().unwrap_or_default(),
-            loss: properties.loss.clone().unwrap_or(Loss::None),
+            overhead: net.overhead(link),
+            limit: limit(context, net, id, trips, packet),
+            discipline: properties.discipline.as_ref().unwrap_or(&usual.discipline).clone(),
+            loss: properties.loss.as_ref().unwrap_or(&usual.loss).clone(),
             law,
             medium: media.of(context, net, id),
             strips: properties.law == Some(Router::Strips),
-            reorder: properties.reorder.flatten(),
-            police: properties.police.flatten(),
+            reorder: properties.reorder.unwrap_or(usual.reorder),
+            police,
             pause: pausing.buffer(id),
             driver: pausing.driver(id),
         });
@@ -128,15 +130,10 @@ fn steps(
     changes
 }
 
-fn limit(
-    context: &Context<'_>,
-    link: &Link,
-    trips: &RoundTrips,
-    id: usize,
-    packet: Bytes,
-) -> Limit {
+fn limit(context: &Context<'_>, net: &Net, id: usize, trips: &RoundTrips, packet: Bytes) -> Limit {
+    let link = &net.links[id];
     let properties = &link.properties;
-    let queue = properties.queue.unwrap_or(At { value: Queue::Bdp(1.0), span: link.span });
+    let queue = properties.queue.unwrap_or(At { value: net.usual.queue, span: link.span });
     let rate = properties.mean_rate().unwrap_or(Rate::ZERO);
     let room = match queue.value {
         Queue::Unlimited => return Limit::Unlimited,
@@ -173,8 +170,8 @@ fn warn_of_unread_round_trips(context: &Context<'_>, net: &Net) {
     let mut read = BTreeMap::new();
     for link in &net.links {
         let Some(rtt) = link.properties.queue_rtt else { continue };
-        let queue = link.properties.queue.map(|queue| queue.value);
-        let reads = matches!(queue, None | Some(Queue::Bdp(_)));
+        let queue = link.properties.queue.map_or(net.usual.queue, |queue| queue.value);
+        let reads = matches!(queue, Queue::Bdp(_));
         let (_, any) = read.entry((rtt.span.source, rtt.span.start)).or_insert((rtt.span, false));
         *any |= reads;
     }

@@ -16,7 +16,7 @@ pub(crate) fn warn_of_queues(context: &Context<'_>, net: &Net, ensembles: &Ensem
         let sends = net.nodes[node].is_host
             || ensembles.junctions.iter().any(|junction| junction.node.index() == node);
         let mut inputs = net.links.iter().filter(|link| link.to == node).peekable();
-        !sends && inputs.peek().is_some() && inputs.all(|link| link.properties.wishes.is_paused())
+        !sends && inputs.peek().is_some() && inputs.all(|link| net.pause(link).is_some())
     };
     let unused: Vec<bool> = (0..net.nodes.len()).map(is_unused).collect();
     let mut given = Given::default();

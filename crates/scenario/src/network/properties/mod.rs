@@ -11,7 +11,7 @@ use ratewire_laws::LawSet;
 use ratewire_net::spec::{AnyDiscipline, Contention, Loss, Opportunities, PoliceSpec, Reorder};
 use ratewire_units::{Bytes, Duration, Rate};
 
-use crate::document::{At, Item, Value};
+use crate::document::{At, Entry, Item, Value};
 use crate::laws::LawBook;
 use crate::section::Section;
 use pause::Wishes;
@@ -192,27 +192,38 @@ impl Reading<'_> {
             trace,
             delay,
             overhead: section.bytes("overhead").map(|at| at.value),
-            queue: queue::queue(section, self.packet),
+            queue: section.given("queue", |entry| queue::queue(section, &entry.item, self.packet)),
             queue_rtt: section.time("queue_rtt"),
-            discipline: queue::discipline(section, self.packet),
-            loss: loss(section),
-            half_duplex: half_duplex.map(|half| half.value),
+            discipline: value(
+                section.given("discipline", |entry| {
+                    queue::discipline(section, &entry.item, self.packet)
+                }),
+            ),
+            loss: value(section.given("loss", |entry| loss(section, &entry.item))),
+            half_duplex: value(half_duplex),
             medium,
-            contention: section.word("contention").map(|word| match word.value {
-                "random" => Contention::Random,
-                "backoff" => Contention::Backoff,
-                _ => Contention::Alternate,
-            }),
+            contention: section.word("contention").map(|word| contention(word.value)),
             law,
-            reorder: reorder(section),
-            police: police(section),
+            reorder: value(section.given("reorder", |entry| reorder(section, entry))),
+            police: value(section.given("police", |entry| police(section, entry))),
             wishes: Wishes::read(section, self.packet),
         }
     }
 }
 
-fn loss(section: &Section<'_>) -> Option<Loss> {
-    let item = &section.get("loss")?.item;
+fn value<T>(at: Option<At<T>>) -> Option<T> {
+    at.map(|at| at.value)
+}
+
+pub(super) fn contention(word: &str) -> Contention {
+    match word {
+        "random" => Contention::Random,
+        "backoff" => Contention::Backoff,
+        _ => Contention::Alternate,
+    }
+}
+
+pub(super) fn loss(section: &Section<'_>, item: &Item) -> Option<Loss> {
     let table = match &item.value {
         Value::Text(text) if text == "none" => return Some(Loss::None),
         Value::Table(table) if table.entries.len() == 1 => table,
@@ -253,8 +264,8 @@ fn loss(section: &Section<'_>) -> Option<Loss> {
     }
 }
 
-fn reorder(section: &Section<'_>) -> Option<Option<Reorder>> {
-    let entry = section.get("reorder")?;
+/// Reads `reorder`; the inner `None` is `"none"`.
+pub(super) fn reorder(section: &Section<'_>, entry: &Entry) -> Option<Option<Reorder>> {
     let table = match &entry.item.value {
         Value::Text(text) if text == "none" => return Some(None),
         Value::Table(table) => table,
@@ -269,8 +280,8 @@ fn reorder(section: &Section<'_>) -> Option<Option<Reorder>> {
     Some(Some(Reorder { share: share?.value, delay: delay?.value }))
 }
 
-fn police(section: &Section<'_>) -> Option<Option<PoliceSpec>> {
-    let entry = section.get("police")?;
+/// Reads `police`; the inner `None` is `false`.
+pub(super) fn police(section: &Section<'_>, entry: &Entry) -> Option<Option<PoliceSpec>> {
     let empty = crate::document::Table::default();
     let table = match &entry.item.value {
         Value::Switch(false) => return Some(None),
@@ -314,19 +325,4 @@ fn trace(section: &Section<'_>, name: At<&str>) -> Option<At<Trace>> {
     };
     let value = section.context.read(name.value, name.span, parse)?;
     Some(At { value, span: name.span })
-}
-
-/// The text of a name; notes an error if it is not text.
-pub(crate) fn name_of<'a>(
-    section: &Section<'_>,
-    key: &'static str,
-    item: &'a Item,
-) -> Option<&'a str> {
-    match &item.value {
-        Value::Text(text) => Some(text),
-        _ => {
-            section.refuse(key, item);
-            None
-        }
-    }
 }

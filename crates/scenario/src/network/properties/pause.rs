@@ -4,7 +4,7 @@ use ratewire_laws::options::Size;
 use ratewire_net::spec::{Arrangement, Bursts, Quanta, Sockets};
 use ratewire_units::{Bytes, Duration};
 
-use crate::document::{At, Table, Value};
+use crate::document::{At, Entry, Table, Value};
 use crate::section::Section;
 
 /// The key `pause`, as written.
@@ -32,11 +32,6 @@ pub(crate) struct Wishes {
 }
 
 impl Wishes {
-    /// Whether the far end pauses the link.
-    pub fn is_paused(&self) -> bool {
-        self.pause.is_some_and(|pause| pause.value.is_some())
-    }
-
     /// These keys, with those not given taken from `base`.
     pub fn over(self, base: Wishes) -> Wishes {
         Wishes {
@@ -49,19 +44,29 @@ impl Wishes {
     /// Reads the three keys; `packet` is the unit of sizes in packets.
     pub fn read(section: &Section<'_>, packet: Bytes) -> Wishes {
         Wishes {
-            pause: pause(section, packet),
+            pause: at_key(section, "pause", |entry| pause(section, entry, packet)),
             sockets: section.word("sockets").map(|word| word.map(sockets)),
-            bursts: bursts(section),
+            bursts: at_key(section, "bursts", |entry| bursts(section, entry)),
         }
     }
 }
 
-fn pause(section: &Section<'_>, packet: Bytes) -> Option<At<Option<Pause>>> {
-    let entry = section.get("pause")?;
+/// A value with the place of its key, where errors about the rest of the network point.
+fn at_key<'a, T>(
+    section: &Section<'a>,
+    key: &'static str,
+    read: impl FnOnce(&'a Entry) -> Option<T>,
+) -> Option<At<T>> {
+    let span = section.get(key)?.key_span;
+    section.given(key, read).map(|at| At { span, ..at })
+}
+
+/// Reads `pause`; the inner `None` is `false`.
+pub(crate) fn pause(section: &Section<'_>, entry: &Entry, packet: Bytes) -> Option<Option<Pause>> {
     let span = entry.key_span;
     let empty = Table::default();
     let table = match &entry.item.value {
-        Value::Switch(false) => return Some(At { value: None, span }),
+        Value::Switch(false) => return Some(None),
         Value::Switch(true) => &empty,
         Value::Table(table) => table,
         _ => {
@@ -104,10 +109,10 @@ fn pause(section: &Section<'_>, packet: Bytes) -> Option<At<Option<Pause>>> {
             .help("leave out frames = \"pfc\", or use another mode");
     }
     s.finish();
-    Some(At { value: Some(pause), span })
+    Some(Some(pause))
 }
 
-fn sockets(word: &str) -> Sockets {
+pub(crate) fn sockets(word: &str) -> Sockets {
     match word {
         "in-turn" => Sockets::InTurn,
         "random" => Sockets::AtRandom,
@@ -116,11 +121,10 @@ fn sockets(word: &str) -> Sockets {
     }
 }
 
-fn bursts(section: &Section<'_>) -> Option<At<Option<Bursts>>> {
-    let entry = section.get("bursts")?;
-    let span = entry.key_span;
+/// Reads `bursts`; the inner `None` is `"none"`.
+pub(crate) fn bursts(section: &Section<'_>, entry: &Entry) -> Option<Option<Bursts>> {
     let table = match &entry.item.value {
-        Value::Text(text) if text == "none" => return Some(At { value: None, span }),
+        Value::Text(text) if text == "none" => return Some(None),
         Value::Table(table) => table,
         _ => {
             section.refuse("bursts", &entry.item);
@@ -131,5 +135,5 @@ fn bursts(section: &Section<'_>) -> Option<At<Option<Bursts>>> {
     let (packets, every) = (s.count("packets"), s.time("every"));
     s.finish();
     let bursts = Bursts { packets: packets?.value as u32, every: every?.value };
-    Some(At { value: Some(bursts), span })
+    Some(Some(bursts))
 }

@@ -3,7 +3,7 @@
 use ratewire_net::queue::{self, AnyDiscipline};
 use ratewire_units::{Bytes, Duration, quantity};
 
-use crate::document::{At, Table, Value};
+use crate::document::{Item, Table, Value};
 use crate::section::Section;
 
 /// Capacity of a queue, as written.
@@ -17,32 +17,30 @@ pub(crate) enum Queue {
 }
 
 /// Reads `queue`; `packet` is the unit of sizes in packets and the least size in bytes.
-pub(super) fn queue(section: &Section<'_>, packet: Bytes) -> Option<At<Queue>> {
-    let text = section.text("queue")?;
+pub(crate) fn queue(section: &Section<'_>, item: &Item, packet: Bytes) -> Option<Queue> {
+    let text = section.text_of("queue", item)?;
     let refused = |why: String| {
         section
             .context
-            .error(text.span, format!("`queue`: {why}"))
+            .error(item.span, format!("`queue`: {why}"))
             .help("allowed: \"64 KB\", \"100 packets\", \"50 ms\", \"2 bdp\" or \"unlimited\"");
         None
     };
-    if text.value == "unlimited" {
-        return Some(text.map(|_| Queue::Unlimited));
+    if text == "unlimited" {
+        return Some(Queue::Unlimited);
     }
-    let (number, unit) = match quantity::split(text.value) {
+    let (number, unit) = match quantity::split(text) {
         Ok(parts) => parts,
         Err(e) => return refused(e.to_string()),
     };
-    let queue = match unit {
+    Some(match unit {
         "bdp" | "BDP" => Queue::Bdp(number),
         "packet" | "packets" => Queue::Packets((number + 0.5) as u32),
-        _ if quantity::TIME_UNITS.iter().any(|(name, _)| *name == unit) => {
-            match text.value.parse() {
-                Ok(time) => Queue::Time(time),
-                Err(e) => return refused(format!("{e}")),
-            }
-        }
-        _ => match text.value.parse::<Bytes>() {
+        _ if quantity::TIME_UNITS.iter().any(|(name, _)| *name == unit) => match text.parse() {
+            Ok(time) => Queue::Time(time),
+            Err(e) => return refused(format!("{e}")),
+        },
+        _ => match text.parse::<Bytes>() {
             // The port also holds the packet in transmission, so with less room no packet could
             // wait.
             Ok(size) if size < packet => {
@@ -58,13 +56,15 @@ pub(super) fn queue(section: &Section<'_>, packet: Bytes) -> Option<At<Queue>> {
             }
             Err(e) => return refused(format!("{e}, packets, bdp, or a time")),
         },
-    };
-    Some(text.map(|_| queue))
+    })
 }
 
 /// Reads `discipline`; `packet` is the unit of sizes in packets.
-pub(super) fn discipline(section: &Section<'_>, packet: Bytes) -> Option<AnyDiscipline> {
-    let item = &section.get("discipline")?.item;
+pub(crate) fn discipline(
+    section: &Section<'_>,
+    item: &Item,
+    packet: Bytes,
+) -> Option<AnyDiscipline> {
     let empty = Table::default();
     let (name, options, span) = match &item.value {
         Value::Text(name) => (name, &empty, item.span),
