@@ -15,7 +15,7 @@ use crate::keys::KeyKind;
 impl<'a> Section<'a> {
     /// The value `name` as text, if it is one that its key may hold.
     ///
-    /// Whoever makes the thing of its options knows their defaults.
+    /// The discipline that is made of its options knows their defaults.
     pub fn option(&self, name: &'static str) -> Option<String> {
         let item = &self.get(name)?.item;
         let is_allowed = match self.key(name).kind {

@@ -183,9 +183,9 @@ pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Dur
             .help("an application writes as it does, `size` writes once");
     }
     let frame = frame.map(|at| at.value);
-    let packet = frame.unwrap_or(payload);
-    let written =
-        section.or_default("app", |entry| writer(section, &entry.item, payload, packet, duration));
+    let frame_payload = frame.unwrap_or(payload);
+    let written = section
+        .or_default("app", |entry| writer(section, &entry.item, payload, frame_payload, duration));
     let writer = match (written, size) {
         (Writer::Unlimited, Some(size)) => Writer::Sized(size.value),
         (writer, _) => writer,
