@@ -351,12 +351,20 @@ impl Options {
             other => panic!("option {name} is {other:?}"),
         }
     }
+    /// The rate `name`, which no word may replace.
+    pub fn plain_rate(&self, name: &str) -> Rate {
+        self.rate(name).unwrap_or_else(|| panic!("option {name} is a word"))
+    }
     /// The rate `name`; `None` for its word.
     pub fn rate(&self, name: &str) -> Option<Rate> {
         match self.value(name) {
             Value::Rate(v) => v,
             other => panic!("option {name} is {other:?}"),
         }
+    }
+    /// The size `name`, which no word may replace.
+    pub fn plain_size(&self, name: &str) -> Size {
+        self.size(name).unwrap_or_else(|| panic!("option {name} is a word"))
     }
     /// The size `name`; `None` for its word.
     pub fn size(&self, name: &str) -> Option<Size> {

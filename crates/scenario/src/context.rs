@@ -9,11 +9,8 @@ use ratewire_config::nearest;
 use ratewire_inputs::InputError;
 use ratewire_laws::LawSet;
 
-use crate::diagnostic::{Diagnostic, Severity, Source, Span};
-use crate::document::Entry;
-use crate::ignored::{GivenOption, Of};
-use crate::section::At;
-use crate::users::NamedUser;
+use crate::diagnostic::{Diagnostic, Severity, Source, Span, listing};
+use crate::document::{At, Entry};
 
 /// Reads a file by the name that the scenario gives it.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> io::Result<String>;
@@ -46,6 +43,8 @@ pub(crate) struct Context<'a> {
     pub users: RefCell<Vec<NamedUser>>,
     /// Table and name of each key that was read.
     pub reads: RefCell<BTreeSet<(&'static str, &'static str)>>,
+    /// Table and name of each key whose default was taken.
+    pub defaults: RefCell<BTreeSet<(&'static str, &'static str)>>,
 }
 
 impl<'a> Context<'a> {
@@ -69,6 +68,7 @@ impl<'a> Context<'a> {
             options: RefCell::default(),
             users: RefCell::default(),
             reads: RefCell::default(),
+            defaults: RefCell::default(),
         }
     }
 
@@ -240,6 +240,34 @@ impl<'a> Context<'a> {
     }
 }
 
+/// An option that a scenario gives to a law, and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct GivenOption {
+    pub of: Of,
+    pub option: String,
+    /// A warning at the option's place, without a message yet.
+    pub at: Diagnostic,
+}
+
+/// Target of an option.
+#[derive(Clone, Debug)]
+pub(crate) enum Of {
+    /// A law and all its variants, `[options.LAW]`.
+    Law(&'static str),
+    /// The variant, or the law named by a flow, with this name.
+    Named(String),
+    /// The law of the run.
+    Run,
+}
+
+/// A user that a scenario names, and the place.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedUser {
+    pub name: String,
+    /// An error at the place, without a message yet.
+    pub at: Diagnostic,
+}
+
 /// A diagnostic under construction; dropping it notes it.
 pub(crate) struct Added<'c, 'a> {
     context: &'c Context<'a>,
@@ -276,16 +304,6 @@ impl Drop for Added<'_, '_> {
     fn drop(&mut self) {
         self.context.note(self);
     }
-}
-
-/// A comma-separated list, cut where it would be long.
-pub(crate) fn listing(words: &[&str]) -> String {
-    const SHOWN: usize = 24;
-    let mut text = words.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-    if words.len() > SHOWN {
-        text.push_str(&format!(" and {} more", words.len() - SHOWN));
-    }
-    text
 }
 
 #[cfg(test)]

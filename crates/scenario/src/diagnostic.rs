@@ -126,6 +126,16 @@ pub(crate) fn and_more(name: &str, more: usize) -> String {
     if more > 0 { format!("{name:?} and {more} more") } else { format!("{name:?}") }
 }
 
+/// A comma-separated list, cut where it would be long.
+pub(crate) fn listing(words: &[&str]) -> String {
+    const SHOWN: usize = 24;
+    let mut text = words.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    if words.len() > SHOWN {
+        text.push_str(&format!(" and {} more", words.len() - SHOWN));
+    }
+    text
+}
+
 /// Most known words that are listed.
 const MOST_KNOWN: usize = 16;
 

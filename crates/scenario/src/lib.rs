@@ -27,55 +27,54 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+// Modules in layers: a module uses those of the lines before its own, and on its own line those to
+// its left. A test of `ratewire-cli` finds circles.
+//
+// 1. `keys`, `diagnostic`, `error`: the table of keys, and what is told about a text.
+// 2. `document`, `overrides`: the text as a tree, each value with its place, and values set in it.
+// 3. `context`, `section`: what is noted while a scenario is read, and a table read key by key.
+// 4. `laws`, `transport`, `network`, `topology`: names and options of laws, ends of flows, links.
+// 5. `traffic`, `overlay`, `ensemble`: what is sent.
+// 6. `expect`, `record`: what is measured.
+// 7. `lower`: all of it as a run.
+// 8. `scenario`: a scenario that was read, and the run that it becomes under a law.
+// 9. `settings`, `builder`, `reference`, `fuzzing`: what is made of these.
+
 mod builder;
 mod context;
 mod diagnostic;
 mod document;
-mod effective;
 mod ensemble;
 mod error;
 pub mod expect;
 #[doc(hidden)]
 pub mod fuzzing;
-mod ignored;
 pub mod keys;
-mod law_files;
 mod laws;
-mod loader;
 mod lower;
-mod missing_ports;
 mod network;
 mod overlay;
 mod overrides;
-mod pause;
-mod phases;
-mod readers;
 mod record;
 mod reference;
-mod requirements;
 mod scenario;
 mod section;
 mod settings;
-mod syntax;
 #[cfg(test)]
 mod tests;
 mod topology;
 mod traffic;
 mod transport;
-mod trust;
-mod users;
-mod uses;
 
 pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::ScenarioError;
 pub use expect::{Basis, Evaluator, Expectation, Finding, MetricUnit};
-pub use law_files::{is_law_file, law_files};
-pub use loader::Loader;
+pub use laws::files::{is_law_file, law_files};
 pub use overrides::whole_path;
 pub use ratewire_config::nearest;
 pub use reference::reference;
-pub use scenario::{Plan, Scenario};
+pub use scenario::{Loader, Plan, Scenario};
 pub use settings::{Setting, Settings};
 pub use topology::{TopologyInfo, topologies};
 pub use traffic::Load;

@@ -4,22 +4,38 @@ use std::collections::BTreeMap;
 
 use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId, PortClocks};
 use ratewire_sim::setup::{FlowSpec, Follow, Setup, TrafficSpec};
-use ratewire_transport::{Jitter, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
 use crate::diagnostic::{Span, and_more};
 use crate::document::{Item, Value};
 use crate::expect::{self, Expectation, Named};
-use crate::laws::LawBook;
+use crate::laws::{LawBook, Uses};
 use crate::network::properties::Reading;
 use crate::network::routes::Routes;
-use crate::network::{self, Net, RoundTrips, changes};
-use crate::scenario::Parts;
+use crate::network::{self, Net, RoundTrips, Usual, changes};
 use crate::section::Section;
-use crate::traffic::{Senders, arriving, flows, programs};
-use crate::uses::Uses;
-use crate::{ensemble, overlay, pause, record, topology, transport};
+use crate::traffic::starts::RandomStart;
+use crate::traffic::{Load, Senders, arriving, flows, programs};
+use crate::{ensemble, overlay, record, topology, transport};
+
+/// Results of reading, beside the fields that a scenario gets from its text.
+pub(crate) struct Parts {
+    pub name: String,
+    pub description: Option<String>,
+    pub duration: Duration,
+    pub seed: u64,
+    pub expectations: Vec<Expectation>,
+    pub bottleneck: Option<LinkId>,
+    pub slowest: Vec<LinkId>,
+    pub rates_at: Option<LinkId>,
+    pub loads: Vec<Option<Load>>,
+    pub laws: Vec<String>,
+    pub book: LawBook,
+    pub uses: Uses,
+    pub starts: Vec<RandomStart>,
+    pub template: Setup,
+}
 
 /// Reads the whole document; `None` if it is not a table.
 pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
@@ -45,11 +61,12 @@ fn read(root: &Section<'_>) -> Parts {
         "equal" => PortClocks::Equal,
         _ => PortClocks::Random,
     };
-    let usual = TransportConfig { jitter: Jitter::PacketTime, ..TransportConfig::default() };
-    let transport = root
-        .section("transport")
-        .map_or_else(|| usual.clone(), |section| transport::read(&section, &usual));
-    let mut net = Net::default();
+    let usual = transport::usual(context);
+    let transport = match root.section("transport") {
+        Some(section) => transport::read(&section, &usual),
+        None => usual,
+    };
+    let mut net = Net::new(Usual::read(context, transport.packet));
     let reading = Reading { laws: &book, packet: transport.packet };
     let before = context.errors();
     match root.section("topology") {
@@ -97,11 +114,11 @@ fn read(root: &Section<'_>) -> Parts {
     let mut finished =
         network::finish(context, &net, &trips, &mut uses, transport.packet, largest, duration);
     let talking = pairs(&flows, &traffic);
-    pause::warn_of_queues(context, &net, &ensembles);
+    network::warn_of_queues(context, &net, &ensembles);
     let ends = talking.iter().flat_map(|(from, to)| [*from, *to]);
     let senders = ends.chain(programs.iter().map(|program| program.host.index()));
-    pause::keep_to_hosts(context, &net, senders, &mut finished.network);
-    pause::warn_of_sorting(context, &net, &finished.network);
+    network::keep_to_hosts(context, &net, senders, &mut finished.network);
+    network::warn_of_sorting(context, &net, &finished.network);
     let mut all_changes = finished.changes;
     all_changes.extend(changes::read(root, &net, end));
     warn_of_rate_zero(context, &net, &mut routes, &talking, &all_changes, end);

@@ -122,7 +122,7 @@ fn suitable(duration: Duration, edges: &Edges) -> Duration {
 mod tests {
     use super::*;
     use crate::diagnostic::Span;
-    use crate::section::At;
+    use crate::document::At;
 
     #[test]
     fn times_are_told_to_the_last_digit() {

@@ -1,4 +1,4 @@
-//! Compares the table of keys with the keys that are read.
+//! Compares the table of keys with the keys that are read, and with the defaults that are taken.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,11 +9,16 @@ use ratewire_net::queue::DisciplineInfo;
 
 use crate::{Scenario, keys, topologies};
 
-static READS: Mutex<BTreeSet<(&'static str, &'static str)>> = Mutex::new(BTreeSet::new());
+/// Tables and names of keys.
+type Keys = BTreeSet<(&'static str, &'static str)>;
 
-/// Collects the keys that were read.
-pub(crate) fn note_reads(reads: &BTreeSet<(&'static str, &'static str)>) {
+static READS: Mutex<Keys> = Mutex::new(BTreeSet::new());
+static DEFAULTS: Mutex<Keys> = Mutex::new(BTreeSet::new());
+
+/// Collects the keys that were read, and those whose default was taken from the table.
+pub(crate) fn note_reads(reads: &Keys, defaults: &Keys) {
     READS.lock().unwrap().extend(reads);
+    DEFAULTS.lock().unwrap().extend(defaults);
 }
 
 /// A scenario around a `[topology]` table.
@@ -56,12 +61,35 @@ fn every_key_is_read_and_every_read_key_exists() {
         let read = Scenario::parse(info.name, &text, &loader);
         read.unwrap_or_else(|all| panic!("{all}"));
     }
-    let reads = READS.lock().unwrap();
-    let missing: Vec<String> = keys::keys()
-        .filter(|key| !reads.contains(&(key.table, key.name)))
-        .map(|key| format!("{}.{}", key.table, key.name))
-        .collect();
+    let missing = lacking(keys::keys(), &READS.lock().unwrap());
     assert!(missing.is_empty(), "never read: {missing:?}");
+}
+
+/// Keys of `of` that are not in `found`.
+fn lacking<'k>(of: impl Iterator<Item = &'k keys::Key>, found: &Keys) -> Vec<String> {
+    let others = of.filter(|key| !found.contains(&(key.table, key.name)));
+    others.map(|key| format!("{}.{}", key.table, key.name)).collect()
+}
+
+#[test]
+fn every_default_is_taken_from_the_table() {
+    // `Section` itself panics if a default is not a value of its key, and if a key with a default
+    // is read without it.
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/least.toml");
+    Scenario::load(&file).unwrap_or_else(|all| panic!("{all}"));
+    for info in topologies() {
+        let required = info.parameters().filter(|key| key.default == keys::REQUIRED);
+        let required: Vec<String> =
+            required.map(|key| format!("{} = {}", key.name, key.example)).collect();
+        let text = around(&format!("kind = {:?}\n{}", info.kind, required.join("\n")));
+        // A custom topology without nodes is an error.
+        let _ = Scenario::parse(info.kind, &text, &loader);
+    }
+    // Disciplines know the defaults of their options, which the table shows.
+    let is_option = |key: &keys::Key| ratewire_net::queue::find(key.table).is_some();
+    let with_value = keys::keys().filter(|key| !key.default.starts_with('(') && !is_option(key));
+    let missing = lacking(with_value, &DEFAULTS.lock().unwrap());
+    assert!(missing.is_empty(), "defaults that nothing takes: {missing:?}");
 }
 
 #[test]

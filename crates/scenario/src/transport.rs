@@ -7,12 +7,36 @@ use ratewire_transport::{Jitter, ReceiveWindow, TransportConfig};
 use ratewire_units::{Bytes, Duration};
 
 use crate::context::Context;
-use crate::document::Value;
-use crate::section::{At, Section};
+use crate::document::{At, Entry, Item, Value};
+use crate::section::Section;
 
 /// Payload of a full packet, without a congestion header.
 pub(crate) fn payload(config: &TransportConfig) -> Bytes {
     config.packet.saturating_sub(config.headers)
+}
+
+/// The transport of a scenario whose table gives nothing.
+pub(crate) fn usual(context: &Context<'_>) -> TransportConfig {
+    let section = Section::empty(context, &["transport"]);
+    let (packet, headers) = (section.bytes_or("packet"), section.bytes_or("headers"));
+    let payload = packet.saturating_sub(headers);
+    TransportConfig {
+        packet,
+        headers,
+        ack: section.bytes_or("ack"),
+        handshake: section.switch_or("handshake"),
+        delayed_ack: section.or_default("delayed_ack", |entry| delayed_ack(&section, &entry.item)),
+        receive_window: section
+            .or_default("receive_window", |entry| receive_window(&section, entry, payload)),
+        min_rto: section.time_or("min_rto"),
+        // No key sets it.
+        max_rto: TransportConfig::default().max_rto,
+        tail_loss_probe: section.switch_or("tail_loss_probe"),
+        ecn: section.switch_or("ecn"),
+        l4s: section.switch_or("l4s"),
+        class: section.count_or("class") as u8,
+        jitter: section.or_default("jitter", |entry| jitter(&section, &entry.item)),
+    }
 }
 
 /// Reads the whole table; keys not given are as in `base`.
@@ -52,38 +76,30 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
         }
     }
     if let Some(handshake) = section.switch("handshake") {
-        config.handshake = handshake;
+        config.handshake = handshake.value;
     }
-    if let Some(text) = section.text("delayed_ack") {
-        match text.value {
-            "none" => config.delayed_ack = None,
-            other => match other.parse() {
-                Ok(time) => config.delayed_ack = Some(time),
-                Err(e) => {
-                    context
-                        .error(text.span, format!("`delayed_ack`: {e}"))
-                        .help("allowed: a time such as \"40 ms\", or \"none\"");
-                }
-            },
-        }
+    if let Some(time) = section.given("delayed_ack", |entry| delayed_ack(section, &entry.item)) {
+        config.delayed_ack = time.value;
     }
-    if let Some(jitter) = jitter(section) {
-        config.jitter = jitter;
+    if let Some(most) = section.given("jitter", |entry| jitter(section, &entry.item)) {
+        config.jitter = most.value;
     }
-    if let Some(window) = receive_window(section, payload(&config)) {
-        config.receive_window = window;
+    let payload = payload(&config);
+    let window = section.given("receive_window", |entry| receive_window(section, entry, payload));
+    if let Some(window) = window {
+        config.receive_window = window.value;
     }
     if let Some(time) = section.time("min_rto") {
         config.min_rto = time.value;
     }
     if let Some(probe) = section.switch("tail_loss_probe") {
-        config.tail_loss_probe = probe;
+        config.tail_loss_probe = probe.value;
     }
     if let Some(l4s) = section.switch("l4s") {
-        config.l4s = l4s;
+        config.l4s = l4s.value;
     }
     if let Some(ecn) = section.switch("ecn") {
-        config.ecn = ecn;
+        config.ecn = ecn.value;
     }
     if let Some(class) = section.count("class") {
         config.class = class.value as u8;
@@ -92,12 +108,24 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     config
 }
 
+/// Reads `delayed_ack`; the inner `None` is `"none"`.
+fn delayed_ack(section: &Section<'_>, item: &Item) -> Option<Option<Duration>> {
+    let error = match section.text_of("delayed_ack", item)? {
+        "none" => return Some(None),
+        time => match time.parse() {
+            Ok(time) => return Some(Some(time)),
+            Err(e) => format!("`delayed_ack`: {e}"),
+        },
+    };
+    section.context.error(item.span, error).help("allowed: a time such as \"40 ms\", or \"none\"");
+    None
+}
+
 /// Longest `jitter`. With more, a packet could be late for every timer of its sender.
 const LONGEST_JITTER: Duration = Duration::from_secs(1);
 
-fn jitter(section: &Section<'_>) -> Option<Jitter> {
-    let text = section.text("jitter")?;
-    let error = match text.value {
+fn jitter(section: &Section<'_>, item: &Item) -> Option<Jitter> {
+    let error = match section.text_of("jitter", item)? {
         "none" => return Some(Jitter::NONE),
         "packet-time" => return Some(Jitter::PacketTime),
         other => match other.parse::<Duration>() {
@@ -108,7 +136,7 @@ fn jitter(section: &Section<'_>) -> Option<Jitter> {
     };
     section
         .context
-        .error(text.span, error)
+        .error(item.span, error)
         .help("allowed: a time up to 1 s such as \"100 us\", \"packet-time\" or \"none\"");
     None
 }
@@ -128,12 +156,11 @@ pub(crate) fn holds_a_packet(
     window >= payload
 }
 
-fn receive_window(section: &Section<'_>, payload: Bytes) -> Option<ReceiveWindow> {
-    let entry = section.get("receive_window")?;
+fn receive_window(section: &Section<'_>, entry: &Entry, payload: Bytes) -> Option<ReceiveWindow> {
     let context = section.context;
     match &entry.item.value {
         Value::Text(text) if text == "unlimited" => {
-            TransportConfig::default().receive_window.into()
+            Some(ReceiveWindow::Fixed(ReceiveWindow::UNLIMITED))
         }
         Value::Text(text) => match parse_size(text) {
             Ok(size) => {

@@ -209,7 +209,7 @@ impl Named for Bbr {
 
     fn from_options(o: &Options) -> Result<Bbr, OptionError> {
         Ok(Bbr {
-            initial_window: o.size("initial_window").unwrap_or(Size::Packets(10.0)),
+            initial_window: o.plain_size("initial_window"),
             startup_pacing_gain: o.number("startup_pacing_gain"),
             up_pacing_gain: o.number("up_pacing_gain"),
             pacing_margin: o.number("pacing_margin"),

@@ -117,7 +117,7 @@ impl Named for Emkc {
 
     fn from_options(o: &Options) -> Result<Emkc, OptionError> {
         feedback::check(o)?;
-        let alpha = o.rate("alpha").map_or(0.0, |rate| rate.throughput().get());
+        let alpha = o.plain_rate("alpha").throughput().get();
         Ok(Emkc { options: o.clone(), alpha })
     }
 }

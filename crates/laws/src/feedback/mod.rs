@@ -93,7 +93,7 @@ impl Limits {
 
     /// The initial rate.
     pub(crate) fn initial(&self, options: &Options) -> f64 {
-        self.hold(options.rate("initial_rate").map_or(0.0, |rate| rate.throughput().get()))
+        self.hold(options.plain_rate("initial_rate").throughput().get())
     }
 }
 

@@ -121,12 +121,11 @@ impl Named for Maxnet {
 
     fn from_options(o: &Options) -> Result<Maxnet, OptionError> {
         feedback::check(o)?;
-        match o.rate("x_max") {
-            Some(rate) if rate > Rate::ZERO => {
-                Ok(Maxnet { options: o.clone(), x_max: rate.throughput().get() })
-            }
-            _ => Err(OptionError::new("x_max", "must be above 0: no flow would send")),
+        let x_max = o.plain_rate("x_max");
+        if x_max == Rate::ZERO {
+            return Err(OptionError::new("x_max", "must be above 0: no flow would send"));
         }
+        Ok(Maxnet { options: o.clone(), x_max: x_max.throughput().get() })
     }
 }
 

@@ -96,7 +96,7 @@ impl Common {
     /// Reads the options; the law's table holds all six.
     pub(super) fn from_options(o: &Options) -> Common {
         Common {
-            initial_window: o.size("initial_window").unwrap_or(Size::Packets(10.0)),
+            initial_window: o.plain_size("initial_window"),
             initial_ssthresh: o.size("initial_ssthresh"),
             abc: o.number("abc"),
             hystart: o.switch("hystart"),

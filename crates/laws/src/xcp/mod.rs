@@ -228,7 +228,7 @@ impl Named for Xcp {
             pacing: o.switch("pacing"),
             cap_to_receive_window: o.switch("cap_to_receive_window"),
             zero_wish_when_limited: o.switch("zero_wish_when_limited"),
-            initial_window: o.size("initial_window").unwrap_or(Size::Packets(2.0)),
+            initial_window: o.plain_size("initial_window"),
             desired: o.rate("desired"),
             weight: o.number("weight"),
             after_loss: match o.word("after_loss") {

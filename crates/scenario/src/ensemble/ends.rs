@@ -7,10 +7,10 @@ use ratewire_units::{Bytes, Duration, Time};
 use super::routing;
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::document::{Item, Value};
+use crate::document::{At, Item, Value};
 use crate::network::Net;
 use crate::network::matches;
-use crate::section::{At, Section};
+use crate::section::Section;
 use crate::traffic::flows;
 use crate::transport;
 
@@ -156,6 +156,11 @@ impl Host {
     }
 }
 
+/// The names of ends, in their order.
+pub(super) fn names(ends: &[End]) -> Vec<&str> {
+    ends.iter().map(|end| end.name.as_str()).collect()
+}
+
 /// The nodes that a name or pattern matches.
 fn hosts(context: &Context<'_>, name: At<&str>, known: Known<'_>) -> Vec<End> {
     let net = known.net;
@@ -180,9 +185,10 @@ fn hosts(context: &Context<'_>, name: At<&str>, known: Known<'_>) -> Vec<End> {
 }
 
 fn special_hosts(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
+    let reader = section.given("reader", |entry| flows::reader(section, entry, known.duration));
     let host = Host {
         receive_window: receive_window(section, known),
-        reader: flows::reader(section, known.duration),
+        reader: reader.map(|at| at.value),
         fails: times(section, "fails"),
         idle: times(section, "idle"),
         told: told(section, &["receive_window", "reader", "idle"]),
@@ -205,7 +211,7 @@ fn switch(section: &Section<'_>, known: Known<'_>) -> Option<End> {
     if !section.has("members") {
         section.missing("members");
     }
-    let routing = routing::read(section, &members);
+    let routing = routing::read(section, &names(&members));
     let keys = routing::keys(section, &routing);
     let told = told(section, &["routing", "keys"]);
     let name = section.text("switch")?;

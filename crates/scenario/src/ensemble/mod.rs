@@ -6,16 +6,13 @@ mod tree;
 mod unread;
 
 use ratewire_anypoint::{FlowControl, Transforms};
-use ratewire_laws::LawSet;
-use ratewire_laws::junction::Junction;
-use ratewire_sim::setup::{Ensembles, FlowSpec, Setup};
+use ratewire_sim::setup::{Ensembles, FlowSpec};
 use ratewire_transport::{App, TransportConfig, Writer};
 use ratewire_units::{Duration, Time};
 
 use crate::section::Section;
 use crate::traffic::{Senders, flows};
 use crate::transport;
-use crate::uses::Made;
 use ends::{End, Known};
 use tree::{FirstWindows, Tree};
 
@@ -77,7 +74,7 @@ fn one(
     let peer = section.item("peer").and_then(|item| End::of_peer(section, item, known));
     let switch = section.text("switch").and_then(|at| senders.net.expect_node(context, at));
     let members = End::list(section, known);
-    let routing = routing::read(section, &members);
+    let routing = routing::read(section, &ends::names(&members));
     let keys = routing::keys(section, &routing);
     let direction = section.word_or("direction");
     let flow_control = section.word("flow_control").map(|at| match at.value {
@@ -140,26 +137,4 @@ fn idle_expiry(section: &Section<'_>) -> Duration {
             .help(format!("at least {SHORTEST_EXPIRY}: switches look as often"));
     }
     expiry.max(SHORTEST_EXPIRY)
-}
-
-/// Says why the laws of a run do not fit its ensembles, and the remedy.
-pub(crate) fn refuse(setup: &Setup, made: &[Made], laws: &LawSet) -> Option<(String, String)> {
-    let junctions = setup.ensembles.junctions.iter();
-    let mut unfit = junctions.filter_map(|junction| {
-        let flow = junction.peer.inbound.or(junction.peer.outbound)?;
-        let one = made.get(setup.flows[flow as usize].law)?;
-        match one.law.junction() {
-            Junction::Refuses(why) => Some((&junction.name, &one.name, why)),
-            _ => None,
-        }
-    });
-    let (ensemble, law, why) = unfit.next()?;
-    let divisible = laws.list().filter_map(|info| {
-        let law = laws.make(info.name, &[]).ok()?;
-        matches!(law.junction(), Junction::Changes | Junction::Rates).then_some(info.name)
-    });
-    let divisible: Vec<&str> = divisible.collect();
-    let message = format!("{law} cannot run the ensemble {ensemble:?}: {why}");
-    let known = divisible.join(", ");
-    Some((message, format!("laws that can: {known}, and those without a congestion header")))
 }

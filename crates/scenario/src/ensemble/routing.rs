@@ -4,26 +4,28 @@ use std::collections::BTreeMap;
 
 use ratewire_sim::setup::{Keys, RoutingSpec};
 
-use super::ends::End;
-use crate::document::{Item, Value};
+use crate::document::{Entry, Item, Value};
 use crate::section::Section;
 
 /// Bytes of a frame that are simulated: its key.
 const CONTENT: usize = 8;
-/// Number of distinct keys where `keys` is not given.
-const KEYS: u64 = 65_536;
 
-/// Reads `routing` for these members.
-pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
-    let Some(entry) = section.get("routing") else { return RoutingSpec::RoundRobin };
+/// Reads `routing` for the members of these names.
+pub(super) fn read(section: &Section<'_>, members: &[&str]) -> RoutingSpec {
+    section.or_default("routing", |entry| module(section, entry, members))
+}
+
+fn module(section: &Section<'_>, entry: &Entry, members: &[&str]) -> Option<RoutingSpec> {
     let table = match &entry.item.value {
-        Value::Text(text) if text == "round-robin" => return RoutingSpec::RoundRobin,
-        Value::Text(text) if text == "least-outstanding" => return RoutingSpec::LeastOutstanding,
-        Value::Text(text) if text == "power-of-two" => return RoutingSpec::PowerOfTwo,
+        Value::Text(text) if text == "round-robin" => return Some(RoutingSpec::RoundRobin),
+        Value::Text(text) if text == "least-outstanding" => {
+            return Some(RoutingSpec::LeastOutstanding);
+        }
+        Value::Text(text) if text == "power-of-two" => return Some(RoutingSpec::PowerOfTwo),
         Value::Table(table) => table,
         _ => {
             section.refuse("routing", &entry.item);
-            return RoutingSpec::RoundRobin;
+            return None;
         }
     };
     let title = format!("`routing` of {}", section.title);
@@ -35,7 +37,7 @@ pub(super) fn read(section: &Section<'_>, members: &[End]) -> RoutingSpec {
         None => None,
     };
     own.finish();
-    routing.unwrap_or(RoutingSpec::RoundRobin)
+    routing
 }
 
 fn key_hash(section: &Section<'_>) -> RoutingSpec {
@@ -57,7 +59,7 @@ fn key_hash(section: &Section<'_>) -> RoutingSpec {
     RoutingSpec::KeyHash { offset, len }
 }
 
-fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
+fn weighted(section: &Section<'_>, members: &[&str]) -> Option<RoutingSpec> {
     let list = section.list("weighted")?;
     let number = |item: &Item| match item.value {
         Value::Integer(n) => Some(n as f64),
@@ -78,7 +80,7 @@ fn weighted(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
     Some(RoutingSpec::Weighted(weights))
 }
 
-fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
+fn prefixes(section: &Section<'_>, members: &[&str]) -> Option<RoutingSpec> {
     let (table, _) = section.table("prefix")?;
     let mut prefixes = Vec::new();
     let mut taken: BTreeMap<Vec<u8>, &str> = BTreeMap::new();
@@ -114,13 +116,12 @@ fn prefixes(section: &Section<'_>, members: &[End]) -> Option<RoutingSpec> {
                 .help(format!("frames are simulated with a key of {CONTENT} bytes"));
             continue;
         }
-        match members.iter().position(|member| member.name == *name) {
+        match members.iter().position(|member| member == name) {
             Some(member) => prefixes.push((prefix, member)),
             None if section.context.guesses_network.get() => {}
             None => {
                 let message = format!("no member is called {name:?}");
-                let known = members.iter().map(|member| member.name.as_str());
-                section.context.unknown(entry.item.span, message, name, known);
+                section.context.unknown(entry.item.span, message, name, members.iter().copied());
             }
         }
     }
@@ -145,7 +146,11 @@ pub(super) fn keys(section: &Section<'_>, routing: &RoutingSpec) -> Keys {
             .error(entry.key_span, "`keys` means nothing here")
             .help("only routing by hash or prefix reads what frames contain");
     }
-    let Some(own) = section.section("keys") else { return Keys::Uniform(KEYS) };
+    section.or_default("keys", |entry| distribution(section, entry))
+}
+
+fn distribution<'a>(section: &Section<'a>, entry: &'a Entry) -> Option<Keys> {
+    let own = section.section_of("keys", entry)?;
     let keys = match own.only(&["uniform", "zipf"]) {
         Some("zipf") => own.section("zipf").map(|zipf| {
             let keys = zipf.count("keys").map_or(1, |at| at.value);
@@ -157,5 +162,5 @@ pub(super) fn keys(section: &Section<'_>, routing: &RoutingSpec) -> Keys {
         None => None,
     };
     own.finish();
-    keys.unwrap_or(Keys::Uniform(KEYS))
+    keys
 }

@@ -128,7 +128,7 @@ const METRICS: &[MetricInfo] = &[
 
 impl MetricUnit {
     /// Reads a bound in one of `units`.
-    pub(super) fn read(value: &Value, units: &[MetricUnit]) -> Option<(f64, MetricUnit)> {
+    pub(crate) fn read(value: &Value, units: &[MetricUnit]) -> Option<(f64, MetricUnit)> {
         let bare = units[0];
         match value {
             Value::Integer(n) if bare.takes_bare() => Some((*n as f64, bare)),

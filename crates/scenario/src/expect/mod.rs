@@ -1,15 +1,7 @@
 //! Expectations: how they are read, and how a run is checked against them.
 
-mod choose;
-mod crossing;
-mod evaluate;
-mod flows;
-mod ineffective;
-mod late;
-mod links;
+mod measure;
 mod metrics;
-mod overlay;
-mod rates;
 mod read;
 mod reference;
 mod statistics;
@@ -19,10 +11,13 @@ use std::sync::Arc;
 use ratewire_net::spec::LinkId;
 use ratewire_units::{Duration, Rate, Time};
 
-pub use evaluate::{Evaluator, Finding};
+use crate::keys::OF_SEVERAL;
+
+pub use measure::{Evaluator, Finding};
 pub use metrics::{MetricInfo, MetricUnit, Subject, metrics};
 pub(crate) use read::{Edges, Named, read};
-pub(crate) use reference::Series;
+use reference::Series;
+use statistics::Statistic;
 
 /// An expectation of a scenario.
 #[derive(Clone, Debug)]
@@ -91,12 +86,12 @@ pub(crate) struct Measure {
     pub reference: Option<Reference>,
     /// The link back, and the delay from which an acknowledgement is late.
     pub late: Option<(usize, Duration)>,
-    pub part: overlay::Part,
+    pub part: OverlayPart,
 }
 
 impl Measure {
     /// Whether emulated runs can measure it; they do not see single packets.
-    fn is_emulated(&self) -> bool {
+    pub(crate) fn is_emulated(&self) -> bool {
         self.late.is_none() && !self.is_crossing()
     }
 
@@ -104,6 +99,17 @@ impl Measure {
     fn is_crossing(&self) -> bool {
         self.link.is_some() && !self.flows.is_empty()
     }
+}
+
+/// The part of an overlay that is measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OverlayPart {
+    /// Groups.
+    pub groups: Vec<usize>,
+    /// The receiving node; `None` for all that receive.
+    pub node: Option<usize>,
+    /// A connection.
+    pub link: Option<usize>,
 }
 
 /// Reference that a series is compared with.
@@ -116,6 +122,11 @@ pub(crate) struct Reference {
 }
 
 impl Expectation {
+    /// Whether the expectation holds for this law.
+    pub(crate) fn is_of(&self, law: &str) -> bool {
+        self.laws.is_empty() || self.laws.iter().any(|name| name == law)
+    }
+
     /// The statistic over several values; `None` where there is only one value.
     fn statistic(&self) -> Option<Statistic> {
         let of_one = self.measure.flows.len() == 1 && self.metric == "completion_time";
@@ -128,27 +139,6 @@ impl Expectation {
         let needs = back.is_some() || self.measure.is_crossing();
         let link = self.measure.link.filter(|_| needs);
         link.into_iter().chain(back).map(|link| LinkId(link as u32)).collect()
-    }
-}
-
-/// Metrics with one value for each of several flows, samples or messages.
-pub(crate) const OF_SEVERAL: [&str; 3] = ["completion_time", "reference_error", "delivery_time"];
-
-/// A statistic over several values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Statistic {
-    Mean,
-    Percentile(u32),
-    Max,
-}
-
-impl std::fmt::Display for Statistic {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Statistic::Mean => f.write_str("mean"),
-            Statistic::Percentile(percent) => write!(f, "p{percent}"),
-            Statistic::Max => f.write_str("max"),
-        }
     }
 }
 

@@ -36,7 +36,7 @@ impl Series {
 }
 
 /// Reads a CSV file: a heading line, then rows of a time and at least `flows` rates.
-pub(super) fn parse(file: &str, text: &str, flows: usize) -> Result<Series, InputError> {
+pub(crate) fn parse(file: &str, text: &str, flows: usize) -> Result<Series, InputError> {
     let refuse = |line: Option<usize>, found: String, allowed: &str| InputError {
         file: file.to_string(),
         line,

@@ -2,7 +2,23 @@
 
 use ratewire_statistics::percentile;
 
-use super::Statistic;
+/// A statistic over several values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Statistic {
+    Mean,
+    Percentile(u32),
+    Max,
+}
+
+impl std::fmt::Display for Statistic {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Statistic::Mean => f.write_str("mean"),
+            Statistic::Percentile(percent) => write!(f, "p{percent}"),
+            Statistic::Max => f.write_str("max"),
+        }
+    }
+}
 
 impl Statistic {
     /// The statistic of `values`; `None` if there are none.

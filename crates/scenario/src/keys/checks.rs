@@ -1,7 +1,6 @@
 //! Keys of records and expectations.
 
 use super::{Key, KeyKind, REQUIRED, key};
-use crate::expect::OF_SEVERAL;
 
 const fn of(
     applies: &'static [&'static str],
@@ -54,6 +53,9 @@ pub(crate) const METRIC_NAMES: &[&str] = &[
     "control_share",
     "optimum_ratio",
 ];
+
+/// Metrics with one value for each of several flows, samples or messages.
+pub(crate) const OF_SEVERAL: [&str; 3] = ["completion_time", "reference_error", "delivery_time"];
 
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[

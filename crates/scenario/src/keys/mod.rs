@@ -1,7 +1,7 @@
 //! The table of keys.
 //!
-//! The reference and the detection of unknown keys both use it, so they cannot differ. A test
-//! compares it with the keys that are read.
+//! The reference, the detection of unknown keys, and the readers of values all use it, so they
+//! cannot differ. A test compares it with the keys that are read and the defaults that are taken.
 
 mod checks;
 mod disciplines;
@@ -28,6 +28,7 @@ const fn key(
 
 #[cfg(test)]
 pub(crate) use checks::METRIC_NAMES;
+pub(crate) use checks::OF_SEVERAL;
 pub(crate) use disciplines::kind_of;
 
 /// The allowed values of a key.
@@ -101,8 +102,8 @@ pub struct Key {
     pub name: &'static str,
     /// Allowed values.
     pub kind: KeyKind,
-    /// Default value as written. [`REQUIRED`] where the key must be given, and words in brackets
-    /// where the default depends on other keys.
+    /// Default value as a file would have it, from which readers take it. [`REQUIRED`] where the
+    /// key must be given, and words in brackets where the default depends on other keys.
     pub default: &'static str,
     /// Kinds of topology, or metrics, that read the key; empty for all.
     pub applies: &'static [&'static str],

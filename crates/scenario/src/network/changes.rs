@@ -23,7 +23,7 @@ pub(crate) fn read(
         let parts = [
             rate.map(|rate| Change::Rate(rate.value)),
             delay.map(|delay| Change::Delay(delay.value)),
-            up.map(Change::Up),
+            up.map(|up| Change::Up(up.value)),
         ];
         let given = ["rate", "delay", "up"].iter().any(|key| section.has(key));
         if !given {

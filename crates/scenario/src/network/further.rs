@@ -2,10 +2,10 @@
 
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::document::{Entry, Item, Value};
-use crate::network::properties::{Cable, Reading, name_of};
+use crate::document::{At, Entry, Item, Value};
+use crate::network::properties::{Cable, Reading};
 use crate::network::{Among, Net};
-use crate::section::{At, Section};
+use crate::section::Section;
 
 /// Reads the three kinds of tables.
 pub(crate) fn further(net: &mut Net, root: &Section<'_>, reading: &Reading<'_>) {
@@ -118,7 +118,7 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
                 .help("for example [\"a\", \"b\"]");
             return;
         };
-        let end = |item| Some(At { value: name_of(section, "between", item)?, span: item.span });
+        let end = |item| Some(At { value: section.text_of("between", item)?, span: item.span });
         let (Some(a), Some(b)) = (end(a), end(b)) else { return };
         let pairs = net.pairs(context, a, b, Among::Nodes);
         let cable = Cable { backward: reverse.over(&properties), forward: properties };
@@ -255,7 +255,7 @@ fn nodes(
     let found: Vec<Option<usize>> = items
         .iter()
         .map(|item| {
-            let name = name_of(section, key, item)?;
+            let name = section.text_of(key, item)?;
             net.expect_node(section.context, At { value: name, span: item.span })
         })
         .collect();

@@ -1,12 +1,14 @@
 //! The network under construction: named nodes and links, with the properties given so far.
 
 pub(crate) mod changes;
+mod complete;
 mod finish;
 mod further;
 mod pairs;
 pub(crate) mod properties;
-mod queue;
+mod round_trips;
 pub(crate) mod routes;
+mod usual;
 
 use std::collections::BTreeMap;
 
@@ -15,13 +17,15 @@ use ratewire_units::{Duration, names};
 
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::section::At;
+use crate::document::At;
 use properties::{Cable, Properties};
 
-pub(crate) use finish::{RoundTrips, finish};
+pub(crate) use finish::{finish, keep_to_hosts, warn_of_queues, warn_of_sorting};
 pub(crate) use further::further;
 pub(crate) use pairs::Among;
 pub(crate) use ratewire_units::names::matches;
+pub(crate) use round_trips::RoundTrips;
+pub(crate) use usual::Usual;
 
 /// A one-way link.
 #[derive(Clone, Debug)]
@@ -39,7 +43,7 @@ pub(crate) struct Link {
 }
 
 /// Nodes and links.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Net {
     pub nodes: Vec<NodeSpec>,
     pub links: Vec<Link>,
@@ -55,9 +59,27 @@ pub(crate) struct Net {
     pub demands: Vec<(usize, usize, f64)>,
     /// Given paths as lists of nodes, by their ends.
     pub paths: BTreeMap<(usize, usize), Vec<usize>>,
+    /// Properties of links that give none of their own.
+    pub usual: Usual,
 }
 
 impl Net {
+    /// A network without nodes.
+    pub fn new(usual: Usual) -> Net {
+        Net {
+            nodes: Vec::new(),
+            links: Vec::new(),
+            is_guess: false,
+            without_table: None,
+            node_names: BTreeMap::new(),
+            link_names: BTreeMap::new(),
+            pairs: Vec::new(),
+            demands: Vec::new(),
+            paths: BTreeMap::new(),
+            usual,
+        }
+    }
+
     /// Adds a node; notes an error if its name is taken.
     pub fn node(
         &mut self,

@@ -4,7 +4,7 @@ use ratewire_net::spec::NodeSpec;
 
 use super::{Net, matches};
 use crate::context::Context;
-use crate::section::At;
+use crate::document::At;
 
 /// Nodes that a pattern may match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -123,14 +123,23 @@ fn cost(net: &Net, link: usize) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Span;
-    use crate::network::Link;
+    use std::io::ErrorKind;
+
+    use ratewire_laws::LawSet;
+    use ratewire_units::Bytes;
+
+    use crate::context::Context;
+    use crate::diagnostic::{Source, Span};
+    use crate::document::At;
     use crate::network::properties::Properties;
-    use crate::section::At;
+    use crate::network::{Link, Usual};
 
     /// A network of one-way links, given as from, to and delay in milliseconds.
     fn net(nodes: usize, links: &[(usize, usize, u64)]) -> Net {
-        let mut net = Net::default();
+        let sources = [Source { name: String::new(), text: String::new() }];
+        let (laws, no_files) = (LawSet::in_tree(), |_: &str| Err(ErrorKind::NotFound.into()));
+        let context = Context::new(&sources, &laws, &no_files, BTreeMap::new());
+        let mut net = Net::new(Usual::read(&context, Bytes::new(1500)));
         let node = |i: usize| ratewire_net::spec::NodeSpec {
             name: i.to_string(),
             is_host: true,

@@ -7,7 +7,8 @@ use ratewire_sim::overlay::spec::{FaultKind, OverlayFault};
 use ratewire_units::{Duration, Time};
 
 use super::{OverlayReader, two_texts};
-use crate::section::{At, Section};
+use crate::document::At;
+use crate::section::Section;
 
 impl OverlayReader<'_, '_> {
     /// Reads all `[[fault]]` tables, in order of time.

@@ -6,9 +6,9 @@ use ratewire_units::{Duration, Rate, Time};
 
 use super::{OverlayReader, two_texts};
 use crate::context::Context;
-use crate::document::{Item, Value};
+use crate::document::{At, Item, Value};
 use crate::network::matches;
-use crate::section::{At, Section};
+use crate::section::Section;
 
 /// Most clients that a key may list.
 const MOST_CLIENTS: u64 = 1_000_000;
@@ -23,10 +23,12 @@ impl OverlayReader<'_, '_> {
             _ => DeliveryOrder::Fifo,
         };
         let before = context.errors();
-        let receivers = self.clients(section, "receivers");
+        let receivers = self.clients(section, "receivers", section.list_or("receivers"));
         let are_known = context.errors() == before;
-        let senders = self.clients(section, "senders");
-        if let Some(list) = section.list("senders").filter(|list| list.value.is_empty()) {
+        let list = section.list("senders");
+        let senders = list.map_or(&[][..], |list| list.value);
+        let senders = self.clients(section, "senders", senders);
+        if let Some(list) = list.filter(|list| list.value.is_empty()) {
             context
                 .error(list.span, "nobody sends to this group")
                 .help("name nodes whose clients do, for example [[\"a\", 20]]");
@@ -94,10 +96,14 @@ impl OverlayReader<'_, '_> {
     }
 
     /// Nodes of the clients that a key lists, one entry for each client.
-    fn clients(&self, section: &Section<'_>, key: &'static str) -> Vec<OverlayNodeId> {
-        let Some(list) = section.list(key) else { return Vec::new() };
+    fn clients(
+        &self,
+        section: &Section<'_>,
+        key: &'static str,
+        list: &[Item],
+    ) -> Vec<OverlayNodeId> {
         let mut clients = Vec::new();
-        for item in list.value {
+        for item in list {
             let Some((name, count)) = name_and_count(item) else {
                 section.refuse(key, item);
                 continue;
@@ -176,9 +182,8 @@ impl OverlayReader<'_, '_> {
         joins: bool,
     ) -> Vec<(At<Duration>, OverlayNodeId, bool)> {
         let context = section.context;
-        let Some(list) = section.list(key) else { return Vec::new() };
         let mut timed = Vec::new();
-        for item in list.value {
+        for item in section.list_or(key) {
             let Some([time, node]) = two_texts(item) else {
                 section.refuse(key, item);
                 continue;

@@ -16,9 +16,10 @@ use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::App;
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::document::{Item, Value};
+use crate::diagnostic::Span;
+use crate::document::{At, Item, Value};
 use crate::network::matches;
-use crate::section::{At, Section};
+use crate::section::Section;
 use crate::traffic::Senders;
 use crate::transport;
 
@@ -144,9 +145,7 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
         price,
         benefit,
         randomise: section.switch_or("randomise"),
-        second_thought: section
-            .get("second_thought")
-            .map(|_| above_zero(section, "second_thought")),
+        second_thought: second_thought(section),
     };
     if params.fee > params.cap {
         let (fee, cap) = (params.fee.get(), params.cap.get());
@@ -193,20 +192,31 @@ fn above_zero(section: &Section<'_>, key: &'static str) -> Duration {
     if time.is_zero()
         && let Some(entry) = section.get(key)
     {
-        section
-            .context
-            .error(entry.item.span, format!("`{key}` cannot be 0"))
-            .help("allowed: above 0");
+        refuse_zero(section, key, entry.item.span);
         return Duration::from_secs(1);
     }
     time
+}
+
+fn second_thought(section: &Section<'_>) -> Option<Duration> {
+    let key = "second_thought";
+    let time = section.time(key)?;
+    if time.value.is_zero() {
+        refuse_zero(section, key, time.span);
+        return None;
+    }
+    Some(time.value)
+}
+
+fn refuse_zero(section: &Section<'_>, key: &str, span: Span) {
+    section.context.error(span, format!("`{key}` cannot be 0")).help("allowed: above 0");
 }
 
 /// Size of a message, and the part of it that is the client's data.
 fn message(section: &Section<'_>, payload: Bytes) -> (Bytes, Bytes) {
     let context = section.context;
     let size = section.size_or("message").bytes(payload);
-    let header = section.bytes("header");
+    let header = section.bytes_or("header");
     let most = Bytes::new(u64::from(u32::MAX));
     if size == Bytes::ZERO || size > most {
         context
@@ -214,28 +224,24 @@ fn message(section: &Section<'_>, payload: Bytes) -> (Bytes, Bytes) {
             .help(format!("`message`: above 0, up to {most}"));
         return (payload, payload);
     }
-    let own = size.saturating_sub(header.map_or(Bytes::ZERO, |header| header.value));
-    if let (Bytes::ZERO, Some(header)) = (own, header) {
+    let own = size.saturating_sub(header);
+    if let (Bytes::ZERO, Some(entry)) = (own, section.get("header")) {
         context
-            .error(header.span, format!("a header of {} leaves a message nothing", header.value))
+            .error(entry.item.span, format!("a header of {header} leaves a message nothing"))
             .help(format!("a message has {size} in all"));
     }
     (size, own)
 }
 
 fn access(section: &Section<'_>) -> Rate {
-    let given = section.rate("access");
-    match given {
-        Some(rate) if rate.value == Rate::ZERO => {
-            section
-                .context
-                .error(rate.span, "over a line of rate 0 a client sends nothing")
-                .help("allowed: above 0");
-            Rate::from_mbps(10)
-        }
-        Some(rate) => rate.value,
-        None => Rate::from_mbps(10),
+    let rate = section.rate_or("access");
+    if let (Rate::ZERO, Some(entry)) = (rate, section.get("access")) {
+        section
+            .context
+            .error(entry.item.span, "over a line of rate 0 a client sends nothing")
+            .help("allowed: above 0");
     }
+    rate
 }
 
 /// Hosts of the overlay's nodes.
@@ -273,15 +279,24 @@ fn nodes(section: &Section<'_>, senders: &Senders<'_>) -> Option<Vec<usize>> {
     Some(chosen)
 }
 
-/// Pairs of the overlay's nodes that are joined, in both directions.
+/// Pairs of the overlay's nodes that are joined, in both directions; `None` after an error.
 fn links(
     section: &Section<'_>,
     senders: &Senders<'_>,
     nodes: &Option<Vec<usize>>,
 ) -> Option<Vec<(usize, usize)>> {
+    section.or_default("links", |entry| {
+        Some(nodes.as_ref().and_then(|nodes| joined(section, senders, nodes, &entry.item)))
+    })
+}
+
+fn joined(
+    section: &Section<'_>,
+    senders: &Senders<'_>,
+    nodes: &[usize],
+    item: &Item,
+) -> Option<Vec<(usize, usize)>> {
     let context = section.context;
-    let entry = section.get("links");
-    let nodes = nodes.as_ref()?;
     let place = |id: usize| nodes.iter().position(|node| *node == id);
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     let mut join = |a: usize, b: usize| {
@@ -291,10 +306,9 @@ fn links(
             }
         }
     };
-    match entry.map(|entry| &entry.item.value) {
-        None => cables(senders, &mut join, place),
-        Some(Value::Text(text)) if text == "cables" => cables(senders, &mut join, place),
-        Some(Value::List(items)) => {
+    match &item.value {
+        Value::Text(text) if text == "cables" => cables(senders, &mut join, place),
+        Value::List(items) => {
             for item in items {
                 let Some([a, b]) = two_texts(item) else {
                     section.refuse("links", item);
@@ -315,8 +329,8 @@ fn links(
                 join(from, to);
             }
         }
-        Some(_) => {
-            section.refuse("links", &entry?.item);
+        _ => {
+            section.refuse("links", item);
             return None;
         }
     }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use ratewire_config::nearest;
 use ratewire_units::names;
 
-use crate::context::listing;
-use crate::diagnostic::Span;
+use crate::diagnostic::{Span, listing};
 use crate::document::{Entry, Item, Table, Value};
 use crate::keys::{self, KeyKind};
 

@@ -1,5 +1,6 @@
 //! Reads a table of the document with the help of the table of keys.
 
+mod defaults;
 mod values;
 
 use std::cell::RefCell;
@@ -7,22 +8,14 @@ use std::collections::BTreeSet;
 
 use crate::context::{Added, Context};
 use crate::diagnostic::Span;
-use crate::document::{Entry, Item, Table, Value};
+use crate::document::{At, Entry, Item, Table, Value};
 use crate::keys::{self, Key, KeyKind, REQUIRED};
 use crate::overrides;
 
-/// A value and its place.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct At<T> {
-    pub value: T,
-    pub span: Span,
-}
-
-impl<T> At<T> {
-    pub fn map<U>(self, f: impl FnOnce(T) -> U) -> At<U> {
-        At { value: f(self.value), span: self.span }
-    }
-}
+/// Tables that are read over another with the same keys, whose values they take where they give
+/// none: a link's reverse over its forward direction, a flow's transport over the scenario's. The
+/// last of these tables holds the defaults.
+const OVER_ANOTHER: [&str; 2] = ["properties", "transport"];
 
 /// A table that is being read; it knows its keys and which of them were read.
 pub(crate) struct Section<'a> {
@@ -58,6 +51,12 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A section without entries, in which each key has its default.
+    pub fn empty(context: &'a Context<'a>, tables: &'static [&'static str]) -> Section<'a> {
+        static NONE: Table = Table { entries: Vec::new() };
+        Section::new(context, tables, "the defaults", Span::default(), &NONE)
+    }
+
     /// Sets the kind or metric that decides which restricted keys are read.
     pub fn set_variety(&self, variety: &'static str) {
         *self.variety.borrow_mut() = Some(variety);
@@ -82,14 +81,18 @@ impl<'a> Section<'a> {
         Some(entry)
     }
 
-    /// The item `name`, if given; notes an error if it is required.
-    pub fn item(&self, name: &'static str) -> Option<&'a Item> {
-        let found = self.get(name).map(|entry| &entry.item);
-        let key = self.key(name);
-        if found.is_none() && key.default == REQUIRED {
+    /// The entry `name`, if given; notes an error if it is required.
+    fn entry(&self, name: &'static str) -> Option<&'a Entry> {
+        let found = self.get(name);
+        if found.is_none() && self.key(name).default == REQUIRED {
             self.missing(name);
         }
         found
+    }
+
+    /// The item `name`, if given; notes an error if it is required.
+    pub fn item(&self, name: &'static str) -> Option<&'a Item> {
+        self.entry(name).map(|entry| &entry.item)
     }
 
     /// Notes that `name` is missing.
@@ -123,17 +126,55 @@ impl<'a> Section<'a> {
         error.help(format!("allowed: {}", self.key(name).kind))
     }
 
-    /// Default of the key, where it is a value.
-    fn default(&self, name: &'static str) -> Option<&'static str> {
-        let default = self.key(name).default;
-        (!default.starts_with('(')).then_some(default)
+    /// The value of a key that has no default, read by `read`.
+    pub fn given<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&'a Entry) -> Option<T>,
+    ) -> Option<At<T>> {
+        let key = self.key(name);
+        debug_assert!(
+            defaults::of(key).is_none() || OVER_ANOTHER.contains(&key.table),
+            "{name} of {} is read without its default",
+            self.title
+        );
+        let entry = self.entry(name)?;
+        Some(At { value: read(entry)?, span: entry.item.span })
+    }
+
+    /// The value of a key, or its default where the key is missing or has an error, both read by
+    /// `read`.
+    pub fn or_default<T>(&self, name: &'static str, read: impl Fn(&'a Entry) -> Option<T>) -> T {
+        self.entry(name).and_then(&read).unwrap_or_else(|| self.default_of(name, read))
+    }
+
+    /// The default of a key, read by `read`. It must be a value of the key whatever other keys say.
+    pub fn default_of<T>(
+        &self,
+        name: &'static str,
+        read: impl FnOnce(&'a Entry) -> Option<T>,
+    ) -> T {
+        let key = self.key(name);
+        self.context.defaults.borrow_mut().insert((key.table, key.name));
+        // A mistake of this crate; the test that reads all defaults finds it.
+        defaults::of(key)
+            .and_then(read)
+            .unwrap_or_else(|| panic!("{:?} is no default of {name}", key.default))
     }
 
     /// The list `name`.
     pub fn list(&self, name: &'static str) -> Option<At<&'a [Item]>> {
-        let item = self.item(name)?;
+        self.given(name, |entry| self.list_of(name, &entry.item))
+    }
+
+    /// The list `name`, or its default.
+    pub fn list_or(&self, name: &'static str) -> &'a [Item] {
+        self.or_default(name, |entry| self.list_of(name, &entry.item))
+    }
+
+    fn list_of(&self, name: &'static str, item: &'a Item) -> Option<&'a [Item]> {
         match &item.value {
-            Value::List(items) => Some(At { value: items, span: item.span }),
+            Value::List(items) => Some(items),
             _ => {
                 self.refuse(name, item);
                 None
@@ -172,17 +213,16 @@ impl<'a> Section<'a> {
         Some(names)
     }
 
-    /// The table `name`.
+    /// The table `name`, and the place of its key.
     pub fn table(&self, name: &'static str) -> Option<(At<&'a Table>, Span)> {
-        let entry = self.get(name);
-        if entry.is_none() && self.key(name).default == REQUIRED {
-            self.missing(name);
-        }
-        let entry = entry?;
+        let entry = self.entry(name)?;
+        let table = self.table_of(name, entry)?;
+        Some((At { value: table, span: entry.item.span }, entry.key_span))
+    }
+
+    fn table_of(&self, name: &'static str, entry: &'a Entry) -> Option<&'a Table> {
         match &entry.item.value {
-            Value::Table(table) => {
-                Some((At { value: table, span: entry.item.span }, entry.key_span))
-            }
+            Value::Table(table) => Some(table),
             _ => {
                 self.refuse(name, &entry.item);
                 None
@@ -192,14 +232,19 @@ impl<'a> Section<'a> {
 
     /// The table `name` as a section.
     pub fn section(&self, name: &'static str) -> Option<Section<'a>> {
-        let (table, key_span) = self.table(name)?;
+        self.section_of(name, self.entry(name)?)
+    }
+
+    /// The table of an entry, which is that of the key `name` or its default, as a section.
+    pub fn section_of(&self, name: &'static str, entry: &'a Entry) -> Option<Section<'a>> {
+        let table = self.table_of(name, entry)?;
         let tables: &'static [&'static str] = match &self.key(name).kind {
             KeyKind::Table(table) => std::slice::from_ref(table),
             _ => &[],
         };
         let title = format!("`{name}` of {}", self.title);
         let title = if self.tables == [""] { format!("[{name}]") } else { title };
-        Some(Section::new(self.context, tables, title, key_span, table.value))
+        Some(Section::new(self.context, tables, title, entry.key_span, table))
     }
 
     /// The tables `[[name]]` as sections with the keys of `tables`.

@@ -6,33 +6,40 @@ use ratewire_laws::options::{Size, parse_size};
 use ratewire_units::quantity::{self, QuantityError};
 use ratewire_units::{Bytes, Duration, Rate};
 
-use super::{At, Section};
+use super::Section;
 use ratewire_config::nearest;
 
-use crate::document::{Item, Value};
+use crate::document::{At, Item, Value};
 use crate::keys::KeyKind;
 
 impl<'a> Section<'a> {
     /// The value `name` as text, if it is one that its key may hold.
+    ///
+    /// The discipline that is made of its options knows their defaults.
     pub fn option(&self, name: &'static str) -> Option<String> {
+        let item = &self.get(name)?.item;
         let is_allowed = match self.key(name).kind {
-            KeyKind::Switch => self.switch(name).is_some(),
-            KeyKind::Count(..) => self.count(name).is_some(),
-            KeyKind::Number(..) => self.number(name).is_some(),
-            KeyKind::Time => self.time(name).is_some(),
-            KeyKind::Rate => self.rate(name).is_some(),
-            KeyKind::Bytes => self.bytes(name).is_some(),
-            KeyKind::Size => self.size(name).is_some(),
-            KeyKind::Word(_) => self.word(name).is_some(),
-            _ => self.text(name).is_some(),
+            KeyKind::Switch => self.switch_of(name, item).is_some(),
+            KeyKind::Count(..) => self.count_of(name, item).is_some(),
+            KeyKind::Number(..) => self.number_of(name, item).is_some(),
+            KeyKind::Time => self.time_of(name, item).is_some(),
+            KeyKind::Rate => self.rate_of(name, item).is_some(),
+            KeyKind::Bytes => self.bytes_of(name, item).is_some(),
+            KeyKind::Size => self.size_of(name, item).is_some(),
+            KeyKind::Word(_) => self.word_of(name, item).is_some(),
+            _ => self.text_of(name, item).is_some(),
         };
-        self.get(name).filter(|_| is_allowed).and_then(|entry| entry.item.value.as_option())
+        if is_allowed { item.value.as_option() } else { None }
     }
 
     pub fn text(&self, name: &'static str) -> Option<At<&'a str>> {
-        let item = self.item(name)?;
+        self.given(name, |entry| self.text_of(name, &entry.item))
+    }
+
+    /// The text of `item`, which is the value of `name` or a part of it.
+    pub fn text_of<'i>(&self, name: &'static str, item: &'i Item) -> Option<&'i str> {
         match &item.value {
-            Value::Text(text) => Some(At { value: text, span: item.span }),
+            Value::Text(text) => Some(text),
             _ => {
                 self.refuse(name, item);
                 None
@@ -56,51 +63,54 @@ impl<'a> Section<'a> {
         name.value.is_empty()
     }
 
-    fn parsed<T>(
-        &self,
-        name: &'static str,
-        parse: impl Fn(&str) -> Result<T, String>,
-    ) -> Option<At<T>> {
-        let item = self.item(name)?;
-        match &item.value {
-            Value::Text(text) => match parse(text) {
-                Ok(value) => Some(At { value, span: item.span }),
-                Err(why) => {
-                    self.complain(name, item, &why);
-                    None
-                }
-            },
-            _ => {
-                self.refuse(name, item);
-                None
-            }
-        }
+    pub fn time(&self, name: &'static str) -> Option<At<Duration>> {
+        self.given(name, |entry| self.time_of(name, &entry.item))
     }
 
-    pub fn time(&self, name: &'static str) -> Option<At<Duration>> {
-        self.quantity(name, quantity::TIME_UNITS)
+    /// The time `name`, or its default.
+    pub fn time_or(&self, name: &'static str) -> Duration {
+        self.or_default(name, |entry| self.time_of(name, &entry.item))
+    }
+
+    fn time_of(&self, name: &'static str, item: &Item) -> Option<Duration> {
+        self.quantity(name, item, quantity::TIME_UNITS)
     }
 
     pub fn rate(&self, name: &'static str) -> Option<At<Rate>> {
-        self.quantity(name, quantity::RATE_UNITS)
+        self.given(name, |entry| self.rate_of(name, &entry.item))
+    }
+
+    /// The rate `name`, or its default.
+    pub fn rate_or(&self, name: &'static str) -> Rate {
+        self.or_default(name, |entry| self.rate_of(name, &entry.item))
+    }
+
+    fn rate_of(&self, name: &'static str, item: &Item) -> Option<Rate> {
+        self.quantity(name, item, quantity::RATE_UNITS)
     }
 
     pub fn bytes(&self, name: &'static str) -> Option<At<Bytes>> {
-        self.quantity(name, quantity::SIZE_UNITS)
+        self.given(name, |entry| self.bytes_of(name, &entry.item))
+    }
+
+    /// The amount of data `name`, or its default.
+    pub fn bytes_or(&self, name: &'static str) -> Bytes {
+        self.or_default(name, |entry| self.bytes_of(name, &entry.item))
+    }
+
+    fn bytes_of(&self, name: &'static str, item: &Item) -> Option<Bytes> {
+        self.quantity(name, item, quantity::SIZE_UNITS)
     }
 
     fn quantity<T: FromStr<Err = QuantityError>>(
         &self,
         name: &'static str,
+        item: &Item,
         units: &[(&'static str, f64)],
-    ) -> Option<At<T>> {
-        let item = self.item(name)?;
-        let Value::Text(text) = &item.value else {
-            self.refuse(name, item);
-            return None;
-        };
+    ) -> Option<T> {
+        let text = self.text_of(name, item)?;
         match text.parse() {
-            Ok(value) => Some(At { value, span: item.span }),
+            Ok(value) => Some(value),
             Err(why) => {
                 let error = self.complain(name, item, &why.to_string());
                 let _ = error.nearest(unit_meant(text, units));
@@ -110,32 +120,35 @@ impl<'a> Section<'a> {
     }
 
     pub fn size(&self, name: &'static str) -> Option<At<Size>> {
-        self.parsed(name, parse_size)
+        self.given(name, |entry| self.size_of(name, &entry.item))
     }
 
-    /// The time `name`, or its default.
-    pub fn time_or(&self, name: &'static str) -> Duration {
-        let default = || self.default(name).and_then(|text| text.parse().ok()).unwrap_or_default();
-        self.time(name).map_or_else(default, |at| at.value)
+    /// The size `name`, or its default.
+    pub fn size_or(&self, name: &'static str) -> Size {
+        self.or_default(name, |entry| self.size_of(name, &entry.item))
     }
 
-    /// The time or range of times `name`, or the list of these: the first and the last allowed time
-    /// of each.
-    pub fn times(&self, name: &'static str) -> Option<At<Vec<(Duration, Duration)>>> {
-        let item = self.item(name)?;
+    fn size_of(&self, name: &'static str, item: &Item) -> Option<Size> {
+        match parse_size(self.text_of(name, item)?) {
+            Ok(size) => Some(size),
+            Err(why) => {
+                self.complain(name, item, &why);
+                None
+            }
+        }
+    }
+
+    /// A time or a range of times, or a list of these: the first and the last allowed time of each.
+    pub fn times_of(&self, name: &'static str, item: &Item) -> Option<Vec<(Duration, Duration)>> {
         let items = match &item.value {
             Value::List(items) => items.as_slice(),
             _ => std::slice::from_ref(item),
         };
-        let times = items.iter().map(|item| self.time_range(name, item)).collect::<Option<_>>()?;
-        Some(At { value: times, span: item.span })
+        items.iter().map(|item| self.time_range(name, item)).collect()
     }
 
     fn time_range(&self, name: &'static str, item: &Item) -> Option<(Duration, Duration)> {
-        let Value::Text(text) = &item.value else {
-            self.refuse(name, item);
-            return None;
-        };
+        let text = self.text_of(name, item)?;
         let one = |text: &str| {
             text.trim().parse::<Duration>().map_err(|why| {
                 let meant = unit_meant(text.trim(), quantity::TIME_UNITS);
@@ -160,17 +173,16 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The size `name`, or its default.
-    pub fn size_or(&self, name: &'static str) -> Size {
-        let default = || {
-            let parsed = self.default(name).and_then(|text| parse_size(text).ok());
-            parsed.unwrap_or(Size::Packets(1.0))
-        };
-        self.size(name).map_or_else(default, |at| at.value)
+    pub fn switch(&self, name: &'static str) -> Option<At<bool>> {
+        self.given(name, |entry| self.switch_of(name, &entry.item))
     }
 
-    pub fn switch(&self, name: &'static str) -> Option<bool> {
-        let item = self.item(name)?;
+    /// The switch `name`, or its default.
+    pub fn switch_or(&self, name: &'static str) -> bool {
+        self.or_default(name, |entry| self.switch_of(name, &entry.item))
+    }
+
+    fn switch_of(&self, name: &'static str, item: &Item) -> Option<bool> {
         match item.value {
             Value::Switch(value) => Some(value),
             _ => {
@@ -180,37 +192,38 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// The switch `name`, or its default.
-    pub fn switch_or(&self, name: &'static str) -> bool {
-        self.switch(name).unwrap_or_else(|| self.default(name) == Some("true"))
-    }
-
     pub fn count(&self, name: &'static str) -> Option<At<u64>> {
-        let item = self.item(name)?;
-        let KeyKind::Count(min, max) = self.key(name).kind else { return None };
-        match item.value {
-            Value::Integer(n) => match u64::try_from(n) {
-                Ok(value) if value >= min && value <= max => Some(At { value, span: item.span }),
-                _ => {
-                    self.refuse(name, item);
-                    None
-                }
-            },
-            _ => {
-                self.refuse(name, item);
-                None
-            }
-        }
+        self.given(name, |entry| self.count_of(name, &entry.item))
     }
 
     /// The count `name`, or its default.
     pub fn count_or(&self, name: &'static str) -> u64 {
-        let default = || self.default(name).and_then(|text| text.parse().ok()).unwrap_or(1);
-        self.count(name).map_or_else(default, |at| at.value)
+        self.or_default(name, |entry| self.count_of(name, &entry.item))
+    }
+
+    fn count_of(&self, name: &'static str, item: &Item) -> Option<u64> {
+        let KeyKind::Count(min, max) = self.key(name).kind else { return None };
+        let value = match item.value {
+            Value::Integer(n) => u64::try_from(n).ok(),
+            _ => None,
+        };
+        let value = value.filter(|value| (min..=max).contains(value));
+        if value.is_none() {
+            self.refuse(name, item);
+        }
+        value
     }
 
     pub fn number(&self, name: &'static str) -> Option<At<f64>> {
-        let item = self.item(name)?;
+        self.given(name, |entry| self.number_of(name, &entry.item))
+    }
+
+    /// The number `name`, or its default.
+    pub fn number_or(&self, name: &'static str) -> f64 {
+        self.or_default(name, |entry| self.number_of(name, &entry.item))
+    }
+
+    fn number_of(&self, name: &'static str, item: &Item) -> Option<f64> {
         let KeyKind::Number(min, max) = self.key(name).kind else { return None };
         let value = match item.value {
             Value::Integer(n) => n as f64,
@@ -218,36 +231,30 @@ impl<'a> Section<'a> {
             _ => f64::NAN,
         };
         if value >= min && value <= max {
-            return Some(At { value, span: item.span });
+            return Some(value);
         }
         self.refuse(name, item);
         None
     }
 
-    /// The number `name`, or its default.
-    pub fn number_or(&self, name: &'static str) -> f64 {
-        let default = || self.default(name).and_then(|text| text.parse().ok()).unwrap_or(0.0);
-        self.number(name).map_or_else(default, |at| at.value)
-    }
-
     pub fn word(&self, name: &'static str) -> Option<At<&'static str>> {
-        let item = self.item(name)?;
-        let KeyKind::Word(words) = self.key(name).kind else { return None };
-        let Value::Text(text) = &item.value else {
-            self.refuse(name, item);
-            return None;
-        };
-        if let Some(word) = words.iter().find(|word| *word == text) {
-            return Some(At { value: word, span: item.span });
-        }
-        let message = format!("`{name}` cannot be {text:?}");
-        self.context.unknown(item.span, message, text, words.iter().copied());
-        None
+        self.given(name, |entry| self.word_of(name, &entry.item))
     }
 
     /// The word `name`, or its default.
     pub fn word_or(&self, name: &'static str) -> &'static str {
-        self.word(name).map_or_else(|| self.default(name).unwrap_or(""), |at| at.value)
+        self.or_default(name, |entry| self.word_of(name, &entry.item))
+    }
+
+    fn word_of(&self, name: &'static str, item: &Item) -> Option<&'static str> {
+        let KeyKind::Word(words) = self.key(name).kind else { return None };
+        let text = self.text_of(name, item)?;
+        if let Some(word) = words.iter().find(|word| **word == text) {
+            return Some(word);
+        }
+        let message = format!("`{name}` cannot be {text:?}");
+        self.context.unknown(item.span, message, text, words.iter().copied());
+        None
     }
 }
 

@@ -1,8 +1,8 @@
 //! Paths and values as `--set` takes them.
 
 use crate::diagnostic::Source;
+use crate::document::write::inline;
 use crate::document::{Value, parse_value};
-use crate::effective::inline;
 use crate::keys::{self, KeyKind};
 
 /// The path of `key` in the table at `path`. `[topology]` is left out where it can be.

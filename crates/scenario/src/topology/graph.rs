@@ -7,8 +7,8 @@ use ratewire_inputs::topology::{Edge, Topology, propagation_delay};
 
 use super::Builder;
 use crate::diagnostic::Span;
+use crate::document::At;
 use crate::network::properties::Cable;
-use crate::section::At;
 
 /// An edge and the routers at its ends.
 type Kept<'e> = (&'e Edge, usize, usize);

@@ -6,10 +6,11 @@ mod trees;
 
 use ratewire_net::spec::NodeSpec;
 
+use crate::document::At;
 use crate::keys::{self, Key};
 use crate::network::Net;
 use crate::network::properties::{Cable, Properties, Reading, Told};
-use crate::section::{At, Section};
+use crate::section::Section;
 
 /// A kind of topology.
 #[derive(Debug)]
@@ -152,6 +153,13 @@ impl Builder<'_, '_> {
         let count = self.section.count_or(name);
         self.net.is_guess |= self.section.context.errors() > before;
         count
+    }
+
+    /// The required count `name`, which determines the number of nodes; 1 after an error.
+    fn required_count(&mut self, name: &'static str) -> u64 {
+        let count = self.section.count(name);
+        self.net.is_guess |= count.is_none();
+        count.map_or(1, |at| at.value)
     }
 
     fn host(&mut self, name: String, x: f64, y: f64) -> usize {

@@ -3,9 +3,8 @@
 use ratewire_units::Duration;
 
 use super::Builder;
-use crate::document::{Item, Value};
+use crate::document::{At, Item, Value};
 use crate::network::properties::{Cable, Properties};
-use crate::section::At;
 
 /// Pairs of hosts on both sides of one link.
 pub(super) fn dumbbell(b: &mut Builder<'_, '_>) {

@@ -7,7 +7,7 @@ const MOST_HOSTS: u64 = 20_000;
 
 /// Hosts around one router.
 pub(super) fn star(b: &mut Builder<'_, '_>) {
-    let hosts = b.count("hosts") as usize;
+    let hosts = b.required_count("hosts") as usize;
     let link = b.properties("link");
     let hub = b.router("r1".into(), 0.0, 0.0);
     for i in 0..hosts {

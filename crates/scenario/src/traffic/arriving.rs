@@ -6,19 +6,12 @@ use ratewire_units::{Bytes, Duration, Time, quantity};
 
 use super::listed::{self, Within};
 use super::load::{self, Load};
-use super::{Senders, sizes};
-use crate::document::{Item, Value};
-use crate::section::{At, Section};
-use crate::topology::hosts;
+use super::{Senders, between, sizes};
+use crate::section::Section;
 use crate::transport;
 
-/// Most pairs of nodes of a class.
-const MOST_PAIRS: usize = 1_000_000;
 /// Most flows of a class: some hundred bytes are kept for each.
 const MOST_FLOWS: f64 = 1e7;
-
-/// Pairs of nodes with their weights.
-pub(super) type Pairs = Vec<(usize, usize, f64)>;
 
 /// Reads all `[[traffic]]` tables: each class with the load it is meant to make.
 pub(crate) fn read(
@@ -92,7 +85,7 @@ fn one(
         }
     };
     let before = context.errors();
-    let pairs = if from_file { Vec::new() } else { between(section, senders) };
+    let pairs = if from_file { Vec::new() } else { between::read(section, senders) };
     for (a, b, _) in &pairs {
         // One missing route is enough for an error.
         if context.errors() == before {
@@ -111,7 +104,7 @@ fn one(
     let (arrivals, load) = match (listed, section.section("load")) {
         (Some(listed), _) => (listed, None),
         (None, Some(table)) => {
-            let are_demands = is_between_demands(section);
+            let are_demands = between::are_demands(section);
             let (pairs, sizes, config) = (&pairs, sizes.as_ref(), &config);
             let flows = load::Flows { pairs, are_demands, sizes, config };
             load::read(&table, senders, &flows).unzip()
@@ -204,103 +197,4 @@ fn per_second(text: &str) -> Option<f64> {
     };
     let rate = number / seconds;
     (rate > 0.0 && rate.is_finite()).then_some(rate)
-}
-
-fn is_between_demands(section: &Section<'_>) -> bool {
-    let between = section.get("between").map(|entry| &entry.item.value);
-    matches!(between, Some(Value::Text(word)) if word == "demands")
-}
-
-/// Pairs of `between`, with weights whose sum is finite.
-fn between(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
-    let pairs = listed_pairs(section, senders);
-    let mut pairs = senders.without_exceptions(section, pairs, |(a, b, _)| (*a, *b));
-    ratewire_statistics::scale(pairs.iter_mut().map(|(_, _, weight)| weight));
-    pairs
-}
-
-fn listed_pairs(section: &Section<'_>, senders: &mut Senders<'_>) -> Pairs {
-    let context = section.context;
-    let entry = section.get("between");
-    let word = match entry.map(|entry| &entry.item) {
-        None => "pairs",
-        Some(Item { value: Value::Text(text), .. }) => text.as_str(),
-        Some(Item { value: Value::List(items), span }) => {
-            if items.is_empty() {
-                context.error(*span, format!("{} has nobody to send to", section.title)).help(
-                    "for example [[\"s1\", \"d1\"]]; without `between`: the topology's own pairs",
-                );
-            }
-            return items.iter().flat_map(|item| weighted(section, senders, item)).collect();
-        }
-        Some(item) => {
-            section.refuse("between", item);
-            return Vec::new();
-        }
-    };
-    let span = entry.map_or(section.span, |entry| entry.item.span);
-    let net = senders.net;
-    let pairs: Pairs = match word {
-        "pairs" if !net.pairs.is_empty() => net.pairs.iter().map(|(a, b)| (*a, *b, 1.0)).collect(),
-        "pairs" | "all" => {
-            let hosts = hosts(&net.nodes);
-            if hosts.len().saturating_mul(hosts.len()) > MOST_PAIRS {
-                context
-                    .error(span, format!("{} hosts make too many pairs", hosts.len()))
-                    .help(format!("at most {MOST_PAIRS} pairs; list those that matter"));
-                return Vec::new();
-            }
-            let others =
-                |a: usize| hosts.iter().filter(move |b| **b != a).map(move |b| (a, *b, 1.0));
-            hosts.iter().flat_map(|a| others(*a)).collect()
-        }
-        "demands" => net.demands.clone(),
-        other => {
-            let message = format!("`between` cannot be {other:?}");
-            context.unknown(span, message, other, ["pairs", "all", "demands"]);
-            return Vec::new();
-        }
-    };
-    if pairs.is_empty() && !net.is_guess {
-        let help = if word == "demands" {
-            "the topology has none: SNDlib and TopoHub files have demands"
-        } else {
-            "traffic needs two hosts or more"
-        };
-        context.error(span, format!("{} has nobody to send to", section.title)).help(help);
-    }
-    pairs
-}
-
-/// The pairs that `[from, to]` or `[from, to, weight]` describes.
-fn weighted(section: &Section<'_>, senders: &Senders<'_>, item: &Item) -> Pairs {
-    let context = section.context;
-    let parts = match &item.value {
-        Value::List(parts) if parts.len() == 2 || parts.len() == 3 => parts,
-        _ => {
-            section.refuse("between", item);
-            return Vec::new();
-        }
-    };
-    let (Value::Text(from), Value::Text(to)) = (&parts[0].value, &parts[1].value) else {
-        section.refuse("between", item);
-        return Vec::new();
-    };
-    let weight = match parts.get(2).map(|item| &item.value) {
-        None => 1.0,
-        Some(Value::Integer(n)) => *n as f64,
-        Some(Value::Float(n)) => *n,
-        Some(_) => f64::NAN,
-    };
-    if !weight.is_finite() || weight <= 0.0 {
-        context.error(parts[2].span, "a weight must be a number above 0, and finite");
-        return Vec::new();
-    }
-    let from = At { value: from.as_str(), span: parts[0].span };
-    let to = At { value: to.as_str(), span: parts[1].span };
-    let pairs = senders.pairs(context, from, to);
-    if pairs.iter().any(|(a, b)| a == b) {
-        context.error(item.span, "a pair of a node with itself").help("name two different nodes");
-    }
-    pairs.into_iter().map(|(a, b)| (a, b, weight)).collect()
 }

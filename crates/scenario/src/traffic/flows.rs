@@ -9,7 +9,7 @@ use ratewire_units::{Bytes, Duration, Rate, Time};
 use super::{Senders, programs};
 use crate::context::Context;
 use crate::diagnostic::Span;
-use crate::document::Value;
+use crate::document::{Entry, Item, Value};
 use crate::section::Section;
 use crate::traffic::starts::{RandomStart, Starts};
 use crate::transport;
@@ -175,42 +175,62 @@ pub(crate) fn app(section: &Section<'_>, config: &TransportConfig, duration: Dur
                 .help("allowed: at least 1 B");
         }
     }
-    let mut writer = size.map_or(Writer::Unlimited, |size| Writer::Sized(size.value));
-    if let Some(entry) = section.get("app") {
-        match &entry.item.value {
-            Value::Text(text) if text == "unlimited" => {}
-            Value::Table(table) if table.entries.len() == 1 => {
-                if size.is_some() {
-                    context
-                        .error(entry.key_span, "`app` and `size` exclude each other")
-                        .help("an application writes as it does, `size` writes once");
-                }
-                let inner = &table.entries[0];
-                let known = ["on_off", "constant"];
-                match (inner.key.as_str(), &inner.item.value) {
-                    ("on_off", Value::Table(table)) => {
-                        let title = "`on_off`";
-                        let s = Section::new(context, &["on_off"], title, inner.key_span, table);
-                        writer = on_off(&s, payload, duration).unwrap_or(writer);
-                    }
-                    ("constant", Value::Table(table)) => {
-                        let title = "`constant`";
-                        let s = Section::new(context, &["constant"], title, inner.key_span, table);
-                        let frame = frame.map_or(payload, |at| at.value);
-                        writer = constant(&s, frame, duration).unwrap_or(writer);
-                    }
-                    (key, _) if known.contains(&key) => section.refuse("app", &inner.item),
-                    (key, _) => {
-                        let message = format!("unknown key `{key}` in `app`");
-                        context.unknown(inner.key_span, message, key, known);
-                    }
-                }
-            }
-            _ => section.refuse("app", &entry.item),
+    if let (Some(entry), Some(_)) = (section.get("app"), size)
+        && matches!(&entry.item.value, Value::Table(table) if table.entries.len() == 1)
+    {
+        context
+            .error(entry.key_span, "`app` and `size` exclude each other")
+            .help("an application writes as it does, `size` writes once");
+    }
+    let frame = frame.map(|at| at.value);
+    let frame_payload = frame.unwrap_or(payload);
+    let written = section
+        .or_default("app", |entry| writer(section, &entry.item, payload, frame_payload, duration));
+    let writer = match (written, size) {
+        (Writer::Unlimited, Some(size)) => Writer::Sized(size.value),
+        (writer, _) => writer,
+    };
+    let reader = section.or_default("reader", |entry| reader(section, entry, duration));
+    App { writer, reader, frame }
+}
+
+/// Reads `app`; `frame` is the payload of a frame.
+fn writer(
+    section: &Section<'_>,
+    item: &Item,
+    payload: Bytes,
+    frame: Bytes,
+    duration: Duration,
+) -> Option<Writer> {
+    let context = section.context;
+    let inner = match &item.value {
+        Value::Text(text) if text == "unlimited" => return Some(Writer::Unlimited),
+        Value::Table(table) if table.entries.len() == 1 => &table.entries[0],
+        _ => {
+            section.refuse("app", item);
+            return None;
+        }
+    };
+    let known = ["on_off", "constant"];
+    match (inner.key.as_str(), &inner.item.value) {
+        ("on_off", Value::Table(table)) => {
+            let s = Section::new(context, &["on_off"], "`on_off`", inner.key_span, table);
+            on_off(&s, payload, duration)
+        }
+        ("constant", Value::Table(table)) => {
+            let s = Section::new(context, &["constant"], "`constant`", inner.key_span, table);
+            constant(&s, frame, duration)
+        }
+        (key, _) if known.contains(&key) => {
+            section.refuse("app", &inner.item);
+            None
+        }
+        (key, _) => {
+            let message = format!("unknown key `{key}` in `app`");
+            context.unknown(inner.key_span, message, key, known);
+            None
         }
     }
-    let reader = reader(section, duration).unwrap_or(Reader::Immediate);
-    App { writer, reader, frame: frame.map(|at| at.value) }
 }
 
 /// Most writes of an application in a run; with more, a run would take hours or never end.
@@ -276,8 +296,8 @@ fn constant(s: &Section<'_>, frame: Bytes, duration: Duration) -> Option<Writer>
 }
 
 /// Reads `reader`, for a run of this duration.
-pub(crate) fn reader(section: &Section<'_>, duration: Duration) -> Option<Reader> {
-    let item = &section.get("reader")?.item;
+pub(crate) fn reader(section: &Section<'_>, entry: &Entry, duration: Duration) -> Option<Reader> {
+    let item = &entry.item;
     let table = match &item.value {
         Value::Text(text) if text == "immediate" => return Some(Reader::Immediate),
         Value::Table(table) => table,

@@ -9,7 +9,7 @@ use ratewire_units::{Duration, Time};
 
 use super::Senders;
 use crate::context::Context;
-use crate::section::At;
+use crate::document::At;
 
 /// Times at which flows of a class may arrive: from `start` up to `stop`, or to the end of the run.
 #[derive(Clone, Copy)]

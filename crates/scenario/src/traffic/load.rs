@@ -7,7 +7,7 @@ use ratewire_sim::setup::{Arrivals, Sizes};
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Rate};
 
-use super::arriving::Pairs;
+use super::between::Pairs;
 use super::{Senders, sizes};
 use crate::section::Section;
 use crate::transport;
@@ -83,9 +83,9 @@ pub(super) fn read(
     let crossing = crossing(senders, flows.pairs);
     // Share of a link's rate that one flow per second takes.
     let per_flow = |id: usize| {
-        let properties = &senders.net.links[id].properties;
-        let rate = properties.mean_rate().unwrap_or(Rate::ZERO).bps() as f64;
-        let overhead = properties.overhead.unwrap_or(Bytes::ZERO);
+        let link = &senders.net.links[id];
+        let rate = link.properties.mean_rate().unwrap_or(Rate::ZERO).bps() as f64;
+        let overhead = senders.net.overhead(link);
         if rate > 0.0 { crossing[id] * bytes(overhead) * 8.0 / rate } else { 0.0 }
     };
     let candidates: Vec<usize> = match links {

@@ -1,6 +1,7 @@
 //! Flows and arriving traffic: their ends, data and times.
 
 pub(crate) mod arriving;
+mod between;
 pub(crate) mod flows;
 mod listed;
 mod load;
@@ -18,11 +19,12 @@ use ratewire_units::Duration;
 
 use crate::context::Context;
 use crate::diagnostic::Span;
+use crate::document::At;
 use crate::laws::LawBook;
+use crate::laws::Uses;
 use crate::network::routes::Routes;
 use crate::network::{Among, Net, matches};
-use crate::section::{At, Section};
-use crate::uses::Uses;
+use crate::section::Section;
 use starts::RandomStart;
 
 /// State needed to read flows and traffic.

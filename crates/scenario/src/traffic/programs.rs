@@ -5,7 +5,8 @@ use ratewire_sim::setup::{FlowSpec, ProgramSpec};
 use ratewire_units::Time;
 
 use super::Senders;
-use crate::section::{At, Section};
+use crate::document::At;
+use crate::section::Section;
 
 /// Reads all `[[program]]` tables.
 pub(crate) fn read(root: &Section<'_>, senders: &Senders<'_>) -> Vec<ProgramSpec> {

@@ -4,7 +4,7 @@ use ratewire_net::random;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
 
-use crate::document::Value;
+use crate::document::{Entry, Value};
 use crate::section::Section;
 
 /// The starts that a `[[flow]]` table gives its flows.
@@ -19,24 +19,23 @@ pub(super) struct Starts {
 impl Starts {
     /// Reads `start` and `stagger`.
     pub fn read(section: &Section<'_>) -> Starts {
-        let times = section.times("start").map(|at| at.value);
-        let entry = section.get("start");
-        let are_listed = entry.is_some_and(|entry| matches!(entry.item.value, Value::List(_)));
-        let stagger = section.time("stagger");
-        if let (Some(stagger), true) = (stagger, are_listed) {
+        let is_list = |entry: &Entry| matches!(entry.item.value, Value::List(_));
+        // A list with an error may be of any length: the default takes its place.
+        let (times, are_listed) = section.or_default("start", |entry| {
+            Some((section.times_of("start", &entry.item)?, is_list(entry)))
+        });
+        let before = section.context.errors();
+        let stagger = section.time_or("stagger");
+        if let (Some(start), Some(stagger)) = (section.get("start"), section.get("stagger"))
+            && is_list(start)
+            && section.context.errors() == before
+        {
             section
                 .context
-                .error(stagger.span, "`stagger` and a list of starts exclude each other")
+                .error(stagger.item.span, "`stagger` and a list of starts exclude each other")
                 .help("a list gives each flow its start: leave `stagger` out");
         }
-        // A list with an error may be of any length.
-        let are_listed = are_listed && times.is_some();
-        let stagger = section.time_or("stagger");
-        Starts {
-            times: times.unwrap_or(vec![(Duration::ZERO, Duration::ZERO)]),
-            are_listed,
-            stagger,
-        }
+        Starts { times, are_listed, stagger }
     }
 
     /// Notes an error if there is a list whose length is not the number of flows.

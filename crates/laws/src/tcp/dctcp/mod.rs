@@ -103,7 +103,7 @@ impl Named for Dctcp {
             reno: NewReno::from_options(o)?,
             g: o.number("g"),
             initial_alpha: o.number("initial_alpha"),
-            threshold: o.size("threshold").unwrap_or(Size::Packets(65.0)),
+            threshold: o.plain_size("threshold"),
         })
     }
 }

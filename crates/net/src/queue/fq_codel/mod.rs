@@ -13,7 +13,7 @@ mod tests;
 use std::collections::VecDeque;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{OptionKind, OptionSpec, Options, Size};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Time};
 
 use super::codel::CoDel;
@@ -135,7 +135,7 @@ impl Discipline for FqCoDel {
         if interval.is_zero() {
             return Err(OptionError::new("interval", "the interval of FQ-CoDel must be above 0"));
         }
-        let quantum = o.size("quantum").unwrap_or(Size::Packets(1.0)).bytes(packet);
+        let quantum = o.plain_size("quantum").bytes(packet);
         if quantum < LEAST_QUANTUM {
             let message = format!("`quantum` of FQ-CoDel must be {LEAST_QUANTUM} or more");
             return Err(OptionError::new("quantum", message));

@@ -4,7 +4,7 @@
 mod tests;
 
 use ratewire_laws::OptionError;
-use ratewire_laws::options::{OptionKind, OptionSpec, Options, Size};
+use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Time};
 
 use super::discipline::{Arrival, Discipline, DisciplineInfo, Treatment, option};
@@ -62,7 +62,7 @@ impl Discipline for Red {
     };
 
     fn from_options(o: &Options, packet: Bytes) -> Result<Red, OptionError> {
-        let size = |name| o.size(name).unwrap_or(Size::Packets(1.0)).bytes(packet);
+        let size = |name| o.plain_size(name).bytes(packet);
         let (min, max) = (size("min"), size("max"));
         if min >= max {
             let message = format!("`min` of RED ({min}) must be below `max` ({max})");

@@ -1,0 +1,183 @@
+//! Turns links as described into links as simulated: queues in bytes, buffers, media, traces.
+
+mod buffers;
+mod drivers;
+mod media;
+mod unused;
+
+use std::collections::BTreeMap;
+
+use ratewire_net::spec::{Change, Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Service};
+use ratewire_units::{Bytes, Duration, Rate, Time};
+
+use crate::context::Context;
+use crate::document::At;
+use crate::laws::{LawUse, Uses};
+
+use super::Net;
+use super::properties::queue::Queue;
+use super::properties::{Router, Trace};
+use super::round_trips::RoundTrips;
+use buffers::PauseBuffers;
+use media::Media;
+
+pub(crate) use drivers::keep_to_hosts;
+pub(crate) use unused::{warn_of_queues, warn_of_sorting};
+
+/// Most rate changes that a trace may cause.
+const MOST_STEPS: u64 = 1_000_000;
+
+/// The network as simulated, and the changes that traces make.
+pub(crate) struct Finished {
+    pub network: NetworkSpec,
+    pub changes: Vec<(Time, LinkId, Change)>,
+}
+
+/// Makes the network as simulated.
+///
+/// `packet` is the unit of sizes in packets, `largest` the largest packet of any flow.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn finish(
+    context: &Context<'_>,
+    net: &Net,
+    trips: &RoundTrips,
+    uses: &mut Uses,
+    packet: Bytes,
+    largest: Bytes,
+    duration: Duration,
+) -> Finished {
+    let usual = &net.usual;
+    let mut network = NetworkSpec { nodes: net.nodes.clone(), ..NetworkSpec::default() };
+    let mut changes = Vec::new();
+    let mut media = Media::default();
+    let mut pausing = PauseBuffers::new(context, net, largest);
+    for (id, link) in net.links.iter().enumerate() {
+        let properties = &link.properties;
+        let service = match &properties.trace {
+            Some(At { value: Trace::Opportunities(trace, _), .. }) => {
+                Service::Opportunities(trace.clone())
+            }
+            Some(At { value: Trace::Rates(trace), span }) => {
+                let count = duration.ps() / trace.period.ps().max(1) + 1;
+                if count.saturating_mul(trace.steps.len() as u64) > MOST_STEPS {
+                    context
+                        .error(*span, "this trace changes the rate more than a million times")
+                        .help("shorten the run, or use a trace with longer steps");
+                } else {
+                    let link = LinkId(id as u32);
+                    changes.extend(steps(trace, link, duration));
+                }
+                Service::Rate(trace.steps[0].1)
+            }
+            None => Service::Rate(properties.rate.map_or(Rate::ZERO, |rate| rate.value)),
+        };
+        let law = match &properties.law {
+            Some(Router::Legacy | Router::Strips) => None,
+            Some(Router::Law(name)) => {
+                Some(uses.index(LawUse { name: Some(name.clone()), options: Vec::new() }))
+            }
+            None => Some(uses.index(LawUse::default())),
+        };
+        let police = net.police(link);
+        if law.is_none() && police.is_some() {
+            context
+                .error(link.span, format!("the link {:?} has no port to be policed", link.name))
+                .help("a policer holds senders to what a port granted: give the link a `law`");
+        }
+        network.links.push(LinkSpec {
+            name: link.name.clone(),
+            from: NodeId(link.from as u32),
+            to: NodeId(link.to as u32),
+            service,
+            delay: net.delay(id),
+            overhead: net.overhead(link),
+            limit: limit(context, net, id, trips, packet),
+            discipline: properties.discipline.as_ref().unwrap_or(&usual.discipline).clone(),
+            loss: properties.loss.as_ref().unwrap_or(&usual.loss).clone(),
+            law,
+            medium: media.of(context, net, id),
+            strips: properties.law == Some(Router::Strips),
+            reorder: properties.reorder.unwrap_or(usual.reorder),
+            police,
+            pause: pausing.buffer(id),
+            driver: pausing.driver(id),
+        });
+    }
+    media.warn_of_lone_links(context, net);
+    warn_of_unread_round_trips(context, net);
+    network.mediums = media.list;
+    Finished { network, changes }
+}
+
+fn steps(
+    trace: &ratewire_inputs::cooked::RateTrace,
+    link: LinkId,
+    duration: Duration,
+) -> Vec<(Time, LinkId, Change)> {
+    let mut changes = Vec::new();
+    let mut from = Duration::ZERO;
+    let mut rate = trace.steps[0].1;
+    while from < duration {
+        for (start, next) in &trace.steps {
+            let at = from + *start;
+            if at < duration && *next != rate {
+                rate = *next;
+                changes.push((Time::ZERO + at, link, Change::Rate(rate)));
+            }
+        }
+        from += trace.period;
+    }
+    changes
+}
+
+fn limit(context: &Context<'_>, net: &Net, id: usize, trips: &RoundTrips, packet: Bytes) -> Limit {
+    let link = &net.links[id];
+    let properties = &link.properties;
+    let queue = properties.queue.unwrap_or(At { value: net.usual.queue, span: link.span });
+    let rate = properties.mean_rate().unwrap_or(Rate::ZERO);
+    let room = match queue.value {
+        Queue::Unlimited => return Limit::Unlimited,
+        Queue::Bytes(bytes) => return Limit::Bytes(bytes),
+        Queue::Packets(packets) => return Limit::Packets(packets),
+        Queue::Time(time) => rate.bytes_in(time),
+        Queue::Bdp(times) => {
+            let delay = properties.delay.map_or(Duration::ZERO, |delay| delay.value);
+            let crossing = trips.over(id).or(trips.longest);
+            let given = properties.queue_rtt.map(|rtt| rtt.value);
+            let rtt = given.or(crossing).unwrap_or(delay * 2);
+            Bytes::new((rate.bytes_in(rtt).as_f64() * times + 0.5) as u64)
+        }
+    };
+    if room >= packet {
+        return Limit::Bytes(room);
+    }
+    // Only a queue that the user set is worth a warning; at rate 0 there is no product.
+    if properties.queue.is_some() && rate != Rate::ZERO {
+        context
+            .warning(
+                queue.span,
+                format!("the queue of {:?} comes to {room}, less than a packet", link.name),
+            )
+            .help(format!(
+                "it is given room for one packet ({packet}); say \"10 packets\" for more"
+            ));
+    }
+    Limit::Bytes(packet)
+}
+
+/// Warns of each `queue_rtt` that no link's queue uses.
+fn warn_of_unread_round_trips(context: &Context<'_>, net: &Net) {
+    let mut read = BTreeMap::new();
+    for link in &net.links {
+        let Some(rtt) = link.properties.queue_rtt else { continue };
+        let queue = link.properties.queue.map_or(net.usual.queue, |queue| queue.value);
+        let reads = matches!(queue, Queue::Bdp(_));
+        let (_, any) = read.entry((rtt.span.source, rtt.span.start)).or_insert((rtt.span, false));
+        *any |= reads;
+    }
+    for (span, _) in read.into_values().filter(|(_, any)| !any) {
+        context
+            .warning(span, "`queue_rtt` means nothing here: the queue is not given in bdp")
+            .help("it sets the round trip of `queue = \"1 bdp\"`");
+    }
+}
