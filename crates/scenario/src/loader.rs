@@ -1,4 +1,4 @@
-//! Reads a scenario from a file or a text, with the laws that it may name.
+//! Reads a scenario from a file or a text, with the laws and disciplines that it may name.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ratewire_config::nearest;
 use ratewire_laws::LawSet;
+use ratewire_net::queue::DisciplineSet;
 
 use crate::context::{Context, ReadFile};
 use crate::diagnostic::{Diagnostic, Source};
@@ -14,17 +15,35 @@ use crate::error::ScenarioError;
 use crate::scenario::Scenario;
 use crate::{document, lower, overrides};
 
-/// Reads scenarios that may name the laws of a set, including a program's own.
+/// Reads scenarios that may name the laws and queue disciplines of a set each, including a
+/// program's own.
 ///
-/// [`Scenario::load`] and [`Scenario::parse`] know only the laws of this workspace.
+/// [`Scenario::load`] and [`Scenario::parse`] know only those of this workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct Loader<'a> {
     /// Laws that scenarios may name; each scenario keeps them.
     pub laws: &'a LawSet,
+    /// Queue disciplines that scenarios may name; each scenario keeps them.
+    pub disciplines: &'a DisciplineSet,
 }
 
-/// Reads scenarios that name only the laws of this workspace.
-pub(crate) const IN_TREE: Loader<'static> = Loader { laws: &LawSet::in_tree() };
+/// Reads scenarios that name only the laws and disciplines of this workspace.
+pub(crate) const IN_TREE: Loader<'static> =
+    Loader { laws: &LawSet::in_tree(), disciplines: &DisciplineSet::in_tree() };
+
+/// Scenarios may name these laws, and the disciplines of this workspace.
+impl<'a> From<&'a LawSet> for Loader<'a> {
+    fn from(laws: &'a LawSet) -> Loader<'a> {
+        Loader { laws, ..IN_TREE }
+    }
+}
+
+/// Scenarios may name these disciplines, and the laws of this workspace.
+impl<'a> From<&'a DisciplineSet> for Loader<'a> {
+    fn from(disciplines: &'a DisciplineSet) -> Loader<'a> {
+        Loader { disciplines, ..IN_TREE }
+    }
+}
 
 impl Loader<'_> {
     /// Reads the scenario in the file `path` with `overrides` applied, see
@@ -90,7 +109,7 @@ impl Loader<'_> {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let context = Context::new(&sources, self.laws, read_file, files);
+        let context = Context::new(&sources, self.laws, self.disciplines, read_file, files);
         let parts = lower::lower(&context, &root);
         #[cfg(test)]
         crate::tests::note_reads(&context.reads.borrow());
@@ -112,6 +131,7 @@ impl Loader<'_> {
                 loads: parts.loads,
                 laws: parts.laws,
                 book: parts.book,
+                disciplines: self.disciplines.clone(),
                 uses: parts.uses,
                 starts: parts.starts,
                 options,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ratewire_config::nearest;
 use ratewire_laws::{LawFile, LawSet};
+use ratewire_net::queue::DisciplineSet;
 use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::Setup;
 use ratewire_units::{Bytes, Duration};
@@ -53,6 +54,8 @@ pub struct Scenario {
     pub loads: Vec<Option<Load>>,
     pub(crate) laws: Vec<String>,
     pub(crate) book: LawBook,
+    /// Queue disciplines that the scenario may name.
+    pub(crate) disciplines: DisciplineSet,
     pub(crate) uses: Uses,
     /// Options given to laws.
     pub(crate) options: Vec<GivenOption>,
@@ -152,7 +155,7 @@ impl Scenario {
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
         let all: Vec<(String, String)> = self.overrides.iter().chain(overrides).cloned().collect();
-        self.read_again(self.book.laws(), &all)
+        self.read_again(self.known(), &all)
     }
 
     /// The scenario with these values in place of all that were set before.
@@ -160,7 +163,7 @@ impl Scenario {
     /// # Errors
     /// As for [`Scenario::with_overrides`].
     pub fn with_values(&self, values: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-        self.read_again(self.book.laws(), values)
+        self.read_again(self.known(), values)
     }
 
     /// The scenario, read again with `laws` as the laws that it may name.
@@ -168,7 +171,15 @@ impl Scenario {
     /// # Errors
     /// As for [`Scenario::load`]: a variant may have the name of a new law.
     pub fn with_laws(&self, laws: &LawSet) -> Result<Scenario, ScenarioError> {
-        self.read_again(laws, &self.overrides)
+        self.read_again(Loader { laws, ..self.known() }, &self.overrides)
+    }
+
+    /// The scenario, read again with `disciplines` as the queue disciplines that it may name.
+    ///
+    /// # Errors
+    /// As for [`Scenario::load`].
+    pub fn with_disciplines(&self, disciplines: &DisciplineSet) -> Result<Scenario, ScenarioError> {
+        self.read_again(Loader { disciplines, ..self.known() }, &self.overrides)
     }
 
     /// Laws that the scenario may name.
@@ -176,9 +187,18 @@ impl Scenario {
         self.book.laws()
     }
 
+    /// Queue disciplines that the scenario may name.
+    pub fn known_disciplines(&self) -> &DisciplineSet {
+        &self.disciplines
+    }
+
+    fn known(&self) -> Loader<'_> {
+        Loader { laws: self.book.laws(), disciplines: &self.disciplines }
+    }
+
     fn read_again(
         &self,
-        laws: &LawSet,
+        loader: Loader<'_>,
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
         let read_file = |name: &str| match &self.folder {
@@ -186,7 +206,7 @@ impl Scenario {
             None => Err(io::Error::new(io::ErrorKind::NotFound, "the scenario has no folder")),
         };
         let (file, text, files) = (&self.file, &self.source_text, self.files.clone());
-        let mut scenario = Loader { laws }.read(file, text, overrides, &read_file, files)?;
+        let mut scenario = loader.read(file, text, overrides, &read_file, files)?;
         scenario.folder.clone_from(&self.folder);
         Ok(scenario)
     }

@@ -15,6 +15,7 @@ mod ignored;
 mod law_options;
 mod loads;
 mod lowering;
+mod own_discipline;
 mod own_law;
 mod properties;
 mod remedies;
