@@ -18,6 +18,7 @@ mod lowering;
 mod own_discipline;
 mod own_law;
 mod properties;
+mod reference;
 mod remedies;
 mod runs;
 mod speed;
