@@ -108,8 +108,8 @@ pub trait Discipline: fmt::Debug {
         0
     }
 
-    /// Chooses the queue whose head is sent next; at least one packet waits. A link whose discipline
-    /// chooses an empty queue sends nothing.
+    /// Chooses the queue whose head is sent next; at least one packet waits. A link sends nothing
+    /// while its discipline chooses an empty queue.
     fn choose(&mut self, _now: Time, _queues: Queues<'_>) -> u32 {
         0
     }
