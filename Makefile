@@ -162,7 +162,7 @@ test:
 	nice -n 19 chrt --idle 0 $(MAKE) --no-print-directory test-idle >target/idle.txt 2>&1 & idle=$$!; \
 	$(MAKE) --no-print-directory test-python >target/python.txt 2>&1 & python=$$!; \
 	trap "kill $$idle $$python; exit 130" INT TERM; \
-	$(RUN) --beside <target/tests.json || failed=1; \
+	$(RUN) --beside --but ratewire-cli/recipes <target/tests.json || failed=1; \
 	wait $$python || failed=1; cat target/python.txt; \
 	$(RUN) --only ratewire-cli/live <target/tests.json -- --skip links:: || failed=1; \
 	$(RUN) --alone --but ratewire-cli/live <target/tests.json || failed=1; \
@@ -175,6 +175,7 @@ test-idle:
 	target/debug/ratewire check --quiet papers scenarios || failed=1; \
 	$(TEST) --doc || failed=1; \
 	$(ONCE) $(CARGO) test -p ratewire --no-default-features --test features || failed=1; \
+	$(TEST) --test recipes || failed=1; \
 	exit $${failed:-0}
 
 # Scenarios of many parts that need a second or less.

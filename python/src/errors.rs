@@ -87,6 +87,7 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
         | Error::Run(_)
         | Error::Stopped { .. }
         | Error::Law(_)
+        | Error::Discipline(_)
         | Error::Incomplete(_) => simple("RunError"),
         _ => Ok(PyRuntimeError::new_err(text)),
     }

@@ -54,7 +54,7 @@ impl Scenario {
     ) -> PyResult<Scenario> {
         let mut laws = law_set(py, laws)?;
         know_law_files(&mut laws, &path, &set);
-        scenario(py, || Loader { laws: &laws }.load(&path, &set))
+        scenario(py, || Loader::from(&laws).load(&path, &set))
     }
 
     /// Reads a scenario from a text that messages call `name`.
@@ -65,7 +65,7 @@ impl Scenario {
             let why = "a scenario that is not read from a file has no folder to find files in";
             Err(std::io::Error::new(std::io::ErrorKind::NotFound, why))
         };
-        scenario(py, || Loader { laws: &laws }.parse(name, text, &no_files))
+        scenario(py, || Loader::from(&laws).parse(name, text, &no_files))
     }
 
     /// The scenario, which may also name these laws.

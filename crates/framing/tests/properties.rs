@@ -5,8 +5,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use ratewire_framing::{Reorder, fuzzing};
 
-/// Messages in the order of the registry: `resp`, `memcached`, `http1`, `lines`, `length-prefix`.
-const REQUESTS: [&[&str]; 5] = [
+/// Messages of each framing, in the order of the registry.
+const REQUESTS: &[&[&str]] = &[
     &[
         "*2\r\n$3\r\nGET\r\n$1\r\na\r\n",
         "*3\r\n$3\r\nSET\r\n$3\r\nkey\r\n$6\r\na\r\nb*2\r\n",
@@ -44,7 +44,7 @@ const REQUESTS: [&[&str]; 5] = [
     &["\0\0\0\0", "\0\0\0\x05hello", "\0\0\x01\0", "\0\0\0\x01x"],
 ];
 
-const ANSWERS: [&[&str]; 5] = [
+const ANSWERS: &[&[&str]] = &[
     &[
         "+OK\r\n",
         "-ERR no\r\n",
@@ -76,27 +76,40 @@ const ANSWERS: [&[&str]; 5] = [
 ];
 
 /// An input of the fuzz targets: a framing's messages in any order, some bytes of which are others.
-fn input(messages: [&'static [&'static str]; 5], head: usize) -> impl Strategy<Value = Vec<u8>> {
-    (0..5usize, 0..4u8, vec(any::<u8>(), head)).prop_flat_map(move |(framing, longest, rest)| {
-        let stream = vec(select(messages[framing]), 0..8);
-        let spoiled = vec((any::<prop::sample::Index>(), any::<u8>()), 0..2);
-        (stream, spoiled).prop_map(move |(stream, spoiled)| {
-            let mut stream = stream.concat().into_bytes();
-            for (place, byte) in spoiled.iter().filter(|_| !stream.is_empty()).collect::<Vec<_>>() {
-                let place = place.index(stream.len());
-                stream[place] = *byte;
-            }
-            let mut input = vec![longest << 6 | framing as u8];
-            input.extend(&rest);
-            input.extend(stream);
-            input
-        })
-    })
+fn input(
+    messages: &'static [&'static [&'static str]],
+    head: usize,
+) -> impl Strategy<Value = Vec<u8>> {
+    (0..messages.len(), 0..4u8, vec(any::<u8>(), head)).prop_flat_map(
+        move |(framing, longest, rest)| {
+            let stream = vec(select(messages[framing]), 0..8);
+            let spoiled = vec((any::<prop::sample::Index>(), any::<u8>()), 0..2);
+            (stream, spoiled).prop_map(move |(stream, spoiled)| {
+                let mut stream = stream.concat().into_bytes();
+                for (place, byte) in
+                    spoiled.iter().filter(|_| !stream.is_empty()).collect::<Vec<_>>()
+                {
+                    let place = place.index(stream.len());
+                    stream[place] = *byte;
+                }
+                let mut input = vec![longest << 6 | framing as u8];
+                input.extend(&rest);
+                input.extend(stream);
+                input
+            })
+        },
+    )
 }
 
 /// The numbers of up to 50 requests, in any order.
 fn orders() -> impl Strategy<Value = Vec<u64>> {
     (0..50u64).prop_flat_map(|count| Just((0..count).collect::<Vec<_>>()).prop_shuffle())
+}
+
+#[test]
+fn every_framing_has_messages() {
+    let count = ratewire_framing::list().count();
+    assert_eq!([REQUESTS.len(), ANSWERS.len()], [count, count]);
 }
 
 proptest! {

@@ -1,17 +1,12 @@
 //! Holds `docs/reference/framings.md` to what the framings do.
 
+use std::path::Path;
+
 use bytes::BytesMut;
 use ratewire_framing::{Framing, Requests, Route, list};
+use ratewire_testing::first_cells;
 
 const PAGE: &str = include_str!("../../../docs/reference/framings.md");
-
-/// The texts in backticks in the first cell of each row of a table.
-fn first_cells(heading: &str) -> Vec<&str> {
-    let table = PAGE.split(heading).nth(1).unwrap_or_else(|| panic!("no table {heading}"));
-    let rows = table.trim_start().lines().skip(1).take_while(|line| line.starts_with('|'));
-    let cells = rows.filter_map(|row| row.split('|').nth(1));
-    cells.flat_map(|cell| cell.split('`').skip(1).step_by(2)).collect()
-}
 
 /// Who answers a request on a line.
 fn route(framing: &str, line: &str) -> Route {
@@ -28,8 +23,8 @@ fn local(framing: &str, line: &str) -> String {
 }
 
 #[test]
-fn every_framing_has_a_row_and_a_section() {
-    let rows = first_cells("| framing | a request | routing key |");
+fn the_documentation_lists_every_framing() {
+    let rows = first_cells(PAGE, "| framing | a request | routing key |");
     let names: Vec<&str> = list().map(|framing| framing.name()).collect();
     assert_eq!(rows, names);
     for name in names {
@@ -37,9 +32,25 @@ fn every_framing_has_a_row_and_a_section() {
     }
 }
 
+/// Names of files in a corpus begin with that of their framing.
+#[test]
+fn the_corpora_have_every_framing() {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    for corpus in ["framing_requests", "framing_answers"] {
+        let files = std::fs::read_dir(corpora.join(corpus)).expect("the corpus");
+        let files: Vec<String> =
+            files.map(|file| file.expect("a file").file_name().into_string().unwrap()).collect();
+        for framing in list() {
+            let start = framing.name().replace('-', "_") + "_";
+            let has = files.iter().any(|file| file.starts_with(&start));
+            assert!(has, "fuzz/corpus/{corpus} has no file {start}...");
+        }
+    }
+}
+
 #[test]
 fn commands_of_redis_are_routed_answered_or_refused_as_the_page_says() {
-    let keyed = first_cells("| commands | keys |");
+    let keyed = first_cells(PAGE, "| commands | keys |");
     assert!(keyed.len() > 50, "{keyed:?}");
     for command in keyed {
         // Each has keys in one of these places.
@@ -48,14 +59,14 @@ fn commands_of_redis_are_routed_answered_or_refused_as_the_page_says() {
         let mut routes = arguments.iter().map(|rest| route("resp", &format!("{command} {rest}")));
         assert!(routes.any(|route| matches!(route, Route::Server { .. })), "{command}");
     }
-    let answered = first_cells("| command | answer |");
+    let answered = first_cells(PAGE, "| command | answer |");
     assert!(answered.len() > 10, "{answered:?}");
     for command in answered {
         let arguments = ["", "0", "a", "a b"];
         let mut answers = arguments.iter().map(|rest| local("resp", &format!("{command} {rest}")));
         assert!(answers.any(|answer| !answer.starts_with('-')), "{command}");
     }
-    let refused = first_cells("| commands | reason | remedy |");
+    let refused = first_cells(PAGE, "| commands | reason | remedy |");
     assert!(refused.len() > 50, "{refused:?}");
     for command in refused {
         let answer = local("resp", &format!("{command} a b"));
@@ -68,7 +79,7 @@ fn commands_of_redis_are_routed_answered_or_refused_as_the_page_says() {
 
 #[test]
 fn commands_of_memcached_are_routed_answered_or_refused_as_the_page_says() {
-    let commands = first_cells("| commands | what happens |");
+    let commands = first_cells(PAGE, "| commands | what happens |");
     assert!(commands.len() > 25, "{commands:?}");
     let of_server = commands.iter().position(|command| *command == "stats").unwrap();
     for command in &commands[of_server..] {

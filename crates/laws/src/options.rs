@@ -71,6 +71,20 @@ impl OptionSpec {
     }
 }
 
+/// Checks that names of options differ, and that each default is a value of its option.
+///
+/// # Errors
+/// What is wrong with the first option that is not as it should be.
+pub fn check_specs(options: &[OptionSpec]) -> Result<(), String> {
+    for (i, option) in options.iter().enumerate() {
+        if options[..i].iter().any(|before| before.name == option.name) {
+            return Err(format!("two options are called {:?}", option.name));
+        }
+        option.check().map_err(|e| format!("default of option {:?}: {e}", option.name))?;
+    }
+    Ok(())
+}
+
 /// The part of a law, or the queue discipline, that reads a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {

@@ -114,6 +114,9 @@ impl fmt::Display for Amount<'_> {
 }
 
 /// An equation of a law, with the values of its quantities.
+///
+/// Each quantity that the equation names needs a figure; [`Reason::symbols`] tells names of
+/// quantities from words. A test of every law and `ratewire check-law` refuse an equation without.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
     /// The equation, as the law's documentation writes it: `R = R (1 + T/d (...))`.

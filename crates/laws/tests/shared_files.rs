@@ -1,4 +1,9 @@
-//! What is shared by laws names none of them, so that a law is added without touching it.
+//! What is shared by laws treats none of them by its name, so that a law is added without touching
+//! it.
+//!
+//! Code names a law by a variant of the registry's enums, or by its quoted name where the code
+//! around speaks of laws. Elsewhere a law's name is a word like any other, so that a law may be
+//! called `window`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,15 +12,12 @@ use ratewire_laws::{AnyLaw, list};
 
 /// Files that name laws and need not be touched for another: what each of them names laws for.
 const NAMING: &[(&str, &str)] = &[
-    ("laws/src/tcp/common.rs", "an option is called abc, as RFC 3465 is"),
     ("emulate/src/control.rs", "laws that kernels have, and what kernels call them"),
     ("emulate/src/dialect.rs", "laws whose headers kernels write otherwise"),
     ("emulate/src/options.rs", "the law whose ports are the kernel's in every emulated run"),
     ("live/src/law.rs", "laws of bpf/"),
     ("cli/src/commands/live/status/mod.rs", "how the kernel's routers of a law are shown"),
     ("ratewire/src/compare.rs", "laws that `all` leaves out"),
-    ("scenario/src/keys/traffic.rs", "sizes that are all the same are called `fixed` too"),
-    ("scenario/src/traffic/sizes.rs", "sizes that are all the same are called `fixed` too"),
     ("anypoint/src/fuzzing/mod.rs", "a law with and one without headers to split"),
     ("acp/src/config.rs", "the usual law"),
     ("transport/src/fuzzing.rs", "laws with a window, a pace, a header"),
@@ -46,23 +48,76 @@ fn entries(folder: &Path) -> impl Iterator<Item = PathBuf> {
     fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path())
 }
 
-/// The lines that are code, up to tests at the end of a file.
-fn code(text: &str) -> impl Iterator<Item = &str> {
-    let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-    code.lines().filter(|line| !line.trim_start().starts_with("//"))
+/// The lines up to tests at the end of a file.
+fn lines(text: &str) -> Vec<&str> {
+    text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default().lines().collect()
 }
 
-/// How code names a law: as its users do, and as the registry's enums do.
-fn names() -> Vec<String> {
+fn is_comment(line: &str) -> bool {
+    line.trim_start().starts_with("//")
+}
+
+/// Whether a line has `law` or `laws` as a word or as a part of a name, outside quotation marks.
+fn speaks_of_laws(line: &str) -> bool {
+    let unquoted: String = line.split('"').step_by(2).collect();
+    let is_letter = |c: char| c.is_ascii_lowercase();
+    let is_word = |spelled: &str| {
+        unquoted.match_indices(spelled).any(|(at, _)| {
+            let after = &unquoted[at + 3..];
+            let begins = !spelled.starts_with(is_letter) || !unquoted[..at].ends_with(is_letter);
+            begins && !after.strip_prefix('s').unwrap_or(after).starts_with(is_letter)
+        })
+    };
+    ["law", "Law", "LAW"].into_iter().any(is_word)
+}
+
+/// Whether the code around a line speaks of laws: the line, the heads of the blocks that it is in,
+/// and the comment above the outermost.
+fn is_about_laws(lines: &[&str], at: usize) -> bool {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let (mut around, mut top) = (vec![lines[at]], at);
+    for (above, line) in lines[..at].iter().enumerate().rev() {
+        let is_head = indent(line) < indent(lines[top]);
+        if is_head && !is_comment(line) && !line.trim().is_empty() {
+            around.push(line);
+            top = above;
+        }
+    }
+    let comment = lines[..top].iter().rev().take_while(|line| is_comment(line));
+    around.extend(comment);
+    around.into_iter().any(speaks_of_laws)
+}
+
+/// A law, as code names it.
+struct Name {
+    /// The name in quotation marks.
+    quoted: String,
+    /// Variants of the registry's enums.
+    variants: Vec<String>,
+}
+
+fn names() -> Vec<Name> {
     let of = |name: &str| {
         let law = format!("{:?}", AnyLaw::new(name, &[]).unwrap());
         let variant = law.split('(').next().unwrap();
         let enums = ["AnyLaw", "AnySource", "AnyPort", "AnySink", "Header"];
-        let mut all: Vec<String> = enums.map(|of| format!("{of}::{variant}(")).into();
-        all.push(format!("{name:?}"));
-        all
+        let variants = enums.map(|of| format!("{of}::{variant}(")).into();
+        Name { quoted: format!("{name:?}"), variants }
     };
-    list().iter().flat_map(|info| of(info.name)).collect()
+    list().iter().map(|info| of(info.name)).collect()
+}
+
+/// The first line of code that names a law.
+fn naming<'a>(text: &'a str, names: &[Name]) -> Option<&'a str> {
+    let lines = lines(text);
+    let is_naming = |at: &usize| {
+        let line = lines[*at];
+        let has_variant = |name: &Name| name.variants.iter().any(|variant| line.contains(variant));
+        let is_quoted = names.iter().any(|name| line.contains(&name.quoted));
+        !is_comment(line)
+            && (names.iter().any(has_variant) || is_quoted && is_about_laws(&lines, *at))
+    };
+    (0..lines.len()).find(is_naming).map(|at| lines[at].trim())
 }
 
 /// Whether the file is a law's own: its folder has an explanation, or is within one that has.
@@ -80,29 +135,38 @@ fn is_of_a_law(path: &str) -> bool {
 #[test]
 fn no_shared_file_names_a_law() {
     let names = names();
-    let named = |path: &Path| {
-        let text = fs::read_to_string(path).unwrap();
-        let found = code(&text).find_map(|line| {
-            names.iter().find(|name| line.contains(*name)).map(|name| (name.clone(), line.trim()))
-        });
-        found.map(|(name, line)| format!("{name} in {line}"))
-    };
     let sources = sources();
     assert!(sources.len() > 300, "{} files", sources.len());
     let mut wrong = Vec::new();
     let mut of_laws = 0;
     for (path, file) in &sources {
+        let text = fs::read_to_string(file).unwrap();
         if is_of_a_law(path) {
-            of_laws += usize::from(named(file).is_some());
+            of_laws += usize::from(names.iter().any(|name| text.contains(&name.quoted)));
             continue;
         }
         let may = NAMING.iter().any(|(known, _)| known == path);
-        match named(file) {
-            Some(what) if !may => wrong.push(format!("{path}: {what}")),
+        match naming(&text, &names) {
+            Some(line) if !may => {
+                let remedy = "ask the law (`Law::properties`), or list the file with its reason";
+                wrong.push(format!("{path} names a law in `{line}`: {remedy}"));
+            }
             None if may => wrong.push(format!("{path} names no law and is listed as if it did")),
             _ => {}
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(of_laws >= 14, "each law's own folder says its name: {of_laws}");
+}
+
+#[test]
+fn a_law_may_be_called_as_another_thing_is() {
+    let names = [Name { quoted: "\"window\"".into(), variants: vec!["AnyLaw::Window(".into()] }];
+    let is_found = |text: &str| naming(text, &names).is_some();
+    assert!(is_found("fn f(law: &str) {\n    match law {\n        \"window\" => {}\n    }\n}"));
+    assert!(is_found("/// The law that is left out.\nconst OUT: &str = \"window\";"));
+    assert!(is_found("fn f() {\n    matches!(one, AnyLaw::Window(_))\n}"));
+    assert!(!is_found("fn f(key: &str) {\n    match key {\n        \"window\" => {}\n    }\n}"));
+    assert!(!is_found("/// A flaw.\nconst COLUMN: &str = \"window\";"));
+    assert!(!is_found("// As the law \"window\" does.\nfn f() {}"));
 }

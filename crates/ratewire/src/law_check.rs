@@ -212,7 +212,7 @@ impl Checked<'_> {
 
     fn experiment(&self, text: &str) -> Result<Experiment, String> {
         let no_files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-        let scenario = Loader { laws: self.laws }.parse("check", text, &no_files);
+        let scenario = Loader::from(self.laws).parse("check", text, &no_files);
         let scenario = scenario.map_err(|wrong| wrong.to_string())?;
         Ok(Experiment::of(scenario).laws([self.name]))
     }

@@ -28,12 +28,14 @@
 //! | tell a difference of laws from noise, over several seeds | [`Compare`] |
 //! | vary values over a grid, and go on after a stop | [`Sweep`], [`read_sweep`] |
 //! | add a law of your own, in Rust | [`Experiment::register`], [`laws`] |
+//! | add a queue discipline of your own, in Rust | [`Experiment::register_discipline`], [`queue`] |
 //! | add a law of a shared object | [`Experiment::law_files`], [`load_law`], `ratewire_law.h` |
 //! | check that a law keeps the rules and its promises | [`LawCheck`] |
 //! | run many experiments together, and keep chosen data of each | [`Job`], [`run_all`] |
 //! | run the figures of papers again | [`papers`] |
 //!
-//! `examples/` has four programs: `one_run`, `own_network`, `sweep` and `own_law`.
+//! `examples/` has five programs: `one_run`, `own_network`, `sweep`, `own_law` and
+//! `own_discipline`.
 //!
 //! # Features
 //!
@@ -152,6 +154,7 @@ pub use sweep::{
 pub use arrow_array;
 pub use ratewire_laws as laws;
 pub use ratewire_net::Observation as LinkState;
+pub use ratewire_net::queue;
 #[cfg(feature = "plugin")]
 pub use ratewire_plugin as plugin;
 pub use ratewire_report as report;

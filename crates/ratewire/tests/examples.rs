@@ -67,3 +67,14 @@ fn a_law_of_ones_own_fills_the_link_and_shares_it() {
     assert!(own[0] > 0.85 && own[0] < 0.96, "it aims at 95 % of the link: {said}");
     assert!(own[1] < 30.0 && own[2] > 0.99, "CUBIC keeps 300 packets; equal shares: {said}");
 }
+
+#[test]
+fn under_a_discipline_of_ones_own_newcomers_get_their_share() {
+    let said = example("own_discipline", &[]);
+    let lines: Vec<&str> = said.lines().collect();
+    let [turns, drop_tail] = lines[..] else { panic!("{said}") };
+    assert!(turns.starts_with("turns") && drop_tail.starts_with("drop-tail"), "{said}");
+    let (turns, drop_tail) = (numbers(turns), numbers(drop_tail));
+    assert!(turns[0] > 0.95 && drop_tail[0] > 0.95, "utilisations: {said}");
+    assert!(turns[2] > 0.99 && drop_tail[2] < 0.8, "Jain's indices: {said}");
+}

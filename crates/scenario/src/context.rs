@@ -8,6 +8,7 @@ use std::sync::Arc;
 use ratewire_config::nearest;
 use ratewire_inputs::InputError;
 use ratewire_laws::LawSet;
+use ratewire_net::queue::DisciplineSet;
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, listing};
 use crate::document::{At, Entry};
@@ -23,6 +24,8 @@ pub(crate) struct Context<'a> {
     sources: &'a [Source],
     /// Laws that the scenario may name.
     pub laws: &'a LawSet,
+    /// Queue disciplines that the scenario may name.
+    pub disciplines: &'a DisciplineSet,
     read_file: ReadFile<'a>,
     /// Texts of files that were read before, which the scenario may not name any more.
     known: BTreeMap<String, Arc<str>>,
@@ -51,12 +54,14 @@ impl<'a> Context<'a> {
     pub fn new(
         sources: &'a [Source],
         laws: &'a LawSet,
+        disciplines: &'a DisciplineSet,
         read_file: ReadFile<'a>,
         known: BTreeMap<String, Arc<str>>,
     ) -> Context<'a> {
         Context {
             sources,
             laws,
+            disciplines,
             read_file,
             known,
             files: RefCell::default(),
@@ -313,8 +318,8 @@ mod tests {
     fn found(find: impl Fn(&Context<'_>)) -> Vec<Diagnostic> {
         let sources = [Source { name: "a.toml".into(), text: "x = 1\ny = 2\n".into() }];
         let loader = |_: &str| Err(io::ErrorKind::NotFound.into());
-        let laws = LawSet::in_tree();
-        let context = Context::new(&sources, &laws, &loader, BTreeMap::new());
+        let (laws, disciplines) = (LawSet::in_tree(), DisciplineSet::in_tree());
+        let context = Context::new(&sources, &laws, &disciplines, &loader, BTreeMap::new());
         find(&context);
         context.finish().0
     }

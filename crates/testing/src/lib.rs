@@ -1,7 +1,8 @@
-//! Helpers for tests that run Ratewire's programs.
+//! Helpers for tests that run Ratewire's programs, or read its documentation.
 
 mod port;
 mod program;
+mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +10,7 @@ use std::process::{Command, Output};
 
 pub use port::{free_address, port};
 pub use program::program_beside;
+pub use table::{first_cells, hold_first_cells};
 
 /// An empty folder for a test below `place`, which is `CARGO_TARGET_TMPDIR`.
 ///

@@ -1,6 +1,6 @@
 //! The sender's part: two windows; the smaller one counts.
 
-use ratewire_units::{Bytes, Throughput, Time};
+use ratewire_units::{Bytes, Time};
 
 use super::{Abc, AbcHeader};
 use crate::law::{Acked, Congestion, FlowContext, Law, Sending, Source};
@@ -95,11 +95,6 @@ impl Source for AbcSource {
     fn window(&self) -> Bytes {
         let own = self.own();
         self.cubic.as_ref().map_or(own, |cubic| own.min(cubic.window()))
-    }
-
-    #[inline]
-    fn pacing(&self) -> Option<Throughput> {
-        None
     }
 
     fn reason(&self) -> Reason {

@@ -300,7 +300,12 @@ impl Told {
         }
         let whole = reason.clone().with(packet.iter().copied());
         let untold: Vec<_> = whole.untold().collect();
-        assert!(untold.is_empty(), "{law}: {untold:?} in {:?}", whole.equation);
+        let remedy = "give each a `Figure` of its name in the `Reason`, or call it otherwise";
+        let equation = whole.equation;
+        assert!(
+            untold.is_empty(),
+            "{law}: the equation {equation:?} has no figure of {untold:?}: {remedy}"
+        );
         self.0.push((reason.equation, names().collect()));
     }
 }
@@ -348,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "law: [\"a_b\"] in \"x = a_b + size\"")]
+    #[should_panic(expected = "has no figure of [\"a_b\"]: give each")]
     fn an_equation_told_once_needs_its_numbers_again() {
         let mut told = Told::default();
         told.explained("law", &reason(&["x", "a_b", "size"]), &[]);

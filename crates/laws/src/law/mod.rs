@@ -25,6 +25,9 @@ pub use source::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 ///
 /// Methods with a default stand for features that many laws lack. See [`Named`] for name and
 /// options.
+///
+/// Source and port explain themselves by a [`Reason`](crate::Reason): an equation, and a figure for
+/// each of its symbols.
 pub trait Law {
     /// The congestion header that packets carry, [`NoHeader`] if they carry none.
     type Header: Copy;

@@ -101,6 +101,9 @@ pub trait Port {
     /// Takes the link's new rate, which may be zero.
     fn on_rate_change(&mut self, now: Time, rate: Rate);
     /// Reason for the port's present answers: its equation, with present figures.
+    ///
+    /// Each of [`Reason::symbols`] needs a [`Figure`](crate::Figure) of its name. Fields of the
+    /// packet's header and `size`, the packet's size, have theirs.
     fn reason(&self) -> Reason;
     /// What the port has done that no law may do, as [`Source::fault`](super::Source::fault).
     fn fault(&self) -> Option<String> {

@@ -132,8 +132,12 @@ pub trait Source {
     ///
     /// A NaN or a negative rate ends a simulated run with an error at the next sample, or at the
     /// flow's end.
-    fn pacing(&self) -> Option<Throughput>;
+    fn pacing(&self) -> Option<Throughput> {
+        None
+    }
     /// Reason for the source's present rate: the equation that was used last, with its figures.
+    ///
+    /// Each of [`Reason::symbols`] needs a [`Figure`](crate::Figure) of its name.
     fn reason(&self) -> Reason;
     /// What the source has done that no law may do; the run then ends with an error that says so.
     ///

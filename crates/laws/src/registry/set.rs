@@ -9,7 +9,7 @@ use core::fmt;
 use super::{AnyLaw, INFOS};
 use crate::external::{External, ExternalLaw, LawId};
 use crate::law::{LawInfo, Named};
-use crate::options::{OptionError, Options};
+use crate::options::{OptionError, Options, check_specs};
 
 /// The set of laws that names refer to: those of this crate, and registered ones.
 ///
@@ -98,13 +98,8 @@ impl LawSet {
         if LawSet::RESERVED.contains(&info.name) {
             return refuse("this word has a meaning of its own in scenarios".to_string());
         }
-        for (i, option) in info.options.iter().enumerate() {
-            if info.options[..i].iter().any(|before| before.name == option.name) {
-                return refuse(format!("two options are called {:?}", option.name));
-            }
-            if let Err(e) = option.check() {
-                return refuse(format!("default of option {:?}: {e}", option.name));
-            }
+        if let Err(why) = check_specs(info.options) {
+            return refuse(why);
         }
         match make(&Options::defaults(info.options)) {
             Err(e) => return refuse(format!("it cannot be made with its defaults: {e}")),

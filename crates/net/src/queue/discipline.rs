@@ -70,17 +70,9 @@ pub struct Departure {
 /// A queue discipline: its parameters, and the state of one queue under it.
 ///
 /// A queue calls the methods in order of time. A discipline with a periodic timer computes the
-/// timer's past steps at each call, because the backlog does not change between two calls.
-pub trait Discipline: Clone + fmt::Debug {
-    /// Name, documentation and parameters of the discipline.
-    const INFO: DisciplineInfo;
-
-    /// Makes the discipline with an empty queue, for full packets of `packet` bytes.
-    ///
-    /// # Errors
-    /// An error if options contradict each other; the message is a whole sentence.
-    fn from_options(options: &Options, packet: Bytes) -> Result<Self, OptionError>;
-
+/// timer's past steps at each call, because the backlog does not change between two calls. See
+/// [`NamedDiscipline`] for name and options.
+pub trait Discipline: fmt::Debug {
     /// Whether the discipline only drops packets that find no room; a queue need not call it then.
     fn is_passive(&self) -> bool {
         false
@@ -110,12 +102,14 @@ pub trait Discipline: Clone + fmt::Debug {
         Treatment::Pass
     }
 
-    /// Chooses the queue, numbered from zero, of an arriving packet that has passed.
+    /// Chooses the queue, numbered from zero, of an arriving packet that has passed. The link keeps
+    /// memory for each queue up to the highest number.
     fn place(&mut self, _arrival: &Arrival, _draw: &mut dyn FnMut() -> f64) -> u32 {
         0
     }
 
-    /// Chooses the queue whose head is sent next; at least one packet waits.
+    /// Chooses the queue whose head is sent next; at least one packet waits. A link sends nothing
+    /// while its discipline chooses an empty queue.
     fn choose(&mut self, _now: Time, _queues: Queues<'_>) -> u32 {
         0
     }
@@ -142,6 +136,19 @@ pub trait Discipline: Clone + fmt::Debug {
 
     /// Notes that no packet waits: one is sent with none behind it, or the link went down.
     fn on_empty(&mut self, _now: Time) {}
+}
+
+/// A queue discipline that is known by a name and made from options.
+pub trait NamedDiscipline: Discipline + Clone {
+    /// Name, documentation and parameters of the discipline.
+    const INFO: DisciplineInfo;
+
+    /// Makes the discipline with an empty queue, for full packets of `packet` bytes, from its
+    /// options, each present and within its range.
+    ///
+    /// # Errors
+    /// An error if options contradict each other; the message is a whole sentence.
+    fn from_options(options: &Options, packet: Bytes) -> Result<Self, OptionError>;
 }
 
 /// Name, documentation and parameters of a discipline.

@@ -3,10 +3,45 @@
 use ratewire_laws::{OptionError, Options};
 use ratewire_units::{Bytes, Time};
 
-use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment};
+use super::discipline::{
+    Arrival, Departure, Discipline, DisciplineInfo, NamedDiscipline, Treatment,
+};
+use super::external::External;
 use super::sorted::Queues;
 
 macro_rules! registry {
+    ($($variant:ident => $discipline:ty,)*) => {
+        dispatch! { $($variant => $discipline,)* External => External, }
+
+        const INFOS: &[&DisciplineInfo] = &[$(&<$discipline as NamedDiscipline>::INFO,)*];
+
+        /// Makes the discipline of this crate called `name`; `None` if there is none.
+        pub(super) fn made(
+            name: &str,
+            options: &[(&str, &str)],
+            packet: Bytes,
+        ) -> Option<Result<AnyDiscipline, OptionError>> {
+            $(if <$discipline as NamedDiscipline>::INFO.name == name {
+                let all = Options::given(<$discipline as NamedDiscipline>::INFO.options, options);
+                let made = all.and_then(|all| <$discipline>::from_options(&all, packet));
+                return Some(made.map(|made| AnyDiscipline::$variant(Box::new(made))));
+            })*
+            None
+        }
+
+        impl AnyDiscipline {
+            /// Name, documentation and parameters of the discipline.
+            pub fn info(&self) -> &'static DisciplineInfo {
+                match self {
+                    $(AnyDiscipline::$variant(_) => &<$discipline as NamedDiscipline>::INFO,)*
+                    AnyDiscipline::External(discipline) => discipline.info(),
+                }
+            }
+        }
+    };
+}
+
+macro_rules! dispatch {
     ($($variant:ident => $discipline:ty,)*) => {
         // Boxed, because every link's specification has a discipline, and few need more than
         // drop-tail.
@@ -14,30 +49,7 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         pub enum AnyDiscipline { $(#[doc = stringify!($discipline)] $variant(Box<$discipline>),)* }
 
-        const INFOS: &[&DisciplineInfo] = &[$(&<$discipline as Discipline>::INFO,)*];
-
         impl AnyDiscipline {
-            /// Makes the discipline called `name`, with these options as users write them, for full
-            /// packets of `packet` bytes.
-            ///
-            /// # Errors
-            /// An error if there is no such discipline or option, or if a value is not allowed.
-            pub fn new(
-                name: &str,
-                options: &[(&str, &str)],
-                packet: Bytes,
-            ) -> Result<AnyDiscipline, OptionError> {
-                $(if <$discipline as Discipline>::INFO.name == name {
-                    let all = Options::given(<$discipline as Discipline>::INFO.options, options)?;
-                    return <$discipline as Discipline>::from_options(&all, packet)
-                        .map(|discipline| AnyDiscipline::$variant(Box::new(discipline)));
-                })*
-                Err(OptionError::new("discipline", unknown(name)))
-            }
-            /// Name, documentation and parameters of the discipline.
-            pub fn info(&self) -> &'static DisciplineInfo {
-                match self { $(AnyDiscipline::$variant(_) => &<$discipline as Discipline>::INFO,)* }
-            }
             /// See [`Discipline::is_passive`].
             pub fn is_passive(&self) -> bool {
                 match self { $(AnyDiscipline::$variant(d) => d.is_passive(),)* }
@@ -99,6 +111,23 @@ registry! {
     DualPi2 => super::dualpi2::DualPi2,
 }
 
+impl AnyDiscipline {
+    /// Makes the discipline of this crate called `name`, with these options as users write them,
+    /// for full packets of `packet` bytes. See [`DisciplineSet::make`](super::DisciplineSet::make)
+    /// for disciplines outside this crate.
+    ///
+    /// # Errors
+    /// An error if there is no such discipline or option, or if a value is not allowed.
+    pub fn new(
+        name: &str,
+        options: &[(&str, &str)],
+        packet: Bytes,
+    ) -> Result<AnyDiscipline, OptionError> {
+        let unknown = || Err(unknown(name, list().iter().copied()));
+        made(name, options, packet).unwrap_or_else(unknown)
+    }
+}
+
 impl Default for AnyDiscipline {
     fn default() -> AnyDiscipline {
         AnyDiscipline::DropTail(Box::new(super::drop_tail::DropTail))
@@ -115,9 +144,14 @@ pub fn find(name: &str) -> Option<&'static DisciplineInfo> {
     INFOS.iter().copied().find(|info| info.name == name)
 }
 
-fn unknown(name: &str) -> String {
-    let known: Vec<&str> = INFOS.iter().map(|info| info.name).collect();
-    format!("no discipline is called {name:?}; known: {}", known.join(", "))
+/// The error of a name that none of the known disciplines has.
+pub(super) fn unknown(
+    name: &str,
+    known: impl Iterator<Item = &'static DisciplineInfo>,
+) -> OptionError {
+    let known: Vec<&str> = known.map(|info| info.name).collect();
+    let message = format!("no discipline is called {name:?}; known: {}", known.join(", "));
+    OptionError::new("discipline", message)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod users;
 use std::path::{Path, PathBuf};
 
 use ratewire_laws::{ExternalLaw, LawSet, Named};
+use ratewire_net::queue::{DisciplineSet, NamedDiscipline};
 use ratewire_report::World;
 use ratewire_scenario::{Loader, Scenario, is_law_file};
 
@@ -19,6 +20,10 @@ use crate::emulated::Users;
 use crate::listen::{Cancel, Listener};
 use crate::provenance::{ExperimentRecord, Provenance};
 use crate::{Error, Results, law_files};
+
+/// What a scenario may name without laws and disciplines of the program.
+const IN_TREE: Loader<'static> =
+    Loader { laws: &LawSet::in_tree(), disciplines: &DisciplineSet::in_tree() };
 
 /// A scenario with chosen laws, seeds, values and worlds; running it gives [`Results`].
 ///
@@ -73,7 +78,7 @@ impl Experiment {
         path: impl AsRef<Path>,
         values: &[(String, String)],
     ) -> Result<Experiment, Error> {
-        Experiment::read(LawSet::default(), path.as_ref(), values, false)
+        Experiment::read(IN_TREE, path.as_ref(), values, false)
     }
 
     /// As [`Experiment::load_with`], for a scenario whose laws may be files: shared objects that it
@@ -88,7 +93,7 @@ impl Experiment {
         path: impl AsRef<Path>,
         values: &[(String, String)],
     ) -> Result<Experiment, Error> {
-        Experiment::read(LawSet::default(), path.as_ref(), values, true)
+        Experiment::read(IN_TREE, path.as_ref(), values, true)
     }
 
     /// As [`Experiment::load_with`], after the laws of those of these names that are files: as
@@ -105,26 +110,32 @@ impl Experiment {
     ) -> Result<Experiment, Error> {
         let mut laws = LawSet::default();
         law_files::add_all(&mut laws, Path::new(""), files_among(names))?;
-        Experiment::read(laws, path.as_ref(), values, trusts_laws)
+        Experiment::read((&laws).into(), path.as_ref(), values, trusts_laws)
     }
 
-    /// Reads the scenario in the file `path`, which may name any law in `laws`.
+    /// Reads the scenario in the file `path`, which may name what is `known`: the laws of a
+    /// [`LawSet`], the queue disciplines of a [`DisciplineSet`](crate::queue::DisciplineSet), or
+    /// those of a [`Loader`].
     ///
-    /// `laws` may contain a program's own laws.
+    /// The sets may contain a program's own laws and disciplines.
     ///
     /// # Errors
     /// All errors in the scenario.
-    pub fn load_using(laws: &LawSet, path: impl AsRef<Path>) -> Result<Experiment, Error> {
-        Experiment::read(laws.clone(), path.as_ref(), &[], false)
+    pub fn load_using<'a>(
+        known: impl Into<Loader<'a>>,
+        path: impl AsRef<Path>,
+    ) -> Result<Experiment, Error> {
+        Experiment::read(known.into(), path.as_ref(), &[], false)
     }
 
     /// Reads a scenario, after the laws whose files it names, if these are trusted.
     fn read(
-        mut laws: LawSet,
+        known: Loader<'_>,
         path: &Path,
         values: &[(String, String)],
         trusts_laws: bool,
     ) -> Result<Experiment, Error> {
+        let mut laws = known.laws.clone();
         law_files::know_law_files(&mut laws, path, values);
         // A file that cannot be read is refused below.
         let text = std::fs::read_to_string(path).unwrap_or_default();
@@ -136,7 +147,7 @@ impl Experiment {
             return Err(Error::UntrustedLaw { file: file.clone(), scenario: path.to_path_buf() });
         }
         law_files::add_all(&mut laws, path.parent().unwrap_or(Path::new("")), files)?;
-        let scenario = Loader { laws: &laws }.load(path, values)?;
+        let scenario = Loader { laws: &laws, ..known }.load(path, values)?;
         Ok(Experiment::of(scenario))
     }
 
@@ -259,6 +270,23 @@ impl Experiment {
         let mut laws = self.scenario.known_laws().clone();
         laws.register::<L>()?;
         let scenario = self.scenario.with_laws(&laws)?;
+        Ok(Experiment { scenario, ..self })
+    }
+
+    /// Registers a queue discipline of the program, so that values can name it.
+    ///
+    /// A scenario that names the discipline in its text is read with [`Experiment::load_using`].
+    ///
+    /// # Errors
+    /// An error if the discipline's name is taken, or the discipline is invalid: see
+    /// [`DisciplineSet::register`](crate::queue::DisciplineSet::register).
+    pub fn register_discipline<D>(self) -> Result<Experiment, Error>
+    where
+        D: NamedDiscipline + Send + Sync + 'static,
+    {
+        let mut disciplines = self.scenario.known_disciplines().clone();
+        disciplines.register::<D>()?;
+        let scenario = self.scenario.with_disciplines(&disciplines)?;
         Ok(Experiment { scenario, ..self })
     }
 

@@ -30,6 +30,10 @@ pub enum Error {
     /// the law.
     #[error(transparent)]
     Law(#[from] ratewire_laws::RegisterError),
+    /// A queue discipline of the program cannot be registered. Nothing was run, and the experiment
+    /// does not know the discipline.
+    #[error(transparent)]
+    Discipline(#[from] ratewire_net::queue::RegisterDisciplineError),
     /// A shared object gives no law. Nothing was run, and the experiment does not know the law.
     #[cfg(feature = "plugin")]
     #[error(transparent)]

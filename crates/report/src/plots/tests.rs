@@ -61,12 +61,3 @@ fn an_unknown_plot_is_told_which_there_are() {
     assert!(error.starts_with("unknown variant `qeue`, expected one of `throughput`"), "{error}");
     assert_eq!(serde_json::from_str::<Plot>("\"queue\"").unwrap().name(), "queue");
 }
-
-#[test]
-fn the_documentation_lists_every_plot() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-to/reproduce-a-paper.md");
-    let docs = std::fs::read_to_string(path).unwrap();
-    let row = |plot: Plot| format!("| `{}` | {} |\n", plot.name(), plot.explanation());
-    let rows: String = Plot::all().map(row).collect();
-    assert!(docs.contains(&rows), "docs/how-to/reproduce-a-paper.md is to have:\n{rows}");
-}

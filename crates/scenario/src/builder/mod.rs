@@ -16,6 +16,7 @@ pub use link::Link;
 use std::io;
 
 use ratewire_laws::LawSet;
+use ratewire_net::queue::DisciplineSet;
 use ratewire_units::{Duration, Rate};
 use toml::{Table, Value};
 
@@ -51,6 +52,7 @@ pub struct Builder {
     flows: Vec<Value>,
     expectations: Vec<Value>,
     laws: LawSet,
+    disciplines: DisciplineSet,
 }
 
 impl Scenario {
@@ -69,6 +71,7 @@ impl Scenario {
             flows: Vec::new(),
             expectations: Vec::new(),
             laws: LawSet::in_tree(),
+            disciplines: DisciplineSet::in_tree(),
         }
     }
 }
@@ -172,6 +175,11 @@ impl Builder {
         Builder { laws: laws.clone(), ..self }
     }
 
+    /// Queue disciplines that the scenario may name; by default, those of Ratewire.
+    pub fn known_disciplines(self, disciplines: &DisciplineSet) -> Builder {
+        Builder { disciplines: disciplines.clone(), ..self }
+    }
+
     /// The scenario as the text of a file.
     pub fn text(&self) -> String {
         let mut root = self.root.clone();
@@ -199,7 +207,8 @@ impl Builder {
             let why = "a scenario that is built in code has no folder to find files in";
             Err(io::Error::new(io::ErrorKind::NotFound, why))
         };
-        Loader { laws: &self.laws }.parse("(built in code)", &self.text(), &no_files)
+        let loader = Loader { laws: &self.laws, disciplines: &self.disciplines };
+        loader.parse("(built in code)", &self.text(), &no_files)
     }
 }
 

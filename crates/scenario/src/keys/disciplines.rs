@@ -1,7 +1,7 @@
 //! Tables and keys of queue disciplines, made from their registry.
 
 use std::fmt;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, Mutex, PoisonError};
 
 use ratewire_laws::options::{self, OptionSpec};
 use ratewire_net::queue::{DisciplineInfo, list};
@@ -25,6 +25,22 @@ static TABLES: LazyLock<Vec<TableInfo>> = LazyLock::new(|| {
 /// The options of all disciplines, each in the table of its discipline's name.
 pub(super) fn keys() -> impl Iterator<Item = &'static Key> {
     KEYS.iter()
+}
+
+/// The options of a discipline outside the workspace's crates.
+///
+/// They are kept for the life of the process, as those of all disciplines are, so that reading a
+/// scenario again takes no more memory.
+pub(crate) fn keys_of(info: &'static DisciplineInfo) -> &'static [Key] {
+    static KNOWN: Mutex<Vec<(&DisciplineInfo, &[Key])>> = Mutex::new(Vec::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, keys)) = known.iter().find(|(of, _)| std::ptr::eq(*of, info)) {
+        return keys;
+    }
+    let keys: Vec<Key> = info.options.iter().map(|option| key(info, option)).collect();
+    let keys: &'static [Key] = keys.leak();
+    known.push((info, keys));
+    keys
 }
 
 /// A table for each discipline that has options.

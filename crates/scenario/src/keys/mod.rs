@@ -29,7 +29,7 @@ const fn key(
 #[cfg(test)]
 pub(crate) use checks::METRIC_NAMES;
 pub(crate) use checks::OF_SEVERAL;
-pub(crate) use disciplines::kind_of;
+pub(crate) use disciplines::{keys_of, kind_of};
 
 /// The allowed values of a key.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -126,6 +126,7 @@ mod tests {
     use std::io::ErrorKind;
 
     use ratewire_laws::LawSet;
+    use ratewire_net::queue::DisciplineSet;
     use ratewire_units::Bytes;
 
     use crate::context::Context;
@@ -138,7 +139,8 @@ mod tests {
     fn net(nodes: usize, links: &[(usize, usize, u64)]) -> Net {
         let sources = [Source { name: String::new(), text: String::new() }];
         let (laws, no_files) = (LawSet::in_tree(), |_: &str| Err(ErrorKind::NotFound.into()));
-        let context = Context::new(&sources, &laws, &no_files, BTreeMap::new());
+        let disciplines = DisciplineSet::in_tree();
+        let context = Context::new(&sources, &laws, &disciplines, &no_files, BTreeMap::new());
         let mut net = Net::new(Usual::read(&context, Bytes::new(1500)));
         let node = |i: usize| ratewire_net::spec::NodeSpec {
             name: i.to_string(),

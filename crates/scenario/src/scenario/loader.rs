@@ -1,4 +1,4 @@
-//! Reads a scenario from a file or a text, with the laws that it may name.
+//! Reads a scenario from a file or a text, with the laws and disciplines that it may name.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use ratewire_config::nearest;
 use ratewire_laws::LawSet;
+use ratewire_net::queue::DisciplineSet;
 
 use crate::context::{Context, ReadFile};
 use crate::diagnostic::{Diagnostic, Source};
@@ -15,17 +16,35 @@ use crate::{document, lower, overrides};
 
 use super::Scenario;
 
-/// Reads scenarios that may name the laws of a set, including a program's own.
+/// Reads scenarios that may name the laws and queue disciplines of a set each, including a
+/// program's own.
 ///
-/// [`Scenario::load`] and [`Scenario::parse`] know only the laws of this workspace.
+/// [`Scenario::load`] and [`Scenario::parse`] know only those of this workspace.
 #[derive(Clone, Copy, Debug)]
 pub struct Loader<'a> {
     /// Laws that scenarios may name; each scenario keeps them.
     pub laws: &'a LawSet,
+    /// Queue disciplines that scenarios may name; each scenario keeps them.
+    pub disciplines: &'a DisciplineSet,
 }
 
-/// Reads scenarios that name only the laws of this workspace.
-const IN_TREE: Loader<'static> = Loader { laws: &LawSet::in_tree() };
+/// Reads scenarios that name only the laws and disciplines of this workspace.
+const IN_TREE: Loader<'static> =
+    Loader { laws: &LawSet::in_tree(), disciplines: &DisciplineSet::in_tree() };
+
+/// Scenarios may name these laws, and the disciplines of this workspace.
+impl<'a> From<&'a LawSet> for Loader<'a> {
+    fn from(laws: &'a LawSet) -> Loader<'a> {
+        Loader { laws, ..IN_TREE }
+    }
+}
+
+/// Scenarios may name these disciplines, and the laws of this workspace.
+impl<'a> From<&'a DisciplineSet> for Loader<'a> {
+    fn from(disciplines: &'a DisciplineSet) -> Loader<'a> {
+        Loader { disciplines, ..IN_TREE }
+    }
+}
 
 impl Loader<'_> {
     /// Reads the scenario in the file `path` with `overrides` applied, see
@@ -91,7 +110,7 @@ impl Loader<'_> {
         if !wrong.is_empty() {
             return Err(wrong);
         }
-        let context = Context::new(&sources, self.laws, read_file, files);
+        let context = Context::new(&sources, self.laws, self.disciplines, read_file, files);
         let parts = lower::lower(&context, &root);
         #[cfg(test)]
         crate::tests::note_reads(&context.reads.borrow(), &context.defaults.borrow());
@@ -113,6 +132,7 @@ impl Loader<'_> {
                 loads: parts.loads,
                 laws: parts.laws,
                 book: parts.book,
+                disciplines: self.disciplines.clone(),
                 uses: parts.uses,
                 starts: parts.starts,
                 options,
@@ -175,7 +195,7 @@ impl Scenario {
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
         let all: Vec<(String, String)> = self.overrides.iter().chain(overrides).cloned().collect();
-        self.read_again(self.book.laws(), &all)
+        self.read_again(self.known(), &all)
     }
 
     /// The scenario with these values in place of all that were set before.
@@ -183,7 +203,7 @@ impl Scenario {
     /// # Errors
     /// As for [`Scenario::with_overrides`].
     pub fn with_values(&self, values: &[(String, String)]) -> Result<Scenario, ScenarioError> {
-        self.read_again(self.book.laws(), values)
+        self.read_again(self.known(), values)
     }
 
     /// The scenario, read again with `laws` as the laws that it may name.
@@ -191,12 +211,24 @@ impl Scenario {
     /// # Errors
     /// As for [`Scenario::load`]: a variant may have the name of a new law.
     pub fn with_laws(&self, laws: &LawSet) -> Result<Scenario, ScenarioError> {
-        self.read_again(laws, &self.overrides)
+        self.read_again(Loader { laws, ..self.known() }, &self.overrides)
+    }
+
+    /// The scenario, read again with `disciplines` as the queue disciplines that it may name.
+    ///
+    /// # Errors
+    /// As for [`Scenario::load`].
+    pub fn with_disciplines(&self, disciplines: &DisciplineSet) -> Result<Scenario, ScenarioError> {
+        self.read_again(Loader { disciplines, ..self.known() }, &self.overrides)
+    }
+
+    fn known(&self) -> Loader<'_> {
+        Loader { laws: self.book.laws(), disciplines: &self.disciplines }
     }
 
     fn read_again(
         &self,
-        laws: &LawSet,
+        loader: Loader<'_>,
         overrides: &[(String, String)],
     ) -> Result<Scenario, ScenarioError> {
         let read_file = |name: &str| match &self.folder {
@@ -204,7 +236,7 @@ impl Scenario {
             None => Err(io::Error::new(io::ErrorKind::NotFound, "the scenario has no folder")),
         };
         let (file, text, files) = (&self.file, &self.source_text, self.files.clone());
-        let mut scenario = Loader { laws }.read(file, text, overrides, &read_file, files)?;
+        let mut scenario = loader.read(file, text, overrides, &read_file, files)?;
         scenario.folder.clone_from(&self.folder);
         Ok(scenario)
     }

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ratewire_laws::{LawFile, LawSet};
+use ratewire_net::queue::DisciplineSet;
 use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
@@ -57,6 +58,8 @@ pub struct Scenario {
     pub loads: Vec<Option<Load>>,
     laws: Vec<String>,
     book: LawBook,
+    /// Queue disciplines that the scenario may name.
+    disciplines: DisciplineSet,
     uses: Uses,
     /// Options given to laws.
     options: Vec<GivenOption>,
@@ -77,6 +80,11 @@ impl Scenario {
     /// Laws that the scenario may name.
     pub fn known_laws(&self) -> &LawSet {
         self.book.laws()
+    }
+
+    /// Queue disciplines that the scenario may name.
+    pub fn known_disciplines(&self) -> &DisciplineSet {
+        &self.disciplines
     }
 
     /// Values set in place of the scenario's own: pairs of a path and a value.

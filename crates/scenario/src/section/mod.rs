@@ -22,6 +22,8 @@ pub(crate) struct Section<'a> {
     pub context: &'a Context<'a>,
     /// Tables of the reference whose keys may be here.
     tables: &'static [&'static str],
+    /// Keys that are in no table of the reference.
+    own: &'static [Key],
     /// Name in messages.
     pub title: String,
     /// Place of the heading or the braces.
@@ -43,6 +45,7 @@ impl<'a> Section<'a> {
         Section {
             context,
             tables,
+            own: &[],
             title: title.into(),
             span,
             table,
@@ -57,15 +60,31 @@ impl<'a> Section<'a> {
         Section::new(context, tables, "the defaults", Span::default(), &NONE)
     }
 
+    /// A table whose keys are these and not those of the reference.
+    pub fn of_keys(
+        context: &'a Context<'a>,
+        own: &'static [Key],
+        title: impl Into<String>,
+        span: Span,
+        table: &'a Table,
+    ) -> Section<'a> {
+        Section { own, ..Section::new(context, &[], title, span, table) }
+    }
+
     /// Sets the kind or metric that decides which restricted keys are read.
     pub fn set_variety(&self, variety: &'static str) {
         *self.variety.borrow_mut() = Some(variety);
     }
 
     fn key(&self, name: &'static str) -> &'static Key {
-        let key = self.tables.iter().find_map(|table| keys::find(table, name));
         // A mistake of this crate; the first test that reads the key finds it.
-        key.unwrap_or_else(|| panic!("the table of keys has no {name} in {:?}", self.tables))
+        self.find(name)
+            .unwrap_or_else(|| panic!("the table of keys has no {name} in {:?}", self.tables))
+    }
+
+    fn find(&self, name: &str) -> Option<&'static Key> {
+        let own = self.own.iter().find(|key| key.name == name);
+        own.or_else(|| self.tables.iter().find_map(|table| keys::find(table, name)))
     }
 
     /// The entry `name`, if given.
@@ -304,8 +323,7 @@ impl<'a> Section<'a> {
             if used.contains(entry.key.as_str()) {
                 continue;
             }
-            let key = self.tables.iter().find_map(|table| keys::find(table, &entry.key));
-            match key {
+            match self.find(&entry.key) {
                 // Another key decides which keys are read, and that key has an error.
                 Some(key) if !key.applies.is_empty() && self.variety.borrow().is_none() => {}
                 Some(_) if self.context.guesses_network.get() => {}
@@ -325,11 +343,8 @@ impl<'a> Section<'a> {
         let fits = |key: &&Key| {
             key.applies.is_empty() || variety.is_none_or(|variety| key.applies.contains(&variety))
         };
-        keys::keys()
-            .filter(|key| self.tables.contains(&key.table))
-            .filter(fits)
-            .map(|key| key.name)
-            .collect()
+        let shared = keys::keys().filter(|key| self.tables.contains(&key.table));
+        self.own.iter().chain(shared).filter(fits).map(|key| key.name).collect()
     }
 
     fn unused(&self, entry: &Entry, key: &Key) {

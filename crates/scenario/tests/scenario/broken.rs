@@ -1,6 +1,6 @@
 //! Broken scenarios, each with its expected diagnostics in the text file beside it.
 //!
-//! `RATEWIRE_BLESS=1 cargo test -p ratewire-scenario --test broken` writes the texts anew.
+//! `RATEWIRE_BLESS=1 cargo test -p ratewire-scenario` writes the texts anew.
 
 use std::path::Path;
 
@@ -52,5 +52,6 @@ fn broken_scenarios_are_explained() {
             wrong.push(format!("{name} now says:\n{said}"));
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let remedy = "if that is meant, `RATEWIRE_BLESS=1 cargo test -p ratewire-scenario` writes it";
+    assert!(wrong.is_empty(), "{}\n{remedy}", wrong.join("\n"));
 }

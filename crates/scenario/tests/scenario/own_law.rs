@@ -15,7 +15,7 @@ fn parse(text: &str) -> Result<Scenario, ScenarioError> {
     let mut laws = LawSet::default();
     laws.register::<Toy>().expect("a name of its own");
     let no_files = |_: &str| Err(io::ErrorKind::NotFound.into());
-    Loader { laws: &laws }.parse("own.toml", text, &no_files)
+    Loader::from(&laws).parse("own.toml", text, &no_files)
 }
 
 #[track_caller]

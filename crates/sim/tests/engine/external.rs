@@ -214,9 +214,6 @@ impl Source for Ticking {
     fn window(&self) -> Bytes {
         Bytes::new(20_000)
     }
-    fn pacing(&self) -> Option<Throughput> {
-        None
-    }
     fn reason(&self) -> Reason {
         Reason::new("a set window", [])
     }

@@ -16,8 +16,7 @@ use ratewire_units::{Bytes, Duration};
 /// Options of both.
 #[derive(clap::Args)]
 pub(super) struct Common {
-    /// What a request is: resp (Redis), memcached, lines, length-prefix or http1
-    #[arg(long, value_name = "NAME", value_parser = framing)]
+    #[arg(long, value_name = "NAME", value_parser = framing, help = framing_help(), long_help = framings())]
     pub(super) framing: Framing,
     /// The key of the connection with the switch, made by `ratewire-switch key`
     #[arg(long, value_name = "FILE", default_value = "switch.key")]
@@ -101,6 +100,21 @@ fn longest(text: &str) -> Result<Bytes, String> {
     if allowed.contains(&size) { Ok(size) } else { Err("allowed: 1 KB to 16 MB".to_string()) }
 }
 
+/// The names of all framings.
+fn framing_help() -> String {
+    let names: Vec<&str> = ratewire_framing::list().map(|framing| framing.name()).collect();
+    format!("What a request is: one of {}", names.join(", "))
+}
+
+/// All framings with what they are, a line each.
+fn framings() -> String {
+    let lines = ratewire_framing::list().map(|framing| {
+        let (name, summary) = (framing.name(), framing.summary());
+        format!("\n- {name}: {}", summary.trim_end_matches('.'))
+    });
+    format!("What a request is:{}", lines.collect::<String>())
+}
+
 fn framing(name: &str) -> Result<Framing, String> {
     Framing::named(name)
 }
@@ -122,9 +136,8 @@ mod tests {
         assert!(law("rcp,alpha").is_err() && law("none").is_err());
         assert!(time("1 ms").is_err() && time("5 s").is_ok());
         assert!(longest("17 MB").is_err() && longest("2 KB").is_ok());
-        assert!(
-            ratewire_framing::list().all(|known| framing(known.name()).is_ok())
-                && framing("ftp").is_err()
-        );
+        let is_known =
+            |known: Framing| framing(known.name()).is_ok() && framing_help().contains(known.name());
+        assert!(ratewire_framing::list().all(is_known) && framing("ftp").is_err());
     }
 }

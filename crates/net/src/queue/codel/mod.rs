@@ -7,7 +7,9 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::discipline::{Departure, Discipline, DisciplineInfo, Treatment, option};
+use super::discipline::{
+    Departure, Discipline, DisciplineInfo, NamedDiscipline, Treatment, option,
+};
 
 /// CoDel at one queue.
 #[derive(Clone, Debug)]
@@ -59,7 +61,7 @@ impl CoDel {
     }
 }
 
-impl Discipline for CoDel {
+impl NamedDiscipline for CoDel {
     const INFO: DisciplineInfo = DisciplineInfo {
         name: "codel",
         title: "CoDel",
@@ -76,7 +78,9 @@ impl Discipline for CoDel {
         }
         Ok(CoDel::new(o.time("target"), interval, o.switch("ecn")))
     }
+}
 
+impl Discipline for CoDel {
     fn marks(&self) -> bool {
         self.ecn
     }

@@ -4,13 +4,13 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::Options;
 use ratewire_units::Bytes;
 
-use super::discipline::{Discipline, DisciplineInfo};
+use super::discipline::{Discipline, DisciplineInfo, NamedDiscipline};
 
 /// Drop-tail.
 #[derive(Clone, Copy, Debug)]
 pub struct DropTail;
 
-impl Discipline for DropTail {
+impl NamedDiscipline for DropTail {
     const INFO: DisciplineInfo = DisciplineInfo {
         name: "drop-tail",
         title: "drop-tail",
@@ -23,6 +23,9 @@ impl Discipline for DropTail {
     fn from_options(_: &Options, _: Bytes) -> Result<DropTail, OptionError> {
         Ok(DropTail)
     }
+}
+
+impl Discipline for DropTail {
     fn is_passive(&self) -> bool {
         true
     }

@@ -22,7 +22,9 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
+use super::discipline::{
+    Arrival, Departure, Discipline, DisciplineInfo, NamedDiscipline, Treatment, option,
+};
 use super::sorted::Queues;
 use super::timer::Timer;
 use crate::packet::Ecn;
@@ -217,7 +219,7 @@ impl DualPi2 {
     }
 }
 
-impl Discipline for DualPi2 {
+impl NamedDiscipline for DualPi2 {
     const INFO: DisciplineInfo = DisciplineInfo {
         name: "dualpi2",
         title: "DualPI2",
@@ -246,7 +248,9 @@ impl Discipline for DualPi2 {
             credit: first_credit(classic_share, packet),
         })
     }
+}
 
+impl Discipline for DualPi2 {
     fn marks(&self) -> bool {
         true
     }

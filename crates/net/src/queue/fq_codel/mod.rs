@@ -17,7 +17,9 @@ use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Time};
 
 use super::codel::CoDel;
-use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
+use super::discipline::{
+    Arrival, Departure, Discipline, DisciplineInfo, NamedDiscipline, Treatment, option,
+};
 use super::sorted::Queues;
 use crate::packet::Ecn;
 
@@ -120,7 +122,7 @@ fn hash(flow: u32, salt: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-impl Discipline for FqCoDel {
+impl NamedDiscipline for FqCoDel {
     const INFO: DisciplineInfo = DisciplineInfo {
         name: "fq-codel",
         title: "FQ-CoDel",
@@ -153,7 +155,9 @@ impl Discipline for FqCoDel {
             old: VecDeque::new(),
         })
     }
+}
 
+impl Discipline for FqCoDel {
     fn marks(&self) -> bool {
         self.codel.marks()
     }

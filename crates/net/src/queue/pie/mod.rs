@@ -27,7 +27,9 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::discipline::{Arrival, Departure, Discipline, DisciplineInfo, Treatment, option};
+use super::discipline::{
+    Arrival, Departure, Discipline, DisciplineInfo, NamedDiscipline, Treatment, option,
+};
 use super::timer::Timer;
 
 /// PIE at one queue. Names in brackets are the RFC's.
@@ -173,7 +175,7 @@ impl Pie {
     }
 }
 
-impl Discipline for Pie {
+impl NamedDiscipline for Pie {
     const INFO: DisciplineInfo = DisciplineInfo {
         name: "pie",
         title: "PIE",
@@ -200,7 +202,9 @@ impl Discipline for Pie {
             accumulated: 0.0,
         })
     }
+}
 
+impl Discipline for Pie {
     fn marks(&self) -> bool {
         self.ecn
     }

@@ -7,7 +7,7 @@ use ratewire_laws::OptionError;
 use ratewire_laws::options::{OptionKind, OptionSpec, Options};
 use ratewire_units::{Bytes, Time};
 
-use super::discipline::{Arrival, Discipline, DisciplineInfo, Treatment, option};
+use super::discipline::{Arrival, Discipline, DisciplineInfo, NamedDiscipline, Treatment, option};
 
 /// RED at one queue.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ const OPTIONS: &[OptionSpec] = &[
     ),
 ];
 
-impl Discipline for Red {
+impl NamedDiscipline for Red {
     const INFO: DisciplineInfo = DisciplineInfo {
         name: "red",
         title: "RED",
@@ -79,7 +79,9 @@ impl Discipline for Red {
             idle_since: Some(Time::ZERO),
         })
     }
+}
 
+impl Discipline for Red {
     fn marks(&self) -> bool {
         self.ecn
     }

@@ -4,6 +4,7 @@ use ratewire_net::queue::{self, AnyDiscipline};
 use ratewire_units::{Bytes, Duration, quantity};
 
 use crate::document::{Item, Table, Value};
+use crate::keys::keys_of;
 use crate::section::Section;
 
 /// Capacity of a queue, as written.
@@ -87,19 +88,23 @@ pub(crate) fn discipline(
         }
     };
     let context = section.context;
-    let Some(info) = queue::find(name) else {
-        let known = queue::list().iter().map(|info| info.name);
+    let Some(info) = context.disciplines.find(name) else {
+        let known = context.disciplines.list().map(|info| info.name);
         context.unknown(span, format!("`discipline` cannot be {name:?}"), name, known);
         return None;
     };
-    let inner =
-        Section::new(context, std::slice::from_ref(&info.name), format!("`{name}`"), span, options);
+    let title = format!("`{name}`");
+    let inner = if queue::find(name).is_some() {
+        Section::new(context, std::slice::from_ref(&info.name), title, span, options)
+    } else {
+        Section::of_keys(context, keys_of(info), title, span, options)
+    };
     let before = context.errors();
     let given = info.options.iter().filter_map(|o| Some((o.name, inner.option(o.name)?)));
     let given: Vec<(&str, String)> = given.collect();
     inner.finish();
     let given: Vec<(&str, &str)> = given.iter().map(|(key, text)| (*key, text.as_str())).collect();
-    let made = AnyDiscipline::new(name, &given, packet);
+    let made = context.disciplines.make(name, &given, packet);
     // What is wrong with an option by itself has been told.
     if let Err(e) = &made
         && context.errors() == before
