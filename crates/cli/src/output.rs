@@ -12,16 +12,16 @@ pub(crate) fn fail(error: &Error) -> Exit {
         Error::Scenario(wrong) => complain(&wrong.diagnostics),
         // The command line has settings of an experiment as options.
         Error::Setting { setting, reason } => {
-            tell!("ratewire: --{setting}: {reason}");
+            print_stderr!("ratewire: --{setting}: {reason}");
         }
         Error::Refused { .. } => {
-            tell!("ratewire: {error} (--out)");
+            print_stderr!("ratewire: {error} (--out)");
         }
         Error::UntrustedLaw { .. } => {
-            tell!("ratewire: {error}\n  help: --trust-laws lets the scenario load it");
+            print_stderr!("ratewire: {error}\n  help: --trust-laws lets the scenario load it");
         }
         _ => {
-            tell!("ratewire: {error}");
+            print_stderr!("ratewire: {error}");
         }
     }
     exit_of(error)
@@ -42,7 +42,7 @@ fn exit_of(error: &Error) -> Exit {
 
 /// Prints that a run of a scenario is missing, and why; returns the exit code.
 pub(crate) fn missing(scenario: &str, run: &str, error: &Error) -> Exit {
-    tell!("ratewire: {scenario}: the run of {run} is missing:");
+    print_stderr!("ratewire: {scenario}: the run of {run} is missing:");
     fail(error)
 }
 
@@ -52,14 +52,14 @@ pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     let diagnostics: Vec<Diagnostic> = diagnostics.iter().map(with_option).collect();
     let (errors, warnings): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
     for error in &errors {
-        tell!("{error}\n");
+        print_stderr!("{error}\n");
     }
     for warning in shortened(&warnings) {
-        tell!("{warning}\n");
+        print_stderr!("{warning}\n");
     }
     let count: usize = errors.iter().map(|error| error.count).sum();
     if count > 1 {
-        tell!("{count} errors");
+        print_stderr!("{count} errors");
     }
 }
 

@@ -11,7 +11,7 @@ struct Teller;
 
 impl Listener for Teller {
     fn warning(&self, _run: &Running<'_>, warning: &Warning) {
-        tell!("warning: {warning}");
+        print_stderr!("warning: {warning}");
     }
 }
 

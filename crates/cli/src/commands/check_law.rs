@@ -39,7 +39,7 @@ pub(crate) fn check_law(args: &Args) -> Exit {
         return match check.check(&laws, &args.law, args.seed) {
             Ok(done) => print(&format!("{done}\n")),
             Err(wrong) => {
-                tell!("{wrong}");
+                print_stderr!("{wrong}");
                 Exit::NotMet
             }
         };

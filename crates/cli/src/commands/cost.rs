@@ -65,11 +65,11 @@ fn of_file(file: &str) -> Result<BenchedPort, Exit> {
     let laws = load_law(file).map_err(|wrong| fail(&wrong))?;
     let port = laws.find(file).and_then(|info| BenchedPort::new(&laws, info));
     if let Some(fault) = port.as_ref().and_then(BenchedPort::fault) {
-        tell!("ratewire: {file}: {fault}");
+        print_stderr!("ratewire: {file}: {fault}");
         return Err(Exit::Wrong);
     }
     port.ok_or_else(|| {
-        tell!("ratewire: {file}: the law has no port, so routers do no work for it");
+        print_stderr!("ratewire: {file}: the law has no port, so routers do no work for it");
         Exit::Wrong
     })
 }

@@ -65,7 +65,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         Err(wrong) => {
             fail(&wrong);
             if let Error::Read { .. } = wrong {
-                tell!(
+                print_stderr!(
                     "  help: run this in Ratewire's own folder, or name the folder of the papers: --papers FOLDER"
                 );
             }
@@ -188,7 +188,7 @@ fn run_paper(
                             .inspect_err(|_| note(short, Exit::Unable))
                     });
                     if let Err(why) = able {
-                        tell!("{}: {law} is not emulated: {why}", scenario.file);
+                        print_stderr!("{}: {law} is not emulated: {why}", scenario.file);
                         continue;
                     }
                     tell_ignored(scenario, &plan, &mut told);
@@ -203,7 +203,7 @@ fn run_paper(
         let emulated = jobs.iter().filter(|job| job.world() == World::Emulate);
         let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.duration());
         let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
-        tell!("{}: {} runs{real}", paper.name, jobs.len());
+        print_stderr!("{}: {} runs{real}", paper.name, jobs.len());
     }
     let mut counts = counts.into_iter();
     let done = watch::all(&jobs, show_progress, |_, run| run);
@@ -217,9 +217,9 @@ fn run_paper(
         };
         let fidelity = run.summary().fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
-            tell!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
+            print_stderr!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
             for remedy in remedies(fidelity) {
-                tell!("  help: {remedy}");
+                print_stderr!("  help: {remedy}");
             }
             note(short, Exit::Late);
         }
