@@ -36,8 +36,7 @@ impl ActiveConnection {
         }
         // Data that the peer has, but not for good, is forwarded again: it may be a switch whose
         // member has died. The acknowledgement was lost, and nothing else brings another. The rest
-        // of the frame may be gone as well, and the member would not send again what is acknowledged to
-        // it.
+        // of the frame may be gone as well, and the member would not send what is acknowledged.
         if self.outbound.holder(k, offset, end).is_some() {
             let (start, last) = frame.bounds.unwrap_or((offset, end));
             self.outbound.doubt(k, start, last.min(self.outbound.placed(k)), 0);
