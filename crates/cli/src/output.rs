@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn only_what_the_end_of_a_run_makes_is_shortened() {
-        let told = |is_of_end| {
+        let shortened_of = |is_of_end| {
             let warning = |n| Diagnostic {
                 severity: Severity::Warning,
                 help: Some("one remedy".into()),
@@ -134,9 +134,9 @@ mod tests {
             let warnings: Vec<Diagnostic> = (1..=5).map(warning).collect();
             shortened(&warnings.iter().collect::<Vec<_>>())
         };
-        let at_end = told(true);
+        let at_end = shortened_of(true);
         assert!(at_end.len() == 1 && at_end[0].contains(" and 3 more\n"), "{at_end:?}");
-        let others = told(false);
+        let others = shortened_of(false);
         assert_eq!(others.len(), 5);
         assert!(others[4].contains("warning 5"), "{others:?}");
     }

@@ -85,14 +85,14 @@ pub(crate) fn compare(args: &Args) -> Exit {
     };
     let show_progress = !args.quiet && !args.json;
     let results = watch::over(&planned.jobs, show_progress, |listener| planned.run(listener));
-    let told = if results.comparison().laws.is_empty() {
+    let printed = if results.comparison().laws.is_empty() {
         Exit::Done
     } else {
         print_results(&results, output.as_ref().zip(place.as_ref()), args)
     };
     let missing =
         results.failures().iter().map(|failed| missing(&file, &failed.run, &failed.error));
-    Exit::of(missing.chain([told]))
+    Exit::of(missing.chain([printed]))
 }
 
 /// Writes and prints the comparison.

@@ -1,8 +1,8 @@
 //! `ratewire laws --cost`: measures on this machine the work of each law's port for a packet.
 //!
-//! The table also shows the median, and the time of a multiplication, which tells a slow clock from
-//! slow work. Callgrind counts instructions if valgrind is installed; those of the loop without a
-//! port are subtracted.
+//! The table also shows the median, and the time of a multiplication, which distinguishes a slow
+//! clock from slow work. Callgrind counts instructions if valgrind is installed; those of the loop
+//! without a port are subtracted.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -82,8 +82,8 @@ struct Benched {
 }
 
 fn measure(benches: Vec<Benched>, rounds: u32) -> Costs {
-    let told = |Benched { law, operations, port }| ((law, operations), port);
-    let (laws, mut ports): (Vec<_>, Vec<_>) = benches.into_iter().map(told).unzip();
+    let split = |Benched { law, operations, port }| ((law, operations), port);
+    let (laws, mut ports): (Vec<_>, Vec<_>) = benches.into_iter().map(split).unzip();
     let (times, multiplication_ns) = port_costs(&mut ports, rounds);
     let mut counts = true;
     let laws = laws.into_iter().zip(times).map(|((law, operations), ns)| {

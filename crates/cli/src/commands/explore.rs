@@ -100,7 +100,7 @@ fn subject(args: &Args) -> Result<Subject, Exit> {
         return Ok(Subject::Sweep(Box::new(sweep)));
     }
     let taken: &[(&str, &str)] = if args.law.is_empty() { &[] } else { &[("law", "--law")] };
-    // Mistakes in the values and the laws are told before there is a page.
+    // Mistakes in the values and the laws are reported before there is a page.
     let checked = load_with_laws(&args.path, &args.set, taken, &args.law_files, &args.law)?;
     let laws = if args.law.is_empty() { checked.scenario().laws() } else { args.law.clone() };
     checked.clone().laws(&laws).plan().map_err(|wrong| fail(&wrong))?;

@@ -107,7 +107,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
         complain(&without_repeats(warnings.clone()));
         exit
     })?;
-    tell_of(&planned);
+    warn_of_plan(&planned);
     warnings.extend(planned.warnings.iter().cloned());
     complain(&without_repeats(warnings));
     if planned.jobs.is_empty() {
@@ -158,7 +158,7 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
 }
 
 /// Warns of laws that are left out, and of seeds that change nothing.
-fn tell_of(planned: &Planned<'_>) {
+fn warn_of_plan(planned: &Planned<'_>) {
     for left in &planned.left_out {
         print_stderr!("warning: {} is not {}d: {}", left.law, left.world, left.why);
     }
@@ -171,12 +171,12 @@ fn tell_of(planned: &Planned<'_>) {
 fn print_results(results: &Results, asked: usize, out: Option<&Path>, args: &Args) -> Exit {
     let mut exits = Vec::new();
     if !results.runs().is_empty() {
-        exits.push(tell_of_runs(results, out, args));
+        exits.push(print_runs(results, out, args));
     }
     let (interrupted, failures): (Vec<_>, Vec<_>) =
         results.failures().iter().partition(|failed| failed.is_interrupted());
     if results.is_partial() {
-        tell_of_parts(results, &interrupted);
+        print_partial(results, &interrupted);
         exits.push(Exit::Interrupted);
     }
     for failed in failures {
@@ -197,8 +197,8 @@ fn print_results(results: &Results, asked: usize, out: Option<&Path>, args: &Arg
     Exit::of(exits)
 }
 
-/// Tells which results of an interrupted command are partial, and which are missing.
-fn tell_of_parts(results: &Results, missing: &[&Failed]) {
+/// Prints which results of an interrupted command are partial, and which are missing.
+fn print_partial(results: &Results, missing: &[&Failed]) {
     for run in results.runs() {
         if let Some(part) = run.summary().partial() {
             print_stderr!("ratewire: the results of {} are partial: {part}", run.name());
@@ -217,7 +217,7 @@ fn tell_of_parts(results: &Results, missing: &[&Failed]) {
     }
 }
 
-fn tell_of_runs(results: &Results, out: Option<&Path>, args: &Args) -> Exit {
+fn print_runs(results: &Results, out: Option<&Path>, args: &Args) -> Exit {
     for answer in results.runs().iter().filter_map(|run| run.why()) {
         if let Exit::File = print(&legible_lines(&format!("{answer}\n"))) {
             return Exit::File;
@@ -250,8 +250,8 @@ fn show(results: &Results, args: &Args, out: Option<&Path>) -> Exit {
         true => table::expectations(&page.expectations, &options),
         false => table::failed_claims(&page.expectations, &options),
     };
-    let is_told = !args.quiet || page.expectations.iter().any(|claim| !claim.passed);
-    if is_told && !claims.is_empty() {
+    let shows_claims = !args.quiet || page.expectations.iter().any(|claim| !claim.passed);
+    if shows_claims && !claims.is_empty() {
         text += &format!("\n{claims}");
     }
     if !remedies.is_empty() {

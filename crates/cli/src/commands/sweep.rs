@@ -16,8 +16,8 @@ use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;
 
-/// Failed runs that are told one by one.
-const MOST_TOLD: usize = 10;
+/// Failed runs that are listed one by one.
+const MOST_LISTED: usize = 10;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -125,7 +125,7 @@ fn swept(args: &Args) -> Result<Sweep, Exit> {
     varied.iter().try_fold(Sweep::of(experiment), over).map_err(|wrong| fail(&wrong))
 }
 
-/// Prints the table and the places of the files, and tells which runs are missing.
+/// Prints the table and the places of the files, and the runs that are missing.
 fn print_results(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exit {
     let mut text = match args.json {
         true => results.json(),
@@ -152,11 +152,11 @@ fn print_results(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exi
         );
         exits.push(Exit::Interrupted);
     }
-    for failed in failures.iter().take(MOST_TOLD) {
+    for failed in failures.iter().take(MOST_LISTED) {
         print_stderr!("ratewire: the run of {} is missing:", failed.run);
         exits.push(fail(&failed.error));
     }
-    if let Some(more) = failures.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+    if let Some(more) = failures.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
         print_stderr!("ratewire: {more} more runs are missing");
     }
     Exit::of(exits)

@@ -173,7 +173,7 @@ fn run_paper(
 ) -> Result<papers::PaperSection, Exit> {
     let mut jobs = Vec::new();
     let mut counts = Vec::new();
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for scenario in loaded.iter().flatten() {
         let before = jobs.len();
         for law in scenario.laws() {
@@ -191,7 +191,7 @@ fn run_paper(
                         print_stderr!("{}: {law} is not emulated: {why}", scenario.file);
                         continue;
                     }
-                    tell_ignored(scenario, &plan, &mut told);
+                    print_ignored(scenario, &plan, &mut printed);
                 }
                 let job = Job::new(scenario, plan, *world);
                 jobs.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
@@ -247,9 +247,13 @@ fn note(short: &Cell<Exit>, exit: Exit) {
 }
 
 /// Prints a warning for each option that an emulated run ignores, once.
-fn tell_ignored(scenario: &Scenario, plan: &ratewire_scenario::Plan, told: &mut Vec<Diagnostic>) {
+fn print_ignored(
+    scenario: &Scenario,
+    plan: &ratewire_scenario::Plan,
+    printed: &mut Vec<Diagnostic>,
+) {
     let mut ignored = ignored(scenario, plan);
-    ignored.retain(|warning| !told.contains(warning));
+    ignored.retain(|warning| !printed.contains(warning));
     complain(&ignored);
-    told.extend(ignored);
+    printed.extend(ignored);
 }
