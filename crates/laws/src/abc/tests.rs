@@ -112,7 +112,7 @@ fn capacity_is_measured_while_packets_wait() {
     let mut p = port(&[]);
     assert_eq!(capacity(&p), 1.5e6, "the link's rate at first");
     leave(&mut p, 0, 4000, 50, PortQueue::default());
-    assert_eq!(capacity(&p), 1.5e6, "packets that did not wait tell nothing");
+    assert_eq!(capacity(&p), 1.5e6, "packets that did not wait show nothing");
     leave(&mut p, 200, 500, 100, queue(1.0));
     assert!((capacity(&p) - 3e6).abs() < 1.0, "{}", capacity(&p));
     leave(&mut p, 250, 2000, 50, queue(1.0));

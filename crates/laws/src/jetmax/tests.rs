@@ -101,7 +101,7 @@ fn the_router_with_the_largest_loss_proposes_itself() {
     for mut way in [[slow.clone(), fast.clone()], [fast, slow]] {
         let [first, second] = &mut way;
         let written = pass(second, pass(first, packet(0, 0.01)));
-        assert_eq!(written.proposed, 1, "idle links are told apart by their rates");
+        assert_eq!(written.proposed, 1, "the rates of idle links distinguish them");
         near(written.proposed_fair, 0.95 * 6.25e6, 1e-9);
     }
 }

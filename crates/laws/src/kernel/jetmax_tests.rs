@@ -194,7 +194,7 @@ fn a_packet_that_no_kernel_makes_counts_as_the_longest() {
         let mut port = law.port(&link(Rate::from_mbps(100))).expect("a port");
         port.on_arrival(port.next_timer(), Bytes::new(size), None, NO_QUEUE);
         port.on_timer(port.next_timer(), NO_QUEUE);
-        port.reason().figures.iter().find(|f| f.name == "u").expect("it is told").value
+        port.reason().figures.iter().find(|f| f.name == "u").expect("a figure").value
     });
     assert_eq!(inputs[0], inputs[1]);
     assert!(inputs[0] > 0.0);
