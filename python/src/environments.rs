@@ -206,11 +206,11 @@ impl Environments {
             let is_pace = pace.is_nan() || pace.is_finite() && pace >= 0.0;
             let is_set = window.is_finite() && window >= 0.0 && is_pace;
             if !(REST..scenarios).contains(&order) || order == STEP && !is_set {
-                let told = format!(
+                let message = format!(
                     "environment {at}: window {window} bytes, pace {pace} bit/s\n  \
                      help: both must be finite and not below 0; NaN is no pace"
                 );
-                return Err(PyValueError::new_err(told));
+                return Err(PyValueError::new_err(message));
             }
             let wrong = laws::excess("the window is", window, "pace");
             if let Some(wrong) = wrong.filter(|_| order == STEP && pace.is_nan()) {

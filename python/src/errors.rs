@@ -42,7 +42,7 @@ pub fn diagnostics<'py>(
 
 /// Errors, then warnings, then the number of errors if there are several: as the command prints
 /// them.
-fn told(all: &[scenario::Diagnostic]) -> String {
+fn text_of_all(all: &[scenario::Diagnostic]) -> String {
     let (errors, warnings): (Vec<_>, Vec<_>) = all.iter().partition(|one| one.is_error());
     let texts = errors.iter().chain(&warnings).map(ToString::to_string);
     let count: usize = errors.iter().map(|error| error.count).sum();
@@ -62,7 +62,7 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
         Error::Scenario(wrong) => {
             let all = wrong.diagnostics;
             let class = class(py, "ScenarioError")?;
-            Ok(PyErr::from_value(class.call1((told(&all), diagnostics(py, &all)?))?))
+            Ok(PyErr::from_value(class.call1((text_of_all(&all), diagnostics(py, &all)?))?))
         }
         Error::Setting { .. } | Error::LawFile(_) | Error::UntrustedLaw { .. } => {
             simple("SettingError")
@@ -93,7 +93,7 @@ fn made(py: Python<'_>, error: Error) -> PyResult<PyErr> {
     }
 }
 
-/// An exception with its cause, if it tells of an exception in a law; Ctrl-C in a law is itself.
+/// An exception with its cause, if it names an exception in a law; Ctrl-C in a law is itself.
 fn caused(py: Python<'_>, error: PyErr, text: &str) -> PyErr {
     match raised::cause(text) {
         Some(cause) if !cause.is_instance_of::<PyException>(py) => return cause,
@@ -112,8 +112,8 @@ pub fn incomplete<'py>(py: Python<'py>, text: &str, results: Bound<'py, PyAny>) 
 
 /// The text about runs that failed beside others.
 pub fn failures_text(failures: &[Failed]) -> String {
-    let told = |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
-    failures.iter().map(told).collect::<Vec<_>>().join("\n")
+    let line = |failed: &Failed| format!("the run of {} failed: {}", failed.run, failed.error);
+    failures.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The exception for runs that failed beside others, if any did.

@@ -26,8 +26,8 @@ impl Figures {
 impl Figures {
     /// Name, title and unit of each figure.
     fn list(&self) -> Vec<(String, String, String)> {
-        let told = |listed: ratewire::Listed| (listed.name, listed.title, listed.unit);
-        self.0.list().into_iter().map(told).collect()
+        let row = |listed: ratewire::Listed| (listed.name, listed.title, listed.unit);
+        self.0.list().into_iter().map(row).collect()
     }
 
     /// What can follow a figure's name and a slash.

@@ -45,11 +45,11 @@ pub fn list_papers(
     py: Python<'_>,
     papers: PathBuf,
 ) -> PyResult<Vec<(String, String, Vec<String>)>> {
-    let told = |paper: Paper| {
+    let row = |paper: Paper| {
         let figures = paper.figures.iter().map(PaperFigure::handle).collect();
         (paper.name, paper.title, figures)
     };
-    Ok(read(py, &papers)?.into_iter().map(told).collect())
+    Ok(read(py, &papers)?.into_iter().map(row).collect())
 }
 
 fn read(py: Python<'_>, papers: &Path) -> PyResult<Vec<Paper>> {

@@ -12,14 +12,14 @@ fn raised() -> MutexGuard<'static, Vec<(String, PyErr)>> {
     RAISED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The exception that an error of a run tells of, if it was one of a law.
+/// The exception that an error of a run names, if it was one of a law.
 pub fn cause(error: &str) -> Option<PyErr> {
     let mut raised = raised();
     let at = raised.iter().position(|(text, _)| error.contains(text.as_str()))?;
     Some(raised.swap_remove(at).1)
 }
 
-/// Keeps an exception, of which the error of its run will tell in these words.
+/// Keeps an exception, which the error of its run will name in these words.
 pub fn keep(text: String, error: PyErr) {
     let mut raised = raised();
     if raised.len() == KEPT {

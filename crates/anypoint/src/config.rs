@@ -1,4 +1,4 @@
-//! What a switch is told when it starts.
+//! Settings of a switch.
 
 use ratewire_laws::AnyLaw;
 use ratewire_units::{Bytes, Duration};

@@ -26,9 +26,9 @@
 mod config;
 mod connection;
 pub mod fuzzing;
-mod ground;
 mod merge;
 mod packets;
+mod persistent;
 mod ranges;
 mod ratios;
 mod relay;

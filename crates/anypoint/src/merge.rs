@@ -5,7 +5,7 @@ use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::config::Transforms;
-use crate::relay::Fresh;
+use crate::relay::NewlyAcked;
 
 /// Round trips of silence after which a member counts as not sending. Ours: the paper counts all
 /// members of the ensemble.
@@ -132,13 +132,15 @@ impl Merge {
         &mut self,
         now: Time,
         law: &AnyLaw,
-        fresh: &[Fresh],
+        newly_acked: &[NewlyAcked],
         header: &Header,
     ) {
         let Some(feedback) = law.fed_back(header).map(Throughput::get) else { return };
         match self.kind {
             Junction::Changes => match self.transforms {
-                Transforms::Refusals { shuffle } => self.split_change(fresh, feedback, shuffle),
+                Transforms::Refusals { shuffle } => {
+                    self.split_change(newly_acked, feedback, shuffle)
+                }
                 Transforms::Paper => self.split_all(feedback),
             },
             Junction::Rates => self.split_rate(now, feedback),
@@ -151,11 +153,11 @@ impl Merge {
     /// whole flow: an increase is shared evenly, a decrease by rate. A flow with its fair share has
     /// changes of about 0, which would leave unequal members unequal. So some of the rate is moved
     /// as well: taken by packet, given evenly.
-    fn split_change(&mut self, fresh: &[Fresh], feedback: f64, shuffle: f64) {
-        let wished: f64 = fresh.iter().map(|f| f.wish).sum();
-        let alone = self.active <= 1.0 && fresh.len() == 1;
-        if fresh.is_empty() || feedback >= wished || alone {
-            match fresh {
+    fn split_change(&mut self, newly_acked: &[NewlyAcked], feedback: f64, shuffle: f64) {
+        let wished: f64 = newly_acked.iter().map(|f| f.wish).sum();
+        let alone = self.active <= 1.0 && newly_acked.len() == 1;
+        if newly_acked.is_empty() || feedback >= wished || alone {
+            match newly_acked {
                 [one] => self.own[one.source] += feedback,
                 several => several.iter().for_each(|f| self.own[f.source] += f.wish),
             }
@@ -163,7 +165,7 @@ impl Merge {
         }
         // A window in packets shares `shuffle` of the rate among its packets.
         let window = self.window / PS_PER_SECOND;
-        if let [one] = fresh
+        if let [one] = newly_acked
             && window > 0.0
             && self.active > 0.0
         {

@@ -4,18 +4,18 @@ use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Time};
 
 use crate::config::SwitchConfig;
-use crate::connection::{Connection, Idle};
-use crate::ground::Ground;
+use crate::connection::{ActiveConnection, Idle};
 use crate::packets::{FrameOf, Output, Side};
+use crate::persistent::PersistentState;
 use crate::routing::{Member, Routing};
 use crate::windows::Windows;
 
 /// One connection of a peer with an ensemble.
 #[derive(Debug)]
 pub struct Switch {
-    ground: Ground,
+    persistent: PersistentState,
     /// Soft state of the connection, unless it is idle.
-    connection: Option<Box<Connection>>,
+    connection: Option<Box<ActiveConnection>>,
     /// Remains of the connection: positions of its streams when it was last idle.
     rest: Idle,
     /// When a packet last passed.
@@ -34,7 +34,7 @@ impl Switch {
         Switch {
             connection: None,
             rest: Idle::new(count),
-            ground: Ground {
+            persistent: PersistentState {
                 windows: Windows::new(config.flow_control, count, config.payload),
                 config,
                 routing,
@@ -90,7 +90,7 @@ impl Switch {
     pub fn skipped(&self, to: Side) -> Bytes {
         match to {
             Side::Peer => self.skipped,
-            Side::Member(k) => self.ground.skipped[k],
+            Side::Member(k) => self.persistent.skipped[k],
         }
     }
     /// Number of ranges kept: all state that grows with outstanding data.
@@ -102,7 +102,7 @@ impl Switch {
     }
     /// Network-layer size of a packet with this payload.
     pub fn size(&self, payload: Bytes) -> Bytes {
-        self.ground.size(payload)
+        self.persistent.size(payload)
     }
     /// Whether only positions of streams are known: nothing has passed yet, or not for long.
     pub fn is_idle(&self) -> bool {
@@ -120,42 +120,42 @@ impl Switch {
         out: &mut Vec<Output>,
     ) {
         if self.knows(from) {
-            let (connection, ground) = self.wake(now);
-            connection.on_segment(ground, now, from, segment, frame, marked, out);
+            let (connection, persistent) = self.wake(now);
+            connection.on_segment(persistent, now, from, segment, frame, marked, out);
         }
     }
 
     /// Whether data of the peer must wait because data before it is missing: the routing module
     /// reads frames, and those that are missing could not keep their place. Whoever has the bytes
-    /// keeps them, tells with [`Switch::hold`] and gives them in order.
+    /// keeps them, calls [`Switch::hold`] and gives them in order.
     pub fn must_wait(&self, offset: u64) -> bool {
         let placed = match &self.connection {
             Some(connection) => connection.inbound.placed(0),
             None => self.rest.inbound.below[0],
         };
-        self.ground.routing.reads_content() && offset > placed
+        self.persistent.routing.reads_content() && offset > placed
     }
 
-    /// Tells the peer that data which must wait has come. The peer sends it again if that was in
-    /// vain, as after any selective acknowledgement.
+    /// Acknowledges to the peer that data which must wait has come. The peer sends it again if that
+    /// was in vain, as after any selective acknowledgement.
     pub fn hold(&mut self, now: Time, start: u64, end: u64, out: &mut Vec<Output>) {
-        let (connection, ground) = self.wake(now);
-        connection.hold(ground, start, end, out);
+        let (connection, persistent) = self.wake(now);
+        connection.hold(persistent, start, end, out);
     }
 
     /// Notes that data which was held is about to be given to [`Switch::on_segment`], or is
     /// dropped.
     pub fn release(&mut self, start: u64, end: u64) {
         if let Some(connection) = &mut self.connection {
-            connection.inbound.unhear(0, start, end);
+            connection.inbound.retract_received(0, start, end);
         }
     }
 
     /// Handles an acknowledgement from a receiver.
     pub fn on_ack(&mut self, now: Time, from: Side, ack: &Ack, out: &mut Vec<Output>) {
         if self.knows(from) {
-            let (connection, ground) = self.wake(now);
-            connection.on_ack(ground, now, from, ack, out);
+            let (connection, persistent) = self.wake(now);
+            connection.on_ack(persistent, now, from, ack, out);
         }
     }
 
@@ -163,7 +163,7 @@ impl Switch {
     fn knows(&self, from: Side) -> bool {
         match from {
             Side::Peer => true,
-            Side::Member(k) => self.ground.members[k].is_up,
+            Side::Member(k) => self.persistent.members[k].is_up,
         }
     }
 
@@ -181,7 +181,7 @@ impl Switch {
         if now < self.look_at {
             return;
         }
-        let idle_expiry = self.ground.config.idle_expiry;
+        let idle_expiry = self.persistent.config.idle_expiry;
         let expires = self.passed + idle_expiry;
         if now < expires {
             self.look_at = expires;
@@ -196,27 +196,27 @@ impl Switch {
     /// Handles a member's failure. Its unacknowledged data goes to other members as soon as the
     /// peer sends it again; data that it sent and that did not arrive is skipped.
     pub fn fail(&mut self, now: Time, member: usize, out: &mut Vec<Output>) {
-        let before = core::mem::take(&mut self.ground.members[member]);
-        self.ground.up -= usize::from(before.is_up);
-        let (connection, ground) = self.wake(now);
-        let skipped = connection.fail(ground, now, member, out);
+        let before = core::mem::take(&mut self.persistent.members[member]);
+        self.persistent.up -= usize::from(before.is_up);
+        let (connection, persistent) = self.wake(now);
+        let skipped = connection.fail(persistent, now, member, out);
         self.skipped += skipped;
     }
 
     /// Brings a member back, with new streams both ways.
     pub fn recover(&mut self, member: usize) {
-        self.ground.up += usize::from(!self.ground.members[member].is_up);
-        self.ground.members[member].is_up = true;
+        self.persistent.up += usize::from(!self.persistent.members[member].is_up);
+        self.persistent.members[member].is_up = true;
     }
 
     /// The connection, set up if need be, for an event at this time.
-    fn wake(&mut self, now: Time) -> (&mut Connection, &mut Ground) {
+    fn wake(&mut self, now: Time) -> (&mut ActiveConnection, &mut PersistentState) {
         self.passed = now;
-        let config = &self.ground.config;
+        let config = &self.persistent.config;
         let connection = self.connection.get_or_insert_with(|| {
             self.look_at = now + config.idle_expiry;
-            Box::new(Connection::new(config, &self.rest))
+            Box::new(ActiveConnection::new(config, &self.rest))
         });
-        (connection, &mut self.ground)
+        (connection, &mut self.persistent)
     }
 }

@@ -74,9 +74,9 @@
 //!
 //! # Payload
 //! [`Capture::new`] keeps headers only, and TCP analysis works all the same. Behind a congestion
-//! header the Lua dissector (`wireshark/ratewire.lua`) cannot tell TCP that a packet was cut short,
-//! so it hands TCP a packet of the full length. [`Capture::with_payload`] keeps whole packets,
-//! payload as zeros, in larger files.
+//! header the Lua dissector (`wireshark/ratewire.lua`) cannot pass to TCP that a packet was cut
+//! short, so it hands TCP a packet of the full length. [`Capture::with_payload`] keeps whole
+//! packets, payload as zeros, in larger files.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

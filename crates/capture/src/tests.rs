@@ -195,7 +195,7 @@ fn payload_is_zeros_when_asked_for() {
 }
 
 #[test]
-fn what_it_was_not_told_of_is_an_error() {
+fn a_link_that_was_not_named_is_an_error() {
     let mut capture = Capture::new(Vec::new(), &[(LinkId(0), "up")]).unwrap();
     let syn = packet(40, Header::None, Load::Open);
     let e = capture.write(Time::ZERO, LinkId(0), FlowId(5), &syn).unwrap_err();

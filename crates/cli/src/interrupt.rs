@@ -24,7 +24,9 @@ pub(crate) fn on_ctrl_c() -> Interrupt {
         runtime.block_on(async {
             caught.recv().await;
             shared.interrupt();
-            tell!("\nratewire: interrupted; results so far are kept; Ctrl-C again ends at once");
+            print_stderr!(
+                "\nratewire: interrupted; results so far are kept; Ctrl-C again ends at once"
+            );
             caught.recv().await;
             std::process::exit(Exit::Interrupted as i32);
         });

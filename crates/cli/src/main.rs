@@ -1,6 +1,7 @@
 //! The `ratewire` command.
 
-// The standard print macros panic if the reader has closed the pipe. `tell!` and `print` do not.
+// The standard print macros panic if the reader has closed the pipe. `print_stderr!` and `print` do
+// not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[macro_use]
@@ -132,7 +133,7 @@ fn main() -> ExitCode {
         Command::Doctor(args) => commands::doctor::examine(&args),
         #[cfg(not(feature = "live"))]
         Command::Live { .. } => {
-            tell!(
+            print_stderr!(
                 "ratewire: this command was built without laws in the kernel\n  \
                  help: `make live` builds it with them; docs/how-to/kernel-laws.md says how they are used"
             );

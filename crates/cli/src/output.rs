@@ -12,16 +12,16 @@ pub(crate) fn fail(error: &Error) -> Exit {
         Error::Scenario(wrong) => complain(&wrong.diagnostics),
         // The command line has settings of an experiment as options.
         Error::Setting { setting, reason } => {
-            tell!("ratewire: --{setting}: {reason}");
+            print_stderr!("ratewire: --{setting}: {reason}");
         }
         Error::Refused { .. } => {
-            tell!("ratewire: {error} (--out)");
+            print_stderr!("ratewire: {error} (--out)");
         }
         Error::UntrustedLaw { .. } => {
-            tell!("ratewire: {error}\n  help: --trust-laws lets the scenario load it");
+            print_stderr!("ratewire: {error}\n  help: --trust-laws lets the scenario load it");
         }
         _ => {
-            tell!("ratewire: {error}");
+            print_stderr!("ratewire: {error}");
         }
     }
     exit_of(error)
@@ -42,7 +42,7 @@ fn exit_of(error: &Error) -> Exit {
 
 /// Prints that a run of a scenario is missing, and why; returns the exit code.
 pub(crate) fn missing(scenario: &str, run: &str, error: &Error) -> Exit {
-    tell!("ratewire: {scenario}: the run of {run} is missing:");
+    print_stderr!("ratewire: {scenario}: the run of {run} is missing:");
     fail(error)
 }
 
@@ -52,14 +52,14 @@ pub(crate) fn complain(diagnostics: &[Diagnostic]) {
     let diagnostics: Vec<Diagnostic> = diagnostics.iter().map(with_option).collect();
     let (errors, warnings): (Vec<_>, Vec<_>) = diagnostics.iter().partition(|d| d.is_error());
     for error in &errors {
-        tell!("{error}\n");
+        print_stderr!("{error}\n");
     }
     for warning in shortened(&warnings) {
-        tell!("{warning}\n");
+        print_stderr!("{warning}\n");
     }
     let count: usize = errors.iter().map(|error| error.count).sum();
     if count > 1 {
-        tell!("{count} errors");
+        print_stderr!("{count} errors");
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn only_what_the_end_of_a_run_makes_is_shortened() {
-        let told = |is_of_end| {
+        let shortened_of = |is_of_end| {
             let warning = |n| Diagnostic {
                 severity: Severity::Warning,
                 help: Some("one remedy".into()),
@@ -134,9 +134,9 @@ mod tests {
             let warnings: Vec<Diagnostic> = (1..=5).map(warning).collect();
             shortened(&warnings.iter().collect::<Vec<_>>())
         };
-        let at_end = told(true);
+        let at_end = shortened_of(true);
         assert!(at_end.len() == 1 && at_end[0].contains(" and 3 more\n"), "{at_end:?}");
-        let others = told(false);
+        let others = shortened_of(false);
         assert_eq!(others.len(), 5);
         assert!(others[4].contains("warning 5"), "{others:?}");
     }

@@ -21,7 +21,7 @@ impl Place {
             return Place { folder, is_given: false };
         };
         if holds_another(out, pages, digest) {
-            tell!(
+            print_stderr!(
                 "warning: {} has results of another experiment, which the new ones replace\n  \
                  help: --out with another folder keeps both; without --out each experiment has a folder of its own",
                 out.display()
@@ -35,7 +35,7 @@ impl Place {
         if !self.is_given
             && let Err(failure) = point_latest(&self.folder)
         {
-            tell!("warning: {failure}");
+            print_stderr!("warning: {failure}");
         }
     }
 }

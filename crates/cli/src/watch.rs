@@ -7,11 +7,11 @@ use crate::memory::{self, Watchman};
 use crate::progress::Progress;
 
 /// Prints warnings as they occur.
-struct Teller;
+struct WarningPrinter;
 
-impl Listener for Teller {
+impl Listener for WarningPrinter {
     fn warning(&self, _run: &Running<'_>, warning: &Warning) {
-        tell!("warning: {warning}");
+        print_stderr!("warning: {warning}");
     }
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn over_runs<T>(
     work: impl FnOnce(&dyn Listener) -> T,
 ) -> T {
     let progress = Progress::new(show_progress, runs);
-    let done = work(&(&progress, (Watchman, Teller)));
+    let done = work(&(&progress, (Watchman, WarningPrinter)));
     progress.finish();
     done
 }

@@ -66,7 +66,7 @@ fn json_is_json_and_nothing_else() {
 }
 
 #[test]
-fn claims_are_told_in_numbers() {
+fn claims_are_printed_in_numbers() {
     let folder = folder("numbers");
     let more = "[[expect]]\nmetric = \"rtt_min\"\nequals = \"24 ms\"\ntolerance = \"10 ms\"\n\
                 [[expect]]\nmetric = \"completion_time\"\nmax = \"1 s\"\n";
@@ -94,7 +94,7 @@ fn claims_are_told_in_numbers() {
     assert_eq!(claim(2, how), ["s".into(), false.into(), null.clone(), 1.0.into(), null]);
 }
 
-/// Several runs are a line each; what they print besides is asked for, or tells of a failure.
+/// Several runs are a line each; what they print besides is asked for, or reports a failure.
 #[test]
 fn how_much_a_run_prints_is_chosen() {
     let folder = folder("details");
@@ -147,13 +147,13 @@ fn check_says_which_expectations_are_of_none_of_its_laws() {
     let of = |law: &str| HELLO.replace("min    = 0.9", &format!("min = 0.9\nlaws = [\"{law}\"]"));
     write(&folder, "of-others.toml", &of("jetmax"));
     let done = ratewire(&folder, &["check", "of-others.toml"]);
-    let told = "it is for jetmax";
+    let advice = "it is for jetmax";
     let said = err(&done);
     assert!(said.contains("no run is checked against the expectation of "), "{said}");
-    assert!(said.contains(told), "{said}");
+    assert!(said.contains(advice), "{said}");
     let run = |law: &[&str]| {
         let done = ratewire(&folder, &[&["run", "of-others.toml", "--no-files"], law].concat());
-        err(&done).contains(told)
+        err(&done).contains(advice)
     };
     assert!(run(&[]));
     assert!(!run(&["--law", "cubic"]), "which laws to run was said");
@@ -292,22 +292,22 @@ fn help_fits_a_narrow_terminal() {
 }
 
 #[test]
-fn seeds_that_change_nothing_are_told() {
+fn seeds_that_change_nothing_are_reported() {
     let folder = folder("seeds");
     write(&folder, "hello.toml", &without_chance(HELLO));
-    let told = |more: &[&str]| {
+    let warns = |more: &[&str]| {
         let done = ratewire(&folder, &[&["run", "hello.toml", "--no-files"], more].concat());
         assert_eq!(done.status.code(), Some(0), "{}", err(&done));
         err(&done).contains("nothing is random in these simulated runs")
     };
-    assert!(told(&["--seed", "1,2"]));
-    assert!(told(&["--seed", "1..2"]));
-    assert!(!told(&["--seed", "1..2", "--set", "transport.jitter=packet-time"]));
-    assert!(!told(&["--seed", "1..2", "--set", "flow.1.start=0s..10ms"]));
-    assert!(!told(&["--seed", "1..2", "--set", "port_clocks=random"]));
-    assert!(!told(&["--seed", "2"]));
+    assert!(warns(&["--seed", "1,2"]));
+    assert!(warns(&["--seed", "1..2"]));
+    assert!(!warns(&["--seed", "1..2", "--set", "transport.jitter=packet-time"]));
+    assert!(!warns(&["--seed", "1..2", "--set", "flow.1.start=0s..10ms"]));
+    assert!(!warns(&["--seed", "1..2", "--set", "port_clocks=random"]));
+    assert!(!warns(&["--seed", "2"]));
     let loss = "link.bottleneck.loss={ random = 0.001 }";
-    assert!(!told(&["--seed", "1,2", "--set", loss]));
+    assert!(!warns(&["--seed", "1,2", "--set", loss]));
 }
 
 /// Flows of unlimited data, without arrivals or losses.
@@ -369,7 +369,7 @@ fn a_capture_is_a_pcapng_file() {
 }
 
 #[test]
-fn why_a_flow_sends_as_it_does_is_told_hop_by_hop() {
+fn why_a_flow_sends_as_it_does_is_explained_hop_by_hop() {
     let folder = folder("why");
     write(&folder, "hello.toml", HELLO);
     let ask = |why: &str| ratewire(&folder, &["run", "hello.toml", "--no-files", "--why", why]);

@@ -173,7 +173,7 @@ fn a_page_is_served_until_ctrl_c() {
 }
 
 #[test]
-fn mistakes_are_told_before_there_is_a_page() {
+fn mistakes_are_reported_before_there_is_a_page() {
     let folder = folder("explore-wrong");
     write(&folder, "hello.toml", HELLO);
     for (args, code, says) in [

@@ -30,7 +30,7 @@ to   = "d1"
 "#;
 
 #[test]
-fn a_run_that_needs_too_much_ends_alone_and_the_others_are_told() {
+fn a_run_that_needs_too_much_ends_alone_and_the_others_are_printed() {
     let folder = folder("flood");
     write(&folder, "flood.toml", FLOOD);
     let args = ["run", "flood.toml", "--out", "o", "--memory", "300MB"];

@@ -189,7 +189,7 @@ fn two_keys_of_one_name_are_not_given_twice() {
 
 /// Only the emulated world runs programs.
 #[test]
-fn a_simulated_run_that_waits_for_programs_is_told() {
+fn a_simulated_run_that_waits_for_programs_is_reported() {
     let folder = folder("programs");
     let program = "[[program]]\nhost = \"s1\"\nrun = \"true\"\n";
     let text = HELLO[..HELLO.find("[[flow]]").expect("one")].to_string() + program;
@@ -197,8 +197,8 @@ fn a_simulated_run_that_waits_for_programs_is_told() {
     for command in [&["run", "--no-files"][..], &["compare", "--no-files"], &["check"]] {
         let done = ratewire(&folder, &[command, &["programs.toml"]].concat());
         let said = err(&done);
-        let told = said.matches("nothing is sent in a simulated run").count();
-        assert_eq!(told, 1, "{command:?} says: {said}");
+        let count = said.matches("nothing is sent in a simulated run").count();
+        assert_eq!(count, 1, "{command:?} says: {said}");
     }
 }
 
@@ -231,7 +231,7 @@ fn a_duration_that_is_none_is_all_that_is_wrong() {
 }
 
 #[test]
-fn a_scenario_that_expects_nothing_is_told_how_to() {
+fn the_message_of_a_scenario_that_expects_nothing_says_how_to() {
     let folder = folder("nothing");
     write(&folder, "hello.toml", HELLO.split("[[expect]]").next().expect("a scenario"));
     let done = ratewire(&folder, &["check", "hello.toml"]);
@@ -241,7 +241,7 @@ fn a_scenario_that_expects_nothing_is_told_how_to() {
 }
 
 #[test]
-fn the_tutorials_mistake_is_told_as_it_says() {
+fn the_tutorials_mistake_is_reported_as_it_says() {
     let folder = folder("tutorial");
     let tutorial = include_str!("../../../docs/learn/tutorial.md");
     let block = |has: &str| {
@@ -296,7 +296,7 @@ fn errors_that_are_too_many_to_list_are_counted() {
 
 /// An error of a thousand equal flows is one error.
 #[test]
-fn what_is_found_again_is_told_and_counted_once() {
+fn what_is_found_again_is_reported_and_counted_once() {
     let folder = folder("again");
     let text = HELLO.replace("pairs      = 2", "pairs = 1000\nrtt = \"1 ms\"");
     write(&folder, "again.toml", &text);

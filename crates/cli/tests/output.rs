@@ -22,7 +22,7 @@ fn with_slow() -> String {
 }
 
 #[test]
-fn the_others_are_told_and_written() {
+fn the_others_are_printed_and_written() {
     let folder = folder("missing");
     write(&folder, "one.toml", &with_slow());
     let exists = |path: &str| folder.join(path).is_file();
@@ -30,9 +30,12 @@ fn the_others_are_told_and_written() {
     let args = [&["run", "one.toml", "--out", "out"], &laws[..]].concat();
     // CUBIC's packets take a megabyte, those of the other laws little.
     let done = ratewire_with_files_of(500_000, &folder, &args);
-    let (told, complaints) = (out(&done), err(&done));
+    let (tables, complaints) = (out(&done), err(&done));
     assert_eq!(done.status.code(), Some(3), "{complaints}");
-    assert!(told.contains("slow") && told.contains("slower") && !told.contains("cubic"), "{told}");
+    assert!(
+        tables.contains("slow") && tables.contains("slower") && !tables.contains("cubic"),
+        "{tables}"
+    );
     let missing = "ratewire: the run of cubic, seed 1 is missing:\nratewire: cannot write \
                    out/.unfinished/cubic-seed-1/packets.pcapng: ";
     assert!(complaints.contains(missing), "{complaints}");
@@ -43,7 +46,7 @@ fn the_others_are_told_and_written() {
 
 /// Figures of runs are printed even if the page cannot be written.
 #[test]
-fn figures_are_told_without_a_page() {
+fn figures_are_printed_without_a_page() {
     let folder = folder("no-page");
     write(&folder, "one.toml", &with_slow());
     let alone = ["run", "one.toml", "--out", "out", "--law", "slow"];
@@ -58,10 +61,10 @@ fn figures_are_told_without_a_page() {
         assert!(err(&done).contains(says), "{}", err(&done));
         out(&done)
     };
-    let told = limited(&[]);
-    assert!(told.contains("newreno") && !told.contains("report.html"), "{told}");
-    let told = limited(&["--json"]);
-    assert!(told.contains("\"law\": \"newreno\""), "{told}");
+    let tables = limited(&[]);
+    assert!(tables.contains("newreno") && !tables.contains("report.html"), "{tables}");
+    let tables = limited(&["--json"]);
+    assert!(tables.contains("\"law\": \"newreno\""), "{tables}");
     assert_eq!(summary(), earlier);
     assert!(folder.join("out/slow-seed-1/flows.parquet").is_file(), "the earlier run is whole");
 }

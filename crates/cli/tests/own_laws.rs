@@ -15,8 +15,8 @@ fn made(folder: &Path, args: &[&str]) -> Output {
 
 /// A new law in C, built by its own Makefile.
 fn new_law(folder: &Path, name: &str) -> std::path::PathBuf {
-    let told = out(&made(folder, &["new-law", "--c", name]));
-    assert!(told.contains(&format!("Next: cd {name} && make && ratewire run")), "{told}");
+    let printed = out(&made(folder, &["new-law", "--c", name]));
+    assert!(printed.contains(&format!("Next: cd {name} && make && ratewire run")), "{printed}");
     make(&folder.join(name));
     folder.join(name)
 }
@@ -31,28 +31,32 @@ fn make(folder: &Path) {
 fn a_new_law_in_c_is_built_run_compared_and_explained() {
     let folder = folder("own-law");
     let own = new_law(&folder, "mine");
-    // A scenario that names a shared object is code, and is told so.
+    // A scenario that names a shared object is code, and is refused as such.
     let refused = ratewire(&own, &["run", "scenario.toml"]);
     assert_eq!(refused.status.code(), Some(2), "{}", err(&refused));
     assert!(err(&refused).contains("--trust-laws lets the scenario load it"), "{}", err(&refused));
-    let told = out(&made(&own, &["run", "scenario.toml", "--trust-laws"]));
-    assert!(told.contains("mine") && told.contains("newreno"), "{told}");
+    let printed = out(&made(&own, &["run", "scenario.toml", "--trust-laws"]));
+    assert!(printed.contains("mine") && printed.contains("newreno"), "{printed}");
     write(&own, "hello.toml", HELLO);
-    let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so,cubic"]));
-    assert!(told.contains("mine ") && told.contains("cubic "), "{told}");
+    let printed = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so,cubic"]));
+    assert!(printed.contains("mine ") && printed.contains("cubic "), "{printed}");
     let run =
         std::fs::read_to_string(own.join("out/hello/mine-seed-1/run.json")).expect("run.json");
     assert!(run.contains("\"name\": \"mine\"") && run.contains("\"sha256\": \""), "{run}");
     // What the run says of itself runs again.
-    let told =
+    let printed =
         out(&made(&own, &["compare", "hello.toml", "--laws", "./mine.so,cubic", "--seeds", "2"]));
-    assert!(told.contains("mine"), "{told}");
-    let told = out(&made(&own, &["run", "hello.toml", "--law", "./mine.so", "--why", "s1-d1@1s"]));
-    assert!(told.contains("window += SMSS each round trip"), "{told}");
-    let told = out(&made(&own, &["explain", "./mine.so"]));
-    let told: Vec<&str> = told.split_whitespace().collect();
-    let told = told.join(" ");
-    assert!(told.contains("decrease = 0.5") && told.contains("a number from 0.1 to 0.9"), "{told}");
+    assert!(printed.contains("mine"), "{printed}");
+    let printed =
+        out(&made(&own, &["run", "hello.toml", "--law", "./mine.so", "--why", "s1-d1@1s"]));
+    assert!(printed.contains("window += SMSS each round trip"), "{printed}");
+    let printed = out(&made(&own, &["explain", "./mine.so"]));
+    let printed: Vec<&str> = printed.split_whitespace().collect();
+    let printed = printed.join(" ");
+    assert!(
+        printed.contains("decrease = 0.5") && printed.contains("a number from 0.1 to 0.9"),
+        "{printed}"
+    );
     let set = ["run", "hello.toml", "--law", "./mine.so", "--set", "options.mine.decrease=2"];
     let refused = err(&ratewire(&own, &set));
     assert!(refused.contains("allowed is a number from 0.1 to 0.9"), "{refused}");
@@ -60,8 +64,8 @@ fn a_new_law_in_c_is_built_run_compared_and_explained() {
     assert!(bare.contains("help: the law in the file here is ./mine.so"), "{bare}");
     // From elsewhere, the scenario's own name of the file is that of the file on the command line.
     let named = ["run", "mine/scenario.toml", "--law", "mine/mine.so", "--no-files"];
-    let told = out(&made(&folder, &named));
-    assert!(told.contains("mine "), "{told}");
+    let printed = out(&made(&folder, &named));
+    assert!(printed.contains("mine "), "{printed}");
     // The folder is there: nothing of it is replaced.
     let again = ratewire(&folder, &["new-law", "--c", "mine"]);
     assert_eq!(again.status.code(), Some(3), "{}", err(&again));
@@ -72,12 +76,12 @@ fn a_new_law_in_c_is_built_run_compared_and_explained() {
 }
 
 #[test]
-fn checks_tell_what_a_law_does_wrong_and_outlive_its_crash() {
+fn checks_report_what_a_law_does_wrong_and_outlive_its_crash() {
     let folder = folder("checked-law");
     let own = new_law(&folder, "mine");
-    let told = out(&made(&own, &["check-law", "./mine.so"]));
-    assert_eq!(told.matches("pass  ").count(), 5, "{told}");
-    assert_eq!(told.matches("not promised").count(), 3, "{told}");
+    let printed = out(&made(&own, &["check-law", "./mine.so"]));
+    assert_eq!(printed.matches("pass  ").count(), 5, "{printed}");
+    assert_eq!(printed.matches("not promised").count(), 3, "{printed}");
     let source = std::fs::read_to_string(own.join("mine.c")).expect("the law");
     let with = |from: &str, to: &str| {
         assert!(source.contains(from), "{from}");
@@ -88,21 +92,27 @@ fn checks_tell_what_a_law_does_wrong_and_outlive_its_crash() {
         out(&done)
     };
     let crash = "s->window *= s->decrease;\n\t*(volatile int *)0 = 1;";
-    let told = with("s->window *= s->decrease;", crash);
-    assert!(told.contains("FAIL  wild") && told.contains("SIGSEGV"), "{told}");
-    assert!(told.contains("again: ratewire check-law ./mine.so --only wild --seed 1"), "{told}");
-    assert!(told.contains("pass  headers"), "{told}");
-    let told = with("return s->window;", "return s->window > 1e5 ? -1 : s->window;");
-    assert!(told.contains("`source.window` gave -1 bytes: allowed is 0 or more"), "{told}");
+    let printed = with("s->window *= s->decrease;", crash);
+    assert!(printed.contains("FAIL  wild") && printed.contains("SIGSEGV"), "{printed}");
+    assert!(
+        printed.contains("again: ratewire check-law ./mine.so --only wild --seed 1"),
+        "{printed}"
+    );
+    assert!(printed.contains("pass  headers"), "{printed}");
+    let printed = with("return s->window;", "return s->window > 1e5 ? -1 : s->window;");
+    assert!(printed.contains("`source.window` gave -1 bytes: allowed is 0 or more"), "{printed}");
     // A window that fills the memory, from the start and later.
     let window = "`source.window` gave 1e30 bytes, and there is no pace: at most 1073741824 bytes";
-    let told = with("return s->window;", "return s->window > 0 ? 1e30 : 0;");
-    assert!(told.contains("FAIL  wild") && told.contains(window), "{told}");
-    let told = with("return s->window;", "return s->window > 1e5 ? 1e30 : s->window;");
-    assert!(told.contains("FAIL  run") && told.contains(window), "{told}");
-    let told = with("RATEWIRE_GOES_BY_LOSSES", "RATEWIRE_GOES_BY_LOSSES | RATEWIRE_ANY_SPEED");
-    assert!(told.contains("FAIL  any-speed") && told.contains("% of the link apart"), "{told}");
-    // Laws of Ratewire can be checked alike, and names that it does not know are told.
+    let printed = with("return s->window;", "return s->window > 0 ? 1e30 : 0;");
+    assert!(printed.contains("FAIL  wild") && printed.contains(window), "{printed}");
+    let printed = with("return s->window;", "return s->window > 1e5 ? 1e30 : s->window;");
+    assert!(printed.contains("FAIL  run") && printed.contains(window), "{printed}");
+    let printed = with("RATEWIRE_GOES_BY_LOSSES", "RATEWIRE_GOES_BY_LOSSES | RATEWIRE_ANY_SPEED");
+    assert!(
+        printed.contains("FAIL  any-speed") && printed.contains("% of the link apart"),
+        "{printed}"
+    );
+    // Laws of Ratewire can be checked alike, and names that it does not know are refused.
     made(&own, &["check-law", "xcp", "--only", "wild"]);
     let unknown = ratewire(&own, &["check-law", "xpc"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", err(&unknown));
@@ -142,8 +152,8 @@ fn feedback_that_a_law_in_c_loses_or_makes_is_found() {
         ("port.h", "shuffled + fmax(p->feedback, 0)", "shuffled", "left to take, is not F"),
         ("sink.h", "s->sum = 0;", "", "a receiver returns another sum than it got"),
     ] {
-        let told = check(part, from, to);
-        assert!(!told.status.success() && err(&told).contains(says), "{to}: {}", err(&told));
+        let done = check(part, from, to);
+        assert!(!done.status.success() && err(&done).contains(says), "{to}: {}", err(&done));
     }
 }
 
@@ -193,7 +203,7 @@ fn a_new_law_in_rust_runs_outside_the_tree() {
         let entry = entry.expect("a file");
         let name = entry.file_name().into_string().ok()?;
         let hash = name.strip_prefix("libratewire-")?.strip_suffix(".rlib")?;
-        // Other builds of the library may lack features: rustc's list of sources tells.
+        // Other builds of the library may lack features: rustc's list of sources says.
         let sources = std::fs::read_to_string(built.join(format!("ratewire-{hash}.d"))).ok()?;
         let is_whole = sources.contains("observe/files.rs");
         is_whole.then(|| (entry.metadata().and_then(|m| m.modified()).expect("a time"), name))
@@ -205,8 +215,9 @@ fn a_new_law_in_rust_runs_outside_the_tree() {
     rustc.arg("--extern").arg(format!("ratewire={}", built.join(newest).display()));
     let compiled = rustc.current_dir(&own).output().expect("rustc");
     assert!(compiled.status.success() && err(&compiled).is_empty(), "{}", err(&compiled));
-    let told = out(&Command::new(own.join("program")).current_dir(&own).output().expect("it runs"));
-    assert!(told.contains("mine ") && told.contains("newreno "), "{told}");
+    let printed =
+        out(&Command::new(own.join("program")).current_dir(&own).output().expect("it runs"));
+    assert!(printed.contains("mine ") && printed.contains("newreno "), "{printed}");
     assert!(own.join("out/report.html").exists());
 }
 

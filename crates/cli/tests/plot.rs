@@ -15,8 +15,8 @@ fn made(folder: &Path, args: &[&str]) {
 fn listed(folder: &Path, results: &str) -> Vec<String> {
     let done = ratewire(folder, &["plot", results]);
     assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-    let told = out(&done);
-    let lines = told.lines().filter(|line| line.starts_with("  "));
+    let printed = out(&done);
+    let lines = printed.lines().filter(|line| line.starts_with("  "));
     lines.filter_map(|line| line.split_whitespace().next()).map(String::from).collect()
 }
 
@@ -65,22 +65,22 @@ fn comparisons_and_sweeps_have_figures() {
         std::fs::read_to_string(folder.join("figure.csv")).expect("the file")
     };
     assert!(listed(&folder, "out/hello").contains(&"laws/utilisation".to_string()));
-    let told = csv("out/hello", "laws/utilisation");
-    assert!(told.starts_with("series,Law,Utilisation (%)\nxcp,xcp,"), "{told}");
+    let printed = csv("out/hello", "laws/utilisation");
+    assert!(printed.starts_with("series,Law,Utilisation (%)\nxcp,xcp,"), "{printed}");
     assert!(listed(&folder, "out/hello-sweep").contains(&"queue_packets_mean".to_string()));
-    let told = csv("out/hello-sweep", "queue_packets_mean");
+    let printed = csv("out/hello-sweep", "queue_packets_mean");
     let head = "bottleneck.queue,series,bottleneck.rate (Mbit/s),Queue mean (packets)\n";
-    assert!(told.starts_with(head) && told.lines().count() == 7, "{told}");
-    let told = csv("out/hello-sweep", "map/queue_packets_mean");
+    assert!(printed.starts_with(head) && printed.lines().count() == 7, "{printed}");
+    let printed = csv("out/hello-sweep", "map/queue_packets_mean");
     let head =
         "law,series,bottleneck.rate,bottleneck.queue,Queue mean (packets)\nxcp,xcp,4M,0.5bdp,";
-    assert!(told.starts_with(head) && told.lines().count() == 7, "{told}");
-    let told = csv("out/hello-sweep", "queue_packets_mean/bottleneck.queue");
-    assert!(told.starts_with("bottleneck.rate,series,bottleneck.queue (bdp),"), "{told}");
+    assert!(printed.starts_with(head) && printed.lines().count() == 7, "{printed}");
+    let printed = csv("out/hello-sweep", "queue_packets_mean/bottleneck.queue");
+    assert!(printed.starts_with("bottleneck.rate,series,bottleneck.queue (bdp),"), "{printed}");
 }
 
 #[test]
-fn mistakes_are_told_with_place_and_remedy() {
+fn mistakes_are_reported_with_place_and_remedy() {
     let folder = folder("plot-wrong");
     write(&folder, "hello.toml", HELLO);
     made(&folder, &["run", "hello.toml", "--quiet"]);

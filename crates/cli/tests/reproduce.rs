@@ -136,7 +136,7 @@ fn a_single_figure_is_run() {
 }
 
 #[test]
-fn a_figure_within_others_is_told_with_them() {
+fn a_figure_within_others_is_printed_with_them() {
     let cases =
         [("Figures 12 to 14", "figures-12-to-14", "15"), ("Figures 11, 13", "figures-11-13", "12")];
     for (id, handle, other) in cases {

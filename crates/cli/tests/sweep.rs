@@ -17,13 +17,14 @@ fn a_sweep_prints_one_table_and_leaves_one_page_and_one_data_set() {
         (out(&done), err(&done))
     };
     let queues = ["--set", "bottleneck.queue=0.5bdp,2bdp"];
-    let (told, said) = sweep(&queues);
-    assert!(told.contains("6 points, 2 laws, seed 1: 12 runs"), "{told}");
+    let (printed, said) = sweep(&queues);
+    assert!(printed.contains("6 points, 2 laws, seed 1: 12 runs"), "{printed}");
     assert!(
-        told.contains("Report: out/hello-sweep/sweep.html\nTable: out/hello-sweep/sweep.parquet")
+        printed
+            .contains("Report: out/hello-sweep/sweep.html\nTable: out/hello-sweep/sweep.parquet")
     );
-    let lines = told.lines().filter(|line| line.contains("bdp"));
-    assert_eq!(lines.count(), 12, "{told}");
+    let lines = printed.lines().filter(|line| line.contains("bdp"));
+    assert_eq!(lines.count(), 12, "{printed}");
     assert_eq!(said, "");
     let own = folder.join("out/hello-sweep");
     for file in ["sweep.html", "sweep.json", "sweep.parquet"] {
@@ -41,9 +42,9 @@ fn a_sweep_prints_one_table_and_leaves_one_page_and_one_data_set() {
 
     // The same sweep runs nothing, and another has a folder of its own.
     let (again, said) = sweep(&queues);
-    assert_eq!(again, told);
+    assert_eq!(again, printed);
     assert_eq!(said, "ratewire: 12 of 12 runs were finished before and are kept\n");
-    assert_eq!(sweep(&[&queues[..], &["--anew"]].concat()), (told, String::new()));
+    assert_eq!(sweep(&[&queues[..], &["--anew"]].concat()), (printed, String::new()));
     let (other, said) = sweep(&["--seed", "1..2"]);
     assert!(other.contains("3 points, 2 laws, seeds 1, 2: 12 runs"), "{other}");
     assert!(other.contains("Report: out/hello-sweep-") && said.is_empty(), "{other}{said}");
@@ -54,7 +55,7 @@ fn a_sweep_prints_one_table_and_leaves_one_page_and_one_data_set() {
 }
 
 #[test]
-fn seeds_that_change_nothing_at_any_point_are_told() {
+fn seeds_that_change_nothing_at_any_point_are_reported() {
     let folder = folder("sweep-seeds");
     write(&folder, "hello.toml", &without_chance(HELLO));
     let said = |values: &str| {

@@ -10,7 +10,7 @@ use ratewire_config::nearest;
 use crate::exit::Exit;
 use crate::generate::{Page, write_all};
 use crate::output::print;
-use crate::tell;
+use crate::print_stderr;
 
 /// Commands that every program has.
 #[derive(Subcommand)]
@@ -41,7 +41,7 @@ impl Common {
             Common::Generate { folder } => match write_all(&root, pages, folder) {
                 Ok(()) => Exit::Done,
                 Err(e) => {
-                    tell!("ratewire: cannot write into {}: {e}", folder.display());
+                    print_stderr!("ratewire: cannot write into {}: {e}", folder.display());
                     Exit::File
                 }
             },

@@ -2,7 +2,7 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | [`tell!`] | writes a line to standard error |
+//! | [`print_stderr!`] | writes a line to standard error |
 //! | `output` | standard output, and the text of errors |
 //! | `exit` | exit codes |
 //! | `common` | commands that every program has |
@@ -13,7 +13,8 @@
 //! | [`generate`] | manual pages, completions and help for the book |
 //! | [`documented`] | command lines that the documentation shows |
 
-// The standard print macros panic if the reader has closed the pipe. `tell!` and `print` do not.
+// The standard print macros panic if the reader has closed the pipe. `print_stderr!` and `print` do
+// not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod arguments;
@@ -24,7 +25,7 @@ pub mod generate;
 mod output;
 mod refuse;
 mod status;
-mod tell;
+mod stderr;
 mod terminal;
 
 pub use arguments::whole_number;
@@ -33,5 +34,5 @@ pub use exit::Exit;
 pub use output::{print, print_on, with_causes};
 pub use refuse::refuse;
 pub use status::{Form, address, show};
-pub use tell::write_line;
+pub use stderr::write_line;
 pub use terminal::takes_escapes;

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use crate::exit::Exit;
-use crate::tell;
+use crate::print_stderr;
 
 /// Prints to standard output. A closed pipe, as after `head`, is no error.
 pub fn print(text: &str) -> Exit {
@@ -17,7 +17,7 @@ pub fn print_on(text: impl AsRef<[u8]>) -> Result<Exit, Exit> {
         Ok(()) => Ok(Exit::Done),
         Err(e) if e.kind() == std::io::ErrorKind::BrokenPipe => Err(Exit::Done),
         Err(e) => {
-            tell!("ratewire: cannot write to standard output: {e}");
+            print_stderr!("ratewire: cannot write to standard output: {e}");
             Err(Exit::File)
         }
     }

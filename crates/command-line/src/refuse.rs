@@ -5,15 +5,15 @@ use std::error::Error;
 use ratewire_config::ConfigError;
 
 use crate::exit::Exit;
-use crate::tell;
+use crate::print_stderr;
 
 /// Prints the mistakes of a configuration, and returns the exit code.
 pub fn refuse(error: &ConfigError) -> Exit {
-    tell!("{error}");
+    print_stderr!("{error}");
     match error.problems.len() {
         _ if error.source().is_some() => return Exit::File,
         0 | 1 => {}
-        count => _ = tell!("\n{count} mistakes"),
+        count => _ = print_stderr!("\n{count} mistakes"),
     }
     Exit::Wrong
 }

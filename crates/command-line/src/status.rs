@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::exit::Exit;
 use crate::output::{print_on, with_causes};
-use crate::tell;
+use crate::print_stderr;
 use crate::terminal::takes_escapes;
 
 /// How a state is shown.
@@ -62,7 +62,7 @@ pub fn show<S: Serialize>(
 }
 
 fn fail(error: &StatusError) -> Exit {
-    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
+    print_stderr!("ratewire: {}\n  help: {}", with_causes(error), error.help());
     Exit::Unable
 }
 

@@ -74,7 +74,7 @@ impl<'a> Section<'a> {
         self.note(&value.span(), message, format!("allowed: {allowed}"));
     }
 
-    /// A text; `None` if it is not given or wrong. `allowed` tells in messages what may stand here.
+    /// A text; `None` if it is not given or wrong. `allowed` says in messages what may stand here.
     pub fn text(&self, key: &str, allowed: &str) -> Option<At<&'a str>> {
         let value = self.get(key)?;
         let text = text_of(value);

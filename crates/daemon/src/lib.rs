@@ -7,10 +7,10 @@
 //! | [`metrics`] | writes the state as metrics for Prometheus |
 //! | [`socket`] | opens Unix sockets |
 //! | [`log`] | bounds what peers can make a daemon log |
-//! | [`process`] | starts the log, tells systemd that the daemon serves, and waits for signals |
+//! | [`process`] | starts the log, notifies systemd that the daemon serves, and waits for signals |
 //!
-//! A daemon has its own state and its own events. A [`Program`](ratewire_status::Program) tells
-//! these parts what messages call the daemon.
+//! A daemon has its own state and its own events. A [`Program`](ratewire_status::Program) has
+//! the name by which their messages call the daemon.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

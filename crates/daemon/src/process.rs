@@ -17,14 +17,14 @@ pub fn start_log(json: bool) {
     }
 }
 
-/// Tells systemd that the daemon serves its clients.
-pub fn tell_ready() {
-    // Without systemd there is nobody to tell.
+/// Notifies systemd that the daemon serves its clients.
+pub fn notify_ready() {
+    // Without systemd there is nobody to notify.
     sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
 }
 
 /// Waits for SIGTERM or Ctrl-C. If signals cannot be caught, `consequence` ends the warning.
-pub async fn told_to_stop(consequence: &str) {
+pub async fn wait_for_stop_signal(consequence: &str) {
     let stopped = async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;

@@ -39,7 +39,7 @@ pub(crate) struct Bundle {
 
 /// A packet in the network.
 #[derive(Clone, Copy, Debug)]
-struct Member {
+struct PacketOfBundle {
     bundle: u32,
     /// Number of the packet in its bundle.
     place: u32,
@@ -50,8 +50,8 @@ struct Member {
 pub(crate) struct Bundles {
     bundles: Vec<Option<Bundle>>,
     free_bundles: Vec<u32>,
-    members: Vec<Member>,
-    free_members: Vec<u32>,
+    packets: Vec<PacketOfBundle>,
+    free_packets: Vec<u32>,
 }
 
 /// A packet that enters the network.
@@ -141,15 +141,15 @@ impl Bundles {
             }
         };
         for (place, entering) in entering.iter_mut().enumerate() {
-            let member = Member { bundle: id, place: place as u32 };
-            entering.kept = match self.free_members.pop() {
+            let packet = PacketOfBundle { bundle: id, place: place as u32 };
+            entering.kept = match self.free_packets.pop() {
                 Some(number) => {
-                    self.members[number as usize] = member;
+                    self.packets[number as usize] = packet;
                     number
                 }
                 None => {
-                    self.members.push(member);
-                    self.members.len() as u32 - 1
+                    self.packets.push(packet);
+                    self.packets.len() as u32 - 1
                 }
             };
         }
@@ -157,37 +157,37 @@ impl Bundles {
 
     /// Stream of a packet.
     pub(crate) fn stream(&self, kept: u32) -> u32 {
-        let bundle = self.members[kept as usize].bundle;
+        let bundle = self.packets[kept as usize].bundle;
         self.bundles[bundle as usize].as_ref().map_or(u32::MAX, |bundle| bundle.stream)
     }
 
     /// A packet's facts about its data.
     pub(crate) fn segment(&self, kept: u32) -> DataRange {
-        let member = self.members[kept as usize];
-        let Some(bundle) = &self.bundles[member.bundle as usize] else {
+        let packet = self.packets[kept as usize];
+        let Some(bundle) = &self.bundles[packet.bundle as usize] else {
             return DataRange { sequence: None, opens: false, payload: 0 };
         };
-        let payload = bundle.range(member.place, 1).len() as u64;
+        let payload = bundle.range(packet.place, 1).len() as u64;
         if !bundle.shape.is_tcp() {
             return DataRange { sequence: None, opens: false, payload };
         }
         let tcp = &bundle.bytes[bundle.shape.ip..];
-        let before = member.place * bundle.payload() as u32;
+        let before = packet.place * bundle.payload() as u32;
         let sequence = Some(sequence(tcp).wrapping_add(before));
         DataRange { sequence, opens: tcp[FLAGS] & SYN != 0, payload }
     }
 
     /// Forgets a packet that was dropped.
     pub(crate) fn drop(&mut self, kept: u32) {
-        let bundle = self.members[kept as usize].bundle;
-        self.free_members.push(kept);
+        let bundle = self.packets[kept as usize].bundle;
+        self.free_packets.push(kept);
         self.let_go(bundle, 1);
     }
 
     /// Takes a packet that leaves the network.
     pub(crate) fn leave(&mut self, kept: u32, header: Header, marked: bool) -> Leaving {
-        let Member { bundle, place } = self.members[kept as usize];
-        self.free_members.push(kept);
+        let PacketOfBundle { bundle, place } = self.packets[kept as usize];
+        self.free_packets.push(kept);
         Leaving { bundle, first: place, count: 1, header, marked }
     }
 

@@ -44,8 +44,8 @@ pub fn check_machine(setup: &Setup, shell: Option<Shell>) -> Result<(), Error> {
     }
 }
 
-/// Checks that the kernel has a congestion control of its own. Another check tells that the caller
-/// may not use it.
+/// Checks that the kernel has a congestion control of its own. Another check reports that the
+/// caller may not use it.
 fn has(control: &str) -> Result<(), Error> {
     let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP));
     match socket.and_then(|socket| socket.set_tcp_congestion(control.as_bytes())) {

@@ -71,7 +71,7 @@ fn where_two_laws_have_one_identifier_the_flows_own_counts() {
 }
 
 #[test]
-fn an_option_that_no_port_reads_is_told_from_none() {
+fn an_option_that_no_port_reads_is_not_taken_for_none() {
     let dialects = Dialects::of([law("xcp")].iter());
     let read = |packet: &[u8]| dialects.read(None, packet, IP, 1500);
     assert_eq!(read(&headers(&[])), Some(Header::None));
@@ -127,8 +127,8 @@ fn headers_in_datagrams_are_read_and_written() {
     }
     let dialects = Dialects::of([law("jetmax@kernel")].iter());
     let packet = |fair: u32| datagram(&option(0x526a, &[7 << 16, fair, 0, 5 << 16, 0, 1000]));
-    let told = dialects.read(None, &packet(90), IP, 1500).expect("it is read");
+    let header = dialects.read(None, &packet(90), IP, 1500).expect("it is read");
     let mut written = packet(80);
-    dialects.write(&told, 1500, &mut written, IP);
+    dialects.write(&header, 1500, &mut written, IP);
     assert_eq!(written, packet(90));
 }

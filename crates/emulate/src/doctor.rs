@@ -183,7 +183,7 @@ mod tests {
 
     /// A check that root's rights may change has no remedy: its answer is unknown.
     #[test]
-    fn who_is_not_root_is_told_what_was_not_examined() {
+    fn who_is_not_root_reads_what_was_not_examined() {
         let checks = thread::spawn(|| try_all(false, refused())).join().expect("it ends");
         let found = |what| &checks.iter().find(|check| check.what == what).expect("a check").found;
         assert_eq!(*found("rights"), Some(Err("not root".to_string())));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_kernels_own_senders_are_told_one_by_one() {
+    fn the_kernels_own_senders_are_listed_one_by_one() {
         let available = fs::read_to_string(CONTROLS).expect("a kernel says");
         let laws = controls();
         let names: Vec<_> = laws.iter().map(|law| &*law.what).collect();

@@ -59,8 +59,8 @@ impl<'a> Handoff<'a> {
         Reporter { handoff: self, calls: Vec::new() }
     }
 
-    /// Passes calls on to the recorder in order, until the network tells no more. If the recorder
-    /// breaks at some progress, it hears of no more progress, and the network ends: its last
+    /// Passes calls on to the recorder in order, until the network makes no more calls. If the
+    /// recorder breaks at some progress, it gets no more progress, and the network ends: its last
     /// samples follow.
     pub(crate) fn listen(&self, recorder: &mut dyn Recorder) {
         let _stop = StopAtEnd(self);
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_told_is_passed_on_in_its_order() {
+    fn all_calls_are_passed_on_in_their_order() {
         let setup = setup();
         let handoff = Handoff::new(&setup);
         let mut recorder = Listed::default();

@@ -92,10 +92,10 @@ impl Host {
         &self,
         job: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Error> {
-        let (told, done) = mpsc::channel();
+        let (result_sender, done) = mpsc::channel();
         let gone = || Error::new(format!("the host {} is gone", self.spec.name), "");
         let job = Box::new(move || {
-            let _ = told.send(job());
+            let _ = result_sender.send(job());
         });
         self.jobs.as_ref().ok_or_else(gone)?.send(job).map_err(|_| gone())?;
         done.recv().map_err(|_| gone())
@@ -134,7 +134,7 @@ struct Begun {
 impl Begun {
     fn begin(spec: Spec, names: &Path) -> Result<Begun, Error> {
         let (jobs, todo) = mpsc::channel::<Job>();
-        let (told, moved) = mpsc::channel();
+        let (moved_sender, moved) = mpsc::channel();
         let (own, names) = (spec.clone(), names.to_path_buf());
         let lives = thread::Builder::new()
             .name(format!("host {}", spec.address))
@@ -142,7 +142,7 @@ impl Begun {
                 let is_there = move_in(&own, &names);
                 let failed = is_there.is_err();
                 // The other end waits for this.
-                let _ = told.send(is_there);
+                let _ = moved_sender.send(is_there);
                 if !failed {
                     todo.into_iter().for_each(|job| job());
                 }

@@ -183,7 +183,7 @@ pub fn run(
     let programs: Vec<ProgramEnd> = programs.iter_mut().map(end_of).collect();
     let (mut outcome, mut fidelity) = finished?;
     if let Some(seen) = seen {
-        seen.samples.iter().for_each(|sample| sample.tell(recorder));
+        seen.samples.iter().for_each(|sample| sample.record(recorder));
         outcome.overlay = Some(seen.outcome);
         failed.extend(seen.failed);
     }

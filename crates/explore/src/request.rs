@@ -16,7 +16,7 @@ const LONGEST_TEXT: usize = 16 << 10;
 #[derive(Clone, Debug, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunRequest {
-    /// Random name of the page, which tells it from other pages of the same server.
+    /// Random name of the page, which distinguishes it from other pages of the same server.
     pub(crate) page: String,
     /// Values set in place of the scenario's own: paths and values, each path once.
     pub(crate) values: Vec<(String, String)>,

@@ -115,7 +115,7 @@ impl fmt::Display for Amount<'_> {
 
 /// An equation of a law, with the values of its quantities.
 ///
-/// Each quantity that the equation names needs a figure; [`Reason::symbols`] tells names of
+/// Each quantity that the equation names needs a figure; [`Reason::symbols`] distinguishes names of
 /// quantities from words. A test of every law and `ratewire check-law` refuse an equation without.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reason {
@@ -168,10 +168,10 @@ impl Reason {
 
     /// Adds those of `quantities` that the equation names and no figure gives.
     pub fn with(mut self, quantities: impl IntoIterator<Item = Figure>) -> Reason {
-        let mut untold: Vec<&str> = self.untold().collect();
+        let mut missing: Vec<&str> = self.without_figure().collect();
         for quantity in quantities {
-            if untold.contains(&quantity.name) {
-                untold.retain(|symbol| *symbol != quantity.name);
+            if missing.contains(&quantity.name) {
+                missing.retain(|symbol| *symbol != quantity.name);
                 self.figures.push(quantity);
             }
         }
@@ -179,11 +179,11 @@ impl Reason {
     }
 
     /// Those of [`Reason::symbols`] that no figure gives, alone or in a product such as `gamma C`.
-    pub fn untold(&self) -> impl Iterator<Item = &'static str> {
-        let told = |symbol: &&str| {
+    pub fn without_figure(&self) -> impl Iterator<Item = &'static str> {
+        let has_figure = |symbol: &&str| {
             self.figures.iter().any(|figure| figure.name.split(' ').any(|name| name == *symbol))
         };
-        self.symbols().filter(move |symbol| !told(symbol))
+        self.symbols().filter(move |symbol| !has_figure(symbol))
     }
 
     /// Sets the port that binds the rate.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn symbols_are_told_from_words() {
+    fn symbols_are_distinguished_from_words() {
         let of = |equation| Reason::new(equation, []).symbols().collect::<Vec<_>>();
         assert_eq!(of("x = x_max exp(-q), q the largest on the path"), ["x", "x_max", "q", "q"]);
         assert_eq!(
@@ -246,12 +246,12 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_named_and_not_told_is_added() {
+    fn only_named_quantities_without_a_figure_are_added() {
         let reason = Reason::new("x = gamma C - u", [Figure::one("gamma C", 1.0)]);
         let extra = ["u", "C", "other", "u"].map(|name| Figure::one(name, 2.0));
-        let told = reason.with(extra);
-        let names: Vec<_> = told.figures.iter().map(|figure| figure.name).collect();
+        let whole = reason.with(extra);
+        let names: Vec<_> = whole.figures.iter().map(|figure| figure.name).collect();
         assert_eq!(names, ["gamma C", "u"]);
-        assert_eq!(told.untold().collect::<Vec<_>>(), ["x"]);
+        assert_eq!(whole.without_figure().collect::<Vec<_>>(), ["x"]);
     }
 }

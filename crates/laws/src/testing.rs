@@ -104,7 +104,7 @@ pub(crate) struct Pipe<S: Source> {
     srtt: Duration,
     bottleneck_free: Time,
     /// Payload lost since the last acknowledgement.
-    untold: Bytes,
+    unreported: Bytes,
 }
 
 struct Packet<H> {
@@ -137,7 +137,7 @@ impl<S: Source> Pipe<S> {
             marked_until: 0,
             srtt: Duration::ZERO,
             bottleneck_free: Time::ZERO,
-            untold: Bytes::ZERO,
+            unreported: Bytes::ZERO,
         }
     }
 
@@ -227,7 +227,7 @@ impl<S: Source> Pipe<S> {
     }
 
     fn lost(&mut self, offset: u64) {
-        self.untold += MSS;
+        self.unreported += MSS;
         if self.recover.is_none() {
             self.recover = Some(self.next);
             self.notice(Signal::Loss);
@@ -273,7 +273,7 @@ impl<S: Source> Pipe<S> {
             next: self.next,
             in_recovery: self.recover.is_some(),
             marked: packet.hit,
-            lost: core::mem::take(&mut self.untold),
+            lost: core::mem::take(&mut self.unreported),
             ..acked()
         };
         self.source.on_ack(&acked, packet.header.as_ref());

@@ -25,7 +25,7 @@ fn main() {
 }
 
 fn compare() -> Result<(), String> {
-    let link = Link::make()?;
+    let link = NamespacePair::make()?;
     let spec = Spec {
         law: LAW,
         cgroup: Some(link.cgroup.clone()),
@@ -48,18 +48,18 @@ fn compare() -> Result<(), String> {
 }
 
 /// Two namespaces, and a cgroup for the programs that take part.
-struct Link {
+struct NamespacePair {
     tag: String,
     cgroup: PathBuf,
 }
 
-impl Link {
-    fn make() -> Result<Link, String> {
+impl NamespacePair {
+    fn make() -> Result<NamespacePair, String> {
         let tag = format!("rwb{}", std::process::id());
         let mounts = fs::read_to_string("/proc/self/mounts").map_err(|e| e.to_string())?;
         let mount = mounts.lines().find(|line| line.split(' ').nth(2) == Some("cgroup2"));
         let root = mount.and_then(|line| line.split(' ').nth(1)).ok_or("no cgroup2 file system")?;
-        let link = Link { cgroup: PathBuf::from(root).join(&tag), tag };
+        let link = NamespacePair { cgroup: PathBuf::from(root).join(&tag), tag };
         fs::create_dir(&link.cgroup).map_err(|e| e.to_string())?;
         let tag = &link.tag;
         sh(&format!(
@@ -100,7 +100,7 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Drop for NamespacePair {
     fn drop(&mut self) {
         let _ = sh(&format!("ip netns del {0}a; ip netns del {0}b", self.tag));
         let _ = fs::remove_dir(&self.cgroup);

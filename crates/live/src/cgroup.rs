@@ -24,7 +24,7 @@ pub fn root() -> Result<PathBuf, Error> {
 /// The cgroup of this process.
 ///
 /// # Errors
-/// If the kernel does not tell.
+/// If the kernel does not report it.
 pub fn own() -> Result<PathBuf, Error> {
     let own = std::fs::read_to_string("/proc/self/cgroup").map_err(|e| {
         Error::new("cannot tell this process's cgroup", "is /proc mounted?").because(e)

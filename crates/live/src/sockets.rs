@@ -13,7 +13,7 @@ use crate::{Error, KernelLaw, pins};
 
 /// A connection that sends by one of our congestion controls.
 #[derive(Clone, Debug)]
-pub struct Connection {
+pub struct TcpConnection {
     /// The law.
     pub law: KernelLaw,
     /// Address of this end.
@@ -33,8 +33,8 @@ pub struct Connection {
 /// Connections of this network namespace that send by one of our congestion controls.
 ///
 /// # Errors
-/// If the kernel does not tell.
-pub fn status() -> Result<Vec<Connection>, Error> {
+/// If the kernel does not report it.
+pub fn status() -> Result<Vec<TcpConnection>, Error> {
     pins::check_rights()?;
     [AddressFamily::Inet, AddressFamily::Inet6]
         .into_iter()
@@ -43,7 +43,7 @@ pub fn status() -> Result<Vec<Connection>, Error> {
         .map(|families| families.concat())
 }
 
-/// Checks that the kernel tells of connections.
+/// Checks that the kernel lists connections.
 pub(crate) fn look() -> io::Result<()> {
     list(AddressFamily::Inet, IPPROTO_TCP).map(drop)
 }
@@ -73,7 +73,7 @@ const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
 /// The kernel's largest page of answers.
 const MOST_ANSWER: usize = 1 << 16;
 
-fn list(family: AddressFamily, protocol: u8) -> io::Result<Vec<Connection>> {
+fn list(family: AddressFamily, protocol: u8) -> io::Result<Vec<TcpConnection>> {
     let (kind, flags) = (SockType::Raw, SockFlag::SOCK_CLOEXEC);
     let kernel = socket(AddressFamily::Netlink, kind, flags, SockProtocol::NetlinkSockDiag)?;
     let all = NetlinkAddr::new(0, 0);
@@ -137,7 +137,7 @@ fn pieces(
 }
 
 /// The connection in a message, if it sends by one of our congestion controls.
-fn connection(message: &[u8]) -> Option<Connection> {
+fn connection(message: &[u8]) -> Option<TcpConnection> {
     let attribute = |wanted| {
         let mut all = pieces(message.get(SOCKET..)?, ATTRIBUTE, read_attribute);
         all.find(|(kind, _)| *kind == wanted).map(|(_, content)| content)
@@ -159,7 +159,7 @@ fn connection(message: &[u8]) -> Option<Connection> {
         };
         Some(SocketAddr::new(ip.to_canonical(), port))
     };
-    Some(Connection {
+    Some(TcpConnection {
         law,
         local: end(4, 8)?,
         remote: end(6, 24)?,
@@ -210,9 +210,9 @@ mod tests {
     /// A kernel without TCP's diagnosis behaves as for this protocol number, which is for
     /// experiments and has none.
     #[test]
-    fn a_kernel_that_does_not_tell_says_so() {
+    fn a_kernel_that_does_not_list_connections_is_an_error() {
         const EXPERIMENT: u8 = 253;
-        let why = list(AddressFamily::Inet, EXPERIMENT).expect_err("nobody tells");
+        let why = list(AddressFamily::Inet, EXPERIMENT).expect_err("nobody lists them");
         assert_eq!(why.kind(), io::ErrorKind::NotFound, "{why}");
         let said = cannot_list(&why).to_string();
         assert!(said.contains("modprobe tcp_diag"), "{said}");
@@ -221,15 +221,15 @@ mod tests {
 
     #[test]
     fn what_is_ours_is_read_and_all_else_is_not() {
-        let told = connection(&answer(b"rw_piqi\0", 1_000_000)).expect("it is ours");
-        assert_eq!(told.law, KernelLaw::PiqiRcp);
-        assert_eq!(told.local.to_string(), "10.0.0.1:80");
-        assert_eq!(told.remote.to_string(), "10.0.0.2:5201");
-        assert_eq!(told.rate, Some(Throughput::new(1e6)));
-        assert_eq!((told.window, told.outstanding), (Bytes::new(12_000), Bytes::new(6000)));
-        assert_eq!(told.rtt, Some(Duration::from_millis(20)));
-        let told = connection(&answer(b"rw_xcp\0", u64::MAX)).expect("it is ours");
-        assert_eq!((told.law, told.rate), (KernelLaw::Xcp, None));
+        let found = connection(&answer(b"rw_piqi\0", 1_000_000)).expect("it is ours");
+        assert_eq!(found.law, KernelLaw::PiqiRcp);
+        assert_eq!(found.local.to_string(), "10.0.0.1:80");
+        assert_eq!(found.remote.to_string(), "10.0.0.2:5201");
+        assert_eq!(found.rate, Some(Throughput::new(1e6)));
+        assert_eq!((found.window, found.outstanding), (Bytes::new(12_000), Bytes::new(6000)));
+        assert_eq!(found.rtt, Some(Duration::from_millis(20)));
+        let found = connection(&answer(b"rw_xcp\0", u64::MAX)).expect("it is ours");
+        assert_eq!((found.law, found.rate), (KernelLaw::Xcp, None));
         assert!(connection(&answer(b"cubic\0", 1)).is_none());
     }
 

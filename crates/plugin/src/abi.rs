@@ -93,7 +93,7 @@ pub(crate) struct Congestion {
 }
 
 #[repr(C)]
-pub(crate) struct Link {
+pub(crate) struct PortLink {
     pub(crate) rate: f64,
     pub(crate) delay: f64,
     pub(crate) id: u32,
@@ -138,7 +138,7 @@ pub(crate) struct SourceTable {
 
 #[repr(C)]
 pub(crate) struct PortTable {
-    pub(crate) create: function!((State, *const Link) -> State),
+    pub(crate) create: function!((State, *const PortLink) -> State),
     pub(crate) destroy: function!((State)),
     pub(crate) on_arrival: OnPacket,
     pub(crate) on_departure: OnPacket,
@@ -256,7 +256,7 @@ mod tests {
                 lost, limited, in_recovery, marked
             }
             "ratewire_congestion" Congestion { now, srtt, in_flight }
-            "ratewire_link" Link { rate, delay, id }
+            "ratewire_link" PortLink { rate, delay, id }
             "ratewire_queue" Queue { bytes, packets }
             "ratewire_source" SourceTable {
                 create, destroy, on_send, on_ack, on_loss, on_mark, on_timeout, on_recovered,

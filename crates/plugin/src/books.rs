@@ -8,7 +8,7 @@ use ratewire_units::Bytes;
 
 use crate::abi::{self, BooksTable, MAX_FIGURES, State};
 use crate::part::Part;
-use crate::shared::{PluginHeader, Shared};
+use crate::shared::{LawInstance, PluginHeader};
 
 /// Books on one port or one receiver.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(crate) struct PluginBooks(Part);
 type Create = unsafe extern "C" fn(State) -> State;
 
 impl PluginBooks {
-    pub(crate) fn new(law: &Arc<Shared>, create: Create) -> PluginBooks {
+    pub(crate) fn new(law: &Arc<LawInstance>, create: Create) -> PluginBooks {
         // SAFETY: the law's state is of the same table.
         let state = unsafe { create(law.state) };
         PluginBooks(Part::new(law, state, law.table.books.destroy, "books"))
@@ -56,7 +56,7 @@ impl Books for PluginBooks {
         (is, after): (&PluginHeader, &Reason),
     ) {
         let (before, after) = (values(before), values(after));
-        let told = abi::Departure {
+        let event = abi::Departure {
             packet: size.get(),
             was: was.0.as_ptr(),
             is: is.0.as_ptr(),
@@ -64,7 +64,7 @@ impl Books for PluginBooks {
             after: after.as_ptr(),
         };
         // SAFETY: function and state are of one table; what is pointed to lives during the call.
-        self.balance(self.table().departed, |departed, state| unsafe { departed(state, &told) });
+        self.balance(self.table().departed, |departed, state| unsafe { departed(state, &event) });
     }
 
     fn timer(&mut self, before: &Reason, after: &Reason) {

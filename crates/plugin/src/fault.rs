@@ -13,7 +13,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    pub(crate) fn told(&self) -> Option<String> {
+    pub(crate) fn message(&self) -> Option<String> {
         self.first.get().or_else(|| self.excess.get()).cloned()
     }
 

@@ -12,13 +12,13 @@ use crate::abi::{HeaderBytes, flags};
 use crate::books::PluginBooks;
 use crate::port::PluginPort;
 use crate::reason;
-use crate::shared::{PluginHeader, Shared};
+use crate::shared::{LawInstance, PluginHeader};
 use crate::sink::PluginSink;
 use crate::source::PluginSource;
 
 /// A law of a shared object with its options set.
 #[derive(Clone, Debug)]
-pub(crate) struct PluginLaw(pub(crate) Arc<Shared>);
+pub(crate) struct PluginLaw(pub(crate) Arc<LawInstance>);
 
 impl PluginLaw {
     fn has(&self, flag: u32) -> bool {

@@ -14,7 +14,7 @@ use crate::fault::Fault;
 use crate::law::PluginLaw;
 use crate::options;
 use crate::reason::text;
-use crate::shared::Shared;
+use crate::shared::LawInstance;
 
 /// The function that a shared object exports.
 const SYMBOL: &CStr = c"ratewire_law";
@@ -163,7 +163,7 @@ impl Plugin {
                 return Err(OptionError::new(self.info.name, refusal(&error)));
             }
         }
-        let shared = Shared { table: self.table, state, fault: Fault::default() };
+        let shared = LawInstance { table: self.table, state, fault: Fault::default() };
         Ok(PluginLaw(Arc::new(shared)))
     }
 }

@@ -4,12 +4,12 @@
 use std::sync::Arc;
 
 use crate::abi::{State, function};
-use crate::shared::Shared;
+use crate::shared::LawInstance;
 
 /// The state of one part.
 #[derive(Debug)]
 pub(crate) struct Part {
-    pub(crate) law: Arc<Shared>,
+    pub(crate) law: Arc<LawInstance>,
     state: State,
     destroy: function!((State)),
 }
@@ -33,7 +33,7 @@ impl Part {
     /// A part with the state that `create` of the same table has returned. A state of NULL is a
     /// fault of the law, and [`Part::call`] then calls nothing.
     pub(crate) fn new(
-        law: &Arc<Shared>,
+        law: &Arc<LawInstance>,
         state: State,
         destroy: function!((State)),
         whose: &str,

@@ -10,7 +10,7 @@ use crate::abi::{self, PortTable, State};
 use crate::fault::Fault;
 use crate::part::Part;
 use crate::reason;
-use crate::shared::{PluginHeader, Shared};
+use crate::shared::{LawInstance, PluginHeader};
 
 /// One link's port.
 #[derive(Debug)]
@@ -19,15 +19,22 @@ pub(crate) struct PluginPort {
     fault: Fault,
 }
 
-type Create = unsafe extern "C" fn(State, *const abi::Link) -> State;
+type Create = unsafe extern "C" fn(State, *const abi::PortLink) -> State;
 type OnPacket = unsafe extern "C" fn(State, f64, u64, *mut u8, *const abi::Queue);
 
 impl PluginPort {
-    pub(crate) fn new(law: &Arc<Shared>, create: Create, link: &LinkContext<'_>) -> PluginPort {
-        let told =
-            abi::Link { rate: link.rate.throughput().get(), delay: link.delay.secs(), id: link.id };
+    pub(crate) fn new(
+        law: &Arc<LawInstance>,
+        create: Create,
+        link: &LinkContext<'_>,
+    ) -> PluginPort {
+        let of_port = abi::PortLink {
+            rate: link.rate.throughput().get(),
+            delay: link.delay.secs(),
+            id: link.id,
+        };
         // SAFETY: the law's state is of the same table, and the link lives during the call.
-        let state = unsafe { create(law.state, &told) };
+        let state = unsafe { create(law.state, &of_port) };
         let part = Part::new(law, state, law.table.port.destroy, "port");
         PluginPort { part, fault: Fault::default() }
     }
@@ -106,6 +113,6 @@ impl Port for PluginPort {
     }
 
     fn fault(&self) -> Option<String> {
-        self.fault.told().or_else(|| self.part.law.fault.told())
+        self.fault.message().or_else(|| self.part.law.fault.message())
     }
 }

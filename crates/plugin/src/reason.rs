@@ -25,13 +25,13 @@ pub(crate) unsafe fn text(text: *const c_char) -> Option<&'static str> {
 
 /// What a part gives as its reason.
 pub(crate) fn of_part(part: &Part, explain: function!((State, *mut abi::Reason))) -> Reason {
-    let mut told =
+    let mut reason =
         abi::Reason { equation: ptr::null(), figures: [NO_FIGURE; MAX_FIGURES], count: 0 };
-    // SAFETY: function and state are of one table; `told` is as the header file says.
-    part.call(explain, |explain, state| unsafe { explain(state, &mut told) });
-    let used = &told.figures[..(told.count as usize).min(MAX_FIGURES)];
+    // SAFETY: function and state are of one table; `reason` is as the header file says.
+    part.call(explain, |explain, state| unsafe { explain(state, &mut reason) });
+    let used = &reason.figures[..(reason.count as usize).min(MAX_FIGURES)];
     // SAFETY: the header file asks for texts that stay as long as the law is loaded.
-    let equation = unsafe { text(told.equation) }.unwrap_or("the law does not say");
+    let equation = unsafe { text(reason.equation) }.unwrap_or("the law does not say");
     // SAFETY: as above.
     Reason::new(equation, used.iter().map(|one| unsafe { figure(one) }).collect::<Vec<_>>())
 }

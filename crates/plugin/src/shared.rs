@@ -9,20 +9,20 @@ use crate::fault::Fault;
 
 /// What the parts of a law share: its table and the state that its options made.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct LawInstance {
     pub(crate) table: &'static Table,
     pub(crate) state: State,
-    /// What no part can tell: that it could not be made.
+    /// Fault that no part can report: the part could not be made.
     pub(crate) fault: Fault,
 }
 
 // SAFETY: the header file asks for functions that may be called from several threads, and the state
 // of a law does not change once it is made.
-unsafe impl Send for Shared {}
+unsafe impl Send for LawInstance {}
 // SAFETY: as above.
-unsafe impl Sync for Shared {}
+unsafe impl Sync for LawInstance {}
 
-impl Drop for Shared {
+impl Drop for LawInstance {
     fn drop(&mut self) {
         if let (Some(destroy), false) = (self.table.destroy, self.state.is_null()) {
             // SAFETY: `create` of this table made the state, and nothing uses it any more.

@@ -7,7 +7,7 @@ use ratewire_units::Time;
 
 use crate::abi::{self, HeaderBytes, SinkTable, State};
 use crate::part::Part;
-use crate::shared::{self, PluginHeader, Shared};
+use crate::shared::{self, LawInstance, PluginHeader};
 
 /// One flow's receiver.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct PluginSink(Part);
 type Create = unsafe extern "C" fn(State, *const abi::Flow) -> State;
 
 impl PluginSink {
-    pub(crate) fn new(law: &Arc<Shared>, create: Create, flow: &FlowContext) -> PluginSink {
+    pub(crate) fn new(law: &Arc<LawInstance>, create: Create, flow: &FlowContext) -> PluginSink {
         // SAFETY: the law's state is of the same table, and the flow lives during the call.
         let state = unsafe { create(law.state, &shared::flow(flow)) };
         PluginSink(Part::new(law, state, law.table.sink.destroy, "sink"))

@@ -12,7 +12,7 @@ use crate::abi::{self, HeaderBytes, Table};
 use crate::fault::Fault;
 use crate::part::Part;
 use crate::reason;
-use crate::shared::{self, PluginHeader, Shared};
+use crate::shared::{self, LawInstance, PluginHeader};
 
 /// One flow's sender.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct PluginSource {
 }
 
 impl PluginSource {
-    pub(crate) fn new(law: &Arc<Shared>, flow: &FlowContext) -> PluginSource {
+    pub(crate) fn new(law: &Arc<LawInstance>, flow: &FlowContext) -> PluginSource {
         // SAFETY: the law's state is of the same table, and the flow lives during the call.
         let state =
             law.table.source.create.map_or(ptr::null_mut(), |create| unsafe {
@@ -103,7 +103,7 @@ impl Source for PluginSource {
 
     #[inline]
     fn on_send(&mut self, sending: &Sending) -> Option<PluginHeader> {
-        let told = abi::Sending {
+        let event = abi::Sending {
             now: sending.now.secs(),
             srtt: sending.srtt.secs(),
             rto: sending.rto.secs(),
@@ -115,7 +115,7 @@ impl Source for PluginSource {
         let mut header = PluginHeader(HeaderBytes::default());
         let wrote = self.part.call(self.table.source.on_send, |on_send, state| {
             // SAFETY: function and state are of one table; there is room for the longest header.
-            unsafe { on_send(state, &told, header.0.as_mut_ptr()) }
+            unsafe { on_send(state, &event, header.0.as_mut_ptr()) }
         });
         if wrote.is_some() {
             self.read();
@@ -125,7 +125,7 @@ impl Source for PluginSource {
 
     #[inline]
     fn on_ack(&mut self, acked: &Acked, header: Option<&PluginHeader>) {
-        let told = abi::Ack {
+        let event = abi::Ack {
             now: acked.now.secs(),
             rtt: acked.rtt.map_or(-1.0, Duration::secs),
             srtt: acked.srtt.secs(),
@@ -142,13 +142,13 @@ impl Source for PluginSource {
         };
         self.part.call(self.table.source.on_ack, |on_ack, state| {
             // SAFETY: function and state are of one table; the header has the longest length.
-            unsafe { on_ack(state, &told, shared::bytes(header)) }
+            unsafe { on_ack(state, &event, shared::bytes(header)) }
         });
         self.read();
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        let told = abi::Congestion {
+        let event = abi::Congestion {
             now: congestion.now.secs(),
             srtt: congestion.srtt.secs(),
             in_flight: congestion.in_flight.get(),
@@ -160,7 +160,7 @@ impl Source for PluginSource {
             Signal::Timeout => table.on_timeout,
         };
         // SAFETY: function and state are of one table.
-        self.part.call(handle, |handle, state| unsafe { handle(state, &told) });
+        self.part.call(handle, |handle, state| unsafe { handle(state, &event) });
         self.read();
     }
 
@@ -201,6 +201,6 @@ impl Source for PluginSource {
     }
 
     fn fault(&self) -> Option<String> {
-        self.fault.told().or_else(|| self.part.law.fault.told())
+        self.fault.message().or_else(|| self.part.law.fault.message())
     }
 }

@@ -95,7 +95,7 @@ impl Law for Offers {
     }
 }
 
-/// Least rate of a sender, in bytes per second, so that it hears of new offers. A sender whose own
+/// Least rate of a sender, in bytes per second, so that it gets new offers. A sender whose own
 /// link is slower fills that link.
 const LEAST_RATE: f64 = 1000.0;
 

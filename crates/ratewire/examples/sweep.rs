@@ -5,9 +5,9 @@
 use ratewire::{Error, Experiment, Listener, Running, Sweep};
 
 /// Prints the name of each run that begins.
-struct Told;
+struct PrintName;
 
-impl Listener for Told {
+impl Listener for PrintName {
     fn begins(&self, run: &Running<'_>) {
         eprintln!("{}", run.name());
     }
@@ -26,6 +26,6 @@ fn run() -> Result<(), Error> {
     let sweep = Sweep::of(experiment).over("bottleneck.rate", "2 Mbit/s, 10 Mbit/s, 50 Mbit/s")?;
     // With `.folder("out/rates")` a sweep also writes a page and a Parquet file, and goes on after
     // it was stopped.
-    print!("{}", sweep.plan()?.open()?.run(&Told).table());
+    print!("{}", sweep.plan()?.open()?.run(&PrintName).table());
     Ok(())
 }

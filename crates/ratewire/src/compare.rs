@@ -1,5 +1,5 @@
-//! A comparison: laws on the same scenario from the same seeds, with intervals that tell a
-//! difference from noise.
+//! A comparison: laws on the same scenario from the same seeds, with intervals that
+//! distinguish a difference from noise.
 
 use std::path::Path;
 

@@ -51,12 +51,12 @@ pub(crate) fn is_alone(shell: &Shell) -> bool {
 
 /// Runs a setup in real time; with a shell at a host, until the shell ends.
 ///
-/// `told` is the setup that results describe. Outputs of programs go to the run's folder, if there
-/// is one, and programs may run as these users. Returns the exit status of the shell, if there was
-/// one.
+/// `described` is the setup that results describe. Outputs of programs go to the run's folder, if
+/// there is one, and programs may run as these users. Returns the exit status of the shell, if
+/// there was one.
 pub(crate) fn run(
     setup: &Setup,
-    told: &Setup,
+    described: &Setup,
     labels: &Labels,
     (running, listener): (Running<'_>, &dyn Listener),
     files: Option<Files>,
@@ -67,7 +67,7 @@ pub(crate) fn run(
     let logs = logs.map(|folder| folder.join(PROGRAMS));
     let options = EmulationOptions { logs, shell, users: users.cloned().unwrap_or_default() };
     let (mut fidelity, mut left) = (None, None);
-    let mut watched = watch(told, labels, (running, listener), files, also, |observer| {
+    let mut watched = watch(described, labels, (running, listener), files, also, |observer| {
         let emulated = ratewire_emulate::run(setup, &options, observer)
             .map_err(|source| Error::Unable { world: World::Emulate, source })?;
         for warning in warnings(&emulated) {

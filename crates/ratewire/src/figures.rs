@@ -145,14 +145,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_or_file_without_results_is_told_with_the_remedy() {
+    fn a_folder_or_file_without_results_is_refused_with_the_remedy() {
         let folder = tempfile::tempdir().expect("a folder");
-        let told = |path: &Path| Figures::load(path).expect_err("no results").to_string();
-        assert!(told(folder.path()).contains("no results are there; name a folder that"));
+        let refusal = |path: &Path| Figures::load(path).expect_err("no results").to_string();
+        assert!(refusal(folder.path()).contains("no results are there; name a folder that"));
         let page = folder.path().join("report.html");
         fs::write(&page, "<!doctype html>").expect("a page of others");
         let says = format!("cannot read {}: no page of this version", page.display());
-        assert!(told(folder.path()).starts_with(&says), "{}", told(folder.path()));
-        assert!(told(&folder.path().join("none")).contains("No such file"));
+        assert!(refusal(folder.path()).starts_with(&says), "{}", refusal(folder.path()));
+        assert!(refusal(&folder.path().join("none")).contains("No such file"));
     }
 }

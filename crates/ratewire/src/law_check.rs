@@ -311,6 +311,6 @@ fn any_speed(of: &Checked<'_>) -> Result<String, String> {
         return Err(format!("{} samples at one speed, {} at another", slow.len(), fast.len()));
     }
     let apart = slow.iter().zip(&fast).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-    let told = format!("at most {:.2} % of the link apart", apart * 100.0);
-    if apart < 0.01 { Ok(told) } else { Err(told) }
+    let difference = format!("at most {:.2} % of the link apart", apart * 100.0);
+    if apart < 0.01 { Ok(difference) } else { Err(difference) }
 }

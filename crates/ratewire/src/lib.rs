@@ -25,7 +25,7 @@
 //! | stop a run between steps, look into it, and change links | [`Simulation`] |
 //! | be the congestion control of a flow, as a learner is | [`ControlledFlow`] |
 //! | end runs, and keep what they have measured or not | [`Interrupt`], [`Cancel`] |
-//! | tell a difference of laws from noise, over several seeds | [`Compare`] |
+//! | distinguish a difference of laws from noise, over several seeds | [`Compare`] |
 //! | vary values over a grid, and go on after a stop | [`Sweep`], [`read_sweep`] |
 //! | add a law of your own, in Rust | [`Experiment::register`], [`laws`] |
 //! | add a queue discipline of your own, in Rust | [`Experiment::register_discipline`], [`queue`] |

@@ -58,13 +58,13 @@ struct SavedRun {
 
 /// The part of `summary.json` that says which runs there are.
 #[derive(Deserialize)]
-struct Told {
-    runs: Vec<ToldRun>,
+struct RunList {
+    runs: Vec<ListedRun>,
 }
 
-/// The part of `run.json`, and of a run in `summary.json`, that tells runs apart.
+/// The part of `run.json`, and of a run in `summary.json`, that distinguishes runs.
 #[derive(Deserialize, PartialEq)]
-struct ToldRun {
+struct ListedRun {
     law: String,
     seed: u64,
     world: String,
@@ -72,7 +72,7 @@ struct ToldRun {
     planned_duration_s: Option<f64>,
 }
 
-impl ToldRun {
+impl ListedRun {
     fn key(&self) -> (&str, &str, u64) {
         (&self.law, &self.world, self.seed)
     }
@@ -174,23 +174,23 @@ impl SavedResults {
         if !json.starts_with(JSON_HEAD) {
             return Err(wrong(REPORT[1], "Ratewire did not write the file"));
         }
-        let told: Told = serde_json::from_str(&json)
+        let listed: RunList = serde_json::from_str(&json)
             .map_err(|e| wrong(REPORT[1], &format!("it is damaged: {e}")))?;
-        let mut found: Vec<(ToldRun, SavedRun)> = Vec::new();
+        let mut found: Vec<(ListedRun, SavedRun)> = Vec::new();
         for (path, _) in &files {
             let Some(folder) = path.strip_suffix(&format!("/{RUN_FILE}")) else { continue };
-            let told = serde_json::from_str(&text(path)?)
+            let run = serde_json::from_str(&text(path)?)
                 .map_err(|e| wrong(path, &format!("it is damaged: {e}")))?;
             let own = OF_RUN.iter().filter_map(|name| {
                 let path = format!("{folder}/{name}");
                 let stored = &files.iter().find(|(other, _)| *other == path)?.1;
                 Some((*name, stored.clone()))
             });
-            found.push((told, SavedRun { folder: folder.to_string(), files: own.collect() }));
+            found.push((run, SavedRun { folder: folder.to_string(), files: own.collect() }));
         }
-        let is_partial = told.runs.iter().any(|run| run.planned_duration_s.is_some());
+        let is_partial = listed.runs.iter().any(|run| run.planned_duration_s.is_some());
         let mut runs = Vec::new();
-        for run in &told.runs {
+        for run in &listed.runs {
             let at = found.iter().position(|(other, _)| other.key() == run.key());
             let none =
                 || format!("there is no folder of the run of {}, seed {}", run.law, run.seed);

@@ -213,17 +213,17 @@ impl fmt::Debug for Simulation {
 }
 
 /// A recorder that others look into between steps.
-trait Shared: Send {
+trait SharedRecorder: Send {
     fn with<T>(&self, call: impl FnOnce(&mut dyn Recorder) -> T) -> T;
 }
 
-impl Shared for Arc<Mutex<Evaluator>> {
+impl SharedRecorder for Arc<Mutex<Evaluator>> {
     fn with<T>(&self, call: impl FnOnce(&mut dyn Recorder) -> T) -> T {
         call(&mut *locked(self))
     }
 }
 
-impl Shared for Arc<Mutex<Observed>> {
+impl SharedRecorder for Arc<Mutex<Observed>> {
     fn with<T>(&self, call: impl FnOnce(&mut dyn Recorder) -> T) -> T {
         locked(self).with_dependent_mut(|_, observer| call(observer))
     }
@@ -231,7 +231,7 @@ impl Shared for Arc<Mutex<Observed>> {
 
 struct Through<S>(S);
 
-impl<S: Shared> Recorder for Through<S> {
+impl<S: SharedRecorder> Recorder for Through<S> {
     fn flow_started(&mut self, started: &FlowStarted<'_>) {
         self.0.with(|to| to.flow_started(started));
     }

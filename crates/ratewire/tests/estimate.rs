@@ -17,13 +17,13 @@ const FLOW: &str = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n";
 #[test]
 fn what_the_network_cannot_carry_is_counted() {
     // An excess of 990 Mbit/s for 100 s: 8.25 million packets.
-    let deaf = estimated("fixed", FLOW, "unlimited");
-    assert!((1_500_000_000..3_000_000_000).contains(&deaf), "{deaf}");
+    let fixed = estimated("fixed", FLOW, "unlimited");
+    assert!((1_500_000_000..3_000_000_000).contains(&fixed), "{fixed}");
     // Packets beyond the capacity of a queue are dropped.
     let limited = estimated("fixed", FLOW, "100 packets");
     assert!(limited < 1_000_000_000, "{limited}");
-    let heard = estimated("xcp", FLOW, "unlimited");
-    assert!(heard < 10_000_000, "{heard}");
+    let reacting = estimated("xcp", FLOW, "unlimited");
+    assert!(reacting < 10_000_000, "{reacting}");
     // 1,000 flows a second of 10 KB are 80 Mbit/s: seven of eight never complete.
     let traffic =
         "[[traffic]]\narrivals = { poisson = \"1000 /s\" }\nsizes = { fixed = \"10 KB\" }\n";

@@ -20,7 +20,7 @@ fn numbers(line: &str) -> Vec<f64> {
 }
 
 #[test]
-fn one_run_tells_of_both_laws() {
+fn one_run_has_results_of_both_laws() {
     let said = example("one_run", &[]);
     let lines: Vec<&str> = said.lines().collect();
     let [xcp, cubic] = lines[..] else { panic!("{said}") };

@@ -32,23 +32,23 @@ const MOST_CRATES: usize = 75;
 
 #[test]
 fn a_build_without_features_takes_few_crates() {
-    let told = std::process::Command::new(env!("CARGO"))
+    let done = std::process::Command::new(env!("CARGO"))
         .args(["tree", "--offline", "-p", "ratewire", "--no-default-features"])
         .args(["-e", "normal", "--prefix", "none", "--no-dedupe"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("cargo tree");
-    assert!(told.status.success(), "{}", String::from_utf8_lossy(&told.stderr));
-    let told = String::from_utf8(told.stdout).expect("text");
-    let crates: std::collections::BTreeSet<&str> = told.lines().collect();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let printed = String::from_utf8(done.stdout).expect("text");
+    let crates: std::collections::BTreeSet<&str> = printed.lines().collect();
     let found = crates.len();
-    assert!(crates.iter().any(|name| name.starts_with("ratewire-sim ")), "{told}");
+    assert!(crates.iter().any(|name| name.starts_with("ratewire-sim ")), "{printed}");
     assert!(found <= MOST_CRATES, "{found} crates, and {MOST_CRATES} are allowed: {crates:#?}");
 }
 
 /// The message of an error about a missing feature.
 #[cfg(not(all(feature = "emulate", feature = "parquet", feature = "plugin")))]
-fn told<T>(result: Result<T, ratewire::Error>, feature: &str) -> String {
+fn refusal<T>(result: Result<T, ratewire::Error>, feature: &str) -> String {
     let Err(ratewire::Error::Setting { setting, reason }) = result else { panic!("no refusal") };
     let help = format!("\n  help: enable the feature `{feature}` of the crate `ratewire`");
     let what = reason.strip_suffix(&help).unwrap_or_else(|| panic!("{reason}"));
@@ -60,11 +60,11 @@ fn told<T>(result: Result<T, ratewire::Error>, feature: &str) -> String {
 fn emulated_runs_need_their_feature() {
     use ratewire::{Job, World};
     let planned = experiment().worlds([World::Simulate, World::Emulate]).run();
-    assert_eq!(told(planned, "emulate"), "world: this build has no world emulate");
+    assert_eq!(refusal(planned, "emulate"), "world: this build has no world emulate");
     let experiment = experiment();
     let plan = experiment.scenario().plan(None, None).expect("a plan");
     let ran = Job::new(experiment.scenario(), plan, World::Emulate).run(&());
-    assert_eq!(told(ran, "emulate"), "world: this build has no world emulate");
+    assert_eq!(refusal(ran, "emulate"), "world: this build has no world emulate");
 }
 
 #[cfg(not(feature = "parquet"))]
@@ -73,9 +73,9 @@ fn folders_of_results_need_their_feature() {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("out");
     let what = "folder: this build writes no tables, which a folder of results has";
-    assert_eq!(told(experiment().folder(&out).run(), "parquet"), what);
+    assert_eq!(refusal(experiment().folder(&out).run(), "parquet"), what);
     let sweep = ratewire::Sweep::of(experiment()).over("bottleneck.rate", "5M,10M");
-    assert_eq!(told(sweep.expect("a sweep").folder(&out).run(), "parquet"), what);
+    assert_eq!(refusal(sweep.expect("a sweep").folder(&out).run(), "parquet"), what);
     assert!(!out.exists(), "nothing is begun that cannot be finished");
 }
 
@@ -86,9 +86,9 @@ fn laws_in_files_need_their_feature() {
     let path = folder.path().join("own.toml");
     std::fs::write(&path, TEXT.replace("'xcp'", "'./mine.so'")).expect("a scenario");
     let what = "law ./mine.so: this build loads no laws from files";
-    assert_eq!(told(Experiment::load_trusting(&path, &[]), "plugin"), what);
-    assert_eq!(told(experiment().law_files(["./mine.so"]), "plugin"), what);
-    assert_eq!(told(ratewire::load_law("./mine.so"), "plugin"), what);
+    assert_eq!(refusal(Experiment::load_trusting(&path, &[]), "plugin"), what);
+    assert_eq!(refusal(experiment().law_files(["./mine.so"]), "plugin"), what);
+    assert_eq!(refusal(ratewire::load_law("./mine.so"), "plugin"), what);
 }
 
 #[cfg(not(feature = "images"))]

@@ -183,7 +183,7 @@ fn of_too_many_completions_it_is_said_that_percentiles_are_rough() {
 }
 
 #[test]
-fn slowdowns_are_told_by_size() {
+fn slowdowns_are_kept_by_size() {
     let mut collector = Collector::new(&RunInfo::default());
     let mut complete = |bytes: u64, slowdown: u64| {
         let (size, took) = (Bytes::new(bytes), MS(10 * slowdown));

@@ -69,7 +69,7 @@ pub struct OverlaySeries {
 /// Everything that is kept of a run's samples.
 #[derive(Clone, Debug)]
 pub struct Collected {
-    /// What the collector was told to keep.
+    /// Limits of what the collector keeps.
     pub limits: Limits,
     /// Series of single flows, by index.
     pub flows: Vec<FlowSeries>,

@@ -5,8 +5,8 @@ use crate::{CompletionSummary, Run, Summary};
 /// The headline figures of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headline {
-    /// The law, with the world, seed or number of the run where laws alone would not tell runs
-    /// apart.
+    /// The law, with the world, seed or number of the run where laws alone would not
+    /// distinguish runs.
     pub law: String,
     /// Share of the time that the bottlenecks were busy, 0 to 1; the mean of several bottlenecks.
     pub utilisation: Option<f64>,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_named_bottleneck_is_none_it_is_told() {
+    fn where_the_named_bottleneck_is_none_the_label_says_so() {
         let label = |first: &[f64], second: &[f64]| {
             bottleneck_label_of(&[run("a", 1, first, &[1]), run("b", 1, second, &[1])])
         };
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_one_law_are_told_apart() {
+    fn runs_of_one_law_have_different_labels() {
         let runs = [run("a", 1, &[], &[]), run("a", 2, &[], &[]), run("b", 1, &[], &[])];
         assert_eq!(labels(&runs), ["a (seed 1)", "a (seed 2)", "b"]);
         let same = [run("a", 1, &[], &[]), run("a", 1, &[], &[])];

@@ -169,7 +169,7 @@ fn the_script_draws_what_there_is() {
 
 /// Where a flow delivers nothing, the answer is from a packet of another time, and says so.
 #[test]
-fn a_silent_flow_is_told_from_one_that_sends() {
+fn a_silent_flow_is_distinguished_from_one_that_sends() {
     const LAST_MOMENT: &str = "<script>addEventListener('load', () => setTimeout(() => \
         document.querySelector('[role=slider]').dispatchEvent(new KeyboardEvent('keydown', { key: 'End' })), \
         500))</script></body>";
@@ -215,8 +215,8 @@ fn a_moving_mean_does_not_see_what_comes() {
     const READ_ROUND_3_S: &str = "<script>addEventListener('load', () => setTimeout(() => { \
         const keys = ['Home', ...Array(29).fill('PageDown'), ...Array(9).fill('ArrowRight')]; \
         const press = (key) => document.querySelector('[role=slider]').dispatchEvent(new KeyboardEvent('keydown', { key })); \
-        const told = () => document.querySelector('[role=slider]').getAttribute('aria-valuetext'); \
-        const read = (keys) => { keys.forEach(press); return told(); }; \
+        const shown = () => document.querySelector('[role=slider]').getAttribute('aria-valuetext'); \
+        const read = (keys) => { keys.forEach(press); return shown(); }; \
         document.title = [read(keys), read(['ArrowRight']), read(['PageDown'])].join('; '); \
         }, 500))</script></body>";
     let Some(chromium) = chromium() else {

@@ -355,10 +355,10 @@ fn the_documentation_lists_every_column() {
             let rows = first.chain(rows.map(|row| row.split('|').nth(1).unwrap()));
             rows.collect::<Vec<_>>().join(",")
         });
-        let told = list.map(String::from).or(rows).expect(name);
-        let told: Vec<&str> =
-            told.split("\n\n").next().unwrap().split(',').map(str::trim).collect();
-        assert_eq!(told, columns, "{name}");
+        let documented = list.map(String::from).or(rows).expect(name);
+        let documented: Vec<&str> =
+            documented.split("\n\n").next().unwrap().split(',').map(str::trim).collect();
+        assert_eq!(documented, columns, "{name}");
     }
 }
 

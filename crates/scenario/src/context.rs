@@ -337,9 +337,9 @@ mod tests {
             context.error(Y, "the same");
             context.warning(X, "the same");
         });
-        let told: Vec<_> = all.iter().map(|d| (d.severity, d.line, d.count)).collect();
+        let counted: Vec<_> = all.iter().map(|d| (d.severity, d.line, d.count)).collect();
         let (error, warning) = (Severity::Error, Severity::Warning);
-        assert_eq!(told, [(error, 1, 1), (warning, 1, 1), (error, 2, 1)]);
+        assert_eq!(counted, [(error, 1, 1), (warning, 1, 1), (error, 2, 1)]);
         assert_eq!(all[0].help.as_deref(), Some("of all"));
     }
 
@@ -357,7 +357,7 @@ mod tests {
         });
         let (apart, all): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|d| d.help.as_deref() == Some("end it later"));
-        assert_eq!(apart.len(), 1, "another remedy is told by itself");
+        assert_eq!(apart.len(), 1, "another remedy is counted by itself");
         assert_eq!(apart[0].message, "left out");
         let (of_end, others): (Vec<_>, Vec<_>) = all.iter().partition(|d| d.is_of_end);
         for (kind, count) in [(&of_end, MOST + 3), (&others, MOST + 2)] {

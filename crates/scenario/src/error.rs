@@ -57,12 +57,12 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_wrong_is_told_at_once() {
+    fn all_that_is_wrong_is_reported_at_once() {
         let no_files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let wrong = Scenario::parse("a.toml", "x = 1\ny = 2\n", &no_files).unwrap_err();
         assert!(wrong.source().is_none());
-        let told: Vec<String> = wrong.diagnostics.iter().map(ToString::to_string).collect();
-        assert!(told.len() > 1);
-        assert_eq!(wrong.to_string(), told.join("\n\n"));
+        let texts: Vec<String> = wrong.diagnostics.iter().map(ToString::to_string).collect();
+        assert!(texts.len() > 1);
+        assert_eq!(wrong.to_string(), texts.join("\n\n"));
     }
 }

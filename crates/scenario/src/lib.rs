@@ -30,7 +30,7 @@
 // Modules in layers: a module uses those of the lines before its own, and on its own line those to
 // its left. A test of `ratewire-cli` finds circles.
 //
-// 1. `keys`, `diagnostic`, `error`: the table of keys, and what is told about a text.
+// 1. `keys`, `diagnostic`, `error`: the table of keys, and messages about a text.
 // 2. `document`, `overrides`: the text as a tree, each value with its place, and values set in it.
 // 3. `context`, `section`: what is noted while a scenario is read, and a table read key by key.
 // 4. `laws`, `transport`, `network`, `topology`: names and options of laws, ends of flows, links.

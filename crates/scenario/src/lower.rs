@@ -253,18 +253,18 @@ fn warn_of_rate_zero(
     }
     let both_ways: Vec<_> = talking.iter().flat_map(|(a, b)| [(*a, *b), (*b, *a)]).collect();
     let crossed = crossed(net, routes, &both_ways);
-    let mut told: Vec<(Span, usize, usize)> = Vec::new();
+    let mut by_place: Vec<(Span, usize, usize)> = Vec::new();
     for id in dead.into_iter().filter(|id| crossed.binary_search(id).is_ok()) {
         let properties = &net.links[id].properties;
         let given = properties.rate.map(|rate| rate.span);
         let given = given.or(properties.trace.as_ref().map(|trace| trace.span));
         let span = given.unwrap_or(net.links[id].span);
-        match told.iter_mut().find(|(known, ..)| *known == span) {
+        match by_place.iter_mut().find(|(known, ..)| *known == span) {
             Some((.., more)) => *more += 1,
-            None => told.push((span, id, 0)),
+            None => by_place.push((span, id, 0)),
         }
     }
-    for (span, id, more) in told {
+    for (span, id, more) in by_place {
         let links = and_more(&net.links[id].name, more);
         context
             .warning(span, format!("nothing ever crosses {links}: the rate is 0"))

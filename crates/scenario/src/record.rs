@@ -70,10 +70,10 @@ fn interval(
 
 /// Notes an error for each of `edges` that is not a multiple of the interval.
 fn check(root: &Section<'_>, edges: &Edges, interval: Duration) {
-    let mut told = Vec::new();
+    let mut reported = Vec::new();
     for (edge, what) in edges {
-        if edge.value.ps() % interval.ps().max(1) != 0 && !told.contains(&edge.span) {
-            told.push(edge.span);
+        if edge.value.ps() % interval.ps().max(1) != 0 && !reported.contains(&edge.span) {
+            reported.push(edge.span);
             let (edge_text, interval) = (exactly(edge.value), exactly(interval));
             root.context
                 .error(edge.span, format!("{what} is no multiple of the sampling interval"))
@@ -125,7 +125,7 @@ mod tests {
     use crate::document::At;
 
     #[test]
-    fn times_are_told_to_the_last_digit() {
+    fn times_are_written_to_the_last_digit() {
         for text in ["0 s", "10 ms", "1.7001 s", "3.000000000001 s", "5.05 us", "7 ps", "3600 s"] {
             assert_eq!(exactly(text.parse().unwrap()), text);
         }

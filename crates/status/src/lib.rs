@@ -5,7 +5,7 @@
 //! | [`fetch`] | reads a daemon's state by HTTP |
 //! | [`table`] | writes a state as text for people |
 //!
-//! A [`Program`] tells these parts what messages call the daemon. Its server is in
+//! A [`Program`] has the name by which messages call the daemon. The server is in
 //! `ratewire_daemon`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]

@@ -1,6 +1,7 @@
 //! The Anypoint switch's program, `ratewire-switch`. The command `ratewire switch` runs it.
 
-// The standard print macros panic if the reader has closed the pipe. `tell!` and `print` do not.
+// The standard print macros panic if the reader has closed the pipe. `print_stderr!` and `print` do
+// not.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 #[macro_use]

@@ -15,7 +15,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    pub fn told(&self) -> Option<String> {
+    pub fn message(&self) -> Option<String> {
         self.first.get().or_else(|| self.excess.get()).cloned()
     }
 

@@ -8,13 +8,13 @@ use pyo3::types::{PyBytes, PyDict};
 use ratewire::laws::{Books, Figure, Reason};
 use ratewire::units::Bytes;
 
-use super::{PythonHeader, Shared};
+use super::{ConfiguredLaw, PythonHeader};
 
 /// The figures that an object's method `figures` gives.
 pub fn of(object: &Bound<'_, PyAny>) -> PyResult<Vec<Figure>> {
-    let told: BTreeMap<String, f64> =
+    let given: BTreeMap<String, f64> =
         object.py().get_type::<PyDict>().call1((object.call_method0("figures")?,))?.extract()?;
-    Ok(told.into_iter().map(|(name, value)| Figure::one(kept(name), value)).collect())
+    Ok(given.into_iter().map(|(name, value)| Figure::one(kept(name), value)).collect())
 }
 
 /// A name for the rest of the process, as figures have it.
@@ -37,7 +37,7 @@ pub struct PythonBooks {
 }
 
 impl PythonBooks {
-    pub fn new(law: &Shared) -> PythonBooks {
+    pub fn new(law: &ConfiguredLaw) -> PythonBooks {
         let object = Python::attach(|py| {
             let made = law.info.get().class.bind(py).getattr("Books").and_then(|c| c.call0());
             made.map(Bound::unbind).map_err(|error| format!("`Books` raised {error}"))
@@ -75,8 +75,8 @@ impl Books for PythonBooks {
     ) {
         self.balance(|object| {
             let [was, is] = [was, is].map(|header| self.bytes(object.py(), header));
-            let told = (size.get(), was, is, by_name(before), by_name(after));
-            object.call_method1("departed", told)
+            let arguments = (size.get(), was, is, by_name(before), by_name(after));
+            object.call_method1("departed", arguments)
         });
     }
 

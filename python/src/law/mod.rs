@@ -66,17 +66,17 @@ impl PythonHeader {
 
 /// What the parts of a law share: its class and the values of its options.
 #[derive(Debug)]
-struct Shared {
+struct ConfiguredLaw {
     info: Py<LawInfo>,
     what: info::What,
     values: Vec<(&'static str, Value)>,
-    /// What no part can tell: a fault of the receiver's.
+    /// Fault that no part can report: one of the receiver's.
     fault: Fault,
 }
 
 /// A law in Python with its options set.
 #[derive(Clone, Debug)]
-struct PythonLaw(Arc<Shared>);
+struct PythonLaw(Arc<ConfiguredLaw>);
 
 impl Law for PythonLaw {
     type Header = PythonHeader;
@@ -166,7 +166,7 @@ pub fn register(laws: &mut LawSet, classes: &[Bound<'_, PyType>]) -> PyResult<()
         let make = move |options: &Options| -> Result<PythonLaw, OptionError> {
             let values = info::values(law, options);
             let info = Python::attach(|py| info.clone_ref(py));
-            Ok(PythonLaw(Arc::new(Shared { info, what, values, fault: Fault::default() })))
+            Ok(PythonLaw(Arc::new(ConfiguredLaw { info, what, values, fault: Fault::default() })))
         };
         // Making a law takes the lock again.
         let registered = py.detach(|| laws.register_as(law, make));
@@ -254,8 +254,8 @@ pub fn check_law(
         Ok(true) => {
             let checked =
                 catch_unwind(AssertUnwindSafe(|| check.check_with(&laws, &name, seed, events)));
-            let told = checked.unwrap_or_else(|panic| Err(text_of(&*panic)));
-            Ok((check.name, Some(told.is_ok()), told.unwrap_or_else(|wrong| wrong)))
+            let verdict = checked.unwrap_or_else(|panic| Err(text_of(&*panic)));
+            Ok((check.name, Some(verdict.is_ok()), verdict.unwrap_or_else(|wrong| wrong)))
         }
     };
     let wanted = |check: &&LawCheck| only.as_deref().is_none_or(|only| only == check.name);

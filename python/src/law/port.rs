@@ -12,14 +12,14 @@ use ratewire::units::{Bytes, Duration, Rate, Time};
 
 use super::fault::Fault;
 use super::seen::Link;
-use super::{PythonHeader, Shared, figures, info};
+use super::{ConfiguredLaw, PythonHeader, figures, info};
 
 /// Bytes of a packet, for options of ports that are sizes in packets.
 const PACKET: f64 = 1500.0;
 
 /// One link's port.
 pub struct PythonPort {
-    law: Arc<Shared>,
+    law: Arc<ConfiguredLaw>,
     /// `None` if it could not be made.
     object: Option<Py<PyAny>>,
     every: Option<Duration>,
@@ -34,7 +34,7 @@ impl fmt::Debug for PythonPort {
 }
 
 impl PythonPort {
-    pub fn new(law: &Arc<Shared>, link: &LinkContext<'_>) -> PythonPort {
+    pub fn new(law: &Arc<ConfiguredLaw>, link: &LinkContext<'_>) -> PythonPort {
         let mut port = PythonPort {
             law: law.clone(),
             object: None,
@@ -162,11 +162,11 @@ impl Port for PythonPort {
     }
 
     fn reason(&self) -> Reason {
-        let told = self.call("Port.figures", figures::of).unwrap_or_default();
-        Reason::new("what the port in Python has set", told)
+        let figures = self.call("Port.figures", figures::of).unwrap_or_default();
+        Reason::new("what the port in Python has set", figures)
     }
 
     fn fault(&self) -> Option<String> {
-        self.fault.told().or_else(|| self.law.fault.told())
+        self.fault.message().or_else(|| self.law.fault.message())
     }
 }

@@ -7,17 +7,17 @@ use pyo3::types::PyBytes;
 use ratewire::laws::Sink;
 use ratewire::units::Time;
 
-use super::{PythonHeader, Shared};
+use super::{ConfiguredLaw, PythonHeader};
 
 /// One flow's receiver.
 #[derive(Debug)]
 pub struct PythonReceiver {
-    law: Arc<Shared>,
+    law: Arc<ConfiguredLaw>,
     last: Option<PythonHeader>,
 }
 
 impl PythonReceiver {
-    pub fn new(law: &Arc<Shared>) -> PythonReceiver {
+    pub fn new(law: &Arc<ConfiguredLaw>) -> PythonReceiver {
         PythonReceiver { law: law.clone(), last: None }
     }
 

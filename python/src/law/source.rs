@@ -11,7 +11,7 @@ use ratewire::units::{Bytes, Duration, Throughput, Time};
 
 use super::fault::Fault;
 use super::seen::{Ack, Congestion, Flow, Interval, Sending};
-use super::{PythonHeader, Shared, figures, info};
+use super::{ConfiguredLaw, PythonHeader, figures, info};
 
 /// Interval of a law that works once a round trip, before there is one.
 const FIRST_INTERVAL: Duration = Duration::from_millis(100);
@@ -25,7 +25,7 @@ enum Every {
 
 /// One flow's sender.
 pub struct PythonSource {
-    law: Arc<Shared>,
+    law: Arc<ConfiguredLaw>,
     /// `None` if it could not be made.
     object: Option<Py<PyAny>>,
     mss: Bytes,
@@ -57,7 +57,7 @@ impl fmt::Debug for PythonSource {
 }
 
 impl PythonSource {
-    pub fn new(law: &Arc<Shared>, flow: &FlowContext) -> PythonSource {
+    pub fn new(law: &Arc<ConfiguredLaw>, flow: &FlowContext) -> PythonSource {
         let mut source = PythonSource {
             law: law.clone(),
             object: None,
@@ -159,12 +159,12 @@ impl PythonSource {
     }
 
     /// The figures that the object gives.
-    fn told(&self) -> Vec<laws::Figure> {
+    fn own_figures(&self) -> Vec<laws::Figure> {
         let Some(object) = self.object.as_ref().filter(|_| !self.fault.is_there()) else {
             return Vec::new();
         };
-        let told = Python::attach(|py| figures::of(object.bind(py)));
-        told.map_err(|error| self.fault.raise("figures", error)).unwrap_or_default()
+        let given = Python::attach(|py| figures::of(object.bind(py)));
+        given.map_err(|error| self.fault.raise("figures", error)).unwrap_or_default()
     }
 
     fn add(&mut self, acked: &Acked) {
@@ -289,11 +289,11 @@ impl Source for PythonSource {
         use ratewire::laws::Figure;
         let mut figures = vec![Figure::bytes("window", self.window.as_f64())];
         figures.extend(self.pace.map(|pace| Figure::rate("pace", pace)));
-        figures.extend(self.told());
+        figures.extend(self.own_figures());
         Reason::new("what the law in Python has set", figures)
     }
 
     fn fault(&self) -> Option<String> {
-        self.fault.told().or_else(|| self.law.fault.told())
+        self.fault.message().or_else(|| self.law.fault.message())
     }
 }

@@ -8,10 +8,10 @@ use ratewire_transport::{Ack, Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::config::SwitchConfig;
-use crate::ground::Ground;
 use crate::merge::Merge;
 use crate::packets::{FrameOf, Output, Side};
-use crate::relay::{Fresh, Relay, Settled};
+use crate::persistent::PersistentState;
+use crate::relay::{NewlyAcked, Relay, StreamPositions};
 use crate::split::Split;
 
 /// Delay before a gap that a failed member has left is closed again.
@@ -23,7 +23,7 @@ const OUTBOUND: usize = 1;
 
 /// State of a connection while packets pass.
 #[derive(Debug)]
-pub(crate) struct Connection {
+pub(crate) struct ActiveConnection {
     pub(crate) inbound: Relay,
     split: Split,
     pub(crate) outbound: Relay,
@@ -37,7 +37,7 @@ pub(crate) struct Connection {
     pub(crate) close_again: Time,
     /// Last headers of acknowledgements, for acknowledgements that the switch makes itself.
     last_header: [Header; 2],
-    fresh: Vec<Fresh>,
+    newly_acked: Vec<NewlyAcked>,
     /// Frames of their own sizes that have got their places.
     placed: u64,
 }
@@ -46,21 +46,24 @@ pub(crate) struct Connection {
 /// state where a member's stream continues.
 #[derive(Clone, Debug)]
 pub(crate) struct Idle {
-    pub(crate) inbound: Settled,
-    pub(crate) outbound: Settled,
+    pub(crate) inbound: StreamPositions,
+    pub(crate) outbound: StreamPositions,
 }
 
 impl Idle {
     /// Before a packet has passed.
     pub(crate) fn new(members: usize) -> Idle {
-        Idle { inbound: Settled::new(1, members), outbound: Settled::new(members, 1) }
+        Idle {
+            inbound: StreamPositions::new(1, members),
+            outbound: StreamPositions::new(members, 1),
+        }
     }
 }
 
-impl Connection {
-    pub(crate) fn new(config: &SwitchConfig, idle: &Idle) -> Connection {
+impl ActiveConnection {
+    pub(crate) fn new(config: &SwitchConfig, idle: &Idle) -> ActiveConnection {
         let &SwitchConfig { ref law, members, frame, packet, transforms, .. } = config;
-        Connection {
+        ActiveConnection {
             inbound: Relay::inbound(&idle.inbound),
             split: Split::new(law, members, packet, frame, transforms),
             outbound: Relay::outbound(&idle.outbound, config.peer_spreads),
@@ -70,7 +73,7 @@ impl Connection {
             asking: vec![false; members],
             close_again: Time::NEVER,
             last_header: [Header::None; 2],
-            fresh: Vec::new(),
+            newly_acked: Vec::new(),
             placed: 0,
         }
     }
@@ -82,13 +85,16 @@ impl Connection {
         if waiting.any(|waits| *waits) {
             return None;
         }
-        Some(Idle { inbound: self.inbound.settled()?, outbound: self.outbound.settled()? })
+        Some(Idle {
+            inbound: self.inbound.idle_positions()?,
+            outbound: self.outbound.idle_positions()?,
+        })
     }
 
     #[expect(clippy::too_many_arguments, reason = "a packet, and where it is")]
     pub(crate) fn on_segment(
         &mut self,
-        ground: &mut Ground,
+        persistent: &mut PersistentState,
         now: Time,
         from: Side,
         segment: &Segment,
@@ -97,42 +103,42 @@ impl Connection {
         out: &mut Vec<Output>,
     ) {
         match (from, segment.kind) {
-            (Side::Peer, SegmentKind::Open) => self.open_inbound(ground, segment, out),
+            (Side::Peer, SegmentKind::Open) => self.open_inbound(persistent, segment, out),
             (Side::Peer, _) if segment.payload == Bytes::ZERO => {
-                self.probe_inbound(ground, segment, out);
+                self.probe_inbound(persistent, segment, out);
             }
-            (Side::Peer, _) => self.inbound_data(ground, now, segment, frame, marked, out),
+            (Side::Peer, _) => self.inbound_data(persistent, now, segment, frame, marked, out),
             (Side::Member(k), SegmentKind::Open) => {
                 self.opening[k] = true;
                 let mut segment = *segment;
-                let size = ground.size(Bytes::ZERO);
-                self.merge.data(now, ground.law(), k, size, &mut segment.header);
+                let size = persistent.size(Bytes::ZERO);
+                self.merge.data(now, persistent.law(), k, size, &mut segment.header);
                 out.push(Output::Segment(Side::Peer, segment));
             }
             (Side::Member(k), _) => {
-                self.outbound_data(ground, now, k, segment, frame, marked, out);
+                self.outbound_data(persistent, now, k, segment, frame, marked, out);
             }
         }
     }
 
     pub(crate) fn on_ack(
         &mut self,
-        ground: &mut Ground,
+        persistent: &mut PersistentState,
         now: Time,
         from: Side,
         ack: &Ack,
         out: &mut Vec<Output>,
     ) {
         match from {
-            Side::Peer => self.outbound_ack(ground, now, ack, out),
-            Side::Member(k) => self.inbound_ack(ground, now, k, ack, out),
+            Side::Peer => self.outbound_ack(persistent, now, ack, out),
+            Side::Member(k) => self.inbound_ack(persistent, now, k, ack, out),
         }
     }
 
     /// Handles a member's failure. Returns how much of the peer's stream stays empty.
     pub(crate) fn fail(
         &mut self,
-        ground: &mut Ground,
+        persistent: &mut PersistentState,
         now: Time,
         member: usize,
         out: &mut Vec<Output>,
@@ -141,13 +147,13 @@ impl Connection {
         self.outbound.drop_source(member);
         self.split.forget(member);
         self.merge.forget(member);
-        ground.windows.forget(member);
+        persistent.windows.forget(member);
         self.opening[member] = false;
         self.asking[member] = false;
         let gaps = self.outbound.abandoned(0).iter().map(|(from, to)| to - from).sum();
         self.close_gaps(now, out);
         if core::mem::take(&mut self.unanswered[member]) && !self.unanswered.contains(&true) {
-            self.answer_open(ground, Header::None, out);
+            self.answer_open(persistent, Header::None, out);
         }
         Bytes::new(gaps)
     }

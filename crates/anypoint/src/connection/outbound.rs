@@ -4,16 +4,16 @@ use ratewire_laws::Header;
 use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Time};
 
-use super::{Connection, OUTBOUND};
-use crate::ground::Ground;
+use super::{ActiveConnection, OUTBOUND};
 use crate::packets::{FrameOf, Output, Side};
+use crate::persistent::PersistentState;
 use crate::relay::Sent;
 
-impl Connection {
+impl ActiveConnection {
     #[expect(clippy::too_many_arguments, reason = "all that is known of a packet")]
     pub(super) fn outbound_data(
         &mut self,
-        ground: &Ground,
+        persistent: &PersistentState,
         now: Time,
         k: usize,
         segment: &Segment,
@@ -30,17 +30,17 @@ impl Connection {
             return;
         }
         if self.outbound.is_acknowledged(k, offset, end) {
-            let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
+            let ack = self.ack_to_member(persistent, k, self.last_header[OUTBOUND], false);
             out.push(Output::Ack(Side::Member(k), ack));
             return;
         }
         // Data that the peer has, but not for good, is forwarded again: it may be a switch whose
         // member has died. The acknowledgement was lost, and nothing else brings another. The rest
-        // of the frame may be gone as well, and the member would not send what it is told is there.
+        // of the frame may be gone as well, and the member would not send what is acknowledged.
         if self.outbound.holder(k, offset, end).is_some() {
             let (start, last) = frame.bounds.unwrap_or((offset, end));
             self.outbound.doubt(k, start, last.min(self.outbound.placed(k)), 0);
-            let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
+            let ack = self.ack_to_member(persistent, k, self.last_header[OUTBOUND], false);
             out.push(Output::Ack(Side::Member(k), ack));
         }
         // Data that was lost on its way to the switch keeps a place, so that the peer gets each
@@ -51,56 +51,56 @@ impl Connection {
                 self.outbound.place(k, placed, offset, 0, false);
             }
             // A switch takes a frame for one piece of its peer's stream: nothing may come between.
-            let last = frame.bounds.filter(|_| ground.config.peer_spreads);
+            let last = frame.bounds.filter(|_| persistent.config.peer_spreads);
             let end = last.map_or(end, |(_, last)| end.max(last));
             self.outbound.place(k, offset.max(placed), end, 0, false);
         }
         let Some(mapping) = self.outbound.find(k, offset) else { return };
         let at = mapping.at + (offset - mapping.start);
         let mut segment = Segment { offset: at, ..*segment };
-        let size = frame.size.unwrap_or(ground.size(payload));
-        let wish = self.merge.data(now, ground.law(), k, size, &mut segment.header);
+        let size = frame.size.unwrap_or(persistent.size(payload));
+        let wish = self.merge.data(now, persistent.law(), k, size, &mut segment.header);
         self.outbound.note(now, 0, at, Sent { payload: payload.get() as u32, wish, marked });
         out.push(Output::Segment(Side::Peer, segment));
     }
 
     pub(super) fn outbound_ack(
         &mut self,
-        ground: &mut Ground,
+        persistent: &mut PersistentState,
         now: Time,
         ack: &Ack,
         out: &mut Vec<Output>,
     ) {
-        let grown = ground.windows.set_peer(ack.cumulative, ack.window);
-        let mut fresh = core::mem::take(&mut self.fresh);
-        self.outbound.acknowledge(0, ack, &mut fresh);
-        self.merge.acknowledge(now, ground.law(), &fresh, &ack.header);
+        let grown = persistent.windows.set_peer(ack.cumulative, ack.window);
+        let mut newly_acked = core::mem::take(&mut self.newly_acked);
+        self.outbound.acknowledge(0, ack, &mut newly_acked);
+        self.merge.acknowledge(now, persistent.law(), &newly_acked, &ack.header);
         self.last_header[OUTBOUND] = ack.header;
         if ack.opens {
-            for k in ground.members_up() {
+            for k in persistent.members_up() {
                 if !core::mem::take(&mut self.opening[k]) {
                     continue;
                 }
-                let ack = self.ack_to_member(ground, k, ack.header, ack.marked);
+                let ack = self.ack_to_member(persistent, k, ack.header, ack.marked);
                 out.push(Output::Ack(Side::Member(k), Ack { opens: true, ..ack }));
             }
         }
-        for one in &fresh {
+        for one in &newly_acked {
             let marked = ack.marked || one.marked;
-            let ack = self.ack_to_member(ground, one.source, ack.header, marked);
+            let ack = self.ack_to_member(persistent, one.source, ack.header, marked);
             out.push(Output::Ack(Side::Member(one.source), ack));
         }
         // A window update alone concerns all members; an answer to an opening concerns the member
         // that asked.
-        if fresh.is_empty() && !ack.opens {
-            for k in ground.members_up() {
+        if newly_acked.is_empty() && !ack.opens {
+            for k in persistent.members_up() {
                 if grown || self.asking[k] {
-                    let ack = self.ack_to_member(ground, k, self.last_header[OUTBOUND], false);
+                    let ack = self.ack_to_member(persistent, k, self.last_header[OUTBOUND], false);
                     out.push(Output::Ack(Side::Member(k), ack));
                 }
             }
         }
-        self.fresh = fresh;
+        self.newly_acked = newly_acked;
         if self.close_again != Time::NEVER && self.outbound.abandoned(0).is_empty() {
             self.close_again = Time::NEVER;
         }
@@ -108,16 +108,16 @@ impl Connection {
 
     fn ack_to_member(
         &mut self,
-        ground: &Ground,
+        persistent: &PersistentState,
         k: usize,
         mut header: Header,
         marked: bool,
     ) -> Ack {
         self.asking[k] = false;
-        self.merge.feed_back(ground.law(), k, &mut header);
-        let (own, all) = match ground.config.peer_spreads {
+        self.merge.feed_back(persistent.law(), k, &mut header);
+        let (own, all) = match persistent.config.peer_spreads {
             true => {
-                let all = (0..ground.members.len()).map(|k| self.outbound.ahead(k)).sum();
+                let all = (0..persistent.members.len()).map(|k| self.outbound.ahead(k)).sum();
                 (self.outbound.ahead(k), all)
             }
             // A host has nothing that is not acknowledged for good.
@@ -126,7 +126,7 @@ impl Connection {
         Ack {
             opens: false,
             cumulative: self.outbound.below(k),
-            window: ground.windows.for_member(ground.up, all, own),
+            window: persistent.windows.for_member(persistent.up, all, own),
             sack: self.outbound.sack(k).0,
             marked,
             header,

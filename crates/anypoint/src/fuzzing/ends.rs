@@ -67,7 +67,7 @@ impl Stream {
     }
 
     /// The sender gets an acknowledgement.
-    pub(super) fn hear(&mut self, ack: &Ack) {
+    pub(super) fn on_ack(&mut self, ack: &Ack) {
         let below = ack.cumulative / UNIT;
         assert!(below <= self.sent, "{below} units acknowledged of {}", self.sent);
         self.acknowledged = self.acknowledged.max(below);

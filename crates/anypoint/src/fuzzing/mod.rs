@@ -52,7 +52,7 @@ struct World {
     /// Units of a frame.
     frame: u64,
     /// The units that each member has.
-    members: Vec<Member>,
+    members: Vec<MemberState>,
     /// The members' streams to the peer, by place in the peer's stream.
     gathered: Stream,
     to_peer: Vec<Flight<Segment>>,
@@ -61,9 +61,9 @@ struct World {
 }
 
 #[derive(Default)]
-struct Member {
+struct MemberState {
     is_up: bool,
-    /// Tells packets of a member before a failure from those after it.
+    /// Distinguishes packets sent to the member before a failure from those after it.
     life: u32,
     /// The stream from the switch to the member.
     given: Stream,
@@ -107,7 +107,9 @@ impl World {
             out: Vec::new(),
             peer: Stream::default(),
             frame,
-            members: (0..members).map(|_| Member { is_up: true, ..Member::default() }).collect(),
+            members: (0..members)
+                .map(|_| MemberState { is_up: true, ..MemberState::default() })
+                .collect(),
             gathered: Stream::default(),
             to_peer: Vec::new(),
             from_peer: Vec::new(),
@@ -209,13 +211,13 @@ impl World {
                     member.to.push(Flight { life: member.life, packet: segment });
                 }
                 Output::Ack(Side::Peer, ack) if self.is_honest => {
-                    self.peer.hear(&ack);
+                    self.peer.on_ack(&ack);
                     assert!(self.peer.is_safe_below(ack.cumulative), "{ack:?} is not so");
                 }
                 Output::Ack(Side::Member(k), ack) if self.is_honest => {
                     let owner = k as u32 + (self.members[k].life << 8);
                     let own = &mut self.members[k].own;
-                    own.hear(&ack);
+                    own.on_ack(&ack);
                     let arrived = self.gathered.arrived_of(owner, ack.cumulative / UNIT);
                     assert!(arrived, "{ack:?} of member {k} is not so");
                 }
@@ -267,7 +269,7 @@ impl World {
 
     fn fail(&mut self, k: usize) {
         let life = self.members[k].life + 1;
-        self.members[k] = Member { life, ..Member::default() };
+        self.members[k] = MemberState { life, ..MemberState::default() };
         self.switch.fail(self.now, k, &mut self.out);
         self.collect(None);
     }

@@ -5,16 +5,16 @@
 //! it is first seen until it is acknowledged; a retransmission keeps the place. Only the rest of a
 //! frame, which has a place before it is seen, may lose it. No payload is kept.
 
-mod settled;
+mod positions;
 mod streams;
 
 use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::{Bytes, Time};
 
-pub(crate) use settled::Settled;
-use settled::Unfinished;
-pub(crate) use streams::{Fresh, Sent, StreamMapping};
-use streams::{GONE, Owed, Source, Target, settle};
+pub(crate) use positions::StreamPositions;
+use positions::Unfinished;
+use streams::{GONE, Source, Target, UnackedRange, acknowledge_to_source};
+pub(crate) use streams::{NewlyAcked, Sent, StreamMapping};
 
 /// Maximum number of ranges examined to fill an acknowledgement.
 const MOST_BLOCKS: usize = 64;
@@ -33,24 +33,24 @@ pub(crate) struct Relay {
 
 impl Relay {
     /// The streams from the peer to members, which may fail.
-    pub(crate) fn inbound(settled: &Settled) -> Relay {
-        Relay::new(settled, true)
+    pub(crate) fn inbound(positions: &StreamPositions) -> Relay {
+        Relay::new(positions, true)
     }
     /// The streams from members to the peer; `peer_spreads` says whether it is a switch, whose
     /// members may fail.
-    pub(crate) fn outbound(settled: &Settled, peer_spreads: bool) -> Relay {
-        Relay::new(settled, peer_spreads)
+    pub(crate) fn outbound(positions: &StreamPositions, peer_spreads: bool) -> Relay {
+        Relay::new(positions, peer_spreads)
     }
 
-    fn new(settled: &Settled, may_fail: bool) -> Relay {
+    fn new(positions: &StreamPositions, may_fail: bool) -> Relay {
         let mut relay = Relay {
             may_fail,
             unfinished: 0,
-            sources: settled.below.iter().map(|below| Source::at(*below)).collect(),
-            targets: settled.ends.iter().map(|end| Target::at(*end)).collect(),
+            sources: positions.below.iter().map(|below| Source::at(*below)).collect(),
+            targets: positions.ends.iter().map(|end| Target::at(*end)).collect(),
         };
-        if let Some(Unfinished { source, end, target }) = settled.unfinished {
-            relay.place(source, settled.below[source], end, target, false);
+        if let Some(Unfinished { source, end, target }) = positions.unfinished {
+            relay.place(source, positions.below[source], end, target, false);
         }
         relay
     }
@@ -67,8 +67,8 @@ impl Relay {
     }
     /// Bytes behind the first that is not acknowledged for good, which a target has without a gap.
     pub(crate) fn ahead(&self, source: usize) -> Bytes {
-        let Source { heard, acked, .. } = &self.sources[source];
-        Bytes::new(heard.below().saturating_sub(acked.below()))
+        let Source { received, acked, .. } = &self.sources[source];
+        Bytes::new(received.below().saturating_sub(acked.below()))
     }
     /// Whether a whole range is acknowledged.
     pub(crate) fn is_acknowledged(&self, source: usize, start: u64, end: u64) -> bool {
@@ -88,7 +88,7 @@ impl Relay {
     }
     /// Number of ranges kept.
     pub(crate) fn len(&self) -> usize {
-        self.targets.iter().map(|t| t.owed.len()).sum()
+        self.targets.iter().map(|t| t.unacked.len()).sum()
     }
 
     /// Place of the byte at an offset of a source's stream.
@@ -125,22 +125,31 @@ impl Relay {
             to.outstanding += end - start;
             let (source, packet) = (source as u32, Sent::default());
             let (end, sent, left) = (to.next, at, Time::ZERO);
-            to.owed.push_back(Owed { at, end, source, start, is_unit, sent, left, packet });
+            to.unacked.push_back(UnackedRange {
+                at,
+                end,
+                source,
+                start,
+                is_unit,
+                sent,
+                left,
+                packet,
+            });
         }
         from.placed = from.placed.max(end);
     }
 
     /// Notes that a packet was sent to its place.
     pub(crate) fn note(&mut self, now: Time, target: usize, at: u64, packet: Sent) {
-        let owed = &mut self.targets[target].owed;
-        let index = owed.partition_point(|o| o.end <= at);
-        if let Some(owed) = owed.get_mut(index).filter(|o| o.at <= at) {
-            owed.packet = owed.packets_with(at, packet);
-            let is_first = at >= owed.sent && owed.left != Time::NEVER;
-            owed.left = if is_first { now } else { Time::NEVER };
-            owed.sent = owed.sent.max(at + u64::from(packet.payload));
-            if let Some(from) = self.sources.get_mut(owed.source as usize) {
-                let end = owed.start + (at - owed.at) + u64::from(packet.payload);
+        let ranges = &mut self.targets[target].unacked;
+        let index = ranges.partition_point(|r| r.end <= at);
+        if let Some(range) = ranges.get_mut(index).filter(|r| r.at <= at) {
+            range.packet = range.packets_with(at, packet);
+            let is_first = at >= range.sent && range.left != Time::NEVER;
+            range.left = if is_first { now } else { Time::NEVER };
+            range.sent = range.sent.max(at + u64::from(packet.payload));
+            if let Some(from) = self.sources.get_mut(range.source as usize) {
+                let end = range.start + (at - range.at) + u64::from(packet.payload);
                 from.sent = from.sent.max(end);
             }
         }
@@ -148,8 +157,8 @@ impl Relay {
 
     /// The target that has acknowledged a whole range, but not for good.
     pub(crate) fn holder(&self, source: usize, start: u64, end: u64) -> Option<usize> {
-        let is_heard = self.sources[source].heard.contains(start, end);
-        self.find(source, start).filter(|_| is_heard).map(|mapping| mapping.target as usize)
+        let is_received = self.sources[source].received.contains(start, end);
+        self.find(source, start).filter(|_| is_received).map(|mapping| mapping.target as usize)
     }
 
     /// The range that alone keeps a target's stream waiting: the rest of a frame that the source
@@ -157,17 +166,17 @@ impl Relay {
     pub(crate) fn give_up_rest(&mut self, source: usize, target: usize) -> Option<(u64, u64)> {
         let from = &mut self.sources[source];
         let to = &mut self.targets[target];
-        let front = to.owed.front_mut()?;
+        let front = to.unacked.front_mut()?;
         let at = to.cumulative.max(front.at);
         let start = front.start + (at - front.at);
         let is_rest = front.source == source as u32 && start == from.sent;
         if is_rest && front.end < to.next {
             let end = start + (front.end - at);
-            to.outstanding -= from.heard.gaps(start, end).iter().map(|r| r.1 - r.0).sum::<u64>();
+            to.outstanding -= from.received.gaps(start, end).iter().map(|r| r.1 - r.0).sum::<u64>();
             self.unfinished -= front.unfinished(to.cumulative);
             // Of a unit, another target gets all.
             let lost = if front.is_unit { front.start } else { start };
-            from.heard.remove(lost, end);
+            from.received.remove(lost, end);
             (front.source, front.at, front.start) = (GONE, at, start);
             front.is_unit = false;
             let index = from.mappings.partition_point(|p| p.end <= start);
@@ -184,50 +193,62 @@ impl Relay {
         Bytes::new(core::mem::take(&mut self.targets[target].skipped))
     }
 
-    /// Notes an acknowledgement of a target; appends newly covered data to `fresh`. Returns when
-    /// the last packet of the newest range that it completes left; `None` if it completes none, or
-    /// one of which a packet was sent twice (Karn and Partridge 1987).
+    /// Notes an acknowledgement of a target; appends newly covered data to `newly_acked`. Returns
+    /// when the last packet of the newest range that it completes left; `None` if it completes
+    /// none, or one of which a packet was sent twice (Karn and Partridge 1987).
     pub(crate) fn acknowledge(
         &mut self,
         target: usize,
         ack: &Ack,
-        fresh: &mut Vec<Fresh>,
+        newly_acked: &mut Vec<NewlyAcked>,
     ) -> Option<Time> {
-        fresh.clear();
+        newly_acked.clear();
         let to = &mut self.targets[target];
         if ack.cumulative > to.next {
             return None; // Of what was never sent.
         }
-        let before = to.owed.front().map_or(0, |front| front.unfinished(to.cumulative));
+        let before = to.unacked.front().map_or(0, |front| front.unfinished(to.cumulative));
         let mut newest = None;
         to.cumulative = to.cumulative.max(ack.cumulative);
         to.highest = to.highest.max(to.cumulative);
-        while let Some(front) = to.owed.front().copied().filter(|o| o.at < to.cumulative) {
+        while let Some(front) = to.unacked.front().copied().filter(|o| o.at < to.cumulative) {
             let whole = front.end <= to.cumulative;
             let end = if whole { front.end } else { to.cumulative };
             let for_good = whole || !front.is_unit;
-            let news = settle(&mut self.sources, &front, (front.at, end), for_good, fresh);
-            to.outstanding -= news;
-            newest = newest.max(front.left_if_complete(end, news));
+            let new_bytes = acknowledge_to_source(
+                &mut self.sources,
+                &front,
+                (front.at, end),
+                for_good,
+                newly_acked,
+            );
+            to.outstanding -= new_bytes;
+            newest = newest.max(front.left_if_complete(end, new_bytes));
             if !whole {
                 break;
             }
             if front.source == GONE {
                 to.skipped += front.end - front.at;
             }
-            to.owed.pop_front();
+            to.unacked.pop_front();
         }
-        let after = to.owed.front().map_or(0, |front| front.unfinished(to.cumulative));
+        let after = to.unacked.front().map_or(0, |front| front.unfinished(to.cumulative));
         self.unfinished = self.unfinished + after - before;
         for (from, until) in ack.sack.iter(ack.cumulative).filter(|r| r.1 <= to.next) {
             to.highest = to.highest.max(until);
-            let first = to.owed.partition_point(|o| o.end <= from);
-            for owed in to.owed.range(first..).take_while(|o| o.at < until) {
-                let (at, end) = (owed.at.max(from), owed.end.min(until));
+            let first = to.unacked.partition_point(|o| o.end <= from);
+            for range in to.unacked.range(first..).take_while(|o| o.at < until) {
+                let (at, end) = (range.at.max(from), range.end.min(until));
                 let for_good = !self.may_fail;
-                let news = settle(&mut self.sources, owed, (at, end), for_good, fresh);
-                to.outstanding -= news;
-                newest = newest.max(owed.left_if_complete(end, news));
+                let new_bytes = acknowledge_to_source(
+                    &mut self.sources,
+                    range,
+                    (at, end),
+                    for_good,
+                    newly_acked,
+                );
+                to.outstanding -= new_bytes;
+                newest = newest.max(range.left_if_complete(end, new_bytes));
             }
         }
         newest.filter(|left| *left != Time::NEVER)
@@ -236,39 +257,40 @@ impl Relay {
     /// Drops a target that is gone: its unacknowledged data loses its place.
     pub(crate) fn drop_target(&mut self, target: usize) {
         let gone = core::mem::take(&mut self.targets[target]);
-        self.unfinished -= gone.owed.front().map_or(0, |front| front.unfinished(gone.cumulative));
+        self.unfinished -=
+            gone.unacked.front().map_or(0, |front| front.unfinished(gone.cumulative));
         for source in &mut self.sources {
             let gone = |mapping: &&StreamMapping| mapping.target == target as u32;
             source.feedback += source.mappings.iter().filter(gone).map(|p| p.feedback).sum::<f64>();
             for mapping in source.mappings.iter().filter(gone) {
                 for (start, end) in source.acked.gaps(mapping.start, mapping.end) {
-                    source.heard.remove(start, end);
+                    source.received.remove(start, end);
                 }
             }
             source.mappings.retain(|mapping| mapping.target != target as u32);
         }
     }
 
-    /// Tells a source of a range as if a target had acknowledged it, but not for good.
-    pub(crate) fn hear(&mut self, source: usize, start: u64, end: u64) {
+    /// Acknowledges a range to its source as if a target had acknowledged it, but not for good.
+    pub(crate) fn note_received(&mut self, source: usize, start: u64, end: u64) {
         let from = &mut self.sources[source];
-        from.heard.insert(start, end);
+        from.received.insert(start, end);
         from.newest = start;
     }
     /// Takes back that a target has a range, as far as it does not have it for good.
     pub(crate) fn doubt(&mut self, source: usize, start: u64, end: u64, target: usize) {
         let from = &mut self.sources[source];
         for (start, end) in from.acked.gaps(start, end) {
-            let unheard: u64 = from.heard.gaps(start, end).iter().map(|r| r.1 - r.0).sum();
-            self.targets[target].outstanding += end - start - unheard;
-            from.heard.remove(start, end);
+            let missing: u64 = from.received.gaps(start, end).iter().map(|r| r.1 - r.0).sum();
+            self.targets[target].outstanding += end - start - missing;
+            from.received.remove(start, end);
         }
     }
-    /// Takes back what [`Relay::hear`] has told.
-    pub(crate) fn unhear(&mut self, source: usize, start: u64, end: u64) {
+    /// Takes back what [`Relay::note_received`] has acknowledged.
+    pub(crate) fn retract_received(&mut self, source: usize, start: u64, end: u64) {
         let from = &mut self.sources[source];
         for (start, end) in from.acked.gaps(start, end) {
-            from.heard.remove(start, end);
+            from.received.remove(start, end);
         }
     }
 
@@ -284,9 +306,9 @@ impl Relay {
     }
 
     /// Releases the feedback for everything below an offset that is acknowledged to a source.
-    pub(crate) fn release(&mut self, source: usize, told: u64) -> f64 {
+    pub(crate) fn release(&mut self, source: usize, below: u64) -> f64 {
         let from = &mut self.sources[source];
-        for mapping in from.mappings.iter_mut().take_while(|p| p.start < told) {
+        for mapping in from.mappings.iter_mut().take_while(|p| p.start < below) {
             from.feedback += core::mem::take(&mut mapping.feedback);
         }
         core::mem::take(&mut from.feedback)
@@ -296,11 +318,11 @@ impl Relay {
     pub(crate) fn drop_source(&mut self, source: usize) {
         let gone = core::mem::take(&mut self.sources[source]);
         for target in &mut self.targets {
-            for owed in target.owed.iter_mut().filter(|o| o.source == source as u32) {
-                let end = owed.start + (owed.end - owed.at);
-                let missing = gone.heard.gaps(owed.start, end);
+            for range in target.unacked.iter_mut().filter(|o| o.source == source as u32) {
+                let end = range.start + (range.end - range.at);
+                let missing = gone.received.gaps(range.start, end);
                 target.outstanding -= missing.iter().map(|r| r.1 - r.0).sum::<u64>();
-                owed.source = GONE;
+                range.source = GONE;
             }
         }
     }
@@ -309,11 +331,11 @@ impl Relay {
     pub(crate) fn abandoned(&self, target: usize) -> Vec<(u64, u64)> {
         let to = &self.targets[target];
         let mut ranges: Vec<(u64, u64)> = Vec::new();
-        for owed in to.owed.iter().filter(|o| o.source == GONE) {
-            let at = owed.at.max(to.cumulative);
+        for range in to.unacked.iter().filter(|o| o.source == GONE) {
+            let at = range.at.max(to.cumulative);
             match ranges.last_mut() {
-                Some(last) if last.1 == at => last.1 = owed.end,
-                _ => ranges.push((at, owed.end)),
+                Some(last) if last.1 == at => last.1 = range.end,
+                _ => ranges.push((at, range.end)),
             }
         }
         ranges
@@ -328,30 +350,30 @@ impl Relay {
     pub(crate) fn sack(&mut self, source: usize) -> (SackBlocks, u64) {
         let mut sack = SackBlocks::default();
         let below = self.sources[source].acked.below();
-        let mut told = 0;
+        let mut count = 0;
         // Data that was routed anew may wait at its member behind data that the source sent later.
         // It must be reported, or the source would repeat it for ever.
-        let mut hole = self.sources[source].heard.below().max(below);
+        let mut hole = self.sources[source].received.below().max(below);
         if hole > below {
             sack.push(below, below, hole);
         }
-        for &(start, end) in self.sources[source].heard.beyond().iter().take(MOST_BLOCKS) {
+        for &(start, end) in self.sources[source].received.beyond().iter().take(MOST_BLOCKS) {
             if !self.is_overtaken(source, hole, start) {
                 break;
             }
-            told += 1;
+            count += 1;
             hole = end;
         }
         let from = &mut self.sources[source];
-        let told = &from.heard.beyond()[..told];
-        let newest = from.heard.index_of(from.newest).filter(|i| *i < told.len());
-        let others = (0..told.len()).map(|i| (from.turn + i) % told.len());
+        let blocks = &from.received.beyond()[..count];
+        let newest = from.received.index_of(from.newest).filter(|i| *i < blocks.len());
+        let others = (0..blocks.len()).map(|i| (from.turn + i) % blocks.len());
         let others = others.filter(|i| Some(*i) != newest);
         for index in newest.into_iter().chain(others).take(SackBlocks::MAX) {
-            sack.push(below, told[index].0, told[index].1);
+            sack.push(below, blocks[index].0, blocks[index].1);
         }
         from.turn =
-            if told.is_empty() { 0 } else { (from.turn + SackBlocks::MAX - 1) % told.len() };
+            if blocks.is_empty() { 0 } else { (from.turn + SackBlocks::MAX - 1) % blocks.len() };
         (sack, hole)
     }
 

@@ -16,7 +16,7 @@ pub(super) struct Source {
     pub(super) acked: Ranges,
     /// Ranges that targets have acknowledged at all, also selectively: a target may discard those
     /// (RFC 2018, section 8).
-    pub(super) heard: Ranges,
+    pub(super) received: Ranges,
     /// Places of its unacknowledged ranges, in order.
     pub(super) mappings: VecDeque<StreamMapping>,
     /// Every byte below has, or had, a place.
@@ -46,7 +46,7 @@ pub(crate) struct StreamMapping {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Target {
     /// Ranges with places, in order.
-    pub(super) owed: VecDeque<Owed>,
+    pub(super) unacked: VecDeque<UnackedRange>,
     pub(super) next: u64,
     pub(super) cumulative: u64,
     /// All acknowledged ranges are below.
@@ -56,16 +56,16 @@ pub(super) struct Target {
     pub(super) skipped: u64,
 }
 
-/// A range of a target's stream, and its owner.
+/// A range of a target's stream that is not cumulatively acknowledged, and its source.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Owed {
+pub(super) struct UnackedRange {
     pub(super) at: u64,
     pub(super) end: u64,
     pub(super) source: u32,
     /// Offset in the source's stream.
     pub(super) start: u64,
-    /// Whether the source hears of the range for good only when the target has all of it. Another
-    /// target then gets all of it, if this one fails before.
+    /// Whether the range is acknowledged to the source for good only when the target has all of it.
+    /// Another target then gets all of it, if this one fails before.
     pub(super) is_unit: bool,
     /// Everything of the range below was sent.
     pub(super) sent: u64,
@@ -88,14 +88,14 @@ pub(crate) struct Sent {
 
 /// Part of a source's stream that an acknowledgement newly covers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Fresh {
+pub(crate) struct NewlyAcked {
     pub(crate) source: usize,
     /// Sum of the wishes of the packets covered.
     pub(crate) wish: f64,
     pub(crate) marked: bool,
 }
 
-impl Owed {
+impl UnackedRange {
     /// Bytes that the target has in order, if the range is a unit and not complete.
     pub(super) fn unfinished(&self, cumulative: u64) -> u64 {
         if self.is_unit { cumulative.saturating_sub(self.at) } else { 0 }
@@ -117,8 +117,8 @@ impl Owed {
 
     /// When the last packet left, if the range was sent whole and new data up to `end` completes
     /// it.
-    pub(super) fn left_if_complete(&self, end: u64, news: u64) -> Option<Time> {
-        (news > 0 && end == self.end && self.sent >= end).then_some(self.left)
+    pub(super) fn left_if_complete(&self, end: u64, new_bytes: u64) -> Option<Time> {
+        (new_bytes > 0 && end == self.end && self.sent >= end).then_some(self.left)
     }
 }
 
@@ -128,14 +128,14 @@ impl Source {
         let mut source = Source::default();
         (source.placed, source.sent) = (below, below);
         source.acked.insert(0, below);
-        source.heard.insert(0, below);
+        source.received.insert(0, below);
         source
     }
 
     /// Whether targets have everything from the start on.
     pub(super) fn is_whole(&self) -> bool {
-        let gaps = !self.acked.beyond().is_empty() || !self.heard.beyond().is_empty();
-        !gaps && self.acked.below() == self.heard.below()
+        let gaps = !self.acked.beyond().is_empty() || !self.received.beyond().is_empty();
+        !gaps && self.acked.below() == self.received.below()
     }
 
     /// Parts of a range that are not acknowledged and have no place.
@@ -170,35 +170,35 @@ impl Target {
     }
 }
 
-/// Acknowledges a part of an owed range to its source, for good or not; returns how much of it is
+/// Acknowledges a part of a range to its source, for good or not; returns how much of it is
 /// new.
-pub(super) fn settle(
+pub(super) fn acknowledge_to_source(
     sources: &mut [Source],
-    owed: &Owed,
+    range: &UnackedRange,
     (at, end): (u64, u64),
     for_good: bool,
-    fresh: &mut Vec<Fresh>,
+    newly_acked: &mut Vec<NewlyAcked>,
 ) -> u64 {
-    let Some(source) = sources.get_mut(owed.source as usize) else { return 0 };
-    let (start, end) = (owed.start + (at - owed.at), owed.start + (end - owed.at));
+    let Some(source) = sources.get_mut(range.source as usize) else { return 0 };
+    let (start, end) = (range.start + (at - range.at), range.start + (end - range.at));
     if for_good {
         source.acked.insert(start, end);
         source.forget_acknowledged();
     }
-    let news = source.heard.insert(start, end);
-    if news == 0 {
+    let new_bytes = source.received.insert(start, end);
+    if new_bytes == 0 {
         return 0;
     }
     source.newest = start;
-    let share = news as f64 / f64::from(owed.packet.payload.max(1));
-    let wish = owed.packet.wish * share;
-    let marked = owed.packet.marked;
-    match fresh.iter_mut().find(|f| f.source == owed.source as usize) {
+    let share = new_bytes as f64 / f64::from(range.packet.payload.max(1));
+    let wish = range.packet.wish * share;
+    let marked = range.packet.marked;
+    match newly_acked.iter_mut().find(|f| f.source == range.source as usize) {
         Some(known) => {
             known.wish += wish;
             known.marked |= marked;
         }
-        None => fresh.push(Fresh { source: owed.source as usize, wish, marked }),
+        None => newly_acked.push(NewlyAcked { source: range.source as usize, wish, marked }),
     }
-    news
+    new_bytes
 }

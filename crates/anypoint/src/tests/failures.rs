@@ -130,8 +130,8 @@ fn with_nobody_up_the_peer_waits_and_goes_on() {
     assert!(rig.peer.sender.is_done());
 }
 
-/// A frame routed anew stands behind later frames, one of which is lost. The peer must hear that
-/// the first has arrived, or it would send that again for ever and never the other.
+/// A frame routed anew stands behind later frames, one of which is lost. The peer needs an
+/// acknowledgement of the first, or it would send that again for ever and never the other.
 #[test]
 fn what_waits_behind_later_data_is_not_asked_for() {
     let mut rig = inbound(4, 3 * PAYLOAD);
@@ -177,7 +177,7 @@ fn what_is_not_sent_yet_holds_up_nothing() {
 }
 
 /// Data that is routed anew may wait behind a frame that is still being sent. The peer continues it
-/// soon, and no member is told to skip the rest unless the peer's transport times out.
+/// soon, and no member gets a signal to skip the rest unless the peer's transport times out.
 #[test]
 fn frames_of_those_that_stay_up_stay_whole() {
     let mut calm = 0;

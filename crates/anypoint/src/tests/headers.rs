@@ -9,8 +9,8 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use super::rig::ms;
 use crate::Transforms;
 use crate::merge::Merge;
-use crate::relay::Settled;
-use crate::relay::{Fresh, Relay, Sent};
+use crate::relay::StreamPositions;
+use crate::relay::{NewlyAcked, Relay, Sent};
 use crate::split::Split;
 
 const PACKET: Bytes = Bytes::new(1000);
@@ -58,8 +58,8 @@ fn declared(header: &Header) -> Declared {
     law("xcp").declared(header, PACKET).unwrap()
 }
 
-fn fresh(source: usize, wish: f64) -> [Fresh; 1] {
-    [Fresh { source, wish, marked: false }]
+fn newly_acked(source: usize, wish: f64) -> [NewlyAcked; 1] {
+    [NewlyAcked { source, wish, marked: false }]
 }
 
 /// Two members: (20 KB, 10 ms) and (60 KB, 40 ms).
@@ -90,16 +90,16 @@ fn a_small_packet_declares_its_flows_rate() {
 #[test]
 fn a_frames_packets_are_acknowledged_with_their_wishes() {
     let sent = |payload, wish| Sent { payload, wish, marked: false };
-    let mut relay = Relay::inbound(&Settled::new(1, 1));
+    let mut relay = Relay::inbound(&StreamPositions::new(1, 1));
     relay.place(0, 0, 1001, 0, true);
     relay.note(Time::ZERO, 0, 0, sent(1000, 50.0));
     relay.note(Time::ZERO, 0, 1000, sent(1, 0.05));
     let mut wish_of = |cumulative| {
         let (window, sack, header) = (Bytes::MAX, SackBlocks::default(), Header::None);
         let ack = Ack { opens: false, cumulative, window, sack, marked: false, header };
-        let mut fresh = Vec::new();
-        relay.acknowledge(0, &ack, &mut fresh);
-        fresh[0].wish
+        let mut newly_acked = Vec::new();
+        relay.acknowledge(0, &ack, &mut newly_acked);
+        newly_acked[0].wish
     };
     let [first, rest] = [wish_of(1000), wish_of(1001)];
     assert!((first - 50.0).abs() < 1e-9 && (rest - 0.05).abs() < 1e-9, "{first} {rest}");
@@ -123,10 +123,10 @@ fn merged_data_is_that_of_the_whole_flow() {
 fn increase_is_shared_evenly_and_decrease_by_rate() {
     let (mut merge, _) = merged();
     // 8 KB at 22.857 ms are 350 KB/s, of which each has half: 1.75 KB and 7 KB of their windows.
-    merge.acknowledge(Time::ZERO, &law("xcp"), &fresh(0, 1e9), &feeds_back(350_000.0));
+    merge.acknowledge(Time::ZERO, &law("xcp"), &newly_acked(0, 1e9), &feeds_back(350_000.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [175_000.0, 175_000.0]);
     // Rates are 2 MB/s and 1.5 MB/s.
-    merge.acknowledge(Time::ZERO, &law("xcp"), &fresh(1, 1e9), &feeds_back(-350_000.0));
+    merge.acknowledge(Time::ZERO, &law("xcp"), &newly_acked(1, 1e9), &feeds_back(-350_000.0));
     let parts = [part(&mut merge, 0), part(&mut merge, 1)];
     assert!(
         (parts[0] + 200_000.0).abs() < 1e-3 && (parts[1] + 150_000.0).abs() < 1e-3,
@@ -141,10 +141,10 @@ fn nobody_gets_more_than_its_own_way_allows() {
     let law = law("xcp");
     let (mut merge, _) = merged();
     merge.data(Time::ZERO, &law, 0, PACKET, &mut declares(20_000.0, ms(10), 50.0));
-    merge.acknowledge(Time::ZERO, &law, &fresh(1, 1e9), &feeds_back(350_000.0));
+    merge.acknowledge(Time::ZERO, &law, &newly_acked(1, 1e9), &feeds_back(350_000.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [50.0, 175_000.0]);
     // A refusal of a member's own path concerns no other member.
-    merge.acknowledge(Time::ZERO, &law, &fresh(0, -70.0), &feeds_back(-70.0));
+    merge.acknowledge(Time::ZERO, &law, &newly_acked(0, -70.0), &feeds_back(-70.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [-70.0, 0.0]);
 }
 
@@ -157,7 +157,7 @@ fn shuffling_moves_its_share_of_the_traffic_in_a_round_trip() {
     merge.data(Time::ZERO, &law, 1, PACKET, &mut declares(60_000.0, ms(10), 1e9));
     // A round trip has 20 packets of one and 60 of the other.
     for i in 0..80 {
-        let one = fresh(usize::from(i % 4 > 0), 1e9);
+        let one = newly_acked(usize::from(i % 4 > 0), 1e9);
         merge.acknowledge(Time::ZERO, &law, &one, &feeds_back(0.0));
     }
     // Of 8 MB/s a tenth: 0.2 and 0.6 MB/s are taken, 0.4 MB/s are given to each.
@@ -171,7 +171,7 @@ fn the_silent_have_no_part() {
     let (mut merge, _) = merged();
     let later = Time::ZERO + ms(100);
     merge.data(later, &law, 1, PACKET, &mut declares(60_000.0, ms(40), 1e9));
-    merge.acknowledge(later, &law, &fresh(1, 1e9), &feeds_back(1000.0));
+    merge.acknowledge(later, &law, &newly_acked(1, 1e9), &feeds_back(1000.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [0.0, 1000.0]);
 }
 
@@ -192,7 +192,7 @@ fn split_by(transforms: Transforms, pattern: &[usize], rounds: usize) -> Split {
 }
 
 /// Feedback for the peer when a member's path answers a wish of 1000 with this.
-fn told(split: &mut Split, member: usize, change: f64) -> f64 {
+fn feedback_to_peer(split: &mut Split, member: usize, change: f64) -> f64 {
     let mut header = feeds_back(change);
     split.acknowledge(&law("xcp"), member, 1000.0, &mut header);
     fed_back(&header)
@@ -218,12 +218,15 @@ fn split_data_is_a_part_and_all_parts_are_the_flow() {
 #[test]
 fn the_strictest_path_binds_in_proportion_to_its_use() {
     let mut s = split(&[0, 1, 1, 1], 64);
-    assert_eq!(told(&mut s, 0, 1000.0), 1000.0, "nothing refused, nothing changed");
+    assert_eq!(feedback_to_peer(&mut s, 0, 1000.0), 1000.0, "nothing refused, nothing changed");
     // 300 less for a quarter of the traffic are 1200 less for the peer.
-    assert!((told(&mut s, 0, 700.0) - (1000.0 - 1200.0)).abs() < 1e-9);
+    assert!((feedback_to_peer(&mut s, 0, 700.0) - (1000.0 - 1200.0)).abs() < 1e-9);
     // 600 less for three quarters are 800: less than has been taken already.
-    assert!((told(&mut s, 1, 400.0) - 1000.0).abs() < 1e-9);
-    assert!((told(&mut s, 1, 400.0) - (1000.0 - 400.0)).abs() < 1e-9, "and 400 beyond that");
+    assert!((feedback_to_peer(&mut s, 1, 400.0) - 1000.0).abs() < 1e-9);
+    assert!(
+        (feedback_to_peer(&mut s, 1, 400.0) - (1000.0 - 400.0)).abs() < 1e-9,
+        "and 400 beyond that"
+    );
 }
 
 /// Equation (1) for parts of changes: a packet of each path has the path's own change over its
@@ -231,12 +234,12 @@ fn the_strictest_path_binds_in_proportion_to_its_use() {
 #[test]
 fn the_papers_merge_is_the_least_of_the_last_feedback() {
     let mut s = split_by(Transforms::Paper, &[0, 1, 1, 1], 64);
-    assert_eq!(told(&mut s, 0, 700.0), 700.0, "of the other nothing is known");
-    assert_eq!(told(&mut s, 1, 900.0), 700.0);
-    assert_eq!(told(&mut s, 1, -50.0), -50.0);
-    assert_eq!(told(&mut s, 0, 700.0), -50.0, "what the other said last still counts");
+    assert_eq!(feedback_to_peer(&mut s, 0, 700.0), 700.0, "of the other nothing is known");
+    assert_eq!(feedback_to_peer(&mut s, 1, 900.0), 700.0);
+    assert_eq!(feedback_to_peer(&mut s, 1, -50.0), -50.0);
+    assert_eq!(feedback_to_peer(&mut s, 0, 700.0), -50.0, "what the other said last still counts");
     s.forget(1);
-    assert_eq!(told(&mut s, 0, 700.0), 700.0);
+    assert_eq!(feedback_to_peer(&mut s, 0, 700.0), 700.0);
 }
 
 /// Section III-C: an increase evenly, a decrease by rate; section IV: no more than a source's own
@@ -250,11 +253,11 @@ fn the_papers_split_is_of_all_feedback() {
         merge.data(Time::ZERO, &law, 0, PACKET, &mut declares(30_000.0, ms(10), 150.0));
         merge.data(Time::ZERO, &law, 1, PACKET, &mut declares(10_000.0, ms(10), 1e9));
     }
-    merge.acknowledge(Time::ZERO, &law, &fresh(0, 150.0), &feeds_back(400.0));
+    merge.acknowledge(Time::ZERO, &law, &newly_acked(0, 150.0), &feeds_back(400.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [100.0, 100.0]);
-    merge.acknowledge(Time::ZERO, &law, &fresh(0, 150.0), &feeds_back(800.0));
+    merge.acknowledge(Time::ZERO, &law, &newly_acked(0, 150.0), &feeds_back(800.0));
     assert_eq!([part(&mut merge, 0), part(&mut merge, 1)], [150.0, 200.0], "its own path's least");
-    merge.acknowledge(Time::ZERO, &law, &fresh(0, 150.0), &feeds_back(-400.0));
+    merge.acknowledge(Time::ZERO, &law, &newly_acked(0, 150.0), &feeds_back(-400.0));
     for (k, by_rate) in [-300.0, -100.0].into_iter().enumerate() {
         assert!((part(&mut merge, k) - by_rate).abs() < 1e-6, "X is rounded to a picosecond");
     }
@@ -331,12 +334,12 @@ proptest! {
         }
         let mut total = 0.0;
         for (source, change) in &answers {
-            let one = fresh(source % windows.len(), 1e12);
+            let one = newly_acked(source % windows.len(), 1e12);
             merge.acknowledge(Time::ZERO, &law, &one, &feeds_back(*change));
             total += change;
         }
-        let told: f64 = (0..windows.len()).map(|k| part(&mut merge, k)).sum();
-        prop_assert!((told - total).abs() < 1e-6 * answers.len() as f64 * 1e5, "{told} {total}");
+        let fed: f64 = (0..windows.len()).map(|k| part(&mut merge, k)).sum();
+        prop_assert!((fed - total).abs() < 1e-6 * answers.len() as f64 * 1e5, "{fed} {total}");
     }
 
     /// The peer is slowed by exactly the strictest path's reduction over a round.
@@ -349,7 +352,7 @@ proptest! {
         let (mut asked, mut slowed) = ([0.0f64; 4], 0.0);
         for k in order {
             asked[k] += refusals[k] * 4.0;
-            slowed += 1000.0 - told(&mut s, k, 1000.0 - refusals[k]);
+            slowed += 1000.0 - feedback_to_peer(&mut s, k, 1000.0 - refusals[k]);
         }
         let strictest = asked.iter().copied().fold(0.0, f64::max);
         prop_assert!((slowed - strictest).abs() < 1e-6 * strictest.max(1.0), "{slowed} {strictest}");

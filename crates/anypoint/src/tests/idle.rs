@@ -95,7 +95,7 @@ fn expiry_costs_no_packet() {
 
 /// A connection that owes something is remembered, however long it takes.
 #[test]
-fn what_is_owed_does_not_expire() {
+fn outstanding_data_does_not_expire() {
     let loads = Loads { peer: bursts(4, 1000), members: Writer::Sized(Bytes::ZERO) };
     let mut rig = Rig::new("newreno", 2, PAYLOAD, loads);
     rig.delays[2] = IDLE_EXPIRY * 5;

@@ -48,10 +48,10 @@ fn send(switch: &mut Switch, from: Side, packet: u64) -> Vec<Output> {
 }
 
 /// Destination, position, window and ranges of an acknowledgement.
-type Told = (Side, u64, u64, Vec<(u64, u64)>);
+type AckParts = (Side, u64, u64, Vec<(u64, u64)>);
 
 /// Acknowledgements that the switch makes of one.
-fn answer(switch: &mut Switch, from: Side, ack: &Ack) -> Vec<Told> {
+fn answer(switch: &mut Switch, from: Side, ack: &Ack) -> Vec<AckParts> {
     let mut out = Vec::new();
     switch.on_ack(Time::ZERO, from, ack, &mut out);
     let acks = out.iter().map(|output| match output {
@@ -69,7 +69,7 @@ const A: Side = Side::Member(0);
 const B: Side = Side::Member(1);
 
 #[test]
-fn the_peer_hears_of_what_all_members_have() {
+fn the_peer_gets_acknowledgements_of_what_all_members_have() {
     let mut s = switch(FlowControl::Strict, 2);
     for packet in 0..6 {
         let out = send(&mut s, Side::Peer, packet);
@@ -95,7 +95,7 @@ fn the_peer_hears_of_what_all_members_have() {
 }
 
 #[test]
-fn what_is_lost_before_the_switch_is_told_at_once() {
+fn what_is_lost_before_the_switch_is_reported_at_once() {
     let mut s = switch(FlowControl::Strict, 2);
     send(&mut s, Side::Peer, 0);
     // 1 is lost; B's place in the order is kept for it.
@@ -128,7 +128,7 @@ fn the_peers_acknowledgements_go_to_whom_they_concern() {
 }
 
 #[test]
-fn a_member_that_lost_a_packet_hears_of_it() {
+fn a_member_that_lost_a_packet_gets_the_gap() {
     let mut s = switch(FlowControl::Strict, 2);
     send(&mut s, A, 0);
     // A's packet 1 is lost on its way to the switch: its place is kept.
@@ -221,20 +221,20 @@ fn a_packet_may_have_several_places() {
 /// Data of a failed member beyond a hole of its own is lost, although it was acknowledged to the
 /// peer. This holds even for the first data that the peer waits for.
 #[test]
-fn what_a_failed_member_had_beyond_a_hole_is_not_told_any_more() {
+fn what_a_failed_member_had_beyond_a_hole_is_not_acknowledged_any_more() {
     const C: Side = Side::Member(2);
     let mut s = switch(FlowControl::Strict, 3);
     (0..5).for_each(|packet| drop(send(&mut s, Side::Peer, packet)));
     s.fail(Time::ZERO, 0, &mut Vec::new());
     assert_eq!(send(&mut s, Side::Peer, 0), [Output::Segment(C, segment(1))]);
-    let told = answer(&mut s, C, &ack(0, 9000, &[(1, 2)]));
-    assert_eq!(told, [(Side::Peer, 0, 9000, vec![(0, 1)])]);
+    let acks = answer(&mut s, C, &ack(0, 9000, &[(1, 2)]));
+    assert_eq!(acks, [(Side::Peer, 0, 9000, vec![(0, 1)])]);
     s.fail(Time::ZERO, 2, &mut Vec::new());
-    let told = answer(&mut s, B, &ack(1, 9000, &[]));
-    assert_eq!(told, [(Side::Peer, 0, 9000, vec![(1, 2)])]);
+    let acks = answer(&mut s, B, &ack(1, 9000, &[]));
+    assert_eq!(acks, [(Side::Peer, 0, 9000, vec![(1, 2)])]);
     assert_eq!(send(&mut s, Side::Peer, 0), [Output::Segment(B, segment(2))]);
-    let told = answer(&mut s, B, &ack(3, 9000, &[]));
-    assert_eq!(told, [(Side::Peer, 2, 9000, vec![(4, 5)])]);
+    let acks = answer(&mut s, B, &ack(3, 9000, &[]));
+    assert_eq!(acks, [(Side::Peer, 2, 9000, vec![(4, 5)])]);
     assert_eq!(s.outstanding(B), Bytes::ZERO);
 }
 
@@ -283,41 +283,41 @@ fn a_module_that_reads_sees_the_beginning_of_a_frame() {
 }
 
 #[test]
-fn the_peer_hears_of_a_frame_for_good_when_a_member_has_all_of_it() {
+fn a_frame_is_acknowledged_for_good_when_a_member_has_all_of_it() {
     let mut s = switch(FlowControl::Strict, 2);
     for offset in [0, 1000, 2000] {
         send_of(&mut s, (0, 3000), (offset, 1000), b"");
     }
-    let told = answer(&mut s, Side::Member(0), &ack(2, 5000, &[]));
+    let acks = answer(&mut s, Side::Member(0), &ack(2, 5000, &[]));
     // The window begins behind what the member has.
-    assert_eq!(told, [(Side::Peer, 0, 7000, vec![(0, 2)])]);
+    assert_eq!(acks, [(Side::Peer, 0, 7000, vec![(0, 2)])]);
     assert_eq!(s.acknowledged_below(Side::Peer), 0);
     // The member fails: another gets the whole frame.
     s.fail(Time::ZERO, 0, &mut Vec::new());
     assert_eq!(send_of(&mut s, (0, 3000), (0, 1000), b""), [(1, 0)]);
     send_of(&mut s, (0, 3000), (1000, 1000), b"");
     send_of(&mut s, (0, 3000), (2000, 1000), b"");
-    let told = answer(&mut s, Side::Member(1), &ack(3, 5000, &[]));
-    assert_eq!(told, [(Side::Peer, 3, 5000, vec![])]);
+    let acks = answer(&mut s, Side::Member(1), &ack(3, 5000, &[]));
+    assert_eq!(acks, [(Side::Peer, 3, 5000, vec![])]);
 }
 
 #[test]
-fn what_waits_at_the_switch_is_told_and_taken_back() {
+fn what_waits_at_the_switch_is_acknowledged_and_taken_back() {
     let routing = Box::new(KeyHash { offset: 0, len: 1 });
     let mut s = switch_by(routing, FlowControl::Strict, 1);
     assert!(!s.must_wait(0) && s.must_wait(10));
     let mut out = Vec::new();
     s.hold(Time::ZERO, 10, 20, &mut out);
-    let [Output::Ack(Side::Peer, told)] = out[..] else { panic!("{out:?}") };
-    assert_eq!(told.sack.iter(0).collect::<Vec<_>>(), [(10, 20)]);
+    let [Output::Ack(Side::Peer, ack_to_peer)] = out[..] else { panic!("{out:?}") };
+    assert_eq!(ack_to_peer.sack.iter(0).collect::<Vec<_>>(), [(10, 20)]);
     assert_eq!(send_of(&mut s, (0, 10), (0, 10), b"k"), [(0, 0)]);
     assert!(!s.must_wait(10));
     s.release(10, 20);
     assert_eq!(send_of(&mut s, (10, 20), (10, 10), b"k"), [(0, 10)]);
     // Only the member's word counts now.
-    let mut told = ack(0, 5000, &[]);
-    told.cumulative = 10;
-    s.on_ack(Time::ZERO, Side::Member(0), &told, &mut out);
-    let Some(Output::Ack(Side::Peer, told)) = out.last() else { panic!("{out:?}") };
-    assert_eq!((told.cumulative, told.sack.iter(10).count()), (10, 0));
+    let mut from_member = ack(0, 5000, &[]);
+    from_member.cumulative = 10;
+    s.on_ack(Time::ZERO, Side::Member(0), &from_member, &mut out);
+    let Some(Output::Ack(Side::Peer, ack_to_peer)) = out.last() else { panic!("{out:?}") };
+    assert_eq!((ack_to_peer.cumulative, ack_to_peer.sack.iter(10).count()), (10, 0));
 }

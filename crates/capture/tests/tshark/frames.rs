@@ -181,12 +181,13 @@ fn a_pause_that_is_not_repeated_expires() {
     let Some(shown) = shown("expiry", &setup) else { return };
     all_are_shown(&setup, &shown);
     // A frame that has been sent still arrives.
-    let (told, says) = frames(&shown).take_while(|(at, _)| *at <= down + DELAY).last().unwrap();
+    let (paused_at, says) =
+        frames(&shown).take_while(|(at, _)| *at <= down + DELAY).last().unwrap();
     assert_eq!(says, &pause("200"));
-    let next = frames(&shown).find(|(at, _)| *at > told).unwrap().0;
+    let next = frames(&shown).find(|(at, _)| *at > paused_at).unwrap().0;
     assert!(next > up, "{next}");
-    let goes_on = told + reaction(RATE) + QUANTA.time(RATE);
-    let first = packets(&shown).find(|started| *started > told + reaction(RATE)).unwrap();
+    let goes_on = paused_at + reaction(RATE) + QUANTA.time(RATE);
+    let first = packets(&shown).find(|started| *started > paused_at + reaction(RATE)).unwrap();
     assert!(first.since(goes_on).max(goes_on.since(first)) < Duration::from_nanos(2), "{first}");
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn check(args: &Args) -> Exit {
     if args.syntax {
         let wrong = files.len() - jobs.iter().flatten().count();
         let s = if files.len() == 1 { "" } else { "s" };
-        tell!("{} scenario{s} read, {wrong} with errors", files.len());
+        print_stderr!("{} scenario{s} read, {wrong} with errors", files.len());
         return if wrong > 0 { exit.max(Exit::Wrong) } else { exit };
     }
     match jobs.into_iter().collect::<Option<Vec<_>>>() {
@@ -124,7 +124,7 @@ fn jobs<'a>(
             let able = ratewire_emulate::check(setup)
                 .and_then(|()| ratewire_emulate::check_machine(setup, None));
             if let Err(why) = able {
-                tell!("{}: {} is not emulated: {why}", scenario.file, plan.law);
+                print_stderr!("{}: {} is not emulated: {why}", scenario.file, plan.law);
                 unable.set(Exit::Unable);
                 continue;
             }
@@ -145,9 +145,9 @@ fn report(jobs: &[Job<'_>], args: &Args) -> Exit {
     let keep = |job: &Job<'_>, run: Run| {
         if let Some(fidelity) = run.summary().fidelity.as_ref().filter(|fidelity| !fidelity.holds) {
             is_late.store(true, Relaxed);
-            tell!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
+            print_stderr!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
             for remedy in remedies(fidelity) {
-                tell!("  help: {remedy}");
+                print_stderr!("  help: {remedy}");
             }
         }
         run.expectations().to_vec()
@@ -280,11 +280,11 @@ fn find(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Exit> {
             continue;
         }
         collect(path, &mut files).map_err(|e| {
-            tell!("ratewire: cannot read {}: {e}", path.display());
+            print_stderr!("ratewire: cannot read {}: {e}", path.display());
             Exit::File
         })?;
         if files.len() == before {
-            tell!("ratewire: no scenario (.toml) under {}", path.display());
+            print_stderr!("ratewire: no scenario (.toml) under {}", path.display());
             return Err(Exit::Wrong);
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn check_law(args: &Args) -> Exit {
         return match check.check(&laws, &args.law, args.seed) {
             Ok(done) => print(&format!("{done}\n")),
             Err(wrong) => {
-                tell!("{wrong}");
+                print_stderr!("{wrong}");
                 Exit::NotMet
             }
         };
@@ -75,8 +75,8 @@ fn apart(args: &Args, check: &LawCheck) -> Result<String, String> {
     if done.status.success() {
         return Ok(String::from_utf8_lossy(&done.stdout).trim().to_string());
     }
-    let told = String::from_utf8_lossy(&done.stderr);
-    let told = told
+    let lines = String::from_utf8_lossy(&done.stderr);
+    let lines = lines
         .lines()
         .filter(|line| !line.starts_with("note: "))
         .map(|line| format!("      {line}\n"));
@@ -86,5 +86,5 @@ fn apart(args: &Args, check: &LawCheck) -> Result<String, String> {
         Some(_) => String::new(),
         None => format!("      {}\n", done.status),
     };
-    Err(told.collect::<String>() + &crash + &again)
+    Err(lines.collect::<String>() + &crash + &again)
 }

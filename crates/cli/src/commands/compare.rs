@@ -85,18 +85,22 @@ pub(crate) fn compare(args: &Args) -> Exit {
     };
     let show_progress = !args.quiet && !args.json;
     let results = watch::over(&planned.jobs, show_progress, |listener| planned.run(listener));
-    let told = if results.comparison().laws.is_empty() {
+    let printed = if results.comparison().laws.is_empty() {
         Exit::Done
     } else {
-        tell(&results, output.as_ref().zip(place.as_ref()), args)
+        print_results(&results, output.as_ref().zip(place.as_ref()), args)
     };
     let missing =
         results.failures().iter().map(|failed| missing(&file, &failed.run, &failed.error));
-    Exit::of(missing.chain([told]))
+    Exit::of(missing.chain([printed]))
 }
 
 /// Writes and prints the comparison.
-fn tell(results: &ComparisonResults, out: Option<(&OutputFolder, &Place)>, args: &Args) -> Exit {
+fn print_results(
+    results: &ComparisonResults,
+    out: Option<(&OutputFolder, &Place)>,
+    args: &Args,
+) -> Exit {
     if let Some((output, place)) = out {
         if let Err(failure) = results.put_in(output) {
             return fail(&failure);

@@ -1,8 +1,8 @@
 //! `ratewire laws --cost`: measures on this machine the work of each law's port for a packet.
 //!
-//! The table also shows the median, and the time of a multiplication, which tells a slow clock from
-//! slow work. Callgrind counts instructions if valgrind is installed; those of the loop without a
-//! port are subtracted.
+//! The table also shows the median, and the time of a multiplication, which distinguishes a slow
+//! clock from slow work. Callgrind counts instructions if valgrind is installed; those of the loop
+//! without a port are subtracted.
 
 use std::fmt::Write;
 use std::process::Command;
@@ -65,11 +65,11 @@ fn of_file(file: &str) -> Result<BenchedPort, Exit> {
     let laws = load_law(file).map_err(|wrong| fail(&wrong))?;
     let port = laws.find(file).and_then(|info| BenchedPort::new(&laws, info));
     if let Some(fault) = port.as_ref().and_then(BenchedPort::fault) {
-        tell!("ratewire: {file}: {fault}");
+        print_stderr!("ratewire: {file}: {fault}");
         return Err(Exit::Wrong);
     }
     port.ok_or_else(|| {
-        tell!("ratewire: {file}: the law has no port, so routers do no work for it");
+        print_stderr!("ratewire: {file}: the law has no port, so routers do no work for it");
         Exit::Wrong
     })
 }
@@ -82,8 +82,8 @@ struct Benched {
 }
 
 fn measure(benches: Vec<Benched>, rounds: u32) -> Costs {
-    let told = |Benched { law, operations, port }| ((law, operations), port);
-    let (laws, mut ports): (Vec<_>, Vec<_>) = benches.into_iter().map(told).unzip();
+    let split = |Benched { law, operations, port }| ((law, operations), port);
+    let (laws, mut ports): (Vec<_>, Vec<_>) = benches.into_iter().map(split).unzip();
     let (times, multiplication_ns) = port_costs(&mut ports, rounds);
     let mut counts = true;
     let laws = laws.into_iter().zip(times).map(|((law, operations), ns)| {

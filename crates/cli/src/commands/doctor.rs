@@ -102,9 +102,9 @@ mod tests {
             .skip(1)
             .map(|line| (line[..4].trim().to_string(), &line[column..]))
             .collect();
-        let told: Vec<(&str, &str)> = starts.iter().map(|(sign, said)| (&**sign, *said)).collect();
+        let rows: Vec<(&str, &str)> = starts.iter().map(|(sign, said)| (&**sign, *said)).collect();
         assert_eq!(
-            told,
+            rows,
             [
                 ("ok", "there"),
                 ("NO", "one"),

@@ -46,7 +46,7 @@ pub(crate) fn explore(args: &Args) -> Exit {
 fn carry_out(args: &Args) -> Result<Exit, Exit> {
     let subject = subject(args)?;
     if !args.listen.is_loopback() {
-        tell!(
+        print_stderr!(
             "warning: whoever can read the network's packets can read the page's token, and with it \
              files that keys of a scenario name\n  \
              help: leave out --listen, and reach the page by `ssh -L`"
@@ -54,17 +54,17 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| {
-        tell!("ratewire: cannot start the asynchronous runtime: {error}");
+        print_stderr!("ratewire: cannot start the asynchronous runtime: {error}");
         Exit::File
     })?;
     let done = runtime.block_on(async {
         let server = Server::bind(SocketAddr::new(args.listen, args.port), subject).await;
         let server = server.map_err(|error| {
-            tell!("ratewire: {}\n  help: --port with another number", with_causes(&error));
+            print_stderr!("ratewire: {}\n  help: --port with another number", with_causes(&error));
             Exit::File
         })?;
         let mut ended = signal(SignalKind::interrupt()).map_err(|error| {
-            tell!("ratewire: cannot wait for Ctrl-C: {error}");
+            print_stderr!("ratewire: cannot wait for Ctrl-C: {error}");
             Exit::File
         })?;
         let others = if args.listen.is_unspecified() {
@@ -87,18 +87,20 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
 fn subject(args: &Args) -> Result<Subject, Exit> {
     if args.path.is_dir() {
         if !args.law.is_empty() || !args.set.is_empty() {
-            tell!("ratewire: a sweep has its own laws and values: leave out --law and --set");
+            print_stderr!(
+                "ratewire: a sweep has its own laws and values: leave out --law and --set"
+            );
             return Err(Exit::Wrong);
         }
         let sweep = read_sweep(&args.path).map_err(|wrong| {
             let exit = fail(&wrong);
-            tell!("  help: name a scenario, or a folder that `ratewire sweep` wrote");
+            print_stderr!("  help: name a scenario, or a folder that `ratewire sweep` wrote");
             exit
         })?;
         return Ok(Subject::Sweep(Box::new(sweep)));
     }
     let taken: &[(&str, &str)] = if args.law.is_empty() { &[] } else { &[("law", "--law")] };
-    // Mistakes in the values and the laws are told before there is a page.
+    // Mistakes in the values and the laws are reported before there is a page.
     let checked = load_with_laws(&args.path, &args.set, taken, &args.law_files, &args.law)?;
     let laws = if args.law.is_empty() { checked.scenario().laws() } else { args.law.clone() };
     checked.clone().laws(&laws).plan().map_err(|wrong| fail(&wrong))?;

@@ -128,7 +128,7 @@ pub(crate) fn explain(args: &ExplainArgs) -> Exit {
     match ratewire::explain(&laws, &args.name, table_options().text_width()) {
         Ok(text) => print(&text),
         Err(why) => {
-            tell!("ratewire: {why}");
+            print_stderr!("ratewire: {why}");
             Exit::Wrong
         }
     }

@@ -60,7 +60,7 @@ pub(super) fn pairs(set: &[String], taken: &[(&str, &str)]) -> Result<Vec<(Strin
     let mut overrides: Vec<(String, String)> = Vec::new();
     for pair in set {
         let wrong = |why: String| {
-            tell!("ratewire: --set {pair}: {why}");
+            print_stderr!("ratewire: --set {pair}: {why}");
             Err(Exit::Wrong)
         };
         let Some((key, value)) = pair.split_once('=') else {

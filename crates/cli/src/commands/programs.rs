@@ -21,13 +21,16 @@ pub(crate) fn run(name: &str, args: &Args) -> Exit {
         let target = name.trim_start_matches("ratewire-");
         let own = env::current_exe().unwrap_or_default();
         let folder = own.parent().unwrap_or(&own).display();
-        tell!(
+        print_stderr!(
             "ratewire: this command runs the program {name}, which is neither in {folder} nor in PATH\n  \
              help: in Ratewire's repository, `make {target}` builds it, and `make install` installs it"
         );
         return Exit::Unable;
     };
     let error = Command::new(&program).args(&args.arguments).exec();
-    tell!("ratewire: cannot run {}: {error}\n  help: build or install it again", program.display());
+    print_stderr!(
+        "ratewire: cannot run {}: {error}\n  help: build or install it again",
+        program.display()
+    );
     Exit::Unable
 }

@@ -107,11 +107,11 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
         complain(&without_repeats(warnings.clone()));
         exit
     })?;
-    tell_of(&planned);
+    warn_of_plan(&planned);
     warnings.extend(planned.warnings.iter().cloned());
     complain(&without_repeats(warnings));
     if planned.jobs.is_empty() {
-        tell!("ratewire: nothing is left to run");
+        print_stderr!("ratewire: nothing is left to run");
         return Err(Exit::Unable);
     }
     let out = place.as_ref().map(|place| place.folder.as_path());
@@ -131,7 +131,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     if let Some(place) = place.as_ref().filter(|_| results.is_written()) {
         place.note_latest();
     }
-    Ok(tell(&results, planned.jobs.len(), out, args))
+    Ok(print_results(&results, planned.jobs.len(), out, args))
 }
 
 /// The experiment that the command line describes.
@@ -158,36 +158,36 @@ fn experiment(args: &Args) -> Result<Experiment, Exit> {
 }
 
 /// Warns of laws that are left out, and of seeds that change nothing.
-fn tell_of(planned: &Planned<'_>) {
+fn warn_of_plan(planned: &Planned<'_>) {
     for left in &planned.left_out {
-        tell!("warning: {} is not {}d: {}", left.law, left.world, left.why);
+        print_stderr!("warning: {} is not {}d: {}", left.law, left.world, left.why);
     }
     if planned.is_repetition {
-        tell!("{VAIN_SEEDS}");
+        print_stderr!("{VAIN_SEEDS}");
     }
 }
 
 /// Prints tables, answers and the place of the report, and the runs that are missing of `asked`.
-fn tell(results: &Results, asked: usize, out: Option<&Path>, args: &Args) -> Exit {
+fn print_results(results: &Results, asked: usize, out: Option<&Path>, args: &Args) -> Exit {
     let mut exits = Vec::new();
     if !results.runs().is_empty() {
-        exits.push(tell_of_runs(results, out, args));
+        exits.push(print_runs(results, out, args));
     }
     let (interrupted, failures): (Vec<_>, Vec<_>) =
         results.failures().iter().partition(|failed| failed.is_interrupted());
     if results.is_partial() {
-        tell_of_parts(results, &interrupted);
+        print_partial(results, &interrupted);
         exits.push(Exit::Interrupted);
     }
     for failed in failures {
         if asked > 1 {
-            tell!("ratewire: the run of {} is missing:", failed.run);
+            print_stderr!("ratewire: the run of {} is missing:", failed.run);
         }
         exits.push(fail(&failed.error));
     }
     if !results.left_out().is_empty() {
         let laws: Vec<&str> = results.left_out().iter().map(|left| left.law.as_str()).collect();
-        tell!("ratewire: not emulated, as said above: {}", laws.join(", "));
+        print_stderr!("ratewire: not emulated, as said above: {}", laws.join(", "));
         exits.push(Exit::Unable);
     }
     let fidelities = results.runs().iter().filter_map(|run| run.summary().fidelity.as_ref());
@@ -197,19 +197,19 @@ fn tell(results: &Results, asked: usize, out: Option<&Path>, args: &Args) -> Exi
     Exit::of(exits)
 }
 
-/// Tells which results of an interrupted command are partial, and which are missing.
-fn tell_of_parts(results: &Results, missing: &[&Failed]) {
+/// Prints which results of an interrupted command are partial, and which are missing.
+fn print_partial(results: &Results, missing: &[&Failed]) {
     for run in results.runs() {
         if let Some(part) = run.summary().partial() {
-            tell!("ratewire: the results of {} are partial: {part}", run.name());
+            print_stderr!("ratewire: the results of {} are partial: {part}", run.name());
         }
     }
     let names: Vec<&str> = missing.iter().map(|failed| failed.run.as_str()).collect();
     match names[..] {
         [] => {}
-        [first] => _ = tell!("ratewire: the run of {first} is missing: it was interrupted"),
+        [first] => _ = print_stderr!("ratewire: the run of {first} is missing: it was interrupted"),
         [first, ref rest @ ..] => {
-            tell!(
+            print_stderr!(
                 "ratewire: {} runs are missing, from {first} on: they were interrupted",
                 rest.len() + 1
             );
@@ -217,7 +217,7 @@ fn tell_of_parts(results: &Results, missing: &[&Failed]) {
     }
 }
 
-fn tell_of_runs(results: &Results, out: Option<&Path>, args: &Args) -> Exit {
+fn print_runs(results: &Results, out: Option<&Path>, args: &Args) -> Exit {
     for answer in results.runs().iter().filter_map(|run| run.why()) {
         if let Exit::File = print(&legible_lines(&format!("{answer}\n"))) {
             return Exit::File;
@@ -250,8 +250,8 @@ fn show(results: &Results, args: &Args, out: Option<&Path>) -> Exit {
         true => table::expectations(&page.expectations, &options),
         false => table::failed_claims(&page.expectations, &options),
     };
-    let is_told = !args.quiet || page.expectations.iter().any(|claim| !claim.passed);
-    if is_told && !claims.is_empty() {
+    let shows_claims = !args.quiet || page.expectations.iter().any(|claim| !claim.passed);
+    if shows_claims && !claims.is_empty() {
         text += &format!("\n{claims}");
     }
     if !remedies.is_empty() {

@@ -70,7 +70,9 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     if let [first, _, ..] = &scenario.laws()[..]
         && args.law.is_none()
     {
-        tell!("ratewire: a shell uses the first of several laws, {first:?}; --law chooses another");
+        print_stderr!(
+            "ratewire: a shell uses the first of several laws, {first:?}; --law chooses another"
+        );
     }
     let plan = scenario.plan(args.law.as_deref(), None).map_err(|wrong| {
         complain(&wrong.diagnostics);
@@ -79,7 +81,7 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
     let nodes = &plan.setup.network.nodes;
     let Some(host) = nodes.iter().position(|node| node.name == args.host) else {
         let known: Vec<&str> = nodes.iter().map(|node| node.name.as_str()).collect();
-        tell!("ratewire: {}", unknown("node", &args.host, &known));
+        print_stderr!("ratewire: {}", unknown("node", &args.host, &known));
         return Err(Exit::Wrong);
     };
     let shell = Shell { host: NodeId(host as u32), is_alone: args.alone };
@@ -98,7 +100,7 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
         && let Err(why) = ratewire_emulate::check(&plan.setup)
             .and_then(|()| ratewire_emulate::check_machine(&plan.setup, Some(shell)))
     {
-        tell!("ratewire: {why}");
+        print_stderr!("ratewire: {why}");
         return Err(Exit::Unable);
     }
     complain(&ignored(&scenario, &plan));

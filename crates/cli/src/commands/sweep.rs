@@ -16,8 +16,8 @@ use crate::place::{Place, name_of};
 use crate::terminal::table_options;
 use crate::watch;
 
-/// Failed runs that are told one by one.
-const MOST_TOLD: usize = 10;
+/// Failed runs that are listed one by one.
+const MOST_LISTED: usize = 10;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -67,7 +67,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     let planned = sweep.plan().map_err(failed)?;
     complain(&planned.warnings);
     if planned.is_repetition {
-        tell!("{VAIN_SEEDS}");
+        print_stderr!("{VAIN_SEEDS}");
     }
     let digest = planned.digest();
     let place = (!args.no_files).then(|| {
@@ -82,7 +82,10 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     let pending = ready.pending();
     let before = planned.runs() - pending.len();
     if before > 0 {
-        tell!("ratewire: {before} of {} runs were finished before and are kept", planned.runs());
+        print_stderr!(
+            "ratewire: {before} of {} runs were finished before and are kept",
+            planned.runs()
+        );
     }
     let interrupt = on_ctrl_c();
     let results = watch::over_runs(&pending, !args.quiet && !args.json, |listener| {
@@ -91,7 +94,7 @@ fn carry_out(args: &Args) -> Result<Exit, Exit> {
     if let Some(place) = place.as_ref().filter(|_| results.unwritten().is_none()) {
         place.note_latest();
     }
-    Ok(tell(&results, out, args))
+    Ok(print_results(&results, out, args))
 }
 
 /// The sweep that the command line describes.
@@ -122,8 +125,8 @@ fn swept(args: &Args) -> Result<Sweep, Exit> {
     varied.iter().try_fold(Sweep::of(experiment), over).map_err(|wrong| fail(&wrong))
 }
 
-/// Prints the table and the places of the files, and tells which runs are missing.
-fn tell(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exit {
+/// Prints the table and the places of the files, and the runs that are missing.
+fn print_results(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exit {
     let mut text = match args.json {
         true => results.json(),
         false => table::sweep(results.sweep(), &table_options()),
@@ -138,7 +141,7 @@ fn tell(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exit {
         results.failures().iter().partition(|failed| failed.is_interrupted());
     if !interrupted.is_empty() {
         let all = results.sweep().runs.len() + results.sweep().missing_runs;
-        tell!(
+        print_stderr!(
             "ratewire: interrupted: {} of {all} runs are missing, and the results are partial{}",
             results.sweep().missing_runs,
             if out.is_some() {
@@ -149,12 +152,12 @@ fn tell(results: &SweepResults, out: Option<&Path>, args: &Args) -> Exit {
         );
         exits.push(Exit::Interrupted);
     }
-    for failed in failures.iter().take(MOST_TOLD) {
-        tell!("ratewire: the run of {} is missing:", failed.run);
+    for failed in failures.iter().take(MOST_LISTED) {
+        print_stderr!("ratewire: the run of {} is missing:", failed.run);
         exits.push(fail(&failed.error));
     }
-    if let Some(more) = failures.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
-        tell!("ratewire: {more} more runs are missing");
+    if let Some(more) = failures.len().checked_sub(MOST_LISTED).filter(|more| *more > 0) {
+        print_stderr!("ratewire: {more} more runs are missing");
     }
     Exit::of(exits)
 }

@@ -21,7 +21,7 @@ impl UserArgs {
     /// Allows the users in an experiment.
     pub(crate) fn apply(&self, experiment: Experiment) -> Result<Experiment, Exit> {
         experiment.allow_users(&self.allow_user).map_err(|wrong| {
-            tell!("ratewire: {wrong}");
+            print_stderr!("ratewire: {wrong}");
             Exit::Wrong
         })
     }
@@ -29,7 +29,7 @@ impl UserArgs {
     /// The users that programs may run as.
     pub(crate) fn users(&self) -> Result<Users, Exit> {
         Users::allowing(&self.allow_user).map_err(|wrong| {
-            tell!("ratewire: {wrong}");
+            print_stderr!("ratewire: {wrong}");
             Exit::Wrong
         })
     }
@@ -45,7 +45,7 @@ pub(crate) fn hold(scenario: &Scenario, users: &Users) -> Result<(), Exit> {
 /// Warns if programs cannot see the files of the working directory.
 pub(crate) fn warn_of_hidden_files(scenario: &Scenario) {
     if scenario.has_programs() && hides_working_directory() {
-        tell!(
+        print_stderr!(
             "warning: programs cannot see the files of this directory: each host has its own /tmp and /var/tmp\n  \
              help: start the command in another directory, such as one below this"
         );

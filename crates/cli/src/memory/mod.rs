@@ -118,7 +118,7 @@ fn watch(limit: Option<Bytes>, frees_all: bool) {
             if let MemoryAction::End(place) = watch.look(used) {
                 let limit = Bytes::new(watch.limit);
                 let why = OutOfMemory { used: Bytes::new(used), limit };
-                tell!("ratewire: {place}: {why}");
+                print_stderr!("ratewire: {place}: {why}");
                 std::process::exit(Exit::Memory as i32);
             }
         }
@@ -136,7 +136,7 @@ pub(crate) fn warn(jobs: &[Job<'_>]) {
         let needed = job.memory_estimate();
         if needed > limit {
             let name = job.name();
-            tell!(
+            print_stderr!(
                 "warning: {}: the run of {name} will need about {needed} of memory, and {limit} are allowed\n  \
                  help: a shorter `duration`, lower rates, limited queues or fewer flows; or allow more: --memory",
                 job.scenario().file

@@ -16,14 +16,14 @@ fn root() -> PathBuf {
 
 /// What cargo prints when it is called in the workspace's folder, or why it fails.
 fn cargo(arguments: &[&str]) -> Result<String, String> {
-    let told = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output();
-    let told = told.map_err(|problem| problem.to_string())?;
+    let done = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output();
+    let done = done.map_err(|problem| problem.to_string())?;
     let printed = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    told.status.success().then(|| printed(&told.stdout)).ok_or_else(|| printed(&told.stderr))
+    done.status.success().then(|| printed(&done.stdout)).ok_or_else(|| printed(&done.stderr))
 }
 
-/// The workspace as `cargo metadata` tells it, without a network.
+/// The workspace as `cargo metadata` prints it, without a network.
 fn metadata(arguments: &[&str]) -> Result<serde_json::Value, String> {
-    let told = cargo(&[&["metadata", "--offline", "--format-version", "1"], arguments].concat())?;
-    serde_json::from_str(&told).map_err(|problem| problem.to_string())
+    let json = cargo(&[&["metadata", "--offline", "--format-version", "1"], arguments].concat())?;
+    serde_json::from_str(&json).map_err(|problem| problem.to_string())
 }

@@ -304,9 +304,12 @@ fn where_all_connections_have_a_law_nothing_is_emulated() {
         path.display()
     );
     let done = sh(&script);
-    let (told, complaints) = (said(&done), String::from_utf8_lossy(&done.stderr).into_owned());
-    assert!(told.contains("run 5\nshell 5\n"), "{told}{complaints}");
-    assert!(told.contains("outside 0\n") || told.contains("outside 6\n"), "{told}{complaints}");
+    let (printed, complaints) = (said(&done), String::from_utf8_lossy(&done.stderr).into_owned());
+    assert!(printed.contains("run 5\nshell 5\n"), "{printed}{complaints}");
+    assert!(
+        printed.contains("outside 0\n") || printed.contains("outside 6\n"),
+        "{printed}{complaints}"
+    );
     let why = "`ratewire live host --law rcp` has all connections from here take part";
     assert_eq!(complaints.matches(why).count(), 2, "{complaints}");
     assert!(complaints.contains("help: `ratewire live detach --hosts`"), "{complaints}");
@@ -347,7 +350,7 @@ fast_convergence = false
 /// that another command holds.
 #[cfg(feature = "live")]
 #[test]
-fn figures_tell_what_is_not_read_and_what_is_missing() {
+fn figures_say_what_is_not_read_and_what_is_missing() {
     let Some(lab) = Lab::build("figures") else { return };
     let folder = lab.folder.join("papers/first");
     std::fs::create_dir_all(&folder).expect("a folder");
@@ -367,14 +370,14 @@ fn figures_tell_what_is_not_read_and_what_is_missing() {
     std::fs::remove_dir(cgroup.trim()).expect("it is empty");
     assert!(attached.status.success() && detached.status.success(), "{attached:?}");
     let complaints = String::from_utf8_lossy(&done.stderr);
-    let tells =
+    let says_once =
         |what: &str| assert_eq!(complaints.matches(what).count(), 1, "{what}: {complaints}");
-    tells("does not read `fast_convergence` of cubic");
-    tells("an emulated run leaves out the expectation of late_acks on line");
+    says_once("does not read `fast_convergence` of cubic");
+    says_once("an emulated run leaves out the expectation of late_acks on line");
     assert!(!said(&done).contains("late_acks"), "{}", said(&done));
-    tells("maxnet is not emulated: no kernel sends");
-    tells("xcp is not emulated: cannot have kernels send under xcp");
-    tells("`ratewire live host --law xcp` has it");
+    says_once("maxnet is not emulated: no kernel sends");
+    says_once("xcp is not emulated: cannot have kernels send under xcp");
+    says_once("`ratewire live host --law xcp` has it");
     assert!(said(&done).contains("cubic (emulated)"), "{}", said(&done));
     // The code is the same if the machine is too busy for reliable runs.
     assert_eq!(done.status.code(), Some(5), "{complaints}");

@@ -263,7 +263,7 @@ fn ctrl_c_keeps_what_was_measured() {
 }
 
 #[test]
-fn a_program_that_is_missing_is_told_before_anything_starts() {
+fn a_program_that_is_missing_is_reported_before_anything_starts() {
     let Some(lab) = Lab::build("missing") else { return };
     let text = include_str!("../../../../scenarios/emulated/iperf3.toml");
     let path = lab.scenario(&text.replacen("iperf3 -s", "no-such-server -s", 1));
@@ -293,7 +293,7 @@ fn a_program_that_is_missing_is_told_before_anything_starts() {
 /// this.
 #[cfg(feature = "live")]
 #[test]
-fn programs_that_choose_another_than_their_law_are_told_of() {
+fn programs_that_choose_another_than_their_law_are_reported() {
     let Some(lab) = Lab::build("choose") else { return };
     let text = include_str!("../../../../scenarios/emulated/iperf3.toml");
     let text = text.replace(" -t", " -C reno -t");

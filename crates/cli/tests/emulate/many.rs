@@ -40,7 +40,7 @@ app   = { on_off = { burst = "8 KB", pause = "1 s" } }
 
 /// Applications that each wait for another event, all in one thread.
 #[test]
-fn applications_of_every_kind_write_and_read_as_they_are_told() {
+fn applications_of_every_kind_write_and_read_as_the_scenario_says() {
     let Some(lab) = Lab::build("applications") else { return };
     let flow = |name: &str, rest: &str| {
         format!("\n[[flow]]\nname = \"{name}\"\nfrom = \"s1\"\nto = \"d1\"\n{rest}\n")

@@ -30,14 +30,14 @@ fn a_shell_opens_at_a_host_and_its_end_is_the_runs() {
     let Some(lab) = Lab::build("shell") else { return };
     let path = lab.scenario(&format!("law = \"cubic\"\n{DUMBBELL}"));
     let script = "echo at $RATEWIRE_HOST; getent hosts d2; ip -o link show up | wc -l\n";
-    let (code, told, complaints) = open(&path, &[], script);
-    assert_eq!(code, Some(0), "{told}{complaints}");
-    assert!(told.contains("at s1\n"), "{told}");
+    let (code, printed, complaints) = open(&path, &[], script);
+    assert_eq!(code, Some(0), "{printed}{complaints}");
+    assert!(printed.contains("at s1\n"), "{printed}");
     assert!(
-        told.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")),
-        "{told}"
+        printed.lines().any(|line| line.starts_with("198.18.0.") && line.ends_with("d2")),
+        "{printed}"
     );
-    assert!(told.contains("\n2\n"), "its own device and lo, not the machine's: {told}");
+    assert!(printed.contains("\n2\n"), "its own device and lo, not the machine's: {printed}");
     assert!(complaints.contains("nsenter --target"), "{complaints}");
 }
 
@@ -99,7 +99,7 @@ rate = "10 Mbit/s"
         marker.display()
     );
     let path = lab.scenario(&text);
-    let (code, told, complaints) = open(&path, &[], "sleep 2.5; exit 7\n");
+    let (code, printed, complaints) = open(&path, &[], "sleep 2.5; exit 7\n");
     assert_eq!(code, Some(7), "{complaints}");
     assert!(
         !complaints.contains("never starts") && !complaints.contains("has ended"),
@@ -110,34 +110,37 @@ rate = "10 Mbit/s"
         "{complaints}"
     );
     assert!(marker.exists(), "a program that starts after the scenario's end");
-    let lasted = told.lines().nth(1).and_then(|line| line.split(", ").nth(1));
+    let lasted = printed.lines().nth(1).and_then(|line| line.split(", ").nth(1));
     let lasted = lasted.and_then(|text| text.strip_suffix(" s")?.parse::<f64>().ok());
-    assert!(lasted.is_some_and(|secs| (2.5..60.0).contains(&secs)), "{told}");
+    assert!(lasted.is_some_and(|secs| (2.5..60.0).contains(&secs)), "{printed}");
     std::fs::remove_file(&marker).expect("it is there");
 
-    let (code, told, complaints) = open(&path, &["--alone"], "sleep 2; kill -TERM $$\n");
+    let (code, printed, complaints) = open(&path, &["--alone"], "sleep 2; kill -TERM $$\n");
     assert_eq!(code, Some(128 + 15), "{complaints}");
     assert!(complaints.contains("Nothing of the scenario runs beside it"), "{complaints}");
     assert!(!marker.exists(), "no program beside it");
-    assert!(told.contains("0 sent") || told.contains("sent 0"), "{told}");
+    assert!(printed.contains("0 sent") || printed.contains("sent 0"), "{printed}");
 }
 
 /// Flows that are left out are in no table, and none of them starts.
 #[test]
-fn a_shell_that_is_alone_is_told_of_no_flows() {
+fn a_shell_that_is_alone_shows_no_flows() {
     let Some(lab) = Lab::build("alone") else { return };
     let dumbbell = DUMBBELL.replace("6 s", "1 s");
     let sized = TWO_FLOWS.replace("[[flow]]\n", "[[flow]]\nsize = \"1 MB\"\n");
     let text = format!("law = \"cubic\"\n{dumbbell}{sized}{ARRIVING}");
     let path = lab.scenario(&text);
     let script = "sleep 1\n";
-    let (code, told, complaints) = open(&path, &["--alone"], script);
-    assert_eq!(code, Some(0), "{told}{complaints}");
-    assert!(!told.contains("unfinished") && !told.contains("goodput"), "{told}");
-    assert!(told.contains("bottleneck") && !told.contains("Arriving"), "{told}");
-    let (code, told, complaints) = open(&path, &[], "sleep 1\n");
-    assert_eq!(code, Some(0), "{told}{complaints}");
-    assert!(told.contains("goodput") && told.contains("Arriving"), "beside it they are: {told}");
+    let (code, printed, complaints) = open(&path, &["--alone"], script);
+    assert_eq!(code, Some(0), "{printed}{complaints}");
+    assert!(!printed.contains("unfinished") && !printed.contains("goodput"), "{printed}");
+    assert!(printed.contains("bottleneck") && !printed.contains("Arriving"), "{printed}");
+    let (code, printed, complaints) = open(&path, &[], "sleep 1\n");
+    assert_eq!(code, Some(0), "{printed}{complaints}");
+    assert!(
+        printed.contains("goodput") && printed.contains("Arriving"),
+        "beside it they are: {printed}"
+    );
 }
 
 const ARRIVING: &str = r#"
@@ -170,7 +173,7 @@ fn a_shell_whose_flows_no_kernel_sends_is_refused_or_alone() {
     }
 }
 
-/// A build without laws for kernels tells how to build with them, and what works without.
+/// A build without laws for kernels says how to build with them, and what works without.
 #[cfg(not(feature = "live"))]
 #[test]
 fn a_shell_without_laws_for_kernels_has_two_remedies() {

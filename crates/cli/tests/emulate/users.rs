@@ -277,9 +277,10 @@ fn a_dry_run_lists_programs_and_starts_none() {
         assert!(!marker.exists() && !out.exists(), "nothing is done");
         (done.status.code(), said(&done), complaints(&done))
     };
-    let (code, told, complaints) = dry(as_root(), &["--allow-user", "root"]);
+    let (code, printed, complaints) = dry(as_root(), &["--allow-user", "root"]);
     assert_eq!(code, Some(0), "{complaints}");
-    let rows: Vec<Vec<&str>> = told.lines().map(|line| line.split_whitespace().collect()).collect();
+    let rows: Vec<Vec<&str>> =
+        printed.lines().map(|line| line.split_whitespace().collect()).collect();
     let has = |row: &[&str]| rows.iter().any(|is| is.starts_with(row));
     for row in [
         &["simulate", "cubic", "1", "1", "s"][..],
@@ -288,15 +289,15 @@ fn a_dry_run_lists_programs_and_starts_none() {
         &["s1", "nobody", "at", "500", "ms", "true\\n"],
         &["s1", "root", "before", "all", "flows", "true"],
     ] {
-        assert!(has(row), "{row:?}: {told}");
+        assert!(has(row), "{row:?}: {printed}");
     }
-    assert!(told.contains("harmless \\u001b[2J") && !told.contains('\u{1b}'), "{told}");
-    assert!(told.contains("newreno-emulate-seed-2") && told.contains("/tmp"), "{told}");
-    let (code, told, complaints) = dry(by_sudo(STRANGER, STRANGER), &[]);
+    assert!(printed.contains("harmless \\u001b[2J") && !printed.contains('\u{1b}'), "{printed}");
+    assert!(printed.contains("newreno-emulate-seed-2") && printed.contains("/tmp"), "{printed}");
+    let (code, printed, complaints) = dry(by_sudo(STRANGER, STRANGER), &[]);
     assert_eq!(code, Some(2), "as without --dry-run: {complaints}");
     assert!(
-        told.contains(&format!("user {STRANGER}")) && told.contains("root (refused)"),
-        "{told}"
+        printed.contains(&format!("user {STRANGER}")) && printed.contains("root (refused)"),
+        "{printed}"
     );
     assert!(complaints.contains("`--allow-user root`"), "{complaints}");
 
@@ -324,9 +325,9 @@ fn a_shell_is_the_callers_and_its_folders_the_hosts() {
         b"while ! [ -s /tmp/who ]; do sleep 0.1; done; id -u; cat /tmp/who; echo TMPDIR $TMPDIR; ip link set dev rw0 mtu 1400 && echo may\n";
     shell.stdin.take().expect("its input").write_all(script).expect("it reads");
     let done = shell.wait_with_output().expect("it ends");
-    let told = said(&done);
+    let printed = said(&done);
     let expected = format!("0\n{STRANGER}\nTMPDIR\nmay\n");
-    assert!(told.starts_with(&expected), "{told}{}", complaints(&done));
+    assert!(printed.starts_with(&expected), "{printed}{}", complaints(&done));
     assert!(complaints(&done).contains("/tmp and /var/tmp are their own"), "{}", complaints(&done));
 }
 

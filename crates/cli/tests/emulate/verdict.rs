@@ -19,11 +19,17 @@ fn a_run_that_cannot_be_relied_on_says_so_and_has_its_own_code() {
     let (_, rest) = complaints.split_once(says).expect(&complaints);
     let (log, _) = rest.split_once(" has what it wrote").expect(rest);
     assert!(Path::new(log).is_file(), "{log}");
-    let told = said(&done);
-    assert!(told.contains("DOES NOT HOLD") && told.contains("Not all emulated runs"), "{told}");
-    assert!(told.contains(", 1 flow failed") && told.contains("help: mend the flows"), "{told}");
-    let is_late = told.contains(" were later than 1 ms");
-    assert!(is_late || !told.contains("quieter machine"), "{told}");
+    let printed = said(&done);
+    assert!(
+        printed.contains("DOES NOT HOLD") && printed.contains("Not all emulated runs"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains(", 1 flow failed") && printed.contains("help: mend the flows"),
+        "{printed}"
+    );
+    let is_late = printed.contains(" were later than 1 ms");
+    assert!(is_late || !printed.contains("quieter machine"), "{printed}");
 }
 
 #[test]
@@ -37,10 +43,10 @@ fn where_nothing_is_to_be_sent_nothing_is_missing() {
         let done = command.output().expect("it starts");
         (done.status.code(), said(&done))
     };
-    let (code, told) = run("");
-    assert_eq!(code, Some(0), "{told}");
-    assert!(told.contains("fidelity holds. No packet passed;"), "{told}");
-    let (code, told) = run("[[program]]\nhost = \"s1\"\nrun = \"true\"\n");
-    assert_eq!(code, Some(lab::LATE), "{told}");
-    assert!(told.contains("No packet passed, although flows had data"), "{told}");
+    let (code, printed) = run("");
+    assert_eq!(code, Some(0), "{printed}");
+    assert!(printed.contains("fidelity holds. No packet passed;"), "{printed}");
+    let (code, printed) = run("[[program]]\nhost = \"s1\"\nrun = \"true\"\n");
+    assert_eq!(code, Some(lab::LATE), "{printed}");
+    assert!(printed.contains("No packet passed, although flows had data"), "{printed}");
 }

@@ -123,7 +123,7 @@ fn what_cannot_be_attached_says_why_and_changes_nothing() {
 }
 
 #[test]
-fn where_sys_is_another_nothing_is_attached_or_told() {
+fn where_sys_is_another_nothing_is_attached_or_shown() {
     let Some(lab) = Lab::build("sys") else { return };
     lab.attach("rcp");
     for what in ["status", "detach", "host --law rcp"] {
@@ -153,8 +153,8 @@ fn a_doctor_finds_this_machine_well() {
     let unmounted = format!("umount /sys/fs/bpf; {} doctor", env!("CARGO_BIN_EXE_ratewire"));
     let before = Command::new("unshare").args(["-m", "sh", "-c", &unmounted]).output();
     let before = before.expect("unshare starts");
-    let told = String::from_utf8_lossy(&before.stdout);
-    assert!(before.status.success() && told.contains("not mounted yet"), "{told}");
+    let found = String::from_utf8_lossy(&before.stdout);
+    assert!(before.status.success() && found.contains("not mounted yet"), "{found}");
     // Emulation, the kernel's own senders, laws in the kernel; not all kernels have all senders.
     let well: Vec<_> = said.split("\n\n").map(|part| part.matches("ok  ").count()).collect();
     assert!(matches!(well[..], [7, 1..=4, 8]) && !said.contains("NO  "), "{said}");

@@ -39,12 +39,12 @@ fn acknowledgements_carry_the_least_of_it_beside_what_is_missing() {
     let Some(lab) = Lab::build("option") else { return };
     let cgroup = lab.cgroup.to_str().expect("a plain path");
     lab.live(&["host", "--law", "xcp", "--cgroup", cgroup, "--desired", "200mbit"]);
-    let heard = raw_socket(&lab, "s");
-    setsockopt(&heard, ReceiveTimeout, &TimeVal::seconds(2)).expect("it may wait");
+    let raw = raw_socket(&lab, "s");
+    setsockopt(&raw, ReceiveTimeout, &TimeVal::seconds(2)).expect("it may wait");
     let listener = std::thread::spawn(move || {
         let mut packet = [0; 2048];
         let mut acknowledgements: Vec<Vec<u8>> = Vec::new();
-        while let Ok(len) = recv(heard.as_raw_fd(), &mut packet, MsgFlags::empty()) {
+        while let Ok(len) = recv(raw.as_raw_fd(), &mut packet, MsgFlags::empty()) {
             let segment = &packet[usize::from(packet[0] & 15) * 4..len];
             let (is_bare, flags) =
                 (segment.len() == usize::from(segment[12] >> 4) * 4, segment[13]);
@@ -61,7 +61,7 @@ fn acknowledgements_carry_the_least_of_it_beside_what_is_missing() {
     let done = client.wait_with_output().expect("iperf3 ends");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
     server.wait().expect("so does the server");
-    let acknowledgements = listener.join().expect("it heard them");
+    let acknowledgements = listener.join().expect("it read them");
     let mut beside = [0; 3];
     for segment in &acknowledgements {
         let options = options(segment);

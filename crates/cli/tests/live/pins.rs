@@ -192,8 +192,8 @@ fn a_folder_that_others_can_change_is_refused() {
         );
         let said = apart_says(&lab, &script);
         // The doctor checks the file system and the folder in it.
-        let told = 2 + attach.len() + usize::from(attach.len() == 2);
-        assert_eq!(said.matches(says).count(), told, "{make}: {said}");
+        let expected = 2 + attach.len() + usize::from(attach.len() == 2);
+        assert_eq!(said.matches(says).count(), expected, "{make}: {said}");
         assert!(said.contains(remedy), "{make}: {said}");
         assert!(!said.contains("ip netns exec"), "a remedy of another defect: {said}");
         lab.live(&["detach"]);
@@ -220,7 +220,7 @@ fn others_cannot_rename_what_root_has_pinned() {
 }
 
 #[test]
-fn what_is_not_ours_is_left_and_told() {
+fn what_is_not_ours_is_left_and_reported() {
     let Some(lab) = Lab::build("notours") else { return };
     let host = format!("{PINS}/host-rw_rcp");
     let cgroup = lab.cgroup.display();
@@ -233,10 +233,18 @@ fn what_is_not_ours_is_left_and_told() {
          live detach; ls {PINS}"
     );
     let done = apart(&lab, &script);
-    let [said, told] = [&done.stdout, &done.stderr].map(|said| String::from_utf8_lossy(said));
-    assert!(done.status.success(), "{said}{told}");
-    assert!(told.contains(&format!("cannot remove {host}: not Ratewire's: ")), "{told}");
-    assert!(told.contains("help: ") && told.contains("folder") && told.contains("mine"), "{told}");
+    let [said, complaints] = [&done.stdout, &done.stderr].map(|said| String::from_utf8_lossy(said));
+    assert!(done.status.success(), "{said}{complaints}");
+    assert!(
+        complaints.contains(&format!("cannot remove {host}: not Ratewire's: ")),
+        "{complaints}"
+    );
+    assert!(
+        complaints.contains("help: ")
+            && complaints.contains("folder")
+            && complaints.contains("mine"),
+        "{complaints}"
+    );
     assert_eq!(
         said.split_whitespace().collect::<Vec<_>>(),
         [

@@ -78,7 +78,7 @@ fn what_a_killed_command_leaves_is_detached() {
 /// State after an `attach` that was killed between two steps: `status` reports it, and `detach`
 /// removes it.
 #[test]
-fn what_was_left_halfway_is_told_and_detached() {
+fn what_was_left_halfway_is_reported_and_detached() {
     let Some(lab) = Lab::build("half") else { return };
     let netns = std::fs::metadata(format!("/var/run/netns/{}", lab.netns("r"))).expect("its file");
     let prefix = format!("{}-", netns.ino());
@@ -302,7 +302,7 @@ fn every_option_can_be_given(unit: &str, command: &str) {
 }
 
 #[test]
-fn who_is_not_root_is_told_and_changes_nothing() {
+fn who_is_not_root_is_refused_and_changes_nothing() {
     let Some(lab) = Lab::build("nobody") else { return };
     // If other users could not enter the folder, the command would not be found, and the test would
     // prove nothing.

@@ -75,10 +75,10 @@ fn test(copy: &Path) {
     }
     let done = cargo.env("RATEWIRE_BLESS", "1").output().expect("cargo");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let (said, told) = (text(&done.stdout), text(&done.stderr));
-    assert!(done.status.success(), "{said}{told}");
+    let (said, complaints) = (text(&done.stdout), text(&done.stderr));
+    assert!(done.status.success(), "{said}{complaints}");
     let passed = said.matches("test result: ok. ").count();
-    assert!(passed >= PROGRAMS.len(), "{passed} programs of tests: {said}{told}");
+    assert!(passed >= PROGRAMS.len(), "{passed} programs of tests: {said}{complaints}");
 }
 
 /// The folder into which this test was built.

@@ -76,6 +76,6 @@ async fn answer<C: Controlled>(daemon: &C, stream: UnixStream) {
         Ok(done) => line(&format!("{DONE}{done}")),
         Err(why) => line(&format!("{REFUSED}{why}")),
     };
-    // A client that goes away does not hear how its command ended.
+    // A client that goes away does not get the answer to its command.
     timeout(PATIENCE, write.write_all(answer.as_bytes())).await.ok();
 }

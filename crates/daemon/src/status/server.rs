@@ -22,12 +22,12 @@ use tokio::time::{MissedTickBehavior, interval, timeout};
 use crate::metrics::Format;
 use ratewire_status::Program;
 
-/// Least time between two connections: the daemon has more to do than to tell its state.
+/// Least time between two connections: the daemon has more to do than to send its state.
 const PACE: Duration = Duration::from_millis(20);
 /// Time for a connection.
 const WHOLE: Duration = Duration::from_secs(10);
 
-/// A running daemon whose state a [`Server`] tells.
+/// A running daemon whose state a [`Server`] serves.
 pub trait Served {
     /// The state, as JSON has it.
     type Status: Serialize;

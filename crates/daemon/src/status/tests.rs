@@ -43,15 +43,15 @@ impl Served for Counting {
     }
 }
 
-/// A state that has a key which no daemon tells.
+/// A state that has a key which no daemon sends.
 #[derive(Debug, Deserialize)]
 struct Other {
-    #[expect(dead_code, reason = "it is never told")]
-    told: u64,
+    #[expect(dead_code, reason = "it is never sent")]
+    unknown: u64,
 }
 
 #[test]
-fn a_state_is_told_in_the_words_of_its_daemon() {
+fn a_state_is_served_in_the_words_of_its_daemon() {
     let (ready, address) = std::sync::mpsc::channel();
     let (stop, stopped) = oneshot::channel::<()>();
     let serving = thread::spawn(move || {

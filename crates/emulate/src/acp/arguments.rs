@@ -1,4 +1,4 @@
-//! What an end of a connection is told to do.
+//! Arguments of the command that runs an end of a connection.
 
 use std::net::Ipv4Addr;
 
@@ -62,7 +62,7 @@ pub(super) fn arguments(
     let read = end.reads.map(|n| &setup.flows[n]);
     let written = end.writes.map(|n| (n, &setup.flows[n]));
     let Some(some) = read.or(written.map(|(_, flow)| flow)) else { return all };
-    add("law", told(setup, some));
+    add("law", law_argument(setup, some));
     add("start", time(some.start.since(Time::ZERO)));
     let links = setup.network.links.iter().filter(|link| link.from == end.node);
     let line = links.map(|link| link.service.mean_rate()).max().unwrap_or(Rate::ZERO);
@@ -102,12 +102,12 @@ pub(super) fn arguments(
 }
 
 /// A flow's law, as commands and configurations take it.
-pub(super) fn told(setup: &Setup, flow: &FlowSpec) -> String {
+pub(super) fn law_argument(setup: &Setup, flow: &FlowSpec) -> String {
     let name = setup.laws[flow.law].info().name;
-    let told = setup.told_laws.get(flow.law).map_or(name, String::as_str);
+    let with_options = setup.told_laws.get(flow.law).map_or(name, String::as_str);
     // Real packets carry some laws only in the kernel's form, which has no options.
-    match told.split(' ').next() == Some(name) {
-        true => told.replace(' ', ","),
+    match with_options.split(' ').next() == Some(name) {
+        true => with_options.replace(' ', ","),
         false => name.to_string(),
     }
 }
@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_are_told_what_the_scenario_says() {
+    fn ends_get_what_the_scenario_says() {
         let mut setup = setup();
         let plan = Plan::of(&setup);
         setup.told_laws = vec!["xcp flow_control=soft".to_string()];

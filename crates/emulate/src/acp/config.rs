@@ -8,7 +8,7 @@ use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{RoutingSpec, Setup};
 use ratewire_switch_interface::config::Config;
 
-use super::arguments::told;
+use super::arguments::law_argument;
 use super::plan::{KEY, Plan, watches_buffer};
 use crate::Error;
 
@@ -27,7 +27,7 @@ pub(super) fn status(switch: usize) -> u16 {
     STATUS + switch as u16
 }
 
-/// Whether a switch can be told to transform headers so.
+/// Whether a switch can be configured to transform headers so.
 pub(super) fn knows(transforms: Transforms) -> bool {
     matches!(transforms, Transforms::Paper)
         || transforms == Transforms::Refusals { shuffle: SHUFFLE }
@@ -75,7 +75,7 @@ pub(super) fn text(
     );
     if let Some(edge) = plan.of_facing(switch) {
         let flow = plan.edges[edge].inbound.or(plan.edges[edge].outbound);
-        let law = flow.map_or_else(String::new, |flow| told(setup, &setup.flows[flow]));
+        let law = flow.map_or_else(String::new, |flow| law_argument(setup, &setup.flows[flow]));
         let node = plan.edges[edge].nodes[1];
         let (at, port) = (address(node).unwrap_or(none), plan.port(edge).unwrap_or_default());
         let _ = write!(text, "\n[peer]\naddress = \"{at}:{port}\"\nlaw = {law:?}\n");
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_two_switches_that_face_each_other_one_is_told_where_the_other_is() {
+    fn of_two_switches_that_face_each_other_one_gets_the_others_address() {
         let setup = facing();
         let plan = Plan::of(&setup);
         let at = |node: NodeId| Some(Ipv4Addr::new(10, 0, 0, node.0 as u8));
@@ -141,14 +141,14 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_is_told_its_members() {
+    fn the_configuration_of_a_switch_lists_its_members() {
         let mut setup = setup();
         let plan = Plan::of(&setup);
         let at = |node: NodeId| Some(Ipv4Addr::new(10, 0, 0, node.0 as u8));
         setup.ensembles.junctions[0].routing = RoutingSpec::Weighted(vec![3.0, 1.0]);
-        let told = text(&setup, &plan, 0, at).expect("the switch takes it");
-        assert!(told.contains("listen = \"10.0.0.1:10000\""), "{told}");
-        assert!(told.contains("address = \"10.0.0.3:10001\"\nweight = 3.0"), "{told}");
+        let config = text(&setup, &plan, 0, at).expect("the switch takes it");
+        assert!(config.contains("listen = \"10.0.0.1:10000\""), "{config}");
+        assert!(config.contains("address = \"10.0.0.3:10001\"\nweight = 3.0"), "{config}");
         let prefixes = |byte| RoutingSpec::Prefix(vec![(vec![0, byte], 0)]);
         setup.ensembles.junctions[0].routing = prefixes(0x7f);
         assert!(text(&setup, &plan, 0, at).expect("text").contains("[\"\\u0000\\u007f\"]"));

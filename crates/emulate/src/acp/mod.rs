@@ -6,7 +6,7 @@
 //! | `plan` | which connections there are, and which processes are at their ends |
 //! | `check` | what processes cannot do |
 //! | `config` | the switches' configurations |
-//! | `arguments` | what the other ends are told to do |
+//! | `arguments` | arguments of the commands that run the other ends |
 //! | `processes` | switches and ends that run |
 //! | `figures` | a flow's figures, from the records of its ends |
 //!

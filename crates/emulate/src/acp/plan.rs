@@ -62,9 +62,9 @@ pub(crate) struct Sources {
     pub(crate) sender: Option<usize>,
     /// The host that receives them, unless it is a switch.
     pub(crate) receiver: Option<usize>,
-    /// The hosts whose data tell what has been delivered.
+    /// The hosts whose figures show what has been delivered.
     pub(crate) beyond: Vec<usize>,
-    /// Whether these hosts tell what they have received; otherwise, what has been acknowledged.
+    /// Whether these hosts report what they have received; otherwise, what has been acknowledged.
     pub(crate) is_received: bool,
 }
 
@@ -169,7 +169,7 @@ impl Plan {
         edges.filter(move |(_, edge)| is_its(edge)).map(|(n, _)| n)
     }
 
-    /// Port at the far end of a connection, which tells its packets apart.
+    /// Port at the far end of a connection, which distinguishes its packets.
     pub(crate) fn port(&self, edge: usize) -> Option<u16> {
         let Edge { inbound, outbound, .. } = &self.edges[edge];
         inbound.iter().chain(outbound).min().and_then(|flow| port(*flow))
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_switches_the_hosts_beyond_tell_what_is_delivered() {
+    fn between_two_switches_the_hosts_beyond_report_what_is_delivered() {
         let plan = Plan::of(&cascade());
         let between = plan.edges.iter().find(|edge| edge.near == End::Switch(0));
         let between = between.filter(|edge| edge.far == End::Switch(1)).expect("the first member");

@@ -157,11 +157,11 @@ impl<'a> Processes<'a> {
         missing.map(|end| Ok(format!("the end of a connection at {}", name(end)?))).transpose()
     }
 
-    /// Tells all ends when time zero is.
+    /// Writes time zero into the records of all ends.
     pub(super) fn begin(&self, clock: Clock) -> Result<(), Error> {
         let zero = clock.zero_ns();
-        let told = self.records.iter().try_for_each(|record| record.set_zero(zero));
-        told.map_err(|e| Error::new("cannot write to the record of an end", "").because(e))
+        let written = self.records.iter().try_for_each(|record| record.set_zero(zero));
+        written.map_err(|e| Error::new("cannot write to the record of an end", "").because(e))
     }
 
     /// Ends all processes; returns those that had ended by themselves, and why.

@@ -1,7 +1,7 @@
 //! Flows: kernel connections between hosts, with the writes of the scenario's applications.
 
 mod asking;
-mod desk;
+mod io_context;
 mod reactor;
 mod receiving;
 mod sender_info;
@@ -274,7 +274,7 @@ impl Flow {
     pub(crate) fn failed(&self) -> Option<&str> {
         match self {
             Flow::Kernel(status) => status.failed.get().map(String::as_str),
-            // The process that failed is told.
+            // The process that failed is reported, not the flow.
             Flow::Acp(_) => None,
         }
     }

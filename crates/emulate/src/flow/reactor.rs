@@ -12,14 +12,14 @@ use nix::sys::epoll::EpollFlags;
 use nix::sys::eventfd::EventFd;
 use ratewire_units::Time;
 
-use super::desk::Desk;
+use super::io_context::IoContext;
 use super::receiving::Receiving;
 use super::sending::Sending;
 use super::{CHUNK, FlowStatus, Then};
 use crate::clock::Clock;
 use crate::readiness::Readiness;
 
-/// Number of the descriptor that tells the thread to end.
+/// Number of the descriptor that signals the thread to end.
 const END: u64 = u64::MAX;
 /// Steps between two checks of sockets.
 const STEPS: usize = 64;
@@ -47,7 +47,7 @@ struct Task {
 /// All applications of a run.
 #[derive(Debug)]
 pub(super) struct Reactor {
-    desk: Desk,
+    io_context: IoContext,
     tasks: Vec<Task>,
     /// Applications by the times at which to check them.
     timers: BinaryHeap<Reverse<(Time, usize)>>,
@@ -61,15 +61,15 @@ impl Reactor {
         let readiness = Readiness::new(NOTED)?;
         readiness.add(end, END, EpollFlags::EPOLLIN)?;
         let (zeros, room) = (vec![0; CHUNK], vec![0; CHUNK]);
-        let desk = Desk { clock, readiness, zeros, room, draining: 0 };
+        let io_context = IoContext { clock, readiness, zeros, room, draining: 0 };
         let (tasks, timers, queue) = (Vec::new(), BinaryHeap::new(), VecDeque::new());
-        Ok(Reactor { desk, tasks, timers, queue, over })
+        Ok(Reactor { io_context, tasks, timers, queue, over })
     }
 
     /// Adds the two applications of a flow.
     pub(super) fn add(&mut self, sending: Sending, receiving: Receiving) -> io::Result<()> {
         let sender = self.tasks.len();
-        receiving.listen(sender as u64 + 1, &self.desk)?;
+        receiving.listen(sender as u64 + 1, &self.io_context)?;
         let times = sending.times().into_iter().filter(|at| *at != Time::NEVER);
         self.timers.extend(times.map(|at| Reverse((at, sender))));
         for application in [Application::Sending(sending), Application::Receiving(receiving)] {
@@ -93,11 +93,11 @@ impl Reactor {
             }
             let most = match (self.queue.is_empty(), self.timers.peek()) {
                 (false, _) => Span::ZERO,
-                (true, Some(Reverse((at, _)))) => self.desk.clock.until(*at).min(LONGEST),
+                (true, Some(Reverse((at, _)))) => self.io_context.clock.until(*at).min(LONGEST),
                 (true, None) => LONGEST,
             };
             let (tasks, queue) = (&mut self.tasks, &mut self.queue);
-            for number in self.desk.readiness.wait(most)? {
+            for number in self.io_context.readiness.wait(most)? {
                 let Some(task) = tasks.get_mut(number as usize) else { continue };
                 let sleeps = task.sleeps_until > Time::ZERO;
                 if !sleeps && !task.is_over && !task.is_queued {
@@ -110,7 +110,7 @@ impl Reactor {
 
     /// Puts applications whose time has come at the head of the queue.
     fn queue_due(&mut self) {
-        let now = self.desk.clock.now();
+        let now = self.io_context.clock.now();
         while let Some(Reverse((at, number))) = self.timers.peek().copied()
             && at <= now
         {
@@ -128,25 +128,25 @@ impl Reactor {
     }
 
     fn step(&mut self, number: usize) {
-        let (task, desk) = (&mut self.tasks[number], &mut self.desk);
+        let (task, io_context) = (&mut self.tasks[number], &mut self.io_context);
         task.is_queued = false;
         let (then, status): (_, &FlowStatus) = match &mut task.application {
             Application::Sending(sending) => {
                 let before = sending.is_draining();
-                let then = sending.step(number as u64, desk);
+                let then = sending.step(number as u64, io_context);
                 let after = sending.is_draining() && then.is_ok();
-                desk.draining = desk.draining - u64::from(before) + u64::from(after);
+                io_context.draining = io_context.draining - u64::from(before) + u64::from(after);
                 (then, sending.status())
             }
             Application::Receiving(receiving) => {
-                let then = receiving.step(number as u64, desk);
+                let then = receiving.step(number as u64, io_context);
                 (then, receiving.status())
             }
         };
         match then {
             Ok(Then::Again) => queue_last(task, &mut self.queue, number),
             // A late application does not go before all others again and again.
-            Ok(Then::At(at)) if at <= desk.clock.now() => {
+            Ok(Then::At(at)) if at <= io_context.clock.now() => {
                 queue_last(task, &mut self.queue, number);
             }
             Ok(Then::Ready) => {}

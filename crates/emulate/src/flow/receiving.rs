@@ -13,7 +13,7 @@ use ratewire_sim::setup::FlowSpec;
 use ratewire_transport::{App, Reader, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::desk::Desk;
+use super::io_context::IoContext;
 use super::{CHUNK, FlowStatus, Then};
 
 /// The receiving application of one flow.
@@ -46,21 +46,26 @@ impl Receiving {
     }
 
     /// Lets the reactor report when the sender connects.
-    pub(super) fn listen(&self, number: u64, desk: &Desk) -> io::Result<()> {
+    pub(super) fn listen(&self, number: u64, io_context: &IoContext) -> io::Result<()> {
         let Some(listener) = &self.listener else { return Ok(()) };
         listener.set_nonblocking(true)?;
-        desk.readiness.add(listener, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)
+        io_context.readiness.add(listener, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)
     }
 
     /// Does what can be done at once, at most a chunk.
-    pub(super) fn step(&mut self, number: u64, desk: &mut Desk) -> io::Result<Then> {
+    pub(super) fn step(&mut self, number: u64, io_context: &mut IoContext) -> io::Result<Then> {
         match self.listener.take() {
-            Some(listener) => self.accept(listener, number, desk),
-            None => self.read(desk),
+            Some(listener) => self.accept(listener, number, io_context),
+            None => self.read(io_context),
         }
     }
 
-    fn accept(&mut self, listener: TcpListener, number: u64, desk: &Desk) -> io::Result<Then> {
+    fn accept(
+        &mut self,
+        listener: TcpListener,
+        number: u64,
+        io_context: &IoContext,
+    ) -> io::Result<Then> {
         let stream = match listener.accept() {
             Ok((stream, _)) => stream,
             Err(e) => {
@@ -75,24 +80,25 @@ impl Receiving {
         };
         stream.set_nonblocking(true)?;
         let stream = self.status.receiver.get_or_init(|| stream);
-        desk.readiness.add(stream, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)?;
+        io_context.readiness.add(stream, number, EpollFlags::EPOLLIN | EpollFlags::EPOLLET)?;
         Ok(Then::Ready)
     }
 
-    fn read(&mut self, desk: &mut Desk) -> io::Result<Then> {
+    fn read(&mut self, io_context: &mut IoContext) -> io::Result<Then> {
         let Some(stream) = self.status.receiver.get() else { return Ok(Then::Over) };
         let most = match self.reader {
             Reader::Immediate | Reader::Asked => CHUNK,
             _ => (self.frame.get() as usize).clamp(1, CHUNK),
         };
         // The kernel discards the bytes read, because nobody looks at them (tcp(7)).
-        let got = match recv(stream.as_raw_fd(), &mut desk.room[..most], MsgFlags::MSG_TRUNC) {
+        let got = match recv(stream.as_raw_fd(), &mut io_context.room[..most], MsgFlags::MSG_TRUNC)
+        {
             Ok(got) => got,
             Err(Errno::EAGAIN) => return Ok(Then::Ready),
             Err(Errno::EINTR) => return Ok(Then::Again),
             Err(e) => return Err(e.into()),
         };
-        let now = desk.clock.now();
+        let now = io_context.clock.now();
         let read = self.status.read.fetch_add(got as u64, Relaxed) + got as u64;
         if got == 0 || self.end == Some(read) {
             // The end of the stream may come later than its last byte.

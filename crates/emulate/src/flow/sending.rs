@@ -11,7 +11,7 @@ use ratewire_transport::{PauseAfter, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 use socket2::{SockAddr, Socket};
 
-use super::desk::Desk;
+use super::io_context::IoContext;
 use super::{FlowStatus, SMALL_CHUNK, Then};
 use crate::sys;
 
@@ -87,22 +87,22 @@ impl Sending {
     }
 
     /// Does what can be done at once, at most a chunk.
-    pub(super) fn step(&mut self, number: u64, desk: &Desk) -> io::Result<Then> {
-        let now = desk.clock.now();
+    pub(super) fn step(&mut self, number: u64, io_context: &IoContext) -> io::Result<Then> {
+        let now = io_context.clock.now();
         match self.stage {
             Stage::Waiting if now < self.start => Ok(Then::At(self.start)),
-            Stage::Waiting => self.connect(now, number, desk),
-            Stage::Connecting => self.look_whether_connected(now, desk),
+            Stage::Waiting => self.connect(now, number, io_context),
+            Stage::Connecting => self.look_whether_connected(now, io_context),
             Stage::Over => Ok(Then::Over),
             _ if now >= self.stop => self.close(),
-            Stage::Writing(left) => self.write(left, now, desk),
-            Stage::Draining => self.look_whether_gone(now, desk),
+            Stage::Writing(left) => self.write(left, now, io_context),
+            Stage::Draining => self.look_whether_gone(now, io_context),
             Stage::Pausing if now < self.next => Ok(self.sleep_until(self.next)),
-            Stage::Pausing => self.write(self.burst(), now, desk),
+            Stage::Pausing => self.write(self.burst(), now, io_context),
         }
     }
 
-    fn connect(&mut self, now: Time, number: u64, desk: &Desk) -> io::Result<Then> {
+    fn connect(&mut self, now: Time, number: u64, io_context: &IoContext) -> io::Result<Then> {
         let Some(socket) = self.socket.take() else { return Ok(Then::Over) };
         self.status.started.store(now.ps().max(1), Relaxed);
         socket.set_nonblocking(true)?;
@@ -112,11 +112,11 @@ impl Sending {
             Err(e) if e.raw_os_error() != Some(libc::EINPROGRESS) => return Err(e),
             _ => self.stage = Stage::Connecting,
         }
-        desk.readiness.add(stream, number, EpollFlags::EPOLLOUT | EpollFlags::EPOLLET)?;
+        io_context.readiness.add(stream, number, EpollFlags::EPOLLOUT | EpollFlags::EPOLLET)?;
         Ok(Then::Ready)
     }
 
-    fn look_whether_connected(&mut self, now: Time, desk: &Desk) -> io::Result<Then> {
+    fn look_whether_connected(&mut self, now: Time, io_context: &IoContext) -> io::Result<Then> {
         let Some(stream) = self.status.sender.get() else { return Ok(Then::Over) };
         if let Some(e) = stream.take_error()? {
             return Err(e);
@@ -135,7 +135,7 @@ impl Sending {
             return self.close();
         }
         self.next = now;
-        self.write(self.burst(), now, desk)
+        self.write(self.burst(), now, io_context)
     }
 
     /// Bytes of a burst, or of a frame.
@@ -148,14 +148,14 @@ impl Sending {
         }
     }
 
-    fn write(&mut self, left: u64, now: Time, desk: &Desk) -> io::Result<Then> {
+    fn write(&mut self, left: u64, now: Time, io_context: &IoContext) -> io::Result<Then> {
         let Some(mut stream) = self.status.sender.get() else { return Ok(Then::Over) };
-        let chunk = if self.stop == Time::NEVER { desk.zeros.len() } else { SMALL_CHUNK };
+        let chunk = if self.stop == Time::NEVER { io_context.zeros.len() } else { SMALL_CHUNK };
         let some = left.min(chunk as u64) as usize;
         self.stage = Stage::Writing(left);
         let written = match some {
             0 => 0,
-            _ => match stream.write(&desk.zeros[..some]) {
+            _ => match stream.write(&io_context.zeros[..some]) {
                 Ok(written) => written as u64,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(Then::Ready),
                 Err(e) if e.kind() == ErrorKind::Interrupted => 0,
@@ -163,7 +163,7 @@ impl Sending {
             },
         };
         match left - written {
-            0 => self.burst_written(now, desk),
+            0 => self.burst_written(now, io_context),
             left => {
                 self.stage = Stage::Writing(left);
                 Ok(Then::Again)
@@ -171,9 +171,9 @@ impl Sending {
         }
     }
 
-    fn burst_written(&mut self, now: Time, desk: &Desk) -> io::Result<Then> {
+    fn burst_written(&mut self, now: Time, io_context: &IoContext) -> io::Result<Then> {
         match self.writer {
-            Writer::OnOff { .. } => self.look_whether_gone(now, desk),
+            Writer::OnOff { .. } => self.look_whether_gone(now, io_context),
             Writer::Constant { rate } => {
                 let every = rate.serial_time().map_or(Duration::ZERO, |time| time.of(self.frame));
                 self.next += every;
@@ -185,7 +185,7 @@ impl Sending {
     }
 
     /// Begins the pause if the burst has arrived where the pause is counted from.
-    fn look_whether_gone(&mut self, now: Time, desk: &Desk) -> io::Result<Then> {
+    fn look_whether_gone(&mut self, now: Time, io_context: &IoContext) -> io::Result<Then> {
         let Writer::OnOff { pause, pause_after, .. } = self.writer else { return self.close() };
         let Some(stream) = self.status.sender.get() else { return Ok(Then::Over) };
         let is_gone = match pause_after {
@@ -198,7 +198,7 @@ impl Sending {
         };
         if !is_gone {
             self.stage = Stage::Draining;
-            return Ok(self.sleep_until(now + desk.look()));
+            return Ok(self.sleep_until(now + io_context.look()));
         }
         self.bursts = self.bursts.saturating_sub(1);
         if self.bursts == 0 {

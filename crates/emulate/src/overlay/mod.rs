@@ -7,7 +7,7 @@
 //! | `agenda` | what happens when |
 //! | `processes` | daemons and clients that run |
 //! | `ready` | the daemons link up before the run |
-//! | `counters` | what a daemon's status has told over all of its lives |
+//! | `counters` | what a daemon's status has counted over all of its lives |
 //! | `watch` | states of the daemons, as samples and as an outcome |
 //!
 //! Before a run, daemons link up and receivers join, over the same network. Time zero is when all

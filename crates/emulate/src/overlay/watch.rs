@@ -25,7 +25,7 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    pub(crate) fn tell(&self, recorder: &mut dyn Recorder) {
+    pub(crate) fn record(&self, recorder: &mut dyn Recorder) {
         let Sample { at, interval, groups, links, senders, owed } = self;
         recorder.overlay_sample(&OverlaySample {
             at: *at,
@@ -40,7 +40,7 @@ impl Sample {
 
 /// A link's figures.
 #[derive(Clone, Debug, Default)]
-struct Link {
+struct LinkFigures {
     message_seconds: Grown,
     messages: Grown,
     data: Grown,
@@ -53,7 +53,7 @@ struct Link {
 
 /// A sending client's figures.
 #[derive(Clone, Debug, Default)]
-struct Sender {
+struct SenderFigures {
     sent: Grown,
     owed: Grown,
     blocked: Grown,
@@ -61,7 +61,7 @@ struct Sender {
     period: Option<f64>,
 }
 
-impl Sender {
+impl SenderFigures {
     fn counters(&mut self) -> [&mut Grown; 3] {
         [&mut self.sent, &mut self.owed, &mut self.blocked]
     }
@@ -75,7 +75,7 @@ struct Delivered {
     longest: f64,
 }
 
-/// What the daemons' states have told.
+/// Figures that the daemons' states have reported.
 pub(super) struct Watch<'a> {
     spec: &'a OverlaySpec,
     /// Names of the nodes.
@@ -85,8 +85,8 @@ pub(super) struct Watch<'a> {
     /// By node: start of the daemon's present life.
     lives: Vec<f64>,
     views: Vec<Grown>,
-    links: Vec<Link>,
-    senders: Vec<Sender>,
+    links: Vec<LinkFigures>,
+    senders: Vec<SenderFigures>,
     /// By group and node.
     delivered: Vec<Vec<Delivered>>,
     before: Totals,
@@ -123,8 +123,8 @@ impl<'a> Watch<'a> {
             clients,
             lives: vec![0.0; nodes],
             views: vec![Grown::default(); nodes],
-            links: vec![Link::default(); spec.links.len()],
-            senders: vec![Sender::default(); spec.senders.len()],
+            links: vec![LinkFigures::default(); spec.links.len()],
+            senders: vec![SenderFigures::default(); spec.senders.len()],
             delivered: vec![vec![Delivered::default(); nodes]; groups],
             before: Totals::default(),
             samples: Vec::new(),
@@ -136,12 +136,12 @@ impl<'a> Watch<'a> {
         self.note(states);
         self.views.iter_mut().for_each(Grown::begin);
         for link in &mut self.links {
-            let Link { message_seconds, messages, data, updates, other, longest, .. } = link;
+            let LinkFigures { message_seconds, messages, data, updates, other, longest, .. } = link;
             let all = [message_seconds, messages, data, updates, other];
             all.into_iter().for_each(Grown::begin);
             *longest = 0;
         }
-        self.senders.iter_mut().flat_map(Sender::counters).for_each(Grown::begin);
+        self.senders.iter_mut().flat_map(SenderFigures::counters).for_each(Grown::begin);
         let delivered = self.delivered.iter_mut().flatten();
         delivered.flat_map(|d| [&mut d.messages, &mut d.sum]).for_each(Grown::begin);
         self.before = self.totals(Time::ZERO);
@@ -188,7 +188,7 @@ impl<'a> Watch<'a> {
         self.views[node].end_life();
         for (place, _) in self.spec.links.iter().enumerate().filter(|(_, l)| l.from.index() == node)
         {
-            let Link { message_seconds, messages, data, updates, other, .. } =
+            let LinkFigures { message_seconds, messages, data, updates, other, .. } =
                 &mut self.links[place];
             let all = [message_seconds, messages, data, updates, other];
             all.into_iter().for_each(Grown::end_life);
@@ -241,7 +241,7 @@ impl<'a> Watch<'a> {
 
     fn totals(&self, at: Time) -> Totals {
         let whole = |grown: &Grown| grown.get() as u64;
-        let control = |link: &Link| whole(&link.updates) + whole(&link.other);
+        let control = |link: &LinkFigures| whole(&link.updates) + whole(&link.other);
         let by_node = |group: &Vec<Delivered>| group.iter().map(|d| whole(&d.messages)).collect();
         Totals {
             at,
@@ -278,10 +278,10 @@ impl<'a> Watch<'a> {
                 blocked: Duration::from_secs_f64(now.blocked[place] - before.blocked[place]),
             });
         }
-        let link = |(place, link): (usize, &Link)| {
+        let link = |(place, link): (usize, &LinkFigures)| {
             let since = now.message_seconds[place] - before.message_seconds[place];
             let queue_mean = since / interval.secs().max(1e-9);
-            // Daemons tell only the longest queue ever, and the present one.
+            // Daemons report only the longest queue ever, and the present one.
             let has_grown = now.longest[place] > before.longest[place];
             let longest = if has_grown { now.longest[place] } else { 0 };
             OverlayLinkSample {
@@ -330,7 +330,7 @@ impl<'a> Watch<'a> {
                 views: 0,
             });
         }
-        let link = |(place, link): (usize, &Link)| OverlayLinkOutcome {
+        let link = |(place, link): (usize, &LinkFigures)| OverlayLinkOutcome {
             flow: self.spec.links[place].flow,
             queue_mean: link.message_seconds.get() / ended.secs().max(1e-9),
             queue_max: link.longest,

@@ -277,9 +277,9 @@ mod tests {
         ];
         let set = set.map(|(path, value)| (path.to_string(), value.to_string()));
         let made = Controls::of(&settings, &set).shown;
-        let told: Vec<_> = made.iter().map(|one| (&*one.path, one.set.as_deref())).collect();
+        let shown: Vec<_> = made.iter().map(|one| (&*one.path, one.set.as_deref())).collect();
         assert_eq!(
-            told,
+            shown,
             [
                 ("bottleneck.rate", Some("topology.bottleneck.rate")),
                 ("bottleneck.loss", Some("bottleneck.loss")),

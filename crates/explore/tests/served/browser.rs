@@ -27,15 +27,15 @@ const act = (element, value, ...events) => {
   for (const name of events) element.dispatchEvent(new Event(name, { bubbles: true }));
 };
 // A form, as a page that fetches nothing may not do so for a test.
-const tell = (told) => {
+const report = (reported) => {
   const form = document.body.appendChild(document.createElement('form'));
-  Object.assign(form, { method: 'POST', action: '/told', enctype: 'text/plain' });
-  Object.assign(form.appendChild(document.createElement('input')), { name: JSON.stringify(told), value: '' });
+  Object.assign(form, { method: 'POST', action: '/reported', enctype: 'text/plain' });
+  Object.assign(form.appendChild(document.createElement('input')), { name: JSON.stringify(reported), value: '' });
   form.submit();
 };
-const read = (steps) => steps().then(tell, (error) => tell({ error: String(error.stack) }));
-addEventListener('error', (event) => tell({ error: event.message }));
-addEventListener('unhandledrejection', (event) => tell({ error: String(event.reason) }));
+const read = (steps) => steps().then(report, (error) => report({ error: String(error.stack) }));
+addEventListener('error', (event) => report({ error: event.message }));
+addEventListener('unhandledrejection', (event) => report({ error: String(event.reason) }));
 ";
 
 /// Ends a process that the test has started.
@@ -62,11 +62,11 @@ fn chromium() -> Option<String> {
     found
 }
 
-/// What a script in the page has told, at the end of its `steps`; `None` without a browser.
-fn told(page: &Served, steps: &'static str) -> Option<Value> {
+/// What a script in the page has reported, at the end of its `steps`; `None` without a browser.
+fn reported(page: &Served, steps: &'static str) -> Option<Value> {
     let chromium = chromium()?;
     let profile = tempfile::tempdir().expect("a folder");
-    let (url, told) = between(page, steps);
+    let (url, reported) = between(page, steps);
     let child = Command::new(chromium)
         .args(["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
@@ -78,7 +78,7 @@ fn told(page: &Served, steps: &'static str) -> Option<Value> {
         .spawn();
     let _browser = Ends(child.expect("the browser"));
     // A browser that never draws must not hold the tests for ever.
-    let text = told.recv_timeout(Duration::from_secs(120)).expect("what the page tells");
+    let text = reported.recv_timeout(Duration::from_secs(120)).expect("what the page reports");
     let value: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(value.get("error"), None, "{value}");
     Some(value)
@@ -107,7 +107,7 @@ fn hand_on(
     sender: &Sender<String>,
 ) -> io::Result<()> {
     let (head, body) = request(&mut browser)?;
-    if head.starts_with("POST /told ") {
+    if head.starts_with("POST /reported ") {
         // The form's one field is the name of nothing.
         _ = sender.send(body.trim_end().trim_end_matches('=').to_string());
         return browser.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
@@ -153,7 +153,7 @@ fn request(stream: &mut TcpStream) -> io::Result<(String, String)> {
     }
 }
 
-/// A slider moves, and the figure changes; an invalid value is told, and the figure stays.
+/// A slider moves, and the figure changes; an invalid value is reported, and the figure stays.
 #[test]
 fn a_reader_moves_a_slider_and_sees_the_figure_change() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -193,7 +193,7 @@ fn a_reader_moves_a_slider_and_sees_the_figure_change() {
         await drawn(5);
         out.added = document.getElementById('c-transport.packet').value;
         return out;";
-    let Some(out) = told(&page, steps) else { return };
+    let Some(out) = reported(&page, steps) else { return };
     let own = Experiment::load(&file).expect("a scenario").set("bottleneck.rate", "fast");
     assert_eq!(out["values"], json!(["10 Mbit/s", "5.6 Mbit/s", "10 Mbit/s"]));
     assert_eq!(out["before"], json!([null, true]));
@@ -212,11 +212,11 @@ fn a_reader_moves_a_slider_and_sees_the_figure_change() {
 }
 
 /// The page of the first scenario, and what `steps` say of it.
-fn told_of_hello(steps: &'static str) -> Option<Value> {
+fn report_of_hello(steps: &'static str) -> Option<Value> {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("hello.toml");
     std::fs::write(&file, HELLO).expect("a scenario");
-    told(&Served::scenario(&file), steps)
+    reported(&Served::scenario(&file), steps)
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn letting_go_of_a_slider_runs_nothing_again() {
         await drawn(4);
         out.push(asked);
         return { asked: out };";
-    let Some(out) = told_of_hello(steps) else { return };
+    let Some(out) = report_of_hello(steps) else { return };
     assert_eq!(out["asked"], json!([0, 1, 1, 2, 3]));
 }
 
@@ -256,7 +256,7 @@ fn a_reader_takes_a_value_back_by_a_button_that_appears() {
         act(control('bottleneck.rate').querySelector('input'), '5 Mbit/s', 'change');
         await drawn(2);
         out.seen.push(seen());
-        out.told = button().getAttribute('aria-label');
+        out.reported = button().getAttribute('aria-label');
         const { width, height, right } = button().getBoundingClientRect();
         out.fits = width >= 24 && height >= 24 && right <= find('aside').getBoundingClientRect().right;
         button().click();
@@ -264,9 +264,9 @@ fn a_reader_takes_a_value_back_by_a_button_that_appears() {
         out.seen.push(seen());
         out.value = control('bottleneck.rate').querySelector('input').value;
         return out;";
-    let Some(out) = told_of_hello(steps) else { return };
+    let Some(out) = report_of_hello(steps) else { return };
     assert_eq!(out["seen"], json!([false, true, false]));
-    assert_eq!(out["told"], "bottleneck.rate as the scenario has it");
+    assert_eq!(out["reported"], "bottleneck.rate as the scenario has it");
     assert_eq!((&out["fits"], &out["value"]), (&json!(true), &json!("10 Mbit/s")));
 }
 
@@ -294,7 +294,7 @@ fn a_reader_adds_a_table_and_takes_it_back() {
         out.paths.push(of());
         out.wrong = find('.wrong').hidden;
         return out;";
-    let Some(out) = told_of_hello(steps) else { return };
+    let Some(out) = report_of_hello(steps) else { return };
     let both = ["topology.bottleneck.loss", "bottleneck.loss.random"];
     assert_eq!(out["paths"], json!([[], both, []]));
     assert_eq!((&out["most"], &out["own"]), (&json!("1"), &json!("0.5")));
@@ -337,13 +337,13 @@ fn steps_of_the_run_before_are_steps() {
           return slopes.get(figure.querySelector('canvas'));
         };
         return { drops: of('drops'), throughput: of('throughput') };";
-    let Some(out) = told_of_hello(steps) else { return };
+    let Some(out) = report_of_hello(steps) else { return };
     assert!(out["drops"][0].as_u64() > Some(0) && out["drops"][1] == 0, "{out}");
     assert!(out["throughput"][1].as_u64() > Some(0), "{out}");
 }
 
 #[test]
-fn a_reader_is_told_that_another_page_took_over() {
+fn a_reader_reads_that_another_page_took_over() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("hello.toml");
     std::fs::write(&file, HELLO.replace("4 s", "6 h")).expect("a scenario");
@@ -354,10 +354,12 @@ fn a_reader_is_told_that_another_page_took_over() {
         const response = await post('/run', { body: JSON.stringify(body) });
         const other = (await response.text()).includes('\"done\"');
         await until(() => find('.stop').disabled);
-        return { other, told: find('.status output').textContent };";
-    let Some(out) = told(&page, steps) else { return };
+        return { other, reported: find('.status output').textContent };";
+    let Some(out) = reported(&page, steps) else { return };
     assert_eq!(out["other"], true);
-    assert!(out["told"].as_str().is_some_and(|text| text.starts_with("another page took over")));
+    assert!(
+        out["reported"].as_str().is_some_and(|text| text.starts_with("another page took over"))
+    );
 }
 
 #[test]
@@ -368,12 +370,12 @@ fn a_reader_stops_a_long_run_and_sees_its_part() {
     let page = Served::scenario(&file);
     let steps = "
         await until(() => find('.status progress').value > 0);
-        const told = find('.status output').textContent;
+        const reported = find('.status output').textContent;
         find('.stop').click();
         await until(() => document.documentElement.dataset.runs === '1');
-        return { told, partial: find('.pills').textContent, stop: find('.stop').disabled };";
-    let Some(out) = told(&page, steps) else { return };
-    assert!(out["told"].as_str().is_some_and(|text| text.starts_with("running, ")), "{out}");
+        return { reported, partial: find('.pills').textContent, stop: find('.stop').disabled };";
+    let Some(out) = reported(&page, steps) else { return };
+    assert!(out["reported"].as_str().is_some_and(|text| text.starts_with("running, ")), "{out}");
     assert!(out["partial"].as_str().is_some_and(|text| text.contains("partial")), "{out}");
     assert_eq!(out["stop"], true);
 }
@@ -393,14 +395,14 @@ fn a_reader_moves_through_a_finished_sweep() {
         const cell = () => find('#point tbody td:nth-of-type(2)').firstChild.textContent;
         const mean = () => [...document.querySelectorAll('#point tbody tr')].find((row) => /queue/.test(row.firstChild.textContent))
           .querySelectorAll('td')[1];
-        const out = { pale: [document.querySelectorAll('#lines g[opacity]').length], told: [mean().textContent] };
+        const out = { pale: [document.querySelectorAll('#lines g[opacity]').length], reported: [mean().textContent] };
         const queue = find('#point [aria-label=\"bottleneck.queue\"]');
         act(queue, 1, 'input');
         out.pale.push(document.querySelectorAll('#lines g[opacity]').length);
-        out.told.push(mean().firstChild.textContent, mean().querySelector('.before').textContent);
+        out.reported.push(mean().firstChild.textContent, mean().querySelector('.before').textContent);
         return out;";
-    let Some(out) = told(&page, steps) else { return };
+    let Some(out) = reported(&page, steps) else { return };
     assert_eq!(out["pale"], json!([0, 2]), "the lines of both laws at the point before");
-    assert_ne!(out["told"][0], out["told"][1], "{out}");
-    assert_eq!(out["told"][0], out["told"][2], "{out}");
+    assert_ne!(out["reported"][0], out["reported"][1], "{out}");
+    assert_eq!(out["reported"][0], out["reported"][2], "{out}");
 }

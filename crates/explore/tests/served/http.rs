@@ -118,7 +118,7 @@ fn a_change_runs_the_scenario_again_and_keeps_the_run_before() {
 }
 
 #[test]
-fn an_invalid_value_is_told_in_the_words_of_the_scenario() {
+fn an_invalid_value_is_refused_in_the_words_of_the_scenario() {
     let (_folder, file) = written(HELLO);
     let page = Served::scenario(&file);
     let [plan, last] = run(&page, &[("bottleneck.rate", "fast")], &["xcp"], None);
@@ -240,7 +240,7 @@ fn a_page_stops_its_own_run_and_no_other() {
 }
 
 #[test]
-fn a_page_is_told_that_another_one_took_over() {
+fn a_page_gets_notice_that_another_one_took_over() {
     let (_folder, file) = written(HELLO);
     let page = Served::scenario(&file);
     let mut long = page.run(&LONG, &["newreno"], None);
@@ -274,7 +274,7 @@ fn a_client_that_does_not_read_loses_its_connection() {
     assert!(part.len() < 32 << 20, "{}", part.len());
 }
 
-/// Tells when a run ends.
+/// Sends a message when a run ends.
 struct Ended(Mutex<Sender<()>>);
 
 impl Listener for Ended {

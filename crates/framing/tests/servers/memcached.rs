@@ -17,7 +17,7 @@ fn memcached() -> Option<Server> {
 }
 
 /// What is answered to these commands, the last of which is `quit`.
-fn told(address: SocketAddr, commands: &str) -> String {
+fn answers_to(address: SocketAddr, commands: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(commands.as_bytes()).unwrap();
     stream.shutdown(Shutdown::Write).unwrap();
@@ -42,7 +42,7 @@ fn two_servers_answer_as_one() {
         ms d 2 I I\r\nhi\r\nmg a q q\r\nme none\r\nnonsense\r\nget\r\nget a f\r\nquit\r\n"
     );
     let direct = memcached().unwrap();
-    assert_eq!(told(gateway, &commands), told(direct.address, &commands));
+    assert_eq!(answers_to(gateway, &commands), answers_to(direct.address, &commands));
 }
 
 /// Numbers of `cas` count changes of one server, so they differ from those behind the gateway.
@@ -51,11 +51,11 @@ fn compare_and_swap_goes_to_the_server_of_the_key() {
     let (Some(one), Some(other)) = (memcached(), memcached()) else { return };
     let framing = Framing::named("memcached").unwrap();
     let gateway = gateway(framing, vec![one.address, other.address]);
-    let found = told(gateway, "set a 0 0 1\r\n1\r\ngets a b\r\nquit\r\n");
+    let found = answers_to(gateway, "set a 0 0 1\r\n1\r\ngets a b\r\nquit\r\n");
     let number = found.lines().find_map(|line| line.strip_prefix("VALUE a 0 1 ")).unwrap();
     let swap = |value| format!("cas a 0 0 1 {number}\r\n{value}\r\n");
     let commands = format!("{}{}get a\r\nversion\r\nstats\r\nquit\r\n", swap(2), swap(3));
-    let answers = told(gateway, &commands);
+    let answers = answers_to(gateway, &commands);
     let rest = answers.strip_prefix("STORED\r\nEXISTS\r\nVALUE a 0 1\r\n2\r\nEND\r\nVERSION ");
     let rest = rest.unwrap_or_else(|| panic!("{answers}"));
     assert!(rest.contains("\r\nCLIENT_ERROR stats is not supported"), "{answers}");

@@ -17,7 +17,7 @@ fn redis() -> Option<Server> {
 }
 
 /// What `redis-cli` prints for these commands.
-fn told(port: u16, commands: &str) -> String {
+fn printed(port: u16, commands: &str) -> String {
     let mut client = Command::new("redis-cli")
         .args(["-p", &port.to_string()])
         .stdin(Stdio::piped())
@@ -40,13 +40,13 @@ fn redis_cli_talks_to_two_servers_as_to_one() {
         MSET {u}a 1 {u}b 2\nMGET {u}a {u}b {u}c\nRPUSH list a b c\nLRANGE list 0 -1\nHSET h f v\n\
         HGETALL h\nEVAL 'return {KEYS[1],{1,{2}}}' 1 k\nGET\nINCR list\nDEL key1\nEXISTS key1\n";
     let direct = redis().unwrap();
-    assert_eq!(told(gateway, &commands), told(direct.address.port(), &commands));
+    assert_eq!(printed(gateway, &commands), printed(direct.address.port(), &commands));
 
-    let sizes = [&one, &other].map(|server| told(server.address.port(), "DBSIZE\n"));
+    let sizes = [&one, &other].map(|server| printed(server.address.port(), "DBSIZE\n"));
     let sizes = sizes.map(|size| size.trim().parse::<u32>().unwrap());
     assert!(sizes.iter().all(|size| *size > 10), "keys are not spread: {sizes:?}");
 
-    let refused = told(gateway, "MGET key1 key2\nSELECT 3\nMULTI\nSELECT 0\n");
+    let refused = printed(gateway, "MGET key1 key2\nSELECT 3\nMULTI\nSELECT 0\n");
     let lines: Vec<&str> = refused.lines().filter(|line| !line.is_empty()).collect();
     assert!(lines[0].starts_with("CROSSSLOT"), "{refused}");
     assert!(lines[1].starts_with("ERR only database 0"), "{refused}");

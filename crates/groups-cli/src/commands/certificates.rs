@@ -53,7 +53,7 @@ fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
         (Some(folder), _) => Ok((folder.clone(), names)),
         (None, Protection::Certificates(folder)) => Ok((folder, names)),
         (None, Protection::Plaintext) => {
-            tell!(
+            print_stderr!(
                 "ratewire: {} names no folder for certificates\n  \
                  help: write `certificates = \"certificates\"` at its top, or name a folder: \
                  `ratewire-groups certificates DIR --config FILE`",
@@ -66,7 +66,7 @@ fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
 
 /// Tells that the command line names no daemons. clap would ask for a folder and names only.
 fn nobody() -> Exit {
-    tell!(
+    print_stderr!(
         "ratewire: no daemons are named, so no certificates can be made\n  \
          help: `--config groups.toml` makes those of the file's daemons; without a file, name a \
          folder and all daemons: `ratewire-groups certificates DIR NAME...`"
@@ -75,7 +75,7 @@ fn nobody() -> Exit {
 }
 
 fn fail(error: &CertificateError) -> Exit {
-    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
+    print_stderr!("ratewire: {}\n  help: {}", with_causes(error), error.help());
     match error {
         CertificateError::Name(_) => Exit::Wrong,
         _ => Exit::File,

@@ -33,7 +33,7 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
     let results: Vec<Result<_, CertificateError>> =
         names.map(|name| Identity::load(folder, name)).collect();
     if results.is_empty() {
-        tell!(
+        print_stderr!(
             "warning: the folder {} has no key of a daemon\n  \
              help: `ratewire-groups certificates --config FILE` makes all keys",
             folder.display()
@@ -41,7 +41,7 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
     }
     let mut exit = Exit::Done;
     for error in results.iter().filter_map(|result| result.as_ref().err()) {
-        tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
+        print_stderr!("ratewire: {}\n  help: {}", with_causes(error), error.help());
         exit = Exit::Wrong;
     }
     exit

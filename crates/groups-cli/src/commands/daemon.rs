@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ratewire_command_line::{Exit, refuse, with_causes};
-use ratewire_daemon::process::{start_log, tell_ready, told_to_stop};
+use ratewire_daemon::process::{notify_ready, start_log, wait_for_stop_signal};
 use ratewire_groups::config::Config;
 use ratewire_groups::daemon::{self, DaemonError};
 
@@ -33,8 +33,8 @@ pub(super) fn daemon(args: &Args) -> Exit {
         Ok(found) => found,
         Err(error) => return refuse(&error),
     };
-    let stop = told_to_stop("the daemon ends without leaving");
-    match daemon::run(config, me, stop, tell_ready) {
+    let stop = wait_for_stop_signal("the daemon ends without leaving");
+    match daemon::run(config, me, stop, notify_ready) {
         Ok(()) => Exit::Done,
         Err(error) => fail(&error),
     }
@@ -50,7 +50,7 @@ fn fail(error: &DaemonError) -> Exit {
         }
         DaemonError::Certificates(error) => error.help(),
     };
-    tell!("ratewire: {}\n  help: {help}", with_causes(error));
+    print_stderr!("ratewire: {}\n  help: {help}", with_causes(error));
     match error {
         DaemonError::Certificates(_) => Exit::File,
         _ => Exit::Unable,

@@ -97,7 +97,7 @@ impl Many {
                     // One client speaks for all, and says what stays so once.
                     let text = with_causes(&error);
                     if number == 0 && told.as_ref() != Some(&text) {
-                        tell!("ratewire: {text}; connecting again until it works");
+                        print_stderr!("ratewire: {text}; connecting again until it works");
                         told = Some(text);
                     }
                     sleep(RETRY).await;

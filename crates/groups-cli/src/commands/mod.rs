@@ -97,7 +97,7 @@ fn block_on(client: impl Future<Output = Exit>) -> Exit {
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => {
-            tell!("ratewire: the kernel has no resources for a client: {error}");
+            print_stderr!("ratewire: the kernel has no resources for a client: {error}");
             return Exit::Unable;
         }
     };

@@ -87,7 +87,9 @@ pub(super) async fn send(args: &Args) -> Exit {
             Source::Lines(Mutex::new(BufReader::new(tokio::io::stdin()).split(b'\n')))
         }
         None => {
-            tell!("ratewire: several clients cannot read the same input\n  help: add --size");
+            print_stderr!(
+                "ratewire: several clients cannot read the same input\n  help: add --size"
+            );
             return Exit::Wrong;
         }
     };
@@ -157,7 +159,7 @@ impl Load {
                 Ok(Some(line)) => sender.send(&self.message(line.into())).await?,
                 Ok(None) => return Ok(()),
                 Err(error) => {
-                    tell!("ratewire: cannot read standard input: {error}");
+                    print_stderr!("ratewire: cannot read standard input: {error}");
                     return Err(End::Output(Exit::File));
                 }
             }

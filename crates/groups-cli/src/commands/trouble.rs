@@ -37,7 +37,7 @@ pub(super) fn fail(error: &Error) -> Exit {
     if let Some(help) = remedy(error) {
         text += &format!("\n  help: {help}");
     }
-    tell!("ratewire: {text}");
+    print_stderr!("ratewire: {text}");
     match error {
         Error::Address(_) | Error::Name(_) | Error::Request(_) => Exit::Wrong,
         Error::Unreachable(..)

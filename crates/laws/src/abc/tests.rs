@@ -112,7 +112,7 @@ fn capacity_is_measured_while_packets_wait() {
     let mut p = port(&[]);
     assert_eq!(capacity(&p), 1.5e6, "the link's rate at first");
     leave(&mut p, 0, 4000, 50, PortQueue::default());
-    assert_eq!(capacity(&p), 1.5e6, "packets that did not wait tell nothing");
+    assert_eq!(capacity(&p), 1.5e6, "packets that did not wait show nothing");
     leave(&mut p, 200, 500, 100, queue(1.0));
     assert!((capacity(&p) - 3e6).abs() < 1.0, "{}", capacity(&p));
     leave(&mut p, 250, 2000, 50, queue(1.0));
@@ -196,7 +196,7 @@ fn abc(options: &[(&str, &str)]) -> AbcSource {
     source::<Abc>(options)
 }
 
-fn hear(s: &mut AbcSource, accelerated: u32, braked: u32) {
+fn acknowledge(s: &mut AbcSource, accelerated: u32, braked: u32) {
     let echo = AbcHeader::Echo { accelerated, braked };
     s.on_ack(&Acked { was_in_flight: s.window(), ..acked() }, Some(&echo));
 }
@@ -205,17 +205,17 @@ fn hear(s: &mut AbcSource, accelerated: u32, braked: u32) {
 fn a_packet_more_or_less_and_one_over_the_window() {
     let mut s = abc(&[]);
     assert_eq!(s.window(), MSS * 10);
-    hear(&mut s, 1, 0);
+    acknowledge(&mut s, 1, 0);
     assert_eq!(s.window, 11.1);
-    hear(&mut s, 0, 1);
+    acknowledge(&mut s, 0, 1);
     assert_eq!(s.window, 11.1 - 1.0 + 1.0 / 11.1);
     let before = s.window;
-    hear(&mut s, 1, 1);
+    acknowledge(&mut s, 1, 1);
     assert_eq!(s.window, before + 2.0 / before);
-    hear(&mut s, 0, 0);
+    acknowledge(&mut s, 0, 0);
     assert_eq!(s.window, before + 2.0 / before);
     for _ in 0..100 {
-        hear(&mut s, 0, 1);
+        acknowledge(&mut s, 0, 1);
     }
     assert_eq!(s.window(), MSS, "never below a packet");
 }
@@ -238,7 +238,7 @@ fn inequality(additive: f64) -> f64 {
                 *token += share;
                 let accelerate = *token >= 1.0;
                 *token -= f64::from(u8::from(accelerate));
-                hear(s, u32::from(accelerate), u32::from(!accelerate));
+                acknowledge(s, u32::from(accelerate), u32::from(!accelerate));
             }
         }
     }
@@ -282,7 +282,7 @@ fn losses_are_answered_by_the_second_window() {
 fn the_second_window_stays_near_the_first_and_out_of_its_way() {
     let mut s = abc(&[]);
     for _ in 0..5000 {
-        hear(&mut s, 1, 1);
+        acknowledge(&mut s, 1, 1);
     }
     let (own, cubic) = (s.window, s.cubic.as_ref().unwrap().window().as_f64() / MSS.as_f64());
     assert!((own..2.1 * own).contains(&cubic), "{own} and {cubic}");

@@ -39,15 +39,15 @@ fn answer(source: &mut super::EmkcSource, loss: f64) {
 fn the_price_is_the_share_of_the_load_beyond_gamma_c() {
     // gamma C 90 Mbit/s: 150 packets in 20 ms.
     let mut p = port::<Emkc>(&[], Rate::from_mbps(100), 7);
-    let heard = pass(&mut p, EmkcHeader::new(0));
-    near(heard.loss, -149.0, 1e-9);
+    let written = pass(&mut p, EmkcHeader::new(0));
+    near(written.loss, -149.0, 1e-9);
     for _ in 0..199 {
         pass(&mut p, EmkcHeader::new(0));
     }
     p.on_timer(secs(0.02), NO_QUEUE);
-    let heard = pass(&mut p, EmkcHeader::new(0));
-    near(heard.loss, 0.25, 1e-9);
-    assert_eq!((heard.router, heard.number), (7, 1));
+    let written = pass(&mut p, EmkcHeader::new(0));
+    near(written.loss, 0.25, 1e-9);
+    assert_eq!((written.router, written.number), (7, 1));
     p.on_timer(secs(0.04), NO_QUEUE);
     near(pass(&mut p, EmkcHeader::new(0)).loss, -149.0, 1e-9);
 }
@@ -61,8 +61,8 @@ fn only_a_larger_price_overwrites() {
     p.on_timer(secs(0.02), NO_QUEUE);
     for (loss, router) in [(0.4, 7), (0.5, 3), (0.6, 3)] {
         let upstream = EmkcHeader { router: 3, number: 9, loss, ..EmkcHeader::new(0) };
-        let heard = pass(&mut p, upstream);
-        assert_eq!(heard.router, router, "{loss}");
+        let written = pass(&mut p, upstream);
+        assert_eq!(written.router, router, "{loss}");
         let back = EmkcHeader { returned: true, ..upstream };
         assert_eq!(pass(&mut p, back), back, "answers are left alone");
     }

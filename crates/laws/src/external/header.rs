@@ -121,7 +121,7 @@ impl<H: PackedHeader> HeaderFormat for PackedFormat<H> {
     }
 }
 
-/// Tells laws outside this crate apart: each registration has a number of its own.
+/// Distinguishes laws outside this crate: each registration has a number of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LawId(pub(super) u32);
 

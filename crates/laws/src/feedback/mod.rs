@@ -3,7 +3,7 @@
 //!
 //! - A port's [`Meter`] counts arrivals and compares them, each interval, with the capacity to use,
 //!   `gamma C`.
-//! - A source's [`Round`] tells which answers have seen the rate in force. The source changes its
+//! - A source's [`Round`] knows which answers have seen the rate in force. The source changes its
 //!   rate once a round trip, from figures that include the last change.
 //! - [`Limits`] bound a rate by a minimum and by the sender's own link.
 //! - [`Echo`] is a sink that returns the headers that arrive.

@@ -45,7 +45,7 @@ pub(super) struct Flow<'a> {
     passed: Header,
     /// Payload that the application has read.
     read: u64,
-    told: Told,
+    explained: Explained,
 }
 
 impl<'a> Flow<'a> {
@@ -62,7 +62,7 @@ impl<'a> Flow<'a> {
             sent: Header::None,
             passed: Header::None,
             read: 0,
-            told: Told::default(),
+            explained: Explained::default(),
         }
     }
 
@@ -160,14 +160,14 @@ impl<'a> Flow<'a> {
                 panic!("{name}: {fault}");
             }
         }
-        self.told.explained(name, &self.source.reason(), &[]);
+        self.explained.check(name, &self.source.reason(), &[]);
         // Some equations name fields of a header.
-        let is_told = self.sent != Header::None || self.law.header_len() == Bytes::ZERO;
-        if is_told {
+        let is_explained = self.sent != Header::None || self.law.header_len() == Bytes::ZERO;
+        if is_explained {
             let mut packet = self.law.fields(&self.sent);
             packet.push(Figure::bytes("size", FLOW.packet.as_f64()));
             for (port, _) in self.ports.iter().flatten() {
-                self.told.explained(name, &port.reason(), &packet);
+                self.explained.check(name, &port.reason(), &packet);
             }
         }
     }
@@ -284,27 +284,27 @@ fn queue(event: &Event) -> PortQueue {
 /// Each equation is parsed once for each list of names: parsing takes 30 times as long as the
 /// checked event.
 #[derive(Default)]
-struct Told(Vec<(&'static str, Vec<&'static str>)>);
+struct Explained(Vec<(&'static str, Vec<&'static str>)>);
 
-impl Told {
+impl Explained {
     /// Checks that each symbol of a reason's equation has a number, from the reason or from the
     /// packet.
-    fn explained(&mut self, law: &str, reason: &Reason, packet: &[Figure]) {
+    fn check(&mut self, law: &str, reason: &Reason, packet: &[Figure]) {
         numbers(law, &reason.figures);
         let names = || reason.figures.iter().chain(packet).map(|figure| figure.name);
-        let is_known = |(equation, told): &(&str, Vec<&str>)| {
-            *equation == reason.equation && told.iter().copied().eq(names())
+        let is_known = |(equation, figures): &(&str, Vec<&str>)| {
+            *equation == reason.equation && figures.iter().copied().eq(names())
         };
         if self.0.iter().any(is_known) {
             return;
         }
         let whole = reason.clone().with(packet.iter().copied());
-        let untold: Vec<_> = whole.untold().collect();
+        let missing: Vec<_> = whole.without_figure().collect();
         let remedy = "give each a `Figure` of its name in the `Reason`, or call it otherwise";
         let equation = whole.equation;
         assert!(
-            untold.is_empty(),
-            "{law}: the equation {equation:?} has no figure of {untold:?}: {remedy}"
+            missing.is_empty(),
+            "{law}: the equation {equation:?} has no figure of {missing:?}: {remedy}"
         );
         self.0.push((reason.equation, names().collect()));
     }
@@ -343,30 +343,30 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_tells_what_a_port_does_not() {
-        let mut told = Told::default();
+    fn a_packet_gives_what_a_port_does_not() {
+        let mut explained = Explained::default();
         for _ in 0..2 {
-            told.explained("law", &reason(&["x", "a_b"]), &[Figure::one("size", 1.0)]);
-            told.explained("law", &reason(&["x", "a_b", "size"]), &[]);
+            explained.check("law", &reason(&["x", "a_b"]), &[Figure::one("size", 1.0)]);
+            explained.check("law", &reason(&["x", "a_b", "size"]), &[]);
         }
-        assert_eq!(told.0.len(), 1, "the names are the same");
+        assert_eq!(explained.0.len(), 1, "the names are the same");
     }
 
     #[test]
     #[should_panic(expected = "has no figure of [\"a_b\"]: give each")]
-    fn an_equation_told_once_needs_its_numbers_again() {
-        let mut told = Told::default();
-        told.explained("law", &reason(&["x", "a_b", "size"]), &[]);
-        told.explained("law", &reason(&["x", "size"]), &[]);
+    fn an_equation_checked_once_needs_its_numbers_again() {
+        let mut explained = Explained::default();
+        explained.check("law", &reason(&["x", "a_b", "size"]), &[]);
+        explained.check("law", &reason(&["x", "size"]), &[]);
     }
 
     #[test]
     #[should_panic(expected = "law: x = ")]
-    fn a_number_of_a_told_equation_is_checked_each_time() {
-        let mut told = Told::default();
+    fn a_number_of_a_checked_equation_is_checked_each_time() {
+        let mut explained = Explained::default();
         let mut reason = reason(&["x", "a_b", "size"]);
-        told.explained("law", &reason, &[]);
+        explained.check("law", &reason, &[]);
         reason.figures[0].value = f64::NAN;
-        told.explained("law", &reason, &[]);
+        explained.check("law", &reason, &[]);
     }
 }

@@ -14,7 +14,7 @@
 //! | field | bits | unit |
 //! |---|---|---|
 //! | nHop | 4 | ports passed, no more than 15 are counted |
-//! | pathID | 11 | exclusive or of the ports' numbers: tells a change of path |
+//! | pathID | 11 | exclusive or of the ports' numbers: shows a change of path |
 //! | B | 4 | one of [`SPEEDS`] |
 //! | TS | 24 | 1 ns, or the time of 25 bits at speed B where that is longer; wraps |
 //! | txBytes | 20 | 128 bytes; wraps |

@@ -202,7 +202,7 @@ fn hpcc(options: &[(&str, &str)]) -> HpccSource {
 }
 
 /// The acknowledgement of the packet `n`, at that time; ten more are outstanding.
-fn hear(s: &mut HpccSource, at_us: u64, n: u64, stamps: &[HopStamp]) {
+fn acknowledge(s: &mut HpccSource, at_us: u64, n: u64, stamps: &[HopStamp]) {
     let acked = Acked {
         now: us(at_us),
         cumulative: n * 1000,
@@ -219,19 +219,19 @@ fn algorithm_1_step_by_step() {
     let mut s = hpcc(&[]);
     near(s.window, 12_500.0, 1e-12);
     near(s.pacing().unwrap().get(), 1.25e9, 1e-12);
-    hear(&mut s, 0, 1, &[stamp(0, 0, 0)]);
+    acknowledge(&mut s, 0, 1, &[stamp(0, 0, 0)]);
     near(s.window, 12_500.0, 1e-12);
     assert_eq!(s.used, 1.0, "nothing to compare yet");
 
     // 97 units of 128 bytes in 10 us, which is T. This is still the first round: Wc stays.
-    hear(&mut s, 10, 2, &[stamp(4000, 12_416, 1600)]);
+    acknowledge(&mut s, 10, 2, &[stamp(4000, 12_416, 1600)]);
     near(s.used, 0.99328, 1e-12);
     near(s.window, 12_500.0 / (0.99328 / 0.95) + 6.25, 1e-12);
     near(s.reference, 12_500.0, 1e-12);
 
     // 2.5 us later, 25 units and a queue of 1600 at both ends: u = 1.024 + 0.128, for a quarter of
     // T.
-    hear(&mut s, 12, 3, &[stamp(5000, 15_616, 2400)]);
+    acknowledge(&mut s, 12, 3, &[stamp(5000, 15_616, 2400)]);
     near(s.used, 0.75 * 0.99328 + 0.25 * 1.152, 1e-12);
     let window = 12_500.0 * 0.95 / s.used + 6.25;
     near(s.window, window, 1e-12);
@@ -239,7 +239,7 @@ fn algorithm_1_step_by_step() {
     near(s.window().as_f64(), window / 1.04 + 999.5, 1e-3);
 
     // Packet 12 was sent after the first acknowledgement: a round is over.
-    hear(&mut s, 20, 12, &[stamp(8000, 15_616 + 9600, 0)]);
+    acknowledge(&mut s, 20, 12, &[stamp(8000, 15_616 + 9600, 0)]);
     near(s.window, 12_500.0 * 0.95 / s.used + 6.25, 1e-12);
     assert_eq!(s.reference, s.window);
 }
@@ -248,7 +248,7 @@ fn algorithm_1_step_by_step() {
 fn a_round_that_a_hole_holds_up_ends_with_the_round_trip() {
     for in_recovery in [false, true] {
         let mut s = hpcc(&[("after_loss", "ignore")]);
-        let hear = |s: &mut HpccSource, at_us: u64| {
+        let reference_after = |s: &mut HpccSource, at_us: u64| {
             let acked = Acked {
                 now: us(at_us),
                 cumulative: 1000,
@@ -263,7 +263,8 @@ fn a_round_that_a_hole_holds_up_ends_with_the_round_trip() {
             s.on_ack(&acked, Some(&header(&[stamp]).returned()));
             s.reference
         };
-        let references: Vec<_> = [0, 9, 10, 15, 19, 20, 21].map(|at| hear(&mut s, at)).into();
+        let references: Vec<_> =
+            [0, 9, 10, 15, 19, 20, 21].map(|at| reference_after(&mut s, at)).into();
         near(references[1], 12_500.0, 1e-9);
         if in_recovery {
             assert!(references[2] < 12_500.0 / 2.0, "{references:?}");
@@ -279,8 +280,8 @@ fn a_round_that_a_hole_holds_up_ends_with_the_round_trip() {
 #[test]
 fn the_hop_that_is_used_most_counts() {
     let mut s = hpcc(&[]);
-    hear(&mut s, 0, 1, &[stamp(0, 0, 0), stamp(0, 0, 8000), stamp(0, 0, 0)]);
-    hear(
+    acknowledge(&mut s, 0, 1, &[stamp(0, 0, 0), stamp(0, 0, 8000), stamp(0, 0, 0)]);
+    acknowledge(
         &mut s,
         10,
         2,
@@ -294,11 +295,11 @@ fn the_hop_that_is_used_most_counts() {
 #[test]
 fn five_rounds_add_and_the_sixth_multiplies() {
     let mut s = hpcc(&[("initial_window", "1040 B")]);
-    hear(&mut s, 0, 1, &[stamp(0, 0, 0)]);
+    acknowledge(&mut s, 0, 1, &[stamp(0, 0, 0)]);
     let mut windows = Vec::new();
     for n in 1..=12 {
         // Half of the link is used, whatever this flow does.
-        hear(&mut s, 10 * n, 1 + 11 * n, &[stamp(4000 * n, 6_272 * n, 0)]);
+        acknowledge(&mut s, 10 * n, 1 + 11 * n, &[stamp(4000 * n, 6_272 * n, 0)]);
         windows.push(s.window);
     }
     let mut expected = 1040.0;
@@ -318,8 +319,8 @@ fn of_more_than_five_hops_the_last_five_count() {
         [9, 2, 3, 4, 5, 6, 1].iter().map(|n| stamp(tick, tx * n, 0)).collect()
     };
     let mut s = hpcc(&[]);
-    hear(&mut s, 0, 1, &stamps(0, 0));
-    hear(&mut s, 10, 2, &stamps(4000, 1280));
+    acknowledge(&mut s, 0, 1, &stamps(0, 0));
+    acknowledge(&mut s, 10, 2, &stamps(4000, 1280));
     near(s.used, 6.0 * 1280.0 / 12_500.0, 1e-12);
     assert_eq!(s.reason().bound, Bound::Hop(5));
     let numbers: Vec<usize> = header(&stamps(0, 0)).stamps().map(|(hop, _)| hop).collect();
@@ -329,12 +330,12 @@ fn of_more_than_five_hops_the_last_five_count() {
 #[test]
 fn another_path_or_a_long_pause_start_anew() {
     let mut s = hpcc(&[]);
-    hear(&mut s, 0, 1, &[stamp(0, 0, 0)]);
-    hear(&mut s, 10, 2, &[stamp(4000, 1280, 0), stamp(4000, 1280, 0)]);
+    acknowledge(&mut s, 0, 1, &[stamp(0, 0, 0)]);
+    acknowledge(&mut s, 10, 2, &[stamp(4000, 1280, 0), stamp(4000, 1280, 0)]);
     assert_eq!(s.used, 1.0);
-    hear(&mut s, 30_000, 3, &[stamp(8000, 2560, 0), stamp(8000, 2560, 0)]);
+    acknowledge(&mut s, 30_000, 3, &[stamp(8000, 2560, 0), stamp(8000, 2560, 0)]);
     assert_eq!(s.used, 1.0);
-    hear(&mut s, 30_010, 4, &[stamp(12_000, 3840, 0), stamp(12_000, 3840, 0)]);
+    acknowledge(&mut s, 30_010, 4, &[stamp(12_000, 3840, 0), stamp(12_000, 3840, 0)]);
     near(s.used, 0.1024, 1e-12);
 }
 
@@ -368,7 +369,7 @@ fn without_a_base_rtt_the_smallest_measured_is_taken() {
 #[test]
 fn losses_cap_the_rate_unless_they_are_ignored() {
     let mut s = hpcc(&[]);
-    hear(&mut s, 0, 1, &[stamp(0, 0, 0)]);
+    acknowledge(&mut s, 0, 1, &[stamp(0, 0, 0)]);
     s.on_congestion(&congestion(Signal::Loss, 10));
     near(s.pacing().unwrap().get(), 0.625e9, 1e-12);
     near(s.window().as_f64(), 6250.0 / 1.04 + 999.5, 1e-3);
@@ -380,12 +381,12 @@ fn losses_cap_the_rate_unless_they_are_ignored() {
 #[test]
 fn while_a_loss_holds_the_rate_the_window_takes_no_more() {
     let mut s = hpcc(&[("initial_window", "4 packets")]);
-    hear(&mut s, 0, 1, &[stamp(0, 0, 0)]);
+    acknowledge(&mut s, 0, 1, &[stamp(0, 0, 0)]);
     s.on_congestion(&congestion(Signal::Loss, 10));
     let before = s.window;
     // No packet passes: U is 0, and the window would grow each round trip.
     for i in 1..6 {
-        hear(&mut s, i * 10, 1, &[stamp(i * 1000, 0, 0)]);
+        acknowledge(&mut s, i * 10, 1, &[stamp(i * 1000, 0, 0)]);
     }
     assert!(s.window <= before, "{} after {before}", s.window);
 }

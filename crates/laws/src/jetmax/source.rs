@@ -70,7 +70,7 @@ impl JetmaxSource {
         self.round.begin();
     }
 
-    fn hear(&mut self, header: &JetmaxHeader, limited: bool) {
+    fn use_answer(&mut self, header: &JetmaxHeader, limited: bool) {
         if !self.round.has_returned(header.marker) {
             return;
         }
@@ -114,7 +114,7 @@ impl Source for JetmaxSource {
             self.paced.set_srtt(rtt);
         }
         if let Some(header) = header {
-            self.hear(header, false);
+            self.use_answer(header, false);
         }
     }
 
@@ -128,7 +128,7 @@ impl Source for JetmaxSource {
     fn on_ack(&mut self, acked: &Acked, header: Option<&JetmaxHeader>) {
         self.paced.on_ack(acked);
         if let Some(header) = header {
-            self.hear(header, acked.limited);
+            self.use_answer(header, acked.limited);
         }
     }
 

@@ -35,7 +35,7 @@ fn sent(source: &mut super::JetmaxSource) -> JetmaxHeader {
     source.on_send(&sending()).unwrap()
 }
 
-fn hear(source: &mut super::JetmaxSource, header: &JetmaxHeader) {
+fn acknowledge(source: &mut super::JetmaxSource, header: &JetmaxHeader) {
     source.on_ack(&acked(), Some(header));
 }
 
@@ -46,16 +46,16 @@ fn figure(port: &super::JetmaxPort, name: &str) -> f64 {
 /// A source that router 1 has just bound: it acts on that router's next answer.
 fn settled(options: &[(&str, &str)]) -> (super::JetmaxSource, u8) {
     let mut source = law::<Jetmax>(options).source(&FLOW);
-    hear(&mut source, &JetmaxHeader { proposed: 1, ..packet(0, 0.0) });
+    acknowledge(&mut source, &JetmaxHeader { proposed: 1, ..packet(0, 0.0) });
     let marker = sent(&mut source).marker;
-    hear(&mut source, &JetmaxHeader { marker, fair: 0.0, number: 0, ..packet(1, 0.0) });
+    acknowledge(&mut source, &JetmaxHeader { marker, fair: 0.0, number: 0, ..packet(1, 0.0) });
     (source, marker)
 }
 
 /// Answers of a router that gives this rate, one a round trip.
 fn answer(source: &mut super::JetmaxSource, fair: f64) {
     let marker = sent(source).marker;
-    hear(source, &JetmaxHeader { marker, fair, number: 2, ..packet(1, 0.0) });
+    acknowledge(source, &JetmaxHeader { marker, fair, number: 2, ..packet(1, 0.0) });
 }
 
 #[test]
@@ -83,15 +83,15 @@ fn a_port_counts_flows_and_shares_what_others_leave() {
         p.on_arrival(Time::ZERO, PACKET, None, NO_QUEUE);
     }
     p.on_timer(secs(0.05), NO_QUEUE);
-    let heard = pass(&mut p, packet(7, 0.0005));
+    let written = pass(&mut p, packet(7, 0.0005));
     let others = 50.0 * 1500.0 / 0.05;
     // The gap travels as binary32.
-    near(heard.fair, (TARGET - others) / 2.0, 1e-7);
-    assert_eq!((heard.number, heard.proposed), (1, 0));
+    near(written.fair, (TARGET - others) / 2.0, 1e-7);
+    assert_eq!((written.number, written.proposed), (1, 0));
     let proposed = pass(&mut p, packet(3, 0.0005));
     assert_eq!((proposed.proposed, proposed.fair), (7, f64::INFINITY));
     near(f64::from(proposed.loss), 1.0 - TARGET / (250.0 * 1500.0 / 0.05), 1e-7);
-    assert_eq!(proposed.proposed_fair, heard.fair);
+    assert_eq!(proposed.proposed_fair, written.fair);
 }
 
 #[test]
@@ -100,9 +100,9 @@ fn the_router_with_the_largest_loss_proposes_itself() {
     let fast = port::<Jetmax>(&[], Rate::from_mbps(100), 2);
     for mut way in [[slow.clone(), fast.clone()], [fast, slow]] {
         let [first, second] = &mut way;
-        let heard = pass(second, pass(first, packet(0, 0.01)));
-        assert_eq!(heard.proposed, 1, "idle links are told apart by their rates");
-        near(heard.proposed_fair, 0.95 * 6.25e6, 1e-9);
+        let written = pass(second, pass(first, packet(0, 0.01)));
+        assert_eq!(written.proposed, 1, "the rates of idle links distinguish them");
+        near(written.proposed_fair, 0.95 * 6.25e6, 1e-9);
     }
 }
 
@@ -167,11 +167,11 @@ fn beyond_tau_2_the_error_grows() {
 fn a_round_acts_once_and_only_on_what_it_has_caused() {
     let (mut source, marker) = settled(&[]);
     let before = rate(&source);
-    let heard = JetmaxHeader { marker, fair: 1e6, number: 2, ..packet(1, 0.0) };
-    hear(&mut source, &heard);
+    let returned = JetmaxHeader { marker, fair: 1e6, number: 2, ..packet(1, 0.0) };
+    acknowledge(&mut source, &returned);
     let after = rate(&source);
     near(after, before + 0.6 * (1e6 - before), 1e-9);
-    hear(&mut source, &heard);
+    acknowledge(&mut source, &returned);
     assert_eq!(rate(&source), after);
 }
 
@@ -179,7 +179,7 @@ fn a_round_acts_once_and_only_on_what_it_has_caused() {
 fn a_newcomer_waits_until_it_is_counted() {
     let (mut source, marker) = settled(&[]);
     let before = rate(&source);
-    hear(&mut source, &JetmaxHeader { marker, fair: 1e6, number: 1, ..packet(1, 0.0) });
+    acknowledge(&mut source, &JetmaxHeader { marker, fair: 1e6, number: 1, ..packet(1, 0.0) });
     assert_eq!(rate(&source), before);
 }
 
@@ -187,7 +187,7 @@ fn a_newcomer_waits_until_it_is_counted() {
 fn a_switch_is_approved_where_the_other_router_gives_less() {
     for (offer, bottleneck) in [(0.985e6, 1), (0.97e6, 2), (0.0, 2)] {
         let (mut source, marker) = settled(&[("tau", "1")]);
-        hear(
+        acknowledge(
             &mut source,
             &JetmaxHeader {
                 marker,
@@ -211,7 +211,7 @@ fn a_bottleneck_that_is_no_longer_on_the_way_is_left() {
     let (mut source, marker) = settled(&[]);
     let gone =
         JetmaxHeader { marker, proposed: 4, loss: -0.5, proposed_fair: 1e6, ..packet(1, 0.0) };
-    hear(&mut source, &gone);
+    acknowledge(&mut source, &gone);
     assert_eq!(sent(&mut source).bottleneck, 4);
 }
 

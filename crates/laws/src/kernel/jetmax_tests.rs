@@ -194,7 +194,7 @@ fn a_packet_that_no_kernel_makes_counts_as_the_longest() {
         let mut port = law.port(&link(Rate::from_mbps(100))).expect("a port");
         port.on_arrival(port.next_timer(), Bytes::new(size), None, NO_QUEUE);
         port.on_timer(port.next_timer(), NO_QUEUE);
-        port.reason().figures.iter().find(|f| f.name == "u").expect("it is told").value
+        port.reason().figures.iter().find(|f| f.name == "u").expect("a figure").value
     });
     assert_eq!(inputs[0], inputs[1]);
     assert!(inputs[0] > 0.0);
@@ -233,15 +233,19 @@ fn a_sender_that_was_silent_believes_the_next_answer() {
         let mut source = law.source(&FLOW);
         source.on_opened(ratewire_units::Time::ZERO, Some(Duration::from_millis(50)), None);
         let before = source.pacing();
-        let mut hear = |router: u32, marker: u32, number: u32, fair: u32| {
+        let mut pacing_after = |router: u32, marker: u32, number: u32, fair: u32| {
             let words = [router << 16 | marker, (number & 0xff) << 24 | fair];
             let answer = JetmaxAnswer::from_words_alone(&words);
             source.on_ack(&acked(), Some(&JetmaxKernelHeader::Answer(answer)));
             source.pacing()
         };
         // A router is proposed, and chosen; its first answer states the last interval.
-        hear(7, 0, 0, 0xff_ffff);
-        assert_eq!(hear(0, 1, 100, 1000), before, "not yet measured");
-        assert_eq!(hear(0, 1, 100 + since, 1000) != before, is_believed, "{since} intervals later");
+        pacing_after(7, 0, 0, 0xff_ffff);
+        assert_eq!(pacing_after(0, 1, 100, 1000), before, "not yet measured");
+        assert_eq!(
+            pacing_after(0, 1, 100 + since, 1000) != before,
+            is_believed,
+            "{since} intervals later"
+        );
     }
 }

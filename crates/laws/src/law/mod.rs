@@ -106,7 +106,7 @@ pub struct Properties {
     pub leaves_it_to_queues: bool,
     /// Whether senders slow down when the network cannot carry what they send.
     pub reacts: bool,
-    /// Whether senders are regular until a packet is lost, so that only losses tell flows apart.
+    /// Whether senders are regular until a packet is lost, so that only losses distinguish flows.
     pub goes_by_losses: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct LinkContext<'a> {
 
 /// Random number of a port, drawn from the run's seed, because laws hold no random source.
 ///
-/// A use of the number is noted, so that a run can tell whether its seed matters.
+/// A use of the number is noted, so that a run knows whether its seed matters.
 #[derive(Clone, Copy, Debug)]
 pub struct Draw<'a> {
     number: u64,

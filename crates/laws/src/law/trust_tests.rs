@@ -69,9 +69,9 @@ fn laws_name_the_lies_that_change_a_header_and_no_others() {
                 [(Hand::Sending, sent), (Hand::Returning, returned), (Hand::Reading, returned)]
                     .into_iter()
                     .any(|(hand, honest)| {
-                        let mut told = *honest;
-                        law.falsify(&mut told, lie, hand);
-                        told != *honest
+                        let mut forged = *honest;
+                        law.falsify(&mut forged, lie, hand);
+                        forged != *honest
                     })
             })
         };

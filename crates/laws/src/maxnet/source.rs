@@ -30,7 +30,7 @@ impl MaxnetSource {
     }
 
     #[inline]
-    fn hear(&mut self, header: Option<&MaxnetHeader>) {
+    fn read_price(&mut self, header: Option<&MaxnetHeader>) {
         let Some(header) = header else { return };
         if header.price.is_finite() && header.price != self.price {
             self.price = header.price;
@@ -51,7 +51,7 @@ impl Source for MaxnetSource {
         if let Some(rtt) = rtt {
             self.paced.set_srtt(rtt);
         }
-        self.hear(header);
+        self.read_price(header);
     }
 
     #[inline]
@@ -62,7 +62,7 @@ impl Source for MaxnetSource {
     #[inline]
     fn on_ack(&mut self, acked: &Acked, header: Option<&MaxnetHeader>) {
         self.paced.on_ack(acked);
-        self.hear(header);
+        self.read_price(header);
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {

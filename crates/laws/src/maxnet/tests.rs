@@ -47,8 +47,8 @@ fn the_largest_price_of_the_way_is_kept() {
     let mut p = port::<Maxnet>(&[], LINK, 1);
     let own = price(&mut p);
     for (came, leaves) in [(own - 1.0, own), (own + 1.0, own + 1.0)] {
-        let heard = pass(&mut p, MaxnetHeader { returned: false, price: came });
-        assert_eq!(heard.price, leaves);
+        let written = pass(&mut p, MaxnetHeader { returned: false, price: came });
+        assert_eq!(written.price, leaves);
         let back = MaxnetHeader { returned: true, price: came };
         assert_eq!(pass(&mut p, back), back, "answers are left alone");
     }

@@ -98,12 +98,12 @@ fn its_first_packet_goes_as_the_ramp_from_nothing_would_send_it() {
 fn it_falls_at_once_or_by_the_ramp() {
     for option in ["at-once", "ramp"] {
         let (mut s, _) = climbing(&[("fall", option)], 100);
-        let mut hear = |ms| {
+        let mut pace_after = |ms| {
             let now = Time::ZERO + Duration::from_millis(ms);
             s.on_ack(&Acked { now, srtt: RTT, ..acked() }, Some(&offer(1e6)));
             s.pacing().unwrap().get()
         };
-        let (at_once, later) = (hear(100), hear(110));
+        let (at_once, later) = (pace_after(100), pace_after(110));
         let wanted = if option == "at-once" { 1e6 } else { at_once + 0.05 * (1e6 - at_once) };
         near(later, wanted, 1e-9);
         assert_eq!(at_once == 1e6, option == "at-once");

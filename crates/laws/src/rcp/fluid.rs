@@ -49,16 +49,16 @@ pub(crate) fn arrivals<V: Variant>(options: &[(&str, &str)], round_trips: u64) -
     // The whole round trip lies between port and sender.
     let mut returning: VecDeque<Option<RcpHeader>> = [reply; PARCELS as usize].into();
     let mut queue = 0.0;
-    let mut untold = 0.0;
+    let mut uncounted = 0.0;
     let mut shares = Vec::new();
     for _ in 0..PARCELS * round_trips {
         let reply = returning.pop_front().flatten();
         source.on_ack(&Acked { now, srtt: RTT, ..acked() }, reply.as_ref());
         let input = FLOWS * source.pacing().map_or(0.0, |pace| pace.get());
         let mut header = source.on_send(&Sending { now, srtt: RTT, ..sending() });
-        untold += input * parcel.secs();
-        while untold >= DROP.as_f64() {
-            untold -= DROP.as_f64();
+        uncounted += input * parcel.secs();
+        while uncounted >= DROP.as_f64() {
+            uncounted -= DROP.as_f64();
             port.on_arrival(now, DROP, header.as_mut(), PortQueue::default());
         }
         queue = f64::max(queue + (input - CAPACITY) * parcel.secs(), 0.0);

@@ -309,7 +309,7 @@ fn a_flow_without_a_rate_has_one_packet_outstanding() {
 }
 
 #[test]
-fn however_low_the_rate_packets_leave_to_hear_of_a_higher_one() {
+fn however_low_the_rate_packets_leave_to_get_offers_of_a_higher_one() {
     let mut s: RcpSource = source::<Rcp>(&[("probe", "0.25 s")]);
     s.on_opened(Time::ZERO, Some(RTT), Some(&offer(0.0)));
     assert_eq!(s.pacing(), Some(Throughput::new(4.0 * 1040.0)));

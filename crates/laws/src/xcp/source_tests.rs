@@ -130,7 +130,7 @@ fn the_window_follows_feedback_and_never_falls_below_a_packet() {
 fn where_the_rtt_collapses_the_window_falls_and_not_the_pace() {
     let after = |pacing: &str, rtt_ms: u64| {
         let mut source = example_11(&[("pacing", pacing)]);
-        let hear = |source: &mut super::XcpSource, rtt_ms: u64, srtt_ms: u64| {
+        let window_after = |source: &mut super::XcpSource, rtt_ms: u64, srtt_ms: u64| {
             let (rtt, srtt) = (Duration::from_millis(rtt_ms), Duration::from_millis(srtt_ms));
             let header = XcpHeader::minimal(6, Throughput::new(0.0));
             let acked = Acked { rtt: Some(rtt), srtt, ..crate::testing::acked() };
@@ -138,8 +138,8 @@ fn where_the_rtt_collapses_the_window_falls_and_not_the_pace() {
             source.window().as_f64()
         };
         acknowledge(&mut source, 0.5, 1.0e6, false);
-        let before = hear(&mut source, 4_000, 4_000);
-        hear(&mut source, rtt_ms, 3_000) / before
+        let before = window_after(&mut source, 4_000, 4_000);
+        window_after(&mut source, rtt_ms, 3_000) / before
     };
     assert_eq!(after("true", 2_000), 1.0);
     near(after("true", 1_999), 0.75, 0.01);
@@ -153,20 +153,20 @@ fn the_window_falls_once_where_the_rtt_goes_up_and_down() {
     let mut source = example_11(&[("pacing", "true")]);
     acknowledge(&mut source, 0.5, 1.0e6, false);
     let mut srtt = 0.05;
-    let mut hear = |source: &mut super::XcpSource, rtt: f64| {
+    let mut window_after = |source: &mut super::XcpSource, rtt: f64| {
         srtt += (rtt - srtt) / 8.0;
         let (rtt, srtt) = (Duration::from_secs_f64(rtt), Duration::from_secs_f64(srtt));
         let acked = Acked { rtt: Some(rtt), srtt, ..crate::testing::acked() };
         source.on_ack(&acked, Some(&XcpHeader::minimal(6, Throughput::new(0.0))));
         source.window().as_f64()
     };
-    let before = hear(&mut source, 0.05);
-    let fallen = (0..200).fold(1.0, |_, n| hear(&mut source, [0.01, 0.05][n % 2]));
+    let before = window_after(&mut source, 0.05);
+    let fallen = (0..200).fold(1.0, |_, n| window_after(&mut source, [0.01, 0.05][n % 2]));
     assert!((0.4..0.8).contains(&(fallen / before)), "{fallen} of {before}");
     // If the RTT has doubled since, the window may fall again.
-    let risen = (0..50).fold(1.0, |_, _| hear(&mut source, 0.5));
+    let risen = (0..50).fold(1.0, |_, _| window_after(&mut source, 0.5));
     assert_eq!(risen, fallen);
-    let again = (0..50).fold(1.0, |_, _| hear(&mut source, 0.05));
+    let again = (0..50).fold(1.0, |_, _| window_after(&mut source, 0.05));
     assert!(again < 0.5 * fallen, "{again}");
 }
 

@@ -266,22 +266,22 @@ fn a_port_that_measures_believes_what_leaves_while_others_wait() {
 fn lies_change_what_they_are_about() {
     let law = law(&[]);
     let honest = header(0.01, 0.1, 1000.0);
-    let told = |lie: Lie, hand: Hand, header: XcpHeader| {
+    let falsified = |lie: Lie, hand: Hand, header: XcpHeader| {
         let mut header = header;
         law.falsify(&mut header, &lie, hand);
         header
     };
     let lie = Lie { rtt: 10.0, throughput: 0.25, ignore_feedback: true, inflate: 2.0 };
-    let sent = told(lie, Hand::Sending, honest);
+    let sent = falsified(lie, Hand::Sending, honest);
     assert_eq!((sent.rtt, sent.x), (Duration::from_secs(1), Duration::from_millis(40)));
     let back = |feedback| XcpHeader::minimal(6, Throughput::new(feedback));
-    assert_eq!(told(lie, Hand::Returning, back(100.0)), back(200.0));
-    assert_eq!(told(lie, Hand::Returning, back(-100.0)), back(-50.0));
-    assert_eq!(told(lie, Hand::Reading, back(-100.0)), back(0.0));
-    assert_eq!(told(lie, Hand::Reading, back(100.0)), back(100.0));
+    assert_eq!(falsified(lie, Hand::Returning, back(100.0)), back(200.0));
+    assert_eq!(falsified(lie, Hand::Returning, back(-100.0)), back(-50.0));
+    assert_eq!(falsified(lie, Hand::Reading, back(-100.0)), back(0.0));
+    assert_eq!(falsified(lie, Hand::Reading, back(100.0)), back(100.0));
     for hand in [Hand::Sending, Hand::Returning, Hand::Reading] {
-        assert_eq!(told(Lie::default(), hand, back(-100.0)), back(-100.0));
-        assert_eq!(told(Lie::default(), hand, honest), honest);
+        assert_eq!(falsified(Lie::default(), hand, back(-100.0)), back(-100.0));
+        assert_eq!(falsified(Lie::default(), hand, honest), honest);
     }
     assert_eq!((law.claim(&back(1.0)), law.grant(&back(1.0))), (None, None));
 }

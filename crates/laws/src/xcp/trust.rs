@@ -21,9 +21,9 @@ impl Trust for Xcp {
             }
             Hand::Returning => {
                 let feedback = header.reverse_feedback.get();
-                let told =
+                let forged =
                     if feedback > 0.0 { feedback * lie.inflate } else { feedback / lie.inflate };
-                header.reverse_feedback = Throughput::new(told);
+                header.reverse_feedback = Throughput::new(forged);
             }
             Hand::Reading if lie.ignore_feedback => {
                 header.reverse_feedback = header.reverse_feedback.max(Throughput::ZERO);

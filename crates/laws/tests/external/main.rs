@@ -118,7 +118,7 @@ fn what_cannot_be_registered_says_why_and_changes_nothing() {
     let wanted = "law \"never\" was not registered: it cannot be made with its defaults: option \
                   \"gamma\": never";
     assert_eq!(message, wanted);
-    let message = laws.register::<Untold>().unwrap_err().message;
+    let message = laws.register::<WithoutFormat>().unwrap_err().message;
     assert_eq!(
         message,
         "it has a header, but Law::headers has no format: return Some(PackedFormat::of()) there"
@@ -128,17 +128,17 @@ fn what_cannot_be_registered_says_why_and_changes_nothing() {
 
 /// A law that does not say how its header travels.
 #[derive(Debug)]
-struct Untold(Toy);
+struct WithoutFormat(Toy);
 
-impl Named for Untold {
-    const INFO: LawInfo = LawInfo { name: "untold", ..Toy::INFO };
+impl Named for WithoutFormat {
+    const INFO: LawInfo = LawInfo { name: "formatless", ..Toy::INFO };
 
-    fn from_options(options: &Options) -> Result<Untold, OptionError> {
-        Toy::from_options(options).map(Untold)
+    fn from_options(options: &Options) -> Result<WithoutFormat, OptionError> {
+        Toy::from_options(options).map(WithoutFormat)
     }
 }
 
-impl Law for Untold {
+impl Law for WithoutFormat {
     type Header = toy::Offer;
     type Source = toy::ToySource;
     type Port = toy::ToyPort;

@@ -181,7 +181,7 @@ pub(crate) fn refused(law: KernelLaw) -> impl Fn(libbpf_rs::Error) -> Error {
 }
 
 impl HeldLaw {
-    /// Counters of the host's connections, if the kernel tells.
+    /// Counters of the host's connections, if the kernel reports them.
     pub fn status(&self) -> Option<Status> {
         status::counted(self.law, &MapHandle::from_map_id(self.counters).ok()?)
     }
@@ -234,9 +234,9 @@ fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<HeldLaw, E
     let mut room = MaybeUninit::uninit();
     let mut skeleton = prepare(&mut room, spec).map_err(&refused)?;
     if spec.law == KernelLaw::Noq && !spec.is_forced {
-        whom::tell_pausing(&skeleton.maps.pausing)?;
+        whom::set_pausing(&skeleton.maps.pausing)?;
     }
-    whom::tell_addresses(&skeleton.maps.addresses, addresses)?;
+    whom::set_addresses(&skeleton.maps.addresses, addresses)?;
     let control = skeleton.maps.control.attach_struct_ops().map_err(&refused)?;
     let cgroup = cgroup.as_fd().as_raw_fd();
     let option = skeleton.progs.ratewire_option.attach_cgroup(cgroup).map_err(&refused)?;

@@ -30,8 +30,8 @@ pub(super) fn addresses(spec: &Spec) -> Result<Vec<Ipv6Addr>, Error> {
     Ok(addresses)
 }
 
-/// Tells the program the addresses of this network namespace from which connections take part.
-pub(super) fn tell_addresses(map: &impl MapCore, addresses: &[Ipv6Addr]) -> Result<(), Error> {
+/// Gives the program the addresses of this network namespace from which connections take part.
+pub(super) fn set_addresses(map: &impl MapCore, addresses: &[Ipv6Addr]) -> Result<(), Error> {
     let netns = netns()?.to_ne_bytes();
     for address in addresses {
         let key = [&netns[..], &address.octets()].concat();
@@ -49,9 +49,9 @@ fn netns() -> Result<u32, Error> {
     Ok(netns.ino() as u32)
 }
 
-/// Tells the program which interfaces of this network namespace pause when the next queue is full,
-/// as `ethtool` says.
-pub(super) fn tell_pausing(map: &impl MapCore) -> Result<(), Error> {
+/// Gives the program the interfaces of this network namespace that pause when the next queue is
+/// full, as `ethtool` says.
+pub(super) fn set_pausing(map: &impl MapCore) -> Result<(), Error> {
     let failed = |what: &str, why: String| {
         let remedy = "install ethtool; or take it everywhere: --mode force";
         Error::new(what, remedy).because(why)

@@ -249,7 +249,7 @@ mod tests {
     const ELSEWHERE: &str = "lab /mnt/sys sysfs rw 0 0\n";
 
     #[test]
-    fn the_last_mount_of_sys_tells_whose_it_is() {
+    fn the_last_mount_of_sys_shows_whose_it_is() {
         for (mounts, whose) in [
             (vec![], None),
             (vec![MACHINE, BPF], None),

@@ -24,7 +24,7 @@ impl Namespace {
     /// The network namespace of this thread.
     ///
     /// # Errors
-    /// If the kernel does not tell.
+    /// If the kernel does not report it.
     pub(super) fn own() -> Result<Namespace, Error> {
         let what = "cannot tell the network namespace";
         // The thread's, as the socket's: another thread may be elsewhere.
@@ -114,7 +114,7 @@ mod tests {
     // The kernel's own threads and namespaces are what is tested.
     #[allow(clippy::disallowed_methods)]
     #[test]
-    fn the_kernel_tells_namespaces_that_are_gone_from_those_that_live() {
+    fn the_kernel_distinguishes_namespaces_that_are_gone_from_those_that_live() {
         crate::quiet();
         let own = Namespace::own().expect("it has one");
         assert_eq!(Namespace::own().expect("it has one"), own);
@@ -138,7 +138,7 @@ mod tests {
             theirs.send(Namespace::own().expect("it has one")).expect("the test waits");
             let _ = ended.recv();
         });
-        let other = other.recv().expect("it tells");
+        let other = other.recv().expect("it sends");
         assert_ne!(other, own);
         assert!(!namespaces.is_gone(other), "a thread is in it");
         end.send(()).expect("the thread waits");

@@ -22,7 +22,7 @@ pub(crate) use status::read;
 use status::state;
 pub use status::{Status, halfway, status};
 
-/// Handle that tells our filter from others of an interface.
+/// Handle that distinguishes our filter from others of an interface.
 const HANDLE: u32 = 0x5257;
 const PRIORITY: u32 = 0x5257;
 
@@ -143,7 +143,7 @@ fn load(spec: &Spec, ifindex: u32, folder: &Folder) -> Result<(), Error> {
     let skeleton = prepare(&mut room, spec).map_err(refused)?;
     let program = skeleton.progs.ratewire_router.as_fd();
     let mut clsact = hook_of(program, ifindex);
-    // `create` does not tell whether the hook existed. The fact is noted before the hook is made,
+    // `create` does not report whether the hook existed. The fact is noted before the hook is made,
     // so that `detach` finds it whenever this command is killed.
     let owns_clsact = lacks_clsact(&spec.iface);
     let is_ours = u32::from(owns_clsact).to_ne_bytes();

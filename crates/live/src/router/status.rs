@@ -32,7 +32,7 @@ pub struct Status {
     /// Arrival rate in the last control interval.
     pub input: Throughput,
     /// Number of flows, by what the law knows: the rate that each packet states (XCP; JetMax: of
-    /// flows bound here), or the rate that flows are told (RCP). Of about the last quarter of a
+    /// flows bound here), or the rate that flows are given (RCP). Of about the last quarter of a
     /// second; JetMax: of its last interval.
     pub flows: f64,
     /// Mean RTT that packets stated last, also below the minimum of 5 ms that the law uses. JetMax
@@ -178,16 +178,16 @@ mod tests {
     }
 
     #[test]
-    fn the_round_trip_is_what_packets_told_not_what_the_law_goes_by() {
+    fn the_round_trip_is_what_packets_stated_not_what_the_law_goes_by() {
         let mut state = vec![0; size_of::<State>()];
-        for (law, goes_by, told, of_us) in [
+        for (law, goes_by, stated, of_us) in [
             (KernelLaw::Xcp, offset_of!(rw_xcp, avg_rtt_us), offset_of!(rw_xcp, told_rtt_us), 1),
             (KernelLaw::Rcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
             (KernelLaw::PiqiRcp, offset_of!(rw_rcp, rtt), offset_of!(rw_rcp, sample), 256),
         ] {
             let at = offset_of!(State, law);
             state[at..at + 4].copy_from_slice(&law.number().to_ne_bytes());
-            for (field, us) in [(goes_by, 5000_u64), (told, 300)] {
+            for (field, us) in [(goes_by, 5000_u64), (stated, 300)] {
                 let at = offset_of!(State, port) + field;
                 state[at..at + 8].copy_from_slice(&(us * of_us).to_ne_bytes());
             }

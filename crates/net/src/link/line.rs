@@ -1,22 +1,22 @@
-//! The delay line of a link's packets.
+//! The number of a delay line.
 
-/// A delay line, by number among the delay lines (see [`crate::speed::delay_line`]).
+/// Number of a delay line among the delay lines (see [`crate::speed::delay_line`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct DelayLine(u8);
+pub(crate) struct DelayLineId(u8);
 
-impl DelayLine {
+impl DelayLineId {
     /// The link has not looked for a delay line yet.
-    pub(crate) const UNKNOWN: DelayLine = DelayLine(u8::MAX);
+    pub(crate) const UNKNOWN: DelayLineId = DelayLineId(u8::MAX);
     /// The link has no delay line: there are none, none is free, or the link has something rare, so
     /// that its packets may not arrive, or not in order.
-    pub(crate) const NONE: DelayLine = DelayLine(u8::MAX - 1);
+    pub(crate) const NONE: DelayLineId = DelayLineId(u8::MAX - 1);
     /// Limit of the delay lines' numbers.
-    pub(crate) const END: usize = DelayLine::NONE.0 as usize;
+    pub(crate) const END: usize = DelayLineId::NONE.0 as usize;
 
-    /// The delay line of this number, which is below [`DelayLine::END`].
-    pub(crate) fn new(number: usize) -> DelayLine {
-        debug_assert!(number < DelayLine::END);
-        DelayLine(number as u8)
+    /// The delay line with this number, which is below [`DelayLineId::END`].
+    pub(crate) fn new(number: usize) -> DelayLineId {
+        debug_assert!(number < DelayLineId::END);
+        DelayLineId(number as u8)
     }
 
     #[inline]

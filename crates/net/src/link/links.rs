@@ -4,7 +4,7 @@ use core::ops::{Deref, DerefMut};
 
 use ratewire_units::Duration;
 
-use super::{DelayLine, Link, RareParts};
+use super::{DelayLineId, Link, RareParts};
 use crate::spec::LinkId;
 
 /// The links of the specification by number, followed by the delay lines.
@@ -44,7 +44,7 @@ impl Links {
 
     /// The number of a delay line among all links.
     #[inline]
-    pub(crate) fn line(&self, line: DelayLine) -> LinkId {
+    pub(crate) fn line(&self, line: DelayLineId) -> LinkId {
         LinkId(self.own + u32::from(line.number()))
     }
 

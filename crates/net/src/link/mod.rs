@@ -30,7 +30,7 @@ mod rare_parts;
 mod tally;
 
 pub(crate) use end_flags::EndFlags;
-pub(crate) use line::DelayLine;
+pub(crate) use line::DelayLineId;
 pub(crate) use links::Links;
 pub(crate) use outlet::{NoticeContent, Outlet, PauseTally};
 pub(crate) use rare_parts::RareParts;
@@ -70,9 +70,9 @@ pub(crate) struct Link {
     pub(crate) ends: EndFlags,
     /// Packets that wait but are on a delay line already ([`crate::speed::burst`]).
     pub(crate) early: u8,
-    /// The delay line that takes packets which find the link idle. If the link is itself a delay
-    /// line: the delay line that takes the next packets of bursts ([`crate::speed::burst`]).
-    pub(crate) delay_line: DelayLine,
+    /// The delay line that takes the next packet: of a link, the next that finds the link idle; of
+    /// a delay line, the next of a burst ([`crate::speed::burst`]).
+    pub(crate) delay_line: DelayLineId,
     /// Packets that came to the link.
     pub(crate) arrived: u64,
     /// Packets that reached its far end, or were put on a delay line and have started.
@@ -160,7 +160,7 @@ impl Link {
             is_rare: false,
             ends: EndFlags::default(),
             early: 0,
-            delay_line: DelayLine::NONE,
+            delay_line: DelayLineId::NONE,
             area_packets: 0,
             area_bytes: 0,
             area_until: Time::ZERO,
@@ -316,7 +316,7 @@ impl Link {
     /// line.
     #[inline]
     pub(crate) fn waits_behind_line(&self) -> bool {
-        self.ends.start_at_leaf() && self.delay_line != DelayLine::NONE
+        self.ends.start_at_leaf() && self.delay_line != DelayLineId::NONE
     }
 
     /// Brings the areas up to date, before the backlog changes.

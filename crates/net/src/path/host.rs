@@ -6,7 +6,7 @@
 use ratewire_units::{Duration, Time};
 
 use super::network::Network;
-use crate::link::DelayLine;
+use crate::link::DelayLineId;
 use crate::packet::Label;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
@@ -22,7 +22,7 @@ impl Network {
         self.processing.newest.resize(self.links.own().len(), Time::ZERO);
         let link = &mut self.links[id.index()];
         link.ends = link.ends.with_processing(in_advance);
-        debug_assert!(link.delay_line == DelayLine::NONE, "its packets take different times");
+        debug_assert!(link.delay_line == DelayLineId::NONE, "its packets take different times");
     }
 
     /// Sets the time before which nobody observes the network: packets that leave their hosts later

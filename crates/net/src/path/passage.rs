@@ -4,7 +4,7 @@
 use ratewire_units::{Bytes, SerialTime, Time};
 
 use super::network::Network;
-use crate::link::DelayLine;
+use crate::link::DelayLineId;
 use crate::packet::{ContentId, Label};
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
@@ -107,7 +107,7 @@ impl Network {
         scheduler: &mut impl Scheduler,
     ) {
         let link = &self.links[id.index()];
-        let has_bursts = link.ends.start_at_leaf() && link.delay_line != DelayLine::NONE;
+        let has_bursts = link.ends.start_at_leaf() && link.delay_line != DelayLineId::NONE;
         if has_bursts
             && let Some(start) = self.lines.send_early(&mut self.links, now, id, &label, scheduler)
         {
@@ -118,7 +118,7 @@ impl Network {
         }
         let link = &mut self.links[id.index()];
         link.enqueue(now, label);
-        if link.delay_line != DelayLine::NONE && link.fifo.len() == 1 && now < link.busy_until {
+        if link.delay_line != DelayLineId::NONE && link.fifo.len() == 1 && now < link.busy_until {
             link.schedule_waiting(id, label.size, scheduler);
         }
     }
@@ -141,7 +141,7 @@ impl Network {
         }
         let time = per_byte.of(link.on_wire(label.size));
         let arrives = link.send(now + time, time, size);
-        if link.delay_line == DelayLine::NONE {
+        if link.delay_line == DelayLineId::NONE {
             link.put_on_wire(id, arrives, label, scheduler);
         } else {
             self.lines.send_off(&mut self.links, now, id, arrives, label, scheduler);

@@ -13,7 +13,7 @@
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::link::{DelayLine, Link, Links};
+use crate::link::{DelayLineId, Link, Links};
 use crate::packet::Label;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
@@ -68,9 +68,9 @@ impl DelayLines {
             }
             latency += time;
             line = links[before.index()].delay_line;
-            if line == DelayLine::UNKNOWN {
+            if line == DelayLineId::UNKNOWN {
                 let found = self.find_line(links, leaves, latency, DELAY_LINES_OF_BURSTS);
-                line = found.unwrap_or(DelayLine::NONE);
+                line = found.unwrap_or(DelayLineId::NONE);
                 links[before.index()].delay_line = line;
             }
         }

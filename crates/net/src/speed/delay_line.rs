@@ -13,7 +13,7 @@
 
 use ratewire_units::{Duration, Time};
 
-use crate::link::{DelayLine, EndFlags, Link, Links};
+use crate::link::{DelayLineId, EndFlags, Link, Links};
 use crate::news::News;
 use crate::packet::{Fate, Label, Slab};
 use crate::route_store::RouteStore;
@@ -21,7 +21,7 @@ use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
 use crate::speed::tuning::DELAY_LINES;
 
-const _: () = assert!(DELAY_LINES <= DelayLine::END);
+const _: () = assert!(DELAY_LINES <= DelayLineId::END);
 /// Delay of an unused delay line.
 const UNUSED: Duration = Duration::MAX;
 
@@ -57,7 +57,7 @@ impl DelayLines {
         // order.
         let suits = |link: &&mut Link| !link.is_rare() && !link.ends.has_processing();
         let plain = links.iter_mut().filter(suits);
-        plain.for_each(|link| link.delay_line = DelayLine::UNKNOWN);
+        plain.for_each(|link| link.delay_line = DelayLineId::UNKNOWN);
     }
 
     /// Gives hosts' links other delay lines than routers' links, because hosts lag from now on.
@@ -117,7 +117,7 @@ impl DelayLines {
         let link = &mut links[id.index()];
         // If hosts lag, it is unknown whether packets in the FIFO have arrived by now.
         let is_behind_others = link.fifo.len() > 0 && !link.ends.start_at_leaf();
-        if link.delay_line == DelayLine::NONE || is_behind_others {
+        if link.delay_line == DelayLineId::NONE || is_behind_others {
             return link.put_on_wire(id, arrives, label, scheduler);
         }
         let line = link.delay_line;
@@ -172,8 +172,8 @@ impl DelayLines {
             link.delay_line = found;
         } else {
             self.are_lacking = true;
-            if link.delay_line == DelayLine::UNKNOWN {
-                link.delay_line = DelayLine::NONE;
+            if link.delay_line == DelayLineId::UNKNOWN {
+                link.delay_line = DelayLineId::NONE;
             }
         }
         links.line(links[id.index()].delay_line)
@@ -188,11 +188,11 @@ impl DelayLines {
         leaves: EndFlags,
         latency: Duration,
         most: usize,
-    ) -> Option<DelayLine> {
+    ) -> Option<DelayLineId> {
         let suits = |line: &Link| line.delay == latency && line.ends == leaves;
         let found = links.lines().iter().position(suits);
         let found = found.or_else(|| self.make_delay_line(links, leaves, latency, most));
-        found.map(DelayLine::new)
+        found.map(DelayLineId::new)
     }
 
     /// Makes a delay line, if its number is below `most`.
@@ -221,10 +221,10 @@ impl DelayLines {
         while links.lines().len() <= at {
             links.push_line(UNUSED);
         }
-        let id = links.line(DelayLine::new(at));
+        let id = links.line(DelayLineId::new(at));
         let line = &mut links[id.index()];
         (line.delay, line.ends) = (latency, leaves);
-        line.delay_line = DelayLine::UNKNOWN;
+        line.delay_line = DelayLineId::UNKNOWN;
         if leaves.end_at_leaf() {
             self.to_leaves.push(id);
         }
@@ -243,7 +243,7 @@ impl DelayLines {
         scheduler: &mut impl Scheduler,
     ) {
         let Link { delay_line, last_arrival, .. } = links[id.index()];
-        if delay_line == DelayLine::NONE || last_arrival < now {
+        if delay_line == DelayLineId::NONE || last_arrival < now {
             return;
         }
         let mut recalled = Vec::new();

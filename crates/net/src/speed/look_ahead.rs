@@ -6,7 +6,7 @@
 //! event comes nearer.
 
 use crate::fabric::Fabric;
-use crate::link::{DelayLine, Link, Links};
+use crate::link::{DelayLineId, Link, Links};
 use crate::packet::{Body, Label, Slab};
 use crate::port::Ports;
 use crate::prefetch::{FIRST_LINE, FIRST_LINES, LINE, LONG, prefetch_bytes};
@@ -59,7 +59,7 @@ impl LookAhead<'_> {
 
     /// Number of links without a delay line, which keep their packets themselves.
     pub fn links_without_delay_line(&self) -> usize {
-        self.links.own().iter().filter(|link| link.delay_line == DelayLine::NONE).count()
+        self.links.own().iter().filter(|link| link.delay_line == DelayLineId::NONE).count()
     }
 
     /// Prefetches the part of a link that every packet needs, before the link's event. With

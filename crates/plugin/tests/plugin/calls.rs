@@ -91,7 +91,7 @@ fn every_function_gets_what_happened_and_its_answer_counts() {
     assert_eq!(figure(&source.reason(), "header"), f64::from(b'X'));
     source.on_ack(&Acked { rtt: None, ..acked() }, &Header::None);
     assert_eq!(figure(&source.reason(), "last"), -1.0 + 1460.0);
-    // A mark is a loss to a law that tells no difference.
+    // A mark is a loss to a law that makes no difference between them.
     for (signal, base) in
         [(Signal::Loss, 1000.0), (Signal::Mark, 1000.0), (Signal::Timeout, 2000.0)]
     {
@@ -156,36 +156,36 @@ fn numbers_that_no_law_may_give_are_faults() {
         let kept = (source.window(), source.pacing().map(|pace| pace.get()), source.next_timer());
         (source.fault().expect("a fault"), kept)
     };
-    let (told, kept) = fault("return 5000;", "return NAN;");
-    assert!(told.starts_with("`source.window` gave NaN bytes"), "{told}");
+    let (message, kept) = fault("return 5000;", "return NAN;");
+    assert!(message.starts_with("`source.window` gave NaN bytes"), "{message}");
     assert_eq!(kept.0, FLOW.mss);
-    let (told, _) = fault("return 5000;", "return -1;");
-    assert!(told.starts_with("`source.window` gave -1 bytes"), "{told}");
+    let (message, _) = fault("return 5000;", "return -1;");
+    assert!(message.starts_with("`source.window` gave -1 bytes"), "{message}");
     for (window, shown) in [("INFINITY", "inf"), ("1e30", "1e30"), ("1073741825", "1073741825")] {
         let text = changed("return 5000;", &format!("return {window};"));
         let (law, _built) =
             law(&text.replace("*rate = 1e6;\n\treturn true;", "(void)rate;\n\treturn false;"), &[]);
         let source = law.source(&FLOW);
-        let told = source.fault().expect("a fault");
+        let message = source.fault().expect("a fault");
         let says = format!("`source.window` gave {shown} bytes, and there is no pace: at most");
-        assert!(told.starts_with(&says) && told.contains("(1 GiB)"), "{told}");
+        assert!(message.starts_with(&says) && message.contains("(1 GiB)"), "{message}");
         assert_eq!(source.window(), FLOW.mss);
     }
     for (rate, shown) in [("INFINITY", "inf"), ("-2", "-2"), ("NAN", "NaN")] {
-        let (told, kept) = fault("*rate = 1e6;", &format!("*rate = {rate};"));
+        let (message, kept) = fault("*rate = 1e6;", &format!("*rate = {rate};"));
         assert!(
-            told.starts_with(&format!("`source.pace` gave {shown} bytes per second")),
-            "{told}"
+            message.starts_with(&format!("`source.pace` gave {shown} bytes per second")),
+            "{message}"
         );
         assert_eq!(kept.1, Some(0.0));
     }
-    let (told, kept) = fault("return 0.25;", "return NAN;");
-    assert_eq!((told.as_str(), kept.2), ("`source.next_timer` returned no number", Time::NEVER));
-    let (told, kept) = fault(
+    let (message, kept) = fault("return 0.25;", "return NAN;");
+    assert_eq!((message.as_str(), kept.2), ("`source.next_timer` returned no number", Time::NEVER));
+    let (message, kept) = fault(
         "s->last = (double)flow->mss + flow->line_rate;\n\treturn s;",
         "(void)flow;\n\tdrop(s);\n\treturn NULL;",
     );
-    assert_eq!(told, "`source.create` returned NULL");
+    assert_eq!(message, "`source.create` returned NULL");
     assert_eq!(kept, (FLOW.mss, None, Time::NEVER));
 }
 

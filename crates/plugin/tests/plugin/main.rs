@@ -1,4 +1,4 @@
-//! Laws in C, compiled by the tests: they are loaded or refused, and what they do wrong is told.
+//! Laws in C, compiled by the tests: they are loaded or refused, and their faults are reported.
 
 mod calls;
 mod refused;

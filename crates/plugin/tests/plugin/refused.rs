@@ -7,7 +7,7 @@ use ratewire_laws::LawSet;
 use crate::{SOUND, build, changed, refusal};
 
 #[test]
-fn what_is_missing_or_of_another_version_is_told() {
+fn what_is_missing_or_of_another_version_is_named() {
     assert_eq!(refusal("int nothing;\n"), "it exports no `ratewire_law`");
     let null = "#include \"ratewire_law.h\"\nconst struct ratewire_law *ratewire_law(void)\n\
                 { return NULL; }\n";
@@ -35,7 +35,7 @@ fn what_is_missing_or_of_another_version_is_told() {
 }
 
 #[test]
-fn a_file_that_is_no_object_is_told_with_its_name() {
+fn a_file_that_is_no_object_is_refused_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("text.so");
     std::fs::write(&path, "not an object").unwrap();

@@ -111,28 +111,29 @@ impl<'a> Job<'a> {
     ) -> Result<Run, Error> {
         let setup = &self.plan.setup;
         let is_alone = shell.as_ref().is_some_and(emulated::is_alone);
-        let told = if is_alone { Cow::Owned(without_flows(setup)) } else { Cow::Borrowed(setup) };
+        let described =
+            if is_alone { Cow::Owned(without_flows(setup)) } else { Cow::Borrowed(setup) };
         // What makes the run is only needed where samples are kept.
         let keeps = self.folder.is_some() || self.keeps_samples;
         let made = keeps.then(|| self.provenance());
         let labels = self.labels(made.as_ref());
-        let info = describe(self.world, &told, &labels);
+        let info = describe(self.world, &described, &labels);
         let running = Running { index, info: &info };
         listener.begins(&running);
         let origin = made.as_ref().map(|made| self.origin(made));
         let placed = origin.as_ref().map_or(Ok(()), |origin| self.write_origin(origin));
-        let done = placed.and_then(|()| self.run_as(running, listener, &told, &labels, shell));
+        let done = placed.and_then(|()| self.run_as(running, listener, &described, &labels, shell));
         listener.ends(&running);
         done.map(|run| run.with_origin(origin))
     }
 
-    /// Runs the job. `told` is the setup that results describe: without its flows if a shell is
-    /// alone.
+    /// Runs the job. `described` is the setup that results describe: without its flows if a shell
+    /// is alone.
     fn run_as(
         &self,
         running: Running<'_>,
         listener: &dyn Listener,
-        told: &Setup,
+        described: &Setup,
         labels: &Labels,
         shell: Option<Shell>,
     ) -> Result<Run, Error> {
@@ -148,10 +149,10 @@ impl<'a> Job<'a> {
         let (watched, left) = match self.world {
             World::Emulate => {
                 let hosts = (self.folder.as_deref(), self.users, shell);
-                emulated::run(setup, told, labels, audience, files, hosts, &mut also)?
+                emulated::run(setup, described, labels, audience, files, hosts, &mut also)?
             }
             _ => {
-                let watched = watch(told, labels, audience, files, &mut also, |observer| {
+                let watched = watch(described, labels, audience, files, &mut also, |observer| {
                     Ok(ratewire_sim::run(setup, observer)?)
                 });
                 (watched?, None)

@@ -45,7 +45,7 @@ impl Labels {
 
 pub(crate) fn describe(world: World, setup: &Setup, labels: &Labels) -> RunInfo {
     let mut nodes: Vec<NodeInfo> = setup.network.nodes.iter().map(node).collect();
-    tell_ensembles(setup, &mut nodes);
+    describe_ensembles(setup, &mut nodes);
     let links = setup.network.links.iter().enumerate().map(|(i, l)| LinkInfo {
         name: l.name.clone(),
         from: l.from.0,
@@ -113,7 +113,7 @@ fn changes(setup: &Setup) -> Vec<ChangeInfo> {
         setup.changes.iter().filter(|change| change.0 <= end).collect();
     all.sort_by_key(|change| change.0);
     let instants = all.chunk_by(|a, b| a.0 == b.0).map(|together| {
-        let told = together.iter().take(NAMED).map(|(_, link, change)| {
+        let texts = together.iter().take(NAMED).map(|(_, link, change)| {
             let name = &setup.network.links[link.index()].name;
             match change {
                 Change::Rate(rate) => format!("{name} sends at {rate}"),
@@ -122,11 +122,11 @@ fn changes(setup: &Setup) -> Vec<ChangeInfo> {
                 Change::Up(true) => format!("{name} comes up"),
             }
         });
-        let mut told: Vec<String> = told.collect();
+        let mut texts: Vec<String> = texts.collect();
         if together.len() > NAMED {
-            told.push(format!("and {} more", together.len() - NAMED));
+            texts.push(format!("and {} more", together.len() - NAMED));
         }
-        ChangeInfo { at: together[0].0, what: told.join(", ") }
+        ChangeInfo { at: together[0].0, what: texts.join(", ") }
     });
     instants.collect()
 }
@@ -146,10 +146,10 @@ fn node(spec: &NodeSpec) -> NodeInfo {
 }
 
 /// Describes the roles of nodes in ensembles.
-fn tell_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
+fn describe_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
     let ensembles = &setup.ensembles;
     let is_switch = |node: NodeId| ensembles.junctions.iter().any(|j| j.node == node);
-    let mut tell = |node: NodeId, kind: NodeKind, part: String| {
+    let mut describe = |node: NodeId, kind: NodeKind, part: String| {
         if let Some(info) = nodes.get_mut(node.index()) {
             info.kind = kind;
             if !info.part.split(", ").any(|known| known == part) {
@@ -159,13 +159,13 @@ fn tell_ensembles(setup: &Setup, nodes: &mut [NodeInfo]) {
         }
     };
     for junction in &ensembles.junctions {
-        tell(junction.node, NodeKind::Switch, format!("switch of {}", junction.name));
+        describe(junction.node, NodeKind::Switch, format!("switch of {}", junction.name));
         for edge in &junction.members {
             // One end of the flow is the switch itself.
             let flow = edge.inbound.or(edge.outbound).and_then(|id| setup.flows.get(id as usize));
             let ends = flow.into_iter().flat_map(|flow| [flow.from, flow.to]);
             for member in ends.filter(|node| !is_switch(*node)) {
-                tell(member, NodeKind::Member, format!("member of {}", junction.name));
+                describe(member, NodeKind::Member, format!("member of {}", junction.name));
             }
         }
     }
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn changes_of_an_instant_are_told_together() {
+    fn changes_of_an_instant_are_one_entry() {
         let law = AnyLaw::new("newreno", &[]).expect("newreno");
         let rtt = Duration::from_millis(100);
         let mut setup = Dumbbell::new(law, 2, Rate::from_mbps(8), rtt, 100).setup();
@@ -196,11 +196,11 @@ mod tests {
             (at(2), LinkId(0), Change::Up(false)),
             (at(2), LinkId(1), Change::Up(false)),
         ];
-        let told = changes(&setup);
-        let told: Vec<(Time, &str)> = told.iter().map(|c| (c.at, c.what.as_str())).collect();
+        let found = changes(&setup);
+        let found: Vec<(Time, &str)> = found.iter().map(|c| (c.at, c.what.as_str())).collect();
         let both = format!(
             "{name} sends at 2 Mbit/s, {name} has a delay of 7 ms, {name} goes down, and 2 more"
         );
-        assert_eq!(told, [(at(2), &both[..]), (at(3), &format!("{name} comes up"))]);
+        assert_eq!(found, [(at(2), &both[..]), (at(3), &format!("{name} comes up"))]);
     }
 }

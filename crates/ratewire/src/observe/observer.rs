@@ -18,7 +18,7 @@ use super::Labels;
 use super::crossing::Crossing;
 use super::files::Files;
 use super::overlay::{self, Prices};
-use super::shares::{Shared, Shares};
+use super::shares::{Shares, Sharing};
 use super::transfers::Transfers;
 use super::why;
 use crate::Error;
@@ -32,7 +32,7 @@ pub(crate) struct Seen {
     pub(crate) queues: Vec<(Histogram, Histogram)>,
     /// Payload that each listed flow delivered while all long flows were running.
     pub(crate) together: Vec<Option<Bytes>>,
-    pub(crate) shared: Shared,
+    pub(crate) shared: Sharing,
     pub(crate) prices: Prices,
     /// Flows of arriving traffic that started, by class.
     pub(crate) arrived: Vec<Arrived>,

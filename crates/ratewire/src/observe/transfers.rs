@@ -100,6 +100,6 @@ mod tests {
             .map(|(flow, size)| transfers.complete(&completed(flow, size)).map(|t| t.size))
             .into();
         assert_eq!(sizes, [None, Some(Bytes::new(1000)), None]);
-        assert!(transfers.complete(&completed(1, 1000)).is_none(), "told once");
+        assert!(transfers.complete(&completed(1, 1000)).is_none(), "reported once");
     }
 }

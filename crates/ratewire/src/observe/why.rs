@@ -42,11 +42,11 @@ pub fn explain(followed: &Followed, setup: &Setup, labels: &Labels) -> String {
                 writeln!(text, "   its switch sends it on in {}", setup.flows[flow as usize].name);
         }
         let size = Some(followed.size);
-        tell_hop(&mut text, setup, law, hop, size, bound == Some(i));
+        write_hop(&mut text, setup, law, hop, size, bound == Some(i));
     }
     for hop in followed.trail.back.iter().filter(|hop| hop.changed_it()) {
         text += "   the acknowledgement was changed on its path back:\n";
-        tell_hop(&mut text, setup, law, hop, None, false);
+        write_hop(&mut text, setup, law, hop, None, false);
     }
     match &followed.fate {
         FollowedFate::Acknowledged(time, header) => {
@@ -177,7 +177,7 @@ fn lost<'a>(followed: &Followed, setup: &'a Setup) -> Option<(bool, &'a str)> {
     Some((last.left.is_none(), link(setup, last)))
 }
 
-fn tell_hop(
+fn write_hop(
     text: &mut String,
     setup: &Setup,
     law: &AnyLaw,

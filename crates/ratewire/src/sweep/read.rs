@@ -62,18 +62,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_sweep_is_told() {
+    fn what_is_no_sweep_is_refused() {
         let folder = tempfile::tempdir().expect("a folder");
-        let told = || read_sweep(folder.path()).expect_err("no results").to_string();
-        assert!(told().contains("No such file"), "{}", told());
+        let refusal = || read_sweep(folder.path()).expect_err("no results").to_string();
+        assert!(refusal().contains("No such file"), "{}", refusal());
         let path = folder.path().join(SWEEP[1]);
         fs::write(&path, "{}").expect("a file of others");
-        assert!(told().contains("no results of a sweep of this version"), "{}", told());
+        assert!(refusal().contains("no results of a sweep of this version"), "{}", refusal());
         let law = "\"scenario\":\"\",\"version\":\"\",\"axes\":[],\"seeds\":[1],\"figures\":[],\"missing_runs\":0";
         let run = "{\"point\":[],\"law\":1,\"seed\":1,\"values\":[]}";
         let text = format!("{JSON_HEAD}0\",{law},\"laws\":[\"xcp\"],\"runs\":[{run}]}}");
         fs::write(&path, &text).expect("a damaged file");
-        assert!(told().contains("do not fit its parameters"), "{}", told());
+        assert!(refusal().contains("do not fit its parameters"), "{}", refusal());
         fs::write(&path, text.replace("\"law\":1", "\"law\":0")).expect("a file");
         assert_eq!(read_sweep(folder.path()).expect("a sweep").runs.len(), 1);
     }

@@ -230,7 +230,7 @@ impl ReadySweep<'_> {
     }
 
     /// Keeps a finished run. If it cannot be written now, [`ReadySweep::flush`] tries again and
-    /// tells why.
+    /// reports why.
     fn keep(&self, digest: &str, run: &MeasuredRun) {
         if let Some(output) = &self.output {
             _ = output.runs.put(digest, run);

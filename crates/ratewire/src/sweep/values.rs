@@ -147,7 +147,7 @@ fn magnitude(value: f64) -> i32 {
     libm::floor(libm::log10(value.abs())) as i32
 }
 
-/// Significant digits that tell a value from one that is a step away.
+/// Significant digits that distinguish a value from one that is a step away.
 fn digits(value: f64, step: f64) -> i32 {
     DIGITS.max(magnitude(value) - magnitude(step) + DIGITS)
 }

@@ -188,8 +188,9 @@ app  = { constant = { rate = "1 Mbit/s" } }
     let (run, rows) = run_of(&format!("{topology}{flows}"));
     assert!(run.summary.completions.is_none(), "{:?}", run.summary.completions);
     assert_eq!(run.summary.unfinished_flows, Some(1));
-    let told: Vec<_> = rows.iter().map(|row| (&row.name[..], row.size, row.completion_s)).collect();
-    assert_eq!(told, [("cut", 1_000_000_000, None)]);
+    let facts: Vec<_> =
+        rows.iter().map(|row| (&row.name[..], row.size, row.completion_s)).collect();
+    assert_eq!(facts, [("cut", 1_000_000_000, None)]);
 }
 
 #[test]
@@ -219,7 +220,7 @@ stop  = "8 s"
     let flows = batches(&results.completions());
     let sizes: u64 = flows.iter().flat_map(rows).map(|row| row.size).sum();
     assert_eq!(class.arrived_bytes, sizes);
-    let told = "Utilisation of bottleneck is";
-    assert!(results.table().contains(told), "{}", results.table());
-    assert!(ratewire::report::html::render(&results.page()).contains(told));
+    let explained = "Utilisation of bottleneck is";
+    assert!(results.table().contains(explained), "{}", results.table());
+    assert!(ratewire::report::html::render(&results.page()).contains(explained));
 }

@@ -72,7 +72,7 @@ fn runs_are_in_the_order_of_laws_and_seeds_and_named_once() {
 }
 
 #[test]
-fn both_of_a_pair_of_listeners_hear_of_every_run() {
+fn both_of_a_pair_of_listeners_get_every_run() {
     let (first, second) = (Count::default(), Count::default());
     let experiment = experiment().laws(["xcp", "cubic"]);
     let results = experiment.run_with(&(&first, (&second, ()))).unwrap();

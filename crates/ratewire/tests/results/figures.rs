@@ -41,7 +41,7 @@ fn why(text: &str, flow: &str, at: Duration) -> String {
 
 /// Two hosts fill a switch that pauses them; nothing else slows them down.
 #[test]
-fn a_pause_is_told_with_its_link_and_threshold() {
+fn a_pause_is_explained_with_its_link_and_threshold() {
     let mut text = "duration = \"1 s\"\nlaw = \"noq\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
         link = { rate = \"1 Gbit/s\", delay = \"1 us\", queue = \"50 packets\", sockets = \"in-turn\", \
         pause = { xoff = \"30 KB\" } }\n[transport]\nreceive_window = \"1 GB\"\n"
@@ -151,7 +151,7 @@ fn shares_of_ensembles_are_parts_of_one_total() {
 }
 
 #[test]
-fn what_the_queue_of_a_link_holds_is_told() {
+fn what_the_queue_of_a_link_holds_is_listed() {
     let room = |queue: &str| {
         let text = PAUSING.replace("delay = \"20 ms\"", &format!("delay = \"20 ms\"\n{queue}"));
         let run = run(&text);

@@ -152,15 +152,15 @@ fn a_law_that_gives_a_wrong_number_ends_its_run_by_name() {
     let object = folder.path().join("nan.so").display().to_string();
     let experiment = Experiment::parse("c.toml", TEXT).unwrap();
     let failed = experiment.law_files([&object]).unwrap().laws([&object]).run().unwrap_err();
-    let told = failed.to_string();
+    let message = failed.to_string();
     assert!(
-        told.contains("newreno-c") && told.contains("`source.window` gave NaN bytes"),
-        "{told}"
+        message.contains("newreno-c") && message.contains("`source.window` gave NaN bytes"),
+        "{message}"
     );
 }
 
 #[test]
-fn checks_of_a_law_pass_or_tell() {
+fn checks_of_a_law_pass_or_report() {
     let folder = tempfile::tempdir().unwrap();
     build(folder.path(), "newreno", "newreno.so", &[]);
     let object = folder.path().join("newreno.so").display().to_string();

@@ -79,14 +79,14 @@ fn results_without_samples_are_not_saved() {
 }
 
 #[test]
-fn what_is_no_folder_of_results_is_told() {
+fn what_is_no_folder_of_results_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let told = |path: &Path| SavedResults::load(path).expect_err("no results").to_string();
-    assert!(told(folder.path()).contains("cannot read"), "{}", told(folder.path()));
+    let refusal = |path: &Path| SavedResults::load(path).expect_err("no results").to_string();
+    assert!(refusal(folder.path()).contains("cannot read"), "{}", refusal(folder.path()));
     experiment().folder(folder.path()).run().expect("results");
     fs::remove_dir_all(folder.path().join("cubic-seed-2")).expect("a run");
     let why = "there is no folder of the run of cubic, seed 2";
-    assert!(told(folder.path()).contains(why), "{}", told(folder.path()));
+    assert!(refusal(folder.path()).contains(why), "{}", refusal(folder.path()));
     fs::write(folder.path().join("summary.json"), "{}").expect("a file");
     let wrong = SavedResults::load(folder.path()).expect_err("no results");
     assert!(matches!(wrong, Error::Read { .. }), "{wrong}");

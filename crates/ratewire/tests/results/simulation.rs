@@ -1,4 +1,4 @@
-//! A simulation in steps gives the results of the run, and tells names that it does not know.
+//! A simulation in steps gives the results of the run, and refuses names that it does not know.
 
 use crate::batches;
 use ratewire::report::World;
@@ -88,13 +88,13 @@ fn what_is_changed_shows_in_the_results() {
 }
 
 #[test]
-fn names_and_worlds_that_there_are_not_are_told() {
+fn names_and_worlds_that_there_are_not_are_refused() {
     let mut simulation = Simulation::new(&experiment()).unwrap();
-    let told = simulation.flow("s9->d9").unwrap_err().to_string();
-    assert!(told.contains("no flow is called \"s9->d9\""), "{told}");
-    let told = simulation.set_rate("botleneck", Rate::from_mbps(1)).unwrap_err().to_string();
-    assert!(told.contains("did you mean \"bottleneck\"?"), "{told}");
+    let refusal = simulation.flow("s9->d9").unwrap_err().to_string();
+    assert!(refusal.contains("no flow is called \"s9->d9\""), "{refusal}");
+    let refusal = simulation.set_rate("botleneck", Rate::from_mbps(1)).unwrap_err().to_string();
+    assert!(refusal.contains("did you mean \"bottleneck\"?"), "{refusal}");
     let emulated = experiment().worlds([World::Emulate]);
-    let told = Simulation::new(&emulated).unwrap_err().to_string();
-    assert!(told.contains("only simulated runs stop between steps"), "{told}");
+    let refusal = Simulation::new(&emulated).unwrap_err().to_string();
+    assert!(refusal.contains("only simulated runs stop between steps"), "{refusal}");
 }

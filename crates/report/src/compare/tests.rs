@@ -45,7 +45,7 @@ fn standings(figure: &Metric) -> Vec<Standing> {
 }
 
 #[test]
-fn pairs_tell_noise_from_difference() {
+fn pairs_distinguish_noise_from_difference() {
     use Standing::{Best, Unknown, WithinNoise, Worse};
     let comparison = three();
     let utilisation = figure(&comparison, "utilisation");
@@ -118,7 +118,7 @@ fn of_flows_of_given_sizes_no_utilisation_is_better() {
 }
 
 #[test]
-fn what_reads_the_same_is_not_told_apart() {
+fn what_reads_the_same_counts_as_equal() {
     let one = |u| vec![summary(1, u, 40, None)];
     let laws = [
         ("a".to_string(), one(0.9979)),

@@ -71,7 +71,7 @@ pub struct Figure {
     pub shade: String,
     /// Places on the horizontal axis that have a dashed line.
     pub marks: Vec<f64>,
-    /// What panels are told apart by: `law`, `flow`, a key of the scenario; empty for one panel.
+    /// What distinguishes panels: `law`, `flow`, a key of the scenario; empty for one panel.
     pub apart_by: String,
     /// The panels, in order.
     pub panels: Vec<FigurePanel>,
@@ -97,7 +97,7 @@ pub struct FigureAxis {
 /// A panel of a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FigurePanel {
-    /// What tells the panel from others; empty for a single panel.
+    /// What distinguishes the panel from others; empty for a single panel.
     pub title: String,
     /// The series, from the back to the front.
     pub series: Vec<FigureSeries>,
@@ -108,7 +108,7 @@ pub struct FigurePanel {
 pub struct FigureSeries {
     /// Name in the legend.
     pub name: String,
-    /// What tells the series from others of its name: `mean`, `max`; usually empty.
+    /// What distinguishes the series from others of its name: `mean`, `max`; usually empty.
     pub part: String,
     /// Number of the law among those of the page; -1 for none.
     pub g: i64,
@@ -211,9 +211,9 @@ impl Figure {
         for panel in &self.panels {
             for series in panel.series.iter().filter(|series| series.kind != SeriesKind::Band) {
                 let is_new = !named.iter().any(|known| known.name == series.name);
-                // The title of a panel, or a name on the axis, tells what a legend would tell.
-                let is_told = series.name == panel.title || self.x.names.contains(&series.name);
-                if !series.name.is_empty() && !is_told && is_new {
+                // The title of a panel, or a name on the axis, says what a legend would say.
+                let is_shown = series.name == panel.title || self.x.names.contains(&series.name);
+                if !series.name.is_empty() && !is_shown && is_new {
                     named.push(series);
                 }
             }

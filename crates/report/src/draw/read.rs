@@ -124,7 +124,7 @@ impl Figures {
     }
 }
 
-/// Title of a plot in the list: what tells it from other plots of its chart, and the link.
+/// Title of a plot in the list: what distinguishes it from other plots of its chart, and the link.
 fn titled(timed: &Timed, plot: &PlotData) -> String {
     let of = timed.links().next().filter(|_| timed.is_of_link(plot));
     let title = match of {

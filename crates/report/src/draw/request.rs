@@ -43,7 +43,7 @@ pub enum Panels {
 pub struct Listed {
     /// The name by which [`Figures::figure`](super::Figures::figure) finds the figure.
     pub name: String,
-    /// Title of the figure, with what tells it from others.
+    /// Title of the figure, with what distinguishes it from others.
     pub title: String,
     /// Unit of the vertical axis; empty for plain numbers.
     pub unit: String,

@@ -135,7 +135,7 @@ fn a_law_keeps_its_colour_and_marker_in_all_figures() {
 }
 
 #[test]
-fn a_link_and_an_unknown_name_are_told() {
+fn a_link_and_an_unknown_name_are_named() {
     let figures = figures(&["xcp"], 1);
     assert_eq!(figures.parts("queue").len(), 2);
     let other = figures.figure("queue/second", Panels::Auto).expect("the other link");

@@ -24,7 +24,7 @@ pub(super) struct Timed {
     groups: Vec<Group>,
     flows: Vec<Line>,
     totals: Vec<Line>,
-    links: Vec<Link>,
+    links: Vec<LinkRuns>,
     overlay: Vec<Line>,
     plots: Vec<PlotData>,
 }
@@ -46,7 +46,7 @@ struct Group {
 }
 
 #[derive(Debug, Deserialize)]
-struct Link {
+struct LinkRuns {
     name: String,
     runs: Vec<Line>,
 }
@@ -172,7 +172,7 @@ impl Timed {
         group.filter(|_| self.mode != Mode::Flows).map_or("", |group| &group.name)
     }
 
-    /// Name of a line where nothing else tells it.
+    /// Name of a line where nothing else shows it.
     fn name(&self, plot: &PlotData, line: &Line) -> String {
         let law = self.law(line);
         // All flows of a law are what the law stands for.

@@ -15,8 +15,8 @@ pub(super) fn changes(runs: &[Run]) -> &[ChangeInfo] {
 }
 
 /// The legend of the lines that mark changes.
-pub(super) fn changes_told(runs: &[Run]) -> Option<String> {
+pub(super) fn legend_of_changes(runs: &[Run]) -> Option<String> {
     let at = |change: &ChangeInfo| format!("{} at {}", change.what, change.at.since(Time::ZERO));
-    let told: Vec<String> = changes(runs).iter().map(at).collect();
-    (!told.is_empty()).then(|| format!("Dashed lines: {}.", told.join("; ")))
+    let listed: Vec<String> = changes(runs).iter().map(at).collect();
+    (!listed.is_empty()).then(|| format!("Dashed lines: {}.", listed.join("; ")))
 }

@@ -1,6 +1,6 @@
 //! The charts of a page: where its script draws, and the text for readers without the script.
 
-use super::changes::changes_told;
+use super::changes::legend_of_changes;
 use super::data::{Choice, LINKS, smoothing};
 use super::groups::{Groups, Mode};
 use super::text::{escape, name};
@@ -81,7 +81,7 @@ pub(super) fn chart(runs: &[Run], title: &str, plots: &[Plot]) -> String {
 }
 
 /// The length of the moving mean of throughput; `None` if points are shown as they are.
-pub(super) fn mean_told(runs: &[Run], halvings: u32) -> Option<String> {
+pub(super) fn note_on_mean(runs: &[Run], halvings: u32) -> Option<String> {
     let (points, long) = smoothing(runs, halvings);
     (points > 1).then(|| format!("Throughput per flow is the mean of the {long} up to each point."))
 }
@@ -89,8 +89,8 @@ pub(super) fn mean_told(runs: &[Run], halvings: u32) -> Option<String> {
 /// The note below the plots: how fine the points are, what was left out, what colours mean.
 fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) -> String {
     let mut text = super::foot::points(runs, halvings);
-    if let Some(told) = mean_told(runs, halvings) {
-        text.push_str(&format!(" {told}"));
+    if let Some(note) = note_on_mean(runs, halvings) {
+        text.push_str(&format!(" {note}"));
     }
     let drawn = runs.iter().map(|r| r.collected.flows.len()).max().unwrap_or(0);
     let all = runs.iter().map(|r| r.collected.flows_total).max().unwrap_or(0);
@@ -117,8 +117,8 @@ fn what_is_shown(runs: &[Run], groups: &Groups, choice: &Choice, halvings: u32) 
             plural(tracked, "link")
         ));
     }
-    if let Some(told) = changes_told(runs) {
-        text.push_str(&format!(" {told}"));
+    if let Some(note) = legend_of_changes(runs) {
+        text.push_str(&format!(" {note}"));
     }
     if runs.iter().any(|run| run.collected.links.iter().any(|link| link.tracks.has(key::PAUSED))) {
         text.push_str(" A queue is shaded when its link was paused by its far end.");

@@ -175,7 +175,7 @@ fn distribution(shown: &[Shown<'_>], mode: Mode) -> Figure {
 }
 
 /// What the drawing against size leaves out.
-fn against_size_told(points: &[Vec<Point>]) -> String {
+fn note_on_size(points: &[Vec<Point>]) -> String {
     if points.iter().filter(|points| !points.is_empty()).count() > SCATTERED_LAWS {
         return format!(" Against size they are drawn for up to {SCATTERED_LAWS} laws.");
     }
@@ -203,7 +203,7 @@ fn what_is_shown(runs: &[Run], groups: &Groups, points: &[Vec<Point>]) -> String
         )
     };
     let mut text = which
-        + &against_size_told(points)
+        + &note_on_size(points)
         + " Time runs from the application’s request to the last byte delivered in order.";
     if runs.iter().any(|run| unfinished(run) > 0) {
         let all: Vec<String> = match runs {

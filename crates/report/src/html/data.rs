@@ -314,16 +314,16 @@ impl Writer<'_> {
         answers: impl Iterator<Item = &'a Answer>,
         sentences: &mut Sentences,
     ) {
-        let told = answers.step_by(1 << self.halvings.min(30)).map(|answer| {
+        let texts = answers.step_by(1 << self.halvings.min(30)).map(|answer| {
             let (by, equation) = (sentences.place(&answer.by), sentences.place(&answer.equation));
             let figures: Vec<String> = answer.figures.iter().map(|f| json_string(f)).collect();
             let mut text = String::from("[");
             push_number(&mut text, answer.sent.secs());
             text + &format!(",{by},{equation},[{}]]", figures.join(","))
         });
-        let told: Vec<String> = told.collect();
-        if !told.is_empty() {
-            out.push_str(&format!(",\"why\":[{}]", told.join(",")));
+        let texts: Vec<String> = texts.collect();
+        if !texts.is_empty() {
+            out.push_str(&format!(",\"why\":[{}]", texts.join(",")));
         }
     }
 

@@ -208,8 +208,8 @@ fn header(page: &Page, groups: &Groups, title: &str) -> String {
         .arriving()
         .map_or_else(String::new, |text| format!("<p class=\"note\">{}</p>", escape(&text)));
     let loads = page.runs.iter().zip(&labels).flat_map(|(run, label)| {
-        let told = run.summary.loads_explained().into_iter();
-        told.map(move |load| format!("<p class=\"note\">{label}: {}</p>", escape(&load)))
+        let explained = run.summary.loads_explained().into_iter();
+        explained.map(move |load| format!("<p class=\"note\">{label}: {}</p>", escape(&load)))
     });
     let loads: String = loads.take(LOADS).collect();
     headed(title, &pills, facts, &(description + &arriving + &loads))

@@ -80,8 +80,8 @@ fn one_node_is_no_nodes() {
     let run = run(None);
     let table =
         crate::table::render(std::slice::from_ref(&run), &crate::table::TableOptions::default());
-    for told in [overlay(&[run]), table] {
-        assert!(told.contains("1 node") && !told.contains("1 nodes"), "{told}");
+    for text in [overlay(&[run]), table] {
+        assert!(text.contains("1 node") && !text.contains("1 nodes"), "{text}");
     }
 }
 

@@ -3,8 +3,8 @@
 
 use ratewire_table::clip;
 
-use super::changes::changes_told;
-use super::charts::{chart, mean_told};
+use super::changes::legend_of_changes;
+use super::charts::{chart, note_on_mean};
 use super::data::{self, Choice, Drawing};
 use super::groups::{Groups, Mode};
 use super::sweep::sweep;
@@ -299,10 +299,11 @@ fn panel(panel: &Panel, titled: bool, laws: &[String], halvings: u32) -> String 
     out.extend(panel.plots.iter().map(|plot| chart(runs, plot.title(), &[*plot])));
     out.push_str("</div>\n");
     let mean = || {
-        mean_told(runs, halvings).filter(|_| panel.plots.iter().any(|plot| plot.is_moving_mean()))
+        note_on_mean(runs, halvings)
+            .filter(|_| panel.plots.iter().any(|plot| plot.is_moving_mean()))
     };
-    for told in changes_told(runs).into_iter().chain(mean()) {
-        out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&told)));
+    for note in legend_of_changes(runs).into_iter().chain(mean()) {
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(&note)));
     }
     out.push_str("<script type=\"application/json\">");
     let drawing = Drawing { plots: &panel.plots, apart: panel.apart, halvings };

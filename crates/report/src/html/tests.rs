@@ -108,14 +108,14 @@ fn nothing_at_all_is_a_page() {
 }
 
 #[test]
-fn values_that_were_set_are_told() {
+fn values_that_were_set_are_shown() {
     let with = |values: &[(&str, &str)]| {
         let values = values.iter().map(|(key, value)| (key.to_string(), value.to_string()));
         let info = RunInfo { values: values.collect(), ..info("xcp", 1, 1) };
         rendered(&Page::new(vec![run(info, 3, 1.0)]))
     };
-    let told = with(&[("bottleneck.rate", "10M"), ("name", EVIL)]);
-    assert!(told.contains("<dt>Set</dt><dd>bottleneck.rate=10M, name=&lt;script"));
+    let page = with(&[("bottleneck.rate", "10M"), ("name", EVIL)]);
+    assert!(page.contains("<dt>Set</dt><dd>bottleneck.rate=10M, name=&lt;script"));
     assert!(!with(&[]).contains("<dt>Set</dt>"));
 }
 
@@ -287,7 +287,7 @@ fn of_several_laws_in_one_run_those_that_did_not_end_are_only_counted() {
 }
 
 #[test]
-fn flows_that_did_not_end_are_told_and_their_distribution_ends_lower() {
+fn flows_that_did_not_end_are_counted_and_their_distribution_ends_lower() {
     let runs = vec![run_with_completions("xcp", 30, 10), run_with_completions("cubic", 40, 0)];
     let html = rendered(&Page::new(runs));
     assert!(html.contains("10 under xcp, 0 under cubic; for them"), "in the note");
@@ -311,21 +311,21 @@ fn completions_of_many_laws_are_not_drawn_against_size() {
 #[test]
 fn the_head_counts_flows_that_are_listed_and_that_arrive() {
     let mut run = run(info("xcp", 1, 1), 3, 1e6);
-    let told = |runs: &[&Run], flows: &str| {
+    let shows = |runs: &[&Run], flows: &str| {
         let page = rendered(&Page::new(runs.iter().map(|run| (*run).clone()).collect()));
         assert!(page.contains(&format!("<dt>Flows</dt><dd>{flows}</dd>")), "{flows}");
     };
-    told(&[&run], "1");
+    shows(&[&run], "1");
     run.summary.arrived_flows = Some(40);
     run.summary.traffic = vec![crate::TrafficSummary { name: "<b>".into(), ..Default::default() }];
     let page = rendered(&Page::new(vec![run.clone()]));
     assert!(page.contains("<p class=\"note\">Arriving: &lt;b&gt; at listed times</p>"));
-    told(&[&run], "1 listed, 40 arrived");
+    shows(&[&run], "1 listed, 40 arrived");
     run.collected.flows_total = 0;
-    told(&[&run], "40");
+    shows(&[&run], "40");
     let mut other = run.clone();
     other.summary.arrived_flows = Some(42);
-    told(&[&run, &other], "40 to 42");
+    shows(&[&run, &other], "40 to 42");
 }
 
 #[test]
@@ -343,15 +343,15 @@ fn where_no_law_has_a_window_data_in_flight_comes_first() {
 
 #[test]
 fn a_moving_mean_says_how_long_it_is() {
-    let told = |flows, ticks| {
+    let length = |flows, ticks| {
         let html = rendered(&Page::new(vec![run(info("xcp", flows, 1), ticks, 1e6)]));
         let (_, rest) = html.split_once("Throughput per flow is the mean of the ")?;
         rest.split_once(" up to").map(|(long, _)| long.to_string())
     };
     // Runs of 10 s, sampled every 10 ms.
-    assert_eq!(told(1, 500).as_deref(), Some("90 ms"));
-    assert_eq!(told(1, 1000).as_deref(), Some("140 ms"));
-    assert_eq!(told(0, 500), None, "without flows there is none");
+    assert_eq!(length(1, 500).as_deref(), Some("90 ms"));
+    assert_eq!(length(1, 1000).as_deref(), Some("140 ms"));
+    assert_eq!(length(0, 500), None, "without flows there is none");
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn the_head_names_each_law_and_each_seed_once() {
 
 #[test]
 fn the_table_says_how_long_it_took_to_share() {
-    let told = |took: &[Option<f64>]| {
+    let time_until_fair = |took: &[Option<f64>]| {
         let mut run = run(info("xcp", 1, 1), 3, 1e6);
         let settlings =
             took.iter().map(|took_s| Settling { took_s: *took_s, ..Default::default() });
@@ -385,9 +385,9 @@ fn the_table_says_how_long_it_took_to_share() {
         let row = "Time until fair, the longest after a change</th><td class=\"n\">";
         html.split_once(row).map(|(_, rest)| rest.split('<').next().unwrap_or("").to_string())
     };
-    assert_eq!(told(&[]), None);
-    assert_eq!(told(&[Some(1.2), Some(0.4)]).as_deref(), Some("1.2 s"));
-    assert_eq!(told(&[Some(1.2), None]).as_deref(), Some("not always"));
+    assert_eq!(time_until_fair(&[]), None);
+    assert_eq!(time_until_fair(&[Some(1.2), Some(0.4)]).as_deref(), Some("1.2 s"));
+    assert_eq!(time_until_fair(&[Some(1.2), None]).as_deref(), Some("not always"));
 }
 
 #[test]
@@ -579,7 +579,7 @@ fn a_burst_that_is_not_drawn_does_not_choose_the_unit() {
 }
 
 #[test]
-fn what_could_not_run_is_told_with_its_reason() {
+fn what_could_not_run_is_listed_with_its_reason() {
     let left = LeftOut { law: EVIL.into(), world: World::Emulate, why: "no <kernel>".into() };
     let page = Page { left_out: vec![left], ..Page::new(vec![run(info("a", 1, 1), 3, 1e6)]) };
     assert!(rendered(&page).contains(" could not run in the world emulate: no &lt;kernel&gt;</p>"));

@@ -65,7 +65,7 @@ impl Begins for () {
     }
 }
 
-/// The columns that tell the runs of a table apart.
+/// The columns that distinguish the runs of a table.
 pub(super) fn run<R>() -> [Column<R>; 3] {
     [
         name("world", |_, info| info.world.name()),

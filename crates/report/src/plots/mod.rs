@@ -39,7 +39,7 @@ pub(crate) struct PlotEntry {
     pub(crate) key: &'static str,
     /// Title of the plot where it is drawn alone.
     pub(crate) title: &'static str,
-    /// What tells the plot from others of its chart.
+    /// What distinguishes the plot from others of its chart.
     pub(crate) detail: fn(&[Run]) -> Cow<'static, str>,
     /// What the plot draws, in a sentence for the documentation.
     pub(crate) explanation: &'static str,
@@ -78,7 +78,7 @@ pub(crate) enum Unit {
 pub(crate) struct Drawn {
     /// Key of the series.
     key: &'static str,
-    /// What tells the line from others of its flow or link; may be empty.
+    /// What distinguishes the line from others of its flow or link; may be empty.
     name: &'static str,
     /// Whether the line is the moving mean of the series.
     mean: bool,

@@ -47,7 +47,7 @@ fn plots_of_a_chart_are_of_the_same_things() {
             );
             assert!(
                 !(pair[1].detail)(&[]).is_empty(),
-                "{} cannot be told from {}",
+                "{} cannot be distinguished from {}",
                 pair[1].name,
                 pair[0].name
             );
@@ -56,7 +56,7 @@ fn plots_of_a_chart_are_of_the_same_things() {
 }
 
 #[test]
-fn an_unknown_plot_is_told_which_there_are() {
+fn the_error_of_an_unknown_plot_lists_those_there_are() {
     let error = serde_json::from_str::<Plot>("\"qeue\"").unwrap_err().to_string();
     assert!(error.starts_with("unknown variant `qeue`, expected one of `throughput`"), "{error}");
     assert_eq!(serde_json::from_str::<Plot>("\"queue\"").unwrap().name(), "queue");

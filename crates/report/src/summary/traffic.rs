@@ -79,7 +79,7 @@ impl TrafficSummary {
         let arrived = asked * self.arrived_bytes as f64 / expected;
         let again = arrived * self.retransmitted_bytes as f64 / (self.arrived_bytes.max(1) as f64);
         let rest = link.utilisation - arrived - again;
-        let mut told = format!(
+        let mut text = format!(
             "Utilisation of {} is {}, for a load of {}: ",
             clip(name, NAME),
             percent(link.utilisation),
@@ -88,10 +88,10 @@ impl TrafficSummary {
         if asked < load - HARDLY {
             let (arriving, all) =
                 (seconds(Some(self.arriving_s)), seconds(Some(summary.duration_s)));
-            told +=
+            text +=
                 &format!("flows arrive in {arriving} of {all}, which makes {}; ", percent(asked));
         }
-        told += &format!(
+        text += &format!(
             "{} arrived where {} are expected, with {:.2} times the expected payload (chance): {}",
             plural(self.arrived_flows as usize, "flow"),
             mean(self.expected_flows.unwrap_or(0.0)),
@@ -99,17 +99,17 @@ impl TrafficSummary {
             percent(arrived)
         );
         if again >= HARDLY {
-            told += &format!("; retransmissions add {}", percent(again));
+            text += &format!("; retransmissions add {}", percent(again));
         }
         if rest >= HARDLY {
-            told += &format!(
+            text += &format!(
                 "; {} more are other flows, and what a load leaves out: congestion headers, handshakes and acknowledgements",
                 percent(rest)
             );
         } else if rest <= -HARDLY {
-            told += &format!("; {} were lost earlier, or not yet sent at the end", percent(-rest));
+            text += &format!("; {} were lost earlier, or not yet sent at the end", percent(-rest));
         }
-        Some(told)
+        Some(text)
     }
 
     fn text(&self) -> String {
@@ -135,12 +135,12 @@ impl Summary {
     /// Arriving traffic in a sentence: "Arriving: web 14.5 flows/s, a load of 60 % on bottleneck".
     /// `None` without arriving traffic.
     pub(crate) fn arriving(&self) -> Option<String> {
-        let mut told: Vec<String> =
+        let mut classes: Vec<String> =
             self.traffic.iter().take(CLASSES).map(TrafficSummary::text).collect();
         if self.traffic.len() > CLASSES {
-            told.push(format!("and {} more", self.traffic.len() - CLASSES));
+            classes.push(format!("and {} more", self.traffic.len() - CLASSES));
         }
-        (!told.is_empty()).then(|| format!("Arriving: {}", told.join("; ")))
+        (!classes.is_empty()).then(|| format!("Arriving: {}", classes.join("; ")))
     }
 
     /// Why utilisations differ from the loads that the scenario asks for, a sentence a class.

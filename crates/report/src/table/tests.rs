@@ -62,9 +62,9 @@ fn a_load_that_is_not_met_is_explained() {
         retransmitted_bytes: 319_000,
         ..TrafficSummary::default()
     }];
-    let told = |run: &Run| run.summary.loads_explained().join("\n");
+    let explained = |run: &Run| run.summary.loads_explained().join("\n");
     assert_eq!(
-        told(&run),
+        explained(&run),
         "Utilisation of a->b is 75.0 %, for a load of 60.0 %: 120 flows arrived where 100 are expected, \
          with 1.10 times the expected payload (chance): 66.0 %; retransmissions add 3.3 %; \
          5.7 % more are other flows, and what a load leaves out: congestion headers, handshakes and acknowledgements"
@@ -74,15 +74,15 @@ fn a_load_that_is_not_met_is_explained() {
     // Flows arrive in half the run, and a part is not yet sent.
     run.summary.traffic[0].arriving_s = 5.0;
     run.summary.links[0].utilisation = 0.1965;
-    let said = told(&run);
+    let said = explained(&run);
     assert!(said.contains("flows arrive in 5 s of 10 s, which makes 30.0 %; "), "{said}");
     assert!(said.ends_with("; 15.0 % were lost earlier, or not yet sent at the end"), "{said}");
     run.summary.links[0].utilisation = 0.605;
-    assert_eq!(told(&run), "");
+    assert_eq!(explained(&run), "");
 }
 
 #[test]
-fn what_arrives_is_told_with_its_load() {
+fn what_arrives_is_printed_with_its_load() {
     let mut run = run("xcp", 1);
     let class = |name: &str, flows_per_second, load, load_link: Option<&str>, load_other_links| {
         let (name, law) = (name.to_string(), String::new());
@@ -233,16 +233,16 @@ fn an_overview_has_no_more_than_a_line_a_run_and_what_makes_it_doubtful() {
     odd.summary.links[0].pausing =
         Some(crate::PausingSummary { overflowed: 3, ..Default::default() });
     let text = overview(&[good, odd], &options);
-    let (_, told) = text.split_once("\ncubic\n").expect("a heading");
+    let (_, below_heading) = text.split_once("\ncubic\n").expect("a heading");
     for doubt in ["3 packets dropped by buffers", "NOT CONSERVED", "fidelity DOES NOT HOLD"] {
-        assert!(told.contains(doubt), "{text}");
+        assert!(below_heading.contains(doubt), "{text}");
     }
     assert!(!text.contains("\nxcp\n") && !text.contains("RTT"), "{text}");
     assert_eq!(overview(&[], &options), "");
 }
 
 #[test]
-fn a_run_that_was_late_is_told_in_red() {
+fn a_run_that_was_late_is_printed_in_red() {
     let mut late = run("xcp", 1);
     late.summary.fidelity = Some(crate::FidelitySummary::default());
     let text = render(&[late.clone()], &TableOptions { colour: true, ..TableOptions::default() });
@@ -374,7 +374,7 @@ fn a_comparison_folds_to_the_terminal_and_leaves_nothing_out() {
 }
 
 #[test]
-fn clamps_are_told_where_there_are_any() {
+fn clamps_are_printed_where_there_are_any() {
     let mut policed = run("xcp", 2);
     assert!(!render(&[policed.clone()], &TableOptions::default()).contains("clamps"));
     policed.summary.flows[1].clamps = 1_234;

@@ -60,14 +60,14 @@ min = 0.5
     let read = read.unwrap();
     let setup = |scenario: &Scenario| format!("{:?}", scenario.setup(None, None).unwrap());
     assert_eq!(setup(&built), setup(&read));
-    let told = |scenario: &Scenario| {
+    let facts = |scenario: &Scenario| {
         let [expected] = &scenario.expectations[..] else { panic!("one expectation") };
         let bound = format!("{:?}", expected.bound);
         let (metric, target) = (expected.metric, expected.target.clone());
         let about = (scenario.name.clone(), scenario.description.clone());
         (about, metric, target, expected.during, bound)
     };
-    assert_eq!(told(&built), told(&read));
+    assert_eq!(facts(&built), facts(&read));
 }
 
 #[test]

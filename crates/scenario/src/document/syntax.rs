@@ -20,7 +20,7 @@ pub(super) fn explain(
 ) -> Vec<Diagnostic> {
     let unclosed = unclosed(&source.text);
     // One cause may lead to many errors, and explaining each scans the whole text.
-    let (told, rest) = errors.split_at(errors.len().min(MOST));
+    let (listed, rest) = errors.split_at(errors.len().min(MOST));
     let mut all: Vec<Diagnostic> = unclosed
         .iter()
         .map(|one| {
@@ -28,12 +28,12 @@ pub(super) fn explain(
             error(source, one.span.clone(), message, Some(one.help.to_string()))
         })
         .collect();
-    for told in told {
-        let span = told.span().unwrap_or(0..0);
+    for error_of_toml in listed {
+        let span = error_of_toml.span().unwrap_or(0..0);
         if unclosed.iter().any(|one| one.spoils.contains(&span.start)) {
             continue;
         }
-        match told.message() {
+        match error_of_toml.message() {
             "duplicate key" => all.extend(duplicate(source, read, span)),
             message => all.push(error(source, span, format!("not TOML: {message}"), None)),
         }

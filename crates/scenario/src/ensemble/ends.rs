@@ -36,14 +36,14 @@ pub(super) struct End {
 
 pub(super) enum EndKind {
     Host(Host),
-    Switch { members: Vec<End>, routing: RoutingSpec, keys: Keys, told: Told },
+    Switch { members: Vec<End>, routing: RoutingSpec, keys: Keys, given_keys: GivenKeys },
 }
 
 /// Keys given to an end, and their places.
-pub(super) type Told = Vec<(&'static str, Span)>;
+pub(super) type GivenKeys = Vec<(&'static str, Span)>;
 
 /// The keys among `keys` that the section has, with their places.
-fn told(section: &Section<'_>, keys: &[&'static str]) -> Told {
+fn given_keys(section: &Section<'_>, keys: &[&'static str]) -> GivenKeys {
     keys.iter().filter_map(|key| Some((*key, section.get(key)?.key_span))).collect()
 }
 
@@ -54,7 +54,7 @@ pub(super) struct Host {
     pub reader: Option<Reader>,
     pub fails: Vec<(Time, Time)>,
     pub idle: Vec<(Time, Time)>,
-    pub told: Told,
+    pub given_keys: GivenKeys,
 }
 
 impl End {
@@ -152,7 +152,7 @@ impl End {
 
 impl Host {
     fn span(&self, key: &str, otherwise: Span) -> Span {
-        self.told.iter().find(|(told, _)| *told == key).map_or(otherwise, |(_, span)| *span)
+        self.given_keys.iter().find(|(given, _)| *given == key).map_or(otherwise, |(_, span)| *span)
     }
 }
 
@@ -191,7 +191,7 @@ fn special_hosts(section: &Section<'_>, known: Known<'_>) -> Vec<End> {
         reader: reader.map(|at| at.value),
         fails: times(section, "fails"),
         idle: times(section, "idle"),
-        told: told(section, &["receive_window", "reader", "idle"]),
+        given_keys: given_keys(section, &["receive_window", "reader", "idle"]),
     };
     let Some(name) = section.text("node") else { return Vec::new() };
     let mut ends = hosts(section.context, name, known);
@@ -213,10 +213,10 @@ fn switch(section: &Section<'_>, known: Known<'_>) -> Option<End> {
     }
     let routing = routing::read(section, &names(&members));
     let keys = routing::keys(section, &routing);
-    let told = told(section, &["routing", "keys"]);
+    let given_keys = given_keys(section, &["routing", "keys"]);
     let name = section.text("switch")?;
     let node = known.net.expect_node(section.context, name)?;
-    let kind = EndKind::Switch { members, routing, keys, told };
+    let kind = EndKind::Switch { members, routing, keys, given_keys };
     Some(End { name: name.value.to_string(), node, span: name.span, kind })
 }
 

@@ -29,7 +29,7 @@ struct Ways {
 }
 
 /// What all edges of a connection have in common.
-struct Connection {
+struct ConnectionSettings {
     name: String,
     app: App,
     transport: TransportConfig,
@@ -108,7 +108,7 @@ fn one(
     if members.is_empty() {
         return;
     }
-    let connection = Connection {
+    let connection = ConnectionSettings {
         name: name.value.to_string(),
         app,
         transport,

@@ -8,14 +8,14 @@ use ratewire_transport::{App, ReceiveWindow, TransportConfig, Writer};
 use ratewire_units::{Bytes, Rate};
 
 use super::ends::{End, EndKind, Host};
-use super::{Connection, Ways};
+use super::{ConnectionSettings, Ways};
 use crate::context::Context;
 use crate::diagnostic::Span;
 use crate::traffic::Senders;
 
 /// A connection's tree while it is built.
 pub(super) struct Tree<'a, 's, 'n, 'c> {
-    pub connection: &'a Connection,
+    pub connection: &'a ConnectionSettings,
     pub senders: &'s mut Senders<'n>,
     pub flows: &'s mut Vec<FlowSpec>,
     pub ensembles: &'s mut Ensembles,
@@ -154,7 +154,7 @@ impl Tree<'_, '_, '_, '_> {
         first_window: Option<Bytes>,
     ) -> u32 {
         let id = self.flows.len() as u32;
-        let Connection { app, transport, law, start, stop, .. } = self.connection;
+        let ConnectionSettings { app, transport, law, start, stop, .. } = self.connection;
         self.senders.take_name(self.context, &name, self.span);
         let reader = to.1.and_then(|host| host.reader).unwrap_or(app.reader);
         // No application writes where a switch sends.

@@ -68,8 +68,8 @@ impl Check<'_, '_> {
     /// Checks an end whose hosts send, receive, or both.
     fn end(&self, end: &End, sends: bool, receives: bool) {
         match &end.kind {
-            EndKind::Switch { members, told, .. } => {
-                for (key, span) in told.iter().filter(|_| !receives) {
+            EndKind::Switch { members, given_keys, .. } => {
+                for (key, span) in given_keys.iter().filter(|_| !receives) {
                     self.context
                         .error(*span, format!("`{key}` means nothing here"))
                         .help(NOT_ROUTED);
@@ -77,7 +77,7 @@ impl Check<'_, '_> {
                 members.iter().for_each(|member| self.end(member, sends, receives));
             }
             EndKind::Host(host) => {
-                for (key, span) in &host.told {
+                for (key, span) in &host.given_keys {
                     let (read, help) = match *key {
                         "idle" => (sends, "only hosts that send data use it"),
                         _ => (receives, "only hosts that receive data use it"),

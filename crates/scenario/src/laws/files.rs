@@ -16,7 +16,7 @@ pub fn is_law_file(name: &str) -> bool {
 
 /// Files that a scenario with these values names as laws: under any key `law`.
 ///
-/// Empty for a text that is no scenario; reading it tells why.
+/// Empty for a text that is no scenario; reading it reports why.
 pub fn law_files(text: &str, values: &[(String, String)]) -> BTreeSet<String> {
     let mut sources = vec![Source { name: String::new(), text: text.to_string() }];
     let mut found = BTreeSet::new();

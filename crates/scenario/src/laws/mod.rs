@@ -184,8 +184,8 @@ impl LawBook {
         self.laws.make(base, &all)
     }
 
-    /// What another program is told of the law: `name key=value ...`.
-    pub fn told(&self, name: &str, extra: &[(String, String)]) -> String {
+    /// The law as another program's argument: `name key=value ...`.
+    pub fn with_options(&self, name: &str, extra: &[(String, String)]) -> String {
         let (base, all) = self.given(name, extra);
         let last: BTreeMap<&str, &str> = all.into_iter().collect();
         let options =

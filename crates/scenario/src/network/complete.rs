@@ -30,8 +30,8 @@ impl Net {
                 properties.delay.get_or_insert(At { value: Duration::ZERO, span });
                 properties.queue.get_or_insert(At { value: Queue::Unlimited, span });
             }
-            let lacks_rate = properties.mean_rate().is_none() && !properties.told.rate;
-            let lacks_delay = properties.delay.is_none() && !properties.told.delay;
+            let lacks_rate = properties.mean_rate().is_none() && !properties.reported.rate;
+            let lacks_delay = properties.delay.is_none() && !properties.reported.delay;
             if lacks_rate || lacks_delay {
                 let new = || Lacking { span, rate: Vec::new(), delay: Vec::new() };
                 let of = lacking.entry((span.source, span.start)).or_insert_with(new);
@@ -40,7 +40,7 @@ impl Net {
             }
         }
         for of in lacking.values() {
-            of.tell(context, self.without_table == Some(of.span));
+            of.report(context, self.without_table == Some(of.span));
         }
     }
 }
@@ -55,7 +55,7 @@ struct Lacking<'n> {
 impl Lacking<'_> {
     /// Notes the errors. If the table is missing as a whole, the help shows one with all
     /// properties.
-    fn tell(&self, context: &Context<'_>, lacks_table: bool) {
+    fn report(&self, context: &Context<'_>, lacks_table: bool) {
         let both = [
             (&self.rate, "rate", "rate = \"10 Mbit/s\""),
             (&self.delay, "delay", "delay = \"20 ms\""),

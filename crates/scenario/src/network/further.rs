@@ -181,7 +181,7 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
         return;
     }
     let links = net.expect_links(context, name);
-    if !reverse_is_told(net, section, name, &links) {
+    if !reverse_has_one_direction(net, section, name, &links) {
         return;
     }
     for id in links {
@@ -191,8 +191,8 @@ fn link(net: &mut Net, section: &Section<'_>, reading: &Reading<'_>) {
             let other = &mut net.links[peer];
             other.properties = reverse.clone().over(&other.properties);
             // Half duplex of one direction applies to both, unless `reverse` sets its own.
-            let is_told = reverse.half_duplex.is_some() || reverse.medium.is_some();
-            if properties.half_duplex.is_some() && properties.medium.is_none() && !is_told {
+            let has_own = reverse.half_duplex.is_some() || reverse.medium.is_some();
+            if properties.half_duplex.is_some() && properties.medium.is_none() && !has_own {
                 other.properties.half_duplex = properties.half_duplex;
                 other.properties.medium = None;
             }
@@ -214,7 +214,12 @@ fn named(
 }
 
 /// Checks that `reverse`, if given, refers to one direction; notes an error otherwise.
-fn reverse_is_told(net: &Net, section: &Section<'_>, name: At<&str>, links: &[usize]) -> bool {
+fn reverse_has_one_direction(
+    net: &Net,
+    section: &Section<'_>,
+    name: At<&str>,
+    links: &[usize],
+) -> bool {
     let Some(entry) = section.get("reverse") else { return true };
     if matches!(&entry.item.value, Value::Table(table) if table.entries.is_empty()) {
         return true;

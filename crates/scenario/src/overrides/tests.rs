@@ -4,7 +4,7 @@ use super::*;
 use crate::document;
 
 #[test]
-fn names_that_are_nearly_right_are_told() {
+fn names_that_are_nearly_right_are_reported() {
     let near = |text: &str, path: &str| {
         let mut sources = vec![Source { name: "a".into(), text: text.into() }];
         let mut root = document::parse(&sources[0]).unwrap();
@@ -18,7 +18,7 @@ fn names_that_are_nearly_right_are_told() {
 }
 
 #[test]
-fn what_there_is_in_a_list_is_told() {
+fn what_there_is_in_a_list_is_named() {
     let wrong = |text: &str| set(text, "flow.9.size", "1").unwrap_err();
     let named = "flow = [{ name = \"web\" }, { name = \"video\" }]";
     assert_eq!(wrong(named), "`flow` has no entry \"9\": there are 1 to 2; named are web, video");
@@ -253,7 +253,7 @@ fn quotes_make_a_name_of_what_could_be_something_else() {
 }
 
 #[test]
-fn a_path_that_begins_with_a_link_is_told_where_links_are() {
+fn an_error_of_a_path_that_begins_with_a_link_says_where_links_are() {
     let near = |text: &str, path: &str| {
         let mut sources = vec![Source { name: "a".into(), text: text.into() }];
         let mut root = document::parse(&sources[0]).unwrap();

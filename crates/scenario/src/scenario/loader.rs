@@ -274,10 +274,10 @@ fn blamed(
 ) -> Vec<Diagnostic> {
     let alone: Vec<Diagnostic> = alone.into_iter().flatten().filter(Diagnostic::is_error).collect();
     let place = |d: &Diagnostic| (d.file.clone(), d.line, d.column);
-    let is_told = |own: &Diagnostic| {
+    let is_reported = |own: &Diagnostic| {
         diagnostics.iter().any(|d| (place(d), &d.message) == (place(own), &own.message))
     };
-    if !alone.iter().all(is_told) {
+    if !alone.iter().all(is_reported) {
         return diagnostics;
     }
     let sets: Vec<String> = values.iter().map(|(path, v)| format!("`{path}={v}`")).collect();

@@ -280,7 +280,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_that_are_nearly_right_are_told_and_bits_are_no_bytes() {
+    fn units_that_are_nearly_right_are_reported_and_bits_are_no_bytes() {
         let meant = |text: &str| unit_meant(text, quantity::RATE_UNITS);
         for (text, unit) in [
             ("10 mbit", Some("Mbit/s")),

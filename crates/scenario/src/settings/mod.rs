@@ -138,7 +138,7 @@ impl Walk<'_> {
                 (true, Some(Value::Text(link))) => joined(path, link),
                 _ => {
                     let number = number(items, at);
-                    // A zero before the digits tells the number from another entry's name.
+                    // A zero before the digits distinguishes the number from another entry's name.
                     let zero = if is_number_taken(items, at) { "0" } else { "" };
                     format!("{path}.{zero}{number}")
                 }

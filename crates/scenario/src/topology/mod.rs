@@ -9,7 +9,7 @@ use ratewire_net::spec::NodeSpec;
 use crate::document::At;
 use crate::keys::{self, Key};
 use crate::network::Net;
-use crate::network::properties::{Cable, Properties, Reading, Told};
+use crate::network::properties::{Cable, Properties, Reading, Reported};
 use crate::section::Section;
 
 /// A kind of topology.
@@ -176,8 +176,8 @@ impl Builder<'_, '_> {
             Some(table) => At { value: self.reading.cable(&table), span: table.span },
             // The missing required key was reported when it was read.
             None => {
-                let told = Told { rate: true, delay: true };
-                let none = Properties { told, ..Properties::default() };
+                let reported = Reported { rate: true, delay: true };
+                let none = Properties { reported, ..Properties::default() };
                 let cable = Cable { forward: none.clone(), backward: none };
                 At { value: cable, span: self.section.span }
             }

@@ -68,8 +68,8 @@ pub(super) fn read(
         let total: f64 = demands.map(|(_, _, bps)| bps).sum();
         if total == 0.0 {
             // That `except` leaves nothing has its own error.
-            let is_told = !senders.net.demands.is_empty() && kept.is_empty();
-            if !senders.net.is_guess && !is_told {
+            let has_own_error = !senders.net.demands.is_empty() && kept.is_empty();
+            if !senders.net.is_guess && !has_own_error {
                 context
                     .error(share.span, "this topology has no demands")
                     .help("SNDlib and TopoHub files have them; or use `fraction`");

@@ -20,7 +20,7 @@ fn in_step(more: &str) -> String {
     )
 }
 
-fn told(scenario: &Scenario) -> String {
+fn warnings_of(scenario: &Scenario) -> String {
     let plan = scenario.plan(None, None).expect("a plan");
     shown(&scenario.vain_when_simulated(&plan))
 }
@@ -129,8 +129,8 @@ proptest! {
 }
 
 #[test]
-fn flows_in_step_are_told_with_the_remedy() {
-    let said = told(&scenario(&in_step("")));
+fn flows_in_step_are_reported_with_the_remedy() {
+    let said = warnings_of(&scenario(&in_step("")));
     assert_eq!(
         said.trim_end(),
         "warning: \"s1->d1\" and 1 more start together, and nothing is random: at the drop-tail \
@@ -150,7 +150,7 @@ fn flows_in_step_are_told_with_the_remedy() {
         ("a law that asks routers", in_step("").replace("newreno", "xcp")),
         ("other chance", in_step("[[link]]\nname = \"bottleneck\"\nloss = { random = 0.01 }")),
     ] {
-        assert_eq!(told(&scenario(&text)), "", "{what}");
+        assert_eq!(warnings_of(&scenario(&text)), "", "{what}");
     }
 }
 

@@ -11,8 +11,8 @@ fn with(discipline: &str) -> String {
 }
 
 #[test]
-fn mistakes_in_options_are_told_with_what_is_allowed() {
-    for (discipline, told) in [
+fn mistakes_in_options_are_reported_with_what_is_allowed() {
+    for (discipline, message) in [
         ("{ pie = { update = \"0 s\" } }", "`update` of PIE must be 1 us or more"),
         ("{ codel = { interval = \"0 s\" } }", "the interval of CoDel must be above 0"),
         ("{ red = { min = \"9 packets\", max = \"9 packets\" } }", "must be below `max`"),
@@ -26,7 +26,7 @@ fn mistakes_in_options_are_told_with_what_is_allowed() {
         ("7", "or { NAME = { ... } } with options"),
     ] {
         let said = refused(&with(discipline));
-        assert!(said.contains(told), "{discipline}: {said}");
+        assert!(said.contains(message), "{discipline}: {said}");
         assert_eq!(said.matches("error: ").count(), 1, "{discipline}: {said}");
     }
 }

@@ -192,7 +192,7 @@ fn all_flows_count_each_byte_once() {
 }
 
 #[test]
-fn who_counts_twice_is_told() {
+fn who_counts_twice_is_reported() {
     let goodput = |flow: &str| {
         let more = format!(
             "{ONE_TO_MANY}members = [\"a*\"]\n[[expect]]\nmetric = \"goodput\"\nflow = {flow}\nmin = \"1 Mbit/s\"\n"

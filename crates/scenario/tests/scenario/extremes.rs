@@ -72,7 +72,7 @@ fn overlay(receivers: &str, more: &str) -> String {
 }
 
 #[test]
-fn nodes_that_would_tell_their_prices_for_ever_are_refused() {
+fn nodes_that_would_send_their_prices_for_ever_are_refused() {
     scenario(&overlay("[\"d1\"]", ""));
     let said = refused(&overlay("[\"d1\"]", "interval = \"1 ps\""));
     assert!(

@@ -10,7 +10,7 @@ fn warnings(text: &str, law: &str) -> String {
 }
 
 #[test]
-fn options_are_told_of_the_laws_of_the_run_wherever_they_are_given() {
+fn ignored_options_are_of_the_laws_of_the_run_wherever_they_are_given() {
     let text = dumbbell(&format!(
         "[options.xcp]\nalpha = 0.3\npacing = false\n\
          [options.cubic]\nc = 0.5\n\

@@ -4,24 +4,24 @@ use crate::common::{dumbbell, flow, refused, scenario, shown, warned};
 
 #[test]
 fn options_of_ports_are_refused_where_there_are_only_hosts() {
-    let told = |law: &str, options: &str, table: &str| {
+    let messages = |law: &str, options: &str, table: &str| {
         let text = dumbbell(&format!("{table}law = \"{law}\"\noptions = {{ {options} }}\n"));
         let text = text.replace("law = \"\"\n", "");
         crate::common::parse(&text)
             .map_or_else(|wrong| wrong.to_string(), |scenario| shown(&scenario.warnings))
     };
     for (law, options) in [("xcp", "alpha = 0.1"), ("", "gamma = 9"), ("", "mu = 0.9")] {
-        let said = told(law, options, flow());
+        let said = messages(law, options, flow());
         let option = &options[..options.find(' ').expect("one")];
         assert!(said.contains(&format!("`{option}` is an option of ports")), "{law}: {said}");
         assert_eq!(said.matches("error: ").count(), 1, "{said}");
     }
     let overlay = "[[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n\
                    [overlay]\nlinks = [[\"s1\", \"d1\"]]\n";
-    assert!(told("rcp", "beta = 0.3", overlay).contains("`beta` is an option of ports"));
+    assert!(messages("rcp", "beta = 0.3", overlay).contains("`beta` is an option of ports"));
     // In emkc the option belongs to the source; in JetMax it belongs to source and port.
     for (law, options) in [("emkc", "alpha = \"9 kbit/s\""), ("jetmax", "switch_margin = 0.1")] {
-        assert!(!told(law, options, flow()).contains("is an option of ports"), "{law}");
+        assert!(!messages(law, options, flow()).contains("is an option of ports"), "{law}");
     }
 }
 
@@ -39,8 +39,8 @@ fn options_of_ports_in_some_laws_only_are_warned_of_where_any_may_run() {
             text.replacen("\"xcp\"", &format!("\"{law}\""), 1) + before
         };
         let said = warned(&of_run(""));
-        let told = format!("under {law} `{key}` does nothing here: it is an option of ports");
-        assert!(said.contains(&format!("warning: {told}\n")), "{said}");
+        let warning = format!("under {law} `{key}` does nothing here: it is an option of ports");
+        assert!(said.contains(&format!("warning: {warning}\n")), "{said}");
         assert_eq!(said.matches("warning: ").count(), 1, "{said}");
         let laws = scenario(&of_run("")).setup(Some(other), None).expect("a setup").laws;
         assert_ne!(format!("{:?}", laws[0]), format!("{:?}", laws[1]), "the flow's own");
@@ -109,8 +109,8 @@ fn options_that_fit_only_together_are_taken() {
 }
 
 #[test]
-fn options_that_do_not_fit_together_are_told_where_one_of_them_is() {
-    let told = |text: &str, at: &str, help: &str| {
+fn options_that_do_not_fit_together_are_reported_where_one_of_them_is() {
+    let refused_at = |text: &str, at: &str, help: &str| {
         let said = refused(text);
         assert_eq!(said.matches("error: ").count(), 1, "{said}");
         assert!(said.contains("option \"soft_high\": must not be below soft_low"), "{said}");
@@ -126,16 +126,16 @@ fn options_that_do_not_fit_together_are_told_where_one_of_them_is() {
     };
     let own = |options: &str, key: &str| mark(&format!("options = {{ {options} }}"), key);
     let low = "soft_low = 0.9";
-    told(&with("", "", low), &own(low, "soft_low"), "`soft_high` is 0.5");
-    told(&with(table, "law = \"xcp\"", low), &own(low, "soft_low"), "`soft_high` is 0.2");
+    refused_at(&with("", "", low), &own(low, "soft_low"), "`soft_high` is 0.5");
+    refused_at(&with(table, "law = \"xcp\"", low), &own(low, "soft_low"), "`soft_high` is 0.2");
     let high = "soft_probe = 3, soft_high = 0.15, soft_low = 0.2";
-    told(&with(table, "", high), &own(high, "soft_high"), "`soft_low` is 0.2");
-    told(
+    refused_at(&with(table, "", high), &own(high, "soft_high"), "`soft_low` is 0.2");
+    refused_at(
         &with(&format!("{table}{variant}"), "", "soft_probe = 3"),
         &mark("soft_low = 0.9", "soft_low"),
         "`soft_high` is 0.2",
     );
-    told(
+    refused_at(
         &with(&table.replace("0.1", "0.3"), "law = \"xcp\"", "soft_low = 0.1"),
         &mark("soft_high = 0.2", "soft_high"),
         "`soft_low` is 0.3",
@@ -144,18 +144,18 @@ fn options_that_do_not_fit_together_are_told_where_one_of_them_is() {
     let fits = "[variant.v]\nlaw = \"xcp\"\nsoft_high = 0.95\n";
     let several = with(&format!("{fits}[variant.w]\nlaw = \"xcp\"\n"), "", low);
     let several = several.replacen("law = \"xcp\"", "law = [\"v\", \"w\", \"xcp\"]", 1);
-    told(&several, &own(low, "soft_low"), "`soft_high` is 0.5");
+    refused_at(&several, &own(low, "soft_low"), "`soft_high` is 0.5");
     scenario(&several.replacen("[\"v\", \"w\", \"xcp\"]", "\"v\"", 1));
 }
 
 #[test]
 fn one_wrong_value_is_one_error() {
-    for (options, told) in [
+    for (options, message) in [
         ("flow_control = \"sotf\", alpha = 0.1", "\"sotf\""),
         // Only other laws have the option, and `--law` may name one of them.
         ("eta = [1]", "option `eta` cannot be a list"),
     ] {
         let said = refused(&with("", "", options));
-        assert!(said.contains(told) && said.matches("error: ").count() == 1, "{said}");
+        assert!(said.contains(message) && said.matches("error: ").count() == 1, "{said}");
     }
 }

@@ -72,8 +72,8 @@ fn a_queue_is_as_short_as_its_option_says() {
 }
 
 #[test]
-fn mistakes_are_told_as_of_other_disciplines() {
-    for (discipline, told) in [
+fn mistakes_are_reported_as_of_other_disciplines() {
+    for (discipline, message) in [
         ("\"shrot\"", "did you mean `short`?"),
         ("\"unheard-of\"", "known: drop-tail, red, codel, pie, fq-codel, dualpi2, short"),
         ("{ short = { mots = 3 } }", "did you mean `most`?"),
@@ -82,7 +82,7 @@ fn mistakes_are_told_as_of_other_disciplines() {
         ("{ short = 3 }", "`discipline` cannot be the number 3"),
     ] {
         let said = parse(discipline).expect_err(discipline).to_string();
-        assert!(said.contains(told), "{discipline}: {said}");
+        assert!(said.contains(message), "{discipline}: {said}");
         assert_eq!(said.matches("error: ").count(), 1, "{discipline}: {said}");
     }
     let unknown = dumbbell(flow()).replace("20 ms\"", "20 ms\", discipline = \"short\"");

@@ -92,22 +92,28 @@ fn it_takes_what_a_law_of_the_workspace_leaves() {
 }
 
 #[test]
-fn mistakes_are_told_as_of_other_laws() {
+fn mistakes_are_reported_as_of_other_laws() {
     let text = three("").replace("\"toy\"", "\"toi\"");
-    let told = refused(&text);
-    assert!(told.contains("no law or variant is called \"toi\"") && told.contains("toy"), "{told}");
-    let told = refused(&three("[options.toy]\ngama = 0.5\n"));
-    assert!(told.contains("toy has no option `gama`") && told.contains("did you mean"), "{told}");
-    let told = refused(&three("[options.toy]\ngamma = 7\n"));
+    let message = refused(&text);
     assert!(
-        told.contains("option `gamma` of toy: found 7; allowed is a number from 0.1 to 1"),
-        "{told}"
+        message.contains("no law or variant is called \"toi\"") && message.contains("toy"),
+        "{message}"
     );
-    let told = refused(&three("[variant.toy]\nlaw = \"xcp\"\n"));
-    assert!(told.contains("a variant cannot be called \"toy\""), "{told}");
+    let message = refused(&three("[options.toy]\ngama = 0.5\n"));
+    assert!(
+        message.contains("toy has no option `gama`") && message.contains("did you mean"),
+        "{message}"
+    );
+    let message = refused(&three("[options.toy]\ngamma = 7\n"));
+    assert!(
+        message.contains("option `gamma` of toy: found 7; allowed is a number from 0.1 to 1"),
+        "{message}"
+    );
+    let message = refused(&three("[variant.toy]\nlaw = \"xcp\"\n"));
+    assert!(message.contains("a variant cannot be called \"toy\""), "{message}");
     let set = [("options.toy.gamma".to_string(), "9".to_string())];
-    let told = scenario(&three("")).with_overrides(&set).expect_err("too large").to_string();
-    assert!(told.contains("allowed is a number from 0.1 to 1"), "{told}");
+    let message = scenario(&three("")).with_overrides(&set).expect_err("too large").to_string();
+    assert!(message.contains("allowed is a number from 0.1 to 1"), "{message}");
     let unknown = Scenario::parse("own.toml", &three(""), &|_| Err(io::ErrorKind::NotFound.into()));
     assert!(unknown.expect_err("no such law").to_string().contains("no law or variant is called"));
 }

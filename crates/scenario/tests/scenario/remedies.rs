@@ -5,14 +5,14 @@ use ratewire_units::Duration;
 use crate::common::{dumbbell, flow, refused, scenario, setup};
 
 #[test]
-fn where_to_run_without_what_to_run_is_told() {
+fn where_to_run_without_what_to_run_is_reported() {
     let said = refused(&dumbbell(&format!("{}run_at = \"to\"", flow())));
     assert!(said.contains("`run_at` needs `run`"), "{said}");
     assert!(!said.contains("another key"), "{said}");
 }
 
 #[test]
-fn a_list_that_is_wrong_is_told_by_what_is_in_it() {
+fn a_list_that_is_wrong_is_named_by_what_is_in_it() {
     let position = |list: &str| {
         refused(&dumbbell(&format!("[[node]]\nname = \"x\"\nposition = {list}\n{}", flow())))
     };
@@ -32,7 +32,7 @@ fn a_list_that_is_wrong_is_told_by_what_is_in_it() {
 }
 
 #[test]
-fn a_queue_that_is_too_large_is_told_so() {
+fn a_queue_that_is_too_large_is_refused_as_such() {
     let queue = |size: &str| {
         let bottleneck = format!("delay = \"20 ms\", queue = \"{size}\"");
         refused(&dumbbell(flow()).replace("delay = \"20 ms\"", &bottleneck))
@@ -44,7 +44,7 @@ fn a_queue_that_is_too_large_is_told_so() {
 }
 
 #[test]
-fn a_graph_that_says_nothing_of_its_links_is_told_where_to() {
+fn the_error_of_a_graph_without_its_links_says_where_they_belong() {
     let text = "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n\
                 [[flow]]\nfrom = \"0\"\nto = \"1\"\n";
     let node = |id: usize| format!("<node id=\"{id}\"></node>");

@@ -3,7 +3,7 @@
 use crate::common::{dumbbell, scenario, shown};
 
 #[test]
-fn lies_that_no_header_tells_and_idle_policers_are_warned_of() {
+fn lies_that_no_header_carries_and_idle_policers_are_warned_of() {
     let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\n";
     let lying = scenario(&dumbbell(&format!("{flow}lie = {{ rtt = 2, inflate = 3 }}")));
     assert!(lying.plan(Some("xcp"), None).unwrap().warnings.is_empty());

@@ -24,7 +24,7 @@ fn star(inputs: &str, output: &str) -> String {
 }
 
 #[test]
-fn a_queue_that_nothing_waits_in_is_told() {
+fn a_queue_that_nothing_waits_in_is_reported() {
     let unused = "queue = \"9 packets\"\nreverse = { queue = \"8 packets\", pause = true }";
     let said = warned(&star("pause = true", unused));
     assert!(said.contains("`queue` of \"s->c\" means nothing here"), "{said}");
@@ -42,10 +42,10 @@ fn a_queue_that_nothing_waits_in_is_told() {
 }
 
 #[test]
-fn a_discipline_that_cannot_sort_is_told() {
-    let told = "fq-codel does nothing at \"s->c\"";
+fn a_discipline_that_cannot_sort_is_reported() {
+    let message = "fq-codel does nothing at \"s->c\"";
     let sorts = "discipline = \"fq-codel\"";
-    assert!(warned(&star("pause = true", sorts)).contains(told));
+    assert!(warned(&star("pause = true", sorts)).contains(message));
     assert_eq!(warned(&star("", sorts)), "");
     assert_eq!(warned(&star("pause = true", "discipline = \"codel\"")), "");
 }
@@ -70,9 +70,9 @@ fn a_link_that_nothing_is_changed_of_is_refused() {
 }
 
 #[test]
-fn a_round_trip_that_no_queue_is_reckoned_from_is_told() {
-    let told = "`queue_rtt` means nothing here";
-    for (link, tells) in [
+fn a_round_trip_that_no_queue_is_reckoned_from_is_reported() {
+    let message = "`queue_rtt` means nothing here";
+    for (link, times) in [
         ("queue_rtt = \"1 s\"", 0),
         ("queue_rtt = \"1 s\"\nqueue = \"2 bdp\"", 0),
         ("queue_rtt = \"1 s\"\nqueue = \"50 ms\"", 1),
@@ -80,9 +80,9 @@ fn a_round_trip_that_no_queue_is_reckoned_from_is_told() {
         ("queue_rtt = \"1 s\"\nqueue = \"2 bdp\"\nreverse = { queue = \"9 packets\" }", 0),
         ("reverse = { queue_rtt = \"1 s\", queue = \"9 packets\" }", 1),
     ] {
-        assert_eq!(warned(&star("", link)).matches(told).count(), tells, "{link}");
+        assert_eq!(warned(&star("", link)).matches(message).count(), times, "{link}");
     }
-    assert!(warned(&dumbbell("[topology.access]\nqueue_rtt = \"1 s\"")).contains(told));
+    assert!(warned(&dumbbell("[topology.access]\nqueue_rtt = \"1 s\"")).contains(message));
 }
 
 /// A scenario with an ensemble at the switch of [`star`].
@@ -91,7 +91,7 @@ fn ensemble(more: &str) -> String {
 }
 
 #[test]
-fn what_comes_after_the_end_is_told() {
+fn what_comes_after_the_end_is_reported() {
     let said = warned(&ensemble(
         "start = \"2 s\"\n\
          members = [{ node = \"a\", fails = [\"1 s .. 3 s\", \"4 s .. 5 s\"] }, { node = \"b\", idle = [\"2 s .. 3 s\"] }]",
@@ -110,7 +110,7 @@ fn what_comes_after_the_end_is_told() {
 }
 
 #[test]
-fn overlays_whose_prices_or_salaries_stand_still_are_told() {
+fn overlays_whose_prices_or_salaries_stand_still_are_reported() {
     let overlay = |more: &str| {
         let group = "[[group]]\nname = \"g\"\nsenders = [\"s1\"]\nreceivers = [\"d1\"]\n";
         let text = dumbbell(&format!("[overlay]\nlinks = [[\"s1\", \"d1\"]]\n{more}\n{group}"));
@@ -123,7 +123,7 @@ fn overlays_whose_prices_or_salaries_stand_still_are_told() {
 }
 
 #[test]
-fn flows_that_are_to_complete_and_never_do_are_told() {
+fn flows_that_are_to_complete_and_never_do_are_reported() {
     let completes = |more: &str| {
         let expect = "[[expect]]\nmetric = \"completion_time\"\nmax = \"1 s\"\n";
         warned(&dumbbell(&format!("{}{more}{expect}", flow())))
@@ -149,7 +149,7 @@ fn planned(text: &str, law: &str) -> String {
 }
 
 #[test]
-fn a_run_in_which_nothing_is_sent_is_told() {
+fn a_run_in_which_nothing_is_sent_is_reported() {
     assert!(planned(&dumbbell(""), "xcp").contains("nothing is sent"));
     let traffic = "[[traffic]]\narrivals = { every = \"1 s\" }\nsizes = { fixed = \"1 KB\" }\n\
                    between = [[\"s1\", \"d1\"]]";
@@ -160,13 +160,13 @@ fn a_run_in_which_nothing_is_sent_is_told() {
         assert_eq!(planned(&dumbbell(sends), "newreno"), "", "{sends}");
         let scenario = scenario(&dumbbell(sends));
         let plan = scenario.plan(Some("newreno"), None).expect("a plan");
-        let told = !scenario.vain_when_simulated(&plan).is_empty();
-        assert_eq!(told, sends == program, "programs do not run when simulated: {sends}");
+        let is_warned = !scenario.vain_when_simulated(&plan).is_empty();
+        assert_eq!(is_warned, sends == program, "programs do not run when simulated: {sends}");
     }
 }
 
 #[test]
-fn links_on_the_way_that_carry_nothing_are_told() {
+fn links_on_the_way_that_carry_nothing_are_reported() {
     let rate_zero = |link: &str, more: &str| {
         let given = "rate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n";
         warned(&(star("", "").replace(given, link) + more))
@@ -193,7 +193,7 @@ fn links_on_the_way_that_carry_nothing_are_told() {
 
 /// Ports of a law in Rust do not read the headers of its twin in C, and vice versa.
 #[test]
-fn twins_that_meet_are_told() {
+fn twins_that_meet_are_reported() {
     let warnings = |law: &str, more: &str| {
         shown(&scenario(&dumbbell(more)).plan(Some(law), None).unwrap().warnings)
     };
@@ -208,7 +208,7 @@ fn twins_that_meet_are_told() {
 }
 
 #[test]
-fn a_law_whose_ports_are_not_on_the_way_is_told() {
+fn a_law_whose_ports_are_not_on_the_way_is_reported() {
     let beside = |law: &str, more: &str| {
         planned(&dumbbell(&format!("{}law = \"rcp\"\n{more}", flow())), law)
     };
@@ -243,7 +243,7 @@ fn an_ensemble_with_ports_on_some_of_its_edges_is_not_warned_of() {
 }
 
 #[test]
-fn an_ensembles_edges_that_meet_a_twin_are_told() {
+fn an_ensembles_edges_that_meet_a_twin_are_reported() {
     for (direction, edge, link) in [("inbound", "kv", "c->s"), ("outbound", "kv.out", "s->c")] {
         let said = edges("xcp@kernel", direction);
         let wanted = format!("\"{edge}\" uses xcp, but the port of \"{link}\" is of xcp@kernel");
@@ -260,7 +260,7 @@ fn edges(law: &str, direction: &str) -> String {
 }
 
 #[test]
-fn why_a_policer_holds_nobody_is_told_truly() {
+fn the_reason_why_a_policer_holds_nobody_is_true() {
     let said = |law: &str| {
         let text =
             dumbbell(flow()).replace("delay = \"20 ms\" }", "delay = \"20 ms\", police = true }");
@@ -278,7 +278,7 @@ fn why_a_policer_holds_nobody_is_told_truly() {
 }
 
 #[test]
-fn a_medium_that_is_not_there_or_not_shared_is_told() {
+fn a_medium_that_is_not_there_or_not_shared_is_reported() {
     let dumbbell = |bottleneck: &str| {
         format!(
             "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"dumbbell\"\n\
@@ -301,7 +301,7 @@ fn a_medium_that_is_not_there_or_not_shared_is_told() {
 }
 
 #[test]
-fn an_error_behind_more_warnings_than_are_kept_is_told() {
+fn an_error_behind_more_warnings_than_are_kept_is_reported() {
     let said = refused(
         "duration = \"1 s\"\nlaw = \"xcp\"\n[topology]\nkind = \"fat-tree\"\nk = 8\n\
          link = { rate = \"1 Gbit/s\", delay = \"5 us\", contention = \"random\" }\n\
@@ -324,9 +324,9 @@ fn an_overlay_is_read_to_its_last_group_whatever_is_wrong_before() {
     let errors = |kind: &str, nodes: &str, service: &str| {
         let text = star("", "").replace(FLOW, &groups(service));
         let text = text.replace("\"custom\"", kind).replace("NODES", nodes);
-        let told = crate::common::parse(&text).err().map(|wrong| wrong.diagnostics);
-        let told = told.unwrap_or_default();
-        told.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect::<Vec<_>>()
+        let wrong = crate::common::parse(&text).err().map(|errors| errors.diagnostics);
+        let wrong = wrong.unwrap_or_default();
+        wrong.iter().filter(|d| d.is_error()).map(|d| d.message.clone()).collect::<Vec<_>>()
     };
     let all = "[\"a\", \"b\", \"c\"]";
     assert!(errors("\"custom\"", all, "\"fifo\"").is_empty());

@@ -3,7 +3,7 @@
 use crate::common::{dumbbell, flow, refused, scenario, shown, warned};
 
 #[test]
-fn expectations_that_decide_nothing_are_told() {
+fn expectations_that_decide_nothing_are_reported() {
     let expect = |metric: &str, link: &str, bound: &str| {
         let more = format!("{}[[expect]]\nmetric = \"{metric}\"\n{link}{bound}\n", flow());
         warned(&dumbbell(&more))
@@ -36,7 +36,7 @@ fn expectations_that_decide_nothing_are_told() {
 }
 
 #[test]
-fn metrics_that_have_one_value_whatever_happens_are_told() {
+fn metrics_that_have_one_value_whatever_happens_are_reported() {
     let police = ("delay = \"20 ms\" }", "delay = \"20 ms\", police = true }");
     let pause = ("delay = \"20 ms\" }", "delay = \"20 ms\", pause = true }");
     let expect = |(from, to): (&str, &str), more: &str| {

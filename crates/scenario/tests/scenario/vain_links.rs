@@ -107,7 +107,7 @@ fn cities(third: &str) -> String {
 }
 
 #[test]
-fn what_the_file_of_a_graph_says_of_all_its_links_is_told() {
+fn what_the_file_of_a_graph_says_of_all_its_links_is_reported() {
     let warned = |link: &str, file: &str| {
         let text = format!(
             "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"graph\"\nfile = \"g\"\n{link}\n\

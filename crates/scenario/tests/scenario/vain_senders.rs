@@ -25,7 +25,7 @@ fn simulated(text: &str, law: &str) -> String {
 }
 
 #[test]
-fn a_slow_reader_that_holds_nobody_back_is_told() {
+fn a_slow_reader_that_holds_nobody_back_is_reported() {
     let slow = "reader = { per_frame = \"5 ms\" }\n";
     let said = simulated(&flow(slow), "newreno");
     assert!(
@@ -64,16 +64,16 @@ fn planned(text: &str, law: &str) -> String {
 }
 
 #[test]
-fn senders_that_nothing_marks_are_told() {
+fn senders_that_nothing_marks_are_reported() {
     let marking = |bottleneck: &str, transport: &str| {
         let text = flow(&format!("count = 2\n[transport]\n{transport}"));
         text.replace("\"10 ms\"", &format!("\"10 ms\"{bottleneck}"))
     };
-    let told = "`ecn` allows marks on packets of \"s1->d1\" and 1 more, but no queue marks";
+    let message = "`ecn` allows marks on packets of \"s1->d1\" and 1 more, but no queue marks";
     let said = planned(&marking("", "ecn = true"), "cubic");
-    assert!(said.contains(told) && said.matches("warning: ").count() == 1, "{said}");
+    assert!(said.contains(message) && said.matches("warning: ").count() == 1, "{said}");
     for drops in [", discipline = \"codel\"", ", discipline = { red = {} }"] {
-        assert!(planned(&marking(drops, "ecn = true"), "cubic").contains(told), "{drops}");
+        assert!(planned(&marking(drops, "ecn = true"), "cubic").contains(message), "{drops}");
     }
     for marks in [
         ", discipline = { codel = { ecn = true } }",
@@ -87,14 +87,14 @@ fn senders_that_nothing_marks_are_told() {
 }
 
 #[test]
-fn queues_that_are_full_before_they_are_marked_are_told() {
+fn queues_that_are_full_before_they_are_marked_are_reported() {
     let queue = |room: &str, threshold: &str| {
         let text = flow("").replace("\"10 ms\"", &format!("\"10 ms\", queue = \"{room}\""));
         planned(&format!("{text}[options.dctcp]\nthreshold = \"{threshold}\"\n"), "dctcp")
     };
     let said = queue("50 packets", "65 packets");
-    let told = "the queue of \"bottleneck\" is full before dctcp marks: it has room for 50 packets, and `threshold` is 65 packets";
-    assert!(said.contains(told), "{said}");
+    let message = "the queue of \"bottleneck\" is full before dctcp marks: it has room for 50 packets, and `threshold` is 65 packets";
+    assert!(said.contains(message), "{said}");
     // The last packet with room finds all others waiting.
     for (room, threshold) in [
         ("66 packets", "65 packets"),
@@ -136,7 +136,7 @@ fn queues_that_are_full_before_they_are_marked_are_told() {
 }
 
 #[test]
-fn senders_whose_own_queue_does_not_make_them_wait_are_told() {
+fn senders_whose_own_queue_does_not_make_them_wait_are_reported() {
     let star = |link: &str, sends: &str| {
         format!(
             "duration = \"1 s\"\nlaw = \"noq\"\n[topology]\nkind = \"star\"\nhosts = 3\n\
@@ -148,10 +148,10 @@ fn senders_whose_own_queue_does_not_make_them_wait_are_told() {
                    sizes = { fixed = \"1 KB\" }\nbetween = [[\"h2\", \"h1\"]]\n";
     for (sends, name) in [(flow, "h2->h1"), (traffic, "t")] {
         let said = simulated(&star(", pause = true", sends), "noq");
-        let told = format!(
+        let message = format!(
             "only queues slow down {name:?}, and in a simulated run the queue at their host drops packets when full"
         );
-        assert!(said.contains(&told), "{said}");
+        assert!(said.contains(&message), "{said}");
         assert_eq!(simulated(&star(", pause = true", sends), "newreno"), "");
         assert_eq!(simulated(&star(", pause = true, sockets = \"in-turn\"", sends), "noq"), "");
         assert_eq!(simulated(&star("", sends), "noq"), "", "nothing is paused");
@@ -185,7 +185,7 @@ fn senders_that_stand_for_nobody_are_refused() {
 }
 
 #[test]
-fn traffic_that_never_starts_is_told() {
+fn traffic_that_never_starts_is_reported() {
     let traffic = |more: &str| {
         warned(&dumbbell(&format!(
             "[[traffic]]\nname = \"t\"\narrivals = {{ every = \"1 s\" }}\nsizes = {{ fixed = \"1 KB\" }}\n{more}"
@@ -206,7 +206,7 @@ fn listed(file: &str, more: &str) -> Result<Scenario, ScenarioError> {
 }
 
 #[test]
-fn files_whose_flows_never_arrive_are_told() {
+fn files_whose_flows_never_arrive_are_reported() {
     let warned = |more: &str| {
         let read = listed("1 s1 d1 1000\n3 s1 d1 1000\n", more);
         shown(&read.unwrap_or_else(|all| panic!("{all}")).warnings)
@@ -264,7 +264,7 @@ fn a_load_of_demands_is_of_all_of_them() {
 }
 
 #[test]
-fn keys_of_flows_that_come_to_nothing_are_told() {
+fn keys_of_flows_that_come_to_nothing_are_reported() {
     for (more, wanted) in [
         ("stagger = \"1 s\"", "`stagger` means nothing here: there is a single flow"),
         ("lie = {}", "`lie` changes nothing"),

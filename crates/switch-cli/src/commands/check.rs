@@ -24,18 +24,18 @@ pub(super) fn check(args: &Args) -> Exit {
     let mut files = vec![&config.key, &config.member_key];
     files.dedup();
     for error in files.into_iter().filter_map(|file| KeyFile::read(file).err()) {
-        tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+        print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
         exit = Exit::Wrong;
     }
     // The environment of the switch may be another one than that of this command.
     let token = config.register.as_ref().map(|register| &register.token);
     let token = token.filter(|token| matches!(token, TokenSource::File(_)));
     if let Some(Err(error)) = token.map(TokenSource::read) {
-        tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+        print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
         exit = Exit::Wrong;
     }
     if let Err(error) = check_module(&config) {
-        tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+        print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
         exit = Exit::Wrong;
     }
     Exit::of([print(&described(&config)), exit])

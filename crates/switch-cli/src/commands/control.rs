@@ -41,7 +41,7 @@ fn tell_switch(args: &Args, command: &Command) -> Exit {
     match send(&path, command) {
         Ok(done) => print(&format!("{done}\n")),
         Err(error) => {
-            tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+            print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
             Exit::Unable
         }
     }
@@ -55,7 +55,7 @@ fn path(args: &Args) -> Result<PathBuf, Exit> {
     let config = Config::read(Path::new("switch.toml")).map_err(|error| refuse(&error))?;
     config.control.ok_or_else(|| {
         let help = "add control = \"switch.sock\", and start the switch again";
-        tell!("ratewire: the switch.toml has no key `control`\n  help: {help}");
+        print_stderr!("ratewire: the switch.toml has no key `control`\n  help: {help}");
         Exit::Wrong
     })
 }

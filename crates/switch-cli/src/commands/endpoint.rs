@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use ratewire_acp::Config;
 use ratewire_command_line::{Exit, print, with_causes};
-use ratewire_daemon::process::{tell_ready, told_to_stop};
+use ratewire_daemon::process::{notify_ready, wait_for_stop_signal};
 use ratewire_switch::endpoint::{Endpoint, EndpointConfig, Figures, Reader, Role, Writer};
 use ratewire_switch::key::KeyFile;
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -81,22 +81,22 @@ pub(super) fn endpoint(args: &Args) -> Exit {
     let config = match config(args) {
         Ok(config) => config,
         Err((exit, message)) => {
-            tell!("ratewire: {message}");
+            print_stderr!("ratewire: {message}");
             return exit;
         }
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            tell!("ratewire: cannot start the asynchronous runtime: {error}");
+            print_stderr!("ratewire: cannot start the asynchronous runtime: {error}");
             return Exit::Unable;
         }
     };
     let done = tokio::task::LocalSet::new().block_on(&runtime, async {
         let endpoint = Endpoint::new(config)?;
         tokio::select! {
-            done = endpoint.run(tell_ready) => done?,
-            () = told_to_stop("the endpoint ends at once") => {}
+            done = endpoint.run(notify_ready) => done?,
+            () = wait_for_stop_signal("the endpoint ends at once") => {}
         }
         Ok(endpoint.figures())
     });
@@ -105,7 +105,7 @@ pub(super) fn endpoint(args: &Args) -> Exit {
         Err(error) => {
             let error: ratewire_switch::endpoint::EndpointError = error;
             let help = "the other end must be there, with the same key; a record must be writable";
-            tell!("ratewire: {}\n  help: {help}", with_causes(&error));
+            print_stderr!("ratewire: {}\n  help: {help}", with_causes(&error));
             Exit::Unable
         }
     }

@@ -15,7 +15,7 @@ pub(super) fn key(args: &Args) -> Exit {
     match KeyFile::make(&args.file) {
         Ok(()) => Exit::Done,
         Err(error) => {
-            tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+            print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
             Exit::File
         }
     }

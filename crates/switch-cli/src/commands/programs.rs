@@ -6,7 +6,7 @@ use std::pin::Pin;
 
 use ratewire_acp::Config;
 use ratewire_command_line::{Exit, with_causes};
-use ratewire_daemon::process::{start_log, tell_ready, told_to_stop};
+use ratewire_daemon::process::{notify_ready, start_log, wait_for_stop_signal};
 use ratewire_framing::Framing;
 use ratewire_gateway::OpenError;
 use ratewire_laws::AnyLaw;
@@ -46,7 +46,7 @@ impl Common {
     /// Settings of ACP.
     pub(super) fn acp(&self) -> Result<Config, Exit> {
         let credentials = KeyFile::read(&self.key).map_err(|error| {
-            tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+            print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
             Exit::File
         })?;
         let mut config = Config::new(credentials);
@@ -66,21 +66,21 @@ impl Common {
         let runtime = match runtime {
             Ok(runtime) => runtime,
             Err(error) => {
-                tell!("ratewire: cannot start the asynchronous runtime: {error}");
+                print_stderr!("ratewire: cannot start the asynchronous runtime: {error}");
                 return Exit::Unable;
             }
         };
         tokio::task::LocalSet::new().block_on(&runtime, async {
-            let stop = Box::pin(told_to_stop("the program ends at once"));
+            let stop = Box::pin(wait_for_stop_signal("the program ends at once"));
             let running = match open(stop).await {
                 Ok(running) => running,
                 Err(error) => {
                     let help = "end the program that has the address, or name another";
-                    tell!("ratewire: {}\n  help: {help}", with_causes(&error));
+                    print_stderr!("ratewire: {}\n  help: {help}", with_causes(&error));
                     return Exit::Unable;
                 }
             };
-            tell_ready();
+            notify_ready();
             running.await;
             Exit::Done
         })

@@ -67,7 +67,7 @@ impl RegisterArgs {
                 None => TokenSource::Environment(TOKEN.to_string()),
             };
             let token = source.read().map_err(|error| {
-                tell!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
+                print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
                 Exit::File
             })?;
             configs.extend(self.register.iter().map(|switch| RegistrantConfig {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ratewire_command_line::{Exit, refuse, with_causes};
-use ratewire_daemon::process::{Hangups, start_log, tell_ready, told_to_stop};
+use ratewire_daemon::process::{Hangups, notify_ready, start_log, wait_for_stop_signal};
 use ratewire_switch::config::Config;
 use ratewire_switch::daemon::{self, DaemonError};
 
@@ -23,16 +23,16 @@ pub(super) fn run(args: &Args) -> Exit {
         Ok(config) => config,
         Err(error) => return refuse(&error),
     };
-    let stop = told_to_stop("the switch ends without waiting for its peers");
+    let stop = wait_for_stop_signal("the switch ends without waiting for its peers");
     let mut hangups = Hangups::default();
-    match daemon::run(config, stop, async || hangups.next().await, tell_ready) {
+    match daemon::run(config, stop, async || hangups.next().await, notify_ready) {
         Ok(()) => Exit::Done,
         Err(error) => fail(&error),
     }
 }
 
 fn fail(error: &DaemonError) -> Exit {
-    tell!("ratewire: {}\n  help: {}", with_causes(error), error.help());
+    print_stderr!("ratewire: {}\n  help: {}", with_causes(error), error.help());
     match error {
         DaemonError::Key(_)
         | DaemonError::Token(_)

@@ -36,7 +36,7 @@ fn at(args: &Args) -> Result<SocketAddr, Exit> {
             let config = Config::read(file).map_err(|error| refuse(&error))?;
             config.status.ok_or_else(|| {
                 let help = format!("add status = \"{USUAL}\", and start the switch again");
-                tell!("ratewire: the switch.toml has no key `status`\n  help: {help}");
+                print_stderr!("ratewire: the switch.toml has no key `status`\n  help: {help}");
                 Exit::Wrong
             })
         }

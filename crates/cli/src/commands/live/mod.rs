@@ -154,8 +154,8 @@ pub(crate) fn live(args: &Args) -> Exit {
         Command::Host { law, cgroup, iface, desired, mode } => {
             let law = named(law);
             if law != KernelLaw::Noq && mode.is_some() {
-                tell!("ratewire: --mode is only for noq, not for {}", law.name());
-                tell!("  help: leave --mode out, or use --law noq");
+                print_stderr!("ratewire: --mode is only for noq, not for {}", law.name());
+                print_stderr!("  help: leave --mode out, or use --law noq");
                 return Exit::Wrong;
             }
             let is_forced = *mode == Some(Mode::Force);
@@ -208,7 +208,7 @@ pub(crate) fn live(args: &Args) -> Exit {
 }
 
 fn unable(e: &Error) -> Exit {
-    tell!("ratewire: {e}");
+    print_stderr!("ratewire: {e}");
     Exit::Unable
 }
 

@@ -70,25 +70,25 @@ pub(crate) fn new_law(args: &Args) -> Exit {
     let begins = name.starts_with(|c: char| c.is_ascii_lowercase());
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !begins || !name.chars().all(is_plain) {
-        tell!(
+        print_stderr!(
             "ratewire: a law cannot be called {name:?}\n  help: lower-case letters, digits and -, \
              beginning with a letter"
         );
         return Exit::Wrong;
     }
     if ratewire::laws::find(name).is_some() {
-        tell!("ratewire: a law is called {name:?} already");
+        print_stderr!("ratewire: a law is called {name:?} already");
         return Exit::Wrong;
     }
     if !args.c && !args.rust {
-        tell!(
+        print_stderr!(
             "ratewire: new-law writes a law in C or in Rust\n  help: give --c for a shared object, \
              or --rust for a program that uses the library"
         );
         return Exit::Wrong;
     }
     if args.rust && RESERVED.split(' ').any(|word| word == name) {
-        tell!(
+        print_stderr!(
             "ratewire: a law in Rust cannot be called {name:?}, which is a word of Rust or one of \
              its crates\n  help: choose another name, such as {name}-law"
         );
@@ -99,7 +99,7 @@ pub(crate) fn new_law(args: &Args) -> Exit {
         let path = args.name.join(&args.ratewire).join("crates/ratewire/Cargo.toml");
         let path = without_parents(&path);
         if !path.is_file() {
-            tell!(
+            print_stderr!(
                 "ratewire: there is no {}\n  help: --ratewire is the folder of a clone of \
                  Ratewire, as seen from the folder of the law",
                 path.display()
@@ -121,7 +121,7 @@ pub(crate) fn new_law(args: &Args) -> Exit {
     match write(&args.name, template, name, &args.ratewire) {
         Ok(()) => print(&format!("Written: {}\nNext: {next}\n", args.name.display())),
         Err(e) => {
-            tell!("ratewire: cannot write {}: {e}", args.name.display());
+            print_stderr!("ratewire: cannot write {}: {e}", args.name.display());
             Exit::File
         }
     }

@@ -65,7 +65,7 @@ pub(crate) fn reproduce(args: &Args) -> Exit {
         Err(wrong) => {
             fail(&wrong);
             if let Error::Read { .. } = wrong {
-                tell!(
+                print_stderr!(
                     "  help: run this in Ratewire's own folder, or name the folder of the papers: --papers FOLDER"
                 );
             }
@@ -173,7 +173,7 @@ fn run_paper(
 ) -> Result<papers::PaperSection, Exit> {
     let mut jobs = Vec::new();
     let mut counts = Vec::new();
-    let mut told = Vec::new();
+    let mut printed = Vec::new();
     for scenario in loaded.iter().flatten() {
         let before = jobs.len();
         for law in scenario.laws() {
@@ -188,10 +188,10 @@ fn run_paper(
                             .inspect_err(|_| note(short, Exit::Unable))
                     });
                     if let Err(why) = able {
-                        tell!("{}: {law} is not emulated: {why}", scenario.file);
+                        print_stderr!("{}: {law} is not emulated: {why}", scenario.file);
                         continue;
                     }
-                    tell_ignored(scenario, &plan, &mut told);
+                    print_ignored(scenario, &plan, &mut printed);
                 }
                 let job = Job::new(scenario, plan, *world);
                 jobs.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
@@ -203,7 +203,7 @@ fn run_paper(
         let emulated = jobs.iter().filter(|job| job.world() == World::Emulate);
         let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.duration());
         let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
-        tell!("{}: {} runs{real}", paper.name, jobs.len());
+        print_stderr!("{}: {} runs{real}", paper.name, jobs.len());
     }
     let mut counts = counts.into_iter();
     let done = watch::all(&jobs, show_progress, |_, run| run);
@@ -217,9 +217,9 @@ fn run_paper(
         };
         let fidelity = run.summary().fidelity.as_ref().filter(|fidelity| !fidelity.holds);
         if let Some(fidelity) = fidelity {
-            tell!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
+            print_stderr!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
             for remedy in remedies(fidelity) {
-                tell!("  help: {remedy}");
+                print_stderr!("  help: {remedy}");
             }
             note(short, Exit::Late);
         }
@@ -247,9 +247,13 @@ fn note(short: &Cell<Exit>, exit: Exit) {
 }
 
 /// Prints a warning for each option that an emulated run ignores, once.
-fn tell_ignored(scenario: &Scenario, plan: &ratewire_scenario::Plan, told: &mut Vec<Diagnostic>) {
+fn print_ignored(
+    scenario: &Scenario,
+    plan: &ratewire_scenario::Plan,
+    printed: &mut Vec<Diagnostic>,
+) {
     let mut ignored = ignored(scenario, plan);
-    ignored.retain(|warning| !told.contains(warning));
+    ignored.retain(|warning| !printed.contains(warning));
     complain(&ignored);
-    told.extend(ignored);
+    printed.extend(ignored);
 }

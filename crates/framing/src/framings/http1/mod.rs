@@ -68,11 +68,11 @@ mod tests {
 
     #[test]
     fn a_failure_has_no_body_where_none_is_expected() {
-        let told = |expect| (ENTRY.failure)(expect, "no server is up").unwrap();
-        let ordinary = told(Expect::ORDINARY);
+        let failure = |expect| (ENTRY.failure)(expect, "no server is up").unwrap();
+        let ordinary = failure(Expect::ORDINARY);
         assert!(ordinary.starts_with(b"HTTP/1.1 503 "), "{ordinary:?}");
         assert!(ordinary.ends_with(b"Content-Length: 16\r\n\r\nno server is up\n"), "{ordinary:?}");
-        assert!(told(HEAD).ends_with(b"Content-Length: 16\r\n\r\n"));
+        assert!(failure(HEAD).ends_with(b"Content-Length: 16\r\n\r\n"));
     }
 
     #[test]
@@ -83,9 +83,9 @@ mod tests {
             (Reason::Unsupported("x"), "501"),
             (Reason::Unsupported(OTHER_VERSION), "505"),
         ] {
-            let told = (ENTRY.refusal)(&reason);
-            assert!(told.starts_with(format!("HTTP/1.1 {status} ").as_bytes()), "{told:?}");
-            assert!(told.ends_with(format!("\r\n\r\n{reason}\n").as_bytes()), "{told:?}");
+            let refusal = (ENTRY.refusal)(&reason);
+            assert!(refusal.starts_with(format!("HTTP/1.1 {status} ").as_bytes()), "{refusal:?}");
+            assert!(refusal.ends_with(format!("\r\n\r\n{reason}\n").as_bytes()), "{refusal:?}");
         }
     }
 }

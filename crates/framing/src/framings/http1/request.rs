@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_waits_is_told_to_continue() {
+    fn a_client_that_waits_gets_100_continue() {
         let head =
             "POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
         let interim = RequestCut::local(0, "HTTP/1.1 100 Continue\r\n\r\n");

@@ -80,7 +80,7 @@ mod tests {
     use super::super::arguments::of_line;
     use super::*;
 
-    fn told(line: &str) -> Option<String> {
+    fn local_answer(line: &str) -> Option<String> {
         let arguments = of_line(line.as_bytes()).unwrap();
         let answer = answer(&arguments[0].to_ascii_lowercase(), &arguments[1..])?;
         Some(String::from_utf8(answer.to_vec()).unwrap())
@@ -100,7 +100,7 @@ mod tests {
             ("client setinfo lib-name redis-py", "+OK\r\n"),
             ("CLIENT GETNAME", "$-1\r\n"),
         ] {
-            assert_eq!(told(line).as_deref(), Some(expected), "{line}");
+            assert_eq!(local_answer(line).as_deref(), Some(expected), "{line}");
         }
         for (line, part) in [
             ("SELECT 1", "-ERR only database 0"),
@@ -111,10 +111,10 @@ mod tests {
             ("HELLO", "*14\r\n$6\r\nserver\r\n$8\r\nratewire\r\n"),
             ("HELLO 2 SETNAME me", "*14\r\n"),
         ] {
-            assert!(told(line).unwrap().starts_with(part), "{line}");
+            assert!(local_answer(line).unwrap().starts_with(part), "{line}");
         }
         for other in ["CLIENT REPLY OFF", "CLIENT", "CLIENT ID", "GET a"] {
-            assert_eq!(told(other), None, "{other}");
+            assert_eq!(local_answer(other), None, "{other}");
         }
     }
 }

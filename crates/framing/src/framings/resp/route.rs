@@ -72,7 +72,7 @@ mod tests {
         route(line.len(), &arguments)
     }
 
-    fn told(line: &str) -> String {
+    fn refusal(line: &str) -> String {
         match routed(line).route {
             Route::Local(answer) => String::from_utf8(answer.to_vec()).unwrap(),
             other => panic!("{line}: {other:?}"),
@@ -101,9 +101,9 @@ mod tests {
         server("DEL a", b"a");
         server("DEL a a", b"a");
         server("RENAME x{a} y{a}", b"a");
-        assert!(told("MGET a b").starts_with("-CROSSSLOT keys of MGET "));
-        assert!(told("MSET a 1 b 2").starts_with("-CROSSSLOT"));
-        assert!(told("SORT a STORE b").starts_with("-CROSSSLOT"));
+        assert!(refusal("MGET a b").starts_with("-CROSSSLOT keys of MGET "));
+        assert!(refusal("MSET a 1 b 2").starts_with("-CROSSSLOT"));
+        assert!(refusal("SORT a STORE b").starts_with("-CROSSSLOT"));
     }
 
     #[test]
@@ -120,7 +120,7 @@ mod tests {
             ("SELECT 1", "-ERR "),
             (r#""no\r\nsuch" a"#, "-ERR NO??SUCH is not supported by the gateway: "),
         ] {
-            let answer = told(line);
+            let answer = refusal(line);
             assert!(answer.starts_with(part), "{line}: {answer}");
             assert_eq!(answer.matches('\n').count(), 1, "{line}: {answer:?}");
         }

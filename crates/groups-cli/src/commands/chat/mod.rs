@@ -74,7 +74,7 @@ async fn session(args: &Args) -> Result<Exit, End> {
     let connecting = Connection::connect(&args.at, options);
     let Ok(connection) = tokio::time::timeout(PATIENCE, connecting).await else {
         let (at, most) = (&args.at, PATIENCE.as_secs());
-        tell!("ratewire: {at} has not answered within {most} s\n  help: {LISTEN}");
+        print_stderr!("ratewire: {at} has not answered within {most} s\n  help: {LISTEN}");
         return Ok(Exit::Unable);
     };
     let connection = connection?;
@@ -105,12 +105,12 @@ async fn session(args: &Args) -> Result<Exit, End> {
                 Ok(Some(line)) => chat.line(line).await?,
                 Ok(None) => chat.stage = Stage::Ending,
                 Err(error) => {
-                    tell!("ratewire: cannot read standard input: {error}");
+                    print_stderr!("ratewire: cannot read standard input: {error}");
                     (chat.stage, exit) = (Stage::Ending, Exit::File);
                 }
             },
             () = tokio::time::sleep_until(deadline), if chat.stage != Stage::Open => {
-                tell!(
+                print_stderr!(
                     "ratewire: messages of this client did not come back within {} s\n  \
                      help: the daemon or a link is overloaded, or the network is parted",
                     PATIENCE.as_secs()
@@ -143,7 +143,7 @@ impl Chat {
             Ok(Some(input)) => self.act(input).await,
             Ok(None) => Ok(()),
             Err(wrong) => {
-                tell!("ratewire: {wrong}");
+                print_stderr!("ratewire: {wrong}");
                 Ok(())
             }
         }
@@ -152,7 +152,7 @@ impl Chat {
     async fn act(&mut self, input: Input) -> Result<(), End> {
         match input {
             Input::Say(text) if self.joined.is_empty() => {
-                tell!(
+                print_stderr!(
                     "ratewire: you are a member of no group: {:?} was not sent\n  \
                      help: join one with /join G",
                     String::from_utf8_lossy(&text)
@@ -169,7 +169,7 @@ impl Chat {
             }
             Input::Leave(group) => {
                 if !self.joined.contains(&group) {
-                    tell!("ratewire: you are no member of {group}");
+                    print_stderr!("ratewire: you are no member of {group}");
                 } else if self.request(&Request::Leave(group)).await? {
                     self.joined.remove(&group);
                 }

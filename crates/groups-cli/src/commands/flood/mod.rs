@@ -86,7 +86,7 @@ pub(super) async fn flood(args: &Args) -> Exit {
         Err(Trouble::Client(error)) => {
             let exit = fail(&error);
             if matches!(error, Error::Closed | Error::Connection(_)) && plan.window.is_none() {
-                tell!(
+                print_stderr!(
                     "  help: Spread's daemon ends a client with 1000 messages waiting for it; \
                      --window 200 avoids that"
                 );
@@ -94,7 +94,7 @@ pub(super) async fn flood(args: &Args) -> Exit {
             return exit;
         }
         Err(Trouble::Setup(longest)) => {
-            tell!(
+            print_stderr!(
                 "ratewire: not all clients could join the groups within {} s\n  \
                  help: see the daemons' logs; all addresses must be those of linked daemons",
                 longest.as_secs()

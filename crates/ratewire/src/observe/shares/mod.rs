@@ -37,12 +37,12 @@ pub(crate) struct Shares {
     /// Bytes that each contender delivered in this interval.
     delivered: Vec<f64>,
     period: Option<Period>,
-    shared: Shared,
+    shared: Sharing,
 }
 
 /// Results of the observation.
 #[derive(Default)]
-pub(crate) struct Shared {
+pub(crate) struct Sharing {
     /// Sum over all windows of Jain's index times the window's seconds.
     jain: f64,
     /// Total time of all windows, in seconds.
@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     pub(crate) settlings: Vec<Settling>,
 }
 
-impl Shared {
+impl Sharing {
     /// Jain's index of rates over fair rates, averaged over the time of all windows.
     pub(crate) fn jain_over_time(&self) -> Option<f64> {
         (self.seconds > 0.0).then(|| self.jain / self.seconds)
@@ -72,7 +72,7 @@ impl Shares {
             now: Time::ZERO,
             delivered: vec![0.0; count],
             period: None,
-            shared: Shared::default(),
+            shared: Sharing::default(),
         }
     }
 
@@ -98,7 +98,7 @@ impl Shares {
         }
     }
 
-    pub(crate) fn finish(mut self) -> Shared {
+    pub(crate) fn finish(mut self) -> Sharing {
         self.close();
         self.end_period();
         self.shared

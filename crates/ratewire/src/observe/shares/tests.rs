@@ -19,7 +19,7 @@ fn setup(flows: u32) -> Setup {
 
 /// The result if each flow delivers `rates` in every interval of 100 ms, up to `end` tenths of a
 /// second.
-fn shared(setup: &Setup, end: u64, rates: impl Fn(u64) -> Vec<u64>) -> Shared {
+fn shared(setup: &Setup, end: u64, rates: impl Fn(u64) -> Vec<u64>) -> Sharing {
     watch(Shares::new(setup), 1..=end, rates).finish()
 }
 
@@ -66,7 +66,7 @@ fn what_does_not_last_has_not_settled() {
 }
 
 #[test]
-fn a_change_close_behind_leaves_nothing_to_tell() {
+fn a_change_close_behind_leaves_nothing_to_report() {
     let shared = shared(&setup(3), 60, |_| vec![50, 50, 50]);
     // Between f2 and f3 are two windows, after f3 are ten.
     let events: Vec<&str> = shared.settlings.iter().map(|s| s.event.as_str()).collect();

@@ -146,7 +146,7 @@ fn bounds<'a>(places: impl Iterator<Item = &'a (f64, f64)>) -> ((f64, f64), (f64
     if low.0.is_finite() { (low, high) } else { ((0.0, 0.0), (0.0, 0.0)) }
 }
 
-/// Moves nodes that lie on top of each other until they can be told apart.
+/// Moves nodes that lie on top of each other until they can be distinguished.
 fn apart(at: &mut [Option<(f64, f64)>]) {
     const NEAR: f64 = 26.0;
     for _ in 0..20 {

@@ -71,8 +71,8 @@ pub(super) fn known(
     if named.incomplete {
         return;
     }
-    let has_told = times(section, named, measure, during);
-    if let Some((value, help)) = always(named, info, measure).filter(|_| !has_told) {
+    let has_warned = times(section, named, measure, during);
+    if let Some((value, help)) = always(named, info, measure).filter(|_| !has_warned) {
         let message = format!("{} is always {value} here", info.name);
         section.context.warning(section.span, message).help(help);
     }
@@ -121,11 +121,11 @@ fn times(
     during: Option<(Time, Time)>,
 ) -> bool {
     let context = section.context;
-    let mut has_told = false;
+    let mut has_warned = false;
     let (from, to) = during.unwrap_or((Time::ZERO, Time::ZERO + named.duration));
     let length = to.since(from);
     let mut too_long = |key, message: String| {
-        has_told = true;
+        has_warned = true;
         let span = section.get(key).map_or(section.span, |entry| entry.item.span);
         let warning = context.warning(span, message).help(format!("that is {length}"));
         let _ = if during.is_none() { Added::of_end(warning) } else { warning };
@@ -146,12 +146,12 @@ fn times(
         && *first >= to
         && let Some(entry) = section.get("during")
     {
-        has_told = true;
+        has_warned = true;
         context
             .warning(entry.item.span, "this ends before any of these flows starts")
             .help(format!("the first starts at {}", first.since(Time::ZERO)));
     }
-    has_told
+    has_warned
 }
 
 /// End of the skipped time from `from` on, if `skip` follows each of `starts` (in ascending order).

@@ -25,12 +25,18 @@ pub(crate) struct PauseBuffers<'a> {
     arrangements: BTreeMap<usize, (Arrangement, usize)>,
     /// Errors already noted, by place and kind. Both directions of a cable, and all links of a
     /// pattern, share one place.
-    told: BTreeSet<(usize, usize, &'static str)>,
+    reported: BTreeSet<(usize, usize, &'static str)>,
 }
 
 impl<'a> PauseBuffers<'a> {
     pub fn new(context: &'a Context<'a>, net: &'a Net, packet: Bytes) -> PauseBuffers<'a> {
-        PauseBuffers { context, net, packet, arrangements: BTreeMap::new(), told: BTreeSet::new() }
+        PauseBuffers {
+            context,
+            net,
+            packet,
+            arrangements: BTreeMap::new(),
+            reported: BTreeSet::new(),
+        }
     }
 
     /// How the host at the start of a link hands packets to the link.
@@ -68,7 +74,7 @@ impl<'a> PauseBuffers<'a> {
         self.check_quanta(&pause, &hop, link, span);
         let (xoff, buffer) = self.room(&pause, hop.headroom(), link, span);
         let xon = pause.xon.unwrap_or(Bytes::new(xoff.get() / 2));
-        if xon > xoff && self.is_news(span, "xon") {
+        if xon > xoff && self.note_if_new(span, "xon") {
             self.context
                 .error(span, format!("`xon` ({xon}) is above `xoff` ({xoff})"))
                 .help("a link goes on when less waits than when it was paused");
@@ -88,8 +94,8 @@ impl<'a> PauseBuffers<'a> {
         })
     }
 
-    fn is_news(&mut self, span: Span, what: &'static str) -> bool {
-        self.told.insert((span.source, span.start, what))
+    fn note_if_new(&mut self, span: Span, what: &'static str) -> bool {
+        self.reported.insert((span.source, span.start, what))
     }
 
     /// The threshold and the whole room of a buffer.
@@ -102,7 +108,7 @@ impl<'a> PauseBuffers<'a> {
             }
             (None, Some(buffer)) => (buffer.saturating_sub(headroom), buffer),
         };
-        if xoff > buffer && self.is_news(span, "room") {
+        if xoff > buffer && self.note_if_new(span, "room") {
             self.context
                 .error(span, format!("`xoff` ({xoff}) is above `buffer` ({buffer})"))
                 .help("the link is paused before its buffer is full; leave out one of them, and it is worked out");
@@ -110,7 +116,7 @@ impl<'a> PauseBuffers<'a> {
         if buffer.saturating_sub(xoff) >= headroom {
             return (xoff, buffer);
         }
-        if !self.is_news(span, "room") {
+        if !self.note_if_new(span, "room") {
             return (xoff, buffer);
         }
         let name = &link.name;
@@ -131,7 +137,7 @@ impl<'a> PauseBuffers<'a> {
     fn way_back(&mut self, link: &Link, span: Span) -> Option<usize> {
         let is_back = |other: &Link| other.from == link.to && other.to == link.from;
         let back = link.peer.or_else(|| self.net.links.iter().position(is_back));
-        if back.is_none() && self.is_news(span, "back") {
+        if back.is_none() && self.note_if_new(span, "back") {
             let (to, from) = (&self.net.nodes[link.to].name, &self.net.nodes[link.from].name);
             self.context
                 .error(
@@ -149,7 +155,7 @@ impl<'a> PauseBuffers<'a> {
         let is_shared = self.net.is_half_duplex(link) || medium.is_some();
         let name = &link.name;
         let refused = trace.is_some() || is_shared;
-        if refused && !self.is_news(span, "rate") {
+        if refused && !self.note_if_new(span, "rate") {
             return None;
         }
         if trace.is_some() {
@@ -169,7 +175,7 @@ impl<'a> PauseBuffers<'a> {
     /// Notes an error if the paused links of a node differ in their queue arrangement.
     fn agree(&mut self, node: usize, arrangement: Arrangement, id: usize, span: Span) {
         let (first, by) = *self.arrangements.entry(node).or_insert((arrangement, id));
-        if first != arrangement && self.is_news(span, "mode") {
+        if first != arrangement && self.note_if_new(span, "mode") {
             let (name, node) = (&self.net.links[id].name, &self.net.nodes[node].name);
             let other = &self.net.links[by].name;
             self.context
@@ -184,7 +190,7 @@ impl<'a> PauseBuffers<'a> {
     fn check_quanta(&mut self, pause: &Pause, hop: &PausedLink, link: &Link, span: Span) {
         let half = pause.quanta.time(hop.rate) / 2;
         let sending = hop.sending();
-        if half <= sending && self.is_news(span, "quanta") {
+        if half <= sending && self.note_if_new(span, "quanta") {
             self.context
                 .error(span, format!("a pause of {:?} may end before it is renewed", link.name))
                 .help(format!(

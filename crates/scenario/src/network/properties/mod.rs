@@ -66,12 +66,12 @@ pub(crate) struct Properties {
     pub police: Option<Option<PoliceSpec>>,
     pub wishes: Wishes,
     /// Whether errors about rate and delay have been noted.
-    pub told: Told,
+    pub reported: Reported,
 }
 
 /// Properties whose absence was explained by an error.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Reported {
     pub rate: bool,
     pub delay: bool,
 }
@@ -105,9 +105,9 @@ impl Properties {
             reorder: self.reorder.or(base.reorder),
             police: self.police.or(base.police),
             wishes: self.wishes.over(base.wishes),
-            told: Told {
-                rate: self.told.rate || base.told.rate,
-                delay: self.told.delay || base.told.delay,
+            reported: Reported {
+                rate: self.reported.rate || base.reported.rate,
+                delay: self.reported.delay || base.reported.delay,
             },
         }
     }
@@ -184,7 +184,7 @@ impl Reading<'_> {
         }
         let rate_given = section.has("rate") || section.has("trace");
         Properties {
-            told: Told {
+            reported: Reported {
                 rate: rate_given && rate.is_none() && trace.is_none(),
                 delay: section.has("delay") && delay.is_none(),
             },

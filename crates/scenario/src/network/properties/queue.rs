@@ -105,7 +105,7 @@ pub(crate) fn discipline(
     inner.finish();
     let given: Vec<(&str, &str)> = given.iter().map(|(key, text)| (*key, text.as_str())).collect();
     let made = context.disciplines.make(name, &given, packet);
-    // What is wrong with an option by itself has been told.
+    // What is wrong with an option by itself has been reported.
     if let Err(e) = &made
         && context.errors() == before
     {

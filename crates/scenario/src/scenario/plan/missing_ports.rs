@@ -31,7 +31,7 @@ pub(super) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
         warnings.push(Diagnostic::warning(file, "nothing is sent", help));
     }
     // Most runs have ports of one law everywhere, so they need no routes.
-    let suspects: Vec<bool> = made.iter().map(|one| may_be_unheard(one, setup, made)).collect();
+    let suspects: Vec<bool> = made.iter().map(|one| may_lack_ports(one, setup, made)).collect();
     let senders: Vec<Sender<'_>> = senders(setup).filter(|sender| suspects[sender.law]).collect();
     if senders.is_empty() {
         return;
@@ -46,16 +46,16 @@ pub(super) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
             let other = made.get(link.law?)?;
             are_twins(one, other).then_some((link, other))
         });
-        let is_heard = || links().any(|link| is_of(one, link, made));
+        let has_port = || links().any(|link| is_of(one, link, made));
         // A law that reacts to marks obeys the marks of any queue.
-        if twin.is_none() && (sender.is_edge || one.law.marks() || is_heard()) {
+        if twin.is_none() && (sender.is_edge || one.law.marks() || has_port()) {
             continue;
         }
-        let told = (&one.name, twin.map(|(_, other)| &other.name));
-        if met.contains(&told) {
+        let law_and_twin = (&one.name, twin.map(|(_, other)| &other.name));
+        if met.contains(&law_and_twin) {
             continue;
         }
-        met.push(told);
+        met.push(law_and_twin);
         let (message, help) = match twin {
             Some((link, other)) => of_twin(sender.name, one, link, other),
             None => of_nobody(sender.name, one),
@@ -112,7 +112,7 @@ pub(super) fn pairs(class: &TrafficSpec) -> Vec<(NodeId, NodeId)> {
 }
 
 /// Whether the law has ports, but not at every link.
-fn may_be_unheard(one: &Made, setup: &Setup, made: &[Made]) -> bool {
+fn may_lack_ports(one: &Made, setup: &Setup, made: &[Made]) -> bool {
     let Some(link) = setup.network.links.first() else { return false };
     let any = link.context(LinkId(0), Draw::new(0));
     one.law.port(&any).is_some() && setup.network.links.iter().any(|link| !is_of(one, link, made))

@@ -115,7 +115,7 @@ impl Scenario {
         warnings.extend(requirements::unmarked(&self.file, &setup, &made));
         warnings.extend(requirements::unreached(&self.file, &setup, &made, &self.slowest));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
-        setup.told_laws = made.iter().map(|made| made.told.clone()).collect();
+        setup.told_laws = made.iter().map(|made| made.with_options.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         setup.weights =
             setup.flows.iter().map(|flow| setup.laws[flow.law].properties().weight).collect();

@@ -17,7 +17,7 @@ pub(super) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
             && flow.transport.receive_window.buffer() >= ReceiveWindow::UNLIMITED
             // A packet that reaches a switch goes on to a host, whose reader is checked there.
             && !setup.ensembles.ends_at_switch(*id)
-            && !tells_of_its_buffer(flow, &setup.laws[flow.law])
+            && !watches_its_buffer(flow, &setup.laws[flow.law])
     };
     let vain: Vec<&str> =
         setup.flows.iter().enumerate().filter(vain).map(|(_, flow)| flow.name.as_str()).collect();
@@ -39,7 +39,7 @@ fn is_slow(reader: Reader) -> bool {
 }
 
 /// Whether the law's receivers slow senders down by the unread data, and not by the free buffer.
-fn tells_of_its_buffer(flow: &FlowSpec, law: &AnyLaw) -> bool {
+fn watches_its_buffer(flow: &FlowSpec, law: &AnyLaw) -> bool {
     let transport = &flow.transport;
     let context = FlowContext {
         mss: transport.packet.saturating_sub(transport.headers + law.header_len()),

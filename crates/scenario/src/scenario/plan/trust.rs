@@ -43,13 +43,13 @@ pub(super) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
     }
 }
 
-/// Warns once for each law and key, however many flows tell that lie.
+/// Warns once for each law and key, however many flows have that lie.
 fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec<Diagnostic>) {
     let mut warned = BTreeSet::new();
     for flow in &setup.flows {
         let Some(lie) = &flow.lie else { continue };
         let Made { law, name, .. } = &made[flow.law];
-        for key in told(lie).filter(|key| !law.lies().contains(key)) {
+        for key in keys_of(lie).filter(|key| !law.lies().contains(key)) {
             if !warned.insert((name, key)) {
                 continue;
             }
@@ -67,7 +67,7 @@ fn warn_of_idle_lies(file: &str, setup: &Setup, made: &[Made], warnings: &mut Ve
 }
 
 /// The keys of `lie` whose values differ from an honest flow's.
-fn told(lie: &Lie) -> impl Iterator<Item = &'static str> {
+fn keys_of(lie: &Lie) -> impl Iterator<Item = &'static str> {
     let honest = Lie::default();
     [
         ("rtt", lie.rtt != honest.rtt),

@@ -24,7 +24,7 @@ use crate::terminal::table_options;
 struct Attached {
     routers: Vec<Router>,
     hosts: Vec<Host>,
-    connections: Vec<Connection>,
+    connections: Vec<ConnectionStatus>,
     halfway: Vec<Halfway>,
 }
 
@@ -56,7 +56,7 @@ struct Host {
 }
 
 #[derive(Serialize)]
-struct Connection {
+struct ConnectionStatus {
     law: &'static str,
     local: String,
     remote: String,
@@ -159,7 +159,7 @@ impl Attached {
         });
         let mut connections = sockets::status()?;
         connections.sort_by_key(|c| (c.local, c.remote));
-        let connections = connections.into_iter().map(|c| Connection {
+        let connections = connections.into_iter().map(|c| ConnectionStatus {
             law: c.law.name(),
             local: c.local.to_string(),
             remote: c.remote.to_string(),
@@ -203,7 +203,7 @@ impl Attached {
         }
         if !self.connections.is_empty() {
             let head = ["from", "to", "law", "rate", "window", "outstanding", "RTT"];
-            parts.push(columns(head, self.connections.iter().map(Connection::row), width));
+            parts.push(columns(head, self.connections.iter().map(ConnectionStatus::row), width));
         }
         if !self.halfway.is_empty() {
             parts.push(self.halfway.iter().map(Halfway::lines).collect());
@@ -267,7 +267,7 @@ impl Halfway {
     }
 }
 
-impl Connection {
+impl ConnectionStatus {
     fn row(&self) -> [String; 7] {
         [
             self.local.clone(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Add;
 
-use super::{Attached, Connection, Router};
+use super::{Attached, ConnectionStatus, Router};
 
 /// Type of a metric.
 #[derive(Clone, Copy)]
@@ -58,7 +58,7 @@ const OF_ROUTERS: [OfRouter; 10] = [
 ];
 
 /// A metric of the open connections of each law: name, help, and value of a connection.
-type OfLaw = (&'static str, &'static str, fn(&Connection) -> f64);
+type OfLaw = (&'static str, &'static str, fn(&ConnectionStatus) -> f64);
 
 // Samples are summed by law: one series for each connection would grow without limit.
 const OF_LAWS: [OfLaw; 3] = [
@@ -177,11 +177,11 @@ mod tests {
         }
     }
 
-    fn connection(law: &'static str, rate_bps: Option<f64>) -> Connection {
+    fn connection(law: &'static str, rate_bps: Option<f64>) -> ConnectionStatus {
         let end = || "[fd00::1]:80".to_string();
         let (local, remote) = (end(), end());
         let (window_bytes, outstanding_bytes) = (3000, 1500);
-        Connection {
+        ConnectionStatus {
             law,
             local,
             remote,

@@ -7,11 +7,11 @@ use std::io::Write;
 /// A closed pipe, as after `head`, is no error: the work goes on and ends as usual. Control
 /// characters in names are made visible.
 #[macro_export]
-macro_rules! tell {
+macro_rules! print_stderr {
     ($($line:tt)*) => { $crate::write_line(&format!($($line)*)) };
 }
 
-/// Writes a line as [`tell!`] does; `None` if nobody reads it.
+/// Writes a line as [`print_stderr!`] does; `None` if nobody reads it.
 pub fn write_line(line: &str) -> Option<()> {
     writeln!(std::io::stderr(), "{}", ratewire_units::text::legible_lines(line)).ok()
 }

@@ -1,4 +1,4 @@
-//! What the applications of all flows share.
+//! Clock, descriptors and buffers that the applications of all flows share.
 
 use ratewire_units::Duration;
 
@@ -10,9 +10,9 @@ const LOOK: Duration = Duration::from_millis(1);
 /// With more bursts than this on their way, each is checked less often.
 const OFTEN: u64 = 100;
 
-/// Facts that applications share.
+/// Clock, descriptors and buffers that applications share.
 #[derive(Debug)]
-pub(super) struct Desk {
+pub(super) struct IoContext {
     pub(super) clock: Clock,
     pub(super) readiness: Readiness,
     /// Bytes that senders write.
@@ -23,7 +23,7 @@ pub(super) struct Desk {
     pub(super) draining: u64,
 }
 
-impl Desk {
+impl IoContext {
     /// Time between two checks of a burst: all checks together take a part of the thread's time at
     /// most, whatever the number of senders.
     pub(super) fn look(&self) -> Duration {

@@ -9,7 +9,7 @@ use crate::windows::Windows;
 
 /// The part of a connection that outlives idleness.
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct PersistentState {
     pub(crate) config: SwitchConfig,
     pub(crate) routing: Box<dyn Routing>,
     pub(crate) members: Vec<Member>,
@@ -21,7 +21,7 @@ pub(crate) struct Ground {
     pub(crate) skipped: Vec<Bytes>,
 }
 
-impl Ground {
+impl PersistentState {
     pub(crate) fn members_up(&self) -> Vec<usize> {
         (0..self.members.len()).filter(|k| self.members[*k].is_up).collect()
     }

@@ -6,7 +6,7 @@ use super::Relay;
 
 /// Positions of the streams of one direction.
 #[derive(Clone, Debug)]
-pub(crate) struct Settled {
+pub(crate) struct StreamPositions {
     /// In each source's stream, everything below is acknowledged, and nothing beyond.
     pub(crate) below: Vec<u64>,
     /// Each target has everything below in its stream.
@@ -23,10 +23,10 @@ pub(crate) struct Unfinished {
     pub(crate) target: usize,
 }
 
-impl Settled {
+impl StreamPositions {
     /// Positions at the start of all streams.
-    pub(crate) fn new(sources: usize, targets: usize) -> Settled {
-        Settled { below: vec![0; sources], ends: vec![0; targets], unfinished: None }
+    pub(crate) fn new(sources: usize, targets: usize) -> StreamPositions {
+        StreamPositions { below: vec![0; sources], ends: vec![0; targets], unfinished: None }
     }
 
     /// Acknowledged payload of a source's stream.
@@ -47,7 +47,7 @@ impl Settled {
 impl Relay {
     /// Positions of the streams, if nothing is under way but the rest of a frame, which may be long
     /// in coming.
-    pub(crate) fn settled(&self) -> Option<Settled> {
+    pub(crate) fn idle_positions(&self) -> Option<StreamPositions> {
         let mut below = Vec::with_capacity(self.sources.len());
         let mut unfinished = None;
         for (source, from) in self.sources.iter().enumerate() {
@@ -70,8 +70,12 @@ impl Relay {
             }
             below.push(here);
         }
-        let owed = self.targets.iter().map(|target| target.owed.len()).sum::<usize>();
+        let unacked = self.targets.iter().map(|target| target.unacked.len()).sum::<usize>();
         let ends = self.targets.iter().map(|target| target.cumulative).collect();
-        (owed == usize::from(unfinished.is_some())).then_some(Settled { below, ends, unfinished })
+        (unacked == usize::from(unfinished.is_some())).then_some(StreamPositions {
+            below,
+            ends,
+            unfinished,
+        })
     }
 }
