@@ -1,8 +1,9 @@
 //! Properties of any bytes at all. The fuzz targets and the tests share them, so that what the
 //! fuzzer found once stays found.
 //!
-//! The first two bytes of an input choose the framing, the longest message, and how the stream is
-//! split. For [`answers`] a third byte chooses what is expected. The rest is the stream.
+//! The low six bits of an input's first byte choose the framing, by its place in the registry, from
+//! 0; the high two bits choose the longest message (0: 1 MiB). The second byte chooses how the
+//! stream is split. For [`answers`] a third byte chooses what is expected. The rest is the stream.
 
 use bytes::{Bytes, BytesMut};
 
@@ -161,9 +162,13 @@ fn answered(
 
 /// The framing that an input's first byte chooses, and the longest message.
 fn chosen(choice: u8) -> (Framing, usize) {
+    (framing_of(choice), LONGEST[usize::from(choice >> 6)])
+}
+
+/// The framing that an input's first byte chooses.
+pub fn framing_of(choice: u8) -> Framing {
     let framings: Vec<Framing> = list().collect();
-    let framing = framings[usize::from(choice & 0x3f) % framings.len()];
-    (framing, LONGEST[usize::from(choice >> 6)])
+    framings[usize::from(choice & 0x3f) % framings.len()]
 }
 
 /// Sizes of pieces from 1 to 16 bytes, in an order that the byte chooses (a linear congruential

@@ -109,7 +109,9 @@ fn orders() -> impl Strategy<Value = Vec<u64>> {
 #[test]
 fn every_framing_has_messages() {
     let count = ratewire_framing::list().count();
-    assert_eq!([REQUESTS.len(), ANSWERS.len()], [count, count]);
+    let page = "REQUESTS and ANSWERS of crates/framing/tests/properties.rs";
+    let lengths = [REQUESTS.len(), ANSWERS.len()];
+    assert_eq!(lengths, [count, count], "{page}: a list a framing, in the order of REGISTRY");
 }
 
 proptest! {

@@ -1,9 +1,9 @@
 //! Holds `docs/reference/framings.md` to what the framings do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::BytesMut;
-use ratewire_framing::{Framing, Requests, Route, list};
+use ratewire_framing::{Framing, Requests, Route, fuzzing, list};
 use ratewire_testing::first_cells;
 
 const PAGE: &str = include_str!("../../../docs/reference/framings.md");
@@ -26,9 +26,13 @@ fn local(framing: &str, line: &str) -> String {
 fn the_documentation_lists_every_framing() {
     let rows = first_cells(PAGE, "| framing | a request | routing key |");
     let names: Vec<&str> = list().map(|framing| framing.name()).collect();
-    assert_eq!(rows, names);
+    assert_eq!(
+        rows, names,
+        "docs/reference/framings.md: a row a framing, in the order of REGISTRY"
+    );
     for name in names {
-        assert!(PAGE.contains(&format!("\n## {name}\n")), "{name}");
+        let has = PAGE.contains(&format!("\n## {name}\n"));
+        assert!(has, "docs/reference/framings.md has no section ## {name}");
     }
 }
 
@@ -38,12 +42,25 @@ fn the_corpora_have_every_framing() {
     let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
     for corpus in ["framing_requests", "framing_answers"] {
         let files = std::fs::read_dir(corpora.join(corpus)).expect("the corpus");
-        let files: Vec<String> =
-            files.map(|file| file.expect("a file").file_name().into_string().unwrap()).collect();
-        for framing in list() {
-            let start = framing.name().replace('-', "_") + "_";
-            let has = files.iter().any(|file| file.starts_with(&start));
-            assert!(has, "fuzz/corpus/{corpus} has no file {start}...");
+        let files: Vec<PathBuf> = files.map(|file| file.expect("a file").path()).collect();
+        let starts: Vec<(String, Framing)> =
+            list().map(|framing| (framing.name().replace('-', "_") + "_", framing)).collect();
+        for (start, framing) in &starts {
+            let name = |file: &&PathBuf| file.file_name().unwrap().to_string_lossy().into_owned();
+            let own: Vec<&PathBuf> =
+                files.iter().filter(|file| name(file).starts_with(start)).collect();
+            assert!(!own.is_empty(), "fuzz/corpus/{corpus} has no file {start}...");
+            for file in own {
+                let first = std::fs::read(file).expect("a file")[0];
+                let chosen = fuzzing::framing_of(first);
+                assert_eq!(
+                    chosen,
+                    *framing,
+                    "{} chooses another framing by its first byte, whose low six bits are the \
+                     place in REGISTRY, from 0: a new framing goes to the end of REGISTRY",
+                    file.display()
+                );
+            }
         }
     }
 }

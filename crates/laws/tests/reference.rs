@@ -7,5 +7,10 @@ const PAGE: &str = include_str!("../../../docs/reference/laws.md");
 #[test]
 fn the_documentation_lists_every_law() {
     let names: Vec<&str> = ratewire_laws::list().iter().map(|info| info.name).collect();
-    hold_first_cells(PAGE, "| law | how a sender learns its rate |", &names);
+    hold_first_cells(
+        "docs/reference/laws.md",
+        PAGE,
+        "| law | how a sender learns its rate |",
+        &names,
+    );
 }

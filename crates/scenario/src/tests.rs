@@ -1,8 +1,8 @@
 //! Compares the table of keys with the keys that are read, and with the defaults that are taken.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
 
 use ratewire_laws::OptionSpec;
 use ratewire_net::queue::DisciplineInfo;
@@ -12,13 +12,16 @@ use crate::{Scenario, keys, topologies};
 /// Tables and names of keys.
 type Keys = BTreeSet<(&'static str, &'static str)>;
 
-static READS: Mutex<Keys> = Mutex::new(BTreeSet::new());
-static DEFAULTS: Mutex<Keys> = Mutex::new(BTreeSet::new());
+// A test has a thread of its own.
+thread_local! {
+    static READS: RefCell<Keys> = RefCell::default();
+    static DEFAULTS: RefCell<Keys> = RefCell::default();
+}
 
-/// Collects the keys that were read, and those whose default was taken from the table.
+/// Collects the keys that were given and read, and those whose default was taken from the table.
 pub(crate) fn note_reads(reads: &Keys, defaults: &Keys) {
-    READS.lock().unwrap().extend(reads);
-    DEFAULTS.lock().unwrap().extend(defaults);
+    READS.with_borrow_mut(|all| all.extend(reads));
+    DEFAULTS.with_borrow_mut(|all| all.extend(defaults));
 }
 
 /// A scenario around a `[topology]` table.
@@ -47,8 +50,11 @@ fn with_discipline(info: &DisciplineInfo) -> String {
 #[test]
 fn every_key_is_read_and_every_read_key_exists() {
     // `Section` itself panics if a key that is read is not in the table.
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/everything.toml");
-    Scenario::load(&file).unwrap_or_else(|all| panic!("{all}"));
+    for name in ["everything", "everything-of-a-dumbbell", "everything-of-a-graph"] {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
+        Scenario::load(&file.join(name).with_extension("toml"))
+            .unwrap_or_else(|all| panic!("{all}"));
+    }
     for info in topologies() {
         if info.kind != "custom" {
             let text = around(info.example);
@@ -61,8 +67,13 @@ fn every_key_is_read_and_every_read_key_exists() {
         let read = Scenario::parse(info.name, &text, &loader);
         read.unwrap_or_else(|all| panic!("{all}"));
     }
-    let missing = lacking(keys::keys(), &READS.lock().unwrap());
-    assert!(missing.is_empty(), "never read: {missing:?}");
+    let missing = lacking(keys::keys(), &READS.take());
+    assert!(
+        missing.is_empty(),
+        "keys that no scenario uses: {missing:?}; write them into \
+         crates/scenario/tests/scenarios/everything.toml. If one is there, nothing reads it: read \
+         it where its section is read, in crates/scenario/src/"
+    );
 }
 
 /// Keys of `of` that are not in `found`.
@@ -88,8 +99,12 @@ fn every_default_is_taken_from_the_table() {
     // Disciplines know the defaults of their options, which the table shows.
     let is_option = |key: &keys::Key| ratewire_net::queue::find(key.table).is_some();
     let with_value = keys::keys().filter(|key| !key.default.starts_with('(') && !is_option(key));
-    let missing = lacking(with_value, &DEFAULTS.lock().unwrap());
-    assert!(missing.is_empty(), "defaults that nothing takes: {missing:?}");
+    let missing = lacking(with_value, &DEFAULTS.take());
+    assert!(
+        missing.is_empty(),
+        "defaults that nothing takes: {missing:?}; read them by `time_or` and its like. If that is \
+         so, their table is missing in crates/scenario/tests/scenarios/least.toml"
+    );
 }
 
 #[test]

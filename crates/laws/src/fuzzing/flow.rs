@@ -143,7 +143,11 @@ impl<'a> Flow<'a> {
         let window = self.source.window();
         assert!(window >= FLOW.mss, "{name}: window {window}");
         let promises = self.law.promises();
-        assert!(window < ABSURD || !promises.bounded_window, "{name}: window {window}");
+        assert!(
+            window < ABSURD || !promises.bounded_window,
+            "{name}: a window of {window} is no bound: keep it below {ABSURD}, or say \
+             bounded_window: false in Invariants::promises if an option or the receiver sets it"
+        );
         if let Some(pace) = self.source.pacing() {
             let pace = pace.get();
             assert!(pace.is_finite() && pace >= 0.0, "{name}: pace {pace}");

@@ -125,7 +125,8 @@ pub trait Source {
     }
     /// Handles the timer, which is due.
     fn on_timer(&mut self, _now: Time) {}
-    /// Payload that may be outstanding, in bytes; at least a packet's.
+    /// Payload that may be outstanding, in bytes: at least a packet's, and below 2^62 unless
+    /// [`Promises::bounded_window`](crate::Promises::bounded_window) is false.
     fn window(&self) -> Bytes;
     /// Network-layer rate at which to send, finite and not below 0; `None` to send as the window
     /// allows.

@@ -22,7 +22,13 @@ fn a_series_has_one_number_and_a_number_one_series() {
         let mut keys = BTreeMap::new();
         for series in REGISTRY.iter().flat_map(|plot| R::of(&plot.source)) {
             let known = keys.insert(series.number, series.key);
-            assert!(known.is_none_or(|known| known == series.key), "{known:?} and {}", series.key);
+            assert!(
+                known.is_none_or(|known| known == series.key),
+                "series {:?} and {known:?} have the number {}: a new series of this source takes \
+                 one more than the largest",
+                series.key,
+                series.number
+            );
         }
         assert!(keys.keys().copied().eq(0..keys.len() as u8), "{keys:?}");
         assert_eq!(recorded::<R>().len(), keys.len());

@@ -94,8 +94,8 @@ impl<'a> Section<'a> {
             let fits = key.applies.is_empty() || key.applies.contains(&variety);
             debug_assert!(fits, "{name} is read for {variety}, which its key does not say");
         }
-        self.context.reads.borrow_mut().insert((key.table, key.name));
         let entry = self.table.get(name)?;
+        self.context.reads.borrow_mut().insert((key.table, key.name));
         self.used.borrow_mut().insert(&entry.key);
         Some(entry)
     }

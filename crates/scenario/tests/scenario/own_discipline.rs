@@ -73,9 +73,11 @@ fn a_queue_is_as_short_as_its_option_says() {
 
 #[test]
 fn mistakes_are_reported_as_of_other_disciplines() {
+    let known: Vec<&str> = ratewire_net::queue::list().iter().map(|info| info.name).collect();
+    let known = format!("known: {}, short", known.join(", "));
     for (discipline, message) in [
         ("\"shrot\"", "did you mean `short`?"),
-        ("\"unheard-of\"", "known: drop-tail, red, codel, pie, fq-codel, dualpi2, short"),
+        ("\"unheard-of\"", &known),
         ("{ short = { mots = 3 } }", "did you mean `most`?"),
         ("{ short = { most = 0 } }", "allowed: a whole number from 1 to 100"),
         ("{ short = { most = \"few\" } }", "`most` cannot be \"few\""),

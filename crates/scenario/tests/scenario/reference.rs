@@ -51,7 +51,12 @@ fn the_documentation_lists_every_scenario() {
     let mut own = scenarios("");
     own.retain(|file| !file.starts_with("hostile/"));
     let heading = "| file | what it shows, with seed 1 | laws | run time |";
-    hold_first_cells(&read("scenarios/README.md"), heading, &Vec::from_iter(own));
+    hold_first_cells(
+        "scenarios/README.md",
+        &read("scenarios/README.md"),
+        heading,
+        &Vec::from_iter(own),
+    );
     // One row describes a scenario without a policer and with one.
     let mut hostile = scenarios("hostile");
     let all = hostile.clone();
@@ -60,5 +65,10 @@ fn the_documentation_lists_every_scenario() {
         unpoliced.is_none_or(|unpoliced| !all.contains(&unpoliced))
     });
     let heading = "| file | what is done | what happens | remedy, measured |";
-    hold_first_cells(&read("scenarios/hostile/README.md"), heading, &Vec::from_iter(hostile));
+    hold_first_cells(
+        "scenarios/hostile/README.md",
+        &read("scenarios/hostile/README.md"),
+        heading,
+        &Vec::from_iter(hostile),
+    );
 }

@@ -109,7 +109,11 @@ fn capacity_rates_and_packets_scale_together() {
         let found = distance(one, four);
         println!("{name}: {found:.4}");
         // The tolerance is a packet in a quarter of a second.
-        assert!(found <= 1000.0 / (0.25 * CAPACITY as f64 / 8.0), "{name}: {found}");
+        assert!(
+            found <= 1000.0 / (0.25 * CAPACITY as f64 / 8.0),
+            "{name} promises any_scale, but its course differs by {found} with all four times as \
+             large: take the promise back in its invariants, or mend the law"
+        );
     }
 }
 
@@ -120,7 +124,11 @@ fn capacity_and_rates_scale_but_for_the_grain_of_packets() {
         let [slow, fast] = [5, 20].map(|rate| undisturbed(name, 3, rate));
         let found = distance(slow, fast);
         println!("{name}: {found:.4}");
-        assert!(found < 0.01, "{name}: {found}");
+        assert!(
+            found < 0.01,
+            "{name} promises any_speed, but its course differs by {found} at four times the rate: \
+             take the promise back in its invariants, or mend the law"
+        );
     }
 }
 
@@ -136,7 +144,11 @@ fn equal_flows_end_equal() {
             let mean = last.iter().sum::<f64>() / f64::from(n);
             let worst = last.iter().map(|share| (share / mean - 1.0).abs()).fold(0.0, f64::max);
             println!("{name}, {n} flows: {worst:.4}");
-            assert!(worst < 0.05, "{name}: {n} flows have {last:?}");
+            assert!(
+                worst < 0.05,
+                "{name} promises equal_shares, but {n} equal flows end with {last:?} bytes: if that \
+                 is the law's nature, return Promises {{ equal_shares: false, .. }} in its invariants"
+            );
         }
     }
 }
