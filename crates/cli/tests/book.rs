@@ -179,6 +179,18 @@ fn the_book_has_every_page_that_its_chapters_link_to() {
     assert!(forgotten.is_empty(), "not in the summary: {forgotten:?}");
 }
 
+#[test]
+fn the_first_page_links_to_every_chapter() {
+    let first: BTreeSet<PathBuf> =
+        links(Path::new("docs/README.md")).into_iter().map(|(file, _)| file).collect();
+    let parts =
+        ["learn", "how-to", "reference", "explain"].map(|part| Path::new("docs").join(part));
+    let chapters = links(Path::new("docs/SUMMARY.md")).into_iter().map(|(file, _)| file);
+    let own = chapters.filter(|file| parts.iter().any(|part| file.starts_with(part)));
+    let missing: Vec<PathBuf> = own.filter(|file| !first.contains(file)).collect();
+    assert!(missing.is_empty(), "docs/README.md does not link to {missing:?}");
+}
+
 /// Scenarios are whole, or go on below the scenario before them on the page.
 #[test]
 fn scenarios_in_the_documentation_are_right() {
