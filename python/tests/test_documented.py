@@ -1,16 +1,19 @@
-"""Classes say what they and their attributes are."""
+"""Classes say what they and their attributes are, and functions what they do."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 
 import pytest
 
 import ratewire
+from conftest import ROOT
 
 CLASSES = [one for name in ratewire.__all__ if isinstance(one := getattr(ratewire, name), type)]
+FUNCTIONS = [name for name in ratewire.__all__ if inspect.isroutine(getattr(ratewire, name))]
 
 
 def documented_fields(cls: type) -> dict[str, bool]:
@@ -42,6 +45,15 @@ def test_classes_and_their_attributes_are_documented(cls: type) -> None:
             continue
         if callable(value) or inspect.isdatadescriptor(value) or isinstance(value, classmethod):
             assert inspect.getdoc(value), f"{cls.__name__}.{name}"
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_are_documented_and_on_a_page(name: str) -> None:
+    assert inspect.getdoc(getattr(ratewire, name)), f"ratewire.{name} has no documentation"
+    pages = ["python/README.md", "docs/how-to/use-python.md"]
+    text = "".join((ROOT / page).read_text() for page in pages)
+    named = re.search(rf"\bratewire\.{name}\b", text)
+    assert named, f"none of {pages} names ratewire.{name}"
 
 
 def test_what_callbacks_get_has_units_and_absent_values() -> None:

@@ -115,6 +115,54 @@ fn every_link_leads_somewhere() {
     }
 }
 
+/// Folders of the root in which readers look for a file that a page names.
+const FOLDERS: [&str; 9] =
+    ["bpf/", "crates/", "docs/", "fuzz/", "lint/", "papers/", "python/", "scenarios/", "test/"];
+/// Files that a page may name although no clone has them.
+const MADE: [&str; 2] = ["fuzz/artifacts", "fuzz/found"];
+
+/// Pages that git knows, by their paths from the root; without git, those of [`pages`].
+fn all_pages() -> Vec<PathBuf> {
+    let listed = Command::new("git").args(["ls-files", "-z", "*.md"]).current_dir(ROOT).output();
+    let Some(listed) = listed.ok().filter(|done| done.status.success()) else { return pages() };
+    let names = out(&listed);
+    let names = names.split_terminator('\0').map(PathBuf::from);
+    // A page may be removed and known still.
+    names.filter(|page| Path::new(ROOT).join(page).exists()).collect()
+}
+
+/// Whether a word of a page is a path of one file or folder.
+fn is_path(word: &str) -> bool {
+    let stands_for_others = ["NAME", "*", "...", "{"].iter().any(|part| word.contains(part));
+    let is_made = MADE.iter().any(|made| Path::new(word).starts_with(made));
+    FOLDERS.iter().any(|folder| word.starts_with(folder)) && !stands_for_others && !is_made
+}
+
+/// The path without the line of `path:line` and the heading of `path#heading`.
+fn file_of(word: &str) -> &str {
+    let file = word.split('#').next().unwrap();
+    match file.rsplit_once(':') {
+        Some((file, line)) if line.bytes().all(|byte| byte.is_ascii_digit()) => file,
+        _ => file,
+    }
+}
+
+#[test]
+fn every_path_that_a_page_names_exists() {
+    let mut wrong = Vec::new();
+    // The change log names files of earlier releases.
+    for page in all_pages().iter().filter(|page| *page != Path::new("CHANGELOG.md")) {
+        let text = read(page);
+        let text = parts(&text).0.join("\n");
+        // A backtick without a second one ends with its paragraph.
+        let quoted = text.split("\n\n").flat_map(|text| text.split('`').skip(1).step_by(2));
+        let named = quoted.flat_map(str::split_whitespace).filter(|word| is_path(word));
+        let missing = named.filter(|word| !Path::new(ROOT).join(file_of(word)).exists());
+        wrong.extend(missing.map(|word| format!("{} names {word}", page.display())));
+    }
+    assert!(wrong.is_empty(), "there is no such file:\n{}", wrong.join("\n"));
+}
+
 /// mdBook would turn a link to another page into one to a page that it does not make.
 #[test]
 fn the_book_has_every_page_that_its_chapters_link_to() {
@@ -129,6 +177,18 @@ fn the_book_has_every_page_that_its_chapters_link_to() {
     let own = pages().into_iter().filter(|page| page.starts_with("docs") && page != summary);
     let forgotten: Vec<PathBuf> = own.filter(|page| !chapters.contains(page)).collect();
     assert!(forgotten.is_empty(), "not in the summary: {forgotten:?}");
+}
+
+#[test]
+fn the_first_page_links_to_every_chapter() {
+    let first: BTreeSet<PathBuf> =
+        links(Path::new("docs/README.md")).into_iter().map(|(file, _)| file).collect();
+    let parts =
+        ["learn", "how-to", "reference", "explain"].map(|part| Path::new("docs").join(part));
+    let chapters = links(Path::new("docs/SUMMARY.md")).into_iter().map(|(file, _)| file);
+    let own = chapters.filter(|file| parts.iter().any(|part| file.starts_with(part)));
+    let missing: Vec<PathBuf> = own.filter(|file| !first.contains(file)).collect();
+    assert!(missing.is_empty(), "docs/README.md does not link to {missing:?}");
 }
 
 /// Scenarios are whole, or go on below the scenario before them on the page.

@@ -62,6 +62,7 @@ fn test(copy: &Path) {
     const TESTS: [&str; 6] = [
         "documentation",
         "corpora",
+        "every_discipline_has",
         "every_framing",
         "shared_file",
         "the_corpus_of_laws",

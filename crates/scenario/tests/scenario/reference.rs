@@ -47,6 +47,19 @@ fn scenarios(below: &str) -> BTreeSet<String> {
 }
 
 #[test]
+fn every_discipline_has_a_scenario() {
+    let own = scenarios("").into_iter().filter(|file| !file.contains('/'));
+    let texts = own.map(|file| read(&format!("scenarios/{file}")));
+    let dense = |text: String| text.split_whitespace().collect::<String>();
+    let texts: Vec<String> = texts.map(dense).collect();
+    for name in ratewire_net::queue::list().iter().map(|info| info.name) {
+        let forms = [format!("discipline=\"{name}\""), format!("discipline={{{name}=")];
+        let is_used = texts.iter().any(|text| forms.iter().any(|form| text.contains(form)));
+        assert!(is_used, "no scenario uses the discipline {name}: write scenarios/{name}.toml");
+    }
+}
+
+#[test]
 fn the_documentation_lists_every_scenario() {
     let mut own = scenarios("");
     own.retain(|file| !file.starts_with("hostile/"));
