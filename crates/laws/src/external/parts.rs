@@ -64,6 +64,12 @@ impl<S: Source<Header: PackedHeader>> Source for Part<S> {
     fn on_recovered(&mut self, now: Time) {
         self.part.on_recovered(now);
     }
+    fn on_spurious(&mut self, now: Time) {
+        self.part.on_spurious(now);
+    }
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        self.part.slow_start_threshold()
+    }
     fn next_timer(&self) -> Time {
         self.part.next_timer()
     }

@@ -116,6 +116,15 @@ pub trait Source {
     fn on_congestion(&mut self, congestion: &Congestion);
     /// The repair of a loss is over: all data outstanding when it was noticed has arrived.
     fn on_recovered(&mut self, _now: Time) {}
+    /// The last congestion by loss or timeout was none: packets had been late, and have arrived. A
+    /// law that has slowed down goes back to where it was.
+    fn on_spurious(&mut self, _now: Time) {}
+    /// The window that the sender is to have when a loss has been repaired (`ssthresh` of RFC 5681);
+    /// `None` for laws without one. With one, the transport lowers what is outstanding bit by bit
+    /// until then (Proportional Rate Reduction, RFC 9937).
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        None
+    }
     /// When to call [`Source::on_timer`]; [`Time::NEVER`] for not at all.
     ///
     /// The caller asks when the flow is open, when a time in the past means at once, and after
@@ -171,6 +180,12 @@ impl<S: Source + ?Sized> Source for Box<S> {
     }
     fn on_recovered(&mut self, now: Time) {
         S::on_recovered(self, now);
+    }
+    fn on_spurious(&mut self, now: Time) {
+        S::on_spurious(self, now);
+    }
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        S::slow_start_threshold(self)
     }
     fn next_timer(&self) -> Time {
         S::next_timer(self)

@@ -324,6 +324,14 @@ macro_rules! dispatch {
             pub fn on_congestion(&mut self, congestion: &Congestion) {
                 match self { $(AnySource::$variant(s) => s.on_congestion(congestion),)* }
             }
+            /// See [`Source::on_spurious`].
+            pub fn on_spurious(&mut self, now: Time) {
+                match self { $(AnySource::$variant(s) => s.on_spurious(now),)* }
+            }
+            /// See [`Source::slow_start_threshold`].
+            pub fn slow_start_threshold(&self) -> Option<Bytes> {
+                match self { $(AnySource::$variant(s) => s.slow_start_threshold(),)* }
+            }
             /// See [`Source::on_recovered`].
             pub fn on_recovered(&mut self, now: Time) {
                 match self { $(AnySource::$variant(s) => s.on_recovered(now),)* }

@@ -32,6 +32,8 @@ pub(super) struct Window {
     backed_off: bool,
     /// Whether the sender is in the slow start that follows a timeout.
     after_timeout: bool,
+    /// Window and threshold before the last congestion by loss or timeout.
+    before: Option<(f64, f64)>,
 }
 
 /// Congestion to which the sender is still responding. There is one response a window of data (RFC
@@ -64,6 +66,7 @@ impl Window {
             episode: Episode::None,
             backed_off: false,
             after_timeout: false,
+            before: None,
         }
     }
 
@@ -190,6 +193,9 @@ impl Window {
     pub(super) fn on_congestion(&mut self, c: &Congestion, keep: f64, mark_floor: f64) -> bool {
         let answering_mark = matches!(self.episode, Episode::Mark(until) if c.now < until);
         let answering = answering_mark || self.episode == Episode::Loss;
+        if self.begins_repair(c) {
+            self.before = Some((self.cwnd, self.ssthresh));
+        }
         // HyStart++ is not needed once the threshold is known.
         self.hystart = None;
         if c.signal == Signal::Timeout {
@@ -223,6 +229,11 @@ impl Window {
         true
     }
 
+    /// Whether this is a loss or a timeout with no repair under way.
+    pub(super) fn begins_repair(&self, c: &Congestion) -> bool {
+        c.signal != Signal::Mark && self.episode != Episode::Loss && !self.backed_off
+    }
+
     /// Ends the response to a mark, for laws that respond more strongly to a loss. Returns whether
     /// there was one.
     pub(super) fn leave_mark(&mut self, now: Time) -> bool {
@@ -237,6 +248,23 @@ impl Window {
     /// from before the window was lowered, does not count.
     fn outstanding(&self, c: &Congestion) -> f64 {
         c.in_flight.as_f64().min(self.cwnd)
+    }
+
+    /// Goes back to the window and threshold before congestion that was none. Returns whether there
+    /// was one.
+    pub(super) fn on_spurious(&mut self) -> bool {
+        let Some((cwnd, ssthresh)) = self.before.take() else { return false };
+        self.cwnd = self.cwnd.max(cwnd);
+        self.ssthresh = self.ssthresh.max(ssthresh);
+        self.episode = Episode::None;
+        self.backed_off = false;
+        self.after_timeout = false;
+        true
+    }
+
+    /// See [`crate::Source::slow_start_threshold`].
+    pub(super) fn threshold(&self) -> Bytes {
+        Bytes::new((self.ssthresh.min(MAX_WINDOW) + 0.5) as u64)
     }
 
     pub(super) fn on_recovered(&mut self) {

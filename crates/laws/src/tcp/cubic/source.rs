@@ -1,5 +1,7 @@
 //! The sender's part. Numbers in comments are sections of RFC 9438.
 
+use alloc::boxed::Box;
+
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::Cubic;
@@ -22,10 +24,20 @@ pub struct CubicSource {
     cwnd_prior: Option<f64>,
     /// The stage of congestion avoidance, if in one.
     pub(super) stage: Option<Stage>,
+    /// What a spurious congestion has to restore (4.9).
+    before: Option<Box<Before>>,
     c: f64,
     beta: f64,
     alpha: f64,
     fast_convergence: bool,
+}
+
+/// State before a congestion by loss or timeout.
+#[derive(Clone, Debug)]
+struct Before {
+    w_max: Option<f64>,
+    cwnd_prior: Option<f64>,
+    stage: Option<Stage>,
 }
 
 /// One stage of congestion avoidance: from the end of slow start or of a repair to the next loss.
@@ -78,6 +90,7 @@ impl CubicSource {
             w_max: None,
             cwnd_prior: None,
             stage: None,
+            before: None,
             c: law.c,
             beta: law.beta,
             alpha: alpha(law.beta),
@@ -152,6 +165,10 @@ impl Source for CubicSource {
 
     fn on_congestion(&mut self, congestion: &Congestion) {
         let cwnd = self.cwnd();
+        if self.window.begins_repair(congestion) {
+            let (w_max, cwnd_prior, stage) = (self.w_max, self.cwnd_prior, self.stage.clone());
+            self.before = Some(Box::new(Before { w_max, cwnd_prior, stage }));
+        }
         let is_new = self.window.on_congestion(congestion, self.beta, MARK_FLOOR);
         if is_new {
             self.cwnd_prior = Some(cwnd);
@@ -171,6 +188,21 @@ impl Source for CubicSource {
 
     fn on_recovered(&mut self, _now: Time) {
         self.window.on_recovered();
+    }
+
+    fn on_spurious(&mut self, now: Time) {
+        let before = self.before.take();
+        if let Some(before) = before.filter(|_| self.window.on_spurious()) {
+            (self.w_max, self.cwnd_prior) = (before.w_max, before.cwnd_prior);
+            self.stage = before.stage;
+            if let Some(stage) = &mut self.stage {
+                stage.counted = now;
+            }
+        }
+    }
+
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        Some(self.window.threshold())
     }
 
     #[inline]

@@ -85,6 +85,14 @@ impl Source for DctcpSource {
         self.reno.on_recovered(now);
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        self.reno.on_spurious(now);
+    }
+
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        self.reno.slow_start_threshold()
+    }
+
     #[inline]
     fn window(&self) -> Bytes {
         self.reno.window()

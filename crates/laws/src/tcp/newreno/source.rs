@@ -71,6 +71,14 @@ impl Source for NewRenoSource {
         self.window.on_recovered();
     }
 
+    fn on_spurious(&mut self, _now: Time) {
+        self.window.on_spurious();
+    }
+
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        Some(self.window.threshold())
+    }
+
     #[inline]
     fn window(&self) -> Bytes {
         self.window.bytes()
