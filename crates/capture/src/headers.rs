@@ -65,7 +65,7 @@ impl From<&Captured> for Packet {
             ecn: captured.label.ecn,
             header: captured.content.header,
             load: match (captured.content.body, captured.ack) {
-                (Body::Data { offset, payload }, _) => Load::Data { offset, payload },
+                (Body::Data { offset, payload, .. }, _) => Load::Data { offset, payload },
                 (_, Some(ack)) => Load::Ack(ack),
                 // Real packets are captured by tcpdump at their hosts.
                 (Body::Open | Body::Kept(_) | Body::Ack { .. }, None) => Load::Open,

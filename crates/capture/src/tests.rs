@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use ratewire_backpressure::frames::{Control, Quanta};
 use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
 use ratewire_net::Ecn;
-use ratewire_transport::{Ack, SackBlocks};
+use ratewire_transport::{Ack, Epoch, SackBlocks};
 use ratewire_units::{Bytes, Duration, Rate, Throughput};
 use ratewire_wire::xcp::{Draft, Format, HEADER_LEN, XcpHeader, XcpView};
 
@@ -38,7 +38,16 @@ fn ack(opens: bool, marked: bool, cumulative: u64, window: u64) -> Load {
 fn selective(sack: SackBlocks, rest: (bool, bool, u64, u64)) -> Load {
     let (opens, marked, cumulative, window) = rest;
     let window = Bytes::new(window);
-    Load::Ack(Ack { opens, cumulative, window, sack, marked, header: Header::None })
+    Load::Ack(Ack {
+        opens,
+        cumulative,
+        window,
+        sack,
+        marked,
+        duplicate: false,
+        epoch: Epoch::UNKNOWN,
+        header: Header::None,
+    })
 }
 
 fn hex(text: &str) -> Vec<u8> {

@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
 use ratewire_laws::Header;
-use ratewire_transport::{Ack, ReceiveWindow, SackBlocks, Segment, SegmentKind};
+use ratewire_transport::{Ack, Epoch, ReceiveWindow, SackBlocks, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
 use crate::prefetch::prefetch_bytes;
@@ -107,6 +107,8 @@ pub enum Body {
         offset: u64,
         /// Payload bytes.
         payload: u32,
+        /// See [`Epoch`].
+        epoch: Epoch,
     },
     /// An acknowledgement, see [`Ack`].
     Ack {
@@ -114,6 +116,10 @@ pub enum Body {
         opens: bool,
         /// Whether the acknowledged packet was marked.
         marked: bool,
+        /// Whether its data had arrived before.
+        duplicate: bool,
+        /// See [`Epoch`].
+        epoch: Epoch,
         /// The receiver's window, and the ranges that arrived out of order.
         beyond: Beyond,
         /// Stream offset below which all data have arrived.
@@ -223,7 +229,8 @@ impl Slab {
         let body = match segment.kind {
             SegmentKind::Open => Body::Open,
             SegmentKind::Data { .. } => {
-                Body::Data { offset: segment.offset, payload: segment.payload.get() as u32 }
+                let Segment { offset, payload, epoch, .. } = *segment;
+                Body::Data { offset, payload: payload.get() as u32, epoch }
             }
         };
         self.put(&segment.header, body)
@@ -256,8 +263,8 @@ impl Slab {
 
     #[inline]
     fn acknowledgement(&mut self, ack: &Ack) -> Body {
-        let Ack { opens, marked, cumulative, .. } = *ack;
-        Body::Ack { opens, marked, beyond: self.pack(ack), cumulative }
+        let Ack { opens, marked, duplicate, epoch, cumulative, .. } = *ack;
+        Body::Ack { opens, marked, duplicate, epoch, beyond: self.pack(ack), cumulative }
     }
 
     #[inline]
@@ -293,9 +300,20 @@ impl Slab {
     #[inline]
     pub(crate) fn ack(&self, id: ContentId) -> Option<Ack> {
         let content = self.content(id);
-        let Body::Ack { opens, marked, beyond, cumulative } = content.body else { return None };
+        let Body::Ack { opens, marked, duplicate, epoch, beyond, cumulative } = content.body else {
+            return None;
+        };
         let (window, sack) = self.unpack(beyond);
-        Some(Ack { opens, cumulative, window, sack, marked, header: content.header })
+        Some(Ack {
+            opens,
+            cumulative,
+            window,
+            sack,
+            marked,
+            duplicate,
+            epoch,
+            header: content.header,
+        })
     }
 
     /// Removes a packet.
@@ -372,7 +390,16 @@ mod tests {
             {
                 let window = Bytes::new(window);
                 let cumulative = i as u64;
-                let ack = Ack { opens: false, cumulative, window, sack, marked: true, header };
+                let ack = Ack {
+                    opens: false,
+                    cumulative,
+                    window,
+                    sack,
+                    marked: true,
+                    duplicate: i % 2 == 1,
+                    epoch: Epoch::UNKNOWN,
+                    header,
+                };
                 let id = slab.insert_ack(&ack);
                 assert_eq!(slab.ack(id), Some(ack));
                 slab.remove(id);

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use ratewire_laws::options::parse_size;
-use ratewire_transport::{Jitter, ReceiveWindow, TransportConfig};
+use ratewire_transport::{Jitter, ReceiveWindow, Recovery, TransportConfig};
 use ratewire_units::{Bytes, Duration};
 
 use crate::context::Context;
@@ -31,12 +31,17 @@ pub(crate) fn usual(context: &Context<'_>) -> TransportConfig {
         min_rto: section.time_or("min_rto"),
         // No key sets it.
         max_rto: TransportConfig::default().max_rto,
+        recovery: recovery(section.word_or("recovery")),
         tail_loss_probe: section.switch_or("tail_loss_probe"),
         ecn: section.switch_or("ecn"),
         l4s: section.switch_or("l4s"),
         class: section.count_or("class") as u8,
         jitter: section.or_default("jitter", |entry| jitter(&section, &entry.item)),
     }
+}
+
+fn recovery(word: &str) -> Recovery {
+    if word == "rack" { Recovery::Rack } else { Recovery::Sack }
 }
 
 /// Reads the whole table; keys not given are as in `base`.
@@ -91,6 +96,9 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     }
     if let Some(time) = section.time("min_rto") {
         config.min_rto = time.value;
+    }
+    if let Some(word) = section.word("recovery") {
+        config.recovery = recovery(word.value);
     }
     if let Some(probe) = section.switch("tail_loss_probe") {
         config.tail_loss_probe = probe.value;

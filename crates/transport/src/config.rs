@@ -22,6 +22,8 @@ pub struct TransportConfig {
     /// Longest retransmission timeout (RFC 6298, 2.5: at least 60 s; Linux: 120 s, or less by
     /// `TCP_RTO_MAX_MS`).
     pub max_rto: Duration,
+    /// How losses are found and repaired.
+    pub recovery: Recovery,
     /// Whether to send a tail-loss probe before the retransmission timer fires, and to count a hole
     /// with fewer than three packets beyond it as lost after a quarter RTT (RFC 8985).
     pub tail_loss_probe: bool,
@@ -33,6 +35,18 @@ pub struct TransportConfig {
     pub class: u8,
     /// Random time that a modelled host takes to process each packet of the sender.
     pub jitter: Jitter,
+}
+
+/// How a sender finds and repairs losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    /// The pipe of RFC 6675, as ns-2's Sack1 has it: three packets beyond a hole make it a loss, and
+    /// the window has its new size at once.
+    Sack,
+    /// RACK-TLP (RFC 8985): a packet is lost once one that was sent later has arrived, and a
+    /// reordering window has passed; PRR (RFC 9937) for laws with a slow-start threshold; and
+    /// repairs that were not needed are undone (Eifel, DSACK, F-RTO), as Linux does.
+    Rack,
 }
 
 /// Random time that a modelled host takes to process each packet of a sender, from zero to this.
@@ -113,6 +127,7 @@ impl Default for TransportConfig {
             receive_window: ReceiveWindow::Fixed(ReceiveWindow::UNLIMITED),
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),
+            recovery: Recovery::Sack,
             tail_loss_probe: true,
             ecn: false,
             l4s: false,

@@ -8,8 +8,8 @@ use ratewire_laws::{AnyLaw, FlowContext, Header};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{
-    Ack, App, PauseAfter, Reader, ReceiveWindow, Receiver, SackBlocks, Segment, SegmentKind,
-    Sender, TransportConfig, Writer,
+    Ack, App, Epoch, PauseAfter, Reader, ReceiveWindow, Receiver, Recovery, SackBlocks, Segment,
+    SegmentKind, Sender, TransportConfig, Writer,
 };
 
 const LAWS: &[(&str, &[(&str, &str)])] = &[
@@ -69,6 +69,7 @@ impl Loopback {
             handshake: on(1),
             delayed_ack: on(2).then(|| Duration::from_millis(40)),
             tail_loss_probe: on(3),
+            recovery: if on(5) { Recovery::Rack } else { Recovery::Sack },
             ..TransportConfig::default()
         };
         let frame = wild(bytes);
@@ -173,7 +174,8 @@ impl Loopback {
             if self.receiver.answers_first(marked) {
                 self.back.push_back(self.receiver.acknowledge(self.now));
             }
-            let reply = self.receiver.on_data(self.now, s.offset, s.payload, &s.header, marked);
+            let reply =
+                self.receiver.on_data(self.now, s.offset, s.payload, &s.header, marked, s.epoch);
             if reply == crate::Reply::Later {
                 return;
             }
@@ -208,6 +210,8 @@ impl Loopback {
             window: Bytes::new(wild(bytes)),
             sack,
             marked: flags & 16 != 0,
+            duplicate: flags & 32 != 0,
+            epoch: Epoch::any((flags >> 5) as u8),
             header: Header::None,
         };
         self.sender.on_ack(self.now, &ack);
@@ -215,7 +219,8 @@ impl Loopback {
 
     fn stray_data(&mut self, bytes: &mut impl Iterator<Item = u8>) {
         let (offset, payload) = (wild(bytes), Bytes::new(wild(bytes)));
-        let _ = self.receiver.on_data(self.now, offset, payload, &Header::None, false);
+        let _ =
+            self.receiver.on_data(self.now, offset, payload, &Header::None, false, Epoch::UNKNOWN);
         let ack = self.receiver.acknowledge(self.now);
         assert!(self.receiver.delivered().get() == ack.cumulative);
         self.back.push_back(ack);

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use crate::app::{App, Reader};
 use crate::config::{ReceiveWindow, TransportConfig};
-use crate::segment::{Ack, SackBlocks};
+use crate::segment::{Ack, Epoch, SackBlocks};
 
 /// Reaction to a data packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,10 @@ pub struct Receiver {
     mss: u64,
     delayed_ack: Option<Duration>,
     marked: bool,
+    /// Of the first packet that the next acknowledgement is for.
+    epoch: Option<Epoch>,
+    /// Whether a packet that the next acknowledgement is for had arrived before.
+    duplicate: bool,
     /// Whether the sink holds the sender back: the window is then always the whole buffer.
     soft: bool,
     /// Packets that found no room.
@@ -80,6 +84,8 @@ impl Receiver {
             delayed_ack: config.delayed_ack,
             ack_due: Time::NEVER,
             marked: false,
+            epoch: None,
+            duplicate: false,
             reading: Reading {
                 reader: app.reader,
                 frame,
@@ -143,7 +149,9 @@ impl Receiver {
         payload: Bytes,
         header: &Header,
         marked: bool,
+        epoch: Epoch,
     ) -> Reply {
+        self.epoch.get_or_insert(epoch);
         if self.soft {
             self.show_buffer(now, payload);
         }
@@ -163,6 +171,7 @@ impl Receiver {
         if in_order {
             self.next = end;
         } else {
+            self.duplicate |= self.has(offset, end);
             self.store(offset, end);
         }
         if let ReceiveWindow::Auto { max, packets_per_ack, .. } = self.window
@@ -185,6 +194,12 @@ impl Receiver {
     fn answer_now(&mut self) -> Reply {
         self.ack_due = Time::NEVER;
         Reply::Now
+    }
+
+    /// Whether all of a range has arrived.
+    fn has(&self, offset: u64, end: u64) -> bool {
+        let at = self.beyond.partition_point(|range| range.1 < end);
+        end <= self.next || self.beyond.get(at).is_some_and(|range| range.0 <= offset)
     }
 
     fn store(&mut self, offset: u64, end: u64) {
@@ -266,6 +281,8 @@ impl Receiver {
             window: Bytes::new(window),
             sack: SackBlocks::default(),
             marked: core::mem::take(&mut self.marked),
+            duplicate: core::mem::take(&mut self.duplicate),
+            epoch: self.epoch.take().unwrap_or(Epoch::UNKNOWN),
             header: Header::None,
         };
         // Written in place: moved, the acknowledgement would wait for its parts (store forwarding).
@@ -309,6 +326,8 @@ impl Receiver {
             window,
             sack: SackBlocks::default(),
             marked: false,
+            duplicate: false,
+            epoch: Epoch::UNKNOWN,
             header: answer,
         }
     }

@@ -12,8 +12,32 @@ pub struct Segment {
     pub offset: u64,
     /// Payload.
     pub payload: Bytes,
+    /// Repair that was the last to begin when the packet left.
+    pub epoch: Epoch,
     /// Congestion header.
     pub header: Header,
+}
+
+/// Number of the last repair that a sender had begun when a packet left, modulo 255. The
+/// acknowledgement returns it, as one with TCP's timestamps returns the time (RFC 7323): an older
+/// number than that of the present repair says that the packet left before it (Eifel, RFC 3522).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Epoch(u8);
+
+impl Epoch {
+    /// Of an acknowledgement that returns none.
+    pub const UNKNOWN: Epoch = Epoch(0);
+    /// Before any repair.
+    pub(crate) const FIRST: Epoch = Epoch(1);
+
+    /// Any, for fuzzing.
+    pub(crate) fn any(number: u8) -> Epoch {
+        Epoch(number)
+    }
+
+    pub(crate) fn next(self) -> Epoch {
+        Epoch(if self.0 == u8::MAX { 1 } else { self.0 + 1 })
+    }
 }
 
 /// Kind of a packet from the sender.
@@ -41,6 +65,10 @@ pub struct Ack {
     pub sack: SackBlocks,
     /// Whether the packet that caused this was marked.
     pub marked: bool,
+    /// Whether the data that caused this had arrived before (DSACK, RFC 2883).
+    pub duplicate: bool,
+    /// Of the packet that caused this.
+    pub epoch: Epoch,
     /// Congestion header.
     pub header: Header,
 }

@@ -240,8 +240,14 @@ impl Pipe {
                 if self.receiver.answers_first(marked) {
                     self.answer();
                 }
-                let reply =
-                    self.receiver.on_data(self.now, offset, payload, &segment.header, marked);
+                let reply = self.receiver.on_data(
+                    self.now,
+                    offset,
+                    payload,
+                    &segment.header,
+                    marked,
+                    segment.epoch,
+                );
                 self.check_delivered(&segment);
                 if reply == Reply::Now {
                     self.answer();

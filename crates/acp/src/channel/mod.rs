@@ -11,7 +11,7 @@ use std::ops::Range;
 pub use closing::{CloseReason, Closing};
 use path::PathSize;
 use ratewire_laws::{AnyLaw, Header, MAX_HEADER};
-use ratewire_transport::Ack;
+use ratewire_transport::{Ack, Epoch};
 use ratewire_units::{Bytes as Size, Duration, Time};
 
 use crate::config::{BASE_DATAGRAM, Config};
@@ -301,6 +301,8 @@ impl Channel {
             window: Size::new(part.window),
             sack: part.sack,
             marked: part.marked,
+            duplicate: false,
+            epoch: Epoch::UNKNOWN,
             header,
         }
     }

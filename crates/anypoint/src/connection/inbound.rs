@@ -2,7 +2,7 @@
 
 use ratewire_laws::Header;
 use ratewire_laws::junction::Junction;
-use ratewire_transport::{Ack, Segment};
+use ratewire_transport::{Ack, Epoch, Segment};
 use ratewire_units::{Bytes, Throughput, Time};
 
 use super::{ActiveConnection, INBOUND};
@@ -238,6 +238,8 @@ impl ActiveConnection {
             window: persistent.windows.for_peer() + Bytes::new(self.inbound.unfinished()),
             sack,
             marked,
+            duplicate: false,
+            epoch: Epoch::UNKNOWN,
             header,
         }
     }

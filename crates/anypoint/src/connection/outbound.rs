@@ -1,7 +1,7 @@
 //! Packets from the members to the peer.
 
 use ratewire_laws::Header;
-use ratewire_transport::{Ack, Segment};
+use ratewire_transport::{Ack, Epoch, Segment};
 use ratewire_units::{Bytes, Time};
 
 use super::{ActiveConnection, OUTBOUND};
@@ -129,6 +129,8 @@ impl ActiveConnection {
             window: persistent.windows.for_member(persistent.up, all, own),
             sack: self.outbound.sack(k).0,
             marked,
+            duplicate: false,
+            epoch: Epoch::UNKNOWN,
             header,
         }
     }

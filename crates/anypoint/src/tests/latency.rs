@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind, Writer};
+use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
@@ -49,7 +49,13 @@ impl Pair {
 
     fn send(&mut self, millis: u64, packet: u64) {
         let (kind, offset) = (SegmentKind::Data { again: false }, packet * PAYLOAD);
-        let segment = Segment { kind, offset, payload: Bytes::new(PAYLOAD), header: Header::None };
+        let segment = Segment {
+            kind,
+            offset,
+            payload: Bytes::new(PAYLOAD),
+            epoch: Epoch::UNKNOWN,
+            header: Header::None,
+        };
         let (now, frame) = (Time::from_millis(millis), FrameOf::default());
         self.switch.on_segment(now, Side::Peer, &segment, frame, false, &mut Vec::new());
     }
@@ -61,7 +67,16 @@ impl Pair {
             sack.push(cumulative, from * PAYLOAD, to * PAYLOAD);
         }
         let (window, header) = (Bytes::new(100_000), Header::None);
-        let ack = Ack { opens: false, cumulative, window, sack, marked: false, header };
+        let ack = Ack {
+            opens: false,
+            cumulative,
+            window,
+            sack,
+            marked: false,
+            duplicate: false,
+            epoch: Epoch::UNKNOWN,
+            header,
+        };
         self.switch.on_ack(Time::from_millis(millis), Side::Member(0), &ack, &mut Vec::new());
     }
 

@@ -1,7 +1,7 @@
 //! Acknowledgements, windows and loss across the switch.
 
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind, Writer};
+use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Writer};
 use ratewire_units::{Bytes, Time};
 
 use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
@@ -30,7 +30,13 @@ fn switch_by(routing: Box<dyn Routing>, flow_control: FlowControl, members: usiz
 fn segment(packet: u64) -> Segment {
     let kind = SegmentKind::Data { again: false };
     let offset = packet * PAYLOAD;
-    Segment { kind, offset, payload: Bytes::new(PAYLOAD), header: Header::None }
+    Segment {
+        kind,
+        offset,
+        payload: Bytes::new(PAYLOAD),
+        epoch: Epoch::UNKNOWN,
+        header: Header::None,
+    }
 }
 
 fn ack(packets: u64, window: u64, beyond: &[(u64, u64)]) -> Ack {
@@ -38,7 +44,16 @@ fn ack(packets: u64, window: u64, beyond: &[(u64, u64)]) -> Ack {
     let mut sack = SackBlocks::default();
     beyond.iter().for_each(|(s, e)| sack.push(cumulative, s * PAYLOAD, e * PAYLOAD));
     let window = Bytes::new(window);
-    Ack { opens: false, cumulative, window, sack, marked: false, header: Header::None }
+    Ack {
+        opens: false,
+        cumulative,
+        window,
+        sack,
+        marked: false,
+        duplicate: false,
+        epoch: Epoch::UNKNOWN,
+        header: Header::None,
+    }
 }
 
 fn send(switch: &mut Switch, from: Side, packet: u64) -> Vec<Output> {

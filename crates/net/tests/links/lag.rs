@@ -3,7 +3,7 @@
 use ratewire_laws::Header;
 use ratewire_net::spec::{Contention, LinkId, LinkSpec, NodeId, Service};
 use ratewire_net::{Address, Ecn, Network, Scheduler};
-use ratewire_transport::{Segment, SegmentKind};
+use ratewire_transport::{Epoch, Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::bench::{Bench, link, ms, spec, us};
@@ -35,7 +35,13 @@ fn lagging() -> Network {
 }
 
 fn segment() -> Segment {
-    Segment { kind: SegmentKind::Open, offset: 0, payload: Bytes::ZERO, header: Header::None }
+    Segment {
+        kind: SegmentKind::Open,
+        offset: 0,
+        payload: Bytes::ZERO,
+        epoch: Epoch::UNKNOWN,
+        header: Header::None,
+    }
 }
 
 /// Sends a packet over one link; returns the events that this schedules.

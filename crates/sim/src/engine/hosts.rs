@@ -39,7 +39,7 @@ impl Simulation<'_> {
                 self.network.remove(label);
                 self.pump(slot);
             }
-            Body::Data { offset, payload } => {
+            Body::Data { offset, payload, epoch } => {
                 self.data_packets += 1;
                 let marked = label.ecn == Ecn::Marked;
                 let payload = Bytes::new(u64::from(payload));
@@ -48,7 +48,8 @@ impl Simulation<'_> {
                 }
                 let Some(flow) = self.flows.at(slot) else { return };
                 let content = self.network.content(label);
-                let reply = flow.receiver.on_data(now, offset, payload, &content.header, marked);
+                let reply =
+                    flow.receiver.on_data(now, offset, payload, &content.header, marked, epoch);
                 if flow.receiver.delivered().get() >= flow.end && !flow.completed {
                     self.complete(slot);
                 }

@@ -2,7 +2,7 @@
 
 use ratewire_anypoint::{Output, Side};
 use ratewire_net::{Body, Ecn, Label};
-use ratewire_transport::{Segment, SegmentKind};
+use ratewire_transport::{Epoch, Segment, SegmentKind};
 use ratewire_units::{Bytes, Time};
 
 use super::spec::MemberEvent;
@@ -19,7 +19,7 @@ impl Simulation<'_> {
         let ends = self.junctions.ends(label.generation);
         let is_ack = matches!(content.body, Body::Ack { .. });
         let Some((j, side)) = (if is_ack { ends.from } else { ends.to }) else {
-            if let Body::Data { offset, payload } = content.body
+            if let Body::Data { offset, payload, .. } = content.body
                 && let Some(flow) = self.flows.at(label.flow)
                 && offset + u64::from(payload) > flow.receiver.delivered().get()
             {
@@ -204,9 +204,11 @@ impl Simulation<'_> {
 }
 
 fn segment(body: &Body, header: ratewire_laws::Header) -> Segment {
-    let (kind, offset, payload) = match *body {
-        Body::Data { offset, payload } => (SegmentKind::Data { again: false }, offset, payload),
-        Body::Open | Body::Ack { .. } | Body::Kept(_) => (SegmentKind::Open, 0, 0),
+    let (kind, offset, payload, epoch) = match *body {
+        Body::Data { offset, payload, epoch } => {
+            (SegmentKind::Data { again: false }, offset, payload, epoch)
+        }
+        Body::Open | Body::Ack { .. } | Body::Kept(_) => (SegmentKind::Open, 0, 0, Epoch::UNKNOWN),
     };
-    Segment { kind, offset, payload: Bytes::new(u64::from(payload)), header }
+    Segment { kind, offset, payload: Bytes::new(u64::from(payload)), epoch, header }
 }

@@ -10,6 +10,28 @@ use ratewire_units::{Bytes, Duration, Time};
 /// A hole counts as lost once this many packets beyond it have arrived (RFC 6675, DupThresh).
 const DUPLICATE_THRESHOLD: usize = 3;
 
+/// Repairs after which a widened window of reordering has its usual size again (RFC 8985, 6.2, step
+/// 4).
+const REPAIRS_WITH_WIDE_WINDOW: u8 = 16;
+
+/// What is known of the order in which packets arrive.
+#[derive(Clone, Copy, Debug)]
+struct Reordering {
+    /// Whether a packet has overtaken another.
+    seen: bool,
+    /// Quarters of the least round-trip time for which an overtaken packet has time.
+    quarters: u32,
+    repairs_left: u8,
+    /// End of the round trip in which the window grew.
+    round: Option<u64>,
+}
+
+impl Default for Reordering {
+    fn default() -> Reordering {
+        Reordering { seen: false, quarters: 1, repairs_left: 0, round: None }
+    }
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     offset: u64,
@@ -65,14 +87,24 @@ pub(crate) struct Scoreboard {
     judged: u64,
     /// Further copies that have not been judged, in the order they were sent.
     copies: VecDeque<Copied>,
-    /// When the newest packet known to have arrived was sent.
+    /// When the newest packet known to have arrived was sent, its end, and its round-trip time.
     newest_arrival: Time,
+    newest_end: u64,
+    newest_rtt: Duration,
+    /// End of the highest packet known to have arrived.
+    highest_end: u64,
+    reordering: Reordering,
 }
 
 /// Packets that an acknowledgement newly covers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Covered {
     pub bytes: u64,
+    now: Time,
+    /// End of the highest packet that had arrived before.
+    highest_end: u64,
+    /// Whether a packet has arrived that counted as lost and was not sent again.
+    pub given_up: bool,
     /// When the newest packet covered was sent; valid only if none was sent twice.
     newest: Option<Time>,
     /// Whether a packet sent more than once is covered.
@@ -86,18 +118,6 @@ pub(crate) struct Covered {
 }
 
 impl Covered {
-    /// For an acknowledgement that arrives now, on a path that takes at least `min_rtt`.
-    pub(crate) fn new(now: Time, min_rtt: Duration) -> Covered {
-        let copy_sent_by = now - min_rtt;
-        Covered {
-            bytes: 0,
-            newest: None,
-            again: false,
-            beyond_hole: false,
-            copy_sent_by,
-            copy: None,
-        }
-    }
     /// When the newest packet was sent, unless that is ambiguous (Karn).
     pub(crate) fn timed(&self) -> Option<Time> {
         self.newest.filter(|_| !self.again)
@@ -109,6 +129,21 @@ impl Covered {
 }
 
 impl Scoreboard {
+    /// What an acknowledgement that arrives now is to cover, on a path that takes at least
+    /// `min_rtt`.
+    pub(crate) fn covered(&self, now: Time, min_rtt: Duration) -> Covered {
+        Covered {
+            bytes: 0,
+            now,
+            highest_end: self.highest_end,
+            given_up: false,
+            newest: None,
+            again: false,
+            beyond_hole: false,
+            copy_sent_by: now - min_rtt,
+            copy: None,
+        }
+    }
     pub(crate) fn in_flight(&self) -> Bytes {
         Bytes::new(self.in_flight)
     }
@@ -237,14 +272,20 @@ impl Scoreboard {
         covered.bytes += u64::from(sent.payload);
         if sent.lost {
             self.lost -= 1;
+            covered.given_up |= !sent.again;
         } else {
             self.in_flight -= u64::from(sent.payload);
         }
+        self.reordering.seen |= !sent.again && sent.end() < covered.highest_end;
+        self.highest_end = self.highest_end.max(sent.end());
         covered.again |= sent.again;
         covered.newest = covered.newest.max(Some(sent.sent_at()));
         // Too early for the copy: the packet sent before has arrived (RFC 8985, 6.2, step 2).
         if !sent.again || sent.sent_at() <= covered.copy_sent_by {
-            self.newest_arrival = self.newest_arrival.max(sent.sent_at());
+            if (sent.sent_at(), sent.end()) > (self.newest_arrival, self.newest_end) {
+                (self.newest_arrival, self.newest_end) = (sent.sent_at(), sent.end());
+                self.newest_rtt = covered.now.since(sent.sent_at());
+            }
             if sent.again {
                 covered.copy = covered.copy.max(Some(sent.sent_at()));
             }
@@ -303,6 +344,105 @@ impl Scoreboard {
             }
         }
         highest
+    }
+
+    /// RACK (RFC 8985, section 6.2, step 5): gives up packets that left before the newest that has
+    /// arrived, once its round-trip time and the window of reordering have passed. Returns the
+    /// highest offset newly found lost, and when the next such packet is lost.
+    pub(crate) fn detect_by_time(&mut self, now: Time, window: Duration) -> (Option<u64>, Time) {
+        let newest = (self.newest_arrival, self.newest_end);
+        let patience = self.newest_rtt + window;
+        let (mut highest, mut until) = (None, Time::NEVER);
+        let mut at = self.judged.saturating_sub(self.base) as usize;
+        while let Some(sent) = self.sent.get(at) {
+            if sent.is_out() && !sent.again {
+                let due = sent.sent_at() + patience;
+                let is_overtaken = (sent.sent_at(), sent.end()) < newest;
+                if !is_overtaken || due > now {
+                    until = if is_overtaken { due } else { Time::NEVER };
+                    break;
+                }
+                highest = Some(sent.offset);
+                self.mark_lost(at);
+            }
+            at += 1;
+        }
+        self.judged = self.base + at as u64;
+
+        while let Some(&Copied { index, sent_at }) = self.copies.front() {
+            let at = index.checked_sub(self.base).map(|at| at as usize);
+            let sent = at.and_then(|at| self.sent.get(at));
+            let Some(sent) = sent.filter(|sent| sent.is_out() && sent.sent_at() == sent_at) else {
+                self.copies.pop_front();
+                continue;
+            };
+            let due = sent_at + patience;
+            // Of a copy and new data that left at one instant, either may have been the first.
+            let is_overtaken = sent_at < self.newest_arrival;
+            if !is_overtaken || due > now {
+                until = if is_overtaken { until.min(due) } else { until };
+                break;
+            }
+            highest = highest.max(Some(sent.offset));
+            self.copies.pop_front();
+            self.mark_lost((index - self.base) as usize);
+        }
+        (highest, until)
+    }
+
+    /// The window of reordering (RFC 8985, section 6.2, step 4). `certain` if a loss need not wait
+    /// while no packet has been overtaken.
+    pub(crate) fn reordering_window(
+        &self,
+        min: Duration,
+        srtt: Duration,
+        certain: bool,
+    ) -> Duration {
+        match self.reordering.seen {
+            false if certain => Duration::ZERO,
+            _ => (min / 4 * u64::from(self.reordering.quarters)).min(srtt),
+        }
+    }
+
+    /// A packet has arrived twice: the window was too short. It grows once a round trip.
+    pub(crate) fn widen_reordering_window(&mut self, cumulative: u64, next: u64) {
+        if self.reordering.round.is_none_or(|end| cumulative >= end) {
+            self.reordering.round = Some(next);
+            self.reordering.quarters += 1;
+            self.reordering.repairs_left = REPAIRS_WITH_WIDE_WINDOW;
+        }
+    }
+
+    /// A repair has ended.
+    pub(crate) fn end_repair(&mut self) {
+        let reordering = &mut self.reordering;
+        reordering.repairs_left = reordering.repairs_left.saturating_sub(1);
+        if reordering.repairs_left == 0 {
+            reordering.quarters = 1;
+        }
+    }
+
+    /// Whether enough packets have arrived beyond a hole to make it a loss (RFC 6675, DupThresh).
+    pub(crate) fn has_enough_sacked(&self) -> bool {
+        self.sacked >= DUPLICATE_THRESHOLD
+    }
+
+    /// Whether packets were found lost that the law has not heard of.
+    pub(crate) fn has_unreported_losses(&self) -> bool {
+        self.untold_lost > 0
+    }
+
+    /// Takes back that packets are lost, if they were not sent again: they are late, and packets
+    /// may overtake others on this path.
+    pub(crate) fn take_back_losses(&mut self) {
+        self.reordering.seen = true;
+        for sent in self.sent.iter_mut().filter(|sent| sent.lost) {
+            sent.lost = false;
+            self.in_flight += u64::from(sent.payload);
+        }
+        self.lost = 0;
+        self.losses.clear();
+        self.judged = self.base;
     }
 
     fn mark_lost(&mut self, at: usize) {

@@ -38,7 +38,7 @@ fn with(n: u64) -> Scoreboard {
 }
 
 fn covered() -> Covered {
-    Covered::new(Time::ZERO, Duration::MAX)
+    Scoreboard::default().covered(Time::ZERO, Duration::MAX)
 }
 
 fn sack(board: &mut Scoreboard, start: u64, end: u64) -> u64 {

@@ -3,7 +3,10 @@
 use ratewire_laws::{Acked, Congestion, Signal};
 use ratewire_units::{Bytes, Duration, Time};
 
+use super::prr::Prr;
+use super::undo::Frto;
 use super::{Opening, Phase, Sender};
+use crate::config::Recovery;
 use crate::scoreboard::Covered;
 use crate::segment::Ack;
 
@@ -19,7 +22,7 @@ impl Sender {
         }
         let was_in_flight = self.board.in_flight();
         let flight = self.flight_size();
-        let mut covered = Covered::new(now, self.rtt.min().unwrap_or(Duration::MAX));
+        let mut covered = self.board.covered(now, self.rtt.min().unwrap_or(Duration::MAX));
         let advanced = ack.cumulative > self.cumulative;
         if ack.cumulative >= self.cumulative {
             self.cumulative = ack.cumulative;
@@ -42,8 +45,15 @@ impl Sender {
         if self.tail_probed.is_some() {
             self.judge_tail_probe(now, ack, advanced);
         }
-        if covered.beyond_hole || self.phase != Phase::Open {
+        if self.recovery == Recovery::Rack {
+            self.judge_repair(now, ack, advanced, &covered);
+        }
+        if covered.beyond_hole || self.phase != Phase::Open || self.overtaken_until != Time::NEVER {
             self.detect_losses(now);
+        }
+        if let Some(prr) = &mut self.prr {
+            let is_safe = advanced && !self.board.has_unreported_losses();
+            prr.on_ack(covered.bytes, self.board.in_flight(), is_safe);
         }
         if ack.marked && self.phase == Phase::Open {
             self.phase = Phase::Marked(self.next);
@@ -129,15 +139,22 @@ impl Sender {
     }
 
     /// Detects losses, and ends the sender's phase if it is over.
-    fn detect_losses(&mut self, now: Time) {
-        let reordering = self.rtt.srtt() / 4;
-        if let Some(lost) = self.board.detect_losses(reordering) {
+    pub(super) fn detect_losses(&mut self, now: Time) {
+        let lost = match self.recovery {
+            Recovery::Sack => self.board.detect_losses(self.rtt.srtt() / 4),
+            Recovery::Rack => {
+                let window = self.reordering_window();
+                let (lost, until) = self.board.detect_by_time(now, window);
+                self.overtaken_until = until;
+                lost
+            }
+        };
+        if let Some(lost) = lost {
             self.found_lost(now, lost);
         }
         match self.phase {
             Phase::Recovery(until) | Phase::Timeout(until) if self.cumulative >= until => {
-                self.phase = Phase::Open;
-                self.urgent = false;
+                self.end_repair();
                 self.source.on_recovered(now);
                 if core::mem::take(&mut self.lost_beyond) {
                     self.begin_recovery(now);
@@ -162,7 +179,62 @@ impl Sender {
         self.phase = Phase::Recovery(self.next);
         self.tail_probed = None;
         self.urgent = true;
-        self.tell(now, Signal::Loss, self.flight_size());
+        let flight = self.flight_size();
+        self.tell(now, Signal::Loss, flight);
+        if self.recovery == Recovery::Rack {
+            self.undo.begin(false);
+            let threshold = self.source.slow_start_threshold();
+            self.prr = threshold.map(|ssthresh| Prr::new(flight, ssthresh, self.mss));
+        }
+    }
+
+    fn end_repair(&mut self) {
+        self.phase = Phase::Open;
+        self.urgent = false;
+        self.prr = None;
+        self.undo.frto = Frto::Off;
+        self.board.end_repair();
+    }
+
+    /// Undoes the repair under way, or the last one, if what has arrived shows that nothing had
+    /// been lost.
+    fn judge_repair(&mut self, now: Time, ack: &Ack, advanced: bool, covered: &Covered) {
+        if ack.duplicate {
+            let round = self.next;
+            self.board.widen_reordering_window(self.cumulative, round);
+        }
+        let all_had_arrived = ack.duplicate && self.undo.on_duplicate();
+        let is_original = advanced && self.undo.is_original(ack.epoch);
+        let is_late = self.undo.frto != Frto::Off && covered.given_up;
+        if all_had_arrived || is_original || is_late {
+            self.undo_repair(now);
+        } else if matches!(self.phase, Phase::Timeout(_)) {
+            self.undo.frto = match self.undo.frto {
+                Frto::SentAgain if advanced => Frto::MaySendNew(2),
+                // Step 3a: the loss was real.
+                Frto::MaySendNew(_) => Frto::Off,
+                other => other,
+            };
+        }
+    }
+
+    fn undo_repair(&mut self, now: Time) {
+        self.stats.undone += 1;
+        self.board.take_back_losses();
+        self.undo.end();
+        self.lost_beyond = false;
+        if self.in_repair() {
+            self.end_repair();
+        }
+        self.source.on_spurious(now);
+        self.source.on_recovered(now);
+    }
+
+    /// The reordering window (RFC 8985, section 6.2, step 4).
+    fn reordering_window(&self) -> Duration {
+        let min = self.rtt.min().unwrap_or(Duration::ZERO);
+        let certain = self.in_repair() || self.board.has_enough_sacked();
+        self.board.reordering_window(min, self.rtt.srtt(), certain)
     }
 
     /// Whether the last packet was sent again because it was lost: the probe has then hidden a loss

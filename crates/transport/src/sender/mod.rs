@@ -1,17 +1,21 @@
 //! The sending end of a flow: which packets it sends, and when.
 
 mod arrivals;
+mod prr;
 mod timers;
+mod undo;
 
 use ratewire_laws::{AnySource, Header, Sending};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::app::App;
-use crate::config::{ReceiveWindow, TransportConfig};
+use crate::config::{ReceiveWindow, Recovery, TransportConfig};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::segment::{Segment, SegmentKind};
+use crate::segment::{Epoch, Segment, SegmentKind};
 use crate::writing::Writing;
+use prr::Prr;
+use undo::{Frto, Undo};
 
 /// Maximum lateness that the pacing schedule makes up for. A longer one means that time had
 /// stopped.
@@ -56,6 +60,7 @@ pub struct Sender {
     /// Whether application or receiver have limited the sender since the last packet.
     limited: bool,
     tail_loss_probe: bool,
+    recovery: Recovery,
     mss: u32,
     /// Payload for which the receiver says that it has room again.
     first_mss: u32,
@@ -65,6 +70,11 @@ pub struct Sender {
     writing: Writing,
     /// Longest time for which the receiver may hold back an acknowledgement.
     delayed_ack: Duration,
+    /// The rate reduction under way, if a loss is repaired so.
+    prr: Option<Prr>,
+    undo: Undo,
+    /// When a packet that was overtaken counts as lost; [`Time::NEVER`] for none.
+    overtaken_until: Time,
     board: Scoreboard,
     rtt: RttEstimator,
     stats: SenderStats,
@@ -124,6 +134,8 @@ pub struct SenderStats {
     pub retransmitted_packets: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
+    /// Repairs that were undone, because nothing had been lost.
+    pub undone: u64,
     /// RTT samples.
     pub rtt_samples: u64,
     /// Sum of the RTT samples, in nanoseconds.
@@ -170,6 +182,10 @@ impl Sender {
             headers: headers.get(),
             frame,
             tail_loss_probe: config.tail_loss_probe,
+            recovery: config.recovery,
+            prr: None,
+            undo: Undo::NONE,
+            overtaken_until: Time::NEVER,
             delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
             stats: SenderStats::default(),
         }
@@ -277,8 +293,8 @@ impl Sender {
     #[inline]
     fn has_room(&self, payload: u32) -> bool {
         let in_flight = self.board.in_flight();
-        in_flight == Bytes::ZERO
-            || in_flight + Bytes::new(u64::from(payload)) <= self.source.window()
+        let window = || self.prr.map_or_else(|| self.source.window(), |prr| prr.window());
+        in_flight == Bytes::ZERO || in_flight + Bytes::new(u64::from(payload)) <= window()
     }
 
     /// Limit that has kept the sender from sending more since the last packet.
@@ -313,7 +329,7 @@ impl Sender {
             self.writing.advance(now);
         }
         let waited = core::mem::take(&mut self.waits_for_pace);
-        let (offset, payload, again) = match self.board.first_lost() {
+        let (offset, payload, again) = match self.first_lost() {
             Some((offset, payload)) => (offset, payload, true),
             None => (self.next, self.next_payload(now, fit)?, false),
         };
@@ -326,15 +342,31 @@ impl Sender {
             self.board.resend_first_lost(now);
             self.stats.retransmitted += Bytes::new(u64::from(payload));
             self.stats.retransmitted_packets += 1;
+            self.undo.on_copy();
         } else {
             self.board.push(now, offset, payload);
             self.advance_stream(now, payload);
+        }
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent(payload);
         }
         if self.timer == Time::NEVER || self.timer_for == TimerFor::WindowProbe {
             self.window_probes = 0;
             self.arm_timer(now);
         }
         Some(self.segment(now, offset, payload, again))
+    }
+
+    /// The packet to send again next, if any. F-RTO sends new data before it, if there is any.
+    #[inline]
+    fn first_lost(&mut self) -> Option<(u64, u32)> {
+        if let Frto::MaySendNew(left) = &mut self.undo.frto {
+            if *left > 0 && self.next < self.writing.written().min(self.allowed) {
+                *left -= 1;
+                return None;
+            }
+        }
+        self.board.first_lost()
     }
 
     fn poll_open(&mut self, now: Time) -> Option<Segment> {
@@ -352,7 +384,8 @@ impl Sender {
 
     /// A packet that neither carries data nor concerns the law.
     fn bare_segment(kind: SegmentKind, offset: u64) -> Segment {
-        Segment { kind, offset, payload: Bytes::ZERO, header: Header::None }
+        let (payload, epoch) = (Bytes::ZERO, Epoch::UNKNOWN);
+        Segment { kind, offset, payload, epoch, header: Header::None }
     }
 
     /// Payload of the next new packet, within the frame, the written data and the window.
@@ -416,7 +449,8 @@ impl Sender {
         };
         let header = self.source.on_send(&sending);
         let payload = Bytes::new(u64::from(payload));
-        Segment { kind: SegmentKind::Data { again }, offset, payload, header }
+        let epoch = self.undo.epoch();
+        Segment { kind: SegmentKind::Data { again }, offset, payload, epoch, header }
     }
 }
 

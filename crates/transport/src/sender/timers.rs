@@ -4,6 +4,7 @@ use ratewire_laws::Signal;
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Opening, Phase, Sender, TimerFor};
+use crate::config::Recovery;
 use crate::segment::{Segment, SegmentKind};
 
 /// Slack of a tail-loss probe beside two RTTs (Linux: two ticks of its clock).
@@ -24,12 +25,20 @@ impl Sender {
         let rto = self.rtt.rto();
         self.timer = now + rto;
         let srtt = self.rtt.srtt();
+        let is_rack = self.recovery == Recovery::Rack;
+        if is_rack && self.overtaken_until != Time::NEVER {
+            self.timer_for = TimerFor::Reordering;
+            self.timer = self.timer.min(self.overtaken_until);
+            return;
+        }
         if !self.tail_loss_probe || self.in_repair() || srtt.is_zero() {
             return;
         }
         if self.board.has_sacked() {
-            self.timer_for = TimerFor::Reordering;
-            self.timer = now + (srtt / 4).min(rto);
+            if !is_rack {
+                self.timer_for = TimerFor::Reordering;
+                self.timer = now + (srtt / 4).min(rto);
+            }
         } else if self.tail_probed.is_none() {
             let alone = self.board.len() == 1;
             let delayed_ack = if alone { self.delayed_ack } else { Duration::ZERO };
@@ -94,6 +103,11 @@ impl Sender {
     fn time_out(&mut self, now: Time) {
         self.stats.timeouts += 1;
         self.board.mark_all_lost();
+        if self.recovery == Recovery::Rack && !matches!(self.phase, Phase::Timeout(_)) {
+            self.undo.begin(!self.in_repair());
+        }
+        self.prr = None;
+        self.overtaken_until = Time::NEVER;
         self.tell(now, Signal::Timeout, self.flight_size());
         self.phase = Phase::Timeout(self.next);
         self.lost_beyond = false;
@@ -107,6 +121,11 @@ impl Sender {
 
     /// Ends the time that overtaken packets had to arrive.
     fn end_reordering(&mut self, now: Time) {
+        if self.recovery == Recovery::Rack {
+            self.detect_losses(now);
+            self.arm_timer(now);
+            return;
+        }
         if let Some(lost) = self.board.give_up_holes() {
             self.found_lost(now, lost);
         }

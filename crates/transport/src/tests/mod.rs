@@ -7,6 +7,7 @@ mod loss;
 mod opening;
 mod pacing;
 mod properties;
+mod rack;
 mod receiving;
 mod timeouts;
 mod transfer;

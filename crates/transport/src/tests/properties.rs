@@ -8,7 +8,7 @@ use ratewire_laws::AnyLaw;
 use ratewire_units::{Bytes, Duration};
 
 use crate::testing::{Fate, MSS, Pipe, ms};
-use crate::{App, PauseAfter, Reader, ReceiveWindow, TransportConfig, Writer};
+use crate::{App, PauseAfter, Reader, ReceiveWindow, Recovery, TransportConfig, Writer};
 
 fn micros(most: u64) -> impl Strategy<Value = Duration> {
     (0..most).prop_map(Duration::from_micros)
@@ -64,8 +64,10 @@ fn windows() -> impl Strategy<Value = ReceiveWindow> {
 }
 
 fn configs() -> impl Strategy<Value = TransportConfig> {
-    (windows(), proptest::option::of(micros(60_000)), any::<bool>(), any::<bool>()).prop_map(
-        |(receive_window, delayed_ack, handshake, tail_loss_probe)| TransportConfig {
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    (windows(), proptest::option::of(micros(60_000)), switches).prop_map(
+        |(receive_window, delayed_ack, (handshake, tail_loss_probe, rack))| TransportConfig {
+            recovery: if rack { Recovery::Rack } else { Recovery::Sack },
             receive_window,
             delayed_ack,
             handshake,

@@ -6,7 +6,7 @@ use ratewire_laws::Header;
 use ratewire_units::{Bytes, Time};
 
 use crate::testing::{Fate, MSS, Pipe, at, config, fixed, ms, packets};
-use crate::{Ack, App, Receiver, Reply, SackBlocks, TransportConfig};
+use crate::{Ack, App, Epoch, Receiver, Reply, SackBlocks, TransportConfig};
 
 fn delayed() -> TransportConfig {
     TransportConfig { delayed_ack: Some(ms(40)), ..config() }
@@ -35,7 +35,8 @@ fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
     pipe.run();
     assert_eq!(pipe.answers().map(|(t, ack)| (t, ack.marked)).next(), Some((at(50), true)));
     // A window probe is answered at once too.
-    let reply = pipe.receiver.on_data(at(60), MSS, Bytes::ZERO, &Header::None, false);
+    let reply =
+        pipe.receiver.on_data(at(60), MSS, Bytes::ZERO, &Header::None, false, Epoch::UNKNOWN);
     assert_eq!(reply, Reply::Now);
 }
 
@@ -50,7 +51,8 @@ impl Receiving {
     }
     /// This packet arrives.
     fn take(&mut self, n: u64) -> Ack {
-        let reply = self.receiver.on_data(at(0), n * MSS, packets(1), &Header::None, false);
+        let reply =
+            self.receiver.on_data(at(0), n * MSS, packets(1), &Header::None, false, Epoch::UNKNOWN);
         assert_eq!(reply, Reply::Now);
         self.receiver.acknowledge(at(0))
     }
@@ -118,7 +120,14 @@ proptest! {
 fn packets_that_overlap_are_delivered_once() {
     let mut r = Receiving::new();
     let mut take = |offset: u64, payload: u64| {
-        r.receiver.on_data(at(0), offset, Bytes::new(payload), &Header::None, false);
+        r.receiver.on_data(
+            at(0),
+            offset,
+            Bytes::new(payload),
+            &Header::None,
+            false,
+            Epoch::UNKNOWN,
+        );
         let ack = r.receiver.acknowledge(at(0));
         (ack.cumulative, ack.sack.iter(ack.cumulative).collect::<Vec<_>>())
     };
@@ -147,7 +156,10 @@ fn a_timer_called_too_early_does_nothing() {
     let mut receiver = Receiver::new(None, &delayed(), packets(1), &App::unlimited());
     assert!(!receiver.on_timer(at(0)));
     assert_eq!(receiver.deadline(), Time::NEVER);
-    assert_eq!(receiver.on_data(at(5), 0, packets(1), &Header::None, false), Reply::Later);
+    assert_eq!(
+        receiver.on_data(at(5), 0, packets(1), &Header::None, false, Epoch::UNKNOWN),
+        Reply::Later
+    );
     assert_eq!((receiver.deadline(), receiver.on_timer(at(44))), (at(45), false));
     assert!(receiver.on_timer(at(45)));
     receiver.acknowledge(at(45));

@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::testing::{DELAY, Fate, MSS, Pipe, RTT, at, config, fixed, ms, newreno, packets};
-use crate::{Ack, App, SackBlocks};
+use crate::{Ack, App, Epoch, SackBlocks};
 
 #[test]
 fn a_window_a_round_trip() {
@@ -113,6 +113,8 @@ fn acknowledgements_of_what_was_never_sent_are_ignored() {
         window: packets(100),
         sack: SackBlocks::default(),
         marked: false,
+        duplicate: false,
+        epoch: Epoch::UNKNOWN,
         header: ratewire_laws::Header::None,
     };
     pipe.sender.on_ack(at(1), &ack);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use ratewire_anypoint::routing::RoundRobin;
 use ratewire_anypoint::{FlowControl, FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Segment, SegmentKind};
+use ratewire_transport::{Epoch, Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Time};
 use ratewire_wasm::{Module, WasmRouting};
 
@@ -30,7 +30,8 @@ fn switch(routing: Arc<Mutex<WasmRouting>>) -> Switch {
 fn send(switch: &mut Switch, number: u64) -> Side {
     let kind = SegmentKind::Data { again: false };
     let offset = number * PAYLOAD.get();
-    let segment = Segment { kind, offset, payload: PAYLOAD, header: Header::None };
+    let segment =
+        Segment { kind, offset, payload: PAYLOAD, epoch: Epoch::UNKNOWN, header: Header::None };
     let mut out = Vec::new();
     let now = Time::from_millis(number);
     switch.on_segment(now, Side::Peer, &segment, FrameOf::from(b"f".as_slice()), false, &mut out);

@@ -30,7 +30,9 @@ impl LateAcks {
     pub fn see(&mut self, seen: &PacketSeen, counts: bool) {
         let (flow, packet) = (seen.flow.0, &seen.packet);
         match packet.content.body {
-            Body::Data { offset, payload } if packet.link.index() == self.link && payload > 0 => {
+            Body::Data { offset, payload, .. }
+                if packet.link.index() == self.link && payload > 0 =>
+            {
                 let end = (flow, offset.saturating_add(u64::from(payload)));
                 let again = self.passed.contains_key(&end);
                 self.passed.insert(end, (!again).then_some(packet.at));

@@ -1,0 +1,69 @@
+//! Repairs that were not needed: packets had been late, and counted as lost.
+
+use crate::segment::Epoch;
+
+/// What a sender knows of its present repair, and whether it may be undone.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Undo {
+    /// Of packets that leave now.
+    epoch: Epoch,
+    /// Copies of the repair whose data has not been reported as arrived before; `None` once the
+    /// repair was needed, or was undone.
+    copies: Option<u32>,
+    /// Whether any copy has left.
+    has_copied: bool,
+    pub(super) frto: Frto,
+}
+
+/// F-RTO (RFC 5682, section 3; names of steps are its).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frto {
+    /// The timer has not expired, or its loss was real.
+    Off,
+    /// The first packet was sent again (step 1).
+    SentAgain,
+    /// Data beyond the first has been acknowledged: this many new packets may leave before any
+    /// other is sent again (step 2b).
+    MaySendNew(u8),
+}
+
+impl Undo {
+    pub(super) const NONE: Undo =
+        Undo { epoch: Epoch::FIRST, copies: None, has_copied: false, frto: Frto::Off };
+
+    pub(super) fn epoch(&self) -> Epoch {
+        self.epoch
+    }
+
+    /// A repair begins. One after a timeout with no repair under way may be found needless by
+    /// F-RTO.
+    pub(super) fn begin(&mut self, by_timer_alone: bool) {
+        let frto = if by_timer_alone { Frto::SentAgain } else { Frto::Off };
+        *self = Undo { epoch: self.epoch.next(), copies: Some(0), has_copied: false, frto };
+    }
+
+    /// The repair is over, or needed: it cannot be undone.
+    pub(super) fn end(&mut self) {
+        self.copies = None;
+        self.frto = Frto::Off;
+    }
+
+    pub(super) fn on_copy(&mut self) {
+        self.has_copied = true;
+        self.copies = self.copies.map(|copies| copies.saturating_add(1));
+    }
+
+    /// DSACK (RFC 3708): the data of a copy had arrived before. Returns whether that holds of all
+    /// copies.
+    pub(super) fn on_duplicate(&mut self) -> bool {
+        self.copies = self.copies.map(|copies| copies.saturating_sub(1));
+        self.has_copied && self.copies == Some(0)
+    }
+
+    /// Eifel (RFC 3522): whether an acknowledgement that advances was caused by a packet that left
+    /// before the repair, so that no copy was needed for it.
+    pub(super) fn is_original(&self, epoch: Epoch) -> bool {
+        let is_older = epoch != Epoch::UNKNOWN && epoch != self.epoch;
+        self.copies.is_some() && self.has_copied && is_older
+    }
+}
