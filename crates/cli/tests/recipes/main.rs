@@ -59,7 +59,7 @@ fn toys_touch_what_the_recipes_name_and_pass_the_tests() {
 fn test(copy: &Path) {
     const PROGRAMS: [&str; 5] =
         ["reference", "scenario", "shared_files", "any_order", "properties"];
-    const TESTS: [&str; 6] = [
+    const TESTS: [&str; 7] = [
         "documentation",
         "corpora",
         "every_discipline_has",
