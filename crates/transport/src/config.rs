@@ -40,8 +40,8 @@ pub struct TransportConfig {
 /// How a sender finds and repairs losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// The pipe of RFC 6675, as ns-2's Sack1 has it: three packets beyond a hole make it a loss, and
-    /// the window has its new size at once.
+    /// The pipe of RFC 6675, as ns-2's Sack1 has it: three packets beyond a hole make it a loss,
+    /// and the window has its new size at once.
     Sack,
     /// RACK-TLP (RFC 8985): a packet is lost once one that was sent later has arrived, and a
     /// reordering window has passed; PRR (RFC 9937) for laws with a slow-start threshold; and

@@ -18,10 +18,11 @@
 //!
 //! Deliberate differences:
 //! - sequence numbers are 64-bit stream offsets and never wrap;
-//! - with [`Recovery::Sack`], a packet counts as lost when three packets beyond it have arrived (RFC
-//!   6675), or one sent a quarter RTT after it; the latter also finds lost retransmissions;
-//! - an acknowledgement returns the [`Epoch`] of its packet in place of TCP's timestamp, and one bit
-//!   for data that had arrived before in place of a block of DSACK; neither takes room in a packet;
+//! - with [`Recovery::Sack`], a packet counts as lost when three packets beyond it have arrived
+//!   (RFC 6675), or one sent a quarter RTT after it; the latter also finds lost retransmissions;
+//! - an acknowledgement returns the [`Epoch`] of its packet in place of TCP's timestamp, and one
+//!   bit for data that had arrived before in place of a block of DSACK; neither takes room in a
+//!   packet;
 //! - a retransmission and new data that leave at one instant may arrive in either order: RACK takes
 //!   the retransmission for overtaken only by what leaves later;
 //! - a closed window is probed with an empty packet, not with a byte of data;

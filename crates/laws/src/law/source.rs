@@ -119,9 +119,9 @@ pub trait Source {
     /// The last congestion by loss or timeout was none: packets had been late, and have arrived. A
     /// law that has slowed down goes back to where it was.
     fn on_spurious(&mut self, _now: Time) {}
-    /// The window that the sender is to have when a loss has been repaired (`ssthresh` of RFC 5681);
-    /// `None` for laws without one. With one, the transport lowers what is outstanding bit by bit
-    /// until then (Proportional Rate Reduction, RFC 9937).
+    /// The window that the sender is to have when a loss has been repaired (`ssthresh` of RFC
+    /// 5681); `None` for laws without one. With one, the transport lowers what is outstanding bit
+    /// by bit until then (Proportional Rate Reduction, RFC 9937).
     fn slow_start_threshold(&self) -> Option<Bytes> {
         None
     }
