@@ -360,11 +360,12 @@ impl Sender {
     /// The packet to send again next, if any. F-RTO sends new data before it, if there is any.
     #[inline]
     fn first_lost(&mut self) -> Option<(u64, u32)> {
-        if let Frto::MaySendNew(left) = &mut self.undo.frto {
-            if *left > 0 && self.next < self.writing.written().min(self.allowed) {
-                *left -= 1;
-                return None;
-            }
+        if let Frto::MaySendNew(left) = &mut self.undo.frto
+            && *left > 0
+            && self.next < self.writing.written().min(self.allowed)
+        {
+            *left -= 1;
+            return None;
         }
         self.board.first_lost()
     }
