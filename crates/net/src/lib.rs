@@ -25,7 +25,7 @@ mod speed;
 pub use fabric::Deadlock;
 pub use link::Observation;
 pub use news::{Captured, CapturedFrame, News};
-pub use packet::{Beyond, Body, Content, Ecn, Label};
+pub use packet::{AckFlags, Beyond, Body, Content, Ecn, Label};
 pub use path::network::Network;
 pub use path::pathfinder;
 pub use path::sending::Address;

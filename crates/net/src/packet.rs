@@ -112,12 +112,8 @@ pub enum Body {
     },
     /// An acknowledgement, see [`Ack`].
     Ack {
-        /// Whether this acknowledges [`Body::Open`].
-        opens: bool,
-        /// Whether the acknowledged packet was marked.
-        marked: bool,
-        /// Whether its data had arrived before.
-        duplicate: bool,
+        /// What there is to say of the acknowledged packet.
+        flags: AckFlags,
         /// See [`Epoch`].
         epoch: Epoch,
         /// The receiver's window, and the ranges that arrived out of order.
@@ -127,6 +123,29 @@ pub enum Body {
     },
     /// A real packet, whose bytes the caller keeps under this number.
     Kept(u32),
+}
+
+bitflags::bitflags! {
+    /// The switches of an [`Ack`], in a byte.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub struct AckFlags: u8 {
+        /// It acknowledges [`Body::Open`].
+        const OPENS = 1;
+        /// The acknowledged packet was marked.
+        const MARKED = 1 << 1;
+        /// Its data had arrived before.
+        const DUPLICATE = 1 << 2;
+    }
+}
+
+impl AckFlags {
+    fn of(ack: &Ack) -> AckFlags {
+        let mut flags = AckFlags::empty();
+        flags.set(AckFlags::OPENS, ack.opens);
+        flags.set(AckFlags::MARKED, ack.marked);
+        flags.set(AckFlags::DUPLICATE, ack.duplicate);
+        flags
+    }
 }
 
 /// The receiver's window and the ranges that arrived out of order, in four bytes.
@@ -263,8 +282,8 @@ impl Slab {
 
     #[inline]
     fn acknowledgement(&mut self, ack: &Ack) -> Body {
-        let Ack { opens, marked, duplicate, epoch, cumulative, .. } = *ack;
-        Body::Ack { opens, marked, duplicate, epoch, beyond: self.pack(ack), cumulative }
+        let Ack { epoch, cumulative, .. } = *ack;
+        Body::Ack { flags: AckFlags::of(ack), epoch, beyond: self.pack(ack), cumulative }
     }
 
     #[inline]
@@ -300,17 +319,15 @@ impl Slab {
     #[inline]
     pub(crate) fn ack(&self, id: ContentId) -> Option<Ack> {
         let content = self.content(id);
-        let Body::Ack { opens, marked, duplicate, epoch, beyond, cumulative } = content.body else {
-            return None;
-        };
+        let Body::Ack { flags, epoch, beyond, cumulative } = content.body else { return None };
         let (window, sack) = self.unpack(beyond);
         Some(Ack {
-            opens,
+            opens: flags.contains(AckFlags::OPENS),
             cumulative,
             window,
             sack,
-            marked,
-            duplicate,
+            marked: flags.contains(AckFlags::MARKED),
+            duplicate: flags.contains(AckFlags::DUPLICATE),
             epoch,
             header: content.header,
         })

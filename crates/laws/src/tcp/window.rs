@@ -32,8 +32,13 @@ pub(super) struct Window {
     backed_off: bool,
     /// Whether the sender is in the slow start that follows a timeout.
     after_timeout: bool,
-    /// Window and threshold before the last congestion by loss or timeout.
-    before: Option<(f64, f64)>,
+}
+
+/// Window and slow-start threshold at one time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    cwnd: f64,
+    ssthresh: f64,
 }
 
 /// Congestion to which the sender is still responding. There is one response a window of data (RFC
@@ -66,7 +71,6 @@ impl Window {
             episode: Episode::None,
             backed_off: false,
             after_timeout: false,
-            before: None,
         }
     }
 
@@ -193,9 +197,6 @@ impl Window {
     pub(super) fn on_congestion(&mut self, c: &Congestion, keep: f64, mark_floor: f64) -> bool {
         let answering_mark = matches!(self.episode, Episode::Mark(until) if c.now < until);
         let answering = answering_mark || self.episode == Episode::Loss;
-        if self.begins_repair(c) {
-            self.before = Some((self.cwnd, self.ssthresh));
-        }
         // HyStart++ is not needed once the threshold is known.
         self.hystart = None;
         if c.signal == Signal::Timeout {
@@ -250,16 +251,18 @@ impl Window {
         c.in_flight.as_f64().min(self.cwnd)
     }
 
-    /// Goes back to the window and threshold before congestion that was none. Returns whether there
-    /// was one.
-    pub(super) fn on_spurious(&mut self) -> bool {
-        let Some((cwnd, ssthresh)) = self.before.take() else { return false };
-        self.cwnd = self.cwnd.max(cwnd);
-        self.ssthresh = self.ssthresh.max(ssthresh);
+    /// Window and threshold, for [`Window::on_spurious`].
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { cwnd: self.cwnd, ssthresh: self.ssthresh }
+    }
+
+    /// Goes back to the window and threshold before congestion that was none.
+    pub(super) fn on_spurious(&mut self, before: Sizes) {
+        self.cwnd = self.cwnd.max(before.cwnd);
+        self.ssthresh = self.ssthresh.max(before.ssthresh);
         self.episode = Episode::None;
         self.backed_off = false;
         self.after_timeout = false;
-        true
     }
 
     /// See [`crate::Source::slow_start_threshold`].

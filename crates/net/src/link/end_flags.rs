@@ -1,63 +1,69 @@
 //! Properties of the two ends of a link.
 
-/// Whether the ends are hosts that lag behind the network (see [`crate::speed::lag`]), whether
-/// routes end at the far end, and whether the host at the start takes time to process packets (see
-/// [`Network::let_host_process`](crate::Network::let_host_process)).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct EndFlags(u8);
+bitflags::bitflags! {
+    /// Whether the ends are hosts that lag behind the network (see [`crate::speed::lag`]), whether
+    /// routes end at the far end, and whether the host at the start takes time to process packets
+    /// (see [`Network::let_host_process`](crate::Network::let_host_process)).
+    #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+    pub(crate) struct EndFlags: u8 {
+        const LEAF_AT_START = 1;
+        const LEAF_AT_END = 1 << 1;
+        const ROUTE = 1 << 2;
+        const PROCESSING = 1 << 3;
+        /// The host may put packets on the link in advance.
+        const IN_ADVANCE = 1 << 4;
+    }
+}
 
 impl EndFlags {
-    const LEAF_AT_START: u8 = 1;
-    const LEAF_AT_END: u8 = 2;
-    const ROUTE: u8 = 4;
-    const PROCESSING: u8 = 8;
-    const IN_ADVANCE: u8 = 16;
+    const LEAVES: EndFlags = EndFlags::LEAF_AT_START.union(EndFlags::LEAF_AT_END);
 
     /// These flags, with hosts that lag at these ends.
-    pub(crate) fn with_leaves(self, start: bool, end: bool) -> EndFlags {
-        let start = if start { EndFlags::LEAF_AT_START } else { 0 };
-        EndFlags(self.0 | start | if end { EndFlags::LEAF_AT_END } else { 0 })
+    pub(crate) fn with_leaves(mut self, start: bool, end: bool) -> EndFlags {
+        self.set(EndFlags::LEAF_AT_START, start || self.start_at_leaf());
+        self.set(EndFlags::LEAF_AT_END, end || self.end_at_leaf());
+        self
     }
     /// The flags of hosts that lag, without all others.
     #[inline]
     pub(crate) fn leaves(self) -> EndFlags {
-        EndFlags(self.0 & (EndFlags::LEAF_AT_START | EndFlags::LEAF_AT_END))
+        self.intersection(EndFlags::LEAVES)
     }
     /// These flags, without a host that lags at the far end.
     pub(crate) fn without_leaf_at_end(self) -> EndFlags {
-        EndFlags(self.0 & !EndFlags::LEAF_AT_END)
+        self.difference(EndFlags::LEAF_AT_END)
     }
     /// These flags, with a route that ends at the far end.
     pub(crate) fn with_route(self) -> EndFlags {
-        EndFlags(self.0 | EndFlags::ROUTE)
+        self.union(EndFlags::ROUTE)
     }
 
     /// These flags, with a host at the start that takes time to process packets, and may put them
     /// on the link in advance.
     pub(crate) fn with_processing(self, in_advance: bool) -> EndFlags {
-        let in_advance = if in_advance { EndFlags::IN_ADVANCE } else { 0 };
-        EndFlags(self.0 | EndFlags::PROCESSING | in_advance)
+        let in_advance = if in_advance { EndFlags::IN_ADVANCE } else { EndFlags::empty() };
+        self.union(EndFlags::PROCESSING).union(in_advance)
     }
 
     #[inline]
     pub(crate) fn has_processing(self) -> bool {
-        self.0 & EndFlags::PROCESSING != 0
+        self.contains(EndFlags::PROCESSING)
     }
     #[inline]
     pub(crate) fn is_in_advance(self) -> bool {
-        self.0 & EndFlags::IN_ADVANCE != 0
+        self.contains(EndFlags::IN_ADVANCE)
     }
     #[inline]
     pub(crate) fn start_at_leaf(self) -> bool {
-        self.0 & EndFlags::LEAF_AT_START != 0
+        self.contains(EndFlags::LEAF_AT_START)
     }
     #[inline]
     pub(crate) fn end_at_leaf(self) -> bool {
-        self.0 & EndFlags::LEAF_AT_END != 0
+        self.contains(EndFlags::LEAF_AT_END)
     }
     #[inline]
     pub(crate) fn end_route(self) -> bool {
-        self.0 & EndFlags::ROUTE != 0
+        self.contains(EndFlags::ROUTE)
     }
 }
 

@@ -10,28 +10,6 @@ use ratewire_units::{Bytes, Duration, Time};
 /// A hole counts as lost once this many packets beyond it have arrived (RFC 6675, DupThresh).
 const DUPLICATE_THRESHOLD: usize = 3;
 
-/// Repairs after which a widened window of reordering has its usual size again (RFC 8985, 6.2, step
-/// 4).
-const REPAIRS_WITH_WIDE_WINDOW: u8 = 16;
-
-/// What is known of the order in which packets arrive.
-#[derive(Clone, Copy, Debug)]
-struct Reordering {
-    /// Whether a packet has overtaken another.
-    seen: bool,
-    /// Quarters of the least round-trip time for which an overtaken packet has time.
-    quarters: u32,
-    repairs_left: u8,
-    /// End of the round trip in which the window grew.
-    round: Option<u64>,
-}
-
-impl Default for Reordering {
-    fn default() -> Reordering {
-        Reordering { seen: false, quarters: 1, repairs_left: 0, round: None }
-    }
-}
-
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     offset: u64,
@@ -87,13 +65,9 @@ pub(crate) struct Scoreboard {
     judged: u64,
     /// Further copies that have not been judged, in the order they were sent.
     copies: VecDeque<Copied>,
-    /// When the newest packet known to have arrived was sent, its end, and its round-trip time.
+    /// When the newest packet known to have arrived was sent, and its end.
     newest_arrival: Time,
     newest_end: u64,
-    newest_rtt: Duration,
-    /// End of the highest packet known to have arrived.
-    highest_end: u64,
-    reordering: Reordering,
 }
 
 /// Packets that an acknowledgement newly covers.
@@ -101,10 +75,14 @@ pub(crate) struct Scoreboard {
 pub(crate) struct Covered {
     pub bytes: u64,
     now: Time,
-    /// End of the highest packet that had arrived before.
-    highest_end: u64,
+    /// Offset of the highest packet that had arrived before beyond a hole.
+    highest: u64,
     /// Whether a packet has arrived that counted as lost and was not sent again.
     pub given_up: bool,
+    /// Whether a packet has arrived that others had overtaken.
+    pub reordered: bool,
+    /// Round-trip time of the newest packet known to have arrived, if this covers it.
+    pub newest_rtt: Option<Duration>,
     /// When the newest packet covered was sent; valid only if none was sent twice.
     newest: Option<Time>,
     /// Whether a packet sent more than once is covered.
@@ -135,8 +113,10 @@ impl Scoreboard {
         Covered {
             bytes: 0,
             now,
-            highest_end: self.highest_end,
+            highest: self.highest_sacked[0],
             given_up: false,
+            reordered: false,
+            newest_rtt: None,
             newest: None,
             again: false,
             beyond_hole: false,
@@ -276,15 +256,14 @@ impl Scoreboard {
         } else {
             self.in_flight -= u64::from(sent.payload);
         }
-        self.reordering.seen |= !sent.again && sent.end() < covered.highest_end;
-        self.highest_end = self.highest_end.max(sent.end());
+        covered.reordered |= !sent.again && sent.offset < covered.highest;
         covered.again |= sent.again;
         covered.newest = covered.newest.max(Some(sent.sent_at()));
         // Too early for the copy: the packet sent before has arrived (RFC 8985, 6.2, step 2).
         if !sent.again || sent.sent_at() <= covered.copy_sent_by {
             if (sent.sent_at(), sent.end()) > (self.newest_arrival, self.newest_end) {
                 (self.newest_arrival, self.newest_end) = (sent.sent_at(), sent.end());
-                self.newest_rtt = covered.now.since(sent.sent_at());
+                covered.newest_rtt = Some(covered.now.since(sent.sent_at()));
             }
             if sent.again {
                 covered.copy = covered.copy.max(Some(sent.sent_at()));
@@ -347,11 +326,10 @@ impl Scoreboard {
     }
 
     /// RACK (RFC 8985, section 6.2, step 5): gives up packets that left before the newest that has
-    /// arrived, once its round-trip time and the window of reordering have passed. Returns the
-    /// highest offset newly found lost, and when the next such packet is lost.
-    pub(crate) fn detect_by_time(&mut self, now: Time, window: Duration) -> (Option<u64>, Time) {
+    /// arrived, once they have had this long: its round-trip time and the window of reordering.
+    /// Returns the highest offset newly found lost, and when the next such packet is lost.
+    pub(crate) fn detect_by_time(&mut self, now: Time, patience: Duration) -> (Option<u64>, Time) {
         let newest = (self.newest_arrival, self.newest_end);
-        let patience = self.newest_rtt + window;
         let (mut highest, mut until) = (None, Time::NEVER);
         let mut at = self.judged.saturating_sub(self.base) as usize;
         while let Some(sent) = self.sent.get(at) {
@@ -390,38 +368,6 @@ impl Scoreboard {
         (highest, until)
     }
 
-    /// The window of reordering (RFC 8985, section 6.2, step 4). `certain` if a loss need not wait
-    /// while no packet has been overtaken.
-    pub(crate) fn reordering_window(
-        &self,
-        min: Duration,
-        srtt: Duration,
-        certain: bool,
-    ) -> Duration {
-        match self.reordering.seen {
-            false if certain => Duration::ZERO,
-            _ => (min / 4 * u64::from(self.reordering.quarters)).min(srtt),
-        }
-    }
-
-    /// A packet has arrived twice: the window was too short. It grows once a round trip.
-    pub(crate) fn widen_reordering_window(&mut self, cumulative: u64, next: u64) {
-        if self.reordering.round.is_none_or(|end| cumulative >= end) {
-            self.reordering.round = Some(next);
-            self.reordering.quarters += 1;
-            self.reordering.repairs_left = REPAIRS_WITH_WIDE_WINDOW;
-        }
-    }
-
-    /// A repair has ended.
-    pub(crate) fn end_repair(&mut self) {
-        let reordering = &mut self.reordering;
-        reordering.repairs_left = reordering.repairs_left.saturating_sub(1);
-        if reordering.repairs_left == 0 {
-            reordering.quarters = 1;
-        }
-    }
-
     /// Whether enough packets have arrived beyond a hole to make it a loss (RFC 6675, DupThresh).
     pub(crate) fn has_enough_sacked(&self) -> bool {
         self.sacked >= DUPLICATE_THRESHOLD
@@ -432,10 +378,8 @@ impl Scoreboard {
         self.untold_lost > 0
     }
 
-    /// Takes back that packets are lost, if they were not sent again: they are late, and packets
-    /// may overtake others on this path.
+    /// Takes back that packets are lost, if they were not sent again: they are late.
     pub(crate) fn take_back_losses(&mut self) {
-        self.reordering.seen = true;
         for sent in self.sent.iter_mut().filter(|sent| sent.lost) {
             sent.lost = false;
             self.in_flight += u64::from(sent.payload);

@@ -6,7 +6,6 @@ use ratewire_units::{Bytes, Duration, Time};
 use super::prr::Prr;
 use super::undo::Frto;
 use super::{Opening, Phase, Sender};
-use crate::config::Recovery;
 use crate::scoreboard::Covered;
 use crate::segment::Ack;
 
@@ -45,13 +44,14 @@ impl Sender {
         if self.tail_probed.is_some() {
             self.judge_tail_probe(now, ack, advanced);
         }
-        if self.recovery == Recovery::Rack {
+        if self.rack.is_some() {
             self.judge_repair(now, ack, advanced, &covered);
         }
-        if covered.beyond_hole || self.phase != Phase::Open || self.overtaken_until != Time::NEVER {
+        let is_overtaken = || self.rack.as_ref().is_some_and(|r| r.overtaken_until != Time::NEVER);
+        if covered.beyond_hole || self.phase != Phase::Open || is_overtaken() {
             self.detect_losses(now);
         }
-        if let Some(prr) = &mut self.prr {
+        if let Some(prr) = self.rack.as_mut().and_then(|rack| rack.prr.as_mut()) {
             let is_safe = advanced && !self.board.has_unreported_losses();
             prr.on_ack(covered.bytes, self.board.in_flight(), is_safe);
         }
@@ -140,12 +140,15 @@ impl Sender {
 
     /// Detects losses, and ends the sender's phase if it is over.
     pub(super) fn detect_losses(&mut self, now: Time) {
-        let lost = match self.recovery {
-            Recovery::Sack => self.board.detect_losses(self.rtt.srtt() / 4),
-            Recovery::Rack => {
-                let window = self.reordering_window();
-                let (lost, until) = self.board.detect_by_time(now, window);
-                self.overtaken_until = until;
+        let certain = self.in_repair() || self.board.has_enough_sacked();
+        let srtt = self.rtt.srtt();
+        let lost = match &mut self.rack {
+            None => self.board.detect_losses(srtt / 4),
+            Some(rack) => {
+                let min = self.rtt.min().unwrap_or(Duration::ZERO);
+                let window = rack.reordering.window(min, srtt, certain);
+                let (lost, until) = self.board.detect_by_time(now, rack.rtt + window);
+                rack.overtaken_until = until;
                 lost
             }
         };
@@ -181,35 +184,43 @@ impl Sender {
         self.urgent = true;
         let flight = self.flight_size();
         self.tell(now, Signal::Loss, flight);
-        if self.recovery == Recovery::Rack {
-            self.undo.begin(false);
+        if let Some(rack) = &mut self.rack {
+            rack.undo.begin(false);
             let threshold = self.source.slow_start_threshold();
-            self.prr = threshold.map(|ssthresh| Prr::new(flight, ssthresh, self.mss));
+            rack.prr = threshold.map(|ssthresh| Prr::new(flight, ssthresh, self.mss));
         }
     }
 
     fn end_repair(&mut self) {
         self.phase = Phase::Open;
         self.urgent = false;
-        self.prr = None;
-        self.undo.frto = Frto::Off;
-        self.board.end_repair();
+        if let Some(rack) = &mut self.rack {
+            rack.prr = None;
+            rack.undo.frto = Frto::Off;
+            rack.reordering.end_repair();
+        }
     }
 
     /// Undoes the repair under way, or the last one, if what has arrived shows that nothing had
     /// been lost.
     fn judge_repair(&mut self, now: Time, ack: &Ack, advanced: bool, covered: &Covered) {
+        let Some(rack) = &mut self.rack else { return };
+        rack.rtt = covered.newest_rtt.unwrap_or(rack.rtt);
+        rack.reordering.seen |= covered.reordered;
         if ack.duplicate {
-            let round = self.next;
-            self.board.widen_reordering_window(self.cumulative, round);
+            rack.reordering.widen(self.cumulative, self.next);
         }
-        let all_had_arrived = ack.duplicate && self.undo.on_duplicate();
-        let is_original = advanced && self.undo.is_original(ack.epoch);
-        let is_late = self.undo.frto != Frto::Off && covered.given_up;
+        let undo = &mut rack.undo;
+        let all_had_arrived = ack.duplicate && undo.on_duplicate();
+        let is_original = advanced && undo.is_original(ack.epoch);
+        let is_late = undo.frto != Frto::Off && covered.given_up;
         if all_had_arrived || is_original || is_late {
+            undo.end();
+            rack.undone += 1;
+            rack.reordering.seen = true;
             self.undo_repair(now);
         } else if matches!(self.phase, Phase::Timeout(_)) {
-            self.undo.frto = match self.undo.frto {
+            undo.frto = match undo.frto {
                 Frto::SentAgain if advanced => Frto::MaySendNew(2),
                 // Step 3a: the loss was real.
                 Frto::MaySendNew(_) => Frto::Off,
@@ -219,22 +230,13 @@ impl Sender {
     }
 
     fn undo_repair(&mut self, now: Time) {
-        self.stats.undone += 1;
         self.board.take_back_losses();
-        self.undo.end();
         self.lost_beyond = false;
         if self.in_repair() {
             self.end_repair();
         }
         self.source.on_spurious(now);
         self.source.on_recovered(now);
-    }
-
-    /// The reordering window (RFC 8985, section 6.2, step 4).
-    fn reordering_window(&self) -> Duration {
-        let min = self.rtt.min().unwrap_or(Duration::ZERO);
-        let certain = self.in_repair() || self.board.has_enough_sacked();
-        self.board.reordering_window(min, self.rtt.srtt(), certain)
     }
 
     /// Whether the last packet was sent again because it was lost: the probe has then hidden a loss

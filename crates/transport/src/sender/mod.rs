@@ -2,6 +2,7 @@
 
 mod arrivals;
 mod prr;
+mod rack;
 mod timers;
 mod undo;
 
@@ -14,8 +15,8 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Epoch, Segment, SegmentKind};
 use crate::writing::Writing;
-use prr::Prr;
-use undo::{Frto, Undo};
+use rack::Rack;
+use undo::Frto;
 
 /// Maximum lateness that the pacing schedule makes up for. A longer one means that time had
 /// stopped.
@@ -60,7 +61,6 @@ pub struct Sender {
     /// Whether application or receiver have limited the sender since the last packet.
     limited: bool,
     tail_loss_probe: bool,
-    recovery: Recovery,
     mss: u32,
     /// Payload for which the receiver says that it has room again.
     first_mss: u32,
@@ -70,11 +70,7 @@ pub struct Sender {
     writing: Writing,
     /// Longest time for which the receiver may hold back an acknowledgement.
     delayed_ack: Duration,
-    /// The rate reduction under way, if a loss is repaired so.
-    prr: Option<Prr>,
-    undo: Undo,
-    /// When a packet that was overtaken counts as lost; [`Time::NEVER`] for none.
-    overtaken_until: Time,
+    rack: Option<Box<Rack>>,
     board: Scoreboard,
     rtt: RttEstimator,
     stats: SenderStats,
@@ -134,8 +130,6 @@ pub struct SenderStats {
     pub retransmitted_packets: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
-    /// Repairs that were undone, because nothing had been lost.
-    pub undone: u64,
     /// RTT samples.
     pub rtt_samples: u64,
     /// Sum of the RTT samples, in nanoseconds.
@@ -182,10 +176,7 @@ impl Sender {
             headers: headers.get(),
             frame,
             tail_loss_probe: config.tail_loss_probe,
-            recovery: config.recovery,
-            prr: None,
-            undo: Undo::NONE,
-            overtaken_until: Time::NEVER,
+            rack: (config.recovery == Recovery::Rack).then(|| Box::new(Rack::NEW)),
             delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
             stats: SenderStats::default(),
         }
@@ -217,6 +208,11 @@ impl Sender {
     /// Counters.
     pub fn stats(&self) -> &SenderStats {
         &self.stats
+    }
+    /// Repairs that were undone, because nothing had been lost
+    /// ([`Recovery::Rack`](crate::Recovery::Rack)).
+    pub fn undone(&self) -> u64 {
+        self.rack.as_ref().map_or(0, |rack| rack.undone)
     }
     /// Length of the stream, once the application writes no more.
     pub fn stream_end(&self) -> Option<u64> {
@@ -293,8 +289,16 @@ impl Sender {
     #[inline]
     fn has_room(&self, payload: u32) -> bool {
         let in_flight = self.board.in_flight();
-        let window = || self.prr.map_or_else(|| self.source.window(), |prr| prr.window());
-        in_flight == Bytes::ZERO || in_flight + Bytes::new(u64::from(payload)) <= window()
+        in_flight == Bytes::ZERO || in_flight + Bytes::new(u64::from(payload)) <= self.window()
+    }
+
+    /// What may be outstanding: as the law says, or the rate reduction of a repair.
+    #[inline]
+    fn window(&self) -> Bytes {
+        match self.rack.as_ref().and_then(|rack| rack.prr.as_ref()) {
+            Some(prr) => prr.window(),
+            None => self.source.window(),
+        }
     }
 
     /// Limit that has kept the sender from sending more since the last packet.
@@ -342,12 +346,14 @@ impl Sender {
             self.board.resend_first_lost(now);
             self.stats.retransmitted += Bytes::new(u64::from(payload));
             self.stats.retransmitted_packets += 1;
-            self.undo.on_copy();
+            if let Some(rack) = &mut self.rack {
+                rack.undo.on_copy();
+            }
         } else {
             self.board.push(now, offset, payload);
             self.advance_stream(now, payload);
         }
-        if let Some(prr) = &mut self.prr {
+        if let Some(prr) = self.rack.as_mut().and_then(|rack| rack.prr.as_mut()) {
             prr.on_sent(payload);
         }
         if self.timer == Time::NEVER || self.timer_for == TimerFor::WindowProbe {
@@ -360,7 +366,8 @@ impl Sender {
     /// The packet to send again next, if any. F-RTO sends new data before it, if there is any.
     #[inline]
     fn first_lost(&mut self) -> Option<(u64, u32)> {
-        if let Frto::MaySendNew(left) = &mut self.undo.frto
+        if let Some(rack) = &mut self.rack
+            && let Frto::MaySendNew(left) = &mut rack.undo.frto
             && *left > 0
             && self.next < self.writing.written().min(self.allowed)
         {
@@ -450,7 +457,7 @@ impl Sender {
         };
         let header = self.source.on_send(&sending);
         let payload = Bytes::new(u64::from(payload));
-        let epoch = self.undo.epoch();
+        let epoch = self.rack.as_ref().map_or(Epoch::UNKNOWN, |rack| rack.undo.epoch());
         Segment { kind: SegmentKind::Data { again }, offset, payload, epoch, header }
     }
 }

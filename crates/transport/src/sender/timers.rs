@@ -4,7 +4,6 @@ use ratewire_laws::Signal;
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Opening, Phase, Sender, TimerFor};
-use crate::config::Recovery;
 use crate::segment::{Segment, SegmentKind};
 
 /// Slack of a tail-loss probe beside two RTTs (Linux: two ticks of its clock).
@@ -25,17 +24,18 @@ impl Sender {
         let rto = self.rtt.rto();
         self.timer = now + rto;
         let srtt = self.rtt.srtt();
-        let is_rack = self.recovery == Recovery::Rack;
-        if is_rack && self.overtaken_until != Time::NEVER {
+        if let Some(rack) = &self.rack
+            && rack.overtaken_until != Time::NEVER
+        {
             self.timer_for = TimerFor::Reordering;
-            self.timer = self.timer.min(self.overtaken_until);
+            self.timer = self.timer.min(rack.overtaken_until);
             return;
         }
         if !self.tail_loss_probe || self.in_repair() || srtt.is_zero() {
             return;
         }
         if self.board.has_sacked() {
-            if !is_rack {
+            if self.rack.is_none() {
                 self.timer_for = TimerFor::Reordering;
                 self.timer = now + (srtt / 4).min(rto);
             }
@@ -103,11 +103,14 @@ impl Sender {
     fn time_out(&mut self, now: Time) {
         self.stats.timeouts += 1;
         self.board.mark_all_lost();
-        if self.recovery == Recovery::Rack && !matches!(self.phase, Phase::Timeout(_)) {
-            self.undo.begin(!self.in_repair());
+        let (in_repair, again) = (self.in_repair(), matches!(self.phase, Phase::Timeout(_)));
+        if let Some(rack) = &mut self.rack {
+            if !again {
+                rack.undo.begin(!in_repair);
+            }
+            rack.prr = None;
+            rack.overtaken_until = Time::NEVER;
         }
-        self.prr = None;
-        self.overtaken_until = Time::NEVER;
         self.tell(now, Signal::Timeout, self.flight_size());
         self.phase = Phase::Timeout(self.next);
         self.lost_beyond = false;
@@ -121,7 +124,7 @@ impl Sender {
 
     /// Ends the time that overtaken packets had to arrive.
     fn end_reordering(&mut self, now: Time) {
-        if self.recovery == Recovery::Rack {
+        if self.rack.is_some() {
             self.detect_losses(now);
             self.arm_timer(now);
             return;

@@ -7,7 +7,7 @@ use ratewire_units::{Bytes, Duration, Throughput, Time};
 use super::Cubic;
 use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Signal, Source};
 use crate::reason::Reason;
-use crate::tcp::window::{Window, ends_idling};
+use crate::tcp::window::{Sizes, Window, ends_idling};
 
 /// Packets below which a mark does not lower the window (4.6).
 const MARK_FLOOR: f64 = 1.0;
@@ -28,13 +28,13 @@ pub struct CubicSource {
     before: Option<Box<Before>>,
     c: f64,
     beta: f64,
-    alpha: f64,
     fast_convergence: bool,
 }
 
 /// State before a congestion by loss or timeout.
 #[derive(Clone, Debug)]
 struct Before {
+    sizes: Sizes,
     w_max: Option<f64>,
     cwnd_prior: Option<f64>,
     stage: Option<Stage>,
@@ -93,7 +93,6 @@ impl CubicSource {
             before: None,
             c: law.c,
             beta: law.beta,
-            alpha: alpha(law.beta),
             fast_convergence: law.fast_convergence,
         }
     }
@@ -120,7 +119,7 @@ impl CubicSource {
         stage.t += acked.now.since(stage.counted);
         stage.counted = acked.now;
 
-        let alpha = if stage.w_est >= cwnd_prior { 1.0 } else { self.alpha };
+        let alpha = if stage.w_est >= cwnd_prior { 1.0 } else { alpha(self.beta) };
         stage.w_est += alpha * packets / cwnd;
         let next = if stage.curve.at(stage.t.secs()) < stage.w_est {
             stage.w_est.max(cwnd)
@@ -167,7 +166,8 @@ impl Source for CubicSource {
         let cwnd = self.cwnd();
         if self.window.begins_repair(congestion) {
             let (w_max, cwnd_prior, stage) = (self.w_max, self.cwnd_prior, self.stage.clone());
-            self.before = Some(Box::new(Before { w_max, cwnd_prior, stage }));
+            let sizes = self.window.sizes();
+            self.before = Some(Box::new(Before { sizes, w_max, cwnd_prior, stage }));
         }
         let is_new = self.window.on_congestion(congestion, self.beta, MARK_FLOOR);
         if is_new {
@@ -191,8 +191,8 @@ impl Source for CubicSource {
     }
 
     fn on_spurious(&mut self, now: Time) {
-        let before = self.before.take();
-        if let Some(before) = before.filter(|_| self.window.on_spurious()) {
+        if let Some(before) = self.before.take() {
+            self.window.on_spurious(before.sizes);
             (self.w_max, self.cwnd_prior) = (before.w_max, before.cwnd_prior);
             self.stage = before.stage;
             if let Some(stage) = &mut self.stage {

@@ -5,7 +5,7 @@ use ratewire_units::{Bytes, Throughput, Time};
 use super::NewReno;
 use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Source};
 use crate::reason::Reason;
-use crate::tcp::window::Window;
+use crate::tcp::window::{Sizes, Window};
 
 /// Share of the window that is kept after a loss or mark (RFC 5681, equation 4).
 pub(in crate::tcp) const KEEP: f64 = 0.5;
@@ -20,18 +20,23 @@ pub struct NewRenoSource {
     acked: f64,
     /// Maximum number of bytes of one acknowledgement that count.
     counted: f64,
+    /// What a spurious congestion has to restore.
+    before: Option<Sizes>,
 }
 
 impl NewRenoSource {
     pub(in crate::tcp) fn new(law: &NewReno, flow: &FlowContext) -> NewRenoSource {
         let window = Window::new(&law.common, flow);
         let counted = if law.counts_acks { window.mss() } else { f64::INFINITY };
-        NewRenoSource { window, acked: 0.0, counted }
+        NewRenoSource { window, acked: 0.0, counted, before: None }
     }
 
     /// Reduces the window to the share `keep` of the outstanding data. Returns whether the
     /// congestion is a new event.
     pub(in crate::tcp) fn cut(&mut self, congestion: &Congestion, keep: f64) -> bool {
+        if self.window.begins_repair(congestion) {
+            self.before = Some(self.window.sizes());
+        }
         let cut = self.window.on_congestion(congestion, keep, MARK_FLOOR);
         if cut {
             self.acked = 0.0;
@@ -72,7 +77,9 @@ impl Source for NewRenoSource {
     }
 
     fn on_spurious(&mut self, _now: Time) {
-        self.window.on_spurious();
+        if let Some(before) = self.before.take() {
+            self.window.on_spurious(before);
+        }
     }
 
     fn slow_start_threshold(&self) -> Option<Bytes> {
