@@ -1,8 +1,8 @@
 //! Packets' headers.
 
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_net::Body;
 use ratewire_net::spec::LinkId;
+use ratewire_net::{AckFlags, Body};
 use ratewire_sim::dumbbell::{BOTTLENECK, Dumbbell};
 use ratewire_sim::record::PacketSeen;
 use ratewire_sim::setup::Setup;
@@ -57,7 +57,10 @@ fn check_common(seen: &PacketSeen, row: &[String]) -> bool {
     assert_eq!(row[2], if packet.link == BOTTLENECK { "r1->r2" } else { "r2->r1" });
     let ns = packet.at.ps() / 1000;
     assert_eq!(row[3], format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000));
-    let opens = matches!(packet.content.body, Body::Open | Body::Ack { opens: true, .. });
+    let opens = match packet.content.body {
+        Body::Ack { flags, .. } => flags.contains(AckFlags::OPENS),
+        body => body == Body::Open,
+    };
     let selective = packet.ack.is_some_and(|ack| !ack.sack.is_empty());
     if !opens && !selective {
         let size = packet.label.size.to_string();
