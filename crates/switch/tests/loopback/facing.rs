@@ -83,15 +83,23 @@ async fn until(what: impl Fn() -> bool) {
     }
 }
 
+/// A switch whose members are all there: on a busy machine they are long in answering.
+fn patient(members: &[SocketAddr]) -> HubConfig {
+    let mut config = hub(members);
+    config.patience = Duration::from_secs(60);
+    config.session.silence = ratewire_units::Duration::from_secs(60);
+    config
+}
+
 /// Each frame reaches one member of the other ensemble, and the end goes all the way round.
 #[tokio::test(flavor = "current_thread")]
 async fn members_of_both_send_to_those_of_the_other() {
     let work = async {
         let left: Vec<Writer> = (0..3).map(|k| Writer::new(k, true)).collect();
         let right: Vec<Writer> = (3..5).map(|k| Writer::new(k, true)).collect();
-        let (waits, _) = start(hub(&addresses(&right)));
+        let (waits, _) = start(patient(&addresses(&right)));
         let peer = Some(waits.address());
-        let (dials, events) = start(HubConfig { peer, ..hub(&addresses(&left)) });
+        let (dials, events) = start(HubConfig { peer, ..patient(&addresses(&left)) });
         until(|| left.iter().chain(&right).all(|writer| !writer.ends.borrow().is_empty())).await;
         assert_eq!((read(&right), read(&left)), (written(0..3), written(3..5)));
         let each = |all: &[Writer]| all.iter().map(|w| w.read.borrow().len()).collect::<Vec<_>>();
@@ -115,11 +123,11 @@ async fn a_switch_may_be_a_member_of_one_that_faces_another() {
     let work = async {
         let left: Vec<Writer> = (0..3).map(|k| Writer::new(k, true)).collect();
         let right: Vec<Writer> = (3..5).map(|k| Writer::new(k, true)).collect();
-        let (waits, _) = start(hub(&addresses(&right)));
-        let (inner, _) = start(hub(&addresses(&left[..2])));
+        let (waits, _) = start(patient(&addresses(&right)));
+        let (inner, _) = start(patient(&addresses(&left[..2])));
         let peer = Some(waits.address());
         let members = [inner.address(), left[2].address()];
-        let (_dials, _) = start(HubConfig { peer, ..hub(&members) });
+        let (_dials, _) = start(HubConfig { peer, ..patient(&members) });
         until(|| left.iter().chain(&right).all(|writer| !writer.ends.borrow().is_empty())).await;
         assert_eq!((read(&right), read(&left)), (written(0..3), written(3..5)));
         let each: Vec<usize> = left.iter().map(|writer| writer.read.borrow().len()).collect();
