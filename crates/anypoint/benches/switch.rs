@@ -7,7 +7,7 @@ use divan::counter::ItemsCount;
 use ratewire_anypoint::routing::{KeyHash, RoundRobin, Routing};
 use ratewire_anypoint::{FlowControl, FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind};
+use ratewire_transport::{Ack, Epoch, Segment, SegmentKind};
 use ratewire_units::{Bytes, Duration, Time};
 
 /// Packets on their way to members.
@@ -97,16 +97,7 @@ impl Run {
             return;
         }
         let Some((k, end)) = self.under_way.pop_front() else { return };
-        let ack = Ack {
-            opens: false,
-            cumulative: end,
-            window: WINDOW,
-            sack: SackBlocks::default(),
-            marked: false,
-            duplicate: false,
-            epoch: Epoch::UNKNOWN,
-            header: Header::None,
-        };
+        let ack = Ack::plain(end, WINDOW);
         self.switch.on_ack(self.now, Side::Member(k), &ack, &mut self.out);
         self.out.clear();
     }

@@ -73,6 +73,22 @@ pub struct Ack {
     pub header: Header,
 }
 
+impl Ack {
+    /// An acknowledgement of what has arrived in order, and nothing else.
+    pub fn plain(cumulative: u64, window: Bytes) -> Ack {
+        Ack {
+            opens: false,
+            cumulative,
+            window,
+            sack: SackBlocks::default(),
+            marked: false,
+            duplicate: false,
+            epoch: Epoch::UNKNOWN,
+            header: Header::None,
+        }
+    }
+}
+
 /// Up to three ranges that arrived out of order, the newest first (RFC 2018), relative to the
 /// cumulative acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

@@ -1,7 +1,7 @@
 //! Packets from the members to the peer.
 
 use ratewire_laws::Header;
-use ratewire_transport::{Ack, Epoch, Segment};
+use ratewire_transport::{Ack, Segment};
 use ratewire_units::{Bytes, Time};
 
 use super::{ActiveConnection, OUTBOUND};
@@ -124,14 +124,13 @@ impl ActiveConnection {
             false => (Bytes::ZERO, Bytes::ZERO),
         };
         Ack {
-            opens: false,
-            cumulative: self.outbound.below(k),
-            window: persistent.windows.for_member(persistent.up, all, own),
             sack: self.outbound.sack(k).0,
             marked,
-            duplicate: false,
-            epoch: Epoch::UNKNOWN,
             header,
+            ..Ack::plain(
+                self.outbound.below(k),
+                persistent.windows.for_member(persistent.up, all, own),
+            )
         }
     }
 }

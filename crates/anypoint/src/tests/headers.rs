@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ratewire_laws::junction::Declared;
 use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
-use ratewire_transport::{Ack, Epoch, SackBlocks};
+use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::rig::ms;
@@ -96,16 +96,7 @@ fn a_frames_packets_are_acknowledged_with_their_wishes() {
     relay.note(Time::ZERO, 0, 1000, sent(1, 0.05));
     let mut wish_of = |cumulative| {
         let (window, sack, header) = (Bytes::MAX, SackBlocks::default(), Header::None);
-        let ack = Ack {
-            opens: false,
-            cumulative,
-            window,
-            sack,
-            marked: false,
-            duplicate: false,
-            epoch: Epoch::UNKNOWN,
-            header,
-        };
+        let ack = Ack { sack, header, ..Ack::plain(cumulative, window) };
         let mut newly_acked = Vec::new();
         relay.acknowledge(0, &ack, &mut newly_acked);
         newly_acked[0].wish

@@ -67,16 +67,7 @@ impl Pair {
             sack.push(cumulative, from * PAYLOAD, to * PAYLOAD);
         }
         let (window, header) = (Bytes::new(100_000), Header::None);
-        let ack = Ack {
-            opens: false,
-            cumulative,
-            window,
-            sack,
-            marked: false,
-            duplicate: false,
-            epoch: Epoch::UNKNOWN,
-            header,
-        };
+        let ack = Ack { sack, header, ..Ack::plain(cumulative, window) };
         self.switch.on_ack(Time::from_millis(millis), Side::Member(0), &ack, &mut Vec::new());
     }
 

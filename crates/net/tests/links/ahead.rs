@@ -3,7 +3,7 @@
 use ratewire_laws::Header;
 use ratewire_net::spec::LinkId;
 use ratewire_net::{Address, Ecn, FlowEnd, Scheduler};
-use ratewire_transport::{Ack, Epoch, ReceiveWindow, SackBlocks};
+use ratewire_transport::{Ack, ReceiveWindow, SackBlocks};
 use ratewire_units::{Duration, Time};
 
 use crate::bench::{Bench, link, ms};
@@ -54,16 +54,7 @@ fn a_train_of_acknowledgements_at_its_sender_shows_the_flow() {
         };
         let (window, sack) = (ReceiveWindow::UNLIMITED, SackBlocks::default());
         let header = Header::None;
-        let ack = Ack {
-            opens: false,
-            cumulative: 1,
-            window,
-            sack,
-            marked: false,
-            duplicate: false,
-            epoch: Epoch::UNKNOWN,
-            header,
-        };
+        let ack = Ack { sack, header, ..Ack::plain(1, window) };
         (0..packets).for_each(|_| network.acknowledge(ms(0), &address, &ack, &mut IgnoresEvents));
         network.look_ahead().foresee_next(LinkId(0))
     };

@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::testing::{DELAY, Fate, MSS, Pipe, RTT, at, config, fixed, ms, newreno, packets};
-use crate::{Ack, App, Epoch, SackBlocks};
+use crate::{Ack, App};
 
 #[test]
 fn a_window_a_round_trip() {
@@ -107,16 +107,7 @@ fn calling_too_often_is_harmless() {
 fn acknowledgements_of_what_was_never_sent_are_ignored() {
     let mut pipe = Pipe::sized(&fixed(4), 8);
     pipe.pump();
-    let mut ack = Ack {
-        opens: false,
-        cumulative: 5 * MSS,
-        window: packets(100),
-        sack: SackBlocks::default(),
-        marked: false,
-        duplicate: false,
-        epoch: Epoch::UNKNOWN,
-        header: ratewire_laws::Header::None,
-    };
+    let mut ack = Ack { header: ratewire_laws::Header::None, ..Ack::plain(5 * MSS, packets(100)) };
     pipe.sender.on_ack(at(1), &ack);
     assert_eq!(pipe.sender.in_flight(), packets(4));
     ack.cumulative = 0;
