@@ -176,15 +176,18 @@ def test_many_environments_leave_no_memory_behind() -> None:
         for _ in range(6):
             many.step(many.action_space.sample())
 
-    # The allocator keeps what the first uses have freed, so the process grows until it has enough.
-    for _ in range(8):
-        use()
-    before = resident_mb()
-    for _ in range(6):
-        use()
-    grown = resident_mb() - before
-    # A simulation takes 0.2 MB, so those of 6 uses with 3 episodes each would take 180 MB.
-    assert grown < 20, f"{grown:.1f} MB more"
+    def grown_mb() -> float:
+        before = resident_mb()
+        for _ in range(6):
+            use()
+        return resident_mb() - before
+
+    # The allocator keeps what was freed, so the process grows until it has enough; how soon depends on its threads. What
+    # leaks grows each time: a simulation takes 0.2 MB, so those of 6 uses with 3 episodes each would take 180 MB.
+    growth = [grown_mb()]
+    while growth[-1] >= 10 and len(growth) < 12:
+        growth.append(grown_mb())
+    assert growth[-1] < 10, f"{growth} MB more, each for 6 uses"
 
 
 def test_the_example_learns(monkeypatch: pytest.MonkeyPatch) -> None:
