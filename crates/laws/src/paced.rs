@@ -40,6 +40,8 @@ pub(crate) struct Paced {
     granted: f64,
     /// Cap after a loss; infinite without a loss.
     cap: f64,
+    /// The cap before the last loss.
+    cap_before: f64,
     srtt: f64,
     packet: f64,
     payload_per_packet: f64,
@@ -54,6 +56,7 @@ impl Paced {
         Paced {
             granted: rate,
             cap: f64::INFINITY,
+            cap_before: f64::INFINITY,
             srtt: 0.0,
             packet: flow.packet.as_f64().max(1.0),
             payload_per_packet: flow.mss.as_f64() / flow.packet.as_f64().max(1.0),
@@ -116,12 +119,22 @@ impl Paced {
     /// See [`crate::Source::on_congestion`].
     pub(crate) fn on_congestion(&mut self, congestion: &Congestion) {
         let loss = matches!(congestion.signal, Signal::Loss | Signal::Timeout);
-        if !loss || !self.answers_loss || congestion.now < self.answered_until {
+        if !loss || !self.answers_loss {
+            return;
+        }
+        self.cap_before = self.cap;
+        if congestion.now < self.answered_until {
             return;
         }
         self.answered_until = congestion.now + congestion.srtt;
         let least = if self.srtt > 0.0 { self.packet / self.srtt } else { self.packet };
         self.cap = (self.rate() / 2.0).max(least);
+    }
+
+    /// See [`crate::Source::on_spurious`].
+    pub(crate) fn on_spurious(&mut self) {
+        self.cap = self.cap.max(self.cap_before);
+        self.answered_until = Time::ZERO;
     }
 
     /// See [`crate::Source::window`].

@@ -127,7 +127,7 @@ impl Default for TransportConfig {
             receive_window: ReceiveWindow::Fixed(ReceiveWindow::UNLIMITED),
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),
-            recovery: Recovery::Sack,
+            recovery: Recovery::Rack,
             tail_loss_probe: true,
             ecn: false,
             l4s: false,

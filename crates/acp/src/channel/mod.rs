@@ -301,7 +301,7 @@ impl Channel {
             window: Size::new(part.window),
             sack: part.sack,
             marked: part.marked,
-            duplicate: false,
+            duplicate: part.duplicate,
             epoch: Epoch::UNKNOWN,
             header,
         }
@@ -319,6 +319,7 @@ impl Channel {
             cumulative: ack.cumulative,
             window: ack.window.get(),
             marked: ack.marked,
+            duplicate: ack.duplicate,
             sack: ack.sack,
             congestion: &bytes[..length],
         };

@@ -69,6 +69,8 @@ pub struct AckPart<'a> {
     pub window: u64,
     /// Whether a packet that it covers was marked.
     pub marked: bool,
+    /// Whether data that it covers had arrived before.
+    pub duplicate: bool,
     /// Ranges that arrived beyond `cumulative`.
     pub sack: SackBlocks,
     /// The returned congestion header as the law encodes it; empty for none.
@@ -117,6 +119,7 @@ pub enum Part<'a> {
 }
 
 const MARKED: u64 = 1;
+const DUPLICATE: u64 = 2;
 
 impl Part<'_> {
     /// Appends the part.
@@ -136,7 +139,7 @@ impl Part<'_> {
             }
             Part::Empty { offset, length } => put(out, 6, &[*offset, *length]),
             Part::Ack(ack) => {
-                let flags = u64::from(ack.marked) * MARKED;
+                let flags = u64::from(ack.marked) * MARKED + u64::from(ack.duplicate) * DUPLICATE;
                 put(out, 7 + u8::from(ack.opens), &[ack.cumulative, ack.window, flags]);
                 let ranges = ack.sack.iter(ack.cumulative);
                 varint::put(out, ranges.count() as u64);
@@ -283,7 +286,8 @@ fn read_ack<'a>(rest: &mut &'a [u8], opens: bool) -> Result<AckPart<'a>, WireErr
     }
     let length = varint::take(rest)?;
     let congestion = take_counted(rest, length)?;
-    Ok(AckPart { opens, cumulative, window, marked: flags & MARKED != 0, sack, congestion })
+    let [marked, duplicate] = [MARKED, DUPLICATE].map(|flag| flags & flag != 0);
+    Ok(AckPart { opens, cumulative, window, marked, duplicate, sack, congestion })
 }
 
 #[cfg(test)]
@@ -324,10 +328,23 @@ mod tests {
                     cumulative: 300,
                     window: 50,
                     marked: true,
+                    duplicate: false,
                     sack,
                     congestion: &[9, 8],
                 }),
                 &[7, 0x41, 0x2c, 50, 1, 1, 10, 20, 2, 9, 8],
+            ),
+            (
+                Part::Ack(AckPart {
+                    opens: true,
+                    cumulative: 7,
+                    window: 50,
+                    marked: false,
+                    duplicate: true,
+                    sack: SackBlocks::default(),
+                    congestion: &[],
+                }),
+                &[8, 7, 50, 2, 0, 0],
             ),
             (Part::Close(9), &[9, 9]),
             (Part::Closed, &[10]),

@@ -91,6 +91,12 @@ impl Source for AbcSource {
         }
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        if let Some(cubic) = &mut self.cubic {
+            cubic.on_spurious(now);
+        }
+    }
+
     #[inline]
     fn window(&self) -> Bytes {
         let own = self.own();

@@ -126,7 +126,12 @@ impl<'a> Flow<'a> {
             What::Congestion(signal) => {
                 self.source.on_congestion(&Congestion { now, signal, in_flight, srtt });
             }
-            What::Recovered => self.source.on_recovered(now),
+            What::Recovered => {
+                if event.limited {
+                    self.source.on_spurious(now);
+                }
+                self.source.on_recovered(now);
+            }
             What::Timer => self.timers(queue(event)),
             What::Rate => {
                 for (port, _) in self.ports.iter_mut().flatten() {

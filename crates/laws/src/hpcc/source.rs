@@ -218,6 +218,10 @@ impl Source for HpccSource {
         self.paced.on_congestion(congestion);
     }
 
+    fn on_spurious(&mut self, _now: Time) {
+        self.paced.on_spurious();
+    }
+
     #[inline]
     fn window(&self) -> Bytes {
         let capped = match self.base() {

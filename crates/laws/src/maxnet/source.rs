@@ -68,6 +68,9 @@ impl Source for MaxnetSource {
     fn on_congestion(&mut self, congestion: &Congestion) {
         self.paced.on_congestion(congestion);
     }
+    fn on_spurious(&mut self, _now: Time) {
+        self.paced.on_spurious();
+    }
     #[inline]
     fn window(&self) -> Bytes {
         self.paced.window()

@@ -61,6 +61,19 @@ impl Source for NoqSource {
         }
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        if let NoqSource::Reno(reno) = self {
+            reno.on_spurious(now);
+        }
+    }
+
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        match self {
+            NoqSource::HeldBack { .. } => None,
+            NoqSource::Reno(reno) => reno.slow_start_threshold(),
+        }
+    }
+
     #[inline]
     fn window(&self) -> Bytes {
         match self {

@@ -122,6 +122,10 @@ impl Source for RcpSource {
         self.paced.on_congestion(congestion);
     }
 
+    fn on_spurious(&mut self, _now: Time) {
+        self.paced.on_spurious();
+    }
+
     #[inline]
     fn window(&self) -> Bytes {
         if self.offered.is_some() { self.paced.window() } else { self.mss }

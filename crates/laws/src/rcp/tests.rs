@@ -338,6 +338,18 @@ fn a_loss_halves_the_rate_unless_it_is_ignored() {
     }
 }
 
+/// Of two losses in a round trip the first was answered: it is not undone with the second.
+#[test]
+fn the_answer_to_a_loss_that_was_none_is_undone() {
+    for (losses, sends) in [(1, 1e6), (2, 0.5e6)] {
+        let mut s: RcpSource = source::<Rcp>(&[]);
+        s.on_opened(Time::ZERO, Some(RTT), Some(&offer(1e6)));
+        (0..losses).for_each(|_| s.on_congestion(&congestion(Signal::Loss, 10)));
+        s.on_spurious(congestion(Signal::Loss, 10).now);
+        assert_eq!(s.pacing(), Some(Throughput::new(sends)), "{losses}");
+    }
+}
+
 #[test]
 fn values_that_cannot_be_used_are_refused() {
     for (name, value) in

@@ -23,6 +23,8 @@ pub struct XcpSource {
     fallen_to: f64,
     round: Round,
     state: State,
+    /// Window and state before the last loss, timeout or mark.
+    before_congestion: (f64, State),
     /// The halved window after congestion, in network-layer bytes: a repair does not grow it
     /// beyond, and growth without headers turns from doubling to linear there.
     ssthresh: f64,
@@ -58,7 +60,7 @@ struct Round {
     measured: f64,
 }
 
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Xcp,
     /// A loss is being repaired.
@@ -83,6 +85,7 @@ impl XcpSource {
                 measured: 0.0,
             },
             state: State::Xcp,
+            before_congestion: (0.0, State::Xcp),
             ssthresh: f64::INFINITY,
             reverse_feedback: 0.0,
             desired: law.desired.unwrap_or(flow.line_rate).throughput().get(),
@@ -268,6 +271,7 @@ impl Source for XcpSource {
         if self.after_loss == AfterLoss::Ignore {
             return;
         }
+        self.before_congestion = (self.window, self.state);
         let flight = congestion.in_flight.as_f64() * self.packet_per_payload;
         let half = (self.window.min(flight) / 2.0).max(self.packet);
         self.ssthresh = half.max(2.0 * self.packet);
@@ -280,6 +284,12 @@ impl Source for XcpSource {
             // lost. So the routers may speed it up, as slow start does for Reno.
             (_, Signal::Timeout) => State::Xcp,
         };
+    }
+
+    fn on_spurious(&mut self, _now: Time) {
+        let (window, state) = self.before_congestion;
+        self.window = self.window.max(window);
+        self.state = state;
     }
 
     fn on_recovered(&mut self, _now: Time) {

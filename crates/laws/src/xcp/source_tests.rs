@@ -225,6 +225,23 @@ fn a_repair_keeps_the_halved_window() {
     }
 }
 
+#[test]
+fn a_loss_that_was_none_is_undone() {
+    let before = {
+        let mut source = example_11(&[("aging", "0.5")]);
+        acknowledge(&mut source, 0.5, 100.0 * PACKET.as_f64() / 0.5, false);
+        source.window()
+    };
+    for signal in [Signal::Loss, Signal::Timeout] {
+        let mut source = congested(signal);
+        assert!(source.window() < before);
+        source.on_spurious(secs(2.1));
+        assert_eq!(source.window(), before, "{signal:?}");
+        acknowledge(&mut source, 2.2, 1e6, false);
+        assert!(source.window() > before, "{signal:?}: routers may speed it up again");
+    }
+}
+
 /// The rest of a repair has nothing to send but what was lost.
 #[test]
 fn what_a_repair_leaves_unused_does_not_age() {

@@ -8,7 +8,7 @@ use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, OverlayNodeId, Params, 
 use ratewire_sim::outcome::OverlayOutcome;
 use ratewire_sim::overlay::optimum::optimum;
 use ratewire_sim::overlay::spec::*;
-use ratewire_transport::App;
+use ratewire_transport::{App, Recovery};
 use ratewire_units::{Bytes, Rate, Time};
 
 use crate::net::*;
@@ -253,6 +253,8 @@ fn what_is_sent_to_a_daemon_that_never_comes_to_a_view_is_lost_with_it() {
     spec.groups.iter_mut().for_each(|group| group.service = DeliveryOrder::Unordered);
     let crash = |ms, node| fault(ms, FaultKind::Crash(OverlayNodeId(node)));
     spec.faults = vec![crash(1997, 2), crash(2745, 5)];
+    // The instants are those of senders that repair so.
+    net.setup.flows.iter_mut().for_each(|flow| flow.transport.recovery = Recovery::Sack);
     net.setup.seed = 9616937355421752709;
     net.setup.overlay = Some(Arc::new(spec));
     let views = |seconds| net.clone().seconds(seconds).run().overlay.unwrap().views;

@@ -150,6 +150,7 @@ fn flows_and_links_are_seen_as_they_are() {
     let (first, last) = (steps.flow(0).unwrap(), steps.link(LinkId(2)).unwrap());
     let outcome = steps.finish().unwrap();
     assert_eq!(second.delivered, outcome.flows[1].delivered);
-    assert!(first.delivered <= outcome.flows[0].delivered);
+    // What has arrived beyond a hole counts in a step, not in the outcome.
+    assert!(first.delivered >= outcome.flows[0].delivered);
     assert_eq!(last.drops(), outcome.links[2].drops.total());
 }
