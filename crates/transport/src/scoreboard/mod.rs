@@ -68,6 +68,8 @@ pub(crate) struct Scoreboard {
     /// When the newest packet known to have arrived was sent, and its end.
     newest_arrival: Time,
     newest_end: u64,
+    /// Its round-trip time (`RACK.rtt`).
+    newest_rtt: Duration,
 }
 
 /// Packets that an acknowledgement newly covers.
@@ -81,8 +83,6 @@ pub(crate) struct Covered {
     pub given_up: bool,
     /// Whether a packet has arrived that others had overtaken.
     pub reordered: bool,
-    /// Round-trip time of the newest packet known to have arrived, if this covers it.
-    pub newest_rtt: Option<Duration>,
     /// When the newest packet covered was sent; valid only if none was sent twice.
     newest: Option<Time>,
     /// Whether a packet sent more than once is covered.
@@ -116,7 +116,6 @@ impl Scoreboard {
             highest: self.highest_sacked[0],
             given_up: false,
             reordered: false,
-            newest_rtt: None,
             newest: None,
             again: false,
             beyond_hole: false,
@@ -263,7 +262,7 @@ impl Scoreboard {
         if !sent.again || sent.sent_at() <= covered.copy_sent_by {
             if (sent.sent_at(), sent.end()) > (self.newest_arrival, self.newest_end) {
                 (self.newest_arrival, self.newest_end) = (sent.sent_at(), sent.end());
-                covered.newest_rtt = Some(covered.now.since(sent.sent_at()));
+                self.newest_rtt = covered.now.since(sent.sent_at());
             }
             if sent.again {
                 covered.copy = covered.copy.max(Some(sent.sent_at()));
@@ -326,9 +325,10 @@ impl Scoreboard {
     }
 
     /// RACK (RFC 8985, section 6.2, step 5): gives up packets that left before the newest that has
-    /// arrived, once they have had this long: its round-trip time and the window of reordering.
-    /// Returns the highest offset newly found lost, and when the next such packet is lost.
-    pub(crate) fn detect_by_time(&mut self, now: Time, patience: Duration) -> (Option<u64>, Time) {
+    /// arrived, once they have had its round-trip time and the window of reordering. Returns the
+    /// highest offset newly found lost, and when the next such packet is lost.
+    pub(crate) fn detect_by_time(&mut self, now: Time, window: Duration) -> (Option<u64>, Time) {
+        let patience = self.newest_rtt + window;
         let newest = (self.newest_arrival, self.newest_end);
         let (mut highest, mut until) = (None, Time::NEVER);
         let mut at = self.judged.saturating_sub(self.base) as usize;

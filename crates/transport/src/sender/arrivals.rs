@@ -1,10 +1,8 @@
 //! Effect of an acknowledgement on a sender.
 
-use ratewire_laws::{Acked, Congestion, Signal};
+use ratewire_laws::{Acked, Signal};
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::prr::Prr;
-use super::undo::Frto;
 use super::{Opening, Phase, Sender};
 use crate::scoreboard::Covered;
 use crate::segment::Ack;
@@ -44,16 +42,17 @@ impl Sender {
         if self.tail_probed.is_some() {
             self.judge_tail_probe(now, ack, advanced);
         }
-        if self.rack.is_some() {
+        if self.may_undo || ack.duplicate || covered.reordered {
             self.judge_repair(now, ack, advanced, &covered);
         }
-        let is_overtaken = || self.rack.as_ref().is_some_and(|r| r.overtaken_until != Time::NEVER);
-        if covered.beyond_hole || self.phase != Phase::Open || is_overtaken() {
+        if covered.beyond_hole || self.phase != Phase::Open || self.is_overtaken {
             self.detect_losses(now);
         }
-        if let Some(prr) = self.rack.as_mut().and_then(|rack| rack.prr.as_mut()) {
-            let is_safe = advanced && !self.board.has_unreported_losses();
-            prr.on_ack(covered.bytes, self.board.in_flight(), is_safe);
+        let in_flight = self.board.in_flight();
+        let has_unreported_losses = self.board.has_unreported_losses();
+        if let Some(prr) = self.rate_reduction() {
+            let is_safe = advanced && !has_unreported_losses;
+            prr.on_ack(covered.bytes, in_flight, is_safe);
         }
         if ack.marked && self.phase == Phase::Open {
             self.phase = Phase::Marked(self.next);
@@ -64,7 +63,7 @@ impl Sender {
         let acked = Acked {
             now,
             bytes: Bytes::new(covered.bytes),
-            in_flight: self.board.in_flight(),
+            in_flight,
             was_in_flight,
             rtt,
             srtt: self.rtt.srtt(),
@@ -138,107 +137,6 @@ impl Sender {
         }
     }
 
-    /// Detects losses, and ends the sender's phase if it is over.
-    pub(super) fn detect_losses(&mut self, now: Time) {
-        let certain = self.in_repair() || self.board.has_enough_sacked();
-        let srtt = self.rtt.srtt();
-        let lost = match &mut self.rack {
-            None => self.board.detect_losses(srtt / 4),
-            Some(rack) => {
-                let min = self.rtt.min().unwrap_or(Duration::ZERO);
-                let window = rack.reordering.window(min, srtt, certain);
-                let (lost, until) = self.board.detect_by_time(now, rack.rtt + window);
-                rack.overtaken_until = until;
-                lost
-            }
-        };
-        if let Some(lost) = lost {
-            self.found_lost(now, lost);
-        }
-        match self.phase {
-            Phase::Recovery(until) | Phase::Timeout(until) if self.cumulative >= until => {
-                self.end_repair();
-                self.source.on_recovered(now);
-                if core::mem::take(&mut self.lost_beyond) {
-                    self.begin_recovery(now);
-                    self.detect_losses(now);
-                }
-            }
-            // Strictly beyond it: the packet at it was sent before the mark was heeded.
-            Phase::Marked(until) if self.cumulative > until => self.phase = Phase::Open,
-            _ => {}
-        }
-    }
-
-    /// Handles losses, of which `lost` is the last.
-    pub(super) fn found_lost(&mut self, now: Time, lost: u64) {
-        match self.phase {
-            Phase::Recovery(until) | Phase::Timeout(until) => self.lost_beyond |= lost >= until,
-            Phase::Open | Phase::Marked(_) => self.begin_recovery(now),
-        }
-    }
-
-    fn begin_recovery(&mut self, now: Time) {
-        self.phase = Phase::Recovery(self.next);
-        self.tail_probed = None;
-        self.urgent = true;
-        let flight = self.flight_size();
-        self.tell(now, Signal::Loss, flight);
-        if let Some(rack) = &mut self.rack {
-            rack.undo.begin(false);
-            let threshold = self.source.slow_start_threshold();
-            rack.prr = threshold.map(|ssthresh| Prr::new(flight, ssthresh, self.mss));
-        }
-    }
-
-    fn end_repair(&mut self) {
-        self.phase = Phase::Open;
-        self.urgent = false;
-        if let Some(rack) = &mut self.rack {
-            rack.prr = None;
-            rack.undo.frto = Frto::Off;
-            rack.reordering.end_repair();
-        }
-    }
-
-    /// Undoes the repair under way, or the last one, if what has arrived shows that nothing had
-    /// been lost.
-    fn judge_repair(&mut self, now: Time, ack: &Ack, advanced: bool, covered: &Covered) {
-        let Some(rack) = &mut self.rack else { return };
-        rack.rtt = covered.newest_rtt.unwrap_or(rack.rtt);
-        rack.reordering.seen |= covered.reordered;
-        if ack.duplicate {
-            rack.reordering.widen(self.cumulative, self.next);
-        }
-        let undo = &mut rack.undo;
-        let all_had_arrived = ack.duplicate && undo.on_duplicate();
-        let is_original = advanced && undo.is_original(ack.epoch);
-        let is_late = undo.frto != Frto::Off && covered.given_up;
-        if all_had_arrived || is_original || is_late {
-            undo.end();
-            rack.undone += 1;
-            rack.reordering.seen = true;
-            self.undo_repair(now);
-        } else if matches!(self.phase, Phase::Timeout(_)) {
-            undo.frto = match undo.frto {
-                Frto::SentAgain if advanced => Frto::MaySendNew(2),
-                // Step 3a: the loss was real.
-                Frto::MaySendNew(_) => Frto::Off,
-                other => other,
-            };
-        }
-    }
-
-    fn undo_repair(&mut self, now: Time) {
-        self.board.take_back_losses();
-        self.lost_beyond = false;
-        if self.in_repair() {
-            self.end_repair();
-        }
-        self.source.on_spurious(now);
-        self.source.on_recovered(now);
-    }
-
     /// Whether the last packet was sent again because it was lost: the probe has then hidden a loss
     /// that the law must hear of (RFC 8985, 7.4).
     fn judge_tail_probe(&mut self, now: Time, ack: &Ack, advanced: bool) {
@@ -253,22 +151,5 @@ impl Sender {
             // Both copies have arrived.
             self.tail_probed = None;
         }
-    }
-
-    pub(super) fn in_repair(&self) -> bool {
-        matches!(self.phase, Phase::Recovery(_) | Phase::Timeout(_))
-    }
-
-    /// Flight size (RFC 5681): data sent and not cumulatively acknowledged. Laws use it at
-    /// congestion, because lost data had been sent within the window too.
-    #[inline]
-    pub(super) fn flight_size(&self) -> Bytes {
-        Bytes::new(self.next - self.cumulative)
-    }
-
-    /// Tells the law of congestion.
-    pub(super) fn tell(&mut self, now: Time, signal: Signal, in_flight: Bytes) {
-        let srtt = self.rtt.srtt();
-        self.source.on_congestion(&Congestion { now, signal, in_flight, srtt });
     }
 }

@@ -3,6 +3,7 @@
 mod arrivals;
 mod prr;
 mod rack;
+mod repair;
 mod timers;
 mod undo;
 
@@ -15,6 +16,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
 use crate::segment::{Epoch, Segment, SegmentKind};
 use crate::writing::Writing;
+use prr::Prr;
 use rack::Rack;
 use undo::Frto;
 
@@ -71,6 +73,12 @@ pub struct Sender {
     /// Longest time for which the receiver may hold back an acknowledgement.
     delayed_ack: Duration,
     rack: Option<Box<Rack>>,
+    /// Of packets that leave now.
+    epoch: Epoch,
+    /// Whether it may turn out that the last repair was not needed.
+    may_undo: bool,
+    /// Whether a packet was overtaken and is not lost yet.
+    is_overtaken: bool,
     board: Scoreboard,
     rtt: RttEstimator,
     stats: SenderStats,
@@ -148,6 +156,7 @@ impl Sender {
     ) -> Sender {
         let mss = config.packet.saturating_sub(headers).get().clamp(1, 65_535) as u32;
         let frame = app.frame.map_or(u64::from(mss), Bytes::get).max(1);
+        let has_rack = config.recovery == Recovery::Rack;
         Sender {
             law_timer: if config.handshake { Time::NEVER } else { source.next_timer().max(now) },
             law_timer_stands_still: false,
@@ -176,7 +185,10 @@ impl Sender {
             headers: headers.get(),
             frame,
             tail_loss_probe: config.tail_loss_probe,
-            rack: (config.recovery == Recovery::Rack).then(|| Box::new(Rack::NEW)),
+            rack: has_rack.then(|| Box::new(Rack::NEW)),
+            epoch: if has_rack { Epoch::FIRST } else { Epoch::UNKNOWN },
+            may_undo: false,
+            is_overtaken: false,
             delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
             stats: SenderStats::default(),
         }
@@ -295,9 +307,11 @@ impl Sender {
     /// What may be outstanding: as the law says, or the rate reduction of a repair.
     #[inline]
     fn window(&self) -> Bytes {
-        match self.rack.as_ref().and_then(|rack| rack.prr.as_ref()) {
-            Some(prr) => prr.window(),
-            None => self.source.window(),
+        match (self.phase, &self.rack) {
+            (Phase::Recovery(_), Some(rack)) => {
+                rack.prr.as_ref().map_or_else(|| self.source.window(), Prr::window)
+            }
+            _ => self.source.window(),
         }
     }
 
@@ -353,7 +367,7 @@ impl Sender {
             self.board.push(now, offset, payload);
             self.advance_stream(now, payload);
         }
-        if let Some(prr) = self.rack.as_mut().and_then(|rack| rack.prr.as_mut()) {
+        if let Some(prr) = self.rate_reduction() {
             prr.on_sent(payload);
         }
         if self.timer == Time::NEVER || self.timer_for == TimerFor::WindowProbe {
@@ -366,7 +380,8 @@ impl Sender {
     /// The packet to send again next, if any. F-RTO sends new data before it, if there is any.
     #[inline]
     fn first_lost(&mut self) -> Option<(u64, u32)> {
-        if let Some(rack) = &mut self.rack
+        if matches!(self.phase, Phase::Timeout(_))
+            && let Some(rack) = &mut self.rack
             && let Frto::MaySendNew(left) = &mut rack.undo.frto
             && *left > 0
             && self.next < self.writing.written().min(self.allowed)
@@ -457,8 +472,8 @@ impl Sender {
         };
         let header = self.source.on_send(&sending);
         let payload = Bytes::new(u64::from(payload));
-        let epoch = self.rack.as_ref().map_or(Epoch::UNKNOWN, |rack| rack.undo.epoch());
-        Segment { kind: SegmentKind::Data { again }, offset, payload, epoch, header }
+        let kind = SegmentKind::Data { again };
+        Segment { kind, offset, payload, epoch: self.epoch, header }
     }
 }
 

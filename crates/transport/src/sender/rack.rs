@@ -17,10 +17,8 @@ pub(super) struct Rack {
     pub(super) undo: Undo,
     /// Repairs that were undone.
     pub(super) undone: u64,
-    /// When a packet that was overtaken counts as lost; [`Time::NEVER`] for none.
+    /// When the first packet that was overtaken counts as lost, if there is one.
     pub(super) overtaken_until: Time,
-    /// Round-trip time of the newest packet known to have arrived (`RACK.rtt`).
-    pub(super) rtt: Duration,
     pub(super) reordering: Reordering,
 }
 
@@ -30,7 +28,6 @@ impl Rack {
         undo: Undo::NONE,
         undone: 0,
         overtaken_until: Time::NEVER,
-        rtt: Duration::ZERO,
         reordering: Reordering { seen: false, repairs_left: 0, quarters: 1, round: 0 },
     };
 }

@@ -24,9 +24,7 @@ impl Sender {
         let rto = self.rtt.rto();
         self.timer = now + rto;
         let srtt = self.rtt.srtt();
-        if let Some(rack) = &self.rack
-            && rack.overtaken_until != Time::NEVER
-        {
+        if let Some(rack) = self.rack.as_ref().filter(|_| self.is_overtaken) {
             self.timer_for = TimerFor::Reordering;
             self.timer = self.timer.min(rack.overtaken_until);
             return;
@@ -104,13 +102,13 @@ impl Sender {
         self.stats.timeouts += 1;
         self.board.mark_all_lost();
         let (in_repair, again) = (self.in_repair(), matches!(self.phase, Phase::Timeout(_)));
-        if let Some(rack) = &mut self.rack {
-            if !again {
-                rack.undo.begin(!in_repair);
-            }
-            rack.prr = None;
-            rack.overtaken_until = Time::NEVER;
+        if !again {
+            self.begin_undo(!in_repair);
         }
+        if let Some(rack) = &mut self.rack {
+            rack.prr = None;
+        }
+        self.is_overtaken = false;
         self.tell(now, Signal::Timeout, self.flight_size());
         self.phase = Phase::Timeout(self.next);
         self.lost_beyond = false;

@@ -1,17 +1,16 @@
 //! Repairs that were not needed: packets had been late, and counted as lost.
 
-use crate::segment::Epoch;
-
 /// What a sender knows of its present repair, and whether it may be undone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// Of packets that leave now.
-    epoch: Epoch,
     /// Copies of the repair whose data has not been reported as arrived before; `None` once the
     /// repair was needed, or was undone.
     copies: Option<u32>,
     /// Whether any copy has left.
     has_copied: bool,
+    /// Once data beyond this offset has arrived, so has all that could show that the repair was not
+    /// needed; [`u64::MAX`] while the repair is under way.
+    until: u64,
     pub(super) frto: Frto,
 }
 
@@ -29,23 +28,24 @@ pub(super) enum Frto {
 
 impl Undo {
     pub(super) const NONE: Undo =
-        Undo { epoch: Epoch::FIRST, copies: None, has_copied: false, frto: Frto::Off };
-
-    pub(super) fn epoch(&self) -> Epoch {
-        self.epoch
-    }
+        Undo { copies: None, has_copied: false, until: u64::MAX, frto: Frto::Off };
 
     /// A repair begins. One after a timeout with no repair under way may be found needless by
     /// F-RTO.
     pub(super) fn begin(&mut self, by_timer_alone: bool) {
         let frto = if by_timer_alone { Frto::SentAgain } else { Frto::Off };
-        *self = Undo { epoch: self.epoch.next(), copies: Some(0), has_copied: false, frto };
+        *self = Undo { copies: Some(0), frto, ..Undo::NONE };
     }
 
-    /// The repair is over, or needed: it cannot be undone.
-    pub(super) fn end(&mut self) {
-        self.copies = None;
+    /// The repair is over. It may be undone until what was sent by now has arrived.
+    pub(super) fn end_repair(&mut self, next: u64) {
         self.frto = Frto::Off;
+        self.until = next;
+    }
+
+    /// Whether nothing more can show that the repair was not needed.
+    pub(super) fn is_settled(&self, cumulative: u64) -> bool {
+        cumulative > self.until
     }
 
     pub(super) fn on_copy(&mut self) {
@@ -60,10 +60,9 @@ impl Undo {
         self.has_copied && self.copies == Some(0)
     }
 
-    /// Eifel (RFC 3522): whether an acknowledgement that advances was caused by a packet that left
-    /// before the repair, so that no copy was needed for it.
-    pub(super) fn is_original(&self, epoch: Epoch) -> bool {
-        let is_older = epoch != Epoch::UNKNOWN && epoch != self.epoch;
-        self.copies.is_some() && self.has_copied && is_older
+    /// Eifel (RFC 3522): whether an acknowledgement that advances, and was caused by a packet that
+    /// left before the repair, shows that no copy was needed for it.
+    pub(super) fn is_unneeded(&self) -> bool {
+        self.copies.is_some() && self.has_copied
     }
 }
