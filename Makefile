@@ -1,5 +1,5 @@
 # `make` lists the targets.
-.PHONY: help build groups switch dist live install install-program python docs run quick test test-idle test-python lint package tools bench fuzz clean
+.PHONY: help build groups switch dist live install install-program python docs run quick test test-idle test-python lint package tools bench parity fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
@@ -51,6 +51,7 @@ help:
 	@echo "make quick   lint, unit tests and quick scenarios of what a change touches, in a minute or two"
 	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), nats-server,"
 	@echo "             quinn, HAProxy and nutcracker"
+	@echo "make parity  TCPs of the simulator beside this kernel's at random points (root; some 40 minutes, goes on after a stop)"
 	@echo "make package whether every crate could be published, before a release"
 	@echo "make fuzz    every fuzz target for a minute (cargo install cargo-fuzz)"
 
@@ -140,6 +141,10 @@ COMMENTS := bpf crates fuzz python
 lint:
 	lint/columns $(COMMENTS)
 	$(CARGO) fmt --check
+
+# Emulated runs take real time: nothing else should run beside them.
+parity: build groups switch
+	python3 bench/parity.py target/release/ratewire target/parity.jsonl
 
 # Whether every crate could be published, for a release; nothing is uploaded.
 package:

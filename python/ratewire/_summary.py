@@ -316,6 +316,8 @@ class Fidelity:
 
     holds: bool
     """Whether the figures of the run can be relied on."""
+    times_hold: bool
+    """Whether its round trips and completion times can be: they need hosts that are in time too."""
     packets: int
     """Packets that left the network."""
     silent: bool
@@ -326,6 +328,12 @@ class Fidelity:
     """Lateness that 99 of 100 packets did not exceed, seconds."""
     lateness_max_s: float
     """The largest lateness, seconds."""
+    hosts_late_share: float
+    """Share of looks at hosts that found a program more than 1 ms late."""
+    hosts_lateness_p99_s: float
+    """Lateness of hosts that 99 of 100 looks did not exceed, seconds."""
+    hosts_lateness_max_s: float
+    """The largest lateness of hosts, seconds."""
     longest_absence_s: float
     """The longest time between two looks at the hosts' devices, seconds."""
     dropped_by_devices: int

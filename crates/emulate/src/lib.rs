@@ -42,6 +42,8 @@ pub mod fuzzing;
 mod group;
 mod handoff;
 mod host;
+mod host_probe;
+mod lateness;
 mod laws;
 mod leftovers;
 mod names;
@@ -65,7 +67,8 @@ mod world;
 pub use check::{check, check_machine};
 pub use daemons::find_program;
 pub use error::Error;
-pub use fidelity::{Fidelity, LATE, MOST_LATE};
+pub use fidelity::{Fidelity, MOST_LATE};
+pub use lateness::{LATE, Lateness};
 #[cfg(feature = "live")]
 pub use group::holder;
 pub use options::ignores;

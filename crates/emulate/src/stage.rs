@@ -27,13 +27,14 @@ use crate::fidelity::Fidelity;
 use crate::flow::{FlowSockets, Flows};
 use crate::handoff::Handoff;
 use crate::host::{self, Host};
+use crate::lateness::Lateness;
 use crate::laws::Laws;
 use crate::overlay::Overlay;
 use crate::program::{Program, Role};
 use crate::shell::Shell;
 use crate::user::Users;
 use crate::world::World;
-use crate::{Error, acp, arriving, check, names, parts, sys};
+use crate::{Error, acp, arriving, check, host_probe, names, parts, sys};
 
 /// Time for servers to start before anything is sent.
 const HEAD_START: std::time::Duration = std::time::Duration::from_millis(300);
@@ -131,6 +132,7 @@ pub fn run(
     if setup.programs.iter().any(|spec| spec.start.is_none()) {
         thread::sleep(HEAD_START);
     }
+    let probes = host_probe::open(&hosts)?;
     let clock = Clock::start();
     let of_acp = acp.as_ref().map(Acp::flows).unwrap_or_default();
     let flows = Flows::start(ends, &of_acp, &setup.flows, clock)?;
@@ -145,6 +147,7 @@ pub fn run(
     let mut shell = options.shell.map(|at| open_shell(setup, &laws, &hosts, at)).transpose()?;
     let mut seen = None;
     let mut failed = Vec::new();
+    let mut of_hosts = Lateness::default();
     if let Some(acp) = &acp {
         acp.begin(clock)?;
     }
@@ -152,6 +155,10 @@ pub fn run(
         let of_acp = acp.as_ref().map(|acp| scope.spawn(move || acp.follow(clock, over)));
         let followed = overlay.as_ref();
         let followed = followed.map(|overlay| scope.spawn(move || overlay.follow(clock, over)));
+        let probes: Vec<_> = probes
+            .iter()
+            .map(|socket| scope.spawn(|| host_probe::watch(socket, hosts.len(), clock, over)))
+            .collect();
         let starter =
             scope.spawn(|| start_later(setup, &laws, &hosts, options, &programs, clock, over));
         // Also if the recorder panics: no further program may start.
@@ -164,6 +171,9 @@ pub fn run(
         let started = starter.join().unwrap_or(Ok(()));
         let followed = followed.map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
         let of_acp = of_acp.map(|thread| thread.join().unwrap_or_else(|e| resume_unwind(e)));
+        for probe in probes {
+            of_hosts.add(&probe.join().unwrap_or_else(|e| resume_unwind(e)));
+        }
         let finished = finished.unwrap_or_else(|panic| resume_unwind(panic))?;
         seen = followed.transpose()?;
         failed.extend(of_acp.transpose()?.into_iter().flatten());
@@ -187,9 +197,10 @@ pub fn run(
         outcome.overlay = Some(seen.outcome);
         failed.extend(seen.failed);
     }
+    fidelity.hosts = of_hosts;
     fidelity.failed_flows = failed.len() as u64 + failed_programs;
     [fidelity.plain, fidelity.refused, fidelity.chose_another] = laws.left_out();
-    fidelity.is_empty = fidelity.packets == 0 && options.shell.is_none() && is_to_send(setup);
+    fidelity.is_empty = fidelity.packets.count == 0 && options.shell.is_none() && is_to_send(setup);
     let under_another = hosts.iter().filter_map(|host| sends_under_another(setup, host)).collect();
     let shell = shell.as_mut().and_then(Program::ended);
     Host::end(hosts);

@@ -10,6 +10,8 @@ use crate::figure::{count, plural, seconds};
 pub struct FidelitySummary {
     /// Whether the figures of the run can be relied on.
     pub holds: bool,
+    /// Whether its round trips and completion times can be: they need hosts that are in time too.
+    pub times_hold: bool,
     /// Packets that left the network.
     pub packets: u64,
     /// Whether no packet left although flows had data to send.
@@ -20,6 +22,12 @@ pub struct FidelitySummary {
     pub lateness_p99_s: f64,
     /// The largest lateness, seconds.
     pub lateness_max_s: f64,
+    /// Share of looks at hosts that found a program more than 1 ms late.
+    pub hosts_late_share: f64,
+    /// Lateness of hosts that 99 of 100 looks did not exceed, seconds.
+    pub hosts_lateness_p99_s: f64,
+    /// The largest lateness of hosts, seconds.
+    pub hosts_lateness_max_s: f64,
     /// The longest time between two looks at the hosts' devices, seconds.
     pub longest_absence_s: f64,
     /// Packets that hosts' devices dropped because the network did not take them.
@@ -86,6 +94,15 @@ impl FidelitySummary {
             };
             text += &format!(", {counted} {what}");
         }
+        if self.holds && !self.times_hold {
+            let [p99, max] = [self.hosts_lateness_p99_s, self.hosts_lateness_max_s]
+                .map(|lateness| seconds(Some(lateness)));
+            text += &format!(
+                ". ROUND TRIPS AND COMPLETION TIMES DO NOT HOLD: programs of hosts were later than \
+                 1 ms in {:.1} % of looks at them (99th percentile {p99}, worst {max})",
+                self.hosts_late_share * 100.0
+            );
+        }
         let given = |is: bool, what: &str| if is { what.into() } else { format!("no {what}") };
         format!(
             "{text}; {}, {}",
@@ -108,11 +125,20 @@ mod tests {
 
     #[test]
     fn where_no_packet_passed_the_verdict_says_so() {
-        let nothing_to_send = FidelitySummary { holds: true, ..Default::default() };
+        let nothing_to_send =
+            FidelitySummary { holds: true, times_hold: true, ..Default::default() };
         let text = nothing_to_send.text();
         assert!(text.starts_with("fidelity holds. No packet passed; no offloads"), "{text}");
         let text = FidelitySummary { silent: true, ..Default::default() }.text();
         assert!(text.contains("figures. No packet passed, although flows had data"), "{text}");
+    }
+
+    #[test]
+    fn the_verdict_says_when_only_times_do_not_hold() {
+        let run = FidelitySummary { holds: true, hosts_late_share: 0.027, ..Default::default() };
+        let text = run.text();
+        assert!(text.starts_with("fidelity holds."), "{text}");
+        assert!(text.contains("TIMES DO NOT HOLD: programs of hosts") && text.contains("2.7 %"));
     }
 
     #[test]
@@ -122,7 +148,13 @@ mod tests {
         assert!(text.starts_with("fidelity DOES NOT HOLD"), "{text}");
         assert!(text.contains("3 for no host") && !text.contains("not taken"), "{text}");
         assert!(text.ends_with("no offloads, no real-time priority"), "{text}");
-        let good = FidelitySummary { holds: true, offloads: true, plain_connections: 2, ..run };
+        let good = FidelitySummary {
+            holds: true,
+            times_hold: true,
+            offloads: true,
+            plain_connections: 2,
+            ..run
+        };
         assert!(good.text().contains("2 ends of connections whose other end"), "{}", good.text());
         assert!(good.text().starts_with("fidelity holds."), "{}", good.text());
         let other = FidelitySummary { connections_that_chose_another: 2, ..good };

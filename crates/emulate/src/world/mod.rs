@@ -333,7 +333,7 @@ impl<'a> World<'a> {
         });
         let now = self.clock.now();
         for due in side.due.drain(..) {
-            fidelity.left(1, due, now);
+            fidelity.packets.note(due, now);
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::process::ExitStatus;
 
-use ratewire_report::{CheckedExpectation, FlowSummary, LinkSummary, RunInfo, Summary, World};
+use ratewire_report::{
+    CheckedExpectation, FidelitySummary, FlowSummary, LinkSummary, RunInfo, Summary, World,
+};
 use ratewire_scenario::{Basis, Finding};
 
 use super::error::Error;
@@ -158,11 +160,22 @@ impl Run {
     }
 }
 
+/// Metrics in which hosts that are late have a part.
+const OF_HOSTS_TIMES: [&str; 4] = ["rtt_mean", "rtt_min", "rtt_max", "completion_time"];
+
+/// Whether a figure cannot be relied on, because hosts were late.
+fn is_untrue(metric: &str, fidelity: Option<&FidelitySummary>) -> bool {
+    fidelity.is_some_and(|fidelity| !fidelity.times_hold) && OF_HOSTS_TIMES.contains(&metric)
+}
+
 fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> CheckedExpectation {
     let measured = match &verdict.reason {
         Some(reason) => reason.clone(),
         None => verdict.measured_text.clone(),
     };
+    let is_untrue = is_untrue(verdict.metric, run.summary.fidelity.as_ref());
+    let measured =
+        if is_untrue { format!("{measured}, by hosts that were late") } else { measured };
     CheckedExpectation {
         law: run.info.laws_name(),
         seed: run.summary.seed,
@@ -170,7 +183,7 @@ fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> CheckedExpectat
         claim: verdict.claim.clone(),
         measured,
         bound: verdict.bound.clone(),
-        passed: verdict.pass,
+        passed: verdict.pass && !is_untrue,
         metric: verdict.metric.to_string(),
         value: verdict.measured,
         min: verdict.range.0,
@@ -186,5 +199,19 @@ fn expectation(verdict: &Finding, run: &ratewire_report::Run) -> CheckedExpectat
         },
         source: verdict.source.clone(),
         note: verdict.note.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_hosts_that_were_late_are_untrue_and_other_figures_are_not() {
+        let late = FidelitySummary { holds: true, ..FidelitySummary::default() };
+        let in_time = FidelitySummary { times_hold: true, ..late.clone() };
+        assert!(is_untrue("completion_time", Some(&late)) && is_untrue("rtt_max", Some(&late)));
+        assert!(!is_untrue("goodput", Some(&late)) && !is_untrue("rtt_max", Some(&in_time)));
+        assert!(!is_untrue("rtt_max", None), "a simulated run");
     }
 }
