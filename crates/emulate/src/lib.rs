@@ -68,9 +68,9 @@ pub use check::{check, check_machine};
 pub use daemons::find_program;
 pub use error::Error;
 pub use fidelity::{Fidelity, MOST_LATE};
-pub use lateness::{LATE, Lateness};
 #[cfg(feature = "live")]
 pub use group::holder;
+pub use lateness::{LATE, Lateness};
 pub use options::ignores;
 pub use private::hides_working_directory;
 pub use processes::{has_processes, switches_and_ends};
