@@ -84,6 +84,8 @@ pub trait Law {
 pub trait Named: Law + Sized {
     /// Name, explanation and parameters.
     const INFO: LawInfo;
+    /// Another name that stands for this law, if it has one.
+    const ALIAS: Option<&'static str> = None;
 
     /// Makes the law from its options, each present and within its range.
     ///

@@ -78,6 +78,7 @@ impl Scenario {
             ScenarioError::from(Diagnostic { help, ..Diagnostic::general(&self.file, message) })
         };
         self.check_law(law)?;
+        let law = self.book.laws().find(law).map_or(law, |info| info.name);
         let made = self
             .uses
             .make(&self.book, law)
