@@ -1,8 +1,8 @@
 //! BBR, whose sender measures the path's delivery rate and round-trip time and paces at that rate,
 //! instead of filling the queue until packets are lost.
 //!
-//! [`v1`] is version 1, the `bbr` of Linux's kernels. [`v3`] is version 3, the draft of the IETF. Both
-//! take their samples and filters from here. Units: payload bytes and seconds.
+//! [`v1`] is version 1, the `bbr` of Linux's kernels. [`v3`] is version 3, the draft of the IETF.
+//! Both take their samples and filters from here. Units: payload bytes and seconds.
 //!
 //! # Deliberate differences of both
 //! - The header is the number of the transmission, as in QUIC, which the receiver returns. It

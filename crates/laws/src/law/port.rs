@@ -24,7 +24,8 @@ pub struct LinkContext<'a> {
     pub draw: Draw<'a>,
 }
 
-/// Random number of a port or a flow, drawn from the run's seed, because laws hold no random source.
+/// Random number of a port or a flow, drawn from the run's seed, because laws hold no random
+/// source.
 ///
 /// A use of the number is noted, so that a run knows whether its seed matters.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,9 @@
 //!   limits count only if they are higher. `min_rtt` is the lowest RTT of 10 s.
 //! - `extra_acked` is the maximum over five to ten rounds of the bytes acknowledged beyond `bw *
 //!   time`, and at most what `bw` delivers in 100 ms.
-//! - Policers: two intervals in a row of at least four rounds, in each of which a fifth
-//!   of the packets was lost, with rates that differ by an eighth or less. Their mean is then `bw` for 48
-//!   rounds. Otherwise `bw = max_bw`.
+//! - Policers: two intervals in a row of at least four rounds, in each of which a fifth of the
+//!   packets was lost, with rates that differ by an eighth or less. Their mean is then `bw` for
+//!   48 rounds. Otherwise `bw = max_bw`.
 //!
 //! # Modes
 //!
@@ -19,21 +19,22 @@
 //! | ProbeRTT | 1 | four packets | 200 ms and a round; begins 10 s after the lowest RTT was seen |
 //!
 //! - A phase of ProbeBW takes a `min_rtt`. That of 1.25 lasts until 1.25 bdp are outstanding or a
-//!   packet is lost, that of 0.75 ends early once the bdp is outstanding. The first phase is random,
-//!   and never that of 0.75.
+//!   packet is lost, that of 0.75 ends early once the bdp is outstanding. The first phase is
+//!   random, and never that of 0.75.
 //! - `pacing_rate = 0.99 gain bw`, in Startup never less than before.
 //! - `cwnd` grows by the bytes acknowledged, up to `gain bdp + extra_acked + 3 send_quantum`, in
 //!   an even number of packets, and two more in the phase of 1.25.
-//! - A loss makes the next round one of packet conservation, in which a packet is sent for each that
-//!   arrives. `cwnd` is restored at the end of the recovery. Losses change nothing else.
+//! - A loss makes the next round one of packet conservation, in which a packet is sent for each
+//!   that arrives. `cwnd` is restored at the end of the recovery. Losses change nothing else.
+//! - Losses that were none end the search for a policer and restart that for the plateau.
 //! - `send_quantum = pacing_rate / 1024 s`, at least two packets, one below 1.2 Mbit/s.
 //!
 //! # Deliberate differences from Linux
 //! Beside those of both versions ([`super`]):
 //! - Rates, times and gains are not rounded to the units of the kernel, in which 2.885 is 2.887 and
 //!   its inverse 0.344.
-//! - The kernel estimates what is outstanding when the next packet leaves the queue of its pacing. Here
-//!   packets wait before they count as sent.
+//! - The kernel estimates what is outstanding when the next packet leaves the queue of its pacing.
+//!   Here packets wait before they count as sent.
 //! - The minimum of the RTT takes acknowledgements that the receiver has delayed like others.
 
 mod excess;

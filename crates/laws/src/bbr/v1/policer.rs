@@ -1,5 +1,5 @@
-//! Detection of policers, whose token buckets drop what exceeds their rate once the tokens are spent
-//! ("long-term bandwidth sampling" in Linux; Flach et al., SIGCOMM 2016).
+//! Detection of policers, whose token buckets drop what exceeds their rate once the tokens are
+//! spent ("long-term bandwidth sampling" in Linux; Flach et al., SIGCOMM 2016).
 
 use ratewire_units::Time;
 

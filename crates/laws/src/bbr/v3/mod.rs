@@ -35,6 +35,8 @@
 //!   UP (5.6.4.2). `cwnd` grows towards it by the bytes acknowledged, and falls to it at once. It
 //!   is bounded by `inflight_longterm` (85 % of it in CRUISE and ProbeRTT) and
 //!   `inflight_shortterm`.
+//! - Losses that were none (5.5.11) are undone: window and bounds return to where they were, and a
+//!   probe that they ended begins again.
 //! - `send_quantum = pacing_rate * 1 ms`, from two packets to 64 KB (5.6.3).
 //!
 //! # Deliberate differences from the draft
