@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 use ratewire_backpressure::frames::{Control, Quanta};
-use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
+use ratewire_laws::{AnyLaw, Draw, FlowContext, Header, Sending};
 use ratewire_net::Ecn;
 use ratewire_transport::{Ack, Epoch, SackBlocks};
 use ratewire_units::{Bytes, Duration, Rate, Throughput};
@@ -276,6 +276,7 @@ fn every_law_s_header_stands_before_tcp_as_the_law_writes_it() {
         packet: Bytes::new(1500),
         line_rate: Rate::from_mbps(100),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     let mut with_header = 0;
     let inside = ratewire_laws::list().iter().map(|info| law(info.name, &[]));

@@ -6,7 +6,7 @@ use ratewire_laws::{AnyLaw, list};
 use ratewire_sim::setup::Setup;
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::control::{control, needed, of_flow};
+use crate::control::{control, instead, needed, of_flow};
 use crate::laws::Laws;
 use crate::parts::{flows_of_programs, hosts};
 use crate::ports::MOST_FLOWS;
@@ -91,11 +91,13 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
         if flow.lie.is_some() {
             return no("senders that lie");
         }
-        let name = setup.laws[flow.law].info().name;
+        let law = &setup.laws[flow.law];
+        let name = law.info().name;
         let Some(control) = of_flow(setup, flow) else {
+            let known = || format!("laws with a kernel's sender: {}", kernels_laws().join(", "));
             return Err(Error::new(
                 format!("no kernel sends under {name}, as the flow {:?} is to", flow.name),
-                format!("laws with a kernel's sender: {}", kernels_laws().join(", ")),
+                instead(law).map_or_else(known, str::to_string),
             ));
         };
         if control.live.is_some() && cfg!(not(feature = "live")) {
@@ -128,6 +130,21 @@ mod tests {
     use ratewire_units::{Duration, Rate};
 
     use super::*;
+
+    #[test]
+    fn a_version_that_no_kernel_has_is_refused_with_the_one_it_has() {
+        let (rate, rtt) = (Rate::from_mbps(10), Duration::from_millis(40));
+        let checked = |law: &str| {
+            let law = AnyLaw::new(law, &[]).expect("a law");
+            check_flows(&Dumbbell::new(law, 1, rate, rtt, 10).setup())
+        };
+        for law in ["bbr", "bbr3"] {
+            let said = checked(law).expect_err("it is version 3").to_string();
+            assert!(said.starts_with("no kernel sends under bbr3, as the flow "), "{said}");
+            assert!(said.contains("`bbr1`: the kernel's BBR is version 1"), "{said}");
+        }
+        assert!(checked("bbr1").is_ok());
+    }
 
     #[test]
     fn a_law_of_another_crate_has_no_kernel() {

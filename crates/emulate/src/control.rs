@@ -37,10 +37,15 @@ pub(crate) fn control(law: &AnyLaw) -> Option<CongestionControl> {
         AnyLaw::Noq(_) => loaded("rw_noq", "noq"),
         AnyLaw::NewReno(_) => own_control("reno"),
         AnyLaw::Cubic(_) => own_control("cubic"),
-        AnyLaw::Bbr(_) => own_control("bbr"),
+        AnyLaw::Bbr1(_) => own_control("bbr"),
         AnyLaw::Dctcp(_) => own_control("dctcp"),
         _ => None,
     }
+}
+
+/// The law to name in place of one that no kernel sends under, and why; `None` if there is none.
+pub(crate) fn instead(law: &AnyLaw) -> Option<&'static str> {
+    matches!(law, AnyLaw::Bbr3(_)).then_some("`bbr1`: the kernel's BBR is version 1")
 }
 
 /// Congestion controls that a run needs, each once: those of its flows, and with programs those of

@@ -195,7 +195,7 @@ mod tests {
         let available = fs::read_to_string(CONTROLS).expect("a kernel says");
         let laws = controls();
         let names: Vec<_> = laws.iter().map(|law| &*law.what).collect();
-        for name in ["newreno", "cubic", "bbr", "dctcp"] {
+        for name in ["newreno", "cubic", "bbr1", "dctcp"] {
             assert!(names.contains(&name), "{names:?}");
         }
         for law in laws {

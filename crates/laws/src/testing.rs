@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::law::{Acked, Congestion, FlowContext, Named, Sending, Signal, Source};
+use crate::law::{Acked, Congestion, Draw, FlowContext, Named, Sending, Signal, Source};
 use crate::options::Options;
 
 /// Payload of a full packet.
@@ -20,6 +20,7 @@ pub(crate) const FLOW: FlowContext = FlowContext {
     packet: Bytes::new(1040),
     line_rate: Rate::from_mbps(10_000),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 
 /// The source of a law with these options.

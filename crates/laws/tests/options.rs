@@ -26,6 +26,7 @@ fn parts(law: &str, options: &[(&str, &str)]) -> Option<Parts> {
         packet: PACKET,
         line_rate: Rate::from_mbps(100),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     let link = LinkContext {
         rate: Rate::from_mbps(10),

@@ -373,7 +373,7 @@ impl Slab {
 
 #[cfg(test)]
 mod tests {
-    use ratewire_laws::{AnyLaw, FlowContext};
+    use ratewire_laws::{AnyLaw, Draw, FlowContext};
     use ratewire_units::Rate;
 
     use super::*;
@@ -396,6 +396,7 @@ mod tests {
             packet: Bytes::new(1),
             line_rate: Rate::from_mbps(1),
             back_pressured: false,
+            draw: Draw::new(0),
         };
         let header = law.source(&context).on_open(Time::ZERO);
         assert_ne!(header, Header::None);

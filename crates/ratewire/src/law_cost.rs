@@ -114,7 +114,13 @@ impl BenchedPort {
     /// Runs a flow through the port until enough headers have been sent that look as in operation.
     fn talk(&mut self, law: &AnyLaw) -> Vec<Header> {
         let mss = PACKET - Bytes::new(40) - law.header_len();
-        let flow = FlowContext { mss, packet: PACKET, line_rate: RATE, back_pressured: false };
+        let flow = FlowContext {
+            mss,
+            packet: PACKET,
+            line_rate: RATE,
+            back_pressured: false,
+            draw: Draw::new(0),
+        };
         let (mut source, mut sink) = (law.source(&flow), law.sink(&flow));
         let mut opening = source.on_open(self.now);
         self.one(&mut opening);

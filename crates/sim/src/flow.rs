@@ -3,7 +3,7 @@
 use std::mem::offset_of;
 
 use ratewire_laws::trust::{Hand, Lie};
-use ratewire_laws::{AnyLaw, FlowContext, Header};
+use ratewire_laws::{AnyLaw, Draw, FlowContext, Header};
 use ratewire_net::spec;
 use ratewire_net::{Address, Ecn, RouteId, prefetch_bytes};
 use ratewire_overlay::EdgeId;
@@ -83,6 +83,8 @@ pub(crate) struct Start<'a> {
     pub(crate) line_rate: Rate,
     pub(crate) lie: Option<Lie>,
     pub(crate) jitter: FlowJitter,
+    /// Random number for the law's sender.
+    pub(crate) draw: u64,
     /// The sender's own link.
     pub(crate) own_link: spec::LinkId,
     /// The receiver's own link.
@@ -117,6 +119,7 @@ impl Flow {
             packet: config.packet,
             line_rate: start.line_rate,
             back_pressured: start.paused,
+            draw: Draw::new(start.draw),
         };
         let sender = Sender::new(start.now, law.source(&context), config, headers, start.app);
         let end = sender.stream_end().unwrap_or(u64::MAX);

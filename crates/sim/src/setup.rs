@@ -1,18 +1,18 @@
 //! The setup of a run: all it needs, resolved to numbers and indices.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::trust::Lie;
-use ratewire_laws::{AnyLaw, Draw};
+use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_net::spec::{
     Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
     PortClocks, Sockets,
 };
 use ratewire_transport::{App, TransportConfig, Writer};
-use ratewire_units::{Bytes, Duration, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 pub use crate::ensemble::spec::{
     EnsembleEdge, Ensembles, JunctionSpec, Keys, MemberEvent, RoutingSpec, Way,
@@ -142,6 +142,28 @@ impl Setup {
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
             || self.ensembles.junctions.iter().any(JunctionSpec::has_chance)
             || self.a_port_draws()
+            || self.a_sender_draws()
+    }
+
+    /// Whether the sender of any flow uses its random number. Laws do not declare this: a sender of
+    /// each law is made.
+    fn a_sender_draws(&self) -> bool {
+        let is_used = Cell::new(false);
+        let flows = self.flows.iter().map(|flow| (flow.law, &flow.transport));
+        let classes = self.traffic.iter().map(|class| (class.law, &class.transport));
+        let of_each: BTreeMap<usize, &TransportConfig> = flows.chain(classes).collect();
+        of_each.into_iter().any(|(law, config)| {
+            let law = &self.laws[law];
+            let headers = config.headers + law.header_len();
+            law.source(&FlowContext {
+                mss: config.packet.saturating_sub(headers),
+                packet: config.packet,
+                line_rate: Rate::from_mbps(1000),
+                back_pressured: false,
+                draw: Draw::noted(0, &is_used),
+            });
+            is_used.get()
+        })
     }
 
     /// Whether the port of any link uses its random number, or has a timer and a random clock. Laws

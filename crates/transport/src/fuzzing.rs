@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use ratewire_laws::fuzzing::{number, wild};
-use ratewire_laws::{AnyLaw, FlowContext, Header};
+use ratewire_laws::{AnyLaw, Draw, FlowContext, Header};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{
@@ -96,6 +96,7 @@ impl Loopback {
             packet: config.packet,
             line_rate: Rate::from_mbps(1000),
             back_pressured: false,
+            draw: Draw::new(0),
         };
         Loopback {
             sender: Sender::new(Time::ZERO, law.source(&flow), &config, headers, &app),

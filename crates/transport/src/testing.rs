@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_laws::{AnyLaw, FlowContext};
+use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{Ack, App, Receiver, Reply, Segment, SegmentKind, Sender, TransportConfig};
@@ -110,7 +110,13 @@ impl Pipe {
         let headers = config.headers + law.header_len();
         let mss = config.packet.saturating_sub(headers);
         let line_rate = Rate::from_mbps(10_000);
-        let flow = FlowContext { mss, packet: config.packet, line_rate, back_pressured: false };
+        let flow = FlowContext {
+            mss,
+            packet: config.packet,
+            line_rate,
+            back_pressured: false,
+            draw: Draw::new(0),
+        };
         Pipe {
             sender: Sender::new(Time::ZERO, law.source(&flow), config, headers, app),
             receiver: Receiver::new(law.sink(&flow), config, mss, app),

@@ -29,7 +29,7 @@ pub struct Flow {
     back_pressured: bool,
 }
 
-impl From<&laws::FlowContext> for Flow {
+impl From<&laws::FlowContext<'_>> for Flow {
     fn from(flow: &laws::FlowContext) -> Flow {
         Flow {
             mss: flow.mss.get(),

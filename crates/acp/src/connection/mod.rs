@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 
 use incoming::Incoming;
 use outgoing::Outgoing;
-use ratewire_laws::{AnyLaw, FlowContext};
+use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_transport::{App, ReceiveWindow, Receiver, Segment, Sender, TransportConfig};
 use ratewire_units::{Bytes as Size, Duration, Time};
 
@@ -87,7 +87,8 @@ impl Connection {
         let headers = headers + Size::new(DATA_FIELDS);
         let transport = config.transport(packet);
         let mss = packet - headers;
-        let flow = FlowContext { mss, packet, line_rate: config.line_rate, back_pressured: false };
+        let (line_rate, draw) = (config.line_rate, Draw::new(ends.local.0));
+        let flow = FlowContext { mss, packet, line_rate, back_pressured: false, draw };
         let app = App::called();
         // The other end's window comes with its answer to the open.
         let closed = ReceiveWindow::Fixed(Size::ZERO);

@@ -69,7 +69,7 @@ impl Congestion {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ratewire_laws::{FlowContext, Sending};
+    use ratewire_laws::{Draw, FlowContext, Sending};
     use ratewire_units::{Duration, Rate, Time};
 
     #[test]
@@ -83,6 +83,7 @@ mod tests {
                 packet,
                 line_rate: Rate::from_mbps(100),
                 back_pressured: false,
+                draw: Draw::new(0),
             };
             let mut source = law.source(&flow);
             let opening = source.on_open(Time::ZERO);

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use ratewire_laws::junction::Declared;
-use ratewire_laws::{AnyLaw, FlowContext, Header, Sending};
+use ratewire_laws::{AnyLaw, Draw, FlowContext, Header, Sending};
 use ratewire_transport::{Ack, SackBlocks};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -27,6 +27,7 @@ fn declares(window: f64, rtt: Duration, wish: f64) -> Header {
         packet: PACKET,
         line_rate: Rate::from_mbps(10),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     let mut header = law("xcp").source(&flow).on_send(&Sending {
         now: Time::ZERO,
@@ -272,6 +273,7 @@ fn rates_are_split_by_ratio_and_merged_by_the_least() {
         packet: PACKET,
         line_rate: Rate::from_mbps(8),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     let mut open = law.source(&flow).on_open(Time::ZERO);
     s.open(&law, 0, &mut open);
@@ -295,6 +297,7 @@ fn a_rate_is_shared_max_min() {
         packet: PACKET,
         line_rate: Rate::from_mbps(mbps),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     for (k, mbps) in [1, 8, 80].into_iter().enumerate() {
         let mut open = law.source(&flow(mbps)).on_open(Time::ZERO);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_laws::{AnyLaw, FlowContext};
+use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_transport::{
     Ack, App, Epoch, Receiver, Reply, Segment, SegmentKind, Sender, TransportConfig, Writer,
 };
@@ -364,6 +364,7 @@ fn end(law: &AnyLaw, config: &TransportConfig, app: &App, now: Time) -> End {
         packet: config.packet,
         line_rate: Rate::from_mbps(10),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     End {
         sender: Sender::new(now, law.source(&flow), config, headers, app),

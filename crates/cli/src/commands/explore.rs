@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ratewire::read_sweep;
 use ratewire_command_line::{Exit, print_on, with_causes};
 use ratewire_explore::{Explored, Server, Subject};
-use ratewire_scenario::{is_law_file, whole_path};
+use ratewire_scenario::whole_path;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::load::{LawFileArgs, load_with_laws, pairs};
@@ -108,7 +108,7 @@ fn subject(args: &Args) -> Result<Subject, Exit> {
     let mut values = pairs(&args.set, taken)?;
     values.retain(|(path, _)| whole_path(path)[0].text != "law");
     let known = checked.scenario().known_laws();
-    let name = |law: &String| known.find(law).filter(|_| is_law_file(law)).map(|info| info.name);
+    let name = |law: &String| known.find(law).map(|info| info.name);
     let laws =
         laws.iter().map(|law| name(law).map_or_else(|| law.clone(), str::to_string)).collect();
     let experiment = args.law_files.load(&args.path, &values, &args.law).unwrap_or(checked);

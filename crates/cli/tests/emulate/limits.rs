@@ -138,10 +138,11 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
     };
     lab::load_controls();
     let available = lab::controls();
-    let missing =
-        ["dctcp", "bbr"].into_iter().filter(|name| !available.iter().any(|has| has == name));
-    let present = if available.iter().any(|has| has == "bbr") { "bbr" } else { "newreno" };
-    for law in missing.chain(["maxnet"]) {
+    let is_there = |control: &str| available.iter().any(|has| has == control);
+    let missing = [("dctcp", "dctcp"), ("bbr1", "bbr")].into_iter();
+    let missing = missing.filter(|(_, control)| !is_there(control));
+    let present = if is_there("bbr") { "bbr1" } else { "newreno" };
+    for (law, control) in missing.chain([("maxnet", ""), ("bbr3", "")]) {
         let done = run(&format!("{law},{present}"));
         let complaints = String::from_utf8_lossy(&done.stderr);
         assert_eq!(done.status.code(), Some(5), "{complaints}");
@@ -150,8 +151,8 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
             complaints.ends_with(&format!("not emulated, as said above: {law}\n")),
             "{complaints}"
         );
-        if law != "maxnet" {
-            assert!(complaints.contains(&format!("modprobe tcp_{law}")), "{complaints}");
+        if !control.is_empty() {
+            assert!(complaints.contains(&format!("modprobe tcp_{control}")), "{complaints}");
         }
         assert!(said(&done).contains(present), "{}", said(&done));
         assert!(out.join("report.html").exists());
@@ -250,8 +251,9 @@ fn a_doctor_says_what_there_is_and_how_to_get_what_is_not() {
     );
     // Congestion controls of the kernel, each with a remedy if it is missing.
     let available = lab::controls();
-    for law in ["newreno", "cubic", "bbr", "dctcp"] {
-        let name = if law == "newreno" { "reno" } else { law };
+    for (law, name) in
+        [("newreno", "reno"), ("cubic", "cubic"), ("bbr1", "bbr"), ("dctcp", "dctcp")]
+    {
         let is_there = available.iter().any(|control| control == name);
         let line =
             well.lines().position(|line| line.get(5..).is_some_and(|line| line.starts_with(law)));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_laws::FlowContext;
+use ratewire_laws::{Draw, FlowContext};
 use ratewire_net::spec::NodeId;
 use ratewire_sim::setup::{EnsembleEdge, FlowSpec, Setup};
 use ratewire_units::Rate;
@@ -78,7 +78,13 @@ fn is_soft(setup: &Setup, flow: &FlowSpec) -> bool {
 pub(super) fn watches_buffer(setup: &Setup, flow: &FlowSpec) -> bool {
     let packet = flow.transport.packet;
     let mss = packet.saturating_sub(flow.transport.headers);
-    let context = FlowContext { mss, packet, line_rate: Rate::ZERO, back_pressured: false };
+    let context = FlowContext {
+        mss,
+        packet,
+        line_rate: Rate::ZERO,
+        back_pressured: false,
+        draw: Draw::new(0),
+    };
     setup.laws[flow.law].sink(&context).is_some_and(|sink| sink.watches_buffer())
 }
 

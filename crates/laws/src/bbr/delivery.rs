@@ -1,4 +1,4 @@
-//! Delivery rate samples: section 4.1.
+//! Delivery rate samples: draft -06, section 4.1.
 //!
 //! [`Sent`] is `P` of the draft, the state kept of each packet on its way. [`RateSample`] is `RS`.
 
@@ -7,7 +7,7 @@ use alloc::collections::VecDeque;
 use ratewire_units::Time;
 
 use super::PacketNumber;
-use crate::law::Acked;
+use crate::law::{Acked, Sending};
 
 /// State of a packet at its departure (`P`).
 #[derive(Clone, Copy, Debug)]
@@ -72,18 +72,20 @@ pub(super) struct Delivery {
 }
 
 impl Delivery {
-    pub(super) fn is_app_limited(&self) -> bool {
-        self.app_limited.is_some()
-    }
-
-    pub(super) fn packets_sent(&self) -> u64 {
-        self.first + self.sent.len() as u64
-    }
-
     /// Marks samples from now on as limited by the application, which offers less than the window
     /// allows (4.1.2.4).
     pub(super) fn mark_app_limited(&mut self, in_flight: u64) {
         self.app_limited = Some(self.delivered.saturating_add(in_flight));
+    }
+
+    /// Prepares the departure of a packet of `size`. Returns whether it ends an idle time that the
+    /// application has made.
+    pub(super) fn ends_idling(&mut self, sending: &Sending, size: u64) -> bool {
+        let before = sending.in_flight.get().saturating_sub(size);
+        if sending.limited {
+            self.mark_app_limited(before);
+        }
+        before == 0 && self.app_limited.is_some()
     }
 
     /// Notes a departing packet of `size`; `in_flight` includes the packet (4.1.2.2).
@@ -92,7 +94,7 @@ impl Delivery {
             self.first_sent_at = now;
             self.delivered_at = now;
         }
-        let number = self.packets_sent();
+        let number = self.first + self.sent.len() as u64;
         self.out = self.out.saturating_add(size);
         self.sent.push_back(Sent {
             size,
@@ -110,7 +112,11 @@ impl Delivery {
 
     /// Handles the acknowledgement of this packet (4.1.2.3). The caller reports losses after this
     /// call, and takes the sample after them.
-    pub(super) fn on_ack(&mut self, acked: &Acked, number: PacketNumber) -> Option<Sent> {
+    pub(super) fn on_ack(&mut self, acked: &Acked, number: Option<PacketNumber>) -> Option<Sent> {
+        if acked.limited {
+            self.mark_app_limited(acked.in_flight.get());
+        }
+        let number = number?;
         let bytes = acked.bytes.get();
         if bytes > 0 {
             self.delivered = self.delivered.saturating_add(bytes);

@@ -1,28 +1,7 @@
-//! The two windowed maxima of the path model.
+//! Windowed maxima.
 
-/// The highest delivery rate of this ProbeBW cycle and the one before (5.5.3 to 5.5.6).
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct MaxBw {
-    before: f64,
-    now: f64,
-}
-
-impl MaxBw {
-    pub(super) fn get(&self) -> f64 {
-        self.before.max(self.now)
-    }
-    pub(super) fn update(&mut self, rate: f64) {
-        self.now = self.now.max(rate);
-    }
-    /// Ends a cycle. A cycle without a sample is ignored.
-    pub(super) fn advance(&mut self) {
-        if self.now > 0.0 {
-            *self = MaxBw { before: self.now, now: 0.0 };
-        }
-    }
-}
-
-/// Length of the filter in steady state, in rounds (ExtraAckedFilterLen).
+/// Rounds before this one that the filter holds: the length of the filter of bandwidth in version 1
+/// and of aggregation in version 3 (ExtraAckedFilterLen).
 const ROUNDS: u64 = 10;
 
 /// Maximum over the last rounds: keeps one maximum for each round.

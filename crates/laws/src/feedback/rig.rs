@@ -18,6 +18,7 @@ pub(crate) const FLOW: FlowContext = FlowContext {
     packet: PACKET,
     line_rate: Rate::from_mbps(10_000),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 
 pub(crate) fn law<L: Named>(options: &[(&str, &str)]) -> L {

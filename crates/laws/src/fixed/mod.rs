@@ -131,7 +131,7 @@ impl Source for FixedSource {
 #[cfg(test)]
 mod tests {
     use crate::AnyLaw;
-    use crate::law::FlowContext;
+    use crate::law::{Draw, FlowContext};
     use ratewire_units::{Bytes, Rate};
 
     #[test]
@@ -141,6 +141,7 @@ mod tests {
             packet: Bytes::new(1000),
             line_rate: Rate::from_mbps(1),
             back_pressured: false,
+            draw: Draw::new(0),
         };
         let law = AnyLaw::new("fixed", &[("window", "10 packets")]).unwrap();
         assert_eq!(law.source(&flow).window(), Bytes::new(9600));

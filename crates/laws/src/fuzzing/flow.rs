@@ -18,6 +18,7 @@ const FLOW: FlowContext = FlowContext {
     packet: Bytes::new(1500),
     line_rate: Rate::from_mbps(10_000),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 const LINKS: [LinkContext; 2] = [
     LinkContext {

@@ -2,7 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use crate::law::{FlowContext, MAX_HEADER, Sending};
+use crate::law::{Draw, FlowContext, MAX_HEADER, Sending};
 use crate::registry::{AnyLaw, Header};
 
 /// Reads `data` as a header of the law, and as bits to flip in one that the law has written.
@@ -24,6 +24,7 @@ fn first_header(law: &AnyLaw, packet: Bytes) -> Header {
         packet,
         line_rate: ratewire_units::Rate::from_mbps(100),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     law.source(&flow).on_send(&Sending {
         now: Time::ZERO,

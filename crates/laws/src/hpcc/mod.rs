@@ -63,13 +63,13 @@ use ratewire_units::{Bytes, Duration};
 
 use crate::law::{
     FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext, MAX_HEADER,
-    Named,
+    Named, Properties,
 };
 use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 use crate::paced::AFTER_LOSS;
 use crate::reason::Figure;
 use crate::trust::Trust;
-use header::HEADER_LEN;
+use header::{HEADER_LEN, PLACES};
 
 /// HPCC with its parameters.
 #[derive(Clone, Debug)]
@@ -160,6 +160,9 @@ impl Law for Hpcc {
     }
     fn sink(&self, _: &FlowContext) -> Option<HpccSink> {
         Some(HpccSink::default())
+    }
+    fn properties(&self) -> Properties {
+        Properties { most_ports: Some(PLACES), ..Properties::default() }
     }
     fn headers(&self) -> Option<&dyn HeaderFormat<Header = HpccHeader>> {
         Some(self)

@@ -84,6 +84,8 @@ pub trait Law {
 pub trait Named: Law + Sized {
     /// Name, explanation and parameters.
     const INFO: LawInfo;
+    /// Another name that stands for this law, if it has one.
+    const ALIAS: Option<&'static str> = None;
 
     /// Makes the law from its options, each present and within its range.
     ///
@@ -108,6 +110,8 @@ pub struct Properties {
     pub reacts: bool,
     /// Whether senders are regular until a packet is lost, so that only losses distinguish flows.
     pub goes_by_losses: bool,
+    /// Number of ports that a header has room for, of the last on a path; `None` for any number.
+    pub most_ports: Option<usize>,
 }
 
 impl Default for Properties {
@@ -119,6 +123,7 @@ impl Default for Properties {
             leaves_it_to_queues: false,
             reacts: true,
             goes_by_losses: false,
+            most_ports: None,
         }
     }
 }

@@ -24,7 +24,8 @@ pub struct LinkContext<'a> {
     pub draw: Draw<'a>,
 }
 
-/// Random number of a port, drawn from the run's seed, because laws hold no random source.
+/// Random number of a port or a flow, drawn from the run's seed, because laws hold no random
+/// source.
 ///
 /// A use of the number is noted, so that a run knows whether its seed matters.
 #[derive(Clone, Copy, Debug)]
@@ -44,7 +45,7 @@ impl<'a> Draw<'a> {
         Draw { number, is_used: Some(is_used) }
     }
 
-    /// The number. Call this only if the port depends on it: seeds then count as relevant.
+    /// The number. Call this only if something depends on it: seeds then count as relevant.
     pub fn get(self) -> u64 {
         if let Some(is_used) = self.is_used {
             is_used.set(true);

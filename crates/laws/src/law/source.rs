@@ -5,11 +5,12 @@ use alloc::string::String;
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
+use super::Draw;
 use crate::reason::Reason;
 
 /// A flow, as its source and sink see it at the start.
 #[derive(Clone, Copy, Debug)]
-pub struct FlowContext {
+pub struct FlowContext<'a> {
     /// Payload of a full-size packet.
     pub mss: Bytes,
     /// Network-layer size of a full-size packet, all headers included.
@@ -19,6 +20,8 @@ pub struct FlowContext {
     /// Whether that link is paused when the queue that it fills has no room (802.3x, PFC). A host
     /// knows this.
     pub back_pressured: bool,
+    /// Random number of this flow.
+    pub draw: Draw<'a>,
 }
 
 /// A packet is about to be sent.

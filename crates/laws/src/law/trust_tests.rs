@@ -12,6 +12,7 @@ const FLOW: FlowContext = FlowContext {
     packet: PACKET,
     line_rate: Rate::from_mbps(100),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 
 /// Headers as their sender writes them, as they leave a port that is first idle and then

@@ -24,6 +24,7 @@ const FLOW: FlowContext = FlowContext {
     packet: PACKET,
     line_rate: Rate::from_mbps(80),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 const LINK: LinkContext =
     LinkContext { rate: Rate::from_mbps(8), delay: Duration::ZERO, id: 1, draw: Draw::new(0) };

@@ -27,6 +27,9 @@ macro_rules! registry {
 
         const INFOS: &[&LawInfo] = &[$(&<$law as Named>::INFO,)*];
 
+        /// Other names of laws, in the order of `INFOS`.
+        const ALIASES: &[Option<&str>] = &[$(<$law as Named>::ALIAS,)*];
+
         /// Makes the law of this crate called `name`, with options as users write them; `None` if
         /// there is none.
         fn made(name: &str, options: &[(&str, &str)]) -> Option<Result<AnyLaw, OptionError>> {
@@ -62,7 +65,8 @@ registry! {
     Dctcp => crate::tcp::dctcp::Dctcp,
     NewReno => crate::tcp::newreno::NewReno,
     Cubic => crate::tcp::cubic::Cubic,
-    Bbr => crate::bbr::Bbr,
+    Bbr1 => crate::bbr::Bbr1,
+    Bbr3 => crate::bbr::Bbr3,
     Noq => crate::noq::Noq,
     Fixed => crate::fixed::Fixed,
     XcpKernel => crate::kernel::XcpKernel,
@@ -106,7 +110,14 @@ pub fn list() -> &'static [&'static LawInfo] {
 
 /// The law of this crate called `name`.
 pub fn find(name: &str) -> Option<&'static LawInfo> {
+    let name = full_name(name);
     INFOS.iter().copied().find(|info| info.name == name)
+}
+
+/// The name of the law that `name` stands for, if it stands for one; `name` itself otherwise.
+fn full_name(name: &str) -> &str {
+    let is_alias = |(_, alias): &(&&LawInfo, &Option<&str>)| **alias == Some(name);
+    INFOS.iter().zip(ALIASES).find(is_alias).map_or(name, |(info, _)| info.name)
 }
 
 #[cfg(test)]
@@ -141,6 +152,20 @@ mod tests {
         assert_eq!(external, [36, 16]);
         assert_eq!(size_of::<Header>(), 48);
         assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [312, 48]);
+    }
+
+    #[test]
+    fn an_alias_stands_for_its_law_and_is_taken() {
+        let laws = LawSet::in_tree();
+        let aliases: Vec<_> =
+            INFOS.iter().zip(ALIASES).filter(|(_, alias)| alias.is_some()).collect();
+        assert!(!aliases.is_empty());
+        for (info, alias) in aliases {
+            let alias = alias.unwrap();
+            assert_eq!(find(alias).map(|found| found.name), Some(info.name));
+            assert_eq!(laws.make(alias, &[]).unwrap().info().name, info.name);
+            assert!(INFOS.iter().all(|other| other.name != alias), "{alias}");
+        }
     }
 
     #[test]

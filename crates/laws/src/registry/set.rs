@@ -139,7 +139,8 @@ impl LawSet {
     }
 
     fn name_of<'a>(&self, name: &'a str) -> &'a str {
-        self.files.iter().find(|file| file.path == name).map_or(name, |file| file.law)
+        let of_file = self.files.iter().find(|file| file.path == name);
+        of_file.map_or_else(|| super::full_name(name), |file| file.law)
     }
 
     /// Makes the law called `name`, with options as users write them.

@@ -1,7 +1,7 @@
 //! The five cases, epoch by epoch, on a buffer made by hand.
 
 use super::*;
-use crate::law::Named;
+use crate::law::{Draw, Named};
 use crate::options::Options;
 
 const PAYLOAD: Bytes = Bytes::new(1000);
@@ -28,6 +28,7 @@ impl Rig {
             packet: Bytes::new(1040),
             line_rate: ratewire_units::Rate::from_mbps(100),
             back_pressured: false,
+            draw: Draw::new(0),
         };
         let mut rig = Rig { soft: Soft::new(&law, &flow), now: Time::ZERO, read: 0, refused: 0 };
         // The first epoch lasts 50 ms; nothing is read in it.

@@ -15,6 +15,7 @@ fn example_11(options: &[(&str, &str)]) -> super::XcpSource {
         packet: PACKET,
         line_rate: Rate::from_mbps(80),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     let naive = [
         ("throughput", "cwnd"),

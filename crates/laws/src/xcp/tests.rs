@@ -227,6 +227,7 @@ fn the_receiver_returns_the_sum_since_the_last_acknowledgement() {
         packet: PACKET,
         line_rate: Rate::from_mbps(80),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     let mut sink = law(&[]).sink(&flow).unwrap();
     sink.on_data(Time::ZERO, &header(0.1, 0.1, 1000.0));

@@ -6,7 +6,7 @@ use ratewire_wire::xcp::XcpHeader;
 
 use super::XcpSource;
 use super::tests::{NO_QUEUE, arrive, depart, header, law, near, port, secs};
-use crate::law::{Acked, FlowContext, Law, Port, Sending, Source};
+use crate::law::{Acked, Draw, FlowContext, Law, Port, Sending, Source};
 
 const RTT: Duration = Duration::from_millis(100);
 
@@ -17,6 +17,7 @@ fn sender(window: u64, packet: u64) -> XcpSource {
         packet: Bytes::new(packet),
         line_rate: Rate::from_mbps(8),
         back_pressured: false,
+        draw: Draw::new(0),
     };
     let window = std::format!("{window} B");
     law(&[("throughput", "cwnd"), ("pacing", "false"), ("aging", "0"), ("initial_window", &window)])

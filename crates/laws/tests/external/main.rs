@@ -22,6 +22,7 @@ const FLOW: FlowContext = FlowContext {
     packet: PACKET,
     line_rate: Rate::from_mbps(100),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 const LINK: LinkContext = LinkContext {
     rate: Rate::from_mbps(10),

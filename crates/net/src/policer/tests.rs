@@ -1,7 +1,7 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
-use ratewire_laws::{FlowContext, Sending};
+use ratewire_laws::{Draw, FlowContext, Sending};
 use ratewire_units::{Rate, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
@@ -16,6 +16,7 @@ const FLOW: FlowContext = FlowContext {
     packet: SIZE,
     line_rate: Rate::from_mbps(1000),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 const SENDING: Sending = Sending {
     now: Time::ZERO,

@@ -14,6 +14,7 @@ const FLOW: FlowContext = FlowContext {
     packet: Bytes::new(1504),
     line_rate: Rate::from_mbps(8),
     back_pressured: false,
+    draw: Draw::new(0),
 };
 const LINK: LinkContext = LinkContext {
     rate: Rate::from_mbps(8),

@@ -185,10 +185,8 @@ impl Experiment {
     /// The file of a law stands for its name once [`Experiment::law_files`] has loaded it.
     pub fn laws<L: Into<String>>(self, laws: impl IntoIterator<Item = L>) -> Experiment {
         let known = self.scenario.known_laws();
-        let name = |law: String| match known.find(&law) {
-            Some(info) if is_law_file(&law) => info.name.to_string(),
-            _ => law,
-        };
+        // A file of a law, and a short name, stand for the law's name.
+        let name = |law: String| known.find(&law).map_or(law, |info| info.name.to_string());
         let laws = laws.into_iter().map(Into::into).map(name).collect();
         Experiment { laws: without_repeats(laws), ..self }
     }

@@ -4,7 +4,7 @@
 //! down, and flows that arrive faster than they complete. The estimate counts these, and leaves out
 //! what laws and queues keep small.
 
-use ratewire_laws::FlowContext;
+use ratewire_laws::{Draw, FlowContext};
 use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Limit, LinkId, NodeId};
 use ratewire_sim::setup::{Arrivals, FlowSpec, Setup, Sizes, TrafficSpec};
@@ -45,6 +45,7 @@ fn waiting(setup: &Setup, flow: &FlowSpec, path: &[LinkId]) -> f64 {
         packet: config.packet,
         line_rate,
         back_pressured: false,
+        draw: Draw::new(0),
     });
     let Some(pace) = source.pacing() else { return 0.0 };
     let (mut speed, mut room) = (pace.bps(), 0.0);

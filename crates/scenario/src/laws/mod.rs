@@ -77,7 +77,7 @@ impl LawBook {
                 note_options(root.context, &Of::Law(info.name), &entries);
                 let before = root.context.errors();
                 let list = read_options(root.context, info, &entries);
-                book.options.insert(info.name.to_string(), list);
+                book.options.entry(info.name.to_string()).or_default().extend(list);
                 if root.context.errors() == before {
                     book.check_together(root.context, info.name, &[], &entries);
                 }
@@ -161,7 +161,7 @@ impl LawBook {
         others: &[&str],
     ) -> Option<String> {
         if let Some(info) = self.info(name.value) {
-            // A file of a law stands for its name.
+            // A file of a law, and a short name, stand for the law's name.
             let is_variant = self.variants.contains_key(name.value);
             return Some(if is_variant { name.value } else { info.name }.to_string());
         }

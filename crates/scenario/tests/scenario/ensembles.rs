@@ -291,14 +291,14 @@ fn an_idle_member_sends_when_it_is_not() {
 #[test]
 fn a_law_that_cannot_be_split_is_refused() {
     let scenario = clusters("xcp", &format!("{ONE_TO_MANY}members = [\"a*\"]\n"));
-    for law in ["jetmax", "emkc", "maxnet", "hpcc", "abc", "bbr"] {
+    for law in ["jetmax", "emkc", "maxnet", "hpcc", "abc", "bbr1", "bbr3"] {
         let said = scenario.setup(Some(law), None).expect_err(law).to_string();
         assert!(said.contains(&format!("{law} cannot run the ensemble \"kv\"")), "{said}");
         assert!(said.contains("xcp, rcp, piqi-rcp"), "{said}");
     }
     for (law, why) in [
         ("jetmax", "what its headers say holds for one flow from end to end"),
-        ("bbr", "an acknowledgement may name a packet of another member"),
+        ("bbr3", "an acknowledgement may name a packet of another member"),
         ("xcp@kernel", "the kernel's program knows no switch"),
     ] {
         let said = scenario.setup(Some(law), None).expect_err(law).to_string();

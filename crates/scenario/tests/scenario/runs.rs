@@ -82,7 +82,7 @@ fn laws_that_set_a_pace_have_no_window() {
         let said = run(&scenario, Some(law))[0].reason.clone().unwrap_or_default();
         assert_eq!(said, "no window is known in this time", "{law}");
     }
-    for law in ["newreno", "xcp", "bbr", "hpcc", "abc", "dctcp", "cubic"] {
+    for law in ["newreno", "xcp", "bbr1", "bbr3", "hpcc", "abc", "dctcp", "cubic"] {
         all_pass(&run(&scenario, Some(law)));
     }
 }
@@ -244,4 +244,23 @@ fn a_scenario_that_is_no_text_is_not_taken_for_a_mistyped_name() {
 fn a_list_of_one_table_may_be_headed_as_a_single_one() {
     let flows = |text: &str| setup(&dumbbell(text)).flows.len();
     assert_eq!(flows("[flow]\nfrom = \"s1\"\nto = \"d1\"\n"), 1);
+}
+
+/// `bbr` is the version that is simulated, and its results say which.
+#[test]
+fn a_law_of_several_versions_stands_for_one_of_them() {
+    let text = dumbbell(&format!(
+        "{}[options.bbr]\nloss_thresh = 0.1\n[[expect]]\nlaws = [\"bbr\"]\nmetric = \"utilisation\"\n\
+         link = \"bottleneck\"\nmin = 0.5\n",
+        flow()
+    ));
+    let scenario = scenario(&text.replace("law = \"xcp\"", "law = \"bbr\""));
+    for law in [Some("bbr"), Some("bbr3")] {
+        let plan = scenario.plan(law, None).unwrap();
+        assert_eq!((plan.law.as_str(), plan.law_names[0].as_str()), ("bbr3", "bbr3"));
+        assert!(plan.setup.told_laws[0].contains("loss_thresh=0.1"), "{:?}", plan.setup.told_laws);
+        let verdicts = run(&scenario, law);
+        assert_eq!(verdicts.len(), 1);
+        all_pass(&verdicts);
+    }
 }

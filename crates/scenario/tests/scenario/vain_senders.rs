@@ -136,6 +136,28 @@ fn queues_that_are_full_before_they_are_marked_are_reported() {
 }
 
 #[test]
+fn paths_with_more_ports_than_headers_hold_are_reported() {
+    let line = |hops: u32, sends: &str| {
+        let text = format!(
+            "duration = \"1 s\"\nlaw = \"hpcc\"\n[topology]\nkind = \"parking-lot\"\nhops = {hops}\n\
+             link = {{ rate = \"100 Mbit/s\", delay = \"1 ms\" }}\n{sends}"
+        );
+        planned(&text, "hpcc")
+    };
+    let flow = "[[flow]]\nname = \"long\"\nfrom = \"s0\"\nto = \"d0\"\n";
+    let traffic = "[[traffic]]\nname = \"long\"\narrivals = { every = \"9 ms\" }\n\
+                   sizes = { fixed = \"1 KB\" }\nbetween = [[\"s0\", \"d0\"]]\n";
+    for sends in [flow, traffic] {
+        // Beside those of the hops there are the ports of s0 and of the last router.
+        let said = line(7, sends);
+        let message = "packets of long pass 9 ports of hpcc, and their headers hold the last 5: hpcc is blind to queues up to \"hop3\"";
+        assert!(said.contains(message) && said.matches("warning: ").count() == 1, "{said}");
+        assert!(line(5, sends).contains("up to \"hop1\""));
+        assert_eq!(line(4, sends), "", "only the sender's own queue is left out");
+    }
+}
+
+#[test]
 fn senders_whose_own_queue_does_not_make_them_wait_are_reported() {
     let star = |link: &str, sends: &str| {
         format!(

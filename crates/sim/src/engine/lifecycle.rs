@@ -1,5 +1,7 @@
 //! Starts and ends of flows.
 
+use rand_core::Rng;
+use ratewire_net::random::stream;
 use ratewire_net::spec::Sockets;
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration};
@@ -69,6 +71,7 @@ impl Simulation<'_> {
             line_rate: forward.line_rate,
             lie: spec.lie,
             jitter: FlowJitter::new(self.setup, &spec.transport, &forward, id.0),
+            draw: stream(self.setup.seed, "flow", u64::from(id.0)).next_u64(),
             own_link: forward.first,
             back_link: reverse.first,
             paused: own.pause.is_some(),

@@ -10,7 +10,7 @@ mod relay;
 pub(crate) mod spec;
 
 use ratewire_anypoint::{FlowControl, Output, Side, Switch, SwitchConfig};
-use ratewire_laws::FlowContext;
+use ratewire_laws::{Draw, FlowContext};
 use ratewire_units::{Bytes, Rate, Time};
 
 use crate::setup::Setup;
@@ -96,6 +96,7 @@ impl Junctions {
                 packet: flow.transport.packet,
                 line_rate: Rate::ZERO,
                 back_pressured: false,
+                draw: Draw::new(0),
             };
             let soft = law.sink(&context).is_some_and(|sink| sink.watches_buffer());
             let natural = if soft { FlowControl::Soft } else { FlowControl::Strict };

@@ -229,6 +229,11 @@ fn the_seed_matters_only_to_setups_with_chance() {
     let mut codel = plain();
     codel.link(0).discipline = discipline("codel", &[("interval", "50 ms")]);
     assert!(!differs(codel));
+    for name in ["bbr1", "bbr3"] {
+        let mut bbr = plain();
+        bbr.setup.laws = vec![law(name, &[])];
+        assert!(differs(bbr), "{name}");
+    }
     let xcp = |spread| {
         let mut net = plain();
         let law = law("xcp", &[("initial_spread", spread)]);

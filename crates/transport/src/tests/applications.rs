@@ -15,6 +15,7 @@ fn receiver(law: &AnyLaw, buffer: u64, reader: Reader) -> Receiver {
         packet: config.packet,
         line_rate: ratewire_units::Rate::from_mbps(10),
         back_pressured: false,
+        draw: ratewire_laws::Draw::new(0),
     };
     Receiver::new(law.sink(&flow), &config, packets(1), &App { reader, ..App::unlimited() })
 }

@@ -1,16 +1,15 @@
-//! Rate samples, filters, waits and the sink, by hand.
+//! Rate samples, filters, random numbers and the sink, by hand.
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::path::{MSS, at, bbr};
+use super::path::{MSS, at};
 use crate::bbr::delivery::{Delivery, RateSample};
-use crate::bbr::filter::{MaxBw, RoundMax};
-use crate::bbr::model::Model;
-use crate::bbr::probe_bw::mix;
-use crate::bbr::source::BbrSource;
+use crate::bbr::filter::RoundMax;
+use crate::bbr::plateau::Plateau;
+use crate::bbr::random::Random;
 use crate::bbr::{BbrSink, PacketNumber};
-use crate::law::{Acked, Congestion, Signal, Sink, Source};
-use crate::testing::acked;
+use crate::law::{Acked, Draw, FlowContext, Sink};
+use crate::testing::{FLOW, acked};
 
 /// An acknowledgement after so many milliseconds, of so many packets, with so many left.
 fn ack(ms: u64, packets: u64, in_flight: u64) -> Acked {
@@ -19,7 +18,7 @@ fn ack(ms: u64, packets: u64, in_flight: u64) -> Acked {
 }
 
 fn sample(delivery: &mut Delivery, acked: &Acked, number: u64) -> RateSample {
-    let packet = delivery.on_ack(acked, PacketNumber(number)).unwrap();
+    let packet = delivery.on_ack(acked, Some(PacketNumber(number))).unwrap();
     delivery.sample(acked, &packet)
 }
 
@@ -68,10 +67,10 @@ fn the_oldest_that_have_not_arrived_are_lost() {
         d.on_send(at(i), MSS, (i + 1) * MSS);
     }
     // One acknowledgement covers the first two; then 2 and 4 are missing.
-    d.on_ack(&ack(100, 2, 4), PacketNumber(1));
+    d.on_ack(&ack(100, 2, 4), Some(PacketNumber(1)));
     assert!(d.give_up(4 * MSS).is_none());
-    d.on_ack(&ack(101, 1, 3), PacketNumber(3));
-    d.on_ack(&ack(102, 1, 2), PacketNumber(5));
+    d.on_ack(&ack(101, 1, 3), Some(PacketNumber(3)));
+    d.on_ack(&ack(102, 1, 2), Some(PacketNumber(5)));
     assert!(d.give_up(2 * MSS).is_none());
     let (number, packet) = d.give_up(MSS).unwrap();
     assert_eq!((number, packet.in_flight), (PacketNumber(2), 3 * MSS));
@@ -80,7 +79,7 @@ fn the_oldest_that_have_not_arrived_are_lost() {
     assert_eq!((number, packet.in_flight), (PacketNumber(4), 5 * MSS));
     assert!(d.give_up(0).is_none());
     // Given up too early: it counts as delivered and gives no sample.
-    assert!(d.on_ack(&ack(103, 1, 0), PacketNumber(4)).is_none());
+    assert!(d.on_ack(&ack(103, 1, 0), Some(PacketNumber(4))).is_none());
     assert_eq!(d.delivered, 5 * MSS);
     assert_eq!(d.on_send(at(200), MSS, MSS), PacketNumber(6));
 }
@@ -88,24 +87,10 @@ fn the_oldest_that_have_not_arrived_are_lost() {
 #[test]
 fn numbers_never_sent_and_acknowledgements_of_nothing_change_nothing() {
     let mut d = Delivery::default();
-    assert!(d.on_ack(&ack(100, 1, 0), PacketNumber(u64::MAX)).is_none());
+    assert!(d.on_ack(&ack(100, 1, 0), Some(PacketNumber(u64::MAX))).is_none());
     d.on_send(at(0), MSS, MSS);
-    assert!(d.on_ack(&ack(100, 0, 1), PacketNumber(0)).is_none());
+    assert!(d.on_ack(&ack(100, 0, 1), Some(PacketNumber(0))).is_none());
     assert_eq!(d.delivered, MSS);
-}
-
-#[test]
-fn the_bandwidth_filter_holds_this_cycle_and_the_last() {
-    let mut filter = MaxBw::default();
-    filter.update(10.0);
-    filter.advance();
-    filter.update(7.0);
-    assert_eq!(filter.get(), 10.0);
-    filter.advance();
-    assert_eq!(filter.get(), 7.0);
-    // Nothing was measured in this cycle.
-    filter.advance();
-    assert_eq!(filter.get(), 7.0);
 }
 
 #[test]
@@ -122,29 +107,14 @@ fn the_aggregation_filter_looks_back_ten_rounds() {
 }
 
 #[test]
-fn what_was_acknowledged_before_idling_is_not_aggregated_with_what_comes_after() {
-    let mut model = Model::default();
-    let mut delivery = Delivery::default();
-    let mut extra_after = |model: &mut Model, ms: u64, packets: u64, number| {
-        delivery.on_send(at(ms - 40), packets * MSS, packets * MSS);
-        let rs = sample(&mut delivery, &ack(ms, packets, 0), number);
-        // Values of the earlier rounds are forgotten.
-        model.update_aggregation(&rs, f64::INFINITY, 20 * number, true);
-        model.extra_acked / MSS as f64
-    };
-    assert_eq!(extra_after(&mut model, 40, 10, 0), 10.0);
-    model.restart_aggregation(at(1000));
-    assert_eq!(extra_after(&mut model, 1040, 3, 1), 3.0);
-}
-
-#[test]
-fn waits_differ_as_if_drawn() {
-    let n = 10_000;
-    let share = |i: u64| (mix(mix(i)) >> 11) as f64 / (1u64 << 53) as f64;
-    let mean = (0..n).map(share).sum::<f64>() / n as f64;
-    let ones = (0..n).filter(|i| mix(mix(*i)) & 1 == 1).count();
+fn random_numbers_are_spread_and_of_the_flow() {
+    let of = |number: u64| Random::of(&FlowContext { draw: Draw::new(number), ..FLOW });
+    let (n, mut random) = (10_000, of(2));
+    let mean = (0..n).map(|_| random.unit()).sum::<f64>() / f64::from(n);
+    let ones = (0..n).filter(|_| random.next() & 1 == 1).count();
     assert!((mean - 0.5).abs() < 0.01, "{mean}");
     assert!((4_850..5_150).contains(&ones), "{ones}");
+    assert_ne!(of(1).next(), of(2).next());
 }
 
 #[test]
@@ -158,38 +128,12 @@ fn the_sink_names_the_newest_packet_once() {
     assert_eq!(sink.on_ack(Time::ZERO), None);
 }
 
-fn congestion(source: &mut BbrSource, signal: Signal) {
-    let in_flight = Bytes::new(10 * MSS);
-    let srtt = Duration::from_millis(100);
-    source.on_congestion(&Congestion { now: at(100), signal, in_flight, srtt });
-}
-
 #[test]
-fn a_timeout_leaves_one_packet_and_the_repair_restores_the_window() {
-    let mut s = bbr(&[], 1);
-    congestion(&mut s, Signal::Mark);
-    congestion(&mut s, Signal::Loss);
-    assert_eq!(s.window(), Bytes::new(10 * MSS));
-    congestion(&mut s, Signal::Timeout);
-    assert_eq!(s.window(), Bytes::new(MSS));
-    s.on_recovered(at(300));
-    assert_eq!(s.window(), Bytes::new(10 * MSS));
-}
-
-#[test]
-fn the_first_pace_is_that_of_the_initial_window_and_the_first_rtt() {
-    let mut s = bbr(&[], 1);
-    assert_eq!(s.pacing_rate, 2.77 * (10 * MSS) as f64 / 1e-3);
-    s.on_opened(at(50), Some(Duration::from_millis(50)), None);
-    assert_eq!(s.pacing_rate, 2.77 * (10 * MSS) as f64 / 0.05);
-    assert_eq!(s.model.min_rtt(), Some(0.05));
-}
-
-/// Marks are losses to the model: 3.7.
-#[test]
-fn a_marked_packet_counts_as_lost() {
-    let mut s = bbr(&[], 1);
-    s.delivery.on_send(at(0), MSS, MSS);
-    s.on_ack(&Acked { marked: true, ..ack(100, 1, 0) }, Some(&PacketNumber(0)));
-    assert_eq!((s.delivery.lost, s.delivery.delivered), (MSS, MSS));
+fn three_rounds_without_a_quarter_more_are_a_plateau() {
+    let mut plateau = Plateau::default();
+    let rounds = [10.0, 12.5, 15.6, 15.6, 15.6];
+    assert_eq!(rounds.map(|rate| plateau.is_reached(rate)), [false, false, false, false, true]);
+    plateau = Plateau::above(20.0);
+    assert!(!plateau.is_reached(24.0) && !plateau.is_reached(24.9) && !plateau.is_reached(25.0));
+    assert!([25.0; 2].iter().all(|rate| !plateau.is_reached(*rate)) && plateau.is_reached(25.0));
 }

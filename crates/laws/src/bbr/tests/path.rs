@@ -4,21 +4,28 @@ use alloc::collections::VecDeque;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::bbr::source::State;
-use crate::bbr::{Bbr, BbrSource, PacketNumber};
-use crate::law::{Acked, Congestion, FlowContext, Law, Named, Sending, Signal, Source};
+use crate::bbr::PacketNumber;
+use crate::law::{Acked, Congestion, Draw, FlowContext, Law, Named, Sending, Signal, Source};
 use crate::options::Options;
 
-/// Size of a packet with headers, and its payload.
-pub(super) const PACKET: u64 = 1500;
-pub(super) const MSS: u64 = 1460;
+/// A version of BBR at a sender.
+pub(in crate::bbr) trait Version: Source<Header = PacketNumber> {
+    type State: Copy + PartialEq + core::fmt::Debug;
 
-pub(super) fn at(ms: u64) -> Time {
+    fn state(&self) -> Self::State;
+}
+
+/// Size of a packet with headers, and its payload.
+pub(in crate::bbr) const PACKET: u64 = 1500;
+pub(in crate::bbr) const MSS: u64 = 1460;
+
+pub(in crate::bbr) fn at(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-pub(super) fn bbr(options: &[(&str, &str)], scale: u64) -> BbrSource {
-    let mut all = Options::defaults(Bbr::INFO.options);
+/// The sender of a law with these options, whose packets are `scale` times as large as usual.
+pub(in crate::bbr) fn source<L: Law + Named>(options: &[(&str, &str)], scale: u64) -> L::Source {
+    let mut all = Options::defaults(L::INFO.options);
     for (name, value) in options {
         all.set(name, value).unwrap();
     }
@@ -27,8 +34,9 @@ pub(super) fn bbr(options: &[(&str, &str)], scale: u64) -> BbrSource {
         packet: Bytes::new(PACKET * scale),
         line_rate: Rate::from_mbps(10_000),
         back_pressured: false,
+        draw: Draw::new(1),
     };
-    *Bbr::from_options(&all).unwrap().source(&flow)
+    L::from_options(&all).unwrap().source(&flow)
 }
 
 struct Packet {
@@ -39,24 +47,24 @@ struct Packet {
 }
 
 /// A sender, its path, and packets on their way.
-pub(super) struct Path {
-    pub(super) source: BbrSource,
-    pub(super) now: Time,
+pub(in crate::bbr) struct Path<S: Version> {
+    pub(in crate::bbr) source: S,
+    pub(in crate::bbr) now: Time,
     /// Rate of the bottleneck.
-    pub(super) rate: Rate,
+    pub(in crate::bbr) rate: Rate,
     /// Round-trip time without queueing.
-    pub(super) rtt: Duration,
+    pub(in crate::bbr) rtt: Duration,
     /// Room in the bottleneck, in packets.
-    pub(super) buffer: u64,
+    pub(in crate::bbr) buffer: u64,
     /// One packet in so many is lost; 0 for none.
-    pub(super) lose_every: u64,
+    pub(in crate::bbr) lose_every: u64,
     /// Least time between two packets of the application.
-    pub(super) app: Duration,
+    pub(in crate::bbr) app: Duration,
     /// Payload acknowledged, and given up.
-    pub(super) delivered: u64,
-    pub(super) lost: u64,
+    pub(in crate::bbr) delivered: u64,
+    pub(in crate::bbr) lost: u64,
     /// All states so far, each with when it began.
-    pub(super) states: alloc::vec::Vec<(Time, State)>,
+    pub(in crate::bbr) states: alloc::vec::Vec<(Time, S::State)>,
     size: u64,
     sent: u64,
     may_send: Time,
@@ -67,10 +75,18 @@ pub(super) struct Path {
     recover: Option<PacketNumber>,
 }
 
-impl Path {
-    pub(super) fn new(source: BbrSource, rate: Rate, rtt: Duration, buffer: u64) -> Path {
+impl<S: Version> Path<S> {
+    /// A path for packets that are `scale` times as large as usual.
+    pub(in crate::bbr) fn new(
+        source: S,
+        scale: u64,
+        rate: Rate,
+        rtt: Duration,
+        buffer: u64,
+    ) -> Path<S> {
         Path {
-            size: source.mss as u64,
+            size: MSS * scale,
+            states: alloc::vec![(Time::ZERO, source.state())],
             source,
             now: Time::ZERO,
             rate,
@@ -80,7 +96,6 @@ impl Path {
             app: Duration::ZERO,
             delivered: 0,
             lost: 0,
-            states: alloc::vec![(Time::ZERO, State::Startup)],
             sent: 0,
             may_send: Time::ZERO,
             app_writes: Time::ZERO,
@@ -91,18 +106,18 @@ impl Path {
         }
     }
 
-    pub(super) fn in_flight(&self) -> u64 {
+    pub(in crate::bbr) fn in_flight(&self) -> u64 {
         self.size * self.on_the_way.len() as u64
     }
-    pub(super) fn window(&self) -> f64 {
+    pub(in crate::bbr) fn window(&self) -> f64 {
         self.source.window().as_f64() / self.size as f64
     }
     /// Bandwidth-delay product of the path, in packets.
-    pub(super) fn bdp(&self) -> f64 {
+    pub(in crate::bbr) fn bdp(&self) -> f64 {
         self.rtt.secs() / self.serial().secs()
     }
     /// Payload rate of the bottleneck.
-    pub(super) fn goodput(&self) -> f64 {
+    pub(in crate::bbr) fn goodput(&self) -> f64 {
         self.size as f64 / self.serial().secs()
     }
     fn serial(&self) -> Duration {
@@ -112,17 +127,17 @@ impl Path {
         Bytes::new(self.size * PACKET / MSS)
     }
     /// Packets waiting at the bottleneck.
-    pub(super) fn queue(&self) -> f64 {
+    pub(in crate::bbr) fn queue(&self) -> f64 {
         self.free.since(self.now).secs() / self.serial().secs()
     }
 
-    pub(super) fn run_until(&mut self, time: Time) {
+    pub(in crate::bbr) fn run_until(&mut self, time: Time) {
         while self.now < time {
             self.step();
         }
     }
     /// Runs until the condition holds, for a minute at most.
-    pub(super) fn run_to(&mut self, condition: impl Fn(&Path) -> bool) {
+    pub(in crate::bbr) fn run_to(&mut self, condition: impl Fn(&Path<S>) -> bool) {
         let end = self.now + Duration::from_secs(60);
         while !condition(self) {
             assert!(self.now < end, "still not so: {:?}", self.source.reason());
@@ -143,7 +158,7 @@ impl Path {
             self.now = due;
             self.arrive(room && self.app_writes > self.now);
         }
-        let state = self.source.state;
+        let state = self.source.state();
         if self.states.last().is_some_and(|last| last.1 != state) {
             self.states.push((self.now, state));
         }

@@ -119,7 +119,7 @@ fn may_lack_ports(one: &Made, setup: &Setup, made: &[Made]) -> bool {
 }
 
 /// Whether the port of a link is of this law.
-fn is_of(one: &Made, link: &LinkSpec, made: &[Made]) -> bool {
+pub(super) fn is_of(one: &Made, link: &LinkSpec, made: &[Made]) -> bool {
     let other = link.law.and_then(|law| made.get(law));
     other.is_some_and(|other| other.law.info().name == one.law.info().name)
 }

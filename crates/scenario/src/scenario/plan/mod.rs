@@ -78,6 +78,7 @@ impl Scenario {
             ScenarioError::from(Diagnostic { help, ..Diagnostic::general(&self.file, message) })
         };
         self.check_law(law)?;
+        let law = self.book.laws().find(law).map_or(law, |info| info.name);
         let made = self
             .uses
             .make(&self.book, law)
@@ -114,6 +115,7 @@ impl Scenario {
         missing_ports::check(&self.file, &setup, &made, &mut warnings);
         warnings.extend(requirements::unmarked(&self.file, &setup, &made));
         warnings.extend(requirements::unreached(&self.file, &setup, &made, &self.slowest));
+        warnings.extend(requirements::unstamped(&self.file, &setup, &made));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
         setup.told_laws = made.iter().map(|made| made.with_options.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();

@@ -1,6 +1,6 @@
 //! Slow readers that do not slow their senders down.
 
-use ratewire_laws::{AnyLaw, FlowContext};
+use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_sim::setup::{FlowSpec, Setup};
 use ratewire_transport::{Reader, ReceiveWindow};
 use ratewire_units::Rate;
@@ -46,6 +46,7 @@ fn watches_its_buffer(flow: &FlowSpec, law: &AnyLaw) -> bool {
         packet: transport.packet,
         line_rate: Rate::ZERO,
         back_pressured: false,
+        draw: Draw::new(0),
     };
     law.sink(&context).is_some_and(|sink| sink.watches_buffer())
 }

@@ -10,7 +10,7 @@ use ratewire_transport::TransportConfig;
 use crate::diagnostic::{Diagnostic, and_more};
 use crate::laws::Made;
 
-use super::missing_ports::pairs;
+use super::missing_ports::{is_of, pairs};
 
 /// A flow, or a class of traffic.
 struct Sender<'a> {
@@ -114,6 +114,39 @@ pub(super) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
             "only queues slow down {names}, and in a simulated run the queue at their host drops packets when full"
         ),
         "sockets = \"in-turn\" on the link from the host makes its sockets wait",
+    ))
+}
+
+/// Warns of the first sender whose path has more routers' ports than headers of its law hold.
+pub(super) fn unstamped(file: &str, setup: &Setup, made: &[Made]) -> Option<Diagnostic> {
+    let limits = made.iter().map(|made| made.law.properties().most_ports);
+    let limits: Vec<Option<usize>> = limits.collect();
+    if limits.iter().all(Option::is_none) {
+        return None;
+    }
+    let links = &setup.network.links;
+    let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
+    let senders = senders(setup);
+    let (sender, link, ports, most) = senders.iter().find_map(|sender| {
+        let (law, most) = (&made[sender.law], limits[sender.law]?);
+        sender.between.pairs().into_iter().find_map(|(from, to, key)| {
+            let path = pathfinder.path(from, to, key)?;
+            let ports = path.iter().map(|link| &links[link.index()]);
+            let ports: Vec<_> = ports.filter(|link| is_of(law, link, made)).collect();
+            let last = ports.len().checked_sub(most + 1).map(|at| ports[at])?;
+            // The sender's own queue is the first, and is full only if the next link is busy.
+            let is_own = last.from == from;
+            (!is_own).then_some((sender, last, ports.len(), most))
+        })
+    })?;
+    let law = &made[sender.law].name;
+    Some(Diagnostic::warning(
+        file,
+        format!(
+            "packets of {} pass {ports} ports of {law}, and their headers hold the last {most}: {law} is blind to queues up to {:?}",
+            sender.name, link.name
+        ),
+        format!("a slow link has to be among the last {most} of the path"),
     ))
 }
 

@@ -3,8 +3,8 @@
 
 use ratewire_units::Time;
 
-use super::delivery::RateSample;
-use super::source::{BbrSource, PROBE_RTT_CWND_GAIN, State};
+use super::{Bbr3Source, State};
+use crate::bbr::delivery::RateSample;
 
 /// State of the minimum filter and of ProbeRTT.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,7 +25,7 @@ impl ProbeRtt {
     }
 }
 
-impl BbrSource {
+impl Bbr3Source {
     /// UpdateMinRTT (5.3.4.3).
     pub(super) fn update_min_rtt(&mut self, rs: &RateSample) {
         let probe = &mut self.probe_rtt;
@@ -91,12 +91,7 @@ impl BbrSource {
             self.start_down(now);
             self.state = State::Cruise;
         } else {
-            self.enter_startup();
+            self.state = State::Startup;
         }
-    }
-
-    /// ProbeRTTCwnd (5.6.4.5).
-    pub(super) fn probe_rtt_cwnd(&self) -> f64 {
-        (PROBE_RTT_CWND_GAIN * self.bdp()).max(self.min_pipe_cwnd())
     }
 }

@@ -1,27 +1,35 @@
 //! The sender's part: the order of its steps (5.2), and the pacing rate and window that result
 //! (5.6).
 
+mod full_pipe;
+mod losses;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+#[cfg(test)]
+mod tests;
+
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-use super::delivery::{Delivery, RateSample};
-use super::model::{Model, Round};
-use super::probe_bw::Cycle;
-use super::probe_rtt::ProbeRtt;
-use super::startup::FullPipe;
-use super::{Bbr, PacketNumber};
+use super::Bbr3;
+use super::model::Model;
+use crate::bbr::delivery::{Delivery, RateSample};
+use crate::bbr::random::Random;
+use crate::bbr::round::Round;
+use crate::bbr::sizes::Sizes;
+use crate::bbr::{MAX_WINDOW, MIN_PIPE, PacketNumber};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal, Source};
 use crate::reason::{Figure, Reason};
+use full_pipe::FullPipe;
+use probe_bw::Cycle;
+use probe_rtt::ProbeRtt;
 
-/// Above this an `f64` cannot hold single bytes: 2^53. No path is that long.
-const MAX_WINDOW: f64 = 9_007_199_254_740_992.0;
-/// MinPipeCwnd, in packets (2.8).
-const MIN_PIPE: f64 = 4.0;
 /// ProbeRTTCwndGain (2.16.2).
-pub(super) const PROBE_RTT_CWND_GAIN: f64 = 0.5;
+const PROBE_RTT_CWND_GAIN: f64 = 0.5;
 
 /// A state of the state machine (5.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(in crate::bbr) enum State {
     Startup,
     Drain,
     Down,
@@ -32,11 +40,11 @@ pub(super) enum State {
 }
 
 impl State {
-    pub(super) fn is_probe_bw(self) -> bool {
+    fn is_probe_bw(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
     /// Whether the state probes for more bandwidth (5.3.3.6.1, IsProbingBW).
-    pub(super) fn accelerates(self) -> bool {
+    fn accelerates(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
     fn cwnd_gain(self) -> f64 {
@@ -50,36 +58,33 @@ impl State {
 
 /// BBR at one sender. Payload bytes and seconds; only [`Source::pacing`] counts headers.
 #[derive(Clone, Debug)]
-pub struct BbrSource {
-    pub(super) law: Bbr,
-    pub(super) state: State,
-    pub(super) delivery: Delivery,
-    pub(super) round: Round,
-    pub(super) model: Model,
-    pub(super) full_pipe: FullPipe,
-    pub(super) cycle: Cycle,
-    pub(super) probe_rtt: ProbeRtt,
-    pub(super) idle_restart: bool,
-    pub(super) cwnd: f64,
-    pub(super) pacing_rate: f64,
+pub struct Bbr3Source {
+    law: Bbr3,
+    state: State,
+    delivery: Delivery,
+    round: Round,
+    model: Model,
+    full_pipe: FullPipe,
+    cycle: Cycle,
+    probe_rtt: ProbeRtt,
+    idle_restart: bool,
+    cwnd: f64,
+    pacing_rate: f64,
     /// The window before loss recovery or ProbeRTT lowered it.
     prior_cwnd: f64,
-    pub(super) in_recovery: bool,
+    in_recovery: bool,
     /// The round in which the window was last used to the full.
     cwnd_limited: Option<u64>,
-    pub(super) mss: f64,
-    initial_window: f64,
-    /// Network-layer bytes of a packet beside its payload.
-    headers: Bytes,
-    /// Network-layer bytes per payload byte.
-    overhead: f64,
+    sizes: Sizes,
+    random: Random,
+    /// The state that losses have ended, while they may prove to be none.
+    undo_state: Option<State>,
 }
 
-impl BbrSource {
-    pub(super) fn new(law: &Bbr, flow: &FlowContext) -> BbrSource {
-        let mss = flow.mss.as_f64().max(1.0);
-        let initial_window = law.initial_window.bytes(flow.mss).as_f64().clamp(mss, MAX_WINDOW);
-        let mut source = BbrSource {
+impl Bbr3Source {
+    pub(super) fn new(law: &Bbr3, flow: &FlowContext) -> Bbr3Source {
+        let sizes = Sizes::of(flow, law.initial_window);
+        let mut source = Bbr3Source {
             law: *law,
             state: State::Startup,
             delivery: Delivery::default(),
@@ -89,15 +94,14 @@ impl BbrSource {
             cycle: Cycle::default(),
             probe_rtt: ProbeRtt::default(),
             idle_restart: false,
-            cwnd: initial_window,
+            cwnd: sizes.initial_window,
             pacing_rate: 0.0,
             prior_cwnd: 0.0,
             in_recovery: false,
             cwnd_limited: None,
-            mss,
-            initial_window,
-            headers: flow.packet.saturating_sub(flow.mss),
-            overhead: flow.packet.as_f64() / mss,
+            sizes,
+            random: Random::of(flow),
+            undo_state: None,
         };
         source.init_pacing_rate(Duration::from_millis(1).secs());
         source
@@ -105,7 +109,7 @@ impl BbrSource {
 
     /// InitPacingRate (5.6.2).
     fn init_pacing_rate(&mut self, rtt: f64) {
-        self.pacing_rate = self.law.startup_pacing_gain * self.initial_window / rtt;
+        self.pacing_rate = self.law.startup_pacing_gain * self.sizes.initial_window / rtt;
     }
 
     fn pacing_gain(&self) -> f64 {
@@ -118,7 +122,7 @@ impl BbrSource {
         }
     }
 
-    pub(super) fn set_pacing_rate(&mut self, gain: f64) {
+    fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.model.bw() * (1.0 - self.law.pacing_margin);
         if rate > 0.0 && (self.full_pipe.reached || rate > self.pacing_rate) {
             self.pacing_rate = rate;
@@ -128,40 +132,60 @@ impl BbrSource {
     /// BDPMultiple (5.6.4.2) of this bandwidth.
     fn bdp_multiple(&self, bw: f64, gain: f64) -> f64 {
         let min_rtt = self.model.min_rtt();
-        min_rtt.map_or(self.initial_window, |min_rtt| gain * bw * min_rtt)
+        min_rtt.map_or(self.sizes.initial_window, |min_rtt| gain * bw * min_rtt)
     }
 
-    pub(super) fn bdp(&self) -> f64 {
+    fn bdp(&self) -> f64 {
         self.bdp_multiple(self.model.bw(), 1.0)
     }
 
-    pub(super) fn min_pipe_cwnd(&self) -> f64 {
-        MIN_PIPE * self.mss
+    fn min_pipe_cwnd(&self) -> f64 {
+        MIN_PIPE * self.sizes.mss
     }
 
     /// QuantizationBudget (5.6.4.2), with the offload budget of 5.5.8 and the quantum of 5.6.3.
     fn quantised(&self, inflight: f64) -> f64 {
         let offload = if self.law.offload {
-            3.0 * (self.pacing_rate * 1e-3).min(64e3).max(2.0 * self.mss)
+            3.0 * (self.pacing_rate * 1e-3).min(64e3).max(2.0 * self.sizes.mss)
         } else {
             0.0
         };
-        let spare = if self.state == State::Up { 2.0 * self.mss } else { 0.0 };
+        let spare = if self.state == State::Up { 2.0 * self.sizes.mss } else { 0.0 };
         inflight.max(offload).max(self.min_pipe_cwnd()) + spare
     }
 
     /// Data in flight that fills the path at this bandwidth without a queue.
-    pub(super) fn inflight(&self, bw: f64) -> f64 {
+    fn inflight(&self, bw: f64) -> f64 {
         self.quantised(self.bdp_multiple(bw, 1.0))
     }
 
     /// TargetInflight (5.3.3.5.3).
-    pub(super) fn target_inflight(&self) -> f64 {
+    fn target_inflight(&self) -> f64 {
         self.bdp().min(self.cwnd)
     }
 
-    pub(super) fn is_cwnd_limited(&self) -> bool {
+    fn is_cwnd_limited(&self) -> bool {
         self.cwnd_limited.is_some_and(|round| self.round.count - round <= 1)
+    }
+
+    /// IsInflightTooHigh (5.5.10.2).
+    fn is_inflight_too_high(&self, lost: f64, tx_in_flight: f64) -> bool {
+        lost > tx_in_flight * self.law.loss_thresh
+    }
+
+    /// InflightWithHeadroom (5.3.3.6).
+    fn inflight_with_headroom(&self) -> f64 {
+        let longterm = self.model.inflight_longterm;
+        if longterm.is_infinite() {
+            return f64::INFINITY;
+        }
+        let headroom = self.sizes.mss.max(self.law.headroom * longterm);
+        (longterm - headroom).max(self.min_pipe_cwnd())
+    }
+
+    /// ProbeRTTCwnd (5.6.4.5).
+    fn probe_rtt_cwnd(&self) -> f64 {
+        (PROBE_RTT_CWND_GAIN * self.bdp()).max(self.min_pipe_cwnd())
     }
 
     /// SetCwnd (5.6.4.6).
@@ -172,7 +196,8 @@ impl BbrSource {
         let grown = self.cwnd + rs.newly_acked;
         if self.full_pipe.reached {
             self.cwnd = grown.min(max_inflight);
-        } else if self.cwnd < max_inflight || (self.delivery.delivered as f64) < self.initial_window
+        } else if self.cwnd < max_inflight
+            || (self.delivery.delivered as f64) < self.sizes.initial_window
         {
             self.cwnd = grown;
         }
@@ -194,12 +219,12 @@ impl BbrSource {
     }
 
     /// SaveCwnd (5.6.4.4).
-    pub(super) fn save_cwnd(&mut self) {
+    fn save_cwnd(&mut self) {
         let modulated = self.in_recovery || self.state == State::ProbeRtt;
         self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
-    pub(super) fn restore_cwnd(&mut self) {
+    fn restore_cwnd(&mut self) {
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
@@ -231,7 +256,7 @@ impl BbrSource {
     }
 }
 
-impl Source for BbrSource {
+impl Source for Bbr3Source {
     type Header = PacketNumber;
 
     fn on_opened(&mut self, now: Time, rtt: Option<Duration>, _: Option<&PacketNumber>) {
@@ -243,26 +268,19 @@ impl Source for BbrSource {
     }
 
     fn on_send(&mut self, sending: &Sending) -> Option<PacketNumber> {
-        let size = sending.packet.saturating_sub(self.headers).get();
+        let size = self.sizes.payload(sending.packet);
         let in_flight = sending.in_flight.get();
-        let before = in_flight.saturating_sub(size);
-        if sending.limited {
-            self.delivery.mark_app_limited(before);
-        }
-        if before == 0 && self.delivery.is_app_limited() {
+        if self.delivery.ends_idling(sending, size) {
             self.restart_from_idle(sending.now);
         }
-        if in_flight as f64 + self.mss > self.cwnd {
+        if in_flight as f64 + self.sizes.mss > self.cwnd {
             self.cwnd_limited = Some(self.round.count);
         }
         Some(self.delivery.on_send(sending.now, size, in_flight))
     }
 
     fn on_ack(&mut self, acked: &Acked, header: Option<&PacketNumber>) {
-        if acked.limited {
-            self.delivery.mark_app_limited(acked.in_flight.get());
-        }
-        let packet = header.and_then(|number| self.delivery.on_ack(acked, *number));
+        let packet = self.delivery.on_ack(acked, header.copied());
         self.note_losses(acked, packet.as_ref());
         let Some(packet) = packet else { return };
         let rs = self.delivery.sample(acked, &packet);
@@ -277,16 +295,20 @@ impl Source for BbrSource {
             // Acknowledgements report marks packet by packet; see `note_losses`.
             return;
         }
-        self.save_cwnd();
+        self.save_state();
         self.in_recovery = true;
         if congestion.signal == Signal::Timeout {
-            self.cwnd = self.mss;
+            self.cwnd = self.sizes.mss;
         }
     }
 
     fn on_recovered(&mut self, _now: Time) {
         self.in_recovery = false;
         self.restore_cwnd();
+    }
+
+    fn on_spurious(&mut self, _now: Time) {
+        self.undo_losses();
     }
 
     #[inline]
@@ -296,7 +318,7 @@ impl Source for BbrSource {
 
     #[inline]
     fn pacing(&self) -> Option<Throughput> {
-        Some(Throughput::new(self.pacing_rate * self.overhead))
+        Some(self.sizes.network_rate(self.pacing_rate))
     }
 
     fn reason(&self) -> Reason {

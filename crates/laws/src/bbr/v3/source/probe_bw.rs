@@ -2,8 +2,8 @@
 
 use ratewire_units::{Duration, Time};
 
-use super::delivery::RateSample;
-use super::source::{BbrSource, State};
+use super::{Bbr3Source, State};
+use crate::bbr::delivery::RateSample;
 
 /// Maximum number of rounds between two probes, for coexistence with Reno and CUBIC (5.3.3.5.2).
 const RENO_ROUNDS: f64 = 63.0;
@@ -34,18 +34,18 @@ pub(super) struct Cycle {
     up_acked_per_packet: f64,
 }
 
-impl BbrSource {
+impl Bbr3Source {
     pub(super) fn start_down(&mut self, now: Time) {
         self.model.reset_congestion_signals();
         self.cycle.up_acked_per_packet = f64::INFINITY;
-        self.pick_probe_wait(now);
+        self.pick_probe_wait();
         self.cycle.started_at = now;
         self.cycle.stopping = true;
         self.round.restart(self.delivery.delivered);
         self.state = State::Down;
     }
 
-    fn start_refill(&mut self) {
+    pub(super) fn start_refill(&mut self) {
         self.model.reset_short_term();
         self.cycle.up_rounds = 0;
         self.cycle.up_acked = 0.0;
@@ -85,16 +85,15 @@ impl BbrSource {
     }
 
     /// PickProbeWait (5.3.3.5.3): two to three seconds; the count of rounds starts at 0 or 1.
-    fn pick_probe_wait(&mut self, now: Time) {
-        let mixed = mix(now.ps() ^ mix(self.delivery.packets_sent()));
-        self.cycle.rounds_since_probe = mixed & 1;
-        let share = (mixed >> 11) as f64 / (1u64 << 53) as f64;
-        self.cycle.wait = self.law.probe_wait + Duration::from_secs_f64(share * WAIT_SPREAD);
+    fn pick_probe_wait(&mut self) {
+        self.cycle.rounds_since_probe = self.random.next() & 1;
+        let spread = Duration::from_secs_f64(self.random.unit() * WAIT_SPREAD);
+        self.cycle.wait = self.law.probe_wait + spread;
     }
 
     /// IsTimeToProbeBW (5.3.3.5.3).
     fn is_time_to_probe(&self, now: Time) -> bool {
-        let reno_rounds = (self.target_inflight() / self.mss).min(RENO_ROUNDS);
+        let reno_rounds = (self.target_inflight() / self.sizes.mss).min(RENO_ROUNDS);
         now > self.cycle.started_at + self.cycle.wait
             || self.cycle.rounds_since_probe as f64 >= reno_rounds
     }
@@ -107,7 +106,7 @@ impl BbrSource {
     fn is_time_to_go_down(&mut self, rs: &RateSample) -> bool {
         let longterm = self.model.inflight_longterm;
         // Packets are sent whole, so the bound is reached when no further packet fits.
-        if self.cycle.prev_too_high && rs.was_in_flight + self.mss > longterm {
+        if self.cycle.prev_too_high && rs.was_in_flight + self.sizes.mss > longterm {
             self.cycle.prev_precautionary = true;
             return true;
         }
@@ -119,21 +118,11 @@ impl BbrSource {
         self.full_pipe.now
     }
 
-    /// InflightWithHeadroom (5.3.3.6).
-    pub(super) fn inflight_with_headroom(&self) -> f64 {
-        let longterm = self.model.inflight_longterm;
-        if longterm.is_infinite() {
-            return f64::INFINITY;
-        }
-        let headroom = self.mss.max(self.law.headroom * longterm);
-        (longterm - headroom).max(self.min_pipe_cwnd())
-    }
-
     /// RaiseInflightLongtermSlope (5.3.3.6): twice as fast as in the round before.
     fn raise_slope(&mut self) {
         let packets = f64::from(1u32 << self.cycle.up_rounds);
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_DOUBLINGS);
-        self.cycle.up_acked_per_packet = (self.cwnd / packets).max(self.mss);
+        self.cycle.up_acked_per_packet = (self.cwnd / packets).max(self.sizes.mss);
     }
 
     /// ProbeInflightLongtermUpward (5.3.3.6).
@@ -145,7 +134,7 @@ impl BbrSource {
         if self.cycle.up_acked >= self.cycle.up_acked_per_packet {
             let packets = libm::floor(self.cycle.up_acked / self.cycle.up_acked_per_packet);
             self.cycle.up_acked -= packets * self.cycle.up_acked_per_packet;
-            self.model.inflight_longterm += packets * self.mss;
+            self.model.inflight_longterm += packets * self.sizes.mss;
         }
         if self.round.started {
             self.raise_slope();
@@ -177,13 +166,4 @@ impl BbrSource {
         }
         false
     }
-}
-
-/// One step of `splitmix64`, in place of a random draw, because laws hold no random source. Time
-/// and packets sent differ from flow to flow.
-pub(super) fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
