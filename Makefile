@@ -20,7 +20,7 @@ PYTHON_WHEELS := target/wheels/test
 TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
 # Tests are compiled by clippy's driver, and rustdoc makes the documentation beside the tests in it: each is compiled once,
 # and warnings of both are errors. Whoever changes one of these variables for one call builds all crates again for it.
-ONCE := RUSTC_WORKSPACE_WRAPPER=$(shell rustc --print sysroot)/bin/clippy-driver \
+ONCE := RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/lint/rustc \
 	CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTDOC=$(CURDIR)/lint/rustdoc
 TEST = $(TESTENV) $(ONCE) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
 RUN = $(TESTENV) test/run
