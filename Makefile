@@ -20,7 +20,7 @@ PYTHON_WHEELS := target/wheels/test
 TESTENV := RATEWIRE_REQUIRE_TOOLS=1 RATEWIRE_PYTHON=$(abspath $(VENV))/bin/python
 # Tests are compiled by clippy's driver, and rustdoc makes the documentation beside the tests in it: each is compiled once,
 # and warnings of both are errors. Whoever changes one of these variables for one call builds all crates again for it.
-ONCE := RUSTC_WORKSPACE_WRAPPER=$(shell rustc --print sysroot)/bin/clippy-driver \
+ONCE := RUSTC_WORKSPACE_WRAPPER=$(CURDIR)/lint/rustc \
 	CLIPPY_ARGS=-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__ RUSTDOC=$(CURDIR)/lint/rustdoc
 TEST = $(TESTENV) $(ONCE) $(CARGO) test --workspace --features ratewire-cli/live --no-fail-fast
 RUN = $(TESTENV) test/run
@@ -154,6 +154,8 @@ package:
 # Python's environments come while the code is compiled. Emulated networks and live kernels need a quiet machine, links most of
 # all; what runs at idle priority is no noise for the former.
 # What the library refuses without its features is told by a build without them. Benchmarks are built and not run.
+# That build takes all packages but the command, which needs the features: so crates of others have those that they were built
+# with, and only two libraries are compiled again.
 test:
 	@$(call install,$(PACKAGES))
 	@mkdir -p target
@@ -179,7 +181,7 @@ test:
 test-idle:
 	target/debug/ratewire check --quiet papers scenarios || failed=1; \
 	$(TEST) --doc || failed=1; \
-	$(ONCE) $(CARGO) test -p ratewire --no-default-features --test features || failed=1; \
+	$(ONCE) $(CARGO) test --workspace --exclude ratewire-cli --no-default-features --test features || failed=1; \
 	$(TEST) --test recipes || failed=1; \
 	exit $${failed:-0}
 

@@ -7,6 +7,7 @@
 // Real programs need real time.
 #![allow(clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod choice;
 mod hostile;
 mod lab;
 mod links;
