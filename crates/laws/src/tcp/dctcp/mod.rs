@@ -28,10 +28,8 @@
 //! - alpha is in 1/1024 and the window in packets: `alpha -= floor(g alpha)`, or becomes 0 where
 //!   that is nothing; `alpha += floor(1024 g marked / acknowledged)`;
 //!   `cwnd -= floor(cwnd alpha / 2)`.
-//! - a window of fewer than `1 / (g p)` packets hears of most marks only as 0. Where marks are
-//!   rarer than one in some 60, the cut rounds to nothing, and the window creeps up for as long as
-//!   the flow lasts: with one mark in 69 it has a mean of 119 packets in the first 950 round trips,
-//!   of 182 in the first 2,900.
+//! - where marks are rarer than one in some 64, alpha rounds to next to nothing, cuts to no packet,
+//!   and the window creeps up for as long as the flow lasts.
 //!
 //! # Steady state (SIGCOMM 2010, section 3.3)
 //! `N` flows of one RTT, each with the window `W = (C RTT + K) / N` in packets when marks begin:
