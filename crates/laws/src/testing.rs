@@ -1,9 +1,9 @@
 //! For tests of laws: one source at one end of a pipe, driven acknowledgement by acknowledgement.
 //!
 //! The pipe has a delay, may have a bottleneck with an endless queue, and may lose or mark every
-//! n-th packet it is given, or packets at random. The transport is the simplest that keeps the contract of [`Source`]: a
-//! lost packet is noticed when its acknowledgement would have come, and sent again at once. There
-//! is no pacing, and headers come back as they were sent.
+//! n-th packet it is given, or packets at random. The transport is the simplest that keeps the
+//! contract of [`Source`]: a lost packet is noticed when its acknowledgement would have come, and
+//! sent again at once. There is no pacing, and headers come back as they were sent.
 
 use alloc::collections::VecDeque;
 

@@ -65,7 +65,7 @@ pub(crate) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
           loss, mark or, with hystart, rise of the RTT. RFC 5681, 3.1.",
 };
 
-/// The option `abc`, whose default is the law's own choice.
+/// The option `abc`.
 pub(crate) const fn abc(default: &'static str) -> OptionSpec {
     OptionSpec {
         name: "abc",

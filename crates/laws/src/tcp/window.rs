@@ -211,9 +211,9 @@ impl Window {
         self.cwnd = (self.cwnd + bytes).min(MAX_WINDOW);
     }
 
-    /// Handles congestion: reduces the window to `kept` bytes, after a mark to at least `mark_floor`
-    /// packets, otherwise to at least two. Returns whether this is a new event, and not part of the
-    /// one to which the sender is responding.
+    /// Handles congestion: reduces the window to `kept` bytes, after a mark to at least
+    /// `mark_floor` packets, otherwise to at least two. Returns whether this is a new event, and
+    /// not part of the one to which the sender is responding.
     pub(super) fn on_congestion(&mut self, c: &Congestion, kept: f64, mark_floor: f64) -> bool {
         let answering_mark = matches!(self.episode, Episode::Mark(until) if c.now < until);
         let answering = answering_mark || self.episode == Episode::Loss;

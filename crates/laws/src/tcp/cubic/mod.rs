@@ -25,10 +25,10 @@
 //! - timeout: `ssthresh` as for a loss, `cwnd = 1`, `W_max` unknown.
 //!
 //! # The profile `linux` (`tcp_cubic.c` of Linux 6)
-//! - windows are whole packets. `need` packets acknowledged add one: `need = cwnd / (target - cwnd)`
-//!   with `target = W(t + least RTT)`, `100 cwnd` where the target is not above the window; at most
-//!   `cwnd / (W_est - cwnd)`, at most 20 before the first loss, and at least 2. It is worked out when
-//!   the window has changed, else each RTT or 32 times a second.
+//! - windows are whole packets. `need` packets acknowledged add one. `need` is
+//!   `cwnd / (target - cwnd)` with `target = W(t + least RTT)`, and `100 cwnd` where the target is
+//!   not above the window; at most `cwnd / (W_est - cwnd)`, at most 20 before the first loss, and
+//!   at least 2. It is worked out when the window has changed, else each RTT or 32 times a second.
 //! - `alpha` is the same above `cwnd_prior`; `W_est` grows by one for each `floor(cwnd / alpha)`
 //!   packets.
 //! - loss or mark: `cwnd = max(floor(ceil(1024 beta) cwnd / 1024), 2)`.
