@@ -74,8 +74,8 @@ pub(crate) const fn abc(default: &'static str) -> OptionSpec {
         part: Part::Source,
         doc: "packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the \
               window each RTT with delayed acknowledgements too, \"inf\" counts all that is \
-              acknowledged (Linux). Except in a profile linux: always 1 after a timeout (RFC 3465, \
-              2.3); while HyStart++ watches 8, or no limit with pacing (RFC 9406, 4.3).",
+              acknowledged (Linux). Always 1 after a timeout (RFC 3465, 2.3), except in CUBIC's \
+              profile linux; while HyStart++ watches 8, or no limit with pacing (RFC 9406, 4.3).",
     }
 }
 
