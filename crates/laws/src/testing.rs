@@ -1,9 +1,9 @@
 //! For tests of laws: one source at one end of a pipe, driven acknowledgement by acknowledgement.
 //!
 //! The pipe has a delay, may have a bottleneck with an endless queue, and may lose or mark every
-//! n-th packet it is given. The transport is the simplest that keeps the contract of [`Source`]: a
-//! lost packet is noticed when its acknowledgement would have come, and sent again at once. There
-//! is no pacing, and headers come back as they were sent.
+//! n-th packet it is given, or packets at random. The transport is the simplest that keeps the
+//! contract of [`Source`]: a lost packet is noticed when its acknowledgement would have come, and
+//! sent again at once. There is no pacing, and headers come back as they were sent.
 
 use alloc::collections::VecDeque;
 
@@ -85,6 +85,10 @@ pub(crate) struct Pipe<S: Source> {
     pub(crate) ack_every: u64,
     /// One packet in so many is lost (or marked, with `marks`); 0 for none.
     pub(crate) lose_every: u64,
+    /// Probability with which each packet is lost (or marked), beside those.
+    pub(crate) chance: f64,
+    /// State of the dice for it.
+    pub(crate) dice: u64,
     /// Whether to mark packets instead of losing them.
     pub(crate) marks: bool,
     /// When the last acknowledgement arrived.
@@ -126,6 +130,8 @@ impl<S: Source> Pipe<S> {
             serial: Duration::ZERO,
             ack_every: 1,
             lose_every: 0,
+            chance: 0.0,
+            dice: 1,
             marks: false,
             now: Time::ZERO,
             delivered: Bytes::ZERO,
@@ -152,6 +158,14 @@ impl<S: Source> Pipe<S> {
         self.run_while(|pipe| pipe.events < from);
         let (start, before) = (self.now, self.delivered);
         self.run_while(|pipe| pipe.events < to);
+        let packets = (self.delivered - before).as_f64() / MSS.as_f64();
+        packets * self.rtt.secs() / self.now.since(start).secs()
+    }
+
+    /// Mean number of packets in an RTT, from now on for this long.
+    pub(crate) fn mean_window_for(&mut self, time: Duration) -> f64 {
+        let (start, before) = (self.now, self.delivered);
+        self.run_while(|pipe| pipe.now.since(start) < time);
         let packets = (self.delivered - before).as_f64() / MSS.as_f64();
         packets * self.rtt.secs() / self.now.since(start).secs()
     }
@@ -200,6 +214,15 @@ impl<S: Source> Pipe<S> {
         self.holes.front().map_or(first, |hole| first.min(*hole))
     }
 
+    /// A number from 0 up to 1 (Knuth's generator MMIX).
+    fn draw(&mut self) -> f64 {
+        self.dice = self
+            .dice
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.dice >> 11) as f64 / (1u64 << 53) as f64
+    }
+
     fn fill(&mut self) {
         while self.on_the_way.is_empty() || self.in_flight() + MSS <= self.source.window() {
             let offset = self.next;
@@ -216,13 +239,15 @@ impl<S: Source> Pipe<S> {
             ..sending()
         });
         self.sent += 1;
+        let is_chosen = self.lose_every > 0 && self.sent.is_multiple_of(self.lose_every);
+        let hit = is_chosen || (self.chance > 0.0 && self.draw() < self.chance);
         self.bottleneck_free = self.bottleneck_free.max(self.now) + self.serial;
         self.on_the_way.push_back(Packet {
             offset,
             sent: self.now,
             due: self.bottleneck_free + self.rtt,
             again,
-            hit: self.lose_every > 0 && self.sent.is_multiple_of(self.lose_every),
+            hit,
             header,
         });
     }

@@ -188,6 +188,7 @@ impl Named for Abc {
         }
         let cubic = if o.word("fallback") == "cubic" {
             let mut options = Options::defaults(Cubic::INFO.options);
+            options.set("profile", "rfc")?;
             options.set("hystart", "false")?;
             Some(Cubic::from_options(&options)?)
         } else {

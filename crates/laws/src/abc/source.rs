@@ -1,5 +1,7 @@
 //! The sender's part: two windows; the smaller one counts.
 
+use alloc::boxed::Box;
+
 use ratewire_units::{Bytes, Time};
 
 use super::{Abc, AbcHeader};
@@ -19,7 +21,8 @@ const MOST: f64 = 1e12;
 pub struct AbcSource {
     /// The window in packets.
     pub(super) window: f64,
-    pub(super) cubic: Option<CubicSource>,
+    /// Boxed, because sources of all laws are as large as the largest.
+    pub(super) cubic: Option<Box<CubicSource>>,
     additive: f64,
     mss: f64,
     /// Share of accelerating packets in the last acknowledgement.
@@ -30,7 +33,7 @@ impl AbcSource {
     pub(super) fn new(law: &Abc, flow: &FlowContext) -> AbcSource {
         AbcSource {
             window: INITIAL,
-            cubic: law.cubic.as_ref().map(|cubic| cubic.source(flow)),
+            cubic: law.cubic.as_ref().map(|cubic| Box::new(cubic.source(flow))),
             additive: law.additive,
             mss: flow.mss.as_f64().max(1.0),
             accelerated: 0.0,

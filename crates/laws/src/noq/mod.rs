@@ -54,8 +54,8 @@ const OPTIONS: &[OptionSpec] = &[
     newreno::COUNT,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
-    common::ABC,
-    common::hystart("false"),
+    common::abc("2"),
+    common::HYSTART,
     common::PACING,
     common::IDLE_RESTART,
 ];

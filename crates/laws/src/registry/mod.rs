@@ -151,7 +151,7 @@ mod tests {
             [size_of::<crate::ExternalHeader>(), size_of::<Box<dyn crate::ExternalSource>>()];
         assert_eq!(external, [36, 16]);
         assert_eq!(size_of::<Header>(), 48);
-        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [312, 48]);
+        assert_eq!([size_of::<AnySource>(), size_of::<AnySink>()], [296, 48]);
     }
 
     #[test]

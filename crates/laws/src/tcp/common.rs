@@ -14,12 +14,28 @@ pub(super) struct Common {
     pub(super) initial_ssthresh: Option<Size>,
     /// Maximum number of packets that one acknowledgement adds in slow start: L of RFC 3465.
     pub(super) abc: f64,
-    /// Whether HyStart++ watches the first slow start.
+    /// Whether HyStart++, or Linux's HyStart, watches the first slow start.
     pub(super) hystart: bool,
+    /// Whose rules slow start follows.
+    pub(super) profile: Profile,
     /// Whether packets are spread over the RTT.
     pub(super) pacing: bool,
     /// Effect of idling for longer than the retransmission timeout.
     pub(super) idle_restart: IdleRestart,
+}
+
+/// Whose rules a law follows where an RFC and Linux differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Profile {
+    Rfc,
+    Linux,
+}
+
+impl Profile {
+    /// Reads the option `profile`, which the law's table holds.
+    pub(super) fn from_options(o: &Options) -> Profile {
+        if o.word("profile") == "linux" { Profile::Linux } else { Profile::Rfc }
+    }
 }
 
 /// Effect on the window of idling for longer than the retransmission timeout.
@@ -49,16 +65,19 @@ pub(crate) const INITIAL_SSTHRESH: OptionSpec = OptionSpec {
           loss, mark or, with hystart, rise of the RTT. RFC 5681, 3.1.",
 };
 
-pub(crate) const ABC: OptionSpec = OptionSpec {
-    name: "abc",
-    kind: OptionKind::Number(1.0, f64::INFINITY),
-    default: "2",
-    part: Part::Source,
-    doc: "packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the window \
-          each RTT with delayed acknowledgements too, \"inf\" counts all that is acknowledged (Linux). \
-          Always 1 after a timeout (RFC 3465, 2.3); while hystart watches 8, or no limit with pacing \
-          (RFC 9406, 4.3).",
-};
+/// The option `abc`.
+pub(crate) const fn abc(default: &'static str) -> OptionSpec {
+    OptionSpec {
+        name: "abc",
+        kind: OptionKind::Number(1.0, f64::INFINITY),
+        default,
+        part: Part::Source,
+        doc: "packets that one acknowledgement may add in slow start, L of RFC 3465: 2 doubles the \
+              window each RTT with delayed acknowledgements too, \"inf\" counts all that is \
+              acknowledged (Linux). Always 1 after a timeout (RFC 3465, 2.3), except in CUBIC's \
+              profile linux; while HyStart++ watches 8, or no limit with pacing (RFC 9406, 4.3).",
+    }
+}
 
 pub(crate) const PACING: OptionSpec = OptionSpec {
     name: "pacing",
@@ -80,26 +99,26 @@ pub(crate) const IDLE_RESTART: OptionSpec = OptionSpec {
           3.1, without its part for applications that do not fill the window; Linux); or keep it.",
 };
 
-/// The option `hystart`, whose default is the law's own choice.
-pub(crate) const fn hystart(default: &'static str) -> OptionSpec {
-    OptionSpec {
-        name: "hystart",
-        kind: OptionKind::Switch,
-        default,
-        part: Part::Source,
-        doc: "end the first slow start when the RTT rises, before packets are lost: HyStart++, \
-              RFC 9406.",
-    }
+/// The option `hystart` of laws that know HyStart++ alone.
+pub(crate) const HYSTART: OptionSpec = hystart(
+    "false",
+    "end the first slow start when the RTT rises, before packets are lost: HyStart++, RFC 9406.",
+);
+
+/// The option `hystart`.
+pub(crate) const fn hystart(default: &'static str, doc: &'static str) -> OptionSpec {
+    OptionSpec { name: "hystart", kind: OptionKind::Switch, default, part: Part::Source, doc }
 }
 
 impl Common {
-    /// Reads the options; the law's table holds all six.
+    /// Reads the options, of which the law's table holds all six, for the rules of RFCs.
     pub(super) fn from_options(o: &Options) -> Common {
         Common {
             initial_window: o.plain_size("initial_window"),
             initial_ssthresh: o.size("initial_ssthresh"),
             abc: o.number("abc"),
             hystart: o.switch("hystart"),
+            profile: Profile::Rfc,
             pacing: o.switch("pacing"),
             idle_restart: match o.word("idle_restart") {
                 "halve" => IdleRestart::Halve,

@@ -5,7 +5,8 @@
 //! - `window`: the congestion window and slow-start threshold; slow start (RFC 5681, 3.1; RFC
 //!   3465), reaction at most once a window (RFC 3168, 6.1.2), timeouts, restart after idling (RFC
 //!   5681, 4.1; RFC 2861), pacing;
-//! - `hystart`: HyStart++ (RFC 9406), which ends slow start when the RTT rises;
+//! - `hystart`: HyStart++ (RFC 9406) and the HyStart of Linux, which end slow start before packets
+//!   are lost;
 //! - `common`: the options of both.
 //!
 //! The transport repairs losses, by the pipe of RFC 6675: it sends whenever less than the window is

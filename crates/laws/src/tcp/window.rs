@@ -3,13 +3,16 @@
 
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
-use super::common::{Common, IdleRestart};
-use super::hystart::{HyStart, Step, UNPACED_LIMIT};
+use super::common::{Common, IdleRestart, Profile};
+use super::hystart::{HyStart, Step, Watched};
 use crate::law::{Acked, Congestion, FlowContext, Sending, Signal};
 use crate::reason::{Figure, Reason};
 
 /// Above this an `f64` cannot hold single bytes: 2^53. No path is that long.
 const MAX_WINDOW: f64 = 9_007_199_254_740_992.0;
+/// Maximum number of packets that one acknowledgement adds under HyStart++ without pacing (L of RFC
+/// 9406, 4.3).
+const UNPACED_LIMIT: f64 = 8.0;
 
 /// The congestion window and slow-start threshold of one flow.
 #[derive(Clone, Debug)]
@@ -23,6 +26,11 @@ pub(super) struct Window {
     /// Payload bytes that one acknowledgement may add in slow start, without HyStart++.
     abc: f64,
     hystart: Option<HyStart>,
+    profile: Profile,
+    /// Whether HyStart watches slow start after timeouts, too (Linux).
+    watches_each_start: bool,
+    /// Whether unmarked data lets the window grow in the RTT after a mark, too.
+    grows_after_marks: bool,
     pacing: bool,
     idle_restart: IdleRestart,
     srtt: f64,
@@ -42,7 +50,7 @@ pub(super) struct Sizes {
 }
 
 /// Congestion to which the sender is still responding. There is one response a window of data (RFC
-/// 3168, 6.1.2), and the window does not grow meanwhile.
+/// 3168, 6.1.2), and the window does not grow meanwhile, unless it grows after marks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Episode {
     None,
@@ -63,7 +71,10 @@ impl Window {
             initial,
             overhead: flow.packet.as_f64() / mss,
             abc: common.abc * mss,
-            hystart: common.hystart.then(HyStart::new),
+            hystart: common.hystart.then(|| HyStart::new(common.profile)),
+            profile: common.profile,
+            watches_each_start: common.hystart && common.profile == Profile::Linux,
+            grows_after_marks: false,
             pacing: common.pacing,
             idle_restart: common.idle_restart,
             srtt: 0.0,
@@ -72,6 +83,11 @@ impl Window {
             backed_off: false,
             after_timeout: false,
         }
+    }
+
+    /// Lets unmarked data grow the window in the RTT after a mark, too (RFC 8257, 3.4).
+    pub(super) fn grow_after_marks(&mut self) {
+        self.grows_after_marks = true;
     }
 
     /// The window in payload bytes.
@@ -117,9 +133,8 @@ impl Window {
                 self.cwnd = (self.cwnd * libm::exp2(-(timeouts as f64))).max(least);
             }
         }
-        // Rounds before the idle time do not describe the present RTT.
         if let Some(hystart) = &mut self.hystart {
-            *hystart = HyStart::new();
+            hystart.on_restart();
         }
         true
     }
@@ -134,7 +149,11 @@ impl Window {
         }
         match self.episode {
             Episode::Loss if acked.in_recovery => return 0.0,
-            Episode::Mark(until) if acked.now < until => return 0.0,
+            Episode::Mark(until) if acked.now < until => {
+                if acked.marked || !self.grows_after_marks {
+                    return 0.0;
+                }
+            }
             Episode::Mark(_) => self.episode = Episode::None,
             Episode::Loss | Episode::None => {}
         }
@@ -150,7 +169,8 @@ impl Window {
     /// Slow start (RFC 5681, 3.1): `cwnd += min(acked, L)`, up to the threshold. Returns the rest
     /// of the acknowledged bytes.
     fn slow_start(&mut self, acked: &Acked) -> f64 {
-        let divisor = match self.hystart.as_mut().map(|h| h.on_ack(acked)) {
+        let watched = Watched { cwnd: self.cwnd, mss: self.mss, is_paced: self.pacing };
+        let divisor = match self.hystart.as_mut().map(|h| h.on_ack(acked, watched)) {
             None => 1.0,
             Some(Step::Grow(divisor)) => divisor,
             Some(Step::Leave) => {
@@ -178,10 +198,10 @@ impl Window {
     /// L of RFC 3465, in bytes.
     fn slow_start_limit(&self) -> f64 {
         match &self.hystart {
-            _ if self.after_timeout => self.mss,
-            None => self.abc,
-            Some(_) if self.pacing => f64::INFINITY,
-            Some(_) => UNPACED_LIMIT * self.mss,
+            _ if self.after_timeout && self.profile == Profile::Rfc => self.mss,
+            None | Some(HyStart::Classic(_)) => self.abc,
+            Some(HyStart::PlusPlus(_)) if self.pacing => f64::INFINITY,
+            Some(HyStart::PlusPlus(_)) => UNPACED_LIMIT * self.mss,
         }
     }
 
@@ -191,20 +211,21 @@ impl Window {
         self.cwnd = (self.cwnd + bytes).min(MAX_WINDOW);
     }
 
-    /// Handles congestion: reduces the window to the share `keep` of the outstanding data, after a
-    /// mark to at least `mark_floor` packets, otherwise to at least two. Returns whether this is a
-    /// new event, and not part of the one to which the sender is responding.
-    pub(super) fn on_congestion(&mut self, c: &Congestion, keep: f64, mark_floor: f64) -> bool {
+    /// Handles congestion: reduces the window to `kept` bytes, after a mark to at least
+    /// `mark_floor` packets, otherwise to at least two. Returns whether this is a new event, and
+    /// not part of the one to which the sender is responding.
+    pub(super) fn on_congestion(&mut self, c: &Congestion, kept: f64, mark_floor: f64) -> bool {
         let answering_mark = matches!(self.episode, Episode::Mark(until) if c.now < until);
         let answering = answering_mark || self.episode == Episode::Loss;
         // HyStart++ is not needed once the threshold is known.
         self.hystart = None;
         if c.signal == Signal::Timeout {
+            self.hystart = self.watches_each_start.then(|| HyStart::new(self.profile));
             // The threshold does not change while the same packet times out again (RFC 5681, 3.1),
             // or if the timer found a loss of a window that has been cut.
             let new = !self.backed_off && !answering;
             if new {
-                self.ssthresh = (self.outstanding(c) * keep).max(2.0 * self.mss);
+                self.ssthresh = kept.max(2.0 * self.mss);
             }
             self.cwnd = self.mss;
             self.episode = Episode::None;
@@ -221,7 +242,6 @@ impl Window {
         if c.signal == Signal::Mark {
             self.episode = Episode::Mark(c.now + c.srtt);
         }
-        let kept = self.outstanding(c) * keep;
         let floor = if c.signal == Signal::Mark { mark_floor } else { 2.0 } * self.mss;
         self.ssthresh = kept.max(2.0 * self.mss);
         // Never more than before: two packets would exceed a window of one.
@@ -247,7 +267,7 @@ impl Window {
 
     /// Outstanding data within the window. Data beyond it, from limited transmit (RFC 5681, 3.2) or
     /// from before the window was lowered, does not count.
-    fn outstanding(&self, c: &Congestion) -> f64 {
+    pub(super) fn outstanding(&self, c: &Congestion) -> f64 {
         c.in_flight.as_f64().min(self.cwnd)
     }
 

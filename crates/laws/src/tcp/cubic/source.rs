@@ -5,14 +5,12 @@ use alloc::boxed::Box;
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use super::Cubic;
+use super::linux::{self, Linux};
+use super::rfc::{self, Rfc};
 use crate::law::{Acked, Congestion, FlowContext, NoHeader, Sending, Signal, Source};
 use crate::reason::Reason;
+use crate::tcp::common::Profile;
 use crate::tcp::window::{Sizes, Window, ends_idling};
-
-/// Packets below which a mark does not lower the window (4.6).
-const MARK_FLOOR: f64 = 1.0;
-/// How far ahead of the window the target may be (4.2).
-const TARGET_LIMIT: f64 = 1.5;
 
 /// CUBIC at one sender.
 #[derive(Clone, Debug)]
@@ -20,8 +18,6 @@ pub struct CubicSource {
     pub(super) window: Window,
     /// `W_max` in packets; `None` before a loss or mark, and after a timeout.
     pub(super) w_max: Option<f64>,
-    /// Window when `ssthresh` was last set, in packets; `None` until it is.
-    cwnd_prior: Option<f64>,
     /// The stage of congestion avoidance, if in one.
     pub(super) stage: Option<Stage>,
     /// What a spurious congestion has to restore (4.9).
@@ -29,6 +25,14 @@ pub struct CubicSource {
     c: f64,
     beta: f64,
     fast_convergence: bool,
+    growth: Growth,
+}
+
+/// How the window grows along the curve, and what that needs.
+#[derive(Clone, Debug)]
+enum Growth {
+    Rfc(Rfc),
+    Linux(Linux),
 }
 
 /// State before a congestion by loss or timeout.
@@ -36,8 +40,8 @@ pub struct CubicSource {
 struct Before {
     sizes: Sizes,
     w_max: Option<f64>,
-    cwnd_prior: Option<f64>,
     stage: Option<Stage>,
+    growth: Growth,
 }
 
 /// One stage of congestion avoidance: from the end of slow start or of a repair to the next loss.
@@ -45,7 +49,7 @@ struct Before {
 pub(super) struct Stage {
     pub(super) curve: Curve,
     /// The window that Reno would have, in packets (4.3).
-    w_est: f64,
+    pub(super) w_est: f64,
     /// Time for which the window has been the limit in this stage (5.8).
     pub(super) t: Duration,
     /// Time up to which `t` is counted.
@@ -88,12 +92,15 @@ impl CubicSource {
         CubicSource {
             window: Window::new(&law.common, flow),
             w_max: None,
-            cwnd_prior: None,
             stage: None,
             before: None,
             c: law.c,
             beta: law.beta,
             fast_convergence: law.fast_convergence,
+            growth: match law.common.profile {
+                Profile::Rfc => Growth::Rfc(Rfc::default()),
+                Profile::Linux => Growth::Linux(Linux::default()),
+            },
         }
     }
 
@@ -108,27 +115,24 @@ impl CubicSource {
     fn avoid(&mut self, packets: f64, acked: &Acked) {
         let cwnd = self.cwnd();
         let w_max = self.w_max;
-        let cwnd_prior = *self.cwnd_prior.get_or_insert(cwnd);
         let stage = self.stage.get_or_insert_with(|| Stage {
             curve: Curve::new(self.c, w_max, cwnd),
             w_est: cwnd,
             t: Duration::ZERO,
             counted: acked.now,
         });
-        self.w_max = Some(stage.curve.w_max);
         stage.t += acked.now.since(stage.counted);
         stage.counted = acked.now;
-
-        let alpha = if stage.w_est >= cwnd_prior { 1.0 } else { alpha(self.beta) };
-        stage.w_est += alpha * packets / cwnd;
-        let next = if stage.curve.at(stage.t.secs()) < stage.w_est {
-            stage.w_est.max(cwnd)
-        } else {
-            let ahead = stage.curve.at((stage.t + acked.srtt).secs());
-            let target = ahead.max(cwnd).min(TARGET_LIMIT * cwnd);
-            cwnd + (target - cwnd) * packets / cwnd
+        let grown = match &mut self.growth {
+            Growth::Rfc(rfc) => {
+                self.w_max = Some(stage.curve.w_max);
+                rfc.grow(stage, packets, cwnd, acked.srtt, self.beta)
+            }
+            Growth::Linux(linux) => {
+                linux.grow(stage, packets, cwnd, acked.now, w_max.is_some(), self.beta)
+            }
         };
-        self.window.add((next - cwnd) * self.window.mss());
+        self.window.add(grown * self.window.mss());
     }
 }
 
@@ -150,12 +154,17 @@ impl Source for CubicSource {
 
     #[inline]
     fn on_ack(&mut self, acked: &Acked, _: Option<&NoHeader>) {
+        if let Growth::Linux(linux) = &mut self.growth
+            && let Some(rtt) = acked.rtt
+        {
+            linux.on_sample(rtt, self.stage.as_ref());
+        }
         let bytes = self.window.on_ack(acked);
         if bytes > 0.0 {
             // No more than a window can have been outstanding; more would overshoot the target.
             let packets = (bytes / self.window.mss()).min(self.cwnd());
             self.avoid(packets, acked);
-        } else if let Some(stage) = &mut self.stage
+        } else if let (Some(stage), Growth::Rfc(_)) = (&mut self.stage, &self.growth)
             && acked.limited
         {
             stage.counted = acked.now;
@@ -165,24 +174,33 @@ impl Source for CubicSource {
     fn on_congestion(&mut self, congestion: &Congestion) {
         let cwnd = self.cwnd();
         if self.window.begins_repair(congestion) {
-            let (w_max, cwnd_prior, stage) = (self.w_max, self.cwnd_prior, self.stage.clone());
+            let (w_max, stage, growth) = (self.w_max, self.stage.clone(), self.growth.clone());
             let sizes = self.window.sizes();
-            self.before = Some(Box::new(Before { sizes, w_max, cwnd_prior, stage }));
+            self.before = Some(Box::new(Before { sizes, w_max, stage, growth }));
         }
-        let is_new = self.window.on_congestion(congestion, self.beta, MARK_FLOOR);
-        if is_new {
-            self.cwnd_prior = Some(cwnd);
-            self.w_max = match self.w_max {
+        let (kept, mark_floor) = match self.growth {
+            Growth::Rfc(_) => (self.window.outstanding(congestion) * self.beta, rfc::MARK_FLOOR),
+            Growth::Linux(_) => (linux::kept(cwnd, self.beta) * self.window.mss(), linux::FLOOR),
+        };
+        if self.window.on_congestion(congestion, kept, mark_floor) {
+            self.w_max = Some(match self.w_max {
                 Some(w_max) if self.fast_convergence && cwnd < w_max => {
-                    Some(cwnd * (1.0 + self.beta) / 2.0)
+                    cwnd * (1.0 + self.beta) / 2.0
                 }
-                _ => Some(cwnd),
-            };
+                _ => cwnd,
+            });
             self.stage = None;
+            match &mut self.growth {
+                Growth::Rfc(rfc) => rfc.cwnd_prior = Some(cwnd),
+                Growth::Linux(linux) => linux.on_cut(),
+            }
         }
         if congestion.signal == Signal::Timeout {
             self.w_max = None;
             self.stage = None;
+            if let Growth::Linux(linux) = &mut self.growth {
+                *linux = Linux::default();
+            }
         }
     }
 
@@ -191,10 +209,11 @@ impl Source for CubicSource {
     }
 
     fn on_spurious(&mut self, now: Time) {
-        if let Some(before) = self.before.take() {
-            self.window.on_spurious(before.sizes);
-            (self.w_max, self.cwnd_prior) = (before.w_max, before.cwnd_prior);
-            self.stage = before.stage;
+        let Some(before) = self.before.take() else { return };
+        self.window.on_spurious(before.sizes);
+        // Linux keeps what it has learnt of `W_max`, and begins a new stage.
+        if matches!(self.growth, Growth::Rfc(_)) {
+            (self.w_max, self.stage, self.growth) = (before.w_max, before.stage, before.growth);
             if let Some(stage) = &mut self.stage {
                 stage.counted = now;
             }

@@ -15,7 +15,21 @@
 //! - counts acknowledged bytes, and those whose acknowledgement was marked; once a window of data
 //!   `alpha = (1 - g) alpha + g marked / acknowledged`, `alpha = 1` at first and `g = 1/16`.
 //! - at most once a window, after a mark: `cwnd = cwnd (1 - alpha / 2)`.
-//! - everything else is as under NewReno (3.4, 3.5): see [`super::newreno`].
+//! - everything else is as under NewReno (3.4, 3.5): see [`super::newreno`]. The window grows with
+//!   what is acknowledged unmarked, in the RTT after a mark, too.
+//!
+//! # Steady state under marks of probability `p`
+//! - `W = 2 / p` packets if marks are evenly spaced (RFC 9332, A.1 and appendix C); a third more if
+//!   they are random.
+//!
+//! # Sender in the profile `linux`
+//! - the window does not grow in the RTT after a mark (the state CWR), and counts a full window of
+//!   data anew after it.
+//! - alpha is in 1/1024 and the window in packets: `alpha -= floor(g alpha)`, or becomes 0 where
+//!   that is nothing; `alpha += floor(1024 g marked / acknowledged)`;
+//!   `cwnd -= floor(cwnd alpha / 2)`.
+//! - where marks are rarer than one in some 64, alpha rounds to next to nothing, cuts to no packet,
+//!   and the window creeps up for as long as the flow lasts.
 //!
 //! # Steady state (SIGCOMM 2010, section 3.3)
 //! `N` flows of one RTT, each with the window `W = (C RTT + K) / N` in packets when marks begin:
@@ -24,8 +38,6 @@
 //! - `g < 1.386 / sqrt(2 (C RTT + K))`, or `alpha` does not outlast a period.
 //!
 //! # Deliberate differences
-//! - The window does not grow in the RTT after a mark (RFC 3168, 6.1.2), as in Linux. The paper's
-//!   fluid sawtooth has no such pause.
 //! - A loss in the RTT after a mark cuts the window to half of its size before the mark, not to
 //!   half of the already reduced window.
 //! - A mark never lowers the window below two packets, as in Linux; RFC 8257 leaves it open.
@@ -38,7 +50,7 @@ mod tests;
 pub use port::DctcpPort;
 pub use source::DctcpSource;
 
-use super::common;
+use super::common::{self, Profile};
 use super::newreno::{self, NewReno};
 use crate::law::{
     FlowContext, Invariants, Law, LawInfo, LinkContext, Named, NoHeader, NoSink, Promises,
@@ -50,6 +62,7 @@ use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     reno: NewReno,
+    profile: Profile,
     g: f64,
     initial_alpha: f64,
     threshold: Size,
@@ -63,6 +76,14 @@ const OPTIONS: &[OptionSpec] = &[
         part: Part::Port,
         doc: "K; a packet that finds more than this waiting is marked. At least C RTT / 7: 20 \
               packets at 1 Gbit/s, 65 at 10 Gbit/s in the paper's data centre (SIGCOMM 2010, 3.4).",
+    },
+    OptionSpec {
+        name: "profile",
+        kind: OptionKind::Word(&["rfc", "linux"]),
+        default: "rfc",
+        part: Part::Source,
+        doc: "whose rules. \"rfc\": the window grows in rounds with marks, too (RFC 8257, 3.4); \
+              \"linux\": it does not, as in Linux 6, and alpha and the window are whole numbers.",
     },
     OptionSpec {
         name: "g",
@@ -82,8 +103,8 @@ const OPTIONS: &[OptionSpec] = &[
     newreno::COUNT,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
-    common::ABC,
-    common::hystart("false"),
+    common::abc("2"),
+    common::HYSTART,
     common::PACING,
     common::IDLE_RESTART,
 ];
@@ -101,6 +122,7 @@ impl Named for Dctcp {
     fn from_options(o: &Options) -> Result<Dctcp, OptionError> {
         Ok(Dctcp {
             reno: NewReno::from_options(o)?,
+            profile: Profile::from_options(o),
             g: o.number("g"),
             initial_alpha: o.number("initial_alpha"),
             threshold: o.plain_size("threshold"),
@@ -139,7 +161,7 @@ impl Invariants for Dctcp {
     fn extremes(&self) -> &'static [&'static [(&'static str, &'static str)]] {
         &[
             &[("pacing", "true"), ("g", "1"), ("initial_alpha", "0"), ("threshold", "0 B")],
-            &[("threshold", "1 packets"), ("g", "0.0625")],
+            &[("threshold", "1 packets"), ("g", "0.0625"), ("profile", "linux")],
         ]
     }
 }

@@ -41,8 +41,8 @@ mod source;
 #[cfg(test)]
 mod tests;
 
-pub(super) use source::KEEP;
 pub use source::NewRenoSource;
+pub(super) use source::{KEEP, MARK_FLOOR};
 
 use super::common::{self, Common};
 use crate::law::{
@@ -73,8 +73,8 @@ const OPTIONS: &[OptionSpec] = &[
     COUNT,
     common::INITIAL_WINDOW,
     common::INITIAL_SSTHRESH,
-    common::ABC,
-    common::hystart("false"),
+    common::abc("2"),
+    common::HYSTART,
     common::PACING,
     common::IDLE_RESTART,
 ];

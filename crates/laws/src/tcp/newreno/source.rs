@@ -10,7 +10,7 @@ use crate::tcp::window::{Sizes, Window};
 /// Share of the window that is kept after a loss or mark (RFC 5681, equation 4).
 pub(in crate::tcp) const KEEP: f64 = 0.5;
 /// Packets below which a mark does not lower the window (RFC 5681, equation 4).
-const MARK_FLOOR: f64 = 2.0;
+pub(in crate::tcp) const MARK_FLOOR: f64 = 2.0;
 
 /// NewReno at one sender.
 #[derive(Clone, Debug)]
@@ -31,13 +31,12 @@ impl NewRenoSource {
         NewRenoSource { window, acked: 0.0, counted, before: None }
     }
 
-    /// Reduces the window to the share `keep` of the outstanding data. Returns whether the
-    /// congestion is a new event.
-    pub(in crate::tcp) fn cut(&mut self, congestion: &Congestion, keep: f64) -> bool {
+    /// Reduces the window to `kept` bytes. Returns whether the congestion is a new event.
+    pub(in crate::tcp) fn cut(&mut self, congestion: &Congestion, kept: f64) -> bool {
         if self.window.begins_repair(congestion) {
             self.before = Some(self.window.sizes());
         }
-        let cut = self.window.on_congestion(congestion, keep, MARK_FLOOR);
+        let cut = self.window.on_congestion(congestion, kept, MARK_FLOOR);
         if cut {
             self.acked = 0.0;
         }
@@ -69,7 +68,8 @@ impl Source for NewRenoSource {
     }
 
     fn on_congestion(&mut self, congestion: &Congestion) {
-        self.cut(congestion, KEEP);
+        let kept = self.window.outstanding(congestion) * KEEP;
+        self.cut(congestion, kept);
     }
 
     fn on_recovered(&mut self, _now: Time) {
