@@ -80,7 +80,9 @@ use alloc::vec::Vec;
 use ratewire_units::Duration;
 
 use crate::junction::Divisible;
-use crate::law::{FlowContext, HeaderFormat, Invariants, Law, LawInfo, Named, NoPort, Promises};
+use crate::law::{
+    FlowContext, HeaderFormat, Invariants, Law, LawInfo, Named, NoPort, Promises, Properties,
+};
 use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 use crate::reason::Figure;
 use crate::trust::{CARRIES_NOTHING, Trust};
@@ -249,6 +251,9 @@ impl Law for Bbr {
             "it measures how fast single packets are delivered, and through a switch an acknowledgement may name a packet \
          of another member",
         )
+    }
+    fn properties(&self) -> Properties {
+        Properties { small_queues: true, ..Properties::default() }
     }
     fn invariants(&self) -> Option<&dyn Invariants<Header = PacketNumber>> {
         Some(self)

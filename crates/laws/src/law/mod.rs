@@ -108,6 +108,9 @@ pub struct Properties {
     pub reacts: bool,
     /// Whether senders are regular until a packet is lost, so that only losses distinguish flows.
     pub goes_by_losses: bool,
+    /// Whether hosts hold senders back while their own queue has enough of the flow, as those of a
+    /// kernel's TCP are (TCP Small Queues). A transport may decide otherwise.
+    pub small_queues: bool,
 }
 
 impl Default for Properties {
@@ -119,6 +122,7 @@ impl Default for Properties {
             leaves_it_to_queues: false,
             reacts: true,
             goes_by_losses: false,
+            small_queues: false,
         }
     }
 }

@@ -2,7 +2,6 @@
 //! threshold, or sockets that wait.
 
 use ratewire_laws::options::Size;
-use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Sockets};
 use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
@@ -99,7 +98,7 @@ pub(super) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
     if !links.iter().any(drops_what_is_paused) {
         return None;
     }
-    let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
+    let mut pathfinder = setup.pathfinder().ok()?;
     let mut drops = |(from, to, key)| {
         let path = pathfinder.path(from, to, key).unwrap_or_default();
         path.first().is_some_and(|link| drops_what_is_paused(&links[link.index()]))
