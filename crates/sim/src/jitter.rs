@@ -168,6 +168,18 @@ mod tests {
         }
     }
 
+    /// Laws with a pace from the start, whose ports have no clock of their own.
+    #[test]
+    fn a_flows_first_packet_has_jitter_though_its_law_has_a_pace() {
+        for handshake in [false, true] {
+            let mut one = dumbbell("hpcc", 3, Jitter::PacketTime);
+            one.flows.iter_mut().for_each(|flow| flow.transport.handshake = handshake);
+            let other = Setup { seed: 2, ..one.clone() };
+            assert_eq!(text(&one), text(&one));
+            assert_ne!(text(&one), text(&other), "handshake {handshake}");
+        }
+    }
+
     /// A flow's draws depend on the flow and the seed.
     #[test]
     fn draws_are_of_the_flow_and_lie_below_the_limit() {

@@ -156,7 +156,8 @@ impl<'a> Job<'a> {
                     Ok(ratewire_sim::run(setup, observer)?)
                 });
                 let watched = watched?;
-                if let Some(warning) = queueing::warning(setup, &watched.run.summary) {
+                let summary = &watched.run.summary;
+                if let Some(warning) = queueing::warning(&running.name(), setup, summary) {
                     listener.warning(&running, &warning);
                 }
                 (watched, None)

@@ -13,24 +13,25 @@ use crate::listen::Warning;
 /// Mean queue, in packets, below which a link is nobody's bottleneck.
 const WORTH_A_WARNING: f64 = 1.0;
 
-/// The warning about the longest queue of a run, if it is at a host's own port or at one without
-/// limit. Links that are paused fill the queues before them on purpose.
-pub(crate) fn warning(setup: &Setup, summary: &Summary) -> Option<Warning> {
+/// The warning about the longest queue of the run called `name`, if it is at a host's own port or
+/// at one without limit. A host through which packets of others pass is a router here. Links that
+/// are paused fill the queues before them on purpose.
+pub(crate) fn warning(name: &str, setup: &Setup, summary: &Summary) -> Option<Warning> {
     let by_mean =
         |a: &&LinkSummary, b: &&LinkSummary| a.queue_packets_mean.total_cmp(&b.queue_packets_mean);
     let longest = summary.links.iter().max_by(by_mean)?;
     let link = setup.network.links.get(longest.link as usize)?;
-    let is_of_host = setup.network.nodes[link.from.index()].is_host;
     let is_meant = longest.bottleneck && link.limit != Limit::Unlimited;
-    if longest.queue_packets_mean < WORTH_A_WARNING
-        || link.pause.is_some()
-        || is_meant
-        || !(is_of_host || link.limit == Limit::Unlimited)
-    {
+    if longest.queue_packets_mean < WORTH_A_WARNING || link.pause.is_some() || is_meant {
+        return None;
+    }
+    let is_of_host = setup.pathfinder().is_ok_and(|paths| paths.is_leaf(link.from));
+    if !is_of_host && link.limit != Limit::Unlimited {
         return None;
     }
     let packets = ratewire_report::count(longest.queue_packets_max);
-    let message = format!("{} held {packets} packets: this is the bottleneck", longest.name);
+    let held = format!("{} held {packets} packets: this is the bottleneck", longest.name);
+    let message = format!("{name}: {held}");
     Some(Warning { message, help: Some(remedy(setup, link, is_of_host)) })
 }
 

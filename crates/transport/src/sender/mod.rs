@@ -41,11 +41,12 @@ pub struct Sender {
     frame_left: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
+    /// What the sender has in its host's queue, if it keeps that small.
+    small_queue: Option<Box<SmallQueue>>,
     /// When the timer is due.
     timer: Time,
     /// Purpose of the timer.
     timer_for: TimerFor,
-    small_queue: Option<Box<SmallQueue>>,
     /// Whether the next packet waits only for `pace_next`.
     waits_for_pace: bool,
     /// Whether the next packet waits for the host, whose queue has enough of the flow.
