@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use ratewire_net::pathfinder::Pathfinder;
 use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::record::NoRecorder;
 use ratewire_sim::setup::Arrivals;
