@@ -14,15 +14,15 @@ use crate::listen::Warning;
 const WORTH_A_WARNING: f64 = 1.0;
 
 /// The warning about the longest queue of the run called `name`, if it is at a host's own port or
-/// at one without limit. A host through which packets of others pass is a router here. Links that
-/// are paused fill the queues before them on purpose.
+/// at one without limit. A host through which packets of others pass is a router here. The link
+/// called bottleneck is meant to be one, and links that are paused fill the queues before them.
 pub(crate) fn warning(name: &str, setup: &Setup, summary: &Summary) -> Option<Warning> {
     let by_mean =
         |a: &&LinkSummary, b: &&LinkSummary| a.queue_packets_mean.total_cmp(&b.queue_packets_mean);
     let longest = summary.links.iter().max_by(by_mean)?;
     let link = setup.network.links.get(longest.link as usize)?;
-    let is_meant = longest.bottleneck && link.limit != Limit::Unlimited;
-    if longest.queue_packets_mean < WORTH_A_WARNING || link.pause.is_some() || is_meant {
+    let is_meant = longest.bottleneck || link.pause.is_some();
+    if longest.queue_packets_mean < WORTH_A_WARNING || is_meant {
         return None;
     }
     let is_of_host = setup.pathfinder().is_ok_and(|paths| paths.is_leaf(link.from));

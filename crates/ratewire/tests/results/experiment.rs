@@ -120,10 +120,15 @@ fn a_run_warns_if_it_queues_most_where_no_queue_is_meant_to_be() {
     assert!(small.contains(" packets: this is the bottleneck"), "{small}");
     assert!(small.contains("give s") && !small.contains("small_queues"), "{small}");
     assert!(warned("newreno", &off).contains("or set `small_queues = true`"));
-    // At a router, only a queue without limit is a mistake.
-    let long = "[[link]]\nname = \"bottleneck\"\nqueue = \"unlimited\"";
-    let said = warned("newreno", long);
-    assert!(said.contains("bottleneck held") && said.contains("has no limit"), "{said}");
+    // At a router, only a queue without limit is a mistake, and not where it is the bottleneck's.
+    let queue = |link: &str, queue: &str| {
+        let slow = if link == "bottleneck" { "" } else { "rate = \"3 Mbit/s\"\n" };
+        warned("newreno", &format!("[[link]]\nname = \"{link}\"\n{slow}queue = \"{queue}\""))
+    };
+    let said = queue("r2->d*", "unlimited");
+    assert!(said.contains(": r2->d") && said.contains("has no limit"), "{said}");
+    assert_eq!(queue("r2->d*", "20 packets"), "");
+    assert_eq!(queue("bottleneck", "unlimited"), "");
 }
 
 #[test]
