@@ -151,7 +151,7 @@ impl LinkSpec {
 
     /// Whether the link is like most: it has a constant rate, and drops packets only from a full
     /// queue. No packet is lost, late, policed or stripped of its header, and no medium is shared.
-    pub(crate) fn is_plain(&self) -> bool {
+    pub fn is_plain(&self) -> bool {
         let has_no_trace = match &self.service {
             Service::Rate(_) => true,
             Service::Opportunities(o) => o.is_empty(),

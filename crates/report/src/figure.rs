@@ -6,7 +6,7 @@ use ratewire_units::{Bytes, Duration, Throughput};
 pub(crate) const NONE: &str = "–";
 
 /// A whole number: `12,345,678`.
-pub(crate) fn count(n: u64) -> String {
+pub fn count(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (i, digit) in digits.chars().enumerate() {

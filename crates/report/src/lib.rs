@@ -54,6 +54,7 @@ pub use collected::{Collected, FlowSeries, Limits, LinkSeries, MAX_POINTS, Overl
 pub use compare::Comparison;
 pub use expectation::{Basis, CheckedExpectation, Verdict};
 pub use fidelity::FidelitySummary;
+pub use figure::count;
 pub use generated::{JSON_HEAD, json};
 pub use headline::{Headline, verdict_links};
 pub use histogram::Histogram;

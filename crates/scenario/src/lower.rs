@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use ratewire_net::spec::{Change, LinkId, NetworkSpec, NodeId, PortClocks};
-use ratewire_sim::setup::{FlowSpec, Follow, Setup, TrafficSpec};
+use ratewire_sim::setup::{FlowSpec, Follow, Multipath, Setup, TrafficSpec};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::context::Context;
 use crate::diagnostic::{Span, and_more};
-use crate::document::{Item, Value};
+use crate::document::{Entry, Item, Value};
 use crate::expect::{self, Expectation, Named};
 use crate::laws::{LawBook, Uses};
 use crate::network::properties::Reading;
@@ -46,6 +46,24 @@ pub(crate) fn lower(context: &Context<'_>, root: &Item) -> Option<Parts> {
     Some(parts)
 }
 
+fn multipath(root: &Section<'_>, entry: &Entry) -> Option<Multipath> {
+    match &entry.item.value {
+        Value::Text(text) if text == "flow" => Some(Multipath::Flow),
+        Value::Text(text) if text == "packet" => Some(Multipath::Packet),
+        Value::Table(table) => {
+            let title = "`multipath`";
+            let s = Section::new(root.context, &["multipath"], title, entry.key_span, table);
+            let pause = s.time("flowlet");
+            s.finish();
+            pause.map(|pause| Multipath::Flowlet(pause.value))
+        }
+        _ => {
+            root.refuse("multipath", &entry.item);
+            None
+        }
+    }
+}
+
 fn read(root: &Section<'_>) -> Parts {
     let context = root.context;
     let name = root.text("name").map(|at| at.value.to_string());
@@ -61,6 +79,7 @@ fn read(root: &Section<'_>) -> Parts {
         "equal" => PortClocks::Equal,
         _ => PortClocks::Random,
     };
+    let multipath = root.or_default("multipath", |entry| multipath(root, entry));
     let usual = transport::usual(context);
     let transport = match root.section("transport") {
         Some(section) => transport::read(&section, &usual),
@@ -150,6 +169,7 @@ fn read(root: &Section<'_>) -> Parts {
         told_laws: Vec::new(),
         network: NetworkSpec { port_clocks, ..finished.network },
         paths: given_paths(&net),
+        multipath,
         flows,
         weights: Vec::new(),
         traffic,

@@ -37,6 +37,7 @@ pub(crate) fn usual(context: &Context<'_>) -> TransportConfig {
         l4s: section.switch_or("l4s"),
         class: section.count_or("class") as u8,
         jitter: section.or_default("jitter", |entry| jitter(&section, &entry.item)),
+        small_queues: None,
     }
 }
 
@@ -88,6 +89,9 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     }
     if let Some(most) = section.given("jitter", |entry| jitter(section, &entry.item)) {
         config.jitter = most.value;
+    }
+    if let Some(small) = section.switch("small_queues") {
+        config.small_queues = Some(small.value);
     }
     let payload = payload(&config);
     let window = section.given("receive_window", |entry| receive_window(section, entry, payload));

@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use ratewire_laws::trust::{Hand, Lie};
 use ratewire_laws::{AnyLaw, Draw, FlowContext, Header};
 use ratewire_net::spec;
-use ratewire_net::{Address, Ecn, RouteId, prefetch_bytes};
+use ratewire_net::{Address, Ecn, Network, RouteId, prefetch_bytes};
 use ratewire_overlay::EdgeId;
 use ratewire_transport::{Ack, App, Receiver, Segment, SegmentKind, Sender, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate, Time};
@@ -14,6 +14,8 @@ use crate::jitter::FlowJitter;
 use crate::overlay::Daemons;
 use crate::record::{FlowId, FlowSample};
 use crate::setup::Setup;
+use crate::small_queue::Knowledge;
+use crate::wheel::Wheel;
 
 /// An active flow in whole cache lines, with the fields of the packet path side by side (see
 /// [`Sender`]).
@@ -51,6 +53,8 @@ pub(crate) struct Flow {
     /// Network-layer bytes of a full packet.
     pub(crate) packet_size: u32,
     class: u8,
+    /// How the flow learns what it has in its host's queue.
+    knowledge: Knowledge,
     /// The overlay link that the flow implements; `end` is then the end of the next message in its
     /// stream.
     pub(crate) fed: Option<EdgeId>,
@@ -93,6 +97,8 @@ pub(crate) struct Start<'a> {
     pub(crate) paused: bool,
     /// Whether sockets wait for room in that link's queue.
     pub(crate) waits_for_room: bool,
+    /// How the flow learns what it has in that link's queue.
+    pub(crate) knowledge: Knowledge,
     /// The overlay link that the flow implements.
     pub(crate) fed: Option<EdgeId>,
 }
@@ -121,7 +127,10 @@ impl Flow {
             back_pressured: start.paused,
             draw: Draw::new(start.draw),
         };
-        let sender = Sender::new(start.now, law.source(&context), config, headers, start.app);
+        let mut sender = Sender::new(start.now, law.source(&context), config, headers, start.app);
+        if start.knowledge != Knowledge::Unneeded {
+            sender.keep_queue_small();
+        }
         let end = sender.stream_end().unwrap_or(u64::MAX);
         Flow {
             sender,
@@ -144,6 +153,7 @@ impl Flow {
             own_link: start.own_link,
             back_link: start.back_link,
             packet_size: config.packet.get() as u32,
+            knowledge: start.knowledge,
             class: config.class,
             fed: start.fed,
             passed: Bytes::ZERO,
@@ -172,6 +182,31 @@ impl Flow {
         self.sender.poll_transmit(now)
     }
 
+    /// Lets the sender look at the queue of its host's own link, if nothing else tells of it.
+    #[inline]
+    pub(crate) fn look_at_queue(
+        &mut self,
+        now: Time,
+        slot: u32,
+        network: &mut Network,
+        wheel: &mut Wheel,
+    ) {
+        if self.knowledge == Knowledge::Seen {
+            let (packets, next) = network.waiting_of(now, self.own_link, slot, wheel);
+            self.sender.on_queue_seen(now, packets, next);
+        }
+    }
+
+    /// Tells the sender if the packet just sent waits in the queue of its host's own link.
+    #[inline]
+    pub(crate) fn note_sent(&mut self, network: &Network) {
+        if self.knowledge == Knowledge::Foretold
+            && let Some(starts) = network.newest_waits_until(self.own_link)
+        {
+            self.sender.on_queued(starts);
+        }
+    }
+
     /// Prepares a packet of the sender, and returns its address. With exact headers, encodes and
     /// decodes the packet's header.
     #[inline]
@@ -189,8 +224,10 @@ impl Flow {
             segment.header = law.quantise(segment.header, Bytes::new(u64::from(size)));
         }
         let (generation, class) = (self.id.0, self.class);
-        let (route, ecn, processing) =
-            (self.forward, self.ecn, self.jitter.draw(self.sender.pacing().is_some()));
+        // Nothing paces a flow's first packet, even if its law has a pace from the start.
+        let is_first = segment.offset == 0 && self.sender.rtt().srtt().is_zero();
+        let is_paced = !is_first && self.sender.pacing().is_some();
+        let (route, ecn, processing) = (self.forward, self.ecn, self.jitter.draw(is_paced));
         Address { route, size, flow: slot, generation, ecn, class, processing }
     }
 

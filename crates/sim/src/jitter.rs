@@ -73,10 +73,18 @@ fn takes_time(setup: &Setup, first: &LinkSpec) -> bool {
 
 /// The links of hosts that take time to process the packets of some flow.
 pub(crate) fn links(setup: &Setup) -> impl Iterator<Item = LinkId> {
-    let has_jitter = |config: &TransportConfig| config.jitter != Jitter::NONE;
+    links_of(setup, |config, _| config.jitter != Jitter::NONE)
+}
+
+/// The links of hosts that send flows of this transport and law, and take time to process packets
+/// if flows have jitter.
+fn links_of(
+    setup: &Setup,
+    is_meant: impl Fn(&TransportConfig, usize) -> bool,
+) -> impl Iterator<Item = LinkId> {
     let mut senders: BTreeSet<NodeId> = BTreeSet::new();
-    senders.extend(setup.flows.iter().filter(|f| has_jitter(&f.transport)).map(|f| f.from));
-    for class in setup.traffic.iter().filter(|class| has_jitter(&class.transport)) {
+    senders.extend(setup.flows.iter().filter(|f| is_meant(&f.transport, f.law)).map(|f| f.from));
+    for class in setup.traffic.iter().filter(|class| is_meant(&class.transport, class.law)) {
         match &class.arrivals {
             Arrivals::Listed(list) => senders.extend(list.iter().map(|arrival| arrival.from)),
             Arrivals::Poisson(_) | Arrivals::Periodic(_) => {
@@ -90,10 +98,15 @@ pub(crate) fn links(setup: &Setup) -> impl Iterator<Item = LinkId> {
         .map(|(_, id)| id)
 }
 
-/// Tells the network which hosts take time to process packets.
+/// Tells the network which hosts take time to process packets, and which hold their senders back
+/// by what is in their queue. These process packets, too, if only for no time.
 pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: &RouteTable) {
     let changed: BTreeSet<LinkId> = setup.changes.iter().map(|(_, link, _)| *link).collect();
-    for id in links(setup) {
+    let is_small =
+        |config: &TransportConfig, law: usize| config.keeps_small_queues(&setup.laws[law]);
+    let small: BTreeSet<LinkId> = links_of(setup, is_small).collect();
+    let slow: BTreeSet<LinkId> = links(setup).collect();
+    for &id in slow.union(&small) {
         let link = &setup.network.links[id.index()];
         // Only the host puts packets on such a link, and nothing changes it.
         let is_own = routes.is_leaf(link.from)
@@ -101,7 +114,13 @@ pub(crate) fn begin(setup: &Setup, speed: Speed, network: &mut Network, routes: 
             && link.pause.is_none()
             && !changed.contains(&id)
             && !setup.paths.iter().any(|path| path[1..].contains(&link.from));
-        network.let_host_process(id, is_own && speed.sends_in_advance);
+        // Senders that look at their host's queue must find it as it is now.
+        let is_foretold = is_own && small.contains(&id) && link.is_plain();
+        let is_seen = small.contains(&id) && !is_foretold;
+        network.let_host_process(id, is_own && !is_seen && speed.sends_in_advance);
+        if is_foretold {
+            network.foretell_departures(id);
+        }
     }
 }
 
@@ -149,12 +168,24 @@ mod tests {
         }
     }
 
+    /// Laws with a pace from the start, whose ports have no clock of their own.
+    #[test]
+    fn a_flows_first_packet_has_jitter_though_its_law_has_a_pace() {
+        for handshake in [false, true] {
+            let mut one = dumbbell("hpcc", 3, Jitter::PacketTime);
+            one.flows.iter_mut().for_each(|flow| flow.transport.handshake = handshake);
+            let other = Setup { seed: 2, ..one.clone() };
+            assert_eq!(text(&one), text(&one));
+            assert_ne!(text(&one), text(&other), "handshake {handshake}");
+        }
+    }
+
     /// A flow's draws depend on the flow and the seed.
     #[test]
     fn draws_are_of_the_flow_and_lie_below_the_limit() {
         let setup = dumbbell("newreno", 2, Jitter::PacketTime);
         let mut network = Network::new(&setup.network, &setup.laws, false, 1);
-        let mut routes = RouteTable::new(&setup.network, &setup.paths).expect("routes");
+        let mut routes = RouteTable::new(&setup).expect("routes");
         let config = &setup.flows[0].transport;
         let mut draws = |setup: &Setup, flow: u32| -> Vec<Duration> {
             let spec = &setup.flows[flow as usize];

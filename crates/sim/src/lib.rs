@@ -18,6 +18,7 @@ pub mod overlay;
 pub mod record;
 pub mod routes;
 pub mod setup;
+mod small_queue;
 pub mod traffic;
 mod wheel;
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use ratewire_net::pathfinder::Pathfinder;
-use ratewire_net::spec::{LinkId, LinkSpec, NetworkSpec, NodeId};
+use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
 use ratewire_net::{Network, RouteId};
 use ratewire_units::{Bytes, Duration, Rate, SerialTime};
 
 use crate::SetupError;
+use crate::setup::Setup;
 
 /// A route and its properties.
 #[derive(Clone, Copy, Debug)]
@@ -50,15 +51,14 @@ pub struct RouteTable {
 }
 
 impl RouteTable {
-    /// The routes of a network, with given paths as nodes from source to destination.
+    /// The routes of a setup.
     ///
     /// # Errors
     /// An error if two neighbours on a given path have no link between them.
-    pub fn new(spec: &NetworkSpec, paths: &[Vec<NodeId>]) -> Result<RouteTable, SetupError> {
-        let pathfinder =
-            Pathfinder::new(spec, paths).map_err(|e| SetupError::NoLink(e.from, e.to))?;
+    pub fn new(setup: &Setup) -> Result<RouteTable, SetupError> {
+        let pathfinder = setup.pathfinder().map_err(|e| SetupError::NoLink(e.from, e.to))?;
         let of = |l: &LinkSpec| (l.service.mean_rate(), l.delay, l.overhead);
-        let links = spec.links.iter().map(of).collect();
+        let links = setup.network.links.iter().map(of).collect();
         Ok(RouteTable { pathfinder, known: BTreeMap::new(), links })
     }
 
@@ -72,7 +72,7 @@ impl RouteTable {
         self.pathfinder.path(from, to, flow)
     }
 
-    /// The route of flow number `flow`.
+    /// The route of flow number `flow`, or of one of its packets by a number of its own.
     ///
     /// # Errors
     /// An error if there is no route, or if both ends are one node.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ratewire_inputs::cdf::SizeCdf;
 use ratewire_laws::trust::Lie;
 use ratewire_laws::{AnyLaw, Draw, FlowContext};
+use ratewire_net::pathfinder::{PathError, Pathfinder};
 use ratewire_net::spec::{
     Arrangement, Change, Contention, LinkId, LinkSpec, Loss, NetworkSpec, NodeId, PauseSpec,
     PortClocks, Sockets,
@@ -37,6 +38,8 @@ pub struct Setup {
     pub network: NetworkSpec,
     /// Paths that replace the shortest: nodes from source to destination.
     pub paths: Vec<Vec<NodeId>>,
+    /// What takes one of several shortest paths of equal cost.
+    pub multipath: Multipath,
     /// Listed flows.
     pub flows: Vec<FlowSpec>,
     /// Share of each listed flow at a bottleneck relative to flows of weight 1; flows without an
@@ -82,6 +85,7 @@ impl Default for Setup {
             told_laws: Vec::new(),
             network: NetworkSpec::default(),
             paths: Vec::new(),
+            multipath: Multipath::Flow,
             flows: Vec::new(),
             weights: Vec::new(),
             traffic: Vec::new(),
@@ -99,6 +103,22 @@ impl Default for Setup {
             has_random_starts: false,
         }
     }
+}
+
+/// What takes one of several shortest paths of equal cost (equal-cost multipath).
+///
+/// The seed chooses among the paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Multipath {
+    /// Each flow keeps to one path, and its acknowledgements to one of theirs, as routers do that
+    /// hash a flow's addresses and ports (RFC 2992).
+    #[default]
+    Flow,
+    /// Each packet takes a random one (packet spraying).
+    Packet,
+    /// A flow takes another random one after a pause of this length, in which packets sent before
+    /// can arrive (flowlet switching: LetFlow, Vanini et al. 2017). The sender's host decides.
+    Flowlet(Duration),
 }
 
 /// A program that runs at a host.
@@ -131,6 +151,22 @@ impl Setup {
         self.weights.get(flow).copied().unwrap_or(1.0)
     }
 
+    /// The pathfinder of this run.
+    ///
+    /// # Errors
+    /// An error if two neighbours on a given path have no link between them.
+    pub fn pathfinder(&self) -> Result<Pathfinder, PathError> {
+        Pathfinder::new(&self.network, &self.paths, self.seed)
+    }
+
+    /// Whether any listed flow, or its acknowledgements, have several paths of equal cost.
+    fn has_equal_paths(&self) -> bool {
+        let Ok(mut pathfinder) = self.pathfinder() else { return false };
+        let ends: BTreeSet<_> = self.flows.iter().map(|flow| (flow.from, flow.to)).collect();
+        ends.into_iter()
+            .any(|(from, to)| pathfinder.has_choice(from, to) || pathfinder.has_choice(to, from))
+    }
+
     /// Whether the run may depend on its seed. If not, every seed gives the same run.
     pub fn has_chance(&self) -> bool {
         let network = &self.network;
@@ -142,6 +178,7 @@ impl Setup {
             || network.mediums.iter().any(|medium| medium.contention != Contention::Alternate)
             || self.ensembles.junctions.iter().any(JunctionSpec::has_chance)
             || self.a_port_draws()
+            || self.has_equal_paths()
             || self.a_sender_draws()
     }
 

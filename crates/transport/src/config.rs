@@ -1,5 +1,6 @@
 //! Behaviour of a flow's two ends.
 
+use ratewire_laws::AnyLaw;
 use ratewire_units::{Bytes, Duration};
 
 /// Transport parameters of a flow.
@@ -35,6 +36,9 @@ pub struct TransportConfig {
     pub class: u8,
     /// Random time that a modelled host takes to process each packet of the sender.
     pub jitter: Jitter,
+    /// Whether a modelled host holds the sender back while its own queue has enough of the flow
+    /// (TCP Small Queues); `None` to do as the law's senders do.
+    pub small_queues: Option<bool>,
 }
 
 /// How a sender finds and repairs losses.
@@ -116,6 +120,13 @@ impl ReceiveWindow {
     }
 }
 
+impl TransportConfig {
+    /// Whether hosts keep the queue of a law's senders small.
+    pub fn keeps_small_queues(&self, law: &AnyLaw) -> bool {
+        self.small_queues.unwrap_or(law.properties().small_queues)
+    }
+}
+
 impl Default for TransportConfig {
     fn default() -> TransportConfig {
         TransportConfig {
@@ -133,6 +144,7 @@ impl Default for TransportConfig {
             l4s: false,
             class: 0,
             jitter: Jitter::NONE,
+            small_queues: None,
         }
     }
 }

@@ -278,7 +278,7 @@ impl Pipe {
         assert!(self.receiver.delivered().get() <= self.prefix, "delivered what never arrived");
     }
 
-    fn send(&mut self, segment: Segment) {
+    pub(crate) fn send(&mut self, segment: Segment) {
         self.log.push((self.now, Event::Sent(segment)));
         if segment.kind == SegmentKind::Open {
             if self.lose_opens > 0 {

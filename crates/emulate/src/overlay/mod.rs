@@ -143,7 +143,7 @@ impl<'a> Overlay<'a> {
 fn delays(setup: &Setup) -> Result<Vec<Duration>, Error> {
     let wrong = |e: ratewire_sim::SetupError| Error::new(e.to_string(), "");
     let mut network = Network::new(&setup.network, &setup.laws, false, setup.seed);
-    let mut routes = RouteTable::new(&setup.network, &setup.paths).map_err(wrong)?;
+    let mut routes = RouteTable::new(setup).map_err(wrong)?;
     let flows = setup.flows.iter().enumerate();
     let delay = |(n, flow): (usize, &ratewire_sim::setup::FlowSpec)| {
         routes.get(&mut network, flow.from, flow.to, n as u64).map(|route| route.delay)

@@ -124,7 +124,7 @@ impl<'a> World<'a> {
     ) -> Result<World<'a>, Error> {
         let network = Network::new(&setup.network, &setup.laws, false, setup.seed);
         let wrong = |e: ratewire_sim::SetupError| Error::new(e.to_string(), "");
-        let routes = RouteTable::new(&setup.network, &setup.paths).map_err(wrong)?;
+        let routes = RouteTable::new(setup).map_err(wrong)?;
         let mut changes: Vec<usize> = (0..setup.changes.len()).collect();
         changes.sort_by_key(|i| std::cmp::Reverse(setup.changes[*i].0));
         let readiness = Readiness::new(hosts.len()).and_then(|readiness| {

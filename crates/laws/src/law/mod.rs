@@ -112,6 +112,9 @@ pub struct Properties {
     pub goes_by_losses: bool,
     /// Number of ports that a header has room for, of the last on a path; `None` for any number.
     pub most_ports: Option<usize>,
+    /// Whether hosts hold senders back while their own queue has enough of the flow, as those of a
+    /// kernel's TCP are (TCP Small Queues). A transport may decide otherwise.
+    pub small_queues: bool,
 }
 
 impl Default for Properties {
@@ -124,6 +127,7 @@ impl Default for Properties {
             reacts: true,
             goes_by_losses: false,
             most_ports: None,
+            small_queues: false,
         }
     }
 }

@@ -376,6 +376,25 @@ impl Link {
         waiting < self.limit_packets && self.waiting_bytes + u64::from(size) <= self.limit_bytes
     }
 
+    /// Time that the link takes to send all that its queue may hold, if its packets have this size.
+    #[inline]
+    pub(crate) fn time_to_drain(&self, per_byte: SerialTime, size: u32) -> Duration {
+        let packets = u64::from(self.limit_packets);
+        per_byte.of(Bytes::new(self.limit_bytes)).min(per_byte.of(self.on_wire(size)) * packets)
+    }
+
+    /// Packets of a flow that wait in the FIFO or in the discipline's queues.
+    pub(crate) fn waiting_of(&self, flow: u32) -> usize {
+        let is_of_flow = |label: &&Label| label.flow == flow;
+        match self.extra.as_ref().and_then(|extra| extra.sorted.as_ref()) {
+            Some(sorted) => sorted.labels().filter(is_of_flow).count(),
+            None => {
+                let waiting = (self.started..self.fifo.len()).filter_map(|at| self.fifo.get(at));
+                waiting.filter(is_of_flow).count()
+            }
+        }
+    }
+
     /// Bytes of a packet, with those that the link adds.
     #[inline]
     pub(crate) fn on_wire(&self, size: u32) -> Bytes {

@@ -6,10 +6,14 @@
 use ratewire_units::{Duration, Time};
 
 use super::network::Network;
+use super::processing::HostQueue;
 use crate::link::DelayLineId;
 use crate::packet::Label;
 use crate::scheduler::Scheduler;
 use crate::spec::LinkId;
+
+/// Longest time after which a sender looks again whether its host's queue has become shorter.
+const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_millis(1);
 
 impl Network {
     /// Lets the host at this link's start take time to process the packets that it sends
@@ -19,10 +23,50 @@ impl Network {
     /// nobody else may put packets on the link, change it, or share its medium. Must be called
     /// before [`Network::use_delay_lines`] and [`Network::host_lag`].
     pub fn let_host_process(&mut self, id: LinkId, in_advance: bool) {
-        self.processing.newest.resize(self.links.own().len(), Time::ZERO);
+        self.processing.hosts.resize(self.links.own().len(), HostQueue::default());
         let link = &mut self.links[id.index()];
         link.ends = link.ends.with_processing(in_advance);
         debug_assert!(link.delay_line == DelayLineId::NONE, "its packets take different times");
+    }
+
+    /// Foretells when packets start on the link of a host that takes time
+    /// ([`Network::let_host_process`]). The link must be [plain](crate::spec::LinkSpec::is_plain);
+    /// nobody else may put packets on it or change it.
+    ///
+    /// Foretold times leave out the time that the host takes. Of packets that find the queue full,
+    /// as many are foretold to be dropped as really are, but for a packet or two.
+    pub fn foretell_departures(&mut self, id: LinkId) {
+        self.processing.hosts[id.index()].is_foretold = true;
+    }
+
+    /// Whether the departures from a link are foretold.
+    pub fn foretells(&self, id: LinkId) -> bool {
+        self.processing.hosts.get(id.index()).is_some_and(|host| host.is_foretold)
+    }
+
+    /// When the packet sent last over a link whose departures are foretold starts, if it has to
+    /// wait in the link's queue.
+    #[inline]
+    pub fn newest_waits_until(&self, id: LinkId) -> Option<Time> {
+        self.processing.hosts[id.index()].waits_until()
+    }
+
+    /// Packets of a flow in the queue of its host's own link, which does not foretell departures,
+    /// and a time at which fewer may be there.
+    #[cold]
+    pub fn waiting_of(
+        &mut self,
+        now: Time,
+        id: LinkId,
+        flow: u32,
+        scheduler: &mut impl Scheduler,
+    ) -> (usize, Time) {
+        self.catch_up(now, id, scheduler);
+        let link = &self.links[id.index()];
+        let waiting = link.waiting_of(flow) + self.processing.waiting_of(id, flow);
+        let look = now + LONGEST_BETWEEN_LOOKS;
+        let next = if link.busy_until > now { link.busy_until.min(look) } else { look };
+        (waiting, next)
     }
 
     /// Sets the time before which nobody observes the network: packets that leave their hosts later
@@ -59,7 +103,8 @@ impl Network {
         label: Label,
         scheduler: &mut impl Scheduler,
     ) {
-        let at = self.processing.leaves(now, processing, id);
+        let link = &self.links[id.index()];
+        let at = self.processing.leaves(now, processing, id, link, label.size);
         let may_be_early =
             || self.links[id.index()].ends.is_in_advance() && at < self.processing.horizon;
         if !self.processing.has_waiting(id) && (at <= now || may_be_early()) {

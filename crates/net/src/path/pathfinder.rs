@@ -6,16 +6,18 @@ use petgraph::Direction;
 use petgraph::algo::dijkstra;
 use petgraph::graph::{Graph, NodeIndex};
 use petgraph::visit::{EdgeRef, Reversed};
+use rand_core::Rng;
 use ratewire_units::Duration;
 
+use crate::random::stream;
 use crate::spec::{LinkId, NetworkSpec, NodeId};
 
 /// Routes of a network, computed on demand.
 ///
 /// The cost of a link is its propagation delay plus one picosecond, so that among equally long
-/// paths the one with fewer links is taken. Among remaining ties the flow's number chooses
-/// (equal-cost multipath, per flow). Hosts with one cable are left out of the search and attached
-/// afterwards, so that ten thousand of them cost nothing.
+/// paths the one with fewer links is taken. Among remaining ties a hash of the flow's number and
+/// the run's seed chooses at each node (equal-cost multipath, RFC 2992). Hosts with one cable are
+/// left out of the search and attached afterwards, so that ten thousand of them cost nothing.
 #[derive(Debug)]
 pub struct Pathfinder {
     /// Nodes with more than one neighbour; edge weights are links and costs.
@@ -24,6 +26,8 @@ pub struct Pathfinder {
     /// Cost from each core node to a core destination.
     costs: BTreeMap<NodeIndex, Vec<Option<u64>>>,
     given: BTreeMap<(NodeId, NodeId), Vec<LinkId>>,
+    /// The seed's part of the hash that chooses among equal paths.
+    salt: u64,
 }
 
 /// Attachment of a node to the others.
@@ -50,17 +54,23 @@ pub struct PathError {
 }
 
 impl Pathfinder {
-    /// A pathfinder for a network, with given paths as nodes from source to destination.
+    /// A pathfinder for a network, with given paths as nodes from source to destination, in a run
+    /// with this seed.
     ///
     /// # Errors
     /// An error if two neighbours on a given path have no link between them.
-    pub fn new(spec: &NetworkSpec, given: &[Vec<NodeId>]) -> Result<Pathfinder, PathError> {
+    pub fn new(
+        spec: &NetworkSpec,
+        given: &[Vec<NodeId>],
+        seed: u64,
+    ) -> Result<Pathfinder, PathError> {
         let attachments = attachments(spec);
         let mut pathfinder = Pathfinder {
             core: Graph::new(),
             attachments,
             costs: BTreeMap::new(),
             given: BTreeMap::new(),
+            salt: stream(seed, "equal-cost paths", 0).next_u64(),
         };
         for i in 0..spec.nodes.len() {
             if let Attachment::Core(at) = &mut pathfinder.attachments[i] {
@@ -101,6 +111,28 @@ impl Pathfinder {
     /// No route leads through such a node, unless a given path does.
     pub fn is_leaf(&self, node: NodeId) -> bool {
         matches!(self.attachments[node.index()], Attachment::Leaf { .. })
+    }
+
+    /// Whether packets between two nodes have several paths of equal cost.
+    pub fn has_choice(&mut self, from: NodeId, to: NodeId) -> bool {
+        let core = |this: &Pathfinder, node: NodeId| match this.attachments[node.index()] {
+            Attachment::Core(at) => Some(at),
+            Attachment::Leaf { neighbour, .. } => this.core_of(neighbour),
+            Attachment::Alone => None,
+        };
+        let (Some(start), Some(end)) = (core(self, from), core(self, to)) else { return false };
+        if from == to || self.given.contains_key(&(from, to)) {
+            return false;
+        }
+        // A single path chooses nowhere; at the first node with two ways out there are two paths.
+        let mut at = start;
+        while at != end {
+            match &self.ways(at, end)[..] {
+                [(_, next)] => at = *next,
+                ways => return !ways.is_empty(),
+            }
+        }
+        false
     }
 
     /// The links from one node to another; `None` if there is no route. `flow` chooses among paths
@@ -148,31 +180,37 @@ impl Pathfinder {
         flow: u64,
         links: &mut Vec<LinkId>,
     ) -> Option<()> {
+        let mut at = start;
+        while at != end {
+            let ways = self.ways(at, end);
+            let choice = match ways.len() {
+                1 => 0,
+                many => mix(flow ^ self.salt, at.index() as u64) % (many as u64).max(1),
+            };
+            let (link, node) = *ways.get(choice as usize)?;
+            links.push(link);
+            at = node;
+        }
+        Some(())
+    }
+
+    /// The first links of all shortest ways from one core node to another, and where they end.
+    fn ways(&mut self, at: NodeIndex, end: NodeIndex) -> Vec<(LinkId, NodeIndex)> {
         let costs = self.costs.entry(end).or_insert_with(|| {
             let found = dijkstra(Reversed(&self.core), end, None, |e| e.weight().1);
             self.core.node_indices().map(|n| found.get(&n).copied()).collect()
         });
-        let mut at = start;
-        let mut left = costs[start.index()]?;
-        while at != end {
-            let mut next: Vec<(LinkId, u64, NodeIndex)> = self
-                .core
-                .edges_directed(at, Direction::Outgoing)
-                .filter_map(|e| {
-                    let (link, cost) = *e.weight();
-                    let rest = costs[e.target().index()]?;
-                    (cost + rest == left).then_some((link, rest, e.target()))
-                })
-                .collect();
-            next.sort_by_key(|(link, ..)| *link);
-            let choice =
-                if next.len() == 1 { 0 } else { mix(flow, at.index() as u64) % next.len() as u64 };
-            let (link, rest, node) = *next.get(choice as usize)?;
-            links.push(link);
-            left = rest;
-            at = node;
-        }
-        Some(())
+        let Some(left) = costs[at.index()] else { return Vec::new() };
+        let edges = self.core.edges_directed(at, Direction::Outgoing);
+        let mut ways: Vec<(LinkId, NodeIndex)> = edges
+            .filter_map(|e| {
+                let (link, cost) = *e.weight();
+                let rest = costs[e.target().index()]?;
+                (cost + rest == left).then_some((link, e.target()))
+            })
+            .collect();
+        ways.sort_by_key(|(link, _)| *link);
+        ways
     }
 }
 
@@ -181,7 +219,7 @@ fn cost(delay: Duration) -> u64 {
     delay.ps().min(1 << 53) + 1
 }
 
-/// Spreads flow numbers over equal paths (the finaliser of SplitMix64).
+/// Spreads numbers over equal paths (the finaliser of SplitMix64).
 fn mix(flow: u64, node: u64) -> u64 {
     let mut z = flow.wrapping_add(node.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -254,7 +292,7 @@ mod tests {
     fn takes_the_path_of_least_delay_then_of_fewest_links() {
         // A square 1-2-4-3-1 with leaves 0 on 1 and 5 on 4.
         let spec = network(6, &[(0, 1, 1), (1, 2, 5), (2, 4, 5), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
-        let mut r = Pathfinder::new(&spec, &[]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[], 1).unwrap();
         assert_eq!(names(&spec, r.path(NodeId(0), NodeId(5), 0)), "n0->n1 n1->n3 n3->n4 n4->n5");
         assert_eq!(names(&spec, r.path(NodeId(0), NodeId(0), 0)), "");
         assert_eq!(names(&spec, r.path(NodeId(1), NodeId(5), 0)), "n1->n3 n3->n4 n4->n5");
@@ -263,25 +301,49 @@ mod tests {
     #[test]
     fn equal_paths_are_spread_by_flow_and_given_ones_win() {
         let spec = network(6, &[(0, 1, 1), (1, 2, 2), (2, 4, 2), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
-        let mut r = Pathfinder::new(&spec, &[]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[], 1).unwrap();
         let via_2 = (0..100)
             .filter(|f| names(&spec, r.path(NodeId(0), NodeId(5), *f)).contains("n2"))
             .count();
         assert!((30..70).contains(&via_2), "{via_2} of 100");
         let given = [0, 1, 3, 4, 5].map(NodeId).to_vec();
-        let mut r = Pathfinder::new(&spec, &[given]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[given], 1).unwrap();
         assert!((0..20).all(|f| names(&spec, r.path(NodeId(0), NodeId(5), f)).contains("n3")));
         let broken = [0, 4].map(NodeId).to_vec();
         assert_eq!(
-            Pathfinder::new(&spec, &[broken]).unwrap_err(),
+            Pathfinder::new(&spec, &[broken], 1).unwrap_err(),
             PathError { from: NodeId(0), to: NodeId(4) }
         );
     }
 
     #[test]
+    fn the_seed_chooses_among_equal_paths() {
+        let spec = network(6, &[(0, 1, 1), (1, 2, 2), (2, 4, 2), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
+        let via_2 = |seed: u64| -> Vec<bool> {
+            let mut r = Pathfinder::new(&spec, &[], seed).unwrap();
+            let mut goes = |f| names(&spec, r.path(NodeId(0), NodeId(5), f)).contains("n2");
+            (0..100).map(&mut goes).collect()
+        };
+        assert_eq!(via_2(1), via_2(1));
+        let differ = via_2(1).iter().zip(via_2(2)).filter(|(one, other)| **one != *other).count();
+        assert!((30..70).contains(&differ), "{differ} of 100");
+    }
+
+    #[test]
+    fn a_choice_needs_two_equal_paths() {
+        let spec = network(6, &[(0, 1, 1), (1, 2, 2), (2, 4, 2), (1, 3, 2), (3, 4, 2), (4, 5, 1)]);
+        let mut r = Pathfinder::new(&spec, &[], 1).unwrap();
+        assert!(r.has_choice(NodeId(0), NodeId(5)) && r.has_choice(NodeId(2), NodeId(3)));
+        assert!(!r.has_choice(NodeId(0), NodeId(2)) && !r.has_choice(NodeId(0), NodeId(0)));
+        let given = [0, 1, 3, 4, 5].map(NodeId).to_vec();
+        let mut r = Pathfinder::new(&spec, &[given], 1).unwrap();
+        assert!(!r.has_choice(NodeId(0), NodeId(5)) && r.has_choice(NodeId(5), NodeId(0)));
+    }
+
+    #[test]
     fn says_when_there_is_no_route() {
         let spec = network(5, &[(0, 1, 1), (2, 3, 1)]);
-        let mut r = Pathfinder::new(&spec, &[]).unwrap();
+        let mut r = Pathfinder::new(&spec, &[], 1).unwrap();
         assert_eq!(
             names(&spec, r.path(NodeId(0), NodeId(1), 0)),
             "n0->n1",

@@ -43,6 +43,11 @@ impl Sorted {
         self.0.drain()
     }
 
+    /// All packets.
+    pub(crate) fn labels(&self) -> impl Iterator<Item = &Label> {
+        (0..self.0.count()).flat_map(|queue| self.0.waiting(queue))
+    }
+
     /// The queues as the discipline sees them.
     pub(crate) fn queues(&self) -> Queues<'_> {
         Queues(&self.0)

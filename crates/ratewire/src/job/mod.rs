@@ -20,7 +20,7 @@ use crate::emulated::{Shell, Users};
 use crate::folder::name_of_folder;
 use crate::folder::ours::{RUN_FILE, SCENARIO_FILE};
 use crate::listen::{Listener, Running, name_of_run};
-use crate::observe::{Files, Labels, Place, describe, estimate, explain, watch};
+use crate::observe::{Files, Labels, Place, describe, estimate, explain, queueing, watch};
 use crate::provenance::OriginFiles;
 use crate::{Error, Provenance, Run, emulated, question};
 
@@ -155,7 +155,12 @@ impl<'a> Job<'a> {
                 let watched = watch(described, labels, audience, files, &mut also, |observer| {
                     Ok(ratewire_sim::run(setup, observer)?)
                 });
-                (watched?, None)
+                let watched = watched?;
+                let summary = &watched.run.summary;
+                if let Some(warning) = queueing::warning(&running.name(), setup, summary) {
+                    listener.warning(&running, &warning);
+                }
+                (watched, None)
             }
         };
         let (evaluator, (capture, asked)) = also;

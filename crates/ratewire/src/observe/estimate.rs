@@ -19,7 +19,7 @@ const PER_FLOW: f64 = 2000.0;
 /// Estimates the memory that a run needs, within a factor of two if it is large.
 pub fn memory(setup: &Setup) -> Bytes {
     // A setup with an invalid path cannot run, and the engine reports why.
-    let Ok(mut pathfinder) = Pathfinder::new(&setup.network, &setup.paths) else {
+    let Ok(mut pathfinder) = setup.pathfinder() else {
         return Bytes::ZERO;
     };
     let flows = setup.flows.iter().enumerate();

@@ -14,6 +14,7 @@ pub(crate) mod files;
 pub(crate) mod files;
 mod observer;
 mod overlay;
+pub(crate) mod queueing;
 mod shares;
 mod summarise;
 mod transfers;

@@ -107,6 +107,7 @@ fn bound_by(followed: &Followed, setup: &Setup, law: &AnyLaw) -> (String, Reason
         (_, Some(hop)) if by_queues => return by_queue(hop, own, setup),
         (KeptBy::Application, _) => "the application, which has written no more".into(),
         (KeptBy::Receiver, _) => "the receiver's window, which is full".into(),
+        (KeptBy::Host, _) => "its own host, whose queue holds enough of the flow".into(),
         (KeptBy::Law, Some(hop)) => match &hop.reason {
             // The port only reports a value; the sender compares the values of all ports.
             Some(_) if matches!(own.bound, Bound::Hop(_)) => link(setup, hop).into(),

@@ -8,7 +8,8 @@ use crate::batches;
 use ratewire::report::{FlowRow, LinkRow};
 use ratewire::units::{Duration, Time};
 use ratewire::{
-    Cancel, Cancelled, Error, Experiment, Interrupt, Listener, Progress, Running, StopReason, World,
+    Cancel, Cancelled, Error, Experiment, Interrupt, Listener, Progress, Running, StopReason,
+    Warning, World,
 };
 
 const TEXT: &str = r#"
@@ -88,6 +89,46 @@ fn both_of_a_pair_of_listeners_get_every_run() {
         names.sort();
         assert_eq!(names, ["cubic, seed 1", "xcp, seed 1"]);
     }
+}
+
+/// Keeps warnings.
+#[derive(Default)]
+struct Warnings(Mutex<Vec<String>>);
+
+impl Listener for Warnings {
+    fn warning(&self, _: &Running<'_>, warning: &Warning) {
+        self.0.lock().expect("no panic").push(warning.to_string());
+    }
+}
+
+#[test]
+fn a_run_warns_if_it_queues_most_where_no_queue_is_meant_to_be() {
+    let warned = |law: &str, more: &str| {
+        let text = TEXT.replace("[[flow]]", &format!("{more}\n[[flow]]"));
+        let text = text.split("[[expect]]").next().expect("a text").to_string();
+        let experiment = Experiment::parse("hello.toml", &text).expect("a scenario").laws([law]);
+        let warnings = Warnings::default();
+        experiment.run_with(&warnings).expect("it runs");
+        warnings.0.into_inner().expect("no panic").join("\n")
+    };
+    let slow = "access = { rate = \"4 Mbit/s\", delay = \"1 ms\" }";
+    let off = format!("{slow}\n[transport]\nsmall_queues = false");
+    assert_eq!(warned("newreno", ""), "");
+    assert_eq!(warned("xcp", slow), "", "its port keeps the queue short");
+    let small = warned("newreno", slow);
+    assert!(small.starts_with("newreno, seed 1: s") && small.contains("->r1 held "), "{small}");
+    assert!(small.contains(" packets: this is the bottleneck"), "{small}");
+    assert!(small.contains("give s") && !small.contains("small_queues"), "{small}");
+    assert!(warned("newreno", &off).contains("or set `small_queues = true`"));
+    // At a router, only a queue without limit is a mistake, and not where it is the bottleneck's.
+    let queue = |link: &str, queue: &str| {
+        let slow = if link == "bottleneck" { "" } else { "rate = \"3 Mbit/s\"\n" };
+        warned("newreno", &format!("[[link]]\nname = \"{link}\"\n{slow}queue = \"{queue}\""))
+    };
+    let said = queue("r2->d*", "unlimited");
+    assert!(said.contains(": r2->d") && said.contains("has no limit"), "{said}");
+    assert_eq!(queue("r2->d*", "20 packets"), "");
+    assert_eq!(queue("bottleneck", "unlimited"), "");
 }
 
 #[test]

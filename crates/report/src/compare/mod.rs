@@ -39,6 +39,9 @@ pub struct Comparison {
     pub busier_link: Option<String>,
     /// The laws, in the order in which they were given.
     pub laws: Vec<String>,
+    /// Laws that gave the same run from each of several seeds, though others may not have. Seeds
+    /// say nothing about how chance would change such a run, so it has no standing.
+    pub without_chance: Vec<String>,
     /// What is compared.
     pub figures: Vec<Metric>,
 }
@@ -133,7 +136,10 @@ impl Comparison {
         let Some(first) = all.first() else { return Comparison::default() };
         let bottlenecks = crate::headline::bottlenecks(&all);
         let figures = figures::figures(&all, &bottlenecks);
-        let figures = figures.iter().map(|figure| figure.under(laws, has_chance));
+        let is_same = |(_, runs): &&(String, Vec<Summary>)| has_chance && are_one(runs);
+        let without_chance = laws.iter().filter(is_same).map(|(law, _)| law.clone());
+        let without_chance: Vec<String> = without_chance.collect();
+        let figures = figures.iter().map(|figure| figure.under(laws, has_chance, &without_chance));
         Comparison {
             scenario: first.scenario.clone(),
             world: first.world,
@@ -145,6 +151,7 @@ impl Comparison {
             busier_link: crate::headline::busier(&all, &bottlenecks).map(str::to_string),
             laws: laws.iter().map(|(law, _)| law.clone()).collect(),
             figures: figures.collect(),
+            without_chance,
         }
     }
 
@@ -163,11 +170,21 @@ impl Comparison {
                     .into()
             }
             [_] => "One seed: chance may have made any difference.".into(),
-            many => format!(
-                "± is half the 95 % interval of the mean over {} seeds (Student’s t); where there \
-                 is none, every seed gave the same. All laws met the same arrivals and sizes.",
-                many.len()
-            ),
+            many => {
+                let about = format!(
+                    "± is half the 95 % interval of the mean over {} seeds (Student’s t); where \
+                     there is none, every seed gave the same. All laws met the same arrivals and \
+                     sizes.",
+                    many.len()
+                );
+                match &self.without_chance[..] {
+                    [] => about,
+                    same => format!(
+                        "{about} Unmarked because all seeds gave the same run: {}.",
+                        same.join(", ")
+                    ),
+                }
+            }
         }
     }
 
@@ -182,7 +199,12 @@ impl Comparison {
 }
 
 impl figures::Measured {
-    fn under(&self, laws: &[(String, Vec<Summary>)], has_chance: bool) -> Metric {
+    fn under(
+        &self,
+        laws: &[(String, Vec<Summary>)],
+        has_chance: bool,
+        without_chance: &[String],
+    ) -> Metric {
         let of_law = |(law, summaries): &(String, Vec<Summary>)| {
             let values: Vec<Option<f64>> = summaries.iter().map(|s| self.value(s)).collect();
             let estimate = whole(&values).and_then(|values| Estimate::of(&values));
@@ -203,15 +225,17 @@ impl figures::Measured {
             laws: laws.iter().map(of_law).collect(),
             differences: Vec::new(),
         };
-        figure.compare(has_chance);
+        figure.compare(has_chance, without_chance);
         figure
     }
 }
 
 impl Metric {
     /// Fills in differences and standings.
-    fn compare(&mut self, has_chance: bool) {
-        let values: Vec<Option<Vec<f64>>> = self.laws.iter().map(|l| whole(&l.values)).collect();
+    fn compare(&mut self, has_chance: bool, without_chance: &[String]) {
+        let is_known = |law: &&LawMetric| !without_chance.contains(&law.law);
+        let known = |law: &LawMetric| Some(law).filter(is_known).and_then(|l| whole(&l.values));
+        let values: Vec<Option<Vec<f64>>> = self.laws.iter().map(known).collect();
         let difference = |a: usize, b: usize| {
             let (first, second) = (values[a].as_ref()?, values[b].as_ref()?);
             match (has_chance, first.as_slice(), second.as_slice()) {
@@ -278,6 +302,12 @@ impl LawMetric {
             (None, known) => format!("{known} of {}", self.values.len()),
         }
     }
+}
+
+/// Whether several seeds gave the same run, to the byte.
+fn are_one(runs: &[Summary]) -> bool {
+    runs.windows(2).all(|two| Summary { seed: two[0].seed, ..two[1].clone() } == two[0])
+        && runs.len() > 1
 }
 
 /// All of the values, unless one is missing.

@@ -70,6 +70,33 @@ fn pairs_distinguish_noise_from_difference() {
 }
 
 #[test]
+fn a_law_whose_seeds_agree_to_the_byte_has_no_standing() {
+    let seeds = |of: fn(u64) -> Summary| (1..=4).map(of).collect::<Vec<Summary>>();
+    let varied = |s: u64| summary(s, UTILISED[s as usize - 1], 40, None);
+    let laws = [
+        ("varied".to_string(), seeds(varied)),
+        ("same".to_string(), seeds(|s| summary(s, 0.99, 10, None))),
+    ];
+    let comparison = Comparison::of(&laws, true);
+    assert_eq!(comparison.without_chance, ["same"]);
+    for name in ["utilisation", "queue_packets_max"] {
+        let figure = figure(&comparison, name);
+        assert_eq!(standings(figure), [Standing::Unknown; 2], "{name}");
+        assert!(figure.differences.is_empty());
+    }
+    assert_eq!(figure(&comparison, "utilisation").laws[1].mean, Some(0.99));
+    assert!(comparison.about_seeds().ends_with("all seeds gave the same run: same."));
+    // The same figure from every seed is a result, where other figures vary.
+    let laws = [
+        laws[0].clone(),
+        ("short".to_string(), seeds(|s| summary(s, UTILISED[s as usize - 1], 10, None))),
+    ];
+    let comparison = Comparison::of(&laws, true);
+    assert_eq!(standings(figure(&comparison, "queue_packets_max"))[1], Standing::Best);
+    assert!(comparison.without_chance.is_empty());
+}
+
+#[test]
 fn without_chance_differences_are_exact() {
     let one = |u| vec![summary(1, u, 40, None)];
     let laws =

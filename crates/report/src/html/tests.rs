@@ -506,6 +506,7 @@ fn compared(utilisation: impl Fn(usize, u64) -> f64) -> (Comparison, Page) {
     let summary = |law: usize, seed| {
         let mut summary = Summary { seed, ..Summary::of(&info(laws[law], 2, 2)) };
         summary.links[0].utilisation = utilisation(law, seed);
+        summary.engine.events = seed;
         summary.settlings = vec![crate::Settling {
             event: EVIL.into(),
             took_s: (law == 0 || seed == 1).then_some(0.5),

@@ -261,6 +261,12 @@ const TABLES: &[TableInfo] = &[
         "[variant.naive-xcp]\nlaw = \"xcp\"\nthroughput = \"cwnd\"",
     ),
     table(
+        "multipath",
+        "multipath = { ... }",
+        "Paths of a flow's packets, where several have equal cost.",
+        "multipath = { flowlet = \"500 us\" }",
+    ),
+    table(
         "transport",
         "[transport]",
         "Transport of the two ends of all flows. A flow or a class of traffic may have its own `transport` \

@@ -28,7 +28,9 @@ impl Net {
                     properties.rate = Some(At { value: access, span });
                 }
                 properties.delay.get_or_insert(At { value: Duration::ZERO, span });
-                properties.queue.get_or_insert(At { value: Queue::Unlimited, span });
+                if self.nodes[link.from].is_host {
+                    properties.queue.get_or_insert(At { value: Queue::Unlimited, span });
+                }
             }
             let lacks_rate = properties.mean_rate().is_none() && !properties.reported.rate;
             let lacks_delay = properties.delay.is_none() && !properties.reported.delay;

@@ -8,11 +8,13 @@ use ratewire_net::spec::{
 };
 use ratewire_overlay::Price;
 use ratewire_scenario::Scenario;
-use ratewire_sim::setup::{Arrivals, EnsembleEdge, MemberEvent, ProgramSpec, Setup, Sizes};
+use ratewire_sim::setup::{
+    Arrivals, EnsembleEdge, MemberEvent, Multipath, ProgramSpec, Setup, Sizes,
+};
 use ratewire_transport::{PauseAfter, Reader, ReceiveWindow, Writer};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::common::{dumbbell, flow, parse_with, scenario, setup, shown};
+use crate::common::{dumbbell, flow, parse_with, refused, scenario, setup, shown};
 
 fn file(name: &str) -> Scenario {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios");
@@ -91,6 +93,48 @@ fn a_bus_ride() {
     assert!(
         matches!(link(&setup, "bottleneck.reverse").service, Service::Rate(r) if r.bps() == 384_000)
     );
+}
+
+/// A round trip of 4 x 2 us between hosts of one switch and 12 x 2 us at most, at 1 Gbit/s.
+#[test]
+fn switches_have_finite_queues_towards_hosts() {
+    let tree = |more: &str| {
+        let text = format!(
+            "duration = \"1 s\"\nlaw = \"newreno\"\n[topology]\nkind = \"fat-tree\"\nk = 4\n\
+             link = {{ rate = \"1 Gbit/s\", delay = \"2 us\" }}\n\
+             access = {{ rate = \"1 Gbit/s\", delay = \"2 us\"{more} }}\n\
+             [[flow]]\nfrom = \"h*\"\nto = \"h1\"\n"
+        );
+        let setup = setup(&text);
+        (link(&setup, "e1.1->h1").limit, link(&setup, "h2->e1.1").limit)
+    };
+    let bdp = Limit::Bytes(Bytes::new(3000));
+    assert_eq!(tree(""), (bdp, Limit::Unlimited));
+    let given = Limit::Packets(7);
+    assert_eq!(tree(", queue = \"7 packets\""), (given, given));
+}
+
+#[test]
+fn several_paths_may_be_of_flows_packets_or_flowlets() {
+    let multipath =
+        |text: &str| setup(&format!("multipath = {text}\n{}", dumbbell(flow()))).multipath;
+    assert_eq!(setup(&dumbbell(flow())).multipath, Multipath::Flow);
+    assert_eq!(multipath("\"flow\""), Multipath::Flow);
+    assert_eq!(multipath("\"packet\""), Multipath::Packet);
+    let pause = Duration::from_micros(500);
+    assert_eq!(multipath("{ flowlet = \"500 us\" }"), Multipath::Flowlet(pause));
+    let said = refused(&format!("multipath = \"path\"\n{}", dumbbell(flow())));
+    assert!(said.contains("\"flow\", \"packet\" or { flowlet = TIME }"), "{said}");
+}
+
+#[test]
+fn small_queues_are_as_the_law_says_unless_a_scenario_does() {
+    let given = |text: &str| setup(&dumbbell(&format!("[transport]\n{text}\n{}", flow())));
+    for (text, small) in
+        [("", None), ("small_queues = true", Some(true)), ("small_queues = false", Some(false))]
+    {
+        assert_eq!(given(text).flows[0].transport.small_queues, small, "{text}");
+    }
 }
 
 #[test]

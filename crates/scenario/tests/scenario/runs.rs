@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use ratewire_net::pathfinder::Pathfinder;
 use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::record::NoRecorder;
 use ratewire_sim::setup::Arrivals;
@@ -153,7 +152,7 @@ fn loads_are_worked_out_with_the_engine_s_routes() {
         let load = 0.3 * 10e9 / 8.0;
         let expected = load / (rate * flow_bytes);
         let id = setup.network.links.iter().position(|l| l.name == link).unwrap();
-        let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).unwrap();
+        let mut pathfinder = setup.pathfinder().unwrap();
         let (mut crossing, mut all) = (0.0, 0.0);
         let mut flow = 0;
         for _ in 0..100 {

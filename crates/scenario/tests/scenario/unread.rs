@@ -82,7 +82,10 @@ fn a_round_trip_that_no_queue_is_reckoned_from_is_reported() {
     ] {
         assert_eq!(warned(&star("", link)).matches(message).count(), times, "{link}");
     }
-    assert!(warned(&dumbbell("[topology.access]\nqueue_rtt = \"1 s\"")).contains(message));
+    // On access links, routers' queues are in bdp unless given.
+    let access = |more: &str| warned(&dumbbell(&format!("[topology.access]\n{more}")));
+    assert!(!access("queue_rtt = \"1 s\"").contains(message));
+    assert!(access("queue_rtt = \"1 s\"\nqueue = \"unlimited\"").contains(message));
 }
 
 /// A scenario with an ensemble at the switch of [`star`].

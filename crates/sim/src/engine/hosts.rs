@@ -66,6 +66,10 @@ impl Simulation<'_> {
             }
             Body::Open => {
                 let mut ack = flow.receiver.open(now, &content.header);
+                if let Some(spread) = &mut self.spread {
+                    let paths = (&mut self.routes, &mut self.network);
+                    spread.choose(now, flow, true, &self.outcomes, paths);
+                }
                 let address = flow.back(slot, &mut ack, self.setup);
                 self.packets.sent += 1;
                 self.network.answer(now, label, &address, &ack, &mut self.wheel);
@@ -79,6 +83,10 @@ impl Simulation<'_> {
     #[cold]
     fn acknowledge_waiting(&mut self, slot: u32) {
         let Some(flow) = self.flows.at(slot) else { return };
+        if let Some(spread) = &mut self.spread {
+            let paths = (&mut self.routes, &mut self.network);
+            spread.choose(self.now, flow, true, &self.outcomes, paths);
+        }
         let mut ack = flow.receiver.acknowledge(self.now);
         let address = flow.back(slot, &mut ack, self.setup);
         self.packets.sent += 1;
@@ -89,6 +97,10 @@ impl Simulation<'_> {
     #[inline]
     fn acknowledge(&mut self, slot: u32, label: &Label) {
         let Some(flow) = self.flows.at(slot) else { return };
+        if let Some(spread) = &mut self.spread {
+            let paths = (&mut self.routes, &mut self.network);
+            spread.choose(self.now, flow, true, &self.outcomes, paths);
+        }
         let mut ack = flow.receiver.acknowledge(self.now);
         let address = flow.back(slot, &mut ack, self.setup);
         let waits = flow.receiver.deadline() != Time::NEVER;
@@ -121,18 +133,24 @@ impl Simulation<'_> {
             {
                 return true;
             }
+            flow.look_at_queue(self.now, slot, &mut self.network, &mut self.wheel);
             let Some(mut segment) = flow.next_segment(self.now, &mut self.overlay) else {
                 return false;
             };
             left -= 1;
             self.packets.sent += 1;
+            if let Some(spread) = &mut self.spread {
+                let paths = (&mut self.routes, &mut self.network);
+                spread.choose(self.now, flow, false, &self.outcomes, paths);
+            }
             let address = flow.out(slot, &mut segment, self.setup);
             if slot == self.following.slot && segment.payload > Bytes::ZERO {
                 self.following.start(self.now, flow.id, address.size);
                 self.network.send_followed(self.now, &address, &segment, &mut self.wheel);
-                continue;
+            } else {
+                self.network.send(self.now, &address, &segment, &mut self.wheel);
             }
-            self.network.send(self.now, &address, &segment, &mut self.wheel);
+            flow.note_sent(&self.network);
         }
     }
 
@@ -192,8 +210,13 @@ impl Simulation<'_> {
         let Some(flow) = self.flows.at(slot) else { return };
         if let Some(mut segment) = flow.sender.on_timer(now) {
             self.packets.sent += 1;
+            if let Some(spread) = &mut self.spread {
+                let paths = (&mut self.routes, &mut self.network);
+                spread.choose(now, flow, false, &self.outcomes, paths);
+            }
             let address = flow.out(slot, &mut segment, self.setup);
             self.network.send(now, &address, &segment, &mut self.wheel);
+            flow.note_sent(&self.network);
         }
         self.pump(slot);
     }

@@ -2,7 +2,7 @@
 
 use rand_core::Rng;
 use ratewire_net::random::stream;
-use ratewire_net::spec::Sockets;
+use ratewire_net::spec::{LinkId, Sockets};
 use ratewire_transport::TransportConfig;
 use ratewire_units::{Bytes, Duration};
 
@@ -13,6 +13,7 @@ use crate::jitter::FlowJitter;
 use crate::outcome::FlowOutcome;
 use crate::record::{FlowCompleted, FlowId, FlowStarted};
 use crate::setup::FlowSpec;
+use crate::small_queue::{Knowledge, is_possible};
 
 impl Simulation<'_> {
     pub(super) fn arrive(&mut self, class: usize) -> Result<(), SetupError> {
@@ -76,6 +77,7 @@ impl Simulation<'_> {
             back_link: reverse.first,
             paused: own.pause.is_some(),
             waits_for_room: own.driver.sockets != Sockets::Drop,
+            knowledge: self.knowledge(spec, forward.first),
             fed: self.overlay.as_ref().and_then(|overlay| overlay.link_of(id.0 as usize)),
         });
         if self.setup.ensembles.holds(id.0, self.now) {
@@ -84,6 +86,19 @@ impl Simulation<'_> {
         let slot = self.flows.insert(flow);
         self.slots[id.0 as usize] = Some(slot);
         Ok(slot)
+    }
+
+    /// How a flow learns what it has in the queue of its host's own link.
+    fn knowledge(&self, spec: &FlowSpec, link: LinkId) -> Knowledge {
+        let own = &self.setup.network.links[link.index()];
+        let law = &self.setup.laws[spec.law];
+        if !spec.transport.keeps_small_queues(law) || !is_possible(own) {
+            Knowledge::Unneeded
+        } else if self.network.foretells(link) {
+            Knowledge::Foretold
+        } else {
+            Knowledge::Seen
+        }
     }
 
     /// Completes a flow that has delivered everything without the arrival of a packet: an empty

@@ -7,6 +7,7 @@ mod overlay;
 mod samples;
 mod sockets;
 pub(crate) mod speed;
+mod spread;
 mod steps;
 
 use std::ops::ControlFlow;
@@ -35,6 +36,7 @@ use sockets::Waits;
 pub use speed::Speed;
 use speed::foresight::Foresight;
 use speed::turns::Turns;
+use spread::Spread;
 pub use steps::{FlowState, Route, Steps};
 
 /// Layout of an event's subject: the kind in the two highest bits, an index in the rest.
@@ -135,6 +137,8 @@ pub(crate) struct Simulation<'a> {
     recorder: Box<dyn Recorder + 'a>,
     pub(crate) network: Network,
     routes: RouteTable,
+    /// Paths of packets, if those of a flow take several.
+    spread: Option<Spread>,
     pub(crate) wheel: Wheel,
     /// State of turns, if hosts take turns with the network.
     turns: Option<Turns>,
@@ -178,7 +182,7 @@ impl<'a> Simulation<'a> {
         speed: Speed,
     ) -> Result<Simulation<'a>, SetupError> {
         let mut network = Network::new(&setup.network, &setup.laws, setup.exact_wire, setup.seed);
-        let routes = RouteTable::new(&setup.network, &setup.paths)?;
+        let routes = RouteTable::new(setup)?;
         jitter::begin(setup, speed, &mut network, &routes);
         let foresight = Foresight::new(setup, speed, &mut network);
         let turns = Turns::new(setup, speed, &mut network, &routes);
@@ -197,6 +201,7 @@ impl<'a> Simulation<'a> {
             foresight,
             network,
             routes,
+            spread: Spread::new(setup),
             wheel,
             turns,
             now: Time::ZERO,

@@ -7,7 +7,6 @@
 
 use std::collections::BTreeSet;
 
-use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Change, LinkId};
 use ratewire_overlay::optimum::{Commodity, best};
 use ratewire_overlay::{Benefit, ClientId, NodeSet, OverlayNodeId, Trees};
@@ -80,7 +79,7 @@ struct Plan<'a> {
 
 impl<'a> Plan<'a> {
     fn new(setup: &'a Setup, spec: &'a OverlaySpec) -> Option<Plan<'a>> {
-        let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
+        let mut pathfinder = setup.pathfinder().ok()?;
         let flows = setup.flows.iter().enumerate();
         let ways: Option<Vec<Vec<LinkId>>> =
             flows.map(|(id, flow)| pathfinder.path(flow.from, flow.to, id as u64)).collect();

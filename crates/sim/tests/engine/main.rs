@@ -14,5 +14,6 @@ mod outside;
 mod overlay;
 mod paths;
 mod pausing;
+mod small_queues;
 mod steps;
 mod traffic;

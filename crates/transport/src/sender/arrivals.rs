@@ -70,7 +70,7 @@ impl Sender {
             cumulative: self.cumulative,
             next: self.next,
             receive_window: self.receive_window(),
-            limited: self.limited,
+            limited: self.limited || self.leaves_window_unused(was_in_flight),
             in_recovery: matches!(self.phase, Phase::Recovery(_)),
             marked: ack.marked,
             lost: self.board.take_lost(),
@@ -132,7 +132,7 @@ impl Sender {
     /// Applies a pace that has risen at once, not after a long wait that the old pace set.
     fn hasten(&mut self, now: Time) {
         if let Some(pace) = self.source.pacing() {
-            let packet = Bytes::new(u64::from(self.mss) + self.headers);
+            let packet = Bytes::new(u64::from(self.mss) + u64::from(self.headers));
             self.pace_next = self.pace_next.min(now + pace.time_for(packet));
         }
     }

@@ -4,6 +4,7 @@ mod arrivals;
 mod prr;
 mod rack;
 mod repair;
+mod small_queue;
 mod timers;
 mod undo;
 
@@ -18,6 +19,7 @@ use crate::segment::{Epoch, Segment, SegmentKind};
 use crate::writing::Writing;
 use prr::Prr;
 use rack::Rack;
+use small_queue::SmallQueue;
 use undo::Frto;
 
 /// Maximum lateness that the pacing schedule makes up for. A longer one means that time had
@@ -41,12 +43,16 @@ pub struct Sender {
     frame_left: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
+    /// What the sender has in its host's queue, if it keeps that small.
+    small_queue: Option<Box<SmallQueue>>,
     /// When the timer is due.
     timer: Time,
     /// Purpose of the timer.
     timer_for: TimerFor,
     /// Whether the next packet waits only for `pace_next`.
     waits_for_pace: bool,
+    /// Whether the next packet waits for the host, whose queue has enough of the flow.
+    waits_for_host: bool,
     /// Probes of the closed window since the last data was sent.
     window_probes: u32,
     /// End of the stream when its last packet was sent again to probe for its loss, until it is
@@ -66,8 +72,9 @@ pub struct Sender {
     mss: u32,
     /// Payload for which the receiver says that it has room again.
     first_mss: u32,
+    /// Headers of a data packet.
+    headers: u32,
     opening: Opening,
-    headers: u64,
     frame: u64,
     writing: Writing,
     /// Longest time for which the receiver may hold back an acknowledgement.
@@ -97,6 +104,8 @@ pub enum KeptBy {
     Application,
     /// The receiver, whose window is full.
     Receiver,
+    /// The sender's own host, whose queue holds enough of the flow.
+    Host,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,7 +179,9 @@ impl Sender {
             pace_next: now,
             timer: Time::NEVER,
             timer_for: TimerFor::Retransmission,
+            small_queue: None,
             waits_for_pace: false,
+            waits_for_host: false,
             window_probes: 0,
             tail_probed: None,
             phase: Phase::Open,
@@ -182,7 +193,7 @@ impl Sender {
             writing: Writing::new(&app.writer, Bytes::new(frame), now),
             mss,
             first_mss: mss,
-            headers: headers.get(),
+            headers: headers.get().min(65_535) as u32,
             frame,
             tail_loss_probe: config.tail_loss_probe,
             rack: has_rack.then(|| Box::new(Rack::NEW)),
@@ -278,7 +289,7 @@ impl Sender {
             return self.timer;
         }
         let pace = if self.waits_for_pace { self.pace_next } else { Time::NEVER };
-        self.timer().min(pace).min(self.writing.next())
+        self.timer().min(pace).min(self.host_takes_at()).min(self.writing.next())
     }
 
     /// When to call [`Sender::on_timer`], whatever else is awaited.
@@ -318,6 +329,7 @@ impl Sender {
     /// Limit that has kept the sender from sending more since the last packet.
     pub fn kept_by(&self) -> KeptBy {
         match self.limited {
+            false if self.waits_for_host => KeptBy::Host,
             false => KeptBy::Law,
             true if self.writing.written() <= self.next => KeptBy::Application,
             true => KeptBy::Receiver,
@@ -347,12 +359,18 @@ impl Sender {
             self.writing.advance(now);
         }
         let waited = core::mem::take(&mut self.waits_for_pace);
+        self.waits_for_host = false;
         let (offset, payload, again) = match self.first_lost() {
             Some((offset, payload)) => (offset, payload, true),
             None => (self.next, self.next_payload(now, fit)?, false),
         };
         let has_room = self.has_room(payload) || (again && self.urgent);
-        if !has_room || !self.pace_allows(now, payload, waited) {
+        if !has_room {
+            self.note_full_window();
+            return None;
+        }
+        self.waits_for_host = !self.host_takes_packet(now);
+        if self.waits_for_host || !self.pace_allows(now, payload, waited) {
             return None;
         }
         if again {
@@ -450,7 +468,7 @@ impl Sender {
             self.waits_for_pace = true;
             return false;
         }
-        let size = Bytes::new(u64::from(payload) + self.headers);
+        let size = Bytes::new(u64::from(payload) + u64::from(self.headers));
         let due = if waited { self.pace_next.max(now - LONGEST_CATCHING_UP) } else { now };
         self.pace_next = due + pace.time_for(size).min(LONGEST_PACE);
         // Still late: the packets after it have waited as well.
@@ -463,7 +481,7 @@ impl Sender {
         let srtt = self.rtt.srtt();
         let sending = Sending {
             now,
-            packet: Bytes::new(u64::from(payload) + self.headers),
+            packet: Bytes::new(u64::from(payload) + u64::from(self.headers)),
             in_flight: self.board.in_flight(),
             receive_window: self.receive_window(),
             srtt,

@@ -9,6 +9,7 @@ mod pacing;
 mod properties;
 mod rack;
 mod receiving;
+mod small_queues;
 mod timeouts;
 mod transfer;
 mod windows;

@@ -50,7 +50,9 @@ use ratewire_units::Duration;
 
 use super::{BbrSink, INDIVISIBLE, PacketNumber};
 use crate::junction::Divisible;
-use crate::law::{FlowContext, HeaderFormat, Invariants, Law, LawInfo, Named, NoPort, Promises};
+use crate::law::{
+    FlowContext, HeaderFormat, Invariants, Law, LawInfo, Named, NoPort, Promises, Properties,
+};
 use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part, Size};
 use crate::reason::Figure;
 use crate::trust::{CARRIES_NOTHING, Trust};
@@ -175,6 +177,9 @@ impl Law for Bbr1 {
     }
     fn junction(&self) -> Result<&dyn Divisible<Header = PacketNumber>, &'static str> {
         Err(INDIVISIBLE)
+    }
+    fn properties(&self) -> Properties {
+        Properties { small_queues: true, ..Properties::default() }
     }
     fn invariants(&self) -> Option<&dyn Invariants<Header = PacketNumber>> {
         Some(self)

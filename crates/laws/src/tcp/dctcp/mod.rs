@@ -143,7 +143,11 @@ impl Law for Dctcp {
         Some(DctcpPort::new(self.threshold))
     }
     fn properties(&self) -> Properties {
-        Properties { marks_above: Some(self.threshold), ..Properties::default() }
+        Properties {
+            marks_above: Some(self.threshold),
+            small_queues: true,
+            ..Properties::default()
+        }
     }
     fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
         Some(self)

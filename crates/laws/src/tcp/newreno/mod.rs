@@ -104,7 +104,7 @@ impl Law for NewReno {
         NewRenoSource::new(self, flow)
     }
     fn properties(&self) -> Properties {
-        Properties { goes_by_losses: true, ..Properties::default() }
+        Properties { goes_by_losses: true, small_queues: true, ..Properties::default() }
     }
     fn invariants(&self) -> Option<&dyn Invariants<Header = NoHeader>> {
         Some(self)

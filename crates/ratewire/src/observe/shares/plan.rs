@@ -48,7 +48,7 @@ impl Plan {
         let mut places = vec![None; setup.flows.len()];
         let mut steps: Vec<(Time, Step)> = Vec::new();
         // A setup with an invalid path cannot run, and the engine reports why.
-        let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok();
+        let mut pathfinder = setup.pathfinder().ok();
         let whole = setup.flows.iter().enumerate();
         let whole = whole.filter(|(id, flow)| contends(flow) && !setup.ensembles.has_edge(*id));
         for (id, flow) in whole {

@@ -4,7 +4,6 @@
 //! alike but do not read each other's headers.
 
 use ratewire_laws::Draw;
-use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{LinkId, LinkSpec, NodeId};
 use ratewire_sim::setup::{Arrivals, Setup, TrafficSpec};
 
@@ -36,7 +35,7 @@ pub(super) fn check(file: &str, setup: &Setup, made: &[Made], warnings: &mut Vec
     if senders.is_empty() {
         return;
     }
-    let Ok(mut pathfinder) = Pathfinder::new(&setup.network, &setup.paths) else { return };
+    let Ok(mut pathfinder) = setup.pathfinder() else { return };
     let mut met = Vec::new();
     for sender in &senders {
         let one = &made[sender.law];

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Limit, LinkId};
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
@@ -18,7 +17,7 @@ pub(super) fn check(file: &str, setup: &Setup) -> Option<Diagnostic> {
     if setup.has_chance() {
         return None;
     }
-    let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
+    let mut pathfinder = setup.pathfinder().ok()?;
     let mut met: BTreeMap<(LinkId, Time), Vec<&str>> = BTreeMap::new();
     for (id, flow) in setup.flows.iter().enumerate() {
         if !setup.laws[flow.law].properties().goes_by_losses {

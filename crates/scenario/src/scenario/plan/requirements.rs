@@ -2,7 +2,6 @@
 //! threshold, or sockets that wait.
 
 use ratewire_laws::options::Size;
-use ratewire_net::pathfinder::Pathfinder;
 use ratewire_net::spec::{Limit, LinkId, LinkSpec, NetworkSpec, NodeId, Sockets};
 use ratewire_sim::setup::{Setup, TrafficSpec};
 use ratewire_transport::TransportConfig;
@@ -99,7 +98,7 @@ pub(super) fn unhindered(file: &str, setup: &Setup) -> Option<Diagnostic> {
     if !links.iter().any(drops_what_is_paused) {
         return None;
     }
-    let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
+    let mut pathfinder = setup.pathfinder().ok()?;
     let mut drops = |(from, to, key)| {
         let path = pathfinder.path(from, to, key).unwrap_or_default();
         path.first().is_some_and(|link| drops_what_is_paused(&links[link.index()]))
@@ -125,7 +124,7 @@ pub(super) fn unstamped(file: &str, setup: &Setup, made: &[Made]) -> Option<Diag
         return None;
     }
     let links = &setup.network.links;
-    let mut pathfinder = Pathfinder::new(&setup.network, &setup.paths).ok()?;
+    let mut pathfinder = setup.pathfinder().ok()?;
     let senders = senders(setup);
     let (sender, link, ports, most) = senders.iter().find_map(|sender| {
         let (law, most) = (&made[sender.law], limits[sender.law]?);
