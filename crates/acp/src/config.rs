@@ -76,6 +76,7 @@ impl Config {
         TransportConfig {
             packet,
             delayed_ack: self.delayed_ack,
+            quick_acks: 0,
             receive_window: ReceiveWindow::Fixed(self.receive_buffer),
             max_rto: self.max_rto,
             ecn: true,

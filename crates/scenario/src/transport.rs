@@ -26,6 +26,7 @@ pub(crate) fn usual(context: &Context<'_>) -> TransportConfig {
         ack: section.bytes_or("ack"),
         handshake: section.switch_or("handshake"),
         delayed_ack: section.or_default("delayed_ack", |entry| delayed_ack(&section, &entry.item)),
+        quick_acks: section.count_or("quick_acks") as u8,
         receive_window: section
             .or_default("receive_window", |entry| receive_window(&section, entry, payload)),
         min_rto: section.time_or("min_rto"),
@@ -86,6 +87,9 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     }
     if let Some(time) = section.given("delayed_ack", |entry| delayed_ack(section, &entry.item)) {
         config.delayed_ack = time.value;
+    }
+    if let Some(quick) = section.count("quick_acks") {
+        config.quick_acks = quick.value as u8;
     }
     if let Some(most) = section.given("jitter", |entry| jitter(section, &entry.item)) {
         config.jitter = most.value;

@@ -16,6 +16,9 @@ pub struct TransportConfig {
     pub handshake: bool,
     /// Acknowledge every second packet, others after this time; `None` to acknowledge each.
     pub delayed_ack: Option<Duration>,
+    /// Packets that are acknowledged each, although `delayed_ack` says otherwise, at the start of a
+    /// flow and after each packet out of order (Linux: 16, `TCP_MAX_QUICKACKS`).
+    pub quick_acks: u8,
     /// The receiver's window.
     pub receive_window: ReceiveWindow,
     /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
@@ -135,6 +138,7 @@ impl Default for TransportConfig {
             ack: Bytes::new(40),
             handshake: true,
             delayed_ack: None,
+            quick_acks: 16,
             receive_window: ReceiveWindow::Fixed(ReceiveWindow::UNLIMITED),
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),

@@ -68,6 +68,7 @@ impl Loopback {
             receive_window,
             handshake: on(1),
             delayed_ack: on(2).then(|| Duration::from_millis(40)),
+            quick_acks: if on(6) { 2 } else { 0 },
             tail_loss_probe: on(3),
             recovery: if on(5) { Recovery::Rack } else { Recovery::Sack },
             ..TransportConfig::default()

@@ -36,6 +36,9 @@ pub struct Receiver {
     opened: u64,
     mss: u64,
     delayed_ack: Option<Duration>,
+    quick_acks: u8,
+    /// Packets in order that are still acknowledged each.
+    quick: u8,
     marked: bool,
     /// Of the first packet that the next acknowledgement is for.
     epoch: Option<Epoch>,
@@ -82,6 +85,8 @@ impl Receiver {
             opened: window.initial().get(),
             mss,
             delayed_ack: config.delayed_ack,
+            quick_acks: config.quick_acks,
+            quick: config.quick_acks,
             ack_due: Time::NEVER,
             marked: false,
             epoch: None,
@@ -182,8 +187,16 @@ impl Receiver {
         }
         self.reading.advance(now, self.next);
         match self.delayed_ack {
-            // Out of order, or filling a hole: at once (RFC 5681, 4.2).
-            Some(delay) if in_order && !marked && self.ack_due == Time::NEVER => {
+            Some(_) if !in_order => {
+                // Out of order, or filling a hole: at once (RFC 5681, 4.2).
+                self.quick = self.quick_acks;
+                self.answer_now()
+            }
+            Some(_) if self.quick > 0 => {
+                self.quick -= 1;
+                self.answer_now()
+            }
+            Some(delay) if !marked && self.ack_due == Time::NEVER => {
                 self.ack_due = now + delay;
                 Reply::Later
             }

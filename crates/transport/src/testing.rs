@@ -74,7 +74,7 @@ pub(crate) struct Pipe {
 
 /// Without a handshake, otherwise the default.
 pub(crate) fn config() -> TransportConfig {
-    TransportConfig { handshake: false, ..TransportConfig::default() }
+    TransportConfig { handshake: false, quick_acks: 0, ..TransportConfig::default() }
 }
 
 /// This many full packets.

@@ -79,7 +79,7 @@ fn flowlets_keep_to_a_path() {
         App { writer, ..App::unlimited() }
     };
     let two = via_node_2(Multipath::Flowlet(MS(10)), bursts(), 1);
-    assert!(two % 10 == 0 && (200..400).contains(&two), "{two}");
+    assert!(two.is_multiple_of(10) && (200..400).contains(&two), "{two}");
     let two = via_node_2(Multipath::Flowlet(MS(100)), bursts(), 1);
     assert!([0, 600].contains(&two), "{two}");
 }

@@ -64,15 +64,18 @@ fn windows() -> impl Strategy<Value = ReceiveWindow> {
 }
 
 fn configs() -> impl Strategy<Value = TransportConfig> {
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>());
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), 0..20_u8);
     (windows(), proptest::option::of(micros(60_000)), switches).prop_map(
-        |(receive_window, delayed_ack, (handshake, tail_loss_probe, rack))| TransportConfig {
-            recovery: if rack { Recovery::Rack } else { Recovery::Sack },
-            receive_window,
-            delayed_ack,
-            handshake,
-            tail_loss_probe,
-            ..TransportConfig::default()
+        |(receive_window, delayed_ack, (handshake, tail_loss_probe, rack, quick_acks))| {
+            TransportConfig {
+                recovery: if rack { Recovery::Rack } else { Recovery::Sack },
+                receive_window,
+                delayed_ack,
+                quick_acks,
+                handshake,
+                tail_loss_probe,
+                ..TransportConfig::default()
+            }
         },
     )
 }

@@ -40,6 +40,23 @@ fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
     assert_eq!(reply, Reply::Now);
 }
 
+/// As Linux: three packets at the start and after one out of order, here.
+#[test]
+fn packets_at_the_start_and_after_a_hole_are_acknowledged_each() {
+    let config = TransportConfig { quick_acks: 3, ..delayed() };
+    let mut receiver = Receiver::new(None, &config, packets(1), &App::sized(packets(100)));
+    let mut replies = String::new();
+    for n in (0..6).chain([7, 6]).chain(8..14) {
+        let reply =
+            receiver.on_data(at(n), n * MSS, packets(1), &Header::None, false, Epoch::UNKNOWN);
+        replies.push(if reply == Reply::Now { '1' } else { '0' });
+        if reply == Reply::Now {
+            receiver.acknowledge(at(n));
+        }
+    }
+    assert_eq!(replies, "11101011111010");
+}
+
 struct Receiving {
     receiver: Receiver,
 }

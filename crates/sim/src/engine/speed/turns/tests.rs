@@ -229,7 +229,7 @@ fn random_setup(seed: u64, grain: Duration) -> Setup {
 #[test]
 fn hosts_that_take_turns_with_the_network_act_as_without_turns() {
     let (mut compared, mut completed, mut packets) = (0, 0, 0);
-    for seed in 0..100 {
+    for seed in 0..120 {
         let mut setup = random_setup(seed, FINE);
         let unseen = run(&setup, true);
         setup.captured_links = (0..setup.network.links.len() as u32).map(LinkId).collect();
