@@ -237,6 +237,8 @@ class Law:
     goes_by_pace: ClassVar[bool] = False
     #: Whether senders are regular until a packet is lost.
     goes_by_losses: ClassVar[bool] = False
+    #: Whether senders wait while their own host's queue has enough of the flow, as TCP's do.
+    small_queues: ClassVar[bool] = False
     #: A promise for :func:`check_law`: equal flows end within 5 % of equal shares in a minute.
     equal_shares: ClassVar[bool] = False
     #: A promise for :func:`check_law`: the same course at four times all rates.
@@ -301,6 +303,20 @@ class Law:
     def on_recovered(self, now: float) -> None:
         """All that was outstanding when a loss was noticed has arrived."""
 
+    def on_spurious(self, now: float) -> None:
+        """The last loss or timeout was none: its packets were late.
+
+        A law that has slowed down goes back to where it was. :meth:`on_recovered` follows.
+        """
+
+    def slow_start_threshold(self) -> float | None:
+        """Payload that may be outstanding once a loss is repaired (ssthresh of RFC 5681).
+
+        What is outstanding falls to it bit by bit (PRR, RFC 9937). Asked after :meth:`on_loss`.
+        ``None``: the window holds during a repair, too.
+        """
+        return None
+
     def on_interval(self, seen: Interval) -> None:
         """An :attr:`interval` is over."""
 
@@ -324,11 +340,20 @@ class _What:
     def __init__(self, law: type[Law]) -> None:
         has = {
             name: getattr(law, name) is not getattr(Law, name)
-            for name in ("on_send", "on_ack", "on_recovered", "on_interval")
+            for name in (
+                "on_send",
+                "on_ack",
+                "on_recovered",
+                "on_spurious",
+                "slow_start_threshold",
+                "on_interval",
+            )
         }
         self.on_send = has["on_send"]
         self.on_ack = has["on_ack"]
         self.on_recovered = has["on_recovered"]
+        self.on_spurious = has["on_spurious"]
+        self.slow_start_threshold = has["slow_start_threshold"]
         self.on_interval = has["on_interval"]
         self.returned = law.returned.__func__ is not Law.returned.__func__  # type: ignore[attr-defined]
         self.header_length = law.header_length
@@ -340,6 +365,7 @@ class _What:
         self.has_books = law.Books is not None
         self.goes_by_pace = law.goes_by_pace
         self.goes_by_losses = law.goes_by_losses
+        self.small_queues = law.small_queues
         self.equal_shares = law.equal_shares
         self.any_speed = law.any_speed
 

@@ -182,8 +182,9 @@ def test_many_environments_leave_no_memory_behind() -> None:
             use()
         return resident_mb() - before
 
-    # The allocator keeps what was freed, so the process grows until it has enough; how soon depends on its threads. What
-    # leaks grows each time: a simulation takes 0.2 MB, so those of 6 uses with 3 episodes each would take 180 MB.
+    # The allocator keeps what was freed, so the process grows until it has enough; how soon depends
+    # on its threads. What leaks grows each time: a simulation takes 0.2 MB, so those of 6 uses with
+    # 3 episodes each would take 180 MB.
     growth = [grown_mb()]
     while growth[-1] >= 10 and len(growth) < 12:
         growth.append(grown_mb())

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* Version of this interface. Ratewire loads tables of its own version only. */
-#define RATEWIRE_LAW_VERSION 1
+#define RATEWIRE_LAW_VERSION 2
 
 /* Longest congestion header, in bytes. */
 #define RATEWIRE_MAX_HEADER 32
@@ -159,6 +159,13 @@ struct ratewire_source {
 	void (*on_timeout)(void *source, const struct ratewire_congestion *congestion);
 	/* All that was outstanding when a loss was noticed has arrived. Optional. */
 	void (*on_recovered)(void *source, double now);
+	/* The last loss or timeout was none: its packets were late. A law that has slowed down goes back
+	   to where it was. on_recovered follows. Optional. */
+	void (*on_spurious)(void *source, double now);
+	/* Payload that may be outstanding once a loss is repaired (ssthresh of RFC 5681), 0 or more. What
+	   is outstanding then falls to it bit by bit (PRR, RFC 9937). Asked after on_loss. Optional: else
+	   the window holds during a repair, too. */
+	double (*slow_start_threshold)(const void *source);
 	/* When to call on_timer. Asked as the flow begins, when a time in the past means at once, and
 	   after on_timer, when it must be later. Optional, both or none. */
 	double (*next_timer)(const void *source);
@@ -255,6 +262,7 @@ struct ratewire_books {
 #define RATEWIRE_GOES_BY_LOSSES 2u /* senders are regular until a packet is lost */
 #define RATEWIRE_DOES_NOT_REACT 4u /* senders do not slow down when the network is overloaded */
 #define RATEWIRE_EQUAL_SHARES 8u   /* promise: equal flows end within 5 % of equal shares in a minute */
+#define RATEWIRE_SMALL_QUEUES 32u  /* senders wait while their host's queue has enough of the flow */
 #define RATEWIRE_ANY_SPEED 16u     /* promise: the same course at four times all rates */
 
 struct ratewire_law {

@@ -33,6 +33,7 @@ enum episode { NONE, LOSS, MARK };
 
 struct source {
 	double cwnd, ssthresh, mss, initial;
+	double cwnd_before, ssthresh_before; /* the repair; 0 for none that can be undone */
 	double acked;     /* in congestion avoidance, since the window last grew */
 	double last_sent; /* negative before the first packet */
 	double mark_until;
@@ -134,6 +135,15 @@ static double half(const struct source *s, const struct ratewire_congestion *c)
 	return fmax(fmin((double)c->in_flight, s->cwnd) / 2, 2 * s->mss);
 }
 
+/* A loss or a timeout: with no repair under way, what an undone repair goes back to. */
+static void note_before(struct source *s)
+{
+	if (s->episode == LOSS || s->backed_off)
+		return;
+	s->cwnd_before = s->cwnd;
+	s->ssthresh_before = s->ssthresh;
+}
+
 /* ssthresh = max(flight / 2, 2 SMSS); cwnd = ssthresh, but never more than before (RFC 5681,
    equation 4). */
 static void cut(struct source *s, const struct ratewire_congestion *c)
@@ -148,6 +158,7 @@ static void on_loss(void *source, const struct ratewire_congestion *c)
 {
 	struct source *s = source;
 	bool answering = is_answering(s, c->now);
+	note_before(s);
 	s->episode = LOSS;
 	if (!answering)
 		cut(s, c);
@@ -167,6 +178,7 @@ static void on_mark(void *source, const struct ratewire_congestion *c)
 static void on_timeout(void *source, const struct ratewire_congestion *c)
 {
 	struct source *s = source;
+	note_before(s);
 	if (!s->backed_off && !is_answering(s, c->now)) {
 		s->ssthresh = half(s, c);
 		s->acked = 0;
@@ -183,6 +195,25 @@ static void on_recovered(void *source, double now)
 	(void)now;
 	if (s->episode == LOSS)
 		s->episode = NONE;
+}
+
+/* Nothing was lost: window and threshold are again what they were. */
+static void on_spurious(void *source, double now)
+{
+	struct source *s = source;
+	(void)now;
+	if (s->cwnd_before == 0)
+		return;
+	s->cwnd = fmax(s->cwnd, s->cwnd_before);
+	s->ssthresh = fmax(s->ssthresh, s->ssthresh_before);
+	s->cwnd_before = 0;
+	s->episode = NONE;
+	s->backed_off = s->after_timeout = false;
+}
+
+static double slow_start_threshold(const void *source)
+{
+	return ((const struct source *)source)->ssthresh;
 }
 
 static double window(const void *source)
@@ -210,7 +241,7 @@ static const struct ratewire_law table = {
 	.explanation = "NewReno (RFC 5681, 2009; RFC 6582, 2012), as Ratewire's own `newreno`.\n",
 	.options = options,
 	.option_count = OPTIONS,
-	.flags = RATEWIRE_GOES_BY_LOSSES,
+	.flags = RATEWIRE_GOES_BY_LOSSES | RATEWIRE_SMALL_QUEUES,
 	.create = law_create,
 	.destroy = free,
 	.source = {
@@ -222,6 +253,8 @@ static const struct ratewire_law table = {
 		.on_mark = on_mark,
 		.on_timeout = on_timeout,
 		.on_recovered = on_recovered,
+		.on_spurious = on_spurious,
+		.slow_start_threshold = slow_start_threshold,
 		.window = window,
 		.reason = reason,
 	},

@@ -6,7 +6,7 @@ use std::fmt;
 use ratewire_laws::MAX_EXTERNAL_HEADER;
 
 /// Version of the table that this crate reads.
-pub(crate) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 2;
 /// Room for the text of an error, its final zero included.
 pub(crate) const ERROR_ROOM: usize = 256;
 /// Most quantities of an explanation.
@@ -129,6 +129,8 @@ pub(crate) struct SourceTable {
     pub(crate) on_mark: OnCongestion,
     pub(crate) on_timeout: OnCongestion,
     pub(crate) on_recovered: function!((State, f64)),
+    pub(crate) on_spurious: function!((State, f64)),
+    pub(crate) slow_start_threshold: function!((State) -> f64),
     pub(crate) next_timer: function!((State) -> f64),
     pub(crate) on_timer: function!((State, f64)),
     pub(crate) window: function!((State) -> f64),
@@ -216,7 +218,8 @@ pub(crate) mod flags {
     pub(crate) const DOES_NOT_REACT: u32 = 4;
     pub(crate) const EQUAL_SHARES: u32 = 8;
     pub(crate) const ANY_SPEED: u32 = 16;
-    pub(crate) const ALL: u32 = 31;
+    pub(crate) const SMALL_QUEUES: u32 = 32;
+    pub(crate) const ALL: u32 = 63;
 }
 
 #[cfg(test)]
@@ -260,7 +263,7 @@ mod tests {
             "ratewire_queue" Queue { bytes, packets }
             "ratewire_source" SourceTable {
                 create, destroy, on_send, on_ack, on_loss, on_mark, on_timeout, on_recovered,
-                next_timer, on_timer, window, pace, reason
+                on_spurious, slow_start_threshold, next_timer, on_timer, window, pace, reason
             }
             "ratewire_port" PortTable {
                 create, destroy, on_arrival, on_departure, next_timer, on_timer, on_rate_change,
@@ -282,6 +285,7 @@ mod tests {
             ("RATEWIRE_MAX_FIGURES", MAX_FIGURES),
             ("RATEWIRE_GOES_BY_PACE", flags::GOES_BY_PACE as usize),
             ("RATEWIRE_GOES_BY_LOSSES", flags::GOES_BY_LOSSES as usize),
+            ("RATEWIRE_SMALL_QUEUES", flags::SMALL_QUEUES as usize),
             ("RATEWIRE_DOES_NOT_REACT", flags::DOES_NOT_REACT as usize),
             ("RATEWIRE_EQUAL_SHARES", flags::EQUAL_SHARES as usize),
             ("RATEWIRE_ANY_SPEED", flags::ANY_SPEED as usize),

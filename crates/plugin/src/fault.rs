@@ -41,6 +41,17 @@ impl Fault {
         0.0
     }
 
+    /// The threshold that a law gives, in whole bytes, or zero if it is none.
+    pub(crate) fn threshold(&self, bytes: f64) -> u64 {
+        if bytes >= 0.0 {
+            return (bytes + 0.5) as u64;
+        }
+        self.note(format!(
+            "`source.slow_start_threshold` gave {bytes} bytes: allowed is 0 or more"
+        ));
+        0
+    }
+
     /// The time that `next_timer` returned, in seconds.
     pub(crate) fn timer(&self, seconds: f64, whose: &str) -> Time {
         const PS: f64 = 1e12;

@@ -50,6 +50,7 @@ impl Law for PluginLaw {
             goes_by_pace: self.has(flags::GOES_BY_PACE),
             reacts: !self.has(flags::DOES_NOT_REACT),
             goes_by_losses: self.has(flags::GOES_BY_LOSSES),
+            small_queues: self.has(flags::SMALL_QUEUES),
             ..Properties::default()
         }
     }

@@ -172,6 +172,23 @@ impl Source for PluginSource {
         self.read();
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        // SAFETY: function and state are of one table.
+        self.part.call(self.table.source.on_spurious, |handle, state| unsafe {
+            handle(state, now.secs())
+        });
+        self.read();
+    }
+
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        // SAFETY: function and state are of one table.
+        let bytes =
+            self.part.call(self.table.source.slow_start_threshold, |threshold, state| unsafe {
+                threshold(state)
+            })?;
+        Some(Bytes::new(self.fault.threshold(bytes)))
+    }
+
     fn next_timer(&self) -> Time {
         // SAFETY: function and state are of one table.
         let next =

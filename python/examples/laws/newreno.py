@@ -16,6 +16,7 @@ class NewReno(ratewire.Law):
 
     name = "newreno-py"
     goes_by_losses = True
+    small_queues = True
     initial_window = ratewire.option(
         "10 packets", kind="size", doc="window until the first acknowledgement. RFC 6928, 2."
     )
@@ -32,6 +33,8 @@ class NewReno(ratewire.Law):
         self.marked_until: float | None = None
         self.backed_off = False
         self.after_timeout = False
+        #: Window and threshold before the repair, if it may be undone.
+        self.before: tuple[float, float] | None = None
 
     def on_send(self, sending: Sending) -> None:
         """Nothing sent for longer than the timeout: the initial window again (RFC 5681, 4.1)."""
@@ -76,6 +79,7 @@ class NewReno(ratewire.Law):
 
     def on_loss(self, congestion: Congestion) -> None:
         answering = self._is_answering(congestion)
+        self._note_before()
         self.repairing = True
         if not answering:
             self._cut(congestion)
@@ -87,6 +91,7 @@ class NewReno(ratewire.Law):
 
     def on_timeout(self, congestion: Congestion) -> None:
         """The threshold stays while the same packet times out again (RFC 5681, 3.1)."""
+        self._note_before()
         if not self.backed_off and not self._is_answering(congestion):
             self.ssthresh = self._half(congestion)
             self.acked = 0.0
@@ -98,6 +103,27 @@ class NewReno(ratewire.Law):
 
     def on_recovered(self, now: float) -> None:
         self.repairing = False
+
+    def on_spurious(self, now: float) -> None:
+        """Nothing was lost: window and threshold are again what they were."""
+        if self.before is None:
+            return
+        window, ssthresh = self.before
+        self.window = max(self.window, window)
+        self.ssthresh = max(self.ssthresh, ssthresh)
+        self.before = None
+        self.repairing = False
+        self.marked_until = None
+        self.backed_off = False
+        self.after_timeout = False
+
+    def slow_start_threshold(self) -> float:
+        return self.ssthresh
+
+    def _note_before(self) -> None:
+        """With no repair under way: what an undone repair goes back to."""
+        if not self.repairing and not self.backed_off:
+            self.before = (self.window, self.ssthresh)
 
     def _is_answering(self, congestion: Congestion) -> bool:
         marked = self.marked_until is not None and congestion.now < self.marked_until

@@ -20,12 +20,15 @@ pub struct What {
     pub has_books: bool,
     pub goes_by_pace: bool,
     pub goes_by_losses: bool,
+    pub small_queues: bool,
     pub equal_shares: bool,
     pub any_speed: bool,
     /// Methods that the class has of its own: others need no call.
     pub on_send: bool,
     pub on_ack: bool,
     pub on_recovered: bool,
+    pub on_spurious: bool,
+    pub slow_start_threshold: bool,
     pub on_interval: bool,
     pub returned: bool,
     /// Whether the class of ports has a method `on_interval` of its own.

@@ -97,6 +97,7 @@ impl Law for PythonLaw {
         Properties {
             goes_by_pace: self.0.what.goes_by_pace,
             goes_by_losses: self.0.what.goes_by_losses,
+            small_queues: self.0.what.small_queues,
             ..Properties::default()
         }
     }

@@ -248,6 +248,34 @@ impl Source for PythonSource {
         }
     }
 
+    fn on_spurious(&mut self, now: Time) {
+        if self.law.what.on_spurious {
+            self.call("on_spurious", |object| {
+                object.call_method1("on_spurious", (now.secs(),)).map(drop)
+            });
+        }
+    }
+
+    fn slow_start_threshold(&self) -> Option<Bytes> {
+        const METHOD: &str = "slow_start_threshold";
+        let has_one = self.law.what.slow_start_threshold && !self.fault.is_there();
+        let object = self.object.as_ref().filter(|_| has_one)?;
+        let given =
+            Python::attach(|py| object.bind(py).call_method0(METHOD)?.extract::<Option<f64>>());
+        match given {
+            Ok(Some(bytes)) if bytes >= 0.0 => Some(Bytes::new((bytes + 0.5) as u64)),
+            Ok(Some(bytes)) => {
+                self.fault.note(format!("`{METHOD}` returned {bytes}: allowed is 0 or more"));
+                None
+            }
+            Ok(None) => None,
+            Err(error) => {
+                self.fault.raise(METHOD, error);
+                None
+            }
+        }
+    }
+
     fn next_timer(&self) -> Time {
         self.next
     }

@@ -26,6 +26,8 @@ struct source {
 	double wish_carry; /* wishes below 1 B/s, which are saved up */
 	double marked_until;
 	enum state state;
+	double window_before; /* the last loss, timeout or mark */
+	enum state state_before;
 	/* The round: what was sent in this round trip. */
 	bool started, limited, was_limited;
 	double round_start, sent, measured;
@@ -182,6 +184,8 @@ static void halve(struct source *s, const struct ratewire_congestion *c)
 {
 	double flight = (double)c->in_flight * s->packet_per_payload;
 	double half = fmax(fmin(s->window, flight) / 2, s->packet);
+	s->window_before = s->window;
+	s->state_before = s->state;
 	s->ssthresh = fmax(half, 2 * s->packet);
 	s->window = half;
 }
@@ -216,6 +220,15 @@ static void on_recovered(void *source, double now)
 	(void)now;
 	if (s->state == REPAIRING)
 		s->state = XCP;
+}
+
+/* Nothing was lost: the window is again what it was. */
+static void on_spurious(void *source, double now)
+{
+	struct source *s = source;
+	(void)now;
+	s->window = fmax(s->window, s->window_before);
+	s->state = s->state_before;
 }
 
 /* The pace is the limit; the window is a packet larger, so that parts of a packet are used too. */

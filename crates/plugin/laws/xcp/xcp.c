@@ -56,6 +56,7 @@ static const struct ratewire_law table = {
 		.on_mark = on_mark,
 		.on_timeout = on_timeout,
 		.on_recovered = on_recovered,
+		.on_spurious = on_spurious,
 		.window = window,
 		.pace = pace,
 		.reason = source_reason,

@@ -101,6 +101,9 @@ fn every_function_gets_what_happened_and_its_answer_counts() {
         source.on_congestion(&Congestion { now, signal, in_flight, srtt: Duration::ZERO });
         assert_eq!(figure(&source.reason(), "last"), base + 10.0);
     }
+    source.on_spurious(Time::from_secs(4));
+    assert_eq!(figure(&source.reason(), "last"), 3004.0);
+    assert_eq!(source.slow_start_threshold(), Some(Bytes::new(2921)));
     assert_eq!(source.next_timer(), Time::from_millis(250));
     source.on_timer(Time::from_millis(250));
     assert_eq!(figure(&source.reason(), "last"), 0.25);
@@ -180,6 +183,11 @@ fn numbers_that_no_law_may_give_are_faults() {
         );
         assert_eq!(kept.1, Some(0.0));
     }
+    let (own, _built) = law(&changed("return 2920.6;", "return -1;"), &[]);
+    let source = own.source(&FLOW);
+    assert_eq!(source.slow_start_threshold(), Some(Bytes::ZERO));
+    let message = source.fault().expect("a fault");
+    assert!(message.starts_with("`source.slow_start_threshold` gave -1 bytes"), "{message}");
     let (message, kept) = fault("return 0.25;", "return NAN;");
     assert_eq!((message.as_str(), kept.2), ("`source.next_timer` returned no number", Time::NEVER));
     let (message, kept) = fault(

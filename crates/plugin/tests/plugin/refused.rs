@@ -13,7 +13,7 @@ fn what_is_missing_or_of_another_version_is_named() {
                 { return NULL; }\n";
     assert_eq!(refusal(null), "`ratewire_law()` returned NULL");
     let version = changed(".version = RATEWIRE_LAW_VERSION", ".version = 7");
-    assert_eq!(refusal(&version), "its table is of version 7, and this is version 1");
+    assert_eq!(refusal(&version), "its table is of version 7, and this is version 2");
     let size = changed(".size = sizeof(struct ratewire_law)", ".size = 8");
     assert!(refusal(&size).starts_with("its table has 8 bytes, and one of this version has "));
     let window = changed("on_timer, window, pace", "on_timer, NULL, pace")

@@ -82,6 +82,17 @@ static void on_timeout(void *source, const struct ratewire_congestion *c)
 	((struct state *)source)->last = 2000 + (double)c->in_flight;
 }
 
+static void on_spurious(void *source, double now)
+{
+	((struct state *)source)->last = 3000 + now;
+}
+
+static double slow_start_threshold(const void *source)
+{
+	(void)source;
+	return 2920.6;
+}
+
 static double next_timer(const void *source)
 {
 	(void)source;
@@ -187,8 +198,8 @@ static const struct ratewire_law table = {
 	.create = law_create,
 	.destroy = drop,
 	.fields = fields,
-	.source = {source_create, drop, on_send, on_ack, on_loss, NULL, on_timeout, NULL, next_timer,
-		   on_timer, window, pace, reason},
+	.source = {source_create, drop, on_send, on_ack, on_loss, NULL, on_timeout, NULL, on_spurious,
+		   slow_start_threshold, next_timer, on_timer, window, pace, reason},
 	.port = {port_create, drop, on_packet, on_packet, port_timer, on_port_timer, on_rate_change,
 		 reason},
 	.sink = {sink_create, drop, on_data, sink_on_ack},

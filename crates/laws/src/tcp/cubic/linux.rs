@@ -3,7 +3,7 @@
 
 use ratewire_units::{Duration, Time};
 
-use super::source::{Stage, alpha};
+use super::stage::{Stage, alpha};
 
 /// Packets below which neither a loss nor a mark lowers the window.
 pub(super) const FLOOR: f64 = 2.0;

@@ -51,6 +51,7 @@
 mod linux;
 mod rfc;
 mod source;
+mod stage;
 #[cfg(test)]
 mod tests;
 

@@ -2,7 +2,7 @@
 
 use ratewire_units::Duration;
 
-use super::source::{Stage, alpha};
+use super::stage::{Stage, alpha};
 
 /// Packets below which a mark does not lower the window (4.6).
 pub(super) const MARK_FLOOR: f64 = 1.0;

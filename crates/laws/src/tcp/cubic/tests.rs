@@ -2,7 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::source::{Curve, alpha};
+use super::stage::{Curve, alpha};
 use super::{Cubic, CubicSource};
 use crate::law::{Acked, Congestion, Sending, Signal, Source};
 use crate::tcp::newreno::NewReno;
