@@ -21,6 +21,7 @@ pub struct Segment {
 /// Number of the last repair that a sender had begun when a packet left, modulo 255. The
 /// acknowledgement returns it, as one with TCP's timestamps returns the time (RFC 7323): an older
 /// number than that of the present repair says that the packet left before it (Eifel, RFC 3522).
+/// Repairs that begin while copies of the one before are out share its number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch(u8);
 

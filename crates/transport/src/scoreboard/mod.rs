@@ -42,6 +42,8 @@ struct Copied {
     /// Absolute index of the packet.
     index: u64,
     sent_at: Time,
+    /// Whether it is a probe for the loss of the tail, and no repair.
+    is_probe: bool,
 }
 
 /// The packets between the cumulative acknowledgement and the next new byte.
@@ -309,7 +311,7 @@ impl Scoreboard {
         }
         self.judged = self.base + at as u64;
 
-        while let Some(&Copied { index, sent_at }) = self.copies.front() {
+        while let Some(&Copied { index, sent_at, .. }) = self.copies.front() {
             if sent_at + reordering >= self.newest_arrival {
                 break;
             }
@@ -347,7 +349,7 @@ impl Scoreboard {
         }
         self.judged = self.base + at as u64;
 
-        while let Some(&Copied { index, sent_at }) = self.copies.front() {
+        while let Some(&Copied { index, sent_at, .. }) = self.copies.front() {
             let at = index.checked_sub(self.base).map(|at| at as usize);
             let sent = at.and_then(|at| self.sent.get(at));
             let Some(sent) = sent.filter(|sent| sent.is_out() && sent.sent_at() == sent_at) else {
@@ -403,6 +405,19 @@ impl Scoreboard {
         self.losses.push(Reverse(self.base + at as u64));
     }
 
+    /// Number of further copies that are out, without probes.
+    pub(crate) fn copies_out(&self) -> u32 {
+        let is_out = |copied: &&Copied| {
+            if copied.is_probe {
+                return false;
+            }
+            let at = copied.index.checked_sub(self.base);
+            let sent = at.and_then(|at| self.sent.get(at as usize));
+            sent.is_some_and(|sent| sent.is_out() && sent.sent_at() == copied.sent_at)
+        };
+        self.copies.iter().filter(is_out).count() as u32
+    }
+
     /// Counts everything that has not arrived as lost, after a timeout (RFC 6675, 5.1).
     pub(crate) fn mark_all_lost(&mut self) {
         // If the receiver has selectively acknowledged the packet at which the cumulative
@@ -447,7 +462,7 @@ impl Scoreboard {
         let Some(Reverse(index)) = self.losses.pop() else { return };
         let at = (index - self.base) as usize;
         self.lost -= 1;
-        self.resend(at, now);
+        self.resend(at, now, false);
         self.in_flight += u64::from(self.sent[at].payload);
     }
 
@@ -457,11 +472,11 @@ impl Scoreboard {
         if !self.sent[at].is_out() {
             return None;
         }
-        self.resend(at, now);
+        self.resend(at, now, true);
         Some((self.sent[at].offset, self.sent[at].payload))
     }
 
-    fn resend(&mut self, at: usize, now: Time) {
+    fn resend(&mut self, at: usize, now: Time, is_probe: bool) {
         let sent = &mut self.sent[at];
         sent.lost = false;
         sent.again = true;
@@ -469,7 +484,7 @@ impl Scoreboard {
         while self.copies.front().is_some_and(|copied| copied.index < self.base) {
             self.copies.pop_front();
         }
-        self.copies.push_back(Copied { index: self.base + at as u64, sent_at: now });
+        self.copies.push_back(Copied { index: self.base + at as u64, sent_at: now, is_probe });
     }
 }
 

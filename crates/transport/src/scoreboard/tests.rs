@@ -90,6 +90,22 @@ fn a_lost_retransmission_is_found_by_what_overtook_it() {
 }
 
 #[test]
+fn copies_that_are_out_are_counted_and_probes_are_not() {
+    let mut board = with(6);
+    sack(&mut board, 200, 500);
+    board.detect_losses(Duration::MAX);
+    assert_eq!(board.copies_out(), 0);
+    board.resend_first_lost(Time::from_ps(10));
+    board.resend_first_lost(Time::from_ps(11));
+    board.resend_last(Time::from_ps(12)).expect("the last has not arrived");
+    assert_eq!(board.copies_out(), 2);
+    sack(&mut board, 100, 200);
+    assert_eq!(board.copies_out(), 1, "one has arrived");
+    board.mark_all_lost();
+    assert_eq!(board.copies_out(), 0);
+}
+
+#[test]
 fn a_timeout_spares_what_arrived() {
     let mut board = with(5);
     sack(&mut board, 300, 400);

@@ -67,8 +67,13 @@ impl Sender {
     /// A repair begins that may not be needed; `by_timer_alone` as in [`Undo::begin`].
     pub(super) fn begin_undo(&mut self, by_timer_alone: bool) {
         if let Some(rack) = &mut self.rack {
-            rack.undo.begin(by_timer_alone);
-            self.epoch = self.epoch.next();
+            let copies = self.board.copies_out();
+            rack.undo.begin(by_timer_alone, copies);
+            // Copies of the repair before are no originals. A probe for the loss of the tail counts
+            // as one, as in Linux: if it arrives, so has what came before it.
+            if copies == 0 {
+                self.epoch = self.epoch.next();
+            }
             self.may_undo = true;
         }
     }

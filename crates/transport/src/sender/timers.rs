@@ -100,11 +100,12 @@ impl Sender {
 
     fn time_out(&mut self, now: Time) {
         self.stats.timeouts += 1;
-        self.board.mark_all_lost();
         let (in_repair, again) = (self.in_repair(), matches!(self.phase, Phase::Timeout(_)));
+        // Before everything counts as lost: copies that are out are counted.
         if !again {
             self.begin_undo(!in_repair);
         }
+        self.board.mark_all_lost();
         if let Some(rack) = &mut self.rack {
             rack.prr = None;
         }

@@ -30,11 +30,11 @@ impl Undo {
     pub(super) const NONE: Undo =
         Undo { copies: None, has_copied: false, until: u64::MAX, frto: Frto::Off };
 
-    /// A repair begins. One after a timeout with no repair under way may be found needless by
-    /// F-RTO.
-    pub(super) fn begin(&mut self, by_timer_alone: bool) {
+    /// A repair begins while so many copies of the one before are out. One after a timeout with no
+    /// repair under way may be found needless by F-RTO.
+    pub(super) fn begin(&mut self, by_timer_alone: bool, copies: u32) {
         let frto = if by_timer_alone { Frto::SentAgain } else { Frto::Off };
-        *self = Undo { copies: Some(0), frto, ..Undo::NONE };
+        *self = Undo { copies: Some(copies), frto, ..Undo::NONE };
     }
 
     /// The repair is over. It may be undone until what was sent by now has arrived.

@@ -88,6 +88,17 @@ fn a_timeout_by_a_delay_is_undone() {
     assert!(again <= 4, "{again} packets sent again, of 40 that were late");
 }
 
+/// One repair begins while copies of the one before are out: these are not originals that were
+/// late.
+#[test]
+fn losses_that_follow_each_other_are_not_undone() {
+    for every in 7..60 {
+        let mut pipe = transfer(600, (40..600).step_by(every).map(|n| (n, Fate::Lost)));
+        pipe.run();
+        assert_eq!(pipe.sender.undone(), 0, "one in {every} lost");
+    }
+}
+
 /// A timeout by losses is not undone.
 #[test]
 fn a_timeout_by_losses_stays() {
