@@ -355,17 +355,17 @@ fn linux_restarts_fast_after_a_timeout() {
     let timed_out = |options: &[(&str, &str)]| {
         let mut s = linux(options);
         s.on_congestion(&congestion(Signal::Timeout, 1000));
-        s.on_ack(&Acked { bytes: MSS * 4, ..acked() }, None);
+        s.on_ack(&Acked { bytes: MSS * 20, ..acked() }, None);
         s
     };
     let large = ("initial_window", "1000 packets");
     let mut s = timed_out(&[large]);
-    assert_eq!((s.window(), s.window.ssthresh()), (MSS * 5, 700_000.0));
+    assert_eq!((s.window(), s.window.ssthresh()), (MSS * 21, 700_000.0));
     // Acknowledged at a time for longer than half the RTT: a train.
     for ms in 100..300 {
         acknowledge_at(&mut s, ms, 1, RTT);
     }
-    assert_eq!(s.window.ssthresh(), 67_000.0);
+    assert_eq!(s.window.ssthresh(), 72_000.0);
     let mut s = timed_out(&[large, ("hystart", "false")]);
     for ms in 100..300 {
         acknowledge_at(&mut s, ms, 1, RTT);

@@ -1,7 +1,8 @@
 //! The HyStart of Linux's CUBIC (Ha, Rhee, 2008): leaves slow start at once.
 //!
 //! Rounds last one RTT: a round ends with the first acknowledgement of data that was unsent when
-//! it began. From a window of 16 packets on, slow start ends with the first of
+//! it began, whatever the window is. (Before Linux 6.14, rounds began with a window of 16 packets.)
+//! From a window of 16 packets on, slow start ends with the first of
 //!
 //! - a train of acknowledgements, each at most 2 ms after the one before, that has lasted since the
 //!   round began for more than half of `least + cushion`, or with pacing all of it. `cushion`
@@ -57,13 +58,13 @@ impl Classic {
     pub(super) fn on_ack(&mut self, acked: &Acked, watched: Watched) -> Step {
         let Some(rtt) = acked.rtt else { return Step::Grow(1.0) };
         self.least = self.least.min(rtt);
-        if watched.cwnd < LOW_WINDOW * watched.mss {
-            return Step::Grow(1.0);
-        }
         if acked.cumulative > self.window_end {
             self.window_end = acked.next;
             (self.round_start, self.train) = (acked.now, acked.now);
             (self.current, self.samples) = (Duration::MAX, 0);
+        }
+        if watched.cwnd < LOW_WINDOW * watched.mss {
+            return Step::Grow(1.0);
         }
         let fills_path = self.continues_train(acked, watched);
         if fills_path || self.is_delayed(rtt) { Step::Leave } else { Step::Grow(1.0) }
@@ -107,7 +108,8 @@ mod tests {
     fn watch() -> Classic {
         let mut watch = Classic::new();
         let rtt = Some(Duration::from_millis(100));
-        watch.on_ack(&Acked { rtt, ..testing::acked() }, window(10.0));
+        // Nothing new, which begins no round.
+        watch.on_ack(&Acked { rtt, cumulative: 0, ..testing::acked() }, window(10.0));
         watch
     }
 
@@ -173,9 +175,10 @@ mod tests {
     fn a_round_ends_after_the_first_unsent_byte() {
         let acked = |cumulative, next| Acked { cumulative, next, ..testing::acked() };
         let mut watch = watch();
-        watch.on_ack(&acked(1000, 20_000), window(100.0));
+        watch.on_ack(&acked(1000, 20_000), window(10.0));
+        assert_eq!((watch.window_end, watch.samples), (20_000, 0), "of a small window too");
         watch.on_ack(&acked(20_000, 40_000), window(100.0));
-        assert_eq!((watch.window_end, watch.samples), (20_000, 2));
+        assert_eq!((watch.window_end, watch.samples), (20_000, 1));
         watch.on_ack(&acked(20_001, 41_000), window(100.0));
         assert_eq!((watch.window_end, watch.samples), (41_000, 1));
     }
