@@ -118,6 +118,7 @@ struct inet_connection_sock {
 struct tcp_sock {
 	__u32 snd_nxt;
 	__u32 write_seq;
+	__u32 snd_wnd;
 	__u32 snd_cwnd;
 	__u32 packets_out;
 	__u32 retrans_out;

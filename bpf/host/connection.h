@@ -13,6 +13,7 @@
 const volatile __u32 law = HOST_XCP;
 const volatile __u64 desired = RW_MOST_RATE;
 const volatile __u32 option_len = RW_OPTION_XCP;
+const volatile struct rw_xcp_rules xcp_rules = RW_XCP_RULES;
 
 #define AF_INET6 10
 #define SOL_TCP 6
@@ -30,6 +31,13 @@ struct {
 	__type(key, __u32);
 	__type(value, struct host);
 } host SEC(".maps");
+
+static __always_inline struct rw_xcp_rules rules(void)
+{
+	return (struct rw_xcp_rules){ .throughput = xcp_rules.throughput, .aging = xcp_rules.aging,
+				      .paced = xcp_rules.paced, .bounded = xcp_rules.bounded,
+				      .modest = xcp_rules.modest, .heeds_loss = xcp_rules.heeds_loss };
+}
 
 static __always_inline void count(__u64 *counter)
 {

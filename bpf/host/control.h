@@ -31,6 +31,12 @@ static __always_inline __u32 outstanding(const struct tcp_sock *tp)
 	return tp->packets_out + tp->retrans_out - tp->sacked_out - tp->lost_out;
 }
 
+/* Whether packets are spread over the RTT. */
+static __always_inline int is_paced(void)
+{
+	return law != HOST_XCP || xcp_rules.paced;
+}
+
 static __always_inline void set_window(struct sock *sk, const struct flow *flow, __u64 rtt_us)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
@@ -40,13 +46,17 @@ static __always_inline void set_window(struct sock *sk, const struct flow *flow,
 
 	/* The pace limits; the window only bounds outstanding data. Under laws that state a rate, a
 	 * round trip's worth may be sent without another acknowledgement: bound by the rate alone,
-	 * a sender would stand still at each cut of the rate. Without a pace the window has room
-	 * for the segments of 64 kB that are being made and acknowledged. NoQ has no window.
+	 * a sender would stand still at each cut of the rate. At rates without a pace the window has
+	 * room for the segments of 64 kB that are being made and acknowledged. If the law does not
+	 * pace, the window alone limits. NoQ has no window.
 	 */
-	if (rate >= MOST_PACED)
+	if (!is_paced())
+		rate = ~0ull;
+	else if (rate >= MOST_PACED)
 		window += 2 * 65536 / packet;
 	else
 		window += law == HOST_XCP ? 2 : 2 + outstanding(tp);
+	window = rw_max(window, 1);
 	tp->snd_cwnd = law == HOST_NOQ ? most : rw_min(window, most);
 	/* TCP's own pacing counts payload, a queueing discipline's all bytes. */
 	if (sk->sk_pacing_status != SK_PACING_FQ)
@@ -79,7 +89,7 @@ void BPF_PROG(rw_init, struct sock *sk)
 	if (sk->sk_pacing_status == SK_PACING_NONE)
 		sk->sk_pacing_status = SK_PACING_NEEDED;
 	if (law == HOST_XCP)
-		flow->xcp = (struct rw_xcp_sender){ .desired = desired };
+		flow->xcp = (struct rw_xcp_sender){ .desired = desired, .rules = rules() };
 	else if (law == HOST_JETMAX)
 		flow->jetmax = (struct rw_jetmax_sender){ .desired = desired };
 	else if (law != HOST_NOQ)
@@ -130,6 +140,7 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	if (law == HOST_XCP) {
 		if (!flow->xcp.allowed)
 			rw_xcp_start(&flow->xcp, now, tp->snd_cwnd * packet, rtt_us);
+		rw_xcp_bound(&flow->xcp, (__u64)tp->snd_wnd * packet / rw_max(tp->mss_cache, 1), rtt_us, least);
 		if (flow->has_returned)
 			rw_xcp_acked(&flow->xcp, rs->acked_sacked * packet, rw_field_change((__s32)flow->returned), rtt_us,
 				     least, !is_repairing);
@@ -169,6 +180,10 @@ __u32 BPF_PROG(rw_ssthresh, struct sock *sk)
 
 	if (!flow)
 		return rw_max(tp->snd_cwnd / 2, 2);
+	if (law == HOST_XCP && !xcp_rules.heeds_loss) {
+		flow->before_loss = 0;
+		return tp->snd_cwnd;
+	}
 	flow->before_loss = *allowed(flow);
 	least = least_rate(flow->packet, tp->srtt_us >> 3);
 	if (law == HOST_XCP)

@@ -150,7 +150,7 @@ static __always_inline int write_option(struct bpf_sock_ops *skops)
 	struct bpf_sock *sk = skops->sk;
 	struct rw_header header = {};
 	struct flow *flow;
-	__u32 len = OPTION_SYN, rtt_us, answer, ip;
+	__u32 len = OPTION_SYN, rtt_us, answer, ip, outstanding;
 	__u64 size;
 
 	if (skops->skb_tcp_flags & 0x02) {
@@ -174,8 +174,9 @@ static __always_inline int write_option(struct bpf_sock_ops *skops)
 		option.fields[0] = bpf_htonl(take_answer(flow));
 	} else if (law == HOST_XCP) {
 		answer = take_answer(flow);
-		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, flow->packet,
-			    least_rate(flow->packet, rtt_us), &header);
+		outstanding = skops->packets_out + skops->retrans_out - skops->sacked_out - skops->lost_out;
+		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, (__u64)outstanding * flow->packet,
+			    flow->packet, least_rate(flow->packet, rtt_us), &header);
 		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
 		option.fields[1] = bpf_htonl(header.rtt_us);
 		option.fields[2] = bpf_htonl((__u32)rw_change_field(header.change));

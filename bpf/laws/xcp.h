@@ -207,6 +207,29 @@ RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u6
 	rw_xcp_grant(port, header, x, size);
 }
 
+/* What a sender takes for its throughput. */
+#define RW_XCP_MEASURED 0 /* the allowed rate, or while something else limits it the measured one */
+#define RW_XCP_OUTSTANDING 1 /* outstanding data in each RTT */
+#define RW_XCP_WINDOW 2 /* the allowed rate: window / RTT, used or not */
+
+/* What a sender does: the draft's rules, or in their place those of the thesis's first
+ * implementation (naive: RW_XCP_WINDOW, aging 0, not paced, bounded, not modest, heeds no loss). */
+struct rw_xcp_rules {
+	__u32 throughput;
+	/* Share of the unused rate that ages in each RTT, p in 2^-16. */
+	__u32 aging;
+	/* Whether packets are spread over the RTT, and not sent on each acknowledgement. */
+	__u32 paced;
+	/* Whether the rate is at most what the receiver's window carries. */
+	__u32 bounded;
+	/* Whether it has no wish while application or receiver limit it. */
+	__u32 modest;
+	/* Whether a loss halves the rate. */
+	__u32 heeds_loss;
+};
+
+#define RW_XCP_RULES { RW_XCP_MEASURED, 32768, 1, 1, 1, 1 }
+
 /* XCP's sender in integers (4.1): the rate that routers allow, which gives window and pace. */
 struct rw_xcp_sender {
 	/* B/s in 2^-RW_SENDER_FRACTION; 0 before the first RTT is known. */
@@ -221,6 +244,10 @@ struct rw_xcp_sender {
 	/* Whether the round before was limited, and its sending rate, B/s. */
 	__u32 was_limited;
 	__u64 measured;
+
+	/* RTT at which the rate last was window / RTT. */
+	__u64 rtt_us;
+	struct rw_xcp_rules rules;
 };
 
 /* Larger acknowledgements count as this many bytes. */
@@ -252,7 +279,22 @@ RW_INLINE void rw_xcp_start(struct rw_xcp_sender *sender, __u64 now_us, __u64 wi
 	sender->round_us = now_us;
 }
 
-/* Ends a round. The unused part of the allowed rate ages by half for each RTT that passed
+/* What is left of an unused rate that ages by this share, in 2^-16, in each of so many RTTs. */
+RW_INLINE __u64 rw_aged(__u64 rate, __u32 aging, __u64 rounds)
+{
+	__u64 kept = rw_less(65536, aging);
+
+	/* kept ^ rounds, by squares. */
+	rounds = rw_min(rounds, 65535);
+	for (__u32 i = 0; i < 16; i++) {
+		if (rounds >> i & 1)
+			rate = rw_mul_shift(rate, kept, 16);
+		kept = kept * kept >> 16;
+	}
+	return rate;
+}
+
+/* Ends a round. The unused part of the allowed rate ages, by `aging`, for each RTT that passed
  * (4.1.3.1). The rate does not age below two packets in the time in which routers answer.
  * Routers know only flows that they see in each interval, and a pause of milliseconds can have
  * hundreds of round trips. */
@@ -263,8 +305,8 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 	if (!elapsed || elapsed < rtt_us)
 		return;
 	sender->measured = rw_min(rw_mul_shift(sender->sent, 1000000, 0) / elapsed, RW_MOST_RATE);
-	if (sender->limited && sender->measured < rate) {
-		aged = sender->measured + ((rate - sender->measured) >> rw_min(elapsed / rtt_us, 63));
+	if (sender->limited && sender->measured < rate && sender->rules.aging) {
+		aged = sender->measured + rw_aged(rate - sender->measured, sender->rules.aging, elapsed / rtt_us);
 		seen = rw_min(rate, rw_first_rate(2 * packet, rtt_us));
 		rw_xcp_set_rate(sender, rw_max(aged, seen), least);
 	}
@@ -279,9 +321,10 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 
 /* Writes the header of size departing bytes, in packets of at most packet. */
 RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited,
-			   __u64 packet, __u64 least, struct rw_header *header)
+			   __u64 outstanding, __u64 packet, __u64 least, struct rw_header *header)
 {
 	__u64 rate = rw_xcp_rate(sender);
+	__u32 is_limited;
 
 	*header = (struct rw_header){};
 	if (!sender->allowed || !rtt_us)
@@ -290,15 +333,34 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 	sender->limited |= limited;
 	rw_xcp_round(sender, now_us, rtt_us, packet, least);
 	sender->sent += size;
+	is_limited = sender->limited || sender->was_limited;
 	/* Throughput as measured, if something other than the law limits it (4.1.3.2). */
-	if (sender->limited || sender->was_limited)
+	if (sender->rules.throughput == RW_XCP_MEASURED && is_limited)
 		rate = rw_max(rw_min(rate, sender->measured), least);
+	else if (sender->rules.throughput == RW_XCP_OUTSTANDING)
+		rate = rw_max(rw_min(rw_mul_shift(outstanding, 1000000, 0) / rtt_us, RW_MOST_RATE), least);
 	header->rate = rate;
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
 	/* The wish is to reach the desired rate in one RTT. */
-	if (!sender->limited && !sender->was_limited && sender->desired >= rate)
+	if ((!is_limited || !sender->rules.modest) && sender->desired >= rate)
 		header->change = (__s64)rw_min(rw_mul_shift(sender->desired - rate, 1000000, 0) / rtt_us,
 					       RW_XCP_MOST_CHANGE);
+}
+
+/* Handles the RTT and the receiver's window, as an acknowledgement tells them. Without a pace the
+ * window is what a sender keeps, and the rate falls as the RTT grows: a rate would let the window
+ * grow with the queue that it makes. So it is if the window is what the sender states. */
+RW_INLINE void rw_xcp_bound(struct rw_xcp_sender *sender, __u64 window, __u64 rtt_us, __u64 least)
+{
+	__u64 before = sender->rtt_us, kept = sender->allowed, most;
+
+	sender->rtt_us = rtt_us;
+	if (!kept || !rtt_us)
+		return;
+	if (before && before != rtt_us && (!sender->rules.paced || sender->rules.throughput == RW_XCP_WINDOW))
+		kept = rw_add(rw_mul_shift(kept, before, 0), rtt_us / 2) / rtt_us;
+	most = sender->rules.bounded ? rw_mul_shift(window, 1000000, 0) / rtt_us : RW_MOST_RATE;
+	rw_xcp_allow(sender, rw_min(kept, rw_min(most, RW_MOST_RATE) << RW_SENDER_FRACTION), least);
 }
 
 /* Handles an acknowledgement of acked bytes, which routers have granted this mean change. */
@@ -309,7 +371,7 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 	__u64 magnitude = rw_min(change < 0 ? -change : change, RW_XCP_MOST_CHANGE);
 	__u64 step;
 
-	if (!rate || (change > 0 && !may_grow))
+	if (!rate || (change > 0 && !may_grow && sender->rules.heeds_loss))
 		return;
 	/* At most the bytes of a round trip or of a routers' interval, which this feedback
 	 * answers. */
@@ -322,6 +384,8 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 /* Handles a loss: half of the rate, once a window (5.1). */
 RW_INLINE void rw_xcp_loss(struct rw_xcp_sender *sender, __u64 least)
 {
+	if (!sender->rules.heeds_loss)
+		return;
 	rw_xcp_set_rate(sender, rw_xcp_rate(sender) / 2, least);
 }
 

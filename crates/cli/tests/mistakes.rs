@@ -66,6 +66,18 @@ fn an_option_that_is_another_laws_is_refused() {
         let says = "--mode is only for noq, not for xcp\n  help: leave --mode out";
         assert!(err(&done).contains(says), "{}", err(&done));
     }
+    for (law, option, says) in [
+        ("rcp", "aging=0", "--option: senders of rcp have no options; those of xcp have"),
+        ("xcp", "ageing=0", "option \"ageing\": no such option; known: desired, throughput, aging"),
+        ("xcp", "after_loss=stay-reno", "allowed"),
+        ("xcp", "desired=1 Mbit/s", "`desired` is the flag --desired"),
+        ("xcp", "aging", "not NAME=VALUE: for example aging=0"),
+    ] {
+        let args = ["live", "host", "--law", law, "--option", option, "--cgroup", "nowhere"];
+        let done = ratewire(&folder, &args);
+        assert_eq!(done.status.code(), Some(2), "{}", err(&done));
+        assert!(err(&done).contains(says), "{says}: {}", err(&done));
+    }
 }
 
 /// Values of the command line are not blamed on the file.

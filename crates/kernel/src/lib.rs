@@ -27,4 +27,4 @@ pub use header::Header;
 pub use jetmax::{JetmaxAnswer, JetmaxHeader, JetmaxPort, JetmaxSender};
 pub use meter::Meter;
 pub use rcp::{RcpPort, RcpSender, Rule};
-pub use xcp::{XcpPort, XcpReceiver, XcpSender};
+pub use xcp::{XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput};

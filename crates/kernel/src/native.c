@@ -51,7 +51,11 @@ RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, inp
 RW_LAYOUT(rw_xcp_sender, offsetof(struct rw_xcp_sender, allowed), offsetof(struct rw_xcp_sender, desired),
 	  offsetof(struct rw_xcp_sender, round_us), offsetof(struct rw_xcp_sender, sent),
 	  offsetof(struct rw_xcp_sender, limited), offsetof(struct rw_xcp_sender, was_limited),
-	  offsetof(struct rw_xcp_sender, measured))
+	  offsetof(struct rw_xcp_sender, measured), offsetof(struct rw_xcp_sender, rtt_us),
+	  offsetof(struct rw_xcp_sender, rules))
+RW_LAYOUT(rw_xcp_rules, offsetof(struct rw_xcp_rules, throughput), offsetof(struct rw_xcp_rules, aging),
+	  offsetof(struct rw_xcp_rules, paced), offsetof(struct rw_xcp_rules, bounded),
+	  offsetof(struct rw_xcp_rules, modest), offsetof(struct rw_xcp_rules, heeds_loss))
 RW_LAYOUT(rw_xcp_receiver, offsetof(struct rw_xcp_receiver, sum), offsetof(struct rw_xcp_receiver, bytes))
 RW_LAYOUT(rw_rcp_rule, offsetof(struct rw_rcp_rule, spare), offsetof(struct rw_rcp_rule, queue),
 	  offsetof(struct rw_rcp_rule, target), offsetof(struct rw_rcp_rule, pad))
@@ -128,11 +132,14 @@ RW_PACKET(xcp, change)
 RW_EXPORT(void, xcp_start, (struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us),
 	  rw_xcp_start(sender, now_us, window, rtt_us))
 RW_EXPORT(void, xcp_send,
-	  (struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited, __u64 packet,
-	   __u64 least, struct rw_fields *fields),
+	  (struct rw_xcp_sender *sender, __u64 now_us, __u64 size, __u64 rtt_us, __u32 limited, __u64 outstanding,
+	   __u64 packet, __u64 least, struct rw_fields *fields),
 	  struct rw_header header;
-	  rw_xcp_send(sender, now_us, size, rtt_us, limited, packet, least, &header);
+	  rw_xcp_send(sender, now_us, size, rtt_us, limited, outstanding, packet, least, &header);
 	  *fields = rw_written(&header))
+RW_EXPORT(void, xcp_bound, (struct rw_xcp_sender *sender, __u64 window, __u64 rtt_us, __u64 least),
+	  rw_xcp_bound(sender, window, rtt_us, least))
+RW_EXPORT(void, xcp_rules, (struct rw_xcp_rules *rules), *rules = (struct rw_xcp_rules)RW_XCP_RULES)
 RW_EXPORT(void, xcp_acked,
 	  (struct rw_xcp_sender *sender, __u64 acked, __s32 returned, __u64 rtt_us, __u64 least, __u32 may_grow),
 	  rw_xcp_acked(sender, acked, rw_field_change(returned), rtt_us, least, may_grow))

@@ -5,7 +5,7 @@ use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::{
     Header, JetmaxAnswer, JetmaxPort, JetmaxSender, Meter, RcpPort, RcpSender, Rule, XcpPort,
-    XcpReceiver, XcpSender, mul_shift, share_part, share_times,
+    XcpReceiver, XcpRules, XcpSender, XcpThroughput, mul_shift, share_part, share_times,
 };
 
 const MOST: u128 = (1 << 63) - 1;
@@ -168,7 +168,7 @@ fn segmentation_changes_nothing() {
 /// The thesis's examples 9 and 10: a change below 1 B/s a packet was truncated to nothing.
 #[test]
 fn small_changes_are_not_truncated() {
-    let mut sender = XcpSender::new(Throughput::new(1e9));
+    let mut sender = XcpSender::new(Throughput::new(1e9), XcpRules::default());
     let rtt = Duration::from_millis(500);
     let least = Throughput::new(1.0);
     sender.start(Time::ZERO, Bytes::new(5_000_000), rtt);
@@ -183,20 +183,22 @@ fn small_changes_are_not_truncated() {
 
 /// Bytes of a full packet on the network.
 const PACKET: Bytes = Bytes::new(1500);
+/// A packet of 1000 bytes beside nothing that is outstanding.
+const THOUSAND: (Bytes, Bytes) = (Bytes::new(1000), Bytes::ZERO);
 
 #[test]
 fn a_sender_that_uses_less_than_it_may_ages() {
-    let mut sender = XcpSender::new(Throughput::new(1e9));
+    let mut sender = XcpSender::new(Throughput::new(1e9), XcpRules::default());
     let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
     sender.start(Time::ZERO, Bytes::new(100_000), rtt);
     // 1 MB/s allowed, 0.1 MB/s sent: half of the difference each round trip.
     for i in 0..100 {
-        let header = sender.on_send(at_ms(i * 10), Bytes::new(1000), rtt, true, PACKET, least);
+        let header = sender.on_send(at_ms(i * 10), THOUSAND, rtt, true, PACKET, least);
         assert!(header.change() == Throughput::ZERO || i == 0, "{header:?}");
     }
     let rate = sender.rate().get();
     assert!((100_000.0..120_000.0).contains(&rate), "{rate}");
-    let header = sender.on_send(at_ms(1001), Bytes::new(1000), rtt, true, PACKET, least);
+    let header = sender.on_send(at_ms(1001), THOUSAND, rtt, true, PACKET, least);
     assert!((header.rate().get() - 100_000.0).abs() < 3000.0, "{header:?}");
 }
 
@@ -204,11 +206,11 @@ fn a_sender_that_uses_less_than_it_may_ages() {
 fn a_sender_ages_for_each_round_trip_of_silence_while_routers_see_it() {
     let silent = |rtt: Duration, window: u64, rounds: u64| {
         let least = Throughput::new(1.0);
-        let mut sender = XcpSender::new(Throughput::new(1e9));
+        let mut sender = XcpSender::new(Throughput::new(1e9), XcpRules::default());
         sender.start(Time::ZERO, Bytes::new(window), rtt);
-        sender.on_send(at_ms(0), Bytes::ZERO, rtt, false, PACKET, least);
+        sender.on_send(at_ms(0), (Bytes::ZERO, Bytes::ZERO), rtt, false, PACKET, least);
         let back = Time::ZERO + rtt * rounds;
-        sender.on_send(back, Bytes::new(1000), rtt, true, PACKET, least);
+        sender.on_send(back, THOUSAND, rtt, true, PACKET, least);
         sender.rate().get()
     };
     let rtt = Duration::from_millis(100);
@@ -219,9 +221,79 @@ fn a_sender_ages_for_each_round_trip_of_silence_while_routers_see_it() {
     assert_eq!(silent(rtt, 100_000, 500), 600e3, "two packets in an interval of the routers");
 }
 
+/// A sender of 1 MB/s with 100 ms, and some rules.
+fn started(rules: XcpRules) -> XcpSender {
+    let mut sender = XcpSender::new(Throughput::new(1e9), rules);
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    sender.start(Time::ZERO, Bytes::new(100_000), rtt);
+    sender.on_window(Bytes::new(1 << 30), rtt, least);
+    sender
+}
+
+#[test]
+fn rules_say_what_ages_and_what_a_sender_states() {
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    let after_a_pause = |rules: XcpRules| {
+        let mut sender = started(rules);
+        sender.on_send(at_ms(0), (Bytes::ZERO, Bytes::ZERO), rtt, true, PACKET, least);
+        let data = (Bytes::new(1000), Bytes::new(50_000));
+        let header = sender.on_send(at_ms(200), data, rtt, true, PACKET, least);
+        (sender.rate().get(), header.rate().get(), header.change() > Throughput::ZERO)
+    };
+    let draft = XcpRules::default();
+    assert_eq!(after_a_pause(draft), (250e3, 0.0, false), "two halves, and nothing was sent");
+    assert_eq!(after_a_pause(draft.aging(0.25)).0, 562.5e3, "three quarters of three quarters");
+    assert_eq!(after_a_pause(draft.aging(0.0)).0, 1e6);
+    let mut sender = started(draft.aging(0.01));
+    sender.on_send(at_ms(0), (Bytes::ZERO, Bytes::ZERO), rtt, true, PACKET, least);
+    sender.on_send(at_ms(30_000), THOUSAND, rtt, true, PACKET, least);
+    let kept = sender.rate().get() / 1e6;
+    assert!((kept - 0.99_f64.powi(300)).abs() < 0.001, "{kept} after 300 round trips");
+    let window = draft.aging(0.0).throughput(XcpThroughput::Window);
+    assert_eq!(after_a_pause(window), (1e6, 1e6, false), "what it may send");
+    assert_eq!(after_a_pause(window.modest(false)), (1e6, 1e6, true));
+    let outstanding = draft.aging(0.0).throughput(XcpThroughput::Outstanding);
+    assert_eq!(after_a_pause(outstanding), (1e6, 500e3, false), "50 kB in 100 ms");
+}
+
+#[test]
+fn what_a_sender_keeps_is_a_rate_or_a_window() {
+    let heard = |rules: XcpRules, window: u64| {
+        let mut sender = started(rules);
+        let rtt = Duration::from_millis(200);
+        sender.on_window(Bytes::new(window), rtt, Throughput::new(1.0));
+        sender.rate().get()
+    };
+    let (draft, most) = (XcpRules::default(), 1 << 30);
+    assert_eq!(heard(draft, most), 1e6);
+    assert_eq!(heard(draft.paced(false), most), 500e3);
+    assert_eq!(heard(draft.throughput(XcpThroughput::Window), most), 500e3);
+    assert_eq!(heard(draft, 20_000), 100e3, "the receiver's window in a round trip");
+    assert_eq!(heard(draft.bounded(false), 20_000), 1e6);
+    // A round trip that shortens gives no more than is desired, and one that grows no less than
+    // the least.
+    let mut sender = XcpSender::new(Throughput::new(1e6), draft.paced(false));
+    let (least, window) = (Throughput::new(2e4), Bytes::new(most));
+    sender.start(Time::ZERO, Bytes::new(200_000), Duration::from_millis(200));
+    for (ms, rate) in [(200, 1e6), (100, 1e6), (20_000, 2e4)] {
+        sender.on_window(window, Duration::from_millis(ms), least);
+        assert_eq!(sender.rate().get(), rate, "{ms} ms");
+    }
+}
+
+#[test]
+fn who_does_not_heed_losses_goes_on() {
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    let mut sender = started(XcpRules::default().heeds_loss(false));
+    sender.on_loss(least);
+    assert_eq!(sender.rate().get(), 1e6);
+    sender.on_ack(Bytes::new(1000), 1000, rtt, least, false);
+    assert!(sender.rate().get() > 1e6, "nor does a repair keep it from growing");
+}
+
 #[test]
 fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
-    let mut sender = XcpSender::new(Throughput::new(1e9));
+    let mut sender = XcpSender::new(Throughput::new(1e9), XcpRules::default());
     let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
     sender.start(Time::ZERO, Bytes::new(100_000), rtt);
     sender.on_loss(least);
@@ -238,7 +310,7 @@ fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
 fn no_sender_takes_more_than_it_would_like() {
     let (window, rtt) = (Bytes::new(5_000_000), Duration::from_millis(100));
     let (wish, least) = (Throughput::new(1e6), Throughput::new(2e4));
-    let mut sender = XcpSender::new(wish);
+    let mut sender = XcpSender::new(wish, XcpRules::default());
     sender.start(Time::ZERO, window, rtt);
     assert_eq!(sender.rate(), wish);
     sender.on_loss(least);
@@ -246,7 +318,7 @@ fn no_sender_takes_more_than_it_would_like() {
         sender.on_ack(Bytes::new(100_000), i32::MAX, rtt, least, true);
     }
     assert_eq!(sender.rate(), wish);
-    let mut modest = XcpSender::new(Throughput::new(1.0));
+    let mut modest = XcpSender::new(Throughput::new(1.0), XcpRules::default());
     modest.start(Time::ZERO, window, rtt);
     modest.on_ack(Bytes::new(1000), i32::MAX, rtt, least, true);
     assert_eq!(modest.rate(), least);

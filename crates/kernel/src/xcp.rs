@@ -39,6 +39,29 @@ pub struct XcpPort {
     told_rtt_us: u64,
 }
 
+/// What a sender of XCP takes for its throughput.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum XcpThroughput {
+    /// The allowed rate, or while something else limits the sender the measured one.
+    Measured,
+    /// Outstanding data in each RTT.
+    Outstanding,
+    /// The allowed rate, used or not.
+    Window,
+}
+
+/// What a sender of XCP does; by default what the draft says.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XcpRules {
+    throughput: u32,
+    aging: u32,
+    paced: u32,
+    bounded: u32,
+    modest: u32,
+    heeds_loss: u32,
+}
+
 /// XCP at one sender: the rate that routers allow.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
@@ -50,6 +73,8 @@ pub struct XcpSender {
     limited: u32,
     was_limited: u32,
     measured: u64,
+    rtt_us: u64,
+    rules: XcpRules,
 }
 
 /// XCP at one receiver.
@@ -82,10 +107,13 @@ unsafe extern "C" {
         size: u64,
         rtt_us: u64,
         limited: u32,
+        outstanding: u64,
         packet: u64,
         least: u64,
         header: &mut Header,
     );
+    safe fn rw_native_xcp_rules(rules: &mut XcpRules);
+    safe fn rw_native_xcp_bound(sender: &mut XcpSender, window: u64, rtt_us: u64, least: u64);
     safe fn rw_native_xcp_acked(
         sender: &mut XcpSender,
         acked: u64,
@@ -174,21 +202,76 @@ impl XcpPort {
     }
 }
 
+impl Default for XcpRules {
+    fn default() -> XcpRules {
+        let mut rules =
+            XcpRules { throughput: 0, aging: 0, paced: 0, bounded: 0, modest: 0, heeds_loss: 0 };
+        rw_native_xcp_rules(&mut rules);
+        rules
+    }
+}
+
+impl XcpRules {
+    /// What its throughput is.
+    #[must_use]
+    pub fn throughput(self, throughput: XcpThroughput) -> XcpRules {
+        XcpRules { throughput: throughput as u32, ..self }
+    }
+    /// Share, 0 to 1, of the unused rate that ages in each RTT.
+    #[must_use]
+    pub fn aging(self, share: f64) -> XcpRules {
+        XcpRules { aging: (share * 65536.0 + 0.5) as u32, ..self }
+    }
+    /// Whether packets are spread over the RTT.
+    #[must_use]
+    pub fn paced(self, paced: bool) -> XcpRules {
+        XcpRules { paced: paced.into(), ..self }
+    }
+    /// Whether the rate is at most what the receiver's window carries.
+    #[must_use]
+    pub fn bounded(self, bounded: bool) -> XcpRules {
+        XcpRules { bounded: bounded.into(), ..self }
+    }
+    /// Whether it has no wish while application or receiver limit it.
+    #[must_use]
+    pub fn modest(self, modest: bool) -> XcpRules {
+        XcpRules { modest: modest.into(), ..self }
+    }
+    /// Whether a loss halves the rate.
+    #[must_use]
+    pub fn heeds_loss(self, heeds_loss: bool) -> XcpRules {
+        XcpRules { heeds_loss: heeds_loss.into(), ..self }
+    }
+    /// Whether packets are spread over the RTT.
+    pub fn is_paced(&self) -> bool {
+        self.paced != 0
+    }
+    /// Whether a loss halves the rate.
+    pub fn does_heed_loss(&self) -> bool {
+        self.heeds_loss != 0
+    }
+    /// The fields of `struct rw_xcp_rules`, in order.
+    pub fn fields(&self) -> [u32; 6] {
+        let XcpRules { throughput, aging, paced, bounded, modest, heeds_loss } = *self;
+        [throughput, aging, paced, bounded, modest, heeds_loss]
+    }
+}
+
 impl XcpSender {
-    /// A sender with this desired rate.
-    pub fn new(desired: Throughput) -> XcpSender {
-        XcpSender { desired: bytes_per_second(desired), ..XcpSender::default() }
+    /// A sender with this desired rate and these rules.
+    pub fn new(desired: Throughput, rules: XcpRules) -> XcpSender {
+        XcpSender { desired: bytes_per_second(desired), rules, ..XcpSender::default() }
     }
     /// Starts sending, once the first RTT is known, at `window` in each RTT.
     pub fn start(&mut self, now: Time, window: Bytes, rtt: Duration) {
         rw_native_xcp_start(self, ns(now) / 1000, window.get(), us(rtt));
     }
-    /// Header of a departing packet. Full packets have `packet` bytes; `least` is the sender's
-    /// minimum rate.
+    /// Header of a departing packet of `size` bytes, while `outstanding` bytes are out. Full
+    /// packets have `packet` bytes; `least` is the sender's minimum rate.
     pub fn on_send(
         &mut self,
         now: Time,
-        size: Bytes,
+        (size, outstanding): (Bytes, Bytes),
         rtt: Duration,
         limited: bool,
         packet: Bytes,
@@ -197,8 +280,14 @@ impl XcpSender {
         let mut header = Header::default();
         let (now, rtt, least) = (ns(now) / 1000, us(rtt), bytes_per_second(least));
         let (size, packet, limited) = (size.get(), packet.get(), u32::from(limited));
-        rw_native_xcp_send(self, now, size, rtt, limited, packet, least, &mut header);
+        let outstanding = outstanding.get();
+        rw_native_xcp_send(self, now, size, rtt, limited, outstanding, packet, least, &mut header);
         header
+    }
+    /// Handles the receiver's window, in network-layer bytes, and the RTT, as an acknowledgement
+    /// tells them.
+    pub fn on_window(&mut self, window: Bytes, rtt: Duration, least: Throughput) {
+        rw_native_xcp_bound(self, window.get(), us(rtt), bytes_per_second(least));
     }
     /// Handles an acknowledgement of this much, with the result of [`XcpReceiver::on_ack`].
     pub fn on_ack(
@@ -243,7 +332,8 @@ mod layout {
     crate::tests::laid_out_as_in_c! {
         share: Share, rw_layout_of_rw_share, [value, shift];
         port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, flows, told_rtt_us];
-        sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured];
+        sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured, rtt_us, rules];
+        rules: XcpRules, rw_layout_of_rw_xcp_rules, [throughput, aging, paced, bounded, modest, heeds_loss];
         receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];
     }
 }

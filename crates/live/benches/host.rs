@@ -10,6 +10,7 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
+use ratewire_kernel::XcpRules;
 use ratewire_live::KernelLaw;
 use ratewire_live::host::{self, Spec};
 use ratewire_units::Rate;
@@ -31,6 +32,7 @@ fn compare() -> Result<(), String> {
         cgroup: Some(link.cgroup.clone()),
         iface: None,
         desired: Rate::from_mbps(100_000),
+        xcp: XcpRules::default(),
         is_forced: false,
     };
     host::attach(&spec, |_| None).map_err(|e| e.to_string())?;

@@ -38,7 +38,7 @@ pub fn examine() -> Vec<Check> {
     };
     let (pinned, remedy) = bpf_file_system(is_root);
     vec![
-        check("kernel", kernel(), "Linux 6.9 or newer is needed"),
+        check("kernel", kernel(), "Linux 6.10 or newer is needed"),
         check("rights", rights(is_root), "run it as root, with sudo"),
         check(
             "type information (BTF)",
@@ -66,7 +66,7 @@ fn kernel() -> Result<String, String> {
     let release = release.trim().to_string();
     let mut numbers = release.split(['.', '-']).map(|n| n.parse::<u32>().unwrap_or(0));
     let version = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    if version >= (6, 9) { Ok(release) } else { Err(release) }
+    if version >= (6, 10) { Ok(release) } else { Err(release) }
 }
 
 fn rights(is_root: bool) -> Result<String, String> {

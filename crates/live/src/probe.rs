@@ -7,6 +7,7 @@ use std::time::Duration;
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::skel::Skel;
 use libbpf_rs::{OpenObject, Program, ProgramInput, ProgramMut};
+use ratewire_kernel::XcpRules;
 use ratewire_units::Rate;
 
 use crate::router::{Capacity, Queue, Spec, Status, prepare, read};
@@ -106,10 +107,18 @@ pub fn verified(law: KernelLaw) -> Result<Vec<(String, u32)>, Error> {
         cgroup: None,
         iface: None,
         desired: Rate::from_mbps(1000),
+        xcp: XcpRules::default(),
         is_forced: false,
     };
     let mut room = ProbeMemory::uninit();
     let host = host::prepare(&mut room, &spec).map_err(host::refused(law))?;
+    if law == KernelLaw::Xcp {
+        // What the first is loaded without.
+        let xcp = XcpRules::default().paced(false).heeds_loss(false);
+        let mut room = ProbeMemory::uninit();
+        host::prepare(&mut room, &host::Spec { xcp, ..spec.clone() })
+            .map_err(host::refused(law))?;
+    }
     let mut room = ProbeMemory::uninit();
     let router = match KernelLaw::OF_ROUTERS.contains(&law) {
         true => Some(Probe::new(&mut room, law, Rate::from_mbps(1000))?),

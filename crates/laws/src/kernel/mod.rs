@@ -30,6 +30,7 @@ pub use jetmax::{
     JetmaxKernel, JetmaxKernelHeader, JetmaxKernelPort, JetmaxKernelSink, JetmaxKernelSource,
 };
 pub use port::{Arithmetic, KernelPort};
+pub use ratewire_kernel::XcpRules;
 pub use rcp::{
     KernelVariant, PiqiRcpKernel, PiqiVariant, RateKernel, RcpKernel, RcpKernelSink,
     RcpKernelSource, RcpVariant,

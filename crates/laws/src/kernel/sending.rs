@@ -11,9 +11,8 @@ const MOST_OUTSTANDING: f64 = (1_u32 << 28) as f64;
 /// A flow sends at least a packet in this time or in a round trip, in seconds.
 const SHORTEST_LEAST: f64 = 0.05;
 
-/// Methods that all sources here share: `sender` states the rate, `congestion` turns it into a
-/// window and a pace.
-macro_rules! sends_at_its_rate {
+/// Methods about losses that all sources here share.
+macro_rules! repairs {
     () => {
         fn on_congestion(&mut self, noticed: &$crate::law::Congestion) {
             if self.congestion.on_signal(noticed.signal) {
@@ -24,6 +23,15 @@ macro_rules! sends_at_its_rate {
         fn on_recovered(&mut self, _now: ratewire_units::Time) {
             self.congestion.repairing = false;
         }
+    };
+}
+pub(super) use repairs;
+
+/// Methods that most sources here share: `sender` states the rate, `congestion` turns it into a
+/// window and a pace.
+macro_rules! sends_at_its_rate {
+    () => {
+        super::sending::repairs!();
 
         fn window(&self) -> ratewire_units::Bytes {
             self.congestion.window(self.sender.rate())
@@ -81,15 +89,21 @@ impl Sending {
         self.spare = acked.in_flight;
     }
     /// The window at this rate: the data that the rate sends in a round trip, two packets more, and
-    /// the spare. Rate zero stands for none yet.
+    /// the spare.
     pub(super) fn window(&self, rate: Throughput) -> Bytes {
+        self.window_beside(rate, 2.0 + self.spare.as_f64() / self.mss.as_f64().max(1.0))
+    }
+    /// The window without a pace: a packet at least.
+    pub(super) fn bare_window(&self, rate: Throughput) -> Bytes {
+        self.window_beside(rate, 0.0).max(self.mss)
+    }
+    /// The window at this rate and these packets more. Rate zero stands for none yet.
+    fn window_beside(&self, rate: Throughput, more: f64) -> Bytes {
         let (packet, mss) = (self.packet.as_f64().max(1.0), self.mss.as_f64());
         let packets = if rate == Throughput::ZERO {
             FIRST_WINDOW
         } else {
-            libm::floor(rate.get() * self.srtt.secs() / packet)
-                + 2.0
-                + self.spare.as_f64() / mss.max(1.0)
+            libm::floor(rate.get() * self.srtt.secs() / packet) + more
         };
         Bytes::new((packets.min(MOST_OUTSTANDING / packet) * mss) as u64)
     }

@@ -1,6 +1,6 @@
 //! XCP as the kernel runs it.
 
-use ratewire_kernel::{Header, XcpPort, XcpReceiver, XcpSender};
+use ratewire_kernel::{Header, XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header::{KernelHeader, XCP};
@@ -12,15 +12,83 @@ use crate::law::{
     Acked, FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named, Sending, Sink,
     Source,
 };
-use crate::options::{OptionError, Options};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use crate::reason::{Bound, Figure, Reason};
 use crate::trust::Trust;
+use crate::xcp::options::{
+    AGING, CAP_TO_RECEIVE_WINDOW, PACING, THROUGHPUT, ZERO_WISH_WHEN_LIMITED,
+};
+use crate::xcp::{AfterLoss, ThroughputField, Xcp};
 
 /// XCP as the kernel runs it, with its parameters.
 #[derive(Clone, Debug)]
 pub struct XcpKernel {
     desired: Option<Rate>,
     capacity: Option<Rate>,
+    rules: XcpRules,
+}
+
+const AFTER_LOSS: OptionSpec = OptionSpec {
+    name: "after_loss",
+    kind: OptionKind::Word(&["return", "ignore"]),
+    default: "return",
+    part: Part::Source,
+    doc: "after a loss. \"return\": halve, take no increase until the loss is repaired, then XCP \
+          again; \"ignore\": nothing (the thesis's implementation).",
+};
+
+impl XcpKernel {
+    /// Options of `xcp` that a kernel's sender has too. One of `after_loss` is not among them:
+    /// `stay-reno`.
+    pub const SENDER: [&str; 7] = [
+        DESIRED.name,
+        THROUGHPUT.name,
+        AGING.name,
+        PACING.name,
+        CAP_TO_RECEIVE_WINDOW.name,
+        ZERO_WISH_WHEN_LIMITED.name,
+        AFTER_LOSS.name,
+    ];
+
+    /// The law with these options.
+    ///
+    /// # Errors
+    /// If it has no such option, or not with this value.
+    pub fn new(options: &[(&str, &str)]) -> Result<XcpKernel, OptionError> {
+        XcpKernel::from_options(&Options::given(XcpKernel::INFO.options, options)?)
+    }
+
+    /// The sender's rules.
+    pub fn rules(&self) -> XcpRules {
+        self.rules
+    }
+
+    /// The rate that a sender asks for; `None` for the rate of its own link.
+    pub fn desired(&self) -> Option<Rate> {
+        self.desired
+    }
+}
+
+impl Xcp {
+    /// The same law in the kernel, as far as the kernel has it.
+    pub fn in_kernel(&self) -> XcpKernel {
+        let rules = XcpRules::default()
+            .throughput(in_kernel(self.throughput))
+            .aging(self.aging)
+            .paced(self.pacing)
+            .bounded(self.cap_to_receive_window)
+            .modest(self.zero_wish_when_limited)
+            .heeds_loss(self.after_loss != AfterLoss::Ignore);
+        XcpKernel { desired: self.desired, capacity: self.capacity, rules }
+    }
+}
+
+fn in_kernel(throughput: ThroughputField) -> XcpThroughput {
+    match throughput {
+        ThroughputField::Measured => XcpThroughput::Measured,
+        ThroughputField::Outstanding => XcpThroughput::Outstanding,
+        ThroughputField::Window => XcpThroughput::Window,
+    }
 }
 
 impl Named for XcpKernel {
@@ -30,11 +98,27 @@ impl Named for XcpKernel {
         summary: "XCP in integers: the very code that `ratewire live` loads",
         explanation: include_str!("xcp.md"),
         operations: "",
-        options: &[DESIRED, CAPACITY],
+        options: &[
+            DESIRED,
+            THROUGHPUT,
+            AGING,
+            PACING,
+            CAP_TO_RECEIVE_WINDOW,
+            ZERO_WISH_WHEN_LIMITED,
+            AFTER_LOSS,
+            CAPACITY,
+        ],
     };
 
     fn from_options(o: &Options) -> Result<XcpKernel, OptionError> {
-        Ok(XcpKernel { desired: o.rate("desired"), capacity: o.rate("capacity") })
+        let rules = XcpRules::default()
+            .throughput(in_kernel(ThroughputField::from_options(o)))
+            .aging(o.number("aging"))
+            .paced(o.switch("pacing"))
+            .bounded(o.switch("cap_to_receive_window"))
+            .modest(o.switch("zero_wish_when_limited"))
+            .heeds_loss(o.word("after_loss") == "return");
+        Ok(XcpKernel { desired: o.rate("desired"), capacity: o.rate("capacity"), rules })
     }
 }
 
@@ -47,7 +131,9 @@ impl Law for XcpKernel {
     fn source(&self, flow: &FlowContext) -> XcpKernelSource {
         let desired = self.desired.unwrap_or(flow.line_rate).throughput();
         XcpKernelSource {
-            sender: XcpSender::new(desired),
+            sender: XcpSender::new(desired, self.rules),
+            is_paced: self.rules.is_paced(),
+            heeds_loss: self.rules.does_heed_loss(),
             change: Throughput::ZERO,
             congestion: Congestion::new(flow),
         }
@@ -76,6 +162,8 @@ impl Law for XcpKernel {
 #[derive(Clone, Debug)]
 pub struct XcpKernelSource {
     sender: XcpSender,
+    is_paced: bool,
+    heeds_loss: bool,
     /// The change that was returned last, in B/s a second.
     change: Throughput,
     congestion: Congestion,
@@ -102,12 +190,15 @@ impl Source for XcpKernelSource {
     fn on_send(&mut self, sending: &Sending) -> Option<KernelHeader> {
         let (full, least) = (self.congestion.packet, self.congestion.least());
         let (now, size, limited) = (sending.now, sending.packet, sending.limited);
-        let header = self.sender.on_send(now, size, sending.srtt, limited, full, least);
+        let sizes = (size, self.congestion.on_network(sending.in_flight));
+        let header = self.sender.on_send(now, sizes, sending.srtt, limited, full, least);
         Some(KernelHeader::request(header, sending.packet))
     }
 
     fn on_ack(&mut self, acked: &Acked, header: Option<&KernelHeader>) {
         self.start(acked.now, acked.srtt);
+        let window = self.congestion.on_network(acked.receive_window);
+        self.sender.on_window(window, acked.srtt, self.congestion.least());
         let Some(header) = header else { return };
         let bytes = self.congestion.on_network(acked.bytes);
         let (srtt, least) = (acked.srtt, self.congestion.least());
@@ -116,7 +207,18 @@ impl Source for XcpKernelSource {
         self.sender.on_ack(bytes, returned, srtt, least, !self.congestion.repairing);
     }
 
-    super::sending::sends_at_its_rate!();
+    super::sending::repairs!();
+
+    fn window(&self) -> Bytes {
+        match self.is_paced {
+            true => self.congestion.window(self.sender.rate()),
+            false => self.congestion.bare_window(self.sender.rate()),
+        }
+    }
+
+    fn pacing(&self) -> Option<Throughput> {
+        self.congestion.pacing(self.sender.rate()).filter(|_| self.is_paced)
+    }
 
     fn reason(&self) -> Reason {
         let figures = [
@@ -124,7 +226,7 @@ impl Source for XcpKernelSource {
             Figure::acceleration("change", self.change.get()),
             Figure::seconds("RTT", self.congestion.srtt.secs()),
         ];
-        if self.congestion.repairing {
+        if self.congestion.repairing && self.heeds_loss {
             let equation = "a loss is being repaired: the rate was halved and does not grow";
             return Reason::new(equation, figures).bound(Bound::Source);
         }

@@ -61,7 +61,7 @@
 
 mod invariants;
 mod junction;
-mod options;
+pub(crate) mod options;
 mod port;
 mod sink;
 mod soft;
@@ -104,6 +104,17 @@ pub(crate) enum ThroughputField {
     Outstanding,
     /// `cwnd / RTT`: a permission, not a measurement.
     Window,
+}
+
+impl ThroughputField {
+    /// Reads the option `throughput`.
+    pub(crate) fn from_options(o: &Options) -> ThroughputField {
+        match o.word("throughput") {
+            "measured" => ThroughputField::Measured,
+            "outstanding" => ThroughputField::Outstanding,
+            _ => ThroughputField::Window,
+        }
+    }
 }
 
 /// A sender's response to a loss.
@@ -218,11 +229,7 @@ impl Named for Xcp {
             return Err(OptionError::between("soft_high", "soft_low", message));
         }
         Ok(Xcp {
-            throughput: match o.word("throughput") {
-                "measured" => ThroughputField::Measured,
-                "outstanding" => ThroughputField::Outstanding,
-                _ => ThroughputField::Window,
-            },
+            throughput: ThroughputField::from_options(o),
             whole_window: o.switch("whole_window"),
             aging: o.number("aging"),
             pacing: o.switch("pacing"),

@@ -5,25 +5,53 @@ use crate::options::{OptionKind, OptionSpec, Part};
 /// Options of the controllers of ports, and of the controller of soft flow control.
 const PORT_AND_SOFT_SINK: Part = Part::PortAndSink { with: ("flow_control", "soft") };
 
+pub(crate) const THROUGHPUT: OptionSpec = OptionSpec {
+    name: "throughput",
+    kind: OptionKind::Word(&["measured", "outstanding", "cwnd"]),
+    default: "measured",
+    part: Part::Source,
+    doc: "what X and the wish are computed from. \"measured\": the allowed rate while the \
+          window is full, else the bytes sent in the last RTT; \"outstanding\": packets in \
+          flight / SRTT; \"cwnd\": cwnd / SRTT, a permission (the thesis's naive choice). \
+          Draft -03, 4.1.1.",
+};
+
+pub(crate) const AGING: OptionSpec = OptionSpec {
+    name: "aging",
+    kind: OptionKind::Number(0.0, 1.0),
+    default: "0.5",
+    part: Part::Source,
+    doc: "p of the aging of allowed throughput, per RTT in which less was sent than \
+          allowed; 0 turns it off. Draft -03, 4.1.3.1.",
+};
+
+pub(crate) const PACING: OptionSpec = OptionSpec {
+    name: "pacing",
+    kind: OptionKind::Switch,
+    default: "true",
+    part: Part::Source,
+    doc: "spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
+};
+
+pub(crate) const CAP_TO_RECEIVE_WINDOW: OptionSpec = OptionSpec {
+    name: "cap_to_receive_window",
+    kind: OptionKind::Switch,
+    default: "true",
+    part: Part::Source,
+    doc: "cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
+};
+
+pub(crate) const ZERO_WISH_WHEN_LIMITED: OptionSpec = OptionSpec {
+    name: "zero_wish_when_limited",
+    kind: OptionKind::Switch,
+    default: "true",
+    part: Part::Source,
+    doc: "wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
+};
+
 pub(super) const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "throughput",
-        kind: OptionKind::Word(&["measured", "outstanding", "cwnd"]),
-        default: "measured",
-        part: Part::Source,
-        doc: "what X and the wish are computed from. \"measured\": the allowed rate while the \
-              window is full, else the bytes sent in the last RTT; \"outstanding\": packets in \
-              flight / SRTT; \"cwnd\": cwnd / SRTT, a permission (the thesis's naive choice). \
-              Draft -03, 4.1.1.",
-    },
-    OptionSpec {
-        name: "aging",
-        kind: OptionKind::Number(0.0, 1.0),
-        default: "0.5",
-        part: Part::Source,
-        doc: "p of the aging of allowed throughput, per RTT in which less was sent than \
-              allowed; 0 turns it off. Draft -03, 4.1.3.1.",
-    },
+    THROUGHPUT,
+    AGING,
     OptionSpec {
         name: "whole_window",
         kind: OptionKind::Switch,
@@ -31,27 +59,9 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         part: Part::Source,
         doc: "X and the wish are computed from the whole packets of the window, at least 1 (ns-2).",
     },
-    OptionSpec {
-        name: "pacing",
-        kind: OptionKind::Switch,
-        default: "true",
-        part: Part::Source,
-        doc: "spread packets at cwnd / SRTT instead of sending on each acknowledgement.",
-    },
-    OptionSpec {
-        name: "cap_to_receive_window",
-        kind: OptionKind::Switch,
-        default: "true",
-        part: Part::Source,
-        doc: "cwnd = min(cwnd, advertised window). Thesis, 4.1, figure 9.",
-    },
-    OptionSpec {
-        name: "zero_wish_when_limited",
-        kind: OptionKind::Switch,
-        default: "true",
-        part: Part::Source,
-        doc: "wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
-    },
+    PACING,
+    CAP_TO_RECEIVE_WINDOW,
+    ZERO_WISH_WHEN_LIMITED,
     OptionSpec {
         name: "initial_window",
         kind: OptionKind::Size(None),

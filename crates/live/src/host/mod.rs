@@ -14,9 +14,11 @@ use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapHandle, OpenObject};
 use nix::sys::statfs::{CGROUP2_SUPER_MAGIC, fstatfs};
+use ratewire_kernel::XcpRules;
 use ratewire_units::Rate;
 
 use crate::pins::{self, Folder, Pins};
+use crate::skeletons::host::types::rw_xcp_rules;
 use crate::skeletons::host::{HostSkel, HostSkelBuilder};
 use crate::{Error, KernelLaw, cgroup};
 
@@ -34,6 +36,8 @@ pub struct Spec {
     pub iface: Option<String>,
     /// Highest rate that a connection asks routers for; under NoQ, the rate at which it sends.
     pub desired: Rate,
+    /// XCP: the sender's rules.
+    pub xcp: XcpRules,
     /// NoQ: no window also if a connection's own interface does not pause when the next queue is
     /// full.
     pub is_forced: bool,
@@ -216,6 +220,8 @@ pub(crate) fn prepare<'a>(
     rodata.by_address = u32::from(spec.iface.is_some());
     rodata.is_forced = u32::from(spec.is_forced);
     rodata.desired = spec.desired.throughput().get() as u64;
+    let [throughput, aging, paced, bounded, modest, heeds_loss] = spec.xcp.fields();
+    rodata.xcp_rules = rw_xcp_rules { throughput, aging, paced, bounded, modest, heeds_loss };
     let mut name = [0; 16];
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());

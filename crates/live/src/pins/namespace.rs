@@ -32,7 +32,7 @@ impl Namespace {
             .map_err(|e| Error::new(what, "is /proc mounted?").because(e))?;
         let cookie = socket(AddressFamily::Unix, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
             .and_then(|socket| getsockopt(&socket, Cookie))
-            .map_err(|e| Error::new(what, "Linux 6.9 or newer is needed").because(e))?;
+            .map_err(|e| Error::new(what, "Linux 6.10 or newer is needed").because(e))?;
         Ok(Namespace { inode: file.ino(), cookie })
     }
 

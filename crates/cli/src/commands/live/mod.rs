@@ -8,6 +8,7 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use ratewire_command_line::{Exit, print};
+use ratewire_laws::kernel::{XcpKernel, XcpRules};
 use ratewire_live::{Error, KernelLaw, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
@@ -35,6 +36,9 @@ enum Command {
         /// sends
         #[arg(long, default_value = "100 Gbit/s", value_parser = rate)]
         desired: Rate,
+        /// Only for xcp: an option of senders, as `ratewire explain xcp@kernel` lists them
+        #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
+        options: Vec<(String, String)>,
         /// Only for noq: where connections use it [default: safe]
         #[arg(long, value_enum)]
         mode: Option<Mode>,
@@ -124,6 +128,27 @@ fn rate(text: &str) -> Result<Rate, String> {
     Ok(rate)
 }
 
+fn option(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("not NAME=VALUE: for example aging=0")?;
+    Ok((name.trim().to_string(), value.trim().to_string()))
+}
+
+/// What senders do with these options.
+fn rules(law: KernelLaw, options: &[(String, String)]) -> Result<XcpRules, String> {
+    let given: Vec<_> = options.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let elsewhere = given.iter().find(|(name, _)| ["desired", "capacity"].contains(name));
+    match (law, elsewhere) {
+        _ if given.is_empty() => Ok(XcpRules::default()),
+        (KernelLaw::Xcp, None) => {
+            XcpKernel::new(&given).map(|law| law.rules()).map_err(|e| e.to_string())
+        }
+        (KernelLaw::Xcp, Some((name, _))) => {
+            Err(format!("`{name}` is the flag --{name}, of hosts or of routers"))
+        }
+        _ => Err(format!("senders of {} have no options; those of xcp have", law.name())),
+    }
+}
+
 /// Parses the interval of `--watch`.
 fn every(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|seconds| (0.1..=3600.0).contains(seconds));
@@ -151,8 +176,16 @@ fn named(law: &str) -> KernelLaw {
 
 pub(crate) fn live(args: &Args) -> Exit {
     let done = match &args.command {
-        Command::Host { law, cgroup, iface, desired, mode } => {
+        Command::Host { law, cgroup, iface, desired, options, mode } => {
             let law = named(law);
+            let xcp = match rules(law, options) {
+                Ok(rules) => rules,
+                Err(wrong) => {
+                    print_stderr!("ratewire: --option: {wrong}");
+                    print_stderr!("  help: `ratewire explain xcp@kernel` lists what senders have");
+                    return Exit::Wrong;
+                }
+            };
             if law != KernelLaw::Noq && mode.is_some() {
                 print_stderr!("ratewire: --mode is only for noq, not for {}", law.name());
                 print_stderr!("  help: leave --mode out, or use --law noq");
@@ -164,6 +197,7 @@ pub(crate) fn live(args: &Args) -> Exit {
                 cgroup: cgroup.clone(),
                 iface: iface.clone(),
                 desired: *desired,
+                xcp,
                 is_forced,
             };
             let who = iface.as_ref().map_or_else(
