@@ -356,6 +356,8 @@ class Fidelity:
     """Whether hosts hand over many packets at once (segmentation offload)."""
     real_time: bool
     """Whether the network had precedence over programs."""
+    differences: list[str]
+    """What real senders and packets are otherwise than the scenario says."""
 
 
 @dataclass(frozen=True)

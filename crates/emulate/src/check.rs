@@ -1,13 +1,15 @@
 //! Checks, before anything is set up, what the emulated world cannot do.
 
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
 use ratewire_laws::{AnyLaw, list};
-use ratewire_sim::setup::Setup;
+use ratewire_sim::setup::{FlowSpec, Setup};
 use socket2::{Domain, Protocol, Socket, Type};
 
-use crate::control::{control, instead, needed, of_flow};
+use crate::control::{CongestionControl, control, instead, needed, of_flow};
 use crate::laws::Laws;
+use crate::options::{lacking, lacking_in_packets, other_xcp, stand_in};
 use crate::parts::{flows_of_programs, hosts};
 use crate::ports::MOST_FLOWS;
 use crate::shell::Shell;
@@ -66,6 +68,18 @@ pub(crate) fn check_network(setup: &Setup) -> Result<(), Error> {
     if let Some(spec) = &setup.overlay {
         overlay::check(setup, spec)?;
     }
+    let of_links = setup.network.links.iter().filter_map(|link| link.law);
+    let of_acp = acp::flows(setup).map(|flow| setup.flows[flow].law);
+    for law in of_links.chain(of_acp) {
+        let lacking = lacking_in_packets(setup, law).join(", ");
+        if !lacking.is_empty() {
+            let name = setup.laws[law].info().name;
+            return Err(Error::new(
+                format!("real packets carry {name} only as the kernel has it, without {lacking}"),
+                "leave the option out, or simulate this scenario",
+            ));
+        }
+    }
     acp::check(setup)
 }
 
@@ -86,8 +100,24 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
             "a shorter `duration`, or fewer flows",
         ));
     }
+    if let Some(flow) = other_xcp(setup) {
+        return Err(Error::new(
+            format!(
+                "the flow {:?} is to send under xcp with other options than the flows before it",
+                flow.name
+            ),
+            "a machine's kernel has one law of a name: give all flows the same, or simulate it",
+        ));
+    }
     let of_programs = flows_of_programs(setup);
-    for (_, flow) in setup.flows.iter().enumerate().filter(|(n, _)| !of_programs.contains(n)) {
+    let of_acp: BTreeSet<usize> = acp::flows(setup).collect();
+    for (n, flow) in setup.flows.iter().enumerate().filter(|(n, _)| !of_acp.contains(n)) {
+        if of_programs.contains(&n) {
+            // Programs choose among the kernel's own TCPs, and not among laws of bpf/.
+            let loaded = of_flow(setup, flow).filter(|control| control.live.is_some());
+            loaded.map_or(Ok(()), |control| check_options(setup, flow, control))?;
+            continue;
+        }
         if flow.lie.is_some() {
             return no("senders that lie");
         }
@@ -100,11 +130,44 @@ pub(crate) fn check_flows(setup: &Setup) -> Result<(), Error> {
                 instead(law).map_or_else(known, str::to_string),
             ));
         };
+        check_options(setup, flow, control)?;
         if control.live.is_some() && cfg!(not(feature = "live")) {
             return Err(not_built(name));
         }
     }
     Ok(())
+}
+
+/// Checks that the kernel's sender of a flow is as the options of its law say.
+fn check_options(setup: &Setup, flow: &FlowSpec, control: CongestionControl) -> Result<(), Error> {
+    let told = setup.told_laws.get(flow.law);
+    if control.live.is_some() && told.is_some_and(|told| told.describes_kernel) {
+        return Err(Error::new(
+            format!(
+                "no kernel comes with {}, as the law of the flow {:?} has it",
+                setup.laws[flow.law].info().name,
+                flow.name
+            ),
+            "leave `describes` out: it is for TCPs of kernels",
+        ));
+    }
+    let lacking = lacking(setup, flow.law);
+    if lacking.is_empty() || stand_in(setup, flow.law).is_some() {
+        return Ok(());
+    }
+    let law = setup.laws[flow.law].info().name;
+    let help = match control.live {
+        Some(_) => "simulate it, or leave the options out",
+        None => {
+            "simulate it; or, if the variant describes the TCP of some kernel, say so with \
+             `describes = \"kernel\"`: this kernel's then stands for it"
+        }
+    };
+    let options = lacking.join(", ");
+    Err(Error::new(
+        format!("no kernel sends under {law} with {options}, as the flow {:?} is to", flow.name),
+        help,
+    ))
 }
 
 /// The laws that some kernel sends under.
@@ -127,6 +190,7 @@ mod outside;
 #[cfg(test)]
 mod tests {
     use ratewire_sim::dumbbell::Dumbbell;
+    use ratewire_sim::setup::ToldLaw;
     use ratewire_units::{Duration, Rate};
 
     use super::*;
@@ -144,6 +208,37 @@ mod tests {
             assert!(said.contains("`bbr1`: the kernel's BBR is version 1"), "{said}");
         }
         assert!(checked("bbr1").is_ok());
+    }
+
+    /// The setup of a law with one option.
+    fn with_option(law: &str, option: (&str, &str)) -> Setup {
+        let (rate, rtt) = (Rate::from_mbps(10), Duration::from_millis(40));
+        let made = AnyLaw::new(law, &[option]).expect("a law");
+        let options = vec![(option.0.to_string(), option.1.to_string())];
+        let told = ToldLaw { options, ..ToldLaw::new(law) };
+        Setup { told_laws: vec![told], ..Dumbbell::new(made, 1, rate, rtt, 10).setup() }
+    }
+
+    #[test]
+    fn options_that_no_kernel_has_are_refused_by_name() {
+        let said = |setup: &Setup| check(setup).expect_err("no kernel has it").to_string();
+        let reno = said(&with_option("newreno", ("idle_restart", "keep")));
+        let start = "no kernel sends under newreno with idle_restart = keep, as the flow ";
+        assert!(reno.starts_with(start), "{reno}");
+        assert!(reno.contains("say so with `describes = \"kernel\"`"), "{reno}");
+        let mut described = with_option("xcp", ("aging", "0"));
+        described.told_laws[0].describes_kernel = true;
+        assert!(said(&described).starts_with("no kernel comes with xcp, "));
+        let jetmax = said(&with_option("jetmax", ("gamma", "0.9")));
+        let start = "real packets carry jetmax only as the kernel has it, without gamma = 0.9";
+        assert!(jetmax.starts_with(start), "{jetmax}");
+        let mut mixed = with_option("xcp", ("aging", "0"));
+        mixed.laws.push(AnyLaw::new("xcp", &[]).expect("a law"));
+        mixed.told_laws.push(ToldLaw::new("xcp"));
+        let second = FlowSpec { law: 1, name: "second".into(), ..mixed.flows[0].clone() };
+        mixed.flows.push(second);
+        let said = said(&mixed);
+        assert!(said.starts_with("the flow \"second\" is to send under xcp with other"), "{said}");
     }
 
     #[test]

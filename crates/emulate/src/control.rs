@@ -1,6 +1,7 @@
 //! The kernel's congestion control that sends under a law.
 
 use std::collections::BTreeSet;
+use std::fs;
 
 use ratewire_laws::AnyLaw;
 use ratewire_sim::setup::{FlowSpec, Setup};
@@ -41,6 +42,13 @@ pub(crate) fn control(law: &AnyLaw) -> Option<CongestionControl> {
         AnyLaw::Dctcp(_) => own_control("dctcp"),
         _ => None,
     }
+}
+
+/// Name and version of this machine's kernel: `Linux 6.18`.
+pub(crate) fn kernel() -> String {
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let version: Vec<&str> = release.trim().split('.').take(2).collect();
+    format!("Linux {}", version.join("."))
 }
 
 /// The law to name in place of one that no kernel sends under, and why; `None` if there is none.

@@ -16,6 +16,7 @@ mod loaded {
     use crate::Error;
     use crate::control::{CongestionControl, needed};
     use crate::group::{Group, holder, remove_left};
+    use crate::options::{XcpSending, xcp_sending};
     use crate::shell::Shell;
 
     /// Laws that senders speak.
@@ -98,9 +99,12 @@ mod loaded {
             let law = named(name)?;
             let group = Group::make(&cgroup::root().map_err(wrong)?, name)?;
             let cgroup = Some(group.folder().to_path_buf());
+            let sending =
+                if law == KernelLaw::Xcp { xcp_sending(setup) } else { XcpSending::default() };
+            let XcpSending { rules: xcp, desired } = sending;
+            let desired = desired.unwrap_or_else(|| line_rate(setup));
             // Only the model knows that a host's own link is paused.
-            let spec =
-                host::Spec { law, cgroup, iface: None, desired: line_rate(setup), is_forced: true };
+            let spec = host::Spec { law, cgroup, iface: None, desired, xcp, is_forced: true };
             let held = host::hold(&spec, holder);
             Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }

@@ -71,7 +71,7 @@ pub use fidelity::{Fidelity, MOST_LATE};
 #[cfg(feature = "live")]
 pub use group::holder;
 pub use lateness::{LATE, Lateness};
-pub use options::ignores;
+pub use options::{differences, stand_in};
 pub use private::hides_working_directory;
 pub use processes::{has_processes, switches_and_ends};
 pub use shell::Shell;

@@ -12,6 +12,7 @@ use ratewire_laws::{
 use ratewire_net::spec::{Change, LinkId};
 use ratewire_scenario::Scenario;
 use ratewire_sim::record::NoRecorder;
+use ratewire_sim::setup::ToldLaw;
 use ratewire_sim::{FlowState, Steps};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
@@ -211,7 +212,7 @@ impl ControlledFlow {
         let made = laws.make(INFO.name, &[]).expect("the law has no options");
         let own = setup.laws.len();
         setup.laws.push(made);
-        setup.told_laws.push(String::new());
+        setup.told_laws.push(ToldLaw::new(INFO.name));
         setup.flows[index].law = own;
         setup.sample_interval = None;
         let spec = &setup.flows[index];

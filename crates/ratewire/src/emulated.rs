@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use ratewire_emulate::{Emulated, EmulationOptions, Fidelity, MOST_LATE};
 pub(crate) use ratewire_emulate::{Shell, Users};
 use ratewire_report::{FidelitySummary, World};
-use ratewire_scenario::{Diagnostic, Plan, Scenario};
+use ratewire_scenario::Plan;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Time;
@@ -36,12 +36,17 @@ pub(crate) fn check(plan: &Plan, asks_kernel: bool) -> Result<(), String> {
     able.map_err(|why| why.to_string())
 }
 
-/// Warnings about options and expectations that an emulated run of `plan` cannot use.
-pub fn ignored(scenario: &Scenario, plan: &Plan) -> Vec<Diagnostic> {
-    let mut ignored = scenario
-        .ignored_options(plan, |law, option| ratewire_emulate::ignores(&plan.setup, law, option));
-    ignored.extend(scenario.unmeasured_when_emulated(&plan.law));
-    ignored
+/// Names laws that a kernel's own stand for as what they are in an emulated run.
+pub(crate) fn renamed(mut plan: Plan) -> Plan {
+    for law in 0..plan.law_names.len() {
+        if let Some(stands) = ratewire_emulate::stand_in(&plan.setup, law) {
+            // Two descriptions of one TCP stay apart.
+            let is_taken = plan.law_names.contains(&stands);
+            let own = &plan.law_names[law];
+            plan.law_names[law] = if is_taken { format!("{stands}, {own}") } else { stands };
+        }
+    }
+    plan
 }
 
 /// Whether a shell is alone: the run has no flows.
@@ -73,7 +78,7 @@ pub(crate) fn run(
         for warning in warnings(&emulated) {
             listener.warning(&running, &warning);
         }
-        fidelity = Some(summary(&emulated.fidelity));
+        fidelity = Some(summary(described, &emulated.fidelity));
         left = emulated.shell;
         Ok(emulated.outcome)
     })?;
@@ -134,8 +139,9 @@ pub fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
     causes.map(|(_, remedy)| remedy).collect()
 }
 
-fn summary(fidelity: &Fidelity) -> FidelitySummary {
+fn summary(setup: &Setup, fidelity: &Fidelity) -> FidelitySummary {
     FidelitySummary {
+        differences: ratewire_emulate::differences(setup),
         holds: fidelity.holds(),
         times_hold: fidelity.times_hold(),
         packets: fidelity.packets.count,

@@ -121,7 +121,7 @@ mod sweep;
 pub use compare::{Compare, ComparisonResults, PlannedComparison};
 pub use control::{ControlledFlow, Measured};
 #[cfg(feature = "emulate")]
-pub use emulated::{ignored, remedies};
+pub use emulated::remedies;
 #[doc(hidden)]
 pub use experiment::without_repeats;
 pub use experiment::{Experiment, Planned};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitStatus;
 
 use ratewire_report::World;
-use ratewire_scenario::{Diagnostic, Plan, Scenario};
+use ratewire_scenario::Plan;
 use ratewire_sim::record::Recorder;
 use ratewire_sim::setup::Setup;
 
@@ -31,8 +31,8 @@ pub(crate) fn check(_: &Plan, _: bool) -> Result<(), String> {
     check_feature().map_err(|why| why.to_string())
 }
 
-pub(crate) fn ignored(_: &Scenario, _: &Plan) -> Vec<Diagnostic> {
-    Vec::new()
+pub(crate) fn renamed(plan: Plan) -> Plan {
+    plan
 }
 
 pub(crate) fn is_alone(shell: &Shell) -> bool {

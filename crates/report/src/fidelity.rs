@@ -50,6 +50,9 @@ pub struct FidelitySummary {
     pub offloads: bool,
     /// Whether the network had precedence over programs.
     pub real_time: bool,
+    /// What real senders and packets are otherwise than the scenario says: `reno of Linux 6.18 has
+    /// no count = acks`.
+    pub differences: Vec<String>,
 }
 
 impl FidelitySummary {
@@ -104,11 +107,15 @@ impl FidelitySummary {
             );
         }
         let given = |is: bool, what: &str| if is { what.into() } else { format!("no {what}") };
-        format!(
-            "{text}; {}, {}",
+        text += &format!(
+            "; {}, {}",
             given(self.offloads, "offloads"),
             given(self.real_time, "real-time priority")
-        )
+        );
+        for difference in &self.differences {
+            text += &format!(". {difference}");
+        }
+        text
     }
 }
 
@@ -121,6 +128,15 @@ mod tests {
         let run = FidelitySummary { packets: 25_000, late_share: 0.0104, ..Default::default() };
         let text = run.text();
         assert!(text.contains("260 of 25,000 packets (1.04 %) were later than 1 ms"), "{text}");
+    }
+
+    #[test]
+    fn what_differs_from_the_scenario_ends_the_verdict() {
+        let differences = vec!["reno of Linux 6.18 has no count = acks".to_string()];
+        let run = FidelitySummary { holds: true, differences, ..Default::default() };
+        let text = run.text();
+        let end = "no real-time priority. reno of Linux 6.18 has no count = acks";
+        assert!(text.ends_with(end), "{text}");
     }
 
     #[test]

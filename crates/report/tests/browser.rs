@@ -148,6 +148,7 @@ fn the_script_draws_what_there_is() {
         note: None,
         panels: (0..30).map(|_| panel()).collect(),
         sweeps: Vec::new(),
+        real_time: Vec::new(),
         claims: Vec::new(),
     };
     let paper = PaperSection {

@@ -11,7 +11,7 @@ use ratewire_laws::LawSet;
 use ratewire_net::queue::DisciplineSet;
 
 use crate::diagnostic::{Diagnostic, Severity, Source, Span, listing};
-use crate::document::{At, Entry};
+use crate::document::At;
 
 /// Reads a file by the name that the scenario gives it.
 pub(crate) type ReadFile<'a> = &'a dyn Fn(&str) -> io::Result<String>;
@@ -40,8 +40,6 @@ pub(crate) struct Context<'a> {
     unkept: RefCell<Vec<Diagnostic>>,
     /// Whether the network is a guess, because its description has errors.
     pub guesses_network: Cell<bool>,
-    /// Options given to laws, in the order in which they were read.
-    pub options: RefCell<Vec<GivenOption>>,
     /// Users of the programs, in the order in which they were read.
     pub users: RefCell<Vec<NamedUser>>,
     /// Table and name of each key that was read.
@@ -70,7 +68,6 @@ impl<'a> Context<'a> {
             noted: RefCell::default(),
             unkept: RefCell::default(),
             guesses_network: Cell::new(false),
-            options: RefCell::default(),
             users: RefCell::default(),
             reads: RefCell::default(),
             defaults: RefCell::default(),
@@ -162,14 +159,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Notes that an option is given to a law.
-    pub fn option(&self, of: &Of, entry: &Entry) {
-        let span = entry.key_span;
-        let at = self.source(span).diagnostic(Severity::Warning, span, String::new());
-        let option = GivenOption { of: of.clone(), option: entry.key.clone(), at };
-        self.options.borrow_mut().push(option);
-    }
-
     /// Notes the user that a program is to run as.
     pub fn user(&self, user: At<&str>) {
         let at = self.source(user.span).diagnostic(Severity::Error, user.span, String::new());
@@ -243,26 +232,6 @@ impl<'a> Context<'a> {
             }
         }
     }
-}
-
-/// An option that a scenario gives to a law, and its place.
-#[derive(Clone, Debug)]
-pub(crate) struct GivenOption {
-    pub of: Of,
-    pub option: String,
-    /// A warning at the option's place, without a message yet.
-    pub at: Diagnostic,
-}
-
-/// Target of an option.
-#[derive(Clone, Debug)]
-pub(crate) enum Of {
-    /// A law and all its variants, `[options.LAW]`.
-    Law(&'static str),
-    /// The variant, or the law named by a flow, with this name.
-    Named(String),
-    /// The law of the run.
-    Run,
 }
 
 /// A user that a scenario names, and the place.

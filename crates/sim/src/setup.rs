@@ -31,9 +31,8 @@ pub struct Setup {
     pub seed: u64,
     /// Laws that flows and ports refer to by index.
     pub laws: Vec<AnyLaw>,
-    /// Name and options of each law as another program is told: `name key=value ...`; empty if no
-    /// program is to be told.
-    pub told_laws: Vec<String>,
+    /// What programs and kernels are told of each law; empty if none is to be told.
+    pub told_laws: Vec<ToldLaw>,
     /// Nodes and links.
     pub network: NetworkSpec,
     /// Paths that replace the shortest: nodes from source to destination.
@@ -102,6 +101,24 @@ impl Default for Setup {
             programs: Vec::new(),
             has_random_starts: false,
         }
+    }
+}
+
+/// A law as programs and kernels are told of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToldLaw {
+    /// Name of the law, or of the law that it is a variant of.
+    pub name: String,
+    /// Options that were given, with their values.
+    pub options: Vec<(String, String)>,
+    /// Whether it describes the TCP of a kernel, and that of another kernel may stand for it.
+    pub describes_kernel: bool,
+}
+
+impl ToldLaw {
+    /// A law without options.
+    pub fn new(name: &str) -> ToldLaw {
+        ToldLaw { name: name.to_string(), options: Vec::new(), describes_kernel: false }
     }
 }
 

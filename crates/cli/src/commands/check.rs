@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use ratewire::papers::PAPER;
-use ratewire::{Error, Job, Run, World, ignored, remedies, without_repeats};
+use ratewire::{Error, Job, Run, World, remedies, without_repeats};
 use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Users;
 use ratewire_report::{Basis, CheckedExpectation, table};
@@ -128,7 +128,7 @@ fn jobs<'a>(
                 unable.set(Exit::Unable);
                 continue;
             }
-            said.extend(ignored(scenario, plan));
+            said.extend(scenario.unmeasured_when_emulated(&plan.law));
         } else {
             said.extend(scenario.vain_when_simulated(plan));
         }

@@ -4,7 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::{ExitCode, ExitStatus};
 
-use ratewire::{Job, World, ignored, unknown};
+use ratewire::{Job, World, unknown};
 use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Shell;
 use ratewire_net::spec::NodeId;
@@ -103,7 +103,7 @@ fn open(args: &Args) -> Result<Option<ExitStatus>, Exit> {
         print_stderr!("ratewire: {why}");
         return Err(Exit::Unable);
     }
-    complain(&ignored(&scenario, &plan));
+    complain(&scenario.unmeasured_when_emulated(&plan.law));
     let jobs = [Job::new(&scenario, plan, World::Emulate).with_users(&users)];
     let run = watch::over(&jobs, false, |listener| jobs[0].run_with_shell(shell, listener));
     let run = run.map_err(|error| fail(&error))?;

@@ -344,20 +344,27 @@ metric = "late_acks"
 link   = "bottleneck"
 max    = 0.5
 
-[options.cubic]
+[variant.plain]
+law              = "cubic"
 fast_convergence = false
+
+[variant.of-a-kernel]
+law              = "cubic"
+fast_convergence = false
+describes        = "kernel"
 "#;
 
-/// A paper with a law option that kernel senders do not read, a law that no kernel has, and a law
-/// that another command holds.
+/// A paper with a variant that no kernel is, the same as a description of one, a law that no kernel
+/// has, and a law that another command holds.
 #[cfg(feature = "live")]
 #[test]
-fn figures_say_what_is_not_read_and_what_is_missing() {
+fn figures_say_what_stands_for_what_and_what_is_missing() {
     let Some(lab) = Lab::build("figures") else { return };
     let folder = lab.folder.join("papers/first");
     std::fs::create_dir_all(&folder).expect("a folder");
     let dumbbell = DUMBBELL.replace("6 s", "2 s");
-    let text = format!("law = [\"cubic\", \"maxnet\", \"xcp\"]\n{dumbbell}{TWO_FLOWS}{CLAIM}");
+    let laws = "law = [\"of-a-kernel\", \"plain\", \"maxnet\", \"xcp\"]";
+    let text = format!("{laws}\n{dumbbell}{TWO_FLOWS}{CLAIM}");
     std::fs::write(folder.join("one.toml"), text).expect("a scenario");
     std::fs::write(folder.join("paper.toml"), PAPER).expect("a paper");
     let ratewire = |args: &str| {
@@ -374,13 +381,16 @@ fn figures_say_what_is_not_read_and_what_is_missing() {
     let complaints = String::from_utf8_lossy(&done.stderr);
     let says_once =
         |what: &str| assert_eq!(complaints.matches(what).count(), 1, "{what}: {complaints}");
-    says_once("does not read `fast_convergence` of cubic");
+    says_once("plain is not emulated: no kernel sends under cubic with fast_convergence = false");
     says_once("an emulated run leaves out the expectation of late_acks on line");
     assert!(!said(&done).contains("late_acks"), "{}", said(&done));
     says_once("maxnet is not emulated: no kernel sends");
     says_once("xcp is not emulated: cannot have kernels send under xcp");
     says_once("`ratewire live host --law xcp` has it");
-    assert!(said(&done).contains("cubic (emulated)"), "{}", said(&done));
+    assert!(said(&done).contains("cubic of Linux "), "{}", said(&done));
+    let page = std::fs::read_to_string(lab.folder.join("out/reproduce/first.html"));
+    let page = page.expect("the page");
+    assert!(page.contains("has no fast_convergence = false"), "the page tells what differs");
     // The code is the same if the machine is too busy for reliable runs.
     assert_eq!(done.status.code(), Some(5), "{complaints}");
 }

@@ -12,6 +12,9 @@ mod limits;
 mod many;
 mod names;
 mod overlays;
+mod parity;
+#[cfg(feature = "live")]
+mod senders;
 mod shell;
 mod users;
 mod verdict;

@@ -104,12 +104,16 @@ pub(super) fn arguments(
 /// A flow's law, as commands and configurations take it.
 pub(super) fn law_argument(setup: &Setup, flow: &FlowSpec) -> String {
     let name = setup.laws[flow.law].info().name;
-    let with_options = setup.told_laws.get(flow.law).map_or(name, String::as_str);
     // Real packets carry some laws only in the kernel's form, which has no options.
-    match with_options.split(' ').next() == Some(name) {
-        true => with_options.replace(' ', ","),
-        false => name.to_string(),
-    }
+    let told = setup.told_laws.get(flow.law).filter(|told| told.name == name);
+    let options = told.into_iter().flat_map(|told| &told.options);
+    let words = options.map(|(option, value)| format!(",{option}={}", without_blanks(value)));
+    name.to_string() + &words.collect::<String>()
+}
+
+/// A value as one word.
+fn without_blanks(value: &str) -> String {
+    value.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
 fn time(time: Duration) -> String {
@@ -130,6 +134,8 @@ fn idle(setup: &Setup, flow: u32) -> Vec<(Time, Time)> {
 
 #[cfg(test)]
 mod tests {
+    use ratewire_sim::setup::ToldLaw;
+
     use super::super::tests::setup;
     use super::*;
 
@@ -137,7 +143,9 @@ mod tests {
     fn ends_get_what_the_scenario_says() {
         let mut setup = setup();
         let plan = Plan::of(&setup);
-        setup.told_laws = vec!["xcp flow_control=soft".to_string()];
+        let mut told = ToldLaw::new("xcp");
+        told.options.push(("flow_control".to_string(), " soft".to_string()));
+        setup.told_laws = vec![told];
         setup.flows[1].app.reader = Reader::Slow(Duration::from_millis(1));
         let at = Ipv4Addr::new(10, 0, 0, 9);
         let line =

@@ -111,7 +111,7 @@ impl<'a> Planned<'a> {
             self.warnings.extend(plan.warnings.iter().cloned());
         }
         self.warnings.extend(match world {
-            World::Emulate => emulated::ignored(scenario, &plan),
+            World::Emulate => scenario.unmeasured_when_emulated(&plan.law),
             _ => scenario.vain_when_simulated(&plan),
         });
         let name = match experiment.worlds.len() {

@@ -46,7 +46,10 @@ impl<'a> Job<'a> {
     /// A run of `plan`, which belongs to `scenario`, in a world. It writes no files and keeps no
     /// samples.
     pub fn new(scenario: &'a Scenario, plan: Plan, world: World) -> Job<'a> {
-        let plan = if world == World::Emulate { plan.emulated() } else { plan };
+        let plan = match world {
+            World::Emulate => emulated::renamed(plan),
+            _ => plan,
+        };
         let folder_name = name_of_folder(&plan.law, plan.setup.seed, std::iter::empty());
         let (folder, keeps_samples, users, command) = (None, false, None, &[][..]);
         Job { scenario, plan, world, folder, folder_name, keeps_samples, users, command }

@@ -17,6 +17,12 @@ pub fn draw(
         metrics.map(|metric| sweep_of(sweep, metric, figure, &results))
     });
     let sweeps = sweeps.collect();
+    let of_runs = results.iter().flat_map(|(_, runs)| runs);
+    let real_time = of_runs.filter_map(|run| {
+        let fidelity = run.summary().fidelity.as_ref()?;
+        Some(format!("{}: {}.", run.name(), fidelity.text()))
+    });
+    let real_time = real_time.collect();
     let claims = results.iter().map(|(scenario, runs)| Claims {
         scenario: scenario.name.clone(),
         file: scenario.file.clone(),
@@ -42,6 +48,7 @@ pub fn draw(
         note: figure.note.clone(),
         panels: panels.collect(),
         sweeps,
+        real_time,
         claims,
     }
 }

@@ -43,6 +43,8 @@ pub struct FigureSection {
     pub panels: Vec<Panel>,
     /// What is drawn over a parameter.
     pub sweeps: Vec<SweepPlot>,
+    /// How well emulated runs kept to the model's times, and what their senders were.
+    pub real_time: Vec<String>,
     /// Claims of the figure, scenario by scenario.
     pub claims: Vec<Claims>,
 }
@@ -268,6 +270,9 @@ fn article(figure: &FigureSection, id: &str, laws: &[String], halvings: u32) -> 
     out.extend(figure.panels.iter().map(|one| panel(one, titled, laws, halvings)));
     if let Some(note) = &figure.note {
         out.push_str(&format!("<p class=\"differs\">{}</p>\n", escape(note)));
+    }
+    for run in &figure.real_time {
+        out.push_str(&format!("<p class=\"note\">{}</p>\n", escape(run)));
     }
     out + &claims(&figure.claims) + "</article>\n"
 }

@@ -49,6 +49,7 @@ fn figure(panels: Vec<Panel>, expectations: Vec<CheckedExpectation>) -> FigureSe
             lines: vec![Line { law: "xcp".into(), points: vec![(1.0, 0.5), (1000.0, f64::NAN)] }],
             claimed: vec![(1.0, 0.98)],
         }],
+        real_time: vec![EVIL.into()],
         claims: vec![Claims { scenario: EVIL.into(), file: EVIL.into(), expectations }],
     }
 }

@@ -5,6 +5,7 @@ use super::{Key, KeyKind, REQUIRED, key};
 #[rustfmt::skip]
 pub(super) const KEYS: &[Key] = &[
     key("variant", "law", KeyKind::Other("a law's name"), REQUIRED, "Law that this is a variant of.", "\"xcp\""),
+    key("variant", "describes", KeyKind::Word(&["kernel"]), "(none)", "\"kernel\": the variant describes the TCP of some kernel. In an emulated run that of this machine's kernel stands for it, under that name, and the run says which of the options it does not have. Without this key, a sender with options that this kernel does not have is not emulated.", "\"kernel\""),
 
     key("transport", "packet", KeyKind::Bytes, "1500 B", "Network-layer size of a full data packet with all headers, up to 65535 B.", "\"1000 B\""),
     key("transport", "headers", KeyKind::Bytes, "40 B", "Network and transport headers of a data packet, without the congestion header.", "\"52 B\""),

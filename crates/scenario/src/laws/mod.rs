@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use ratewire_config::nearest;
 use ratewire_laws::options::{OptionKind, Part};
 use ratewire_laws::{AnyLaw, LawInfo, LawSet, OptionError};
+use ratewire_sim::setup::ToldLaw;
 
-use crate::context::{Added, Context, Of};
+use crate::context::{Added, Context};
 use crate::diagnostic::{Span, listing};
 use crate::document::{At, Entry, Item, Value};
 use crate::section::Section;
@@ -33,10 +34,20 @@ pub(crate) struct LawBook {
     laws: LawSet,
     /// Options of `[options.LAW]`, by law.
     options: BTreeMap<String, OptionList>,
-    /// `[variant.NAME]`: the base law and the variant's options, by name.
-    variants: BTreeMap<String, (String, OptionList)>,
+    /// `[variant.NAME]`, by name.
+    variants: BTreeMap<String, Variant>,
     /// Names of all variants, including those with errors.
     declared: Vec<String>,
+}
+
+/// A law under another name.
+#[derive(Clone, Debug)]
+struct Variant {
+    /// The base law.
+    law: String,
+    options: OptionList,
+    /// Whether it describes the TCP of a kernel, which stands for it where packets are real.
+    describes_kernel: bool,
 }
 
 /// A use of a law at one place of a scenario.
@@ -74,7 +85,6 @@ impl LawBook {
                     continue;
                 };
                 let entries: Vec<&Entry> = table.entries.iter().collect();
-                note_options(root.context, &Of::Law(info.name), &entries);
                 let before = root.context.errors();
                 let list = read_options(root.context, info, &entries);
                 book.options.entry(info.name.to_string()).or_default().extend(list);
@@ -122,10 +132,14 @@ impl LawBook {
             context.unknown(law.span, message, law.value, known);
             return;
         };
-        let entries: Vec<&Entry> = table.entries.iter().filter(|e| e.key != "law").collect();
-        note_options(context, &Of::Named(entry.key.clone()), &entries);
-        let list = read_options(context, info, &entries);
-        self.variants.insert(entry.key.clone(), (info.name.to_string(), list));
+        let is_option = |e: &&Entry| e.key != "law" && e.key != "describes";
+        let entries: Vec<&Entry> = table.entries.iter().filter(is_option).collect();
+        let variant = Variant {
+            law: info.name.to_string(),
+            options: read_options(context, info, &entries),
+            describes_kernel: one.word("describes").is_some(),
+        };
+        self.variants.insert(entry.key.clone(), variant);
         if context.errors() == before {
             self.check_together(context, &entry.key, &[], &entries);
         }
@@ -139,7 +153,7 @@ impl LawBook {
 
     /// Description of the law called `name`, or of the base law of the variant called `name`.
     pub fn info(&self, name: &str) -> Option<&'static LawInfo> {
-        let base = self.variants.get(name).map_or(name, |(law, _)| law);
+        let base = self.variants.get(name).map_or(name, |variant| variant.law.as_str());
         self.laws.find(base)
     }
 
@@ -184,20 +198,23 @@ impl LawBook {
         self.laws.make(base, &all)
     }
 
-    /// The law as another program's argument: `name key=value ...`.
-    pub fn with_options(&self, name: &str, extra: &[(String, String)]) -> String {
+    /// What other programs and kernels are told of the law.
+    pub fn told(&self, name: &str, extra: &[(String, String)]) -> ToldLaw {
         let (base, all) = self.given(name, extra);
         let last: BTreeMap<&str, &str> = all.into_iter().collect();
-        let options =
-            last.into_iter().map(|(key, value)| format!(" {key}={}", without_blanks(value)));
-        base.to_string() + &options.collect::<String>()
+        let owned = |(option, value): (&str, &str)| (option.to_string(), value.to_string());
+        let describes_kernel = self.variants.get(name).is_some_and(|it| it.describes_kernel);
+        let options = last.into_iter().map(owned).collect();
+        ToldLaw { name: base.to_string(), options, describes_kernel }
     }
 
     /// The base law of `name` and all options given to it, with `extra` from the place of use.
     /// Later options override earlier ones.
     fn given<'a>(&'a self, name: &'a str, extra: &'a [(String, String)]) -> (&'a str, Given<'a>) {
-        let (base, own) =
-            self.variants.get(name).map_or((name, &[][..]), |(law, own)| (law, own.as_slice()));
+        let (base, own) = self
+            .variants
+            .get(name)
+            .map_or((name, &[][..]), |variant| (&variant.law, variant.options.as_slice()));
         let general = self.options.get(base).map_or(&[][..], Vec::as_slice);
         let all = general.iter().chain(own).chain(extra);
         (base, all.map(|(k, v)| (k.as_str(), v.as_str())).collect())
@@ -262,7 +279,6 @@ impl LawBook {
             names.iter().filter_map(|name| Some((*name, self.info(name)?))).collect();
         let before = context.errors();
         let all: Vec<&Entry> = table.value.entries.iter().collect();
-        note_options(context, &name.clone().map_or(Of::Run, Of::Named), &all);
         let text = |entry: &&Entry| Some((entry.key.clone(), entry.item.value.as_option()?));
         let options: OptionList = all.iter().filter_map(text).collect();
         // Without a `law`, the experiment may name any law.
@@ -319,11 +335,6 @@ fn not_loaded(context: &Context<'_>, span: Span, file: &str) {
     );
 }
 
-/// A value as one word.
-fn without_blanks(value: &str) -> String {
-    value.chars().filter(|c| !c.is_whitespace()).collect()
-}
-
 /// Names of variants, even where they are written as a list.
 fn variant_names(root: &Section<'_>) -> Vec<String> {
     let Some(entry) = root.entries().iter().find(|entry| entry.key == "variant") else {
@@ -346,13 +357,6 @@ fn variant_names(root: &Section<'_>) -> Vec<String> {
 fn refuse_value<'c, 'a>(context: &'c Context<'a>, entry: &Entry) -> Added<'c, 'a> {
     let found = entry.item.value.describe();
     context.error(entry.item.span, format!("option `{}` cannot be {found}", entry.key))
-}
-
-/// Notes options and their target.
-fn note_options(context: &Context<'_>, of: &Of, entries: &[&Entry]) {
-    for entry in entries {
-        context.option(of, entry);
-    }
 }
 
 /// Reads options, each checked alone.

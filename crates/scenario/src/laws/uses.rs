@@ -1,6 +1,7 @@
 //! Laws by index, before it is known which law the run has.
 
 use ratewire_laws::{AnyLaw, OptionError};
+use ratewire_sim::setup::ToldLaw;
 
 use super::{LawBook, LawUse};
 
@@ -22,8 +23,8 @@ pub(crate) struct Made {
     pub law: AnyLaw,
     /// Name that users know the law by.
     pub name: String,
-    /// Name of the base law and all options, as another program's argument has them.
-    pub with_options: String,
+    /// What other programs and kernels are told of it.
+    pub told: ToldLaw,
     /// Options left out because this law has no option of that name.
     pub left_out: Vec<String>,
 }
@@ -49,12 +50,7 @@ impl Uses {
                 wanted.options.iter().cloned().partition(|(option, _)| knows(option));
             let made = book.make(name, &known)?;
             let left_out = others.into_iter().map(|(option, _)| option).collect();
-            Ok(Made {
-                law: made,
-                name: name.to_string(),
-                with_options: book.with_options(name, &known),
-                left_out,
-            })
+            Ok(Made { law: made, name: name.to_string(), told: book.told(name, &known), left_out })
         };
         self.list.iter().map(one).collect()
     }

@@ -114,7 +114,7 @@ impl Loader<'_> {
         let parts = lower::lower(&context, &root);
         #[cfg(test)]
         crate::tests::note_reads(&context.reads.borrow(), &context.defaults.borrow());
-        let (options, users) = (context.options.take(), context.users.take());
+        let users = context.users.take();
         let (diagnostics, files) = context.finish();
         match parts {
             Some(parts) if !diagnostics.iter().any(Diagnostic::is_error) => Ok(Scenario {
@@ -135,7 +135,6 @@ impl Loader<'_> {
                 disciplines: self.disciplines.clone(),
                 uses: parts.uses,
                 starts: parts.starts,
-                options,
                 users,
                 template: parts.template,
                 files,

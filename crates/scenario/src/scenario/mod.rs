@@ -1,7 +1,6 @@
 //! A scenario that was read.
 
 mod effective;
-mod ignored;
 mod loader;
 mod plan;
 mod unheld;
@@ -17,7 +16,7 @@ use ratewire_net::spec::LinkId;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
 
-use crate::context::{GivenOption, NamedUser};
+use crate::context::NamedUser;
 use crate::diagnostic::Diagnostic;
 use crate::document::Item;
 use crate::expect::Expectation;
@@ -61,8 +60,6 @@ pub struct Scenario {
     /// Queue disciplines that the scenario may name.
     disciplines: DisciplineSet,
     uses: Uses,
-    /// Options given to laws.
-    options: Vec<GivenOption>,
     /// Users named for programs.
     users: Vec<NamedUser>,
     /// Flows that start at a random time.

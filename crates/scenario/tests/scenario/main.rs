@@ -11,7 +11,6 @@ mod ensembles;
 mod evaluate;
 mod extremes;
 mod hard;
-mod ignored;
 mod law_options;
 mod loads;
 mod lowering;

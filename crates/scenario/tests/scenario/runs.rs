@@ -6,7 +6,7 @@ use ratewire_scenario::{Finding, Scenario};
 use ratewire_sim::record::NoRecorder;
 use ratewire_sim::setup::Arrivals;
 
-use crate::common::{dumbbell, flow, scenario, setup, shown};
+use crate::common::{dumbbell, flow, refused, scenario, setup, shown};
 
 fn run(scenario: &Scenario, law: Option<&str>) -> Vec<Finding> {
     let plan = scenario.plan(law, None).unwrap_or_else(|all| panic!("{all}"));
@@ -99,7 +99,6 @@ fn weights_say_what_is_fair() {
     all_pass(&run(&scenario, Some("xcp")));
     let plan = scenario.plan(Some("xcp"), None).unwrap();
     assert_eq!(plan.setup.weights, [1.0, 4.0]);
-    assert_eq!(plan.emulated().setup.weight(1), 1.0, "kernels have no weights");
 }
 
 #[test]
@@ -245,6 +244,20 @@ fn a_list_of_one_table_may_be_headed_as_a_single_one() {
     assert_eq!(flows("[flow]\nfrom = \"s1\"\nto = \"d1\"\n"), 1);
 }
 
+#[test]
+fn a_variant_may_describe_the_tcp_of_a_kernel() {
+    let with = |word: &str| {
+        let variant = format!("[variant.old]\nlaw = \"newreno\"\ndescribes = \"{word}\"\n");
+        dumbbell(&format!("{variant}{}", flow()))
+    };
+    let plan = scenario(&with("kernel")).plan(Some("old"), None).unwrap();
+    let told = &plan.setup.told_laws[0];
+    assert_eq!((told.name.as_str(), told.options.len()), ("newreno", 0), "no option is given");
+    assert!(told.describes_kernel);
+    let wrong = refused(&with("kernels"));
+    assert!(wrong.contains("`describes` cannot be \"kernels\""), "{wrong}");
+}
+
 /// `bbr` is the version that is simulated, and its results say which.
 #[test]
 fn a_law_of_several_versions_stands_for_one_of_them() {
@@ -257,7 +270,9 @@ fn a_law_of_several_versions_stands_for_one_of_them() {
     for law in [Some("bbr"), Some("bbr3")] {
         let plan = scenario.plan(law, None).unwrap();
         assert_eq!((plan.law.as_str(), plan.law_names[0].as_str()), ("bbr3", "bbr3"));
-        assert!(plan.setup.told_laws[0].contains("loss_thresh=0.1"), "{:?}", plan.setup.told_laws);
+        let told = ("loss_thresh".to_string(), "0.1".to_string());
+        assert!(plan.setup.told_laws[0].options.contains(&told), "{:?}", plan.setup.told_laws);
+        assert!(!plan.setup.told_laws[0].describes_kernel);
         let verdicts = run(&scenario, law);
         assert_eq!(verdicts.len(), 1);
         all_pass(&verdicts);

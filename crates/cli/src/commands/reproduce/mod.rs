@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ratewire::folder::check_page;
 use ratewire::papers::{Paper, choose, draw, read_all};
-use ratewire::{Error, Job, World, ignored, remedies, without_repeats};
+use ratewire::{Error, Job, World, remedies, without_repeats};
 use ratewire_command_line::{Exit, print};
 use ratewire_emulate::Users;
 use ratewire_report::html::papers;
@@ -191,7 +191,7 @@ fn run_paper(
                         print_stderr!("{}: {law} is not emulated: {why}", scenario.file);
                         continue;
                     }
-                    print_ignored(scenario, &plan, &mut printed);
+                    print_unmeasured(scenario, &law, &mut printed);
                 }
                 let job = Job::new(scenario, plan, *world);
                 jobs.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
@@ -246,14 +246,10 @@ fn note(short: &Cell<Exit>, exit: Exit) {
     short.set(Exit::of([short.get(), exit]));
 }
 
-/// Prints a warning for each option that an emulated run ignores, once.
-fn print_ignored(
-    scenario: &Scenario,
-    plan: &ratewire_scenario::Plan,
-    printed: &mut Vec<Diagnostic>,
-) {
-    let mut ignored = ignored(scenario, plan);
-    ignored.retain(|warning| !printed.contains(warning));
-    complain(&ignored);
-    printed.extend(ignored);
+/// Prints a warning for each expectation that an emulated run leaves out, once.
+fn print_unmeasured(scenario: &Scenario, law: &str, printed: &mut Vec<Diagnostic>) {
+    let mut unmeasured = scenario.unmeasured_when_emulated(law);
+    unmeasured.retain(|warning| !printed.contains(warning));
+    complain(&unmeasured);
+    printed.extend(unmeasured);
 }

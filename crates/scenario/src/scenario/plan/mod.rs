@@ -31,14 +31,6 @@ pub struct Plan {
     pub warnings: Vec<Diagnostic>,
 }
 
-impl Plan {
-    /// Adapts the plan to kernel senders, which have no weights.
-    pub fn emulated(mut self) -> Plan {
-        self.setup.weights.clear();
-        self
-    }
-}
-
 impl Scenario {
     /// Checks that `law` is a law or variant.
     ///
@@ -117,7 +109,7 @@ impl Scenario {
         warnings.extend(requirements::unreached(&self.file, &setup, &made, &self.slowest));
         warnings.extend(requirements::unstamped(&self.file, &setup, &made));
         let law_names = made.iter().map(|made| made.name.clone()).collect();
-        setup.told_laws = made.iter().map(|made| made.with_options.clone()).collect();
+        setup.told_laws = made.iter().map(|made| made.told.clone()).collect();
         setup.laws = made.into_iter().map(|made| made.law).collect();
         setup.weights =
             setup.flows.iter().map(|flow| setup.laws[flow.law].properties().weight).collect();
