@@ -174,8 +174,11 @@ fn the_units_attach_and_detach() {
         ("DESIRED", "--desired=90mbit"),
     ];
     let with_mode = vec![("LAW", "noq"), ("CGROUP", &*cgroup), ("MODE", "--mode=force")];
+    let options = "--option=aging=0 --option=pacing=false";
+    let with_options = vec![("LAW", "xcp"), ("CGROUP", &*cgroup), ("OPTION", options)];
     for (unit, variables, attached) in [
         ("ratewire-host.service", of_host, "connections by rcp"),
+        ("ratewire-host.service", with_options, "connections by xcp"),
         ("ratewire-host.service", with_mode, "connections by noq"),
         (
             "ratewire-router@.service",
