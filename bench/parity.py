@@ -6,9 +6,10 @@ A point is a dumbbell drawn from a number: rate, round trip, buffer, discipline,
 law. It is simulated with ten seeds and emulated once, in a few seconds of real time, and twice more
 if a figure is not met: the median of Linux's runs within the range of the seeds, or within 5 % of
 its nearer end. Of a figure that varies, one run in six lies beyond ten others by chance alone: the
-table says how many seeds lie within the range of the other nine. Points whose run had late packets or hosts are tried again. RESULTS has a line for each point, and a run that was
-stopped goes on where it was; --table prints what it has for docs/explain/fidelity.md, and --again
-simulates its points again, after a change of the simulator.
+table says how many seeds lie within the range of the other nine. Points whose run had late packets
+or hosts are tried again. RESULTS has a line for each point, and a run that was stopped goes on
+where it was; --table prints what it has for docs/explain/fidelity.md, and --again simulates its
+points again, after a change of the simulator.
 """
 
 import argparse
