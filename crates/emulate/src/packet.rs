@@ -45,6 +45,11 @@ impl Stream {
     pub(crate) fn is_tcp(&self) -> bool {
         self.protocol == TCP
     }
+    /// The stream in the other direction.
+    pub(crate) fn back(&self) -> Stream {
+        let [source, destination] = self.ports;
+        Stream { from: self.to, to: self.from, ports: [destination, source], ..*self }
+    }
 }
 
 impl Shape {

@@ -119,8 +119,7 @@ pub(crate) struct TcpInfo {
     pub(crate) bytes_received: u64,
     segs: [u32; 2],
     pub(crate) notsent_bytes: u32,
-    /// Microseconds.
-    pub(crate) min_rtt: u32,
+    min_rtt: u32,
     data_segs: [u32; 2],
     delivery_rate: u64,
     busy_times: [u64; 3],

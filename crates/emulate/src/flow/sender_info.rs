@@ -10,8 +10,6 @@ use crate::sys::TcpInfo;
 pub(crate) struct SenderInfo {
     /// Smoothed round-trip time; zero while unknown.
     pub(crate) rtt: Duration,
-    /// Shortest round-trip time, if the sender keeps it.
-    pub(crate) min_rtt: Option<Duration>,
     pub(crate) window: Bytes,
     pub(crate) in_flight: Bytes,
     /// The receiver's window; [`Bytes::MAX`] if unknown.
@@ -29,7 +27,6 @@ impl SenderInfo {
         let has_pace = info.pacing_rate != u64::MAX && info.pacing_rate > 0;
         SenderInfo {
             rtt: Duration::from_micros(u64::from(info.rtt)),
-            min_rtt: Some(Duration::from_micros(u64::from(info.min_rtt))),
             window: packets(info.snd_cwnd),
             in_flight: packets(info.unacked),
             receive_window: Bytes::new(u64::from(info.snd_wnd)),
@@ -43,7 +40,6 @@ impl SenderInfo {
     pub(super) fn of_acp(figures: &Figures) -> SenderInfo {
         SenderInfo {
             rtt: figures.srtt,
-            min_rtt: None,
             window: figures.window,
             in_flight: figures.in_flight,
             receive_window: Bytes::MAX,

@@ -1,6 +1,7 @@
 //! The network between the hosts, driven by the clock.
 
 mod cuts;
+mod round_trips;
 mod samples;
 mod streams;
 
@@ -32,6 +33,7 @@ use crate::readiness::Readiness;
 use crate::tun::MOST;
 use crate::{Error, sys};
 use cuts::Cuts;
+use round_trips::RoundTrips;
 use samples::{FlowCounts, Reporting};
 use streams::{Known, Passed};
 
@@ -76,6 +78,7 @@ pub(crate) struct World<'a> {
     numbers: BTreeMap<Stream, u32>,
     streams: Vec<Known>,
     passed: Vec<Passed>,
+    round_trips: RoundTrips,
     /// Flows of programs by the nodes of their ends; between the same two, the first in the
     /// scenario.
     of_programs: BTreeMap<(NodeId, NodeId), u32>,
@@ -155,6 +158,7 @@ impl<'a> World<'a> {
             numbers: BTreeMap::new(),
             streams: Vec::new(),
             passed: Vec::new(),
+            round_trips: RoundTrips::default(),
             of_programs: streams::of_programs(setup, flows),
             acp: acp::by_port(setup),
             sides: hosts.iter().map(|_| Side::default()).collect(),
@@ -299,7 +303,7 @@ impl<'a> World<'a> {
         let Body::Kept(kept) = content.body else { return };
         let number = self.bundles.stream(kept);
         let stream = self.streams[number as usize];
-        self.note_arrived(number, kept);
+        self.note_arrived(at, number, kept);
         let leaving = self.bundles.leave(kept, content.header, label.ecn == Ecn::Marked);
         let side = &mut self.sides[stream.to];
         let joined = side.leaving.as_mut().is_some_and(|last| last.joined(&leaving));
@@ -402,7 +406,7 @@ impl<'a> World<'a> {
         let mut all = std::mem::take(&mut self.entering);
         self.bundles.take_in(bundle, number, &mut all);
         for entering in all.drain(..) {
-            self.note_sent(number, entering.kept);
+            self.note_sent(now, number, entering.kept);
             let address = Address {
                 route: known.route.id,
                 size: entering.size,

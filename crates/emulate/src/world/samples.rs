@@ -6,6 +6,7 @@ use ratewire_sim::record::{ArrivingSample, FlowCompleted, FlowId, FlowSample, Li
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::World;
+use super::round_trips::RoundTripFigures;
 use crate::Error;
 use crate::fidelity::Fidelity;
 use crate::flow::{Answer, Answers, Asking, Flow, SenderInfo};
@@ -27,11 +28,7 @@ pub(super) struct FlowCounts {
     completed: bool,
     /// Whether the flow was sampled after its completion.
     settled: bool,
-    rtt_sum: f64,
-    rtt_count: u64,
-    rtt_max: Duration,
-    /// Smallest sample, for senders that keep none; zero before the first.
-    rtt_min: Duration,
+    pub(super) round_trips: RoundTripFigures,
 }
 
 impl FlowCounts {
@@ -191,14 +188,11 @@ impl World<'_> {
         // Not for a program's flow, whose sockets nobody else can ask, nor before a flow has one.
         let known = answer.info;
         let retransmitted = self.retransmitted(n, known.as_ref()).0;
+        let is_sealed = self.flows[n].as_ref().is_some_and(Flow::is_acp);
         let count = &mut self.counts[n];
         let srtt = known.map_or(Duration::ZERO, |info| info.rtt);
-        if !srtt.is_zero() {
-            let smaller = if count.rtt_count == 0 { srtt } else { count.rtt_min.min(srtt) };
-            count.rtt_min = smaller;
-            count.rtt_sum += srtt.secs();
-            count.rtt_count += 1;
-            count.rtt_max = count.rtt_max.max(srtt);
+        if is_sealed && !srtt.is_zero() {
+            count.round_trips.note(srtt);
         }
         let sample = FlowSample {
             at,
@@ -272,9 +266,8 @@ impl World<'_> {
         let (spec, count) = (&self.setup.flows[n], &self.counts[n]);
         let own = self.flows[n].as_ref();
         let info = own.and_then(Flow::info);
-        let known = count.rtt_count > 0;
         let (retransmitted, retransmitted_packets) = self.retransmitted(n, info.as_ref());
-        let min_rtt = info.and_then(|info| info.min_rtt).unwrap_or(count.rtt_min);
+        let range = count.round_trips.range();
         FlowOutcome {
             flow: FlowId(n as u32),
             name: spec.name.clone(),
@@ -289,10 +282,9 @@ impl World<'_> {
             retransmitted_packets,
             timeouts: info.map_or(0, |info| info.timeouts),
             refused: own.map_or(0, Flow::refused),
-            min_rtt: known.then_some(min_rtt),
-            max_rtt: known.then_some(count.rtt_max),
-            mean_rtt: known
-                .then(|| Duration::from_secs_f64(count.rtt_sum / count.rtt_count as f64)),
+            min_rtt: range.map(|(min, _)| min),
+            max_rtt: range.map(|(_, max)| max),
+            mean_rtt: count.round_trips.mean(),
             clamps: self.network.clamps(n as u32),
         }
     }

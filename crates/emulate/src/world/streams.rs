@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratewire_net::spec::NodeId;
 use ratewire_sim::routes::RouteInfo;
 use ratewire_sim::setup::Setup;
-use ratewire_units::Bytes;
+use ratewire_units::{Bytes, Time};
 
 use super::World;
 use crate::flow::Flow;
@@ -19,6 +19,8 @@ pub(super) struct Known {
     pub(super) route: RouteInfo,
     /// The flow whose data the stream carries.
     pub(super) flow: Option<u32>,
+    /// The stream with the data of a flow that this one answers.
+    answers: Option<u32>,
     pub(super) to: usize,
     pub(super) class: u8,
     /// Dialect of the flow's own law, if some port has it.
@@ -34,24 +36,39 @@ pub(super) struct Passed {
 
 impl World<'_> {
     /// Notes a packet of a stream that enters.
-    pub(super) fn note_sent(&mut self, number: u32, kept: u32) {
-        let Some(flow) = self.counted(number) else { return };
+    pub(super) fn note_sent(&mut self, now: Time, number: u32, kept: u32) {
+        let Some(flow) = self.counted(number) else {
+            self.round_trips.answer(self.streams[number as usize].answers, kept);
+            return;
+        };
         let segment = self.bundles.segment(kept);
         let again = segment.payload - self.passed[number as usize].sent.fresh(&segment);
+        // As a sender does, which cannot tell which copy was answered (Karn).
+        self.round_trips.depart((again == 0).then_some(now), kept);
         self.counts[flow as usize].sent_again += Bytes::new(again);
         self.counts[flow as usize].packets_sent_again += u64::from(again > 0);
     }
 
     /// Notes a packet that has reached its host.
-    pub(super) fn note_arrived(&mut self, number: u32, kept: u32) {
+    pub(super) fn note_arrived(&mut self, at: Time, number: u32, kept: u32) {
         if self.streams[number as usize].flow.is_none() {
+            self.note_answered(at, number, kept);
             return;
         }
         let segment = self.bundles.segment(kept);
         self.data_packets += u64::from(segment.payload > 0);
         let Some(flow) = self.counted(number) else { return };
+        self.round_trips.arrive(number, kept);
         let fresh = self.passed[number as usize].arrived.fresh(&segment);
         self.counts[flow as usize].arrived += Bytes::new(fresh);
+    }
+
+    fn note_answered(&mut self, at: Time, number: u32, kept: u32) {
+        let answers = self.streams[number as usize].answers;
+        let flow = answers.and_then(|data| self.streams[data as usize].flow);
+        if let (Some(flow), Some(rtt)) = (flow, self.round_trips.answered(at, kept)) {
+            self.counts[flow as usize].round_trips.note(rtt);
+        }
     }
 
     /// The flow of a stream, if the network counts its data. Of ACP they are sealed.
@@ -71,7 +88,7 @@ impl World<'_> {
         let nodes = (self.hosts[from].spec.node, self.hosts[to].spec.node);
         let flow = self.flow_of(nodes, stream);
         // Acknowledgements belong to their flow.
-        let back = Stream { ports: [stream.ports[1], stream.ports[0]], ..*stream };
+        let back = stream.back();
         let either = flow.or_else(|| self.flow_of((nodes.1, nodes.0), &back));
         let spread = either.map_or(u64::from(number), u64::from);
         let route = self.routes.get(&mut self.network, nodes.0, nodes.1, spread).ok()?;
@@ -79,8 +96,9 @@ impl World<'_> {
         let class = spec.map_or(0, |spec| spec.transport.class);
         let law = spec.map(|spec| &self.setup.laws[spec.law]);
         let dialect = law.and_then(|law| self.dialects.position(law));
+        let answers = self.numbers.get(&back).copied().filter(|_| flow.is_none());
         self.passed.push(Passed::default());
-        self.streams.push(Known { route, flow, to, class, dialect });
+        self.streams.push(Known { route, flow, answers, to, class, dialect });
         self.numbers.insert(*stream, number);
         Some(number)
     }
