@@ -1,7 +1,7 @@
 //! Settings of an endpoint.
 
 use ratewire_laws::AnyLaw;
-use ratewire_transport::{ReceiveWindow, TransportConfig};
+use ratewire_transport::{AckRules, ReceiveWindow, TransportConfig};
 use ratewire_units::{Bytes, Duration, Rate};
 
 use crate::keys::Credentials;
@@ -76,7 +76,7 @@ impl Config {
         TransportConfig {
             packet,
             delayed_ack: self.delayed_ack,
-            quick_acks: 0,
+            ack_rules: AckRules::Rfc,
             receive_window: ReceiveWindow::Fixed(self.receive_buffer),
             max_rto: self.max_rto,
             ecn: true,

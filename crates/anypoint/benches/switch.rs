@@ -7,7 +7,7 @@ use divan::counter::ItemsCount;
 use ratewire_anypoint::routing::{KeyHash, RoundRobin, Routing};
 use ratewire_anypoint::{FlowControl, FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, Epoch, Segment, SegmentKind};
+use ratewire_transport::{Ack, Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Duration, Time};
 
 /// Packets on their way to members.
@@ -73,13 +73,8 @@ impl Run {
         self.now += Duration::from_micros(10);
         let kind = SegmentKind::Data { again: false };
         let payload = Bytes::new(PAYLOAD);
-        let segment = Segment {
-            kind,
-            offset: self.next,
-            payload,
-            epoch: Epoch::UNKNOWN,
-            header: Header::None,
-        };
+        let segment =
+            Segment { kind, offset: self.next, payload, stamp: Stamp::NONE, header: Header::None };
         let content = self.next.wrapping_mul(0x9e37_79b9_7f4a_7c15).to_be_bytes();
         let frame = FrameOf {
             content: &content,

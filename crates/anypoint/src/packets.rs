@@ -1,7 +1,7 @@
 //! Packets at a switch: where they come from and go to, and what is known of their frames.
 
 use ratewire_laws::Header;
-use ratewire_transport::{Ack, Epoch, Segment, SegmentKind};
+use ratewire_transport::{Ack, Segment, SegmentKind, Stamp};
 use ratewire_units::Bytes;
 
 /// A neighbour of the switch.
@@ -50,7 +50,7 @@ impl Output {
         let (kind, payload) = (SegmentKind::Data { again: true }, Bytes::new(end - start));
         Output::Skip(
             to,
-            Segment { kind, offset: start, payload, epoch: Epoch::UNKNOWN, header: Header::None },
+            Segment { kind, offset: start, payload, stamp: Stamp::NONE, header: Header::None },
         )
     }
 }

@@ -4,7 +4,7 @@ use std::slice::from_ref;
 
 use prefetch_index::prefetch_index;
 use ratewire_laws::Header;
-use ratewire_transport::{Ack, Epoch, ReceiveWindow, SackBlocks, Segment, SegmentKind};
+use ratewire_transport::{Ack, Epoch, ReceiveWindow, SackBlocks, Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Time};
 
 use crate::prefetch::prefetch_bytes;
@@ -107,8 +107,8 @@ pub enum Body {
         offset: u64,
         /// Payload bytes.
         payload: u32,
-        /// See [`Epoch`].
-        epoch: Epoch,
+        /// See [`Stamp`].
+        stamp: Stamp,
     },
     /// An acknowledgement, see [`Ack`].
     Ack {
@@ -248,8 +248,8 @@ impl Slab {
         let body = match segment.kind {
             SegmentKind::Open => Body::Open,
             SegmentKind::Data { .. } => {
-                let Segment { offset, payload, epoch, .. } = *segment;
-                Body::Data { offset, payload: payload.get() as u32, epoch }
+                let Segment { offset, payload, stamp, .. } = *segment;
+                Body::Data { offset, payload: payload.get() as u32, stamp }
             }
         };
         self.put(&segment.header, body)

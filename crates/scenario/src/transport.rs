@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use ratewire_laws::options::parse_size;
-use ratewire_transport::{Jitter, ReceiveWindow, Recovery, TransportConfig};
+use ratewire_transport::{AckRules, Jitter, ReceiveWindow, Recovery, TransportConfig};
 use ratewire_units::{Bytes, Duration};
 
 use crate::context::Context;
@@ -26,7 +26,7 @@ pub(crate) fn usual(context: &Context<'_>) -> TransportConfig {
         ack: section.bytes_or("ack"),
         handshake: section.switch_or("handshake"),
         delayed_ack: section.or_default("delayed_ack", |entry| delayed_ack(&section, &entry.item)),
-        quick_acks: section.count_or("quick_acks") as u8,
+        ack_rules: ack_rules(section.word_or("ack_rules")),
         receive_window: section
             .or_default("receive_window", |entry| receive_window(&section, entry, payload)),
         min_rto: section.time_or("min_rto"),
@@ -40,6 +40,10 @@ pub(crate) fn usual(context: &Context<'_>) -> TransportConfig {
         jitter: section.or_default("jitter", |entry| jitter(&section, &entry.item)),
         small_queues: None,
     }
+}
+
+fn ack_rules(word: &str) -> AckRules {
+    if word == "linux" { AckRules::Linux } else { AckRules::Rfc }
 }
 
 fn recovery(word: &str) -> Recovery {
@@ -88,8 +92,8 @@ pub(crate) fn read(section: &Section<'_>, base: &TransportConfig) -> TransportCo
     if let Some(time) = section.given("delayed_ack", |entry| delayed_ack(section, &entry.item)) {
         config.delayed_ack = time.value;
     }
-    if let Some(quick) = section.count("quick_acks") {
-        config.quick_acks = quick.value as u8;
+    if let Some(rules) = section.word("ack_rules") {
+        config.ack_rules = ack_rules(rules.value);
     }
     if let Some(most) = section.given("jitter", |entry| jitter(section, &entry.item)) {
         config.jitter = most.value;

@@ -16,9 +16,8 @@ pub struct TransportConfig {
     pub handshake: bool,
     /// Acknowledge every second packet, others after this time; `None` to acknowledge each.
     pub delayed_ack: Option<Duration>,
-    /// Packets that are acknowledged each, although `delayed_ack` says otherwise, at the start of a
-    /// flow and after each packet out of order (Linux: 16, `TCP_MAX_QUICKACKS`).
-    pub quick_acks: u8,
+    /// Packets in order that are acknowledged at once although `delayed_ack` says otherwise.
+    pub ack_rules: AckRules,
     /// The receiver's window.
     pub receive_window: ReceiveWindow,
     /// Shortest retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
@@ -42,6 +41,17 @@ pub struct TransportConfig {
     /// Whether a modelled host holds the sender back while its own queue has enough of the flow
     /// (TCP Small Queues); `None` to do as the law's senders do.
     pub small_queues: Option<bool>,
+}
+
+/// Packets in order and without a mark that a receiver acknowledges at once, beside every second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckRules {
+    /// None but the one that fills a hole (RFC 5681, 4.2).
+    Rfc,
+    /// As Linux 6: the first 16, and 16 after one that had arrived before or after a long pause
+    /// (`TCP_MAX_QUICKACKS`); each while the buffer that Linux sizes by the flow's rate still
+    /// opens the window; and each that ends what the sender sent at once (PSH, Linux 6.7).
+    Linux,
 }
 
 /// How a sender finds and repairs losses.
@@ -138,7 +148,7 @@ impl Default for TransportConfig {
             ack: Bytes::new(40),
             handshake: true,
             delayed_ack: None,
-            quick_acks: 16,
+            ack_rules: AckRules::Linux,
             receive_window: ReceiveWindow::Fixed(ReceiveWindow::UNLIMITED),
             min_rto: Duration::from_millis(200),
             max_rto: Duration::from_secs(120),

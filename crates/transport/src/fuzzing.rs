@@ -8,8 +8,8 @@ use ratewire_laws::{AnyLaw, Draw, FlowContext, Header};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::{
-    Ack, App, Epoch, PauseAfter, Reader, ReceiveWindow, Receiver, Recovery, SackBlocks, Segment,
-    SegmentKind, Sender, TransportConfig, Writer,
+    Ack, AckRules, App, Epoch, PauseAfter, Reader, ReceiveWindow, Receiver, Recovery, SackBlocks,
+    Segment, SegmentKind, Sender, Stamp, TransportConfig, Writer,
 };
 
 const LAWS: &[(&str, &[(&str, &str)])] = &[
@@ -68,7 +68,7 @@ impl Loopback {
             receive_window,
             handshake: on(1),
             delayed_ack: on(2).then(|| Duration::from_millis(40)),
-            quick_acks: if on(6) { 2 } else { 0 },
+            ack_rules: if on(6) { AckRules::Linux } else { AckRules::Rfc },
             tail_loss_probe: on(3),
             recovery: if on(5) { Recovery::Rack } else { Recovery::Sack },
             ..TransportConfig::default()
@@ -177,7 +177,7 @@ impl Loopback {
                 self.back.push_back(self.receiver.acknowledge(self.now));
             }
             let reply =
-                self.receiver.on_data(self.now, s.offset, s.payload, &s.header, marked, s.epoch);
+                self.receiver.on_data(self.now, s.offset, s.payload, &s.header, marked, s.stamp);
             if reply == crate::Reply::Later {
                 return;
             }
@@ -221,8 +221,7 @@ impl Loopback {
 
     fn stray_data(&mut self, bytes: &mut impl Iterator<Item = u8>) {
         let (offset, payload) = (wild(bytes), Bytes::new(wild(bytes)));
-        let _ =
-            self.receiver.on_data(self.now, offset, payload, &Header::None, false, Epoch::UNKNOWN);
+        let _ = self.receiver.on_data(self.now, offset, payload, &Header::None, false, Stamp::NONE);
         let ack = self.receiver.acknowledge(self.now);
         assert!(self.receiver.delivered().get() == ack.cumulative);
         self.back.push_back(ack);

@@ -49,8 +49,8 @@ mod tests;
 mod writing;
 
 pub use app::{App, PauseAfter, Reader, Writer};
-pub use config::{Jitter, ReceiveWindow, Recovery, TransportConfig};
+pub use config::{AckRules, Jitter, ReceiveWindow, Recovery, TransportConfig};
 pub use receiver::{Receiver, Reply};
 pub use rtt::RttEstimator;
-pub use segment::{Ack, Epoch, SackBlocks, Segment, SegmentKind};
+pub use segment::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Stamp};
 pub use sender::{KeptBy, Sender, SenderStats};

@@ -12,10 +12,25 @@ pub struct Segment {
     pub offset: u64,
     /// Payload.
     pub payload: Bytes,
-    /// Repair that was the last to begin when the packet left.
-    pub epoch: Epoch,
+    /// What it says beside its data.
+    pub stamp: Stamp,
     /// Congestion header.
     pub header: Header,
+}
+
+/// What a packet says beside its data, as TCP's timestamp and its flag PSH do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// Repair that was the last to begin when the packet left.
+    pub epoch: Epoch,
+    /// Whether nothing follows it at once. A sender says so to receivers whose
+    /// [`AckRules`](crate::AckRules) heed it, and to no other.
+    pub pushed: bool,
+}
+
+impl Stamp {
+    /// Of a packet that says nothing.
+    pub const NONE: Stamp = Stamp { epoch: Epoch::UNKNOWN, pushed: false };
 }
 
 /// Number of the last repair that a sender had begun when a packet left, modulo 255. The

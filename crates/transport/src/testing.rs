@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
-use crate::{Ack, App, Receiver, Reply, Segment, SegmentKind, Sender, TransportConfig};
+use crate::{Ack, AckRules, App, Receiver, Reply, Segment, SegmentKind, Sender, TransportConfig};
 
 /// Payload of a full packet.
 pub(crate) const MSS: u64 = 1460;
@@ -74,7 +74,7 @@ pub(crate) struct Pipe {
 
 /// Without a handshake, otherwise the default.
 pub(crate) fn config() -> TransportConfig {
-    TransportConfig { handshake: false, quick_acks: 0, ..TransportConfig::default() }
+    TransportConfig { handshake: false, ack_rules: AckRules::Rfc, ..TransportConfig::default() }
 }
 
 /// This many full packets.
@@ -252,7 +252,7 @@ impl Pipe {
                     payload,
                     &segment.header,
                     marked,
-                    segment.epoch,
+                    segment.stamp,
                 );
                 self.check_delivered(&segment);
                 if reply == Reply::Now {

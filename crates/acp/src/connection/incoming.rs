@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use bytes::{Buf, Bytes};
 use ratewire_laws::Header;
-use ratewire_transport::{Ack, Epoch, Receiver, Reply};
+use ratewire_transport::{Ack, Receiver, Reply, Stamp};
 use ratewire_units::{Bytes as Size, Time};
 
 use crate::frame::Frame;
@@ -131,8 +131,7 @@ impl Incoming {
         }
         let refused = self.receiver.refused();
         let size = Size::new(range.end - range.start);
-        if self.receiver.on_data(now, range.start, size, header, marked, Epoch::UNKNOWN)
-            == Reply::Now
+        if self.receiver.on_data(now, range.start, size, header, marked, Stamp::NONE) == Reply::Now
         {
             self.is_ack_due = true;
         }

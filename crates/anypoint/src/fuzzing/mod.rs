@@ -4,7 +4,7 @@
 mod ends;
 
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind};
+use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::routing::{KeyHash, LeastOutstanding, RoundRobin, Routing, Weighted};
@@ -344,13 +344,7 @@ impl World {
 
 fn segment(offset: u64, payload: u64) -> Segment {
     let kind = SegmentKind::Data { again: false };
-    Segment {
-        kind,
-        offset,
-        payload: Bytes::new(payload),
-        epoch: Epoch::UNKNOWN,
-        header: Header::None,
-    }
+    Segment { kind, offset, payload: Bytes::new(payload), stamp: Stamp::NONE, header: Header::None }
 }
 
 fn acknowledgement(cumulative: u64) -> Ack {

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Writer};
+use ratewire_transport::{Ack, SackBlocks, Segment, SegmentKind, Stamp, Writer};
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
@@ -53,7 +53,7 @@ impl Pair {
             kind,
             offset,
             payload: Bytes::new(PAYLOAD),
-            epoch: Epoch::UNKNOWN,
+            stamp: Stamp::NONE,
             header: Header::None,
         };
         let (now, frame) = (Time::from_millis(millis), FrameOf::default());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ratewire_laws::{AnyLaw, Draw, FlowContext};
 use ratewire_transport::{
-    Ack, App, Epoch, Receiver, Reply, Segment, SegmentKind, Sender, TransportConfig, Writer,
+    Ack, App, Receiver, Reply, Segment, SegmentKind, Sender, Stamp, TransportConfig, Writer,
 };
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
@@ -314,7 +314,7 @@ impl Rig {
             end.receiver.open(now, &segment.header)
         } else {
             let Segment { offset, payload, header, .. } = segment;
-            if end.receiver.on_data(now, *offset, *payload, header, false, Epoch::UNKNOWN)
+            if end.receiver.on_data(now, *offset, *payload, header, false, Stamp::NONE)
                 != Reply::Now
             {
                 return;

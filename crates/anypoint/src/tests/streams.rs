@@ -1,7 +1,7 @@
 //! Acknowledgements, windows and loss across the switch.
 
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Writer};
+use ratewire_transport::{Ack, Epoch, SackBlocks, Segment, SegmentKind, Stamp, Writer};
 use ratewire_units::{Bytes, Time};
 
 use super::rig::{IDLE_EXPIRY, Loads, PAYLOAD, Rig, ms};
@@ -30,13 +30,7 @@ fn switch_by(routing: Box<dyn Routing>, flow_control: FlowControl, members: usiz
 fn segment(packet: u64) -> Segment {
     let kind = SegmentKind::Data { again: false };
     let offset = packet * PAYLOAD;
-    Segment {
-        kind,
-        offset,
-        payload: Bytes::new(PAYLOAD),
-        epoch: Epoch::UNKNOWN,
-        header: Header::None,
-    }
+    Segment { kind, offset, payload: Bytes::new(PAYLOAD), stamp: Stamp::NONE, header: Header::None }
 }
 
 fn ack(packets: u64, window: u64, beyond: &[(u64, u64)]) -> Ack {

@@ -13,7 +13,8 @@
 //!   exact on paths that do not reorder.
 //! - If the receiver's window limits the flow, samples are application-limited. The draft treats
 //!   that window as part of the path (4.1.1.3). The transport does not tell the two apart.
-//! - The send quantum only enters the window: the transport paces every packet by itself.
+//! - The send quantum only enters the window: the transport paces every packet by itself, but for
+//!   the first ten of a flow where hosts keep small queues.
 
 mod aggregation;
 mod delivery;

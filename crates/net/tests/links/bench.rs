@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratewire_laws::Header;
 use ratewire_net::spec::*;
 use ratewire_net::{Address, Ecn, Network, Observation, RouteId, Scheduler};
-use ratewire_transport::{Epoch, Segment, SegmentKind};
+use ratewire_transport::{Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 /// Picoseconds after the start.
@@ -168,7 +168,7 @@ impl Bench {
                         kind: SegmentKind::Data { again: false },
                         offset: 0,
                         payload: Bytes::new(1),
-                        epoch: Epoch::UNKNOWN,
+                        stamp: Stamp::NONE,
                         header: Header::None,
                     };
                     self.network.send(at, &address, &segment, &mut self.agenda);

@@ -3,7 +3,7 @@
 use ratewire_laws::Header;
 use ratewire_net::spec::{Contention, LinkId, LinkSpec, NodeId, Service};
 use ratewire_net::{Address, Ecn, Network, Scheduler};
-use ratewire_transport::{Epoch, Segment, SegmentKind};
+use ratewire_transport::{Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use crate::bench::{Bench, link, ms, spec, us};
@@ -39,7 +39,7 @@ fn segment() -> Segment {
         kind: SegmentKind::Open,
         offset: 0,
         payload: Bytes::ZERO,
-        epoch: Epoch::UNKNOWN,
+        stamp: Stamp::NONE,
         header: Header::None,
     }
 }

@@ -184,7 +184,7 @@ fn late_acknowledgements_are_counted_at_a_link() {
     };
     let app = "app = { on_off = { burst = \"3 packets\", pause = \"200 ms\", pause_after = \"written\" } }";
     let text = dumbbell(&format!(
-        "[transport]\ndelayed_ack = \"40 ms\"\nquick_acks = 0\ntail_loss_probe = false\n{}{app}\n{}{}",
+        "[transport]\ndelayed_ack = \"40 ms\"\nack_rules = \"rfc\"\ntail_loss_probe = false\n{}{app}\n{}{}",
         flow(),
         late("30 ms", "0.5"),
         late("41 ms", "0"),

@@ -39,7 +39,7 @@ impl Simulation<'_> {
                 self.network.remove(label);
                 self.pump(slot);
             }
-            Body::Data { offset, payload, epoch } => {
+            Body::Data { offset, payload, stamp } => {
                 self.data_packets += 1;
                 let marked = label.ecn == Ecn::Marked;
                 let payload = Bytes::new(u64::from(payload));
@@ -49,7 +49,7 @@ impl Simulation<'_> {
                 let Some(flow) = self.flows.at(slot) else { return };
                 let content = self.network.content(label);
                 let reply =
-                    flow.receiver.on_data(now, offset, payload, &content.header, marked, epoch);
+                    flow.receiver.on_data(now, offset, payload, &content.header, marked, stamp);
                 if flow.receiver.delivered().get() >= flow.end && !flow.completed {
                     self.complete(slot);
                 }

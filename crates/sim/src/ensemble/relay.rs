@@ -2,7 +2,7 @@
 
 use ratewire_anypoint::{Output, Side};
 use ratewire_net::{Body, Ecn, Label};
-use ratewire_transport::{Epoch, Segment, SegmentKind};
+use ratewire_transport::{Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Time};
 
 use super::spec::MemberEvent;
@@ -204,11 +204,11 @@ impl Simulation<'_> {
 }
 
 fn segment(body: &Body, header: ratewire_laws::Header) -> Segment {
-    let (kind, offset, payload, epoch) = match *body {
-        Body::Data { offset, payload, epoch } => {
-            (SegmentKind::Data { again: false }, offset, payload, epoch)
+    let (kind, offset, payload, stamp) = match *body {
+        Body::Data { offset, payload, stamp } => {
+            (SegmentKind::Data { again: false }, offset, payload, stamp)
         }
-        Body::Open | Body::Ack { .. } | Body::Kept(_) => (SegmentKind::Open, 0, 0, Epoch::UNKNOWN),
+        Body::Open | Body::Ack { .. } | Body::Kept(_) => (SegmentKind::Open, 0, 0, Stamp::NONE),
     };
-    Segment { kind, offset, payload: Bytes::new(u64::from(payload)), epoch, header }
+    Segment { kind, offset, payload: Bytes::new(u64::from(payload)), stamp, header }
 }

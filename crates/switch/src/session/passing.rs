@@ -4,7 +4,7 @@ use ratewire_acp::channel::CloseReason;
 use ratewire_acp::wire::{DataPart, LEAST_FIRST, Part, varint};
 use ratewire_anypoint::{FrameOf, Output, Side};
 use ratewire_laws::Header;
-use ratewire_transport::{Epoch, Segment, SegmentKind};
+use ratewire_transport::{Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Time};
 
 use super::{Content, Session};
@@ -37,7 +37,7 @@ impl Session {
             kind,
             offset,
             payload: Bytes::new(length),
-            epoch: Epoch::UNKNOWN,
+            stamp: Stamp::NONE,
             header: *header,
         };
         match part {
@@ -105,7 +105,7 @@ impl Session {
             kind: SegmentKind::Data { again: data.again },
             offset: data.offset,
             payload: Bytes::new(data.bytes.len() as u64),
-            epoch: Epoch::UNKNOWN,
+            stamp: Stamp::NONE,
             header: *header,
         };
         match passing(side, data, self.config.acp.longest_frame.get() + FRAME_NUMBER) {

@@ -1,6 +1,7 @@
 //! The sending end of a flow: which packets it sends, and when.
 
 mod arrivals;
+mod bundle;
 mod prr;
 mod rack;
 mod repair;
@@ -12,11 +13,12 @@ use ratewire_laws::{AnySource, Header, Sending};
 use ratewire_units::{Bytes, Duration, Throughput, Time};
 
 use crate::app::App;
-use crate::config::{ReceiveWindow, Recovery, TransportConfig};
+use crate::config::{AckRules, ReceiveWindow, Recovery, TransportConfig};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::Scoreboard;
-use crate::segment::{Epoch, Segment, SegmentKind};
+use crate::segment::{Epoch, Segment, SegmentKind, Stamp};
 use crate::writing::Writing;
+use bundle::Bundle;
 use prr::Prr;
 use rack::Rack;
 use small_queue::SmallQueue;
@@ -43,6 +45,8 @@ pub struct Sender {
     frame_left: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
+    /// Stream offset before which packets are not paced.
+    unpaced: u64,
     /// What the sender has in its host's queue, if it keeps that small.
     small_queue: Option<Box<SmallQueue>>,
     /// When the timer is due.
@@ -82,6 +86,9 @@ pub struct Sender {
     rack: Option<Box<Rack>>,
     /// Of packets that leave now.
     epoch: Epoch,
+    /// Whether the receiver heeds which packets end a bundle.
+    pushes: bool,
+    bundle: Bundle,
     /// Whether it may turn out that the last repair was not needed.
     may_undo: bool,
     /// Whether a packet was overtaken and is not lost yet.
@@ -177,6 +184,7 @@ impl Sender {
             allowed: config.receive_window.at_least(u64::from(mss)).initial().get(),
             frame_left: frame,
             pace_next: now,
+            unpaced: 0,
             timer: Time::NEVER,
             timer_for: TimerFor::Retransmission,
             small_queue: None,
@@ -198,6 +206,8 @@ impl Sender {
             tail_loss_probe: config.tail_loss_probe,
             rack: has_rack.then(|| Box::new(Rack::NEW)),
             epoch: if has_rack { Epoch::FIRST } else { Epoch::UNKNOWN },
+            pushes: config.delayed_ack.is_some() && config.ack_rules == AckRules::Linux,
+            bundle: Bundle::NONE,
             may_undo: false,
             is_overtaken: false,
             delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
@@ -425,8 +435,7 @@ impl Sender {
 
     /// A packet that neither carries data nor concerns the law.
     fn bare_segment(kind: SegmentKind, offset: u64) -> Segment {
-        let (payload, epoch) = (Bytes::ZERO, Epoch::UNKNOWN);
-        Segment { kind, offset, payload, epoch, header: Header::None }
+        Segment { kind, offset, payload: Bytes::ZERO, stamp: Stamp::NONE, header: Header::None }
     }
 
     /// Payload of the next new packet, within the frame, the written data and the window.
@@ -464,6 +473,9 @@ impl Sender {
     #[inline]
     fn pace_allows(&mut self, now: Time, payload: u32, waited: bool) -> bool {
         let Some(pace) = self.source.pacing() else { return true };
+        if self.next < self.unpaced {
+            return true;
+        }
         if self.pace_next > now {
             self.waits_for_pace = true;
             return false;
@@ -490,8 +502,8 @@ impl Sender {
         };
         let header = self.source.on_send(&sending);
         let payload = Bytes::new(u64::from(payload));
-        let kind = SegmentKind::Data { again };
-        Segment { kind, offset, payload, epoch: self.epoch, header }
+        let (kind, stamp) = (SegmentKind::Data { again }, self.stamp(now, again));
+        Segment { kind, offset, payload, stamp, header }
     }
 }
 

@@ -16,6 +16,8 @@ const PACING: f64 = 1.2;
 const QUEUES_A_SECOND: f64 = 1024.0;
 /// Most bytes in the queue (Linux: `tcp_limit_output_bytes`).
 const MOST_BYTES: f64 = 4_194_304.0;
+/// First packets of a flow, which are not paced (Linux: `tcp_update_skb_after_send`).
+const UNPACED_PACKETS: u64 = 10;
 /// Least number of packets in a full queue.
 const LEAST_PACKETS: usize = 2;
 
@@ -52,9 +54,11 @@ impl SmallQueue {
 }
 
 impl Sender {
-    /// Lets the sender keep the queue of its own host small. The host then reports what is in it,
-    /// by [`Sender::on_queued`] or [`Sender::on_queue_seen`].
+    /// Lets the sender keep the queue of its own host small, and pace only what follows its first
+    /// packets, as Linux does. The host then reports what is in its queue, by
+    /// [`Sender::on_queued`] or [`Sender::on_queue_seen`].
     pub fn keep_queue_small(&mut self) {
+        self.unpaced = UNPACED_PACKETS * u64::from(self.mss);
         self.small_queue = Some(Box::new(SmallQueue::EMPTY));
     }
 

@@ -4,7 +4,7 @@ use ratewire_laws::{AnyLaw, Header};
 use ratewire_units::{Bytes, Time};
 
 use crate::testing::{MSS, Pipe, RTT, at, config, fixed, ms, packets};
-use crate::{App, Epoch, Reader, ReceiveWindow, Receiver, Reply, TransportConfig};
+use crate::{App, Reader, ReceiveWindow, Receiver, Reply, Stamp, TransportConfig};
 
 /// A receiver that gets packets; the test checks what it has read.
 fn receiver(law: &AnyLaw, buffer: u64, reader: Reader) -> Receiver {
@@ -21,7 +21,7 @@ fn receiver(law: &AnyLaw, buffer: u64, reader: Reader) -> Receiver {
 }
 
 fn give(receiver: &mut Receiver, now: Time, packet: u64) -> Reply {
-    receiver.on_data(now, packet * MSS, packets(1), &Header::None, false, Epoch::UNKNOWN)
+    receiver.on_data(now, packet * MSS, packets(1), &Header::None, false, Stamp::NONE)
 }
 
 /// The advertised window, in packets.
@@ -63,7 +63,7 @@ fn who_holds_back_by_rate_advertises_all_and_drops() {
         assert_eq!(window(&mut receiver, at(0)), advertised);
         assert_eq!(receiver.refused(), refused);
         // A window probe is no dropped packet.
-        receiver.on_data(at(0), 6 * MSS, Bytes::ZERO, &Header::None, false, Epoch::UNKNOWN);
+        receiver.on_data(at(0), 6 * MSS, Bytes::ZERO, &Header::None, false, Stamp::NONE);
         assert_eq!(receiver.refused(), refused);
         assert_eq!(give(&mut receiver, at(50), 4), Reply::Now);
         assert_eq!((receiver.delivered(), receiver.refused()), (packets(5), refused));

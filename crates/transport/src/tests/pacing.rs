@@ -1,8 +1,9 @@
 //! Pacing.
 
+use ratewire_laws::AnyLaw;
 use ratewire_units::{Duration, Time};
 
-use crate::testing::{Pipe, at, config, ms, newreno, paced, packets};
+use crate::testing::{Pipe, at, config, fixed, ms, newreno, paced, packets};
 use crate::{App, PauseAfter, Reader, ReceiveWindow, TransportConfig, Writer};
 
 fn times(pipe: &Pipe) -> Vec<Time> {
@@ -15,6 +16,37 @@ fn packets_are_spaced_exactly() {
     let mut pipe = Pipe::sized(&paced("12 Mbit/s"), 300);
     pipe.run();
     assert_eq!(times(&pipe), (0..300).map(at).collect::<Vec<_>>());
+}
+
+/// As Linux: `tcp_update_skb_after_send`.
+#[test]
+fn a_host_with_small_queues_does_not_pace_a_flows_first_ten_packets() {
+    let mut pipe = Pipe::sized(&paced("12 Mbit/s"), 30);
+    pipe.sender.keep_queue_small();
+    pipe.run();
+    let expected = [at(0); 10].into_iter().chain((0..20).map(at));
+    assert_eq!(times(&pipe), expected.collect::<Vec<_>>());
+}
+
+/// The last of a bundle says so to receivers that heed it, and so does the last of the stream.
+#[test]
+fn what_leaves_at_once_ends_with_a_push() {
+    let linux = TransportConfig {
+        delayed_ack: Some(ms(40)),
+        handshake: false,
+        ..TransportConfig::default()
+    };
+    let pushed = |law: &AnyLaw, config: &TransportConfig| {
+        let mut pipe = Pipe::new(law, config, &App::sized(packets(8)));
+        pipe.run();
+        let one = |pushed: bool| if pushed { 'p' } else { '.' };
+        pipe.sent().map(|(_, segment, _)| one(segment.stamp.pushed)).collect::<String>()
+    };
+    // Without a round trip known, bundles are of two packets.
+    assert_eq!(pushed(&fixed(5), &linux), ".p.p..pp");
+    assert_eq!(pushed(&fixed(1), &linux), ".......p", "single packets are no bundles");
+    assert_eq!(pushed(&paced("12 Mbit/s"), &linux), ".......p", "nor are paced ones");
+    assert_eq!(pushed(&fixed(5), &config()), "........", "nobody heeds it");
 }
 
 #[test]

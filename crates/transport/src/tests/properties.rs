@@ -8,7 +8,7 @@ use ratewire_laws::AnyLaw;
 use ratewire_units::{Bytes, Duration};
 
 use crate::testing::{Fate, MSS, Pipe, ms};
-use crate::{App, PauseAfter, Reader, ReceiveWindow, Recovery, TransportConfig, Writer};
+use crate::{AckRules, App, PauseAfter, Reader, ReceiveWindow, Recovery, TransportConfig, Writer};
 
 fn micros(most: u64) -> impl Strategy<Value = Duration> {
     (0..most).prop_map(Duration::from_micros)
@@ -64,14 +64,14 @@ fn windows() -> impl Strategy<Value = ReceiveWindow> {
 }
 
 fn configs() -> impl Strategy<Value = TransportConfig> {
-    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), 0..20_u8);
+    let switches = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (windows(), proptest::option::of(micros(60_000)), switches).prop_map(
-        |(receive_window, delayed_ack, (handshake, tail_loss_probe, rack, quick_acks))| {
+        |(receive_window, delayed_ack, (handshake, tail_loss_probe, rack, is_linux))| {
             TransportConfig {
                 recovery: if rack { Recovery::Rack } else { Recovery::Sack },
                 receive_window,
                 delayed_ack,
-                quick_acks,
+                ack_rules: if is_linux { AckRules::Linux } else { AckRules::Rfc },
                 handshake,
                 tail_loss_probe,
                 ..TransportConfig::default()

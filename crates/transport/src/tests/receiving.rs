@@ -6,7 +6,7 @@ use ratewire_laws::Header;
 use ratewire_units::{Bytes, Time};
 
 use crate::testing::{Fate, MSS, Pipe, at, config, fixed, ms, packets};
-use crate::{Ack, App, Epoch, Receiver, Reply, SackBlocks, TransportConfig};
+use crate::{Ack, AckRules, App, Receiver, Reply, SackBlocks, Stamp, TransportConfig};
 
 fn delayed() -> TransportConfig {
     TransportConfig { delayed_ack: Some(ms(40)), ..config() }
@@ -35,26 +35,48 @@ fn out_of_order_and_marked_packets_are_acknowledged_at_once() {
     pipe.run();
     assert_eq!(pipe.answers().map(|(t, ack)| (t, ack.marked)).next(), Some((at(50), true)));
     // A window probe is answered at once too.
-    let reply =
-        pipe.receiver.on_data(at(60), MSS, Bytes::ZERO, &Header::None, false, Epoch::UNKNOWN);
+    let reply = pipe.receiver.on_data(at(60), MSS, Bytes::ZERO, &Header::None, false, Stamp::NONE);
     assert_eq!(reply, Reply::Now);
 }
 
-/// As Linux: three packets at the start and after one out of order, here.
-#[test]
-fn packets_at_the_start_and_after_a_hole_are_acknowledged_each() {
-    let config = TransportConfig { quick_acks: 3, ..delayed() };
+/// Which of these packets a receiver with the rules of Linux acknowledges at once (`1`). Those in
+/// `pushed` end what their sender sent at once.
+fn acknowledged(packets_in: impl Iterator<Item = u64>, pushed: &[u64]) -> String {
+    let config = TransportConfig { ack_rules: AckRules::Linux, ..delayed() };
     let mut receiver = Receiver::new(None, &config, packets(1), &App::sized(packets(100)));
-    let mut replies = String::new();
-    for n in (0..6).chain([7, 6]).chain(8..14) {
-        let reply =
-            receiver.on_data(at(n), n * MSS, packets(1), &Header::None, false, Epoch::UNKNOWN);
-        replies.push(if reply == Reply::Now { '1' } else { '0' });
+    let replies = packets_in.map(|n| {
+        let stamp = Stamp { pushed: pushed.contains(&n), ..Stamp::NONE };
+        let reply = receiver.on_data(at(0), n * MSS, packets(1), &Header::None, false, stamp);
         if reply == Reply::Now {
-            receiver.acknowledge(at(n));
+            receiver.acknowledge(at(0));
         }
-    }
-    assert_eq!(replies, "11101011111010");
+        if reply == Reply::Now { '1' } else { '0' }
+    });
+    replies.collect()
+}
+
+/// Six packets of 1,460 bytes open Linux's first window, beside the sixteen.
+const AT_THE_START: usize = 6 + 16;
+
+#[test]
+fn packets_at_the_start_are_acknowledged_each_and_after_a_hole_as_ever() {
+    let holes = (0..25).chain([26, 27, 25]).chain(28..34);
+    let expected = format!("{}{}{}{}", "1".repeat(AT_THE_START), "010", "111", "010101");
+    assert_eq!(acknowledged(holes, &[]), expected);
+}
+
+/// A capture of Linux 6.18: "2p 2p 1p 2p" packets an acknowledgement, the last with PSH.
+#[test]
+fn what_ends_a_bundle_is_acknowledged_at_once() {
+    let start = "1".repeat(AT_THE_START);
+    assert_eq!(acknowledged(0..30, &[23, 24, 26, 29]), format!("{start}01101011"));
+}
+
+#[test]
+fn after_a_packet_that_had_arrived_sixteen_are_acknowledged_each() {
+    let again = (0..27).chain([3]).chain(27..46);
+    let expected = format!("{}{}1{}0101", "1".repeat(AT_THE_START), "01010", "1".repeat(15));
+    assert_eq!(acknowledged(again, &[]), expected);
 }
 
 struct Receiving {
@@ -69,7 +91,7 @@ impl Receiving {
     /// This packet arrives.
     fn take(&mut self, n: u64) -> Ack {
         let reply =
-            self.receiver.on_data(at(0), n * MSS, packets(1), &Header::None, false, Epoch::UNKNOWN);
+            self.receiver.on_data(at(0), n * MSS, packets(1), &Header::None, false, Stamp::NONE);
         assert_eq!(reply, Reply::Now);
         self.receiver.acknowledge(at(0))
     }
@@ -137,14 +159,7 @@ proptest! {
 fn packets_that_overlap_are_delivered_once() {
     let mut r = Receiving::new();
     let mut take = |offset: u64, payload: u64| {
-        r.receiver.on_data(
-            at(0),
-            offset,
-            Bytes::new(payload),
-            &Header::None,
-            false,
-            Epoch::UNKNOWN,
-        );
+        r.receiver.on_data(at(0), offset, Bytes::new(payload), &Header::None, false, Stamp::NONE);
         let ack = r.receiver.acknowledge(at(0));
         (ack.cumulative, ack.sack.iter(ack.cumulative).collect::<Vec<_>>())
     };
@@ -174,7 +189,7 @@ fn a_timer_called_too_early_does_nothing() {
     assert!(!receiver.on_timer(at(0)));
     assert_eq!(receiver.deadline(), Time::NEVER);
     assert_eq!(
-        receiver.on_data(at(5), 0, packets(1), &Header::None, false, Epoch::UNKNOWN),
+        receiver.on_data(at(5), 0, packets(1), &Header::None, false, Stamp::NONE),
         Reply::Later
     );
     assert_eq!((receiver.deadline(), receiver.on_timer(at(44))), (at(45), false));

@@ -3,7 +3,7 @@
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::testing::{DELAY, Fate, MSS, Pipe, RTT, at, config, fixed, ms, newreno, packets};
-use crate::{App, Epoch, Reader, ReceiveWindow, TransportConfig};
+use crate::{App, Reader, ReceiveWindow, Stamp, TransportConfig};
 
 fn window(receive_window: ReceiveWindow) -> TransportConfig {
     TransportConfig { receive_window, ..config() }
@@ -151,10 +151,10 @@ fn data_after_a_probe_has_its_own_timer() {
 fn a_packet_without_room_is_answered_and_not_taken() {
     let mut pipe = Pipe::new(&fixed(10), &fixed_window(packets(1)), &slow(1));
     let header = ratewire_laws::Header::None;
-    let reply = pipe.receiver.on_data(at(0), MSS, packets(1), &header, false, Epoch::UNKNOWN);
+    let reply = pipe.receiver.on_data(at(0), MSS, packets(1), &header, false, Stamp::NONE);
     assert_eq!(reply, crate::Reply::Now);
     assert!(pipe.receiver.acknowledge(at(0)).sack.is_empty());
-    let reply = pipe.receiver.on_data(at(0), u64::MAX, packets(1), &header, false, Epoch::UNKNOWN);
+    let reply = pipe.receiver.on_data(at(0), u64::MAX, packets(1), &header, false, Stamp::NONE);
     assert_eq!((reply, pipe.receiver.delivered()), (crate::Reply::Now, Bytes::ZERO));
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use ratewire_anypoint::routing::RoundRobin;
 use ratewire_anypoint::{FlowControl, FrameOf, Output, Side, Switch, SwitchConfig, Transforms};
 use ratewire_laws::{AnyLaw, Header};
-use ratewire_transport::{Epoch, Segment, SegmentKind};
+use ratewire_transport::{Segment, SegmentKind, Stamp};
 use ratewire_units::{Bytes, Duration, Time};
 use ratewire_wasm::{Module, WasmRouting};
 
@@ -31,7 +31,7 @@ fn send(switch: &mut Switch, number: u64) -> Side {
     let kind = SegmentKind::Data { again: false };
     let offset = number * PAYLOAD.get();
     let segment =
-        Segment { kind, offset, payload: PAYLOAD, epoch: Epoch::UNKNOWN, header: Header::None };
+        Segment { kind, offset, payload: PAYLOAD, stamp: Stamp::NONE, header: Header::None };
     let mut out = Vec::new();
     let now = Time::from_millis(number);
     switch.on_segment(now, Side::Peer, &segment, FrameOf::from(b"f".as_slice()), false, &mut out);

@@ -1,13 +1,16 @@
 //! The receiving end of a flow.
 
+mod prompt;
+
 use std::collections::VecDeque;
 
 use ratewire_laws::{AnySink, Buffer, Header};
 use ratewire_units::{Bytes, Duration, Time};
 
 use crate::app::{App, Reader};
-use crate::config::{ReceiveWindow, TransportConfig};
-use crate::segment::{Ack, Epoch, SackBlocks};
+use crate::config::{AckRules, ReceiveWindow, TransportConfig};
+use crate::segment::{Ack, Epoch, SackBlocks, Stamp};
+use prompt::Prompt;
 
 /// Reaction to a data packet that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,9 +39,8 @@ pub struct Receiver {
     opened: u64,
     mss: u64,
     delayed_ack: Option<Duration>,
-    quick_acks: u8,
-    /// Packets in order that are still acknowledged each.
-    quick: u8,
+    /// What it acknowledges at once as Linux does, while it delays acknowledgements.
+    prompt: Option<Box<Prompt>>,
     marked: bool,
     /// Of the first packet that the next acknowledgement is for.
     epoch: Option<Epoch>,
@@ -77,6 +79,7 @@ impl Receiver {
         let window = config.receive_window.at_least(mss);
         let frame = app.frame.map_or(mss, Bytes::get).max(1);
         let buffer = window.buffer().get();
+        let is_prompt = config.delayed_ack.is_some() && config.ack_rules == AckRules::Linux;
         Receiver {
             next: 0,
             beyond: VecDeque::new(),
@@ -85,8 +88,7 @@ impl Receiver {
             opened: window.initial().get(),
             mss,
             delayed_ack: config.delayed_ack,
-            quick_acks: config.quick_acks,
-            quick: config.quick_acks,
+            prompt: is_prompt.then(|| Box::new(Prompt::new(mss))),
             ack_due: Time::NEVER,
             marked: false,
             epoch: None,
@@ -154,9 +156,9 @@ impl Receiver {
         payload: Bytes,
         header: &Header,
         marked: bool,
-        epoch: Epoch,
+        stamp: Stamp,
     ) -> Reply {
-        self.epoch.get_or_insert(epoch);
+        self.epoch.get_or_insert(stamp.epoch);
         if self.soft {
             self.show_buffer(now, payload);
         }
@@ -176,7 +178,9 @@ impl Receiver {
         if in_order {
             self.next = end;
         } else {
-            self.duplicate |= self.has(offset, end);
+            if self.has(offset, end) {
+                self.note_duplicate();
+            }
             self.store(offset, end);
         }
         if let ReceiveWindow::Auto { max, packets_per_ack, .. } = self.window
@@ -186,21 +190,32 @@ impl Receiver {
             self.opened = self.opened.saturating_add(growth).min(max.get());
         }
         self.reading.advance(now, self.next);
+        // Out of order, or filling a hole: at once (RFC 5681, 4.2).
+        let may_wait = in_order && !marked && self.ack_due == Time::NEVER;
+        let is_prompt = self.is_prompt(now, stamp.pushed);
         match self.delayed_ack {
-            Some(_) if !in_order => {
-                // Out of order, or filling a hole: at once (RFC 5681, 4.2).
-                self.quick = self.quick_acks;
-                self.answer_now()
-            }
-            Some(_) if self.quick > 0 => {
-                self.quick -= 1;
-                self.answer_now()
-            }
-            Some(delay) if !marked && self.ack_due == Time::NEVER => {
+            Some(delay) if may_wait && !is_prompt => {
                 self.ack_due = now + delay;
                 Reply::Later
             }
             _ => self.answer_now(),
+        }
+    }
+
+    /// Whether Linux would acknowledge a packet in order at once.
+    #[inline]
+    fn is_prompt(&mut self, now: Time, pushed: bool) -> bool {
+        let Some(prompt) = &mut self.prompt else { return false };
+        let read = self.reading.read;
+        prompt.on_data(now, self.mss, read);
+        prompt.is_quick() || (pushed && read == self.next)
+    }
+
+    #[cold]
+    fn note_duplicate(&mut self) {
+        self.duplicate = true;
+        if let Some(prompt) = &mut self.prompt {
+            prompt.begin();
         }
     }
 
@@ -286,6 +301,9 @@ impl Receiver {
     #[inline(always)]
     pub fn acknowledge(&mut self, now: Time) -> Ack {
         self.ack_due = Time::NEVER;
+        if let Some(prompt) = &mut self.prompt {
+            prompt.on_acknowledged();
+        }
         let window = self.advertised(now);
         self.note_window(window);
         let mut ack = Ack {
@@ -326,6 +344,9 @@ impl Receiver {
 
     /// The answer to a packet that opens the flow.
     pub fn open(&mut self, now: Time, header: &Header) -> Ack {
+        if let Some(prompt) = &mut self.prompt {
+            prompt.on_open(now);
+        }
         let answered = self.sink.as_mut().filter(|_| *header != Header::None);
         let answer = answered.map_or(Header::None, |sink| {
             sink.on_data(now, header);
