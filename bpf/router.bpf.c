@@ -20,6 +20,9 @@ struct {
 /* Set before loading. */
 const volatile __u32 is_virtual = 0;
 const volatile __u32 is_measured = 0;
+const volatile struct rw_xcp_constants xcp = RW_XCP_CONSTANTS;
+const volatile struct rw_rcp_rule rcp = RW_RCP_RULE;
+const volatile struct rw_jetmax_constants jetmax = RW_JETMAX_CONSTANTS;
 
 #define CLOCK_MONOTONIC 1
 
@@ -114,15 +117,18 @@ static int on_timer(void *map, __u32 *key, struct slot *slot)
 
 static __always_inline void start(struct slot *slot, void *map, __u64 now, __u64 sent)
 {
-	struct rw_rcp_rule rule = law == ROUTER_PIQI ? RW_PIQI_RULE : RW_RCP_RULE;
+	struct rw_xcp_constants of_xcp = xcp;
+	struct rw_rcp_rule of_rcp = rcp;
+	struct rw_jetmax_constants of_jetmax = jetmax;
 	struct router *router = &slot->router;
 
 	if (IS_XCP)
-		rw_xcp_init(&router->port.xcp, router->capacity, now);
+		rw_xcp_init(&router->port.xcp, router->capacity, &of_xcp, now);
 	else if (IS_JETMAX)
-		rw_jetmax_init(&router->port.jetmax, router->capacity, bpf_get_prandom_u32() % 0xffff + 1, now);
+		rw_jetmax_init(&router->port.jetmax, router->capacity, &of_jetmax, bpf_get_prandom_u32() % 0xffff + 1,
+			       now);
 	else
-		rw_rcp_init(&router->port.rcp, router->capacity, &rule, now);
+		rw_rcp_init(&router->port.rcp, router->capacity, &of_rcp, now);
 	set_capacity(router, router->capacity);
 	router->meter = (struct rw_meter){ .began_ns = now, .sent = sent };
 	router->behind_at_ns = now;

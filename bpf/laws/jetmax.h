@@ -20,16 +20,24 @@
 #include "option.h"
 
 #define RW_JETMAX_TAU 39322 /* 0.6 in 2^-16 */
-#define RW_JETMAX_GAMMA 62259 /* 0.95 in 2^-16 */
 #define RW_JETMAX_MARGIN 1311 /* 0.02 in 2^-16 */
-#define RW_JETMAX_INTERVAL_US 50000
 /* Resolution of the load: one such packet an interval. */
 #define RW_JETMAX_GRAIN 1500
 /* The load is in 2^-26 of gamma C. */
 #define RW_JETMAX_LOAD 26
 
+/* What a port is set to: the share of the capacity that it fills, in 2^-16, and its interval. */
+struct rw_jetmax_constants {
+	__u32 gamma;
+	__u32 interval_us;
+};
+
+/* 0.95. */
+#define RW_JETMAX_CONSTANTS { 62259, 50000 }
+
 struct rw_jetmax {
 	__u64 capacity;
+	struct rw_jetmax_constants constants;
 
 	/* Sums of this interval: all bytes; bytes of flows bound here; X = size / rate of those. */
 	__u64 input;
@@ -54,7 +62,7 @@ struct rw_jetmax {
 
 RW_INLINE __u64 rw_jetmax_target(const struct rw_jetmax *port)
 {
-	return rw_mul_shift(port->capacity, RW_JETMAX_GAMMA, 16);
+	return rw_mul_shift(port->capacity, port->constants.gamma, 16);
 }
 
 /* Sets the figures for packets until the next interval ends. */
@@ -71,13 +79,15 @@ RW_FUNCTION int rw_jetmax_say(struct rw_jetmax *port RW_NONNULL, __u64 fair)
 }
 
 /* id tells the routers of a path apart, and is not 0. */
-RW_INLINE void rw_jetmax_init(struct rw_jetmax *port, __u64 capacity, __u32 id, __u64 now_ns)
+RW_INLINE void rw_jetmax_init(struct rw_jetmax *port, __u64 capacity, const struct rw_jetmax_constants *constants,
+			      __u32 id, __u64 now_ns)
 {
 	*port = (struct rw_jetmax){};
 	port->capacity = rw_min(capacity, RW_MOST_RATE);
+	port->constants = *constants;
 	port->id = id & 0xffff;
-	port->interval_us = RW_JETMAX_INTERVAL_US;
-	port->interval_at_ns = now_ns + RW_JETMAX_INTERVAL_US * 1000ull;
+	port->interval_us = constants->interval_us;
+	port->interval_at_ns = now_ns + constants->interval_us * 1000ull;
 	rw_jetmax_say(port, rw_jetmax_target(port));
 }
 
@@ -101,8 +111,8 @@ RW_FUNCTION int rw_jetmax_interval(struct rw_jetmax *port RW_NONNULL, __u64 now_
 	port->input = 0;
 	port->responsive = 0;
 	port->sum_x = 0;
-	port->interval_us = RW_JETMAX_INTERVAL_US;
-	port->interval_at_ns = now_ns + RW_JETMAX_INTERVAL_US * 1000ull;
+	port->interval_us = port->constants.interval_us;
+	port->interval_at_ns = now_ns + port->interval_us * 1000;
 	return 0;
 }
 

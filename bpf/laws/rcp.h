@@ -26,16 +26,18 @@
 /* R is at least a hundredth of a packet of 1000 bytes in an RTT. */
 #define RW_RCP_LEAST_WINDOW 10
 
-/* Gains, in 2^-16. */
 struct rw_rcp_rule {
+	/* Gains, in 2^-16. */
 	__u32 spare;
 	__u32 queue;
 	__u32 target;
-	__u32 pad;
+	/* Longest slot. */
+	__u32 slot_us;
 };
 
-#define RW_RCP_RULE ((struct rw_rcp_rule){ .spare = 26214, .queue = 14829, .target = 65536 })
-#define RW_PIQI_RULE ((struct rw_rcp_rule){ .spare = 32768, .queue = 0, .target = 62259 })
+/* 0.4, 0.226, 1; 0.5, 0, 0.95. */
+#define RW_RCP_RULE { 26214, 14811, 65536, RW_RCP_SLOT_US }
+#define RW_PIQI_RULE { 32768, 0, 62259, RW_RCP_SLOT_US }
 
 struct rw_rcp {
 	__u64 capacity;
@@ -71,7 +73,7 @@ RW_INLINE void rw_rcp_init(struct rw_rcp *port, __u64 capacity, const struct rw_
 	port->rule = *rule;
 	port->rate = (port->capacity << RW_RCP_FRACTION) / 20;
 	port->rtt = (__u64)RW_RCP_FIRST_RTT_US << RW_RCP_FRACTION;
-	port->slot_us = RW_RCP_SLOT_US;
+	port->slot_us = rule->slot_us;
 	port->slot_at_ns = now_ns + port->slot_us * 1000;
 }
 
@@ -129,7 +131,7 @@ RW_FUNCTION int rw_rcp_slot(struct rw_rcp *port RW_NONNULL, __u64 now_ns, __u64 
 		port->rate = rw_max(rw_min(port->rate, target << RW_RCP_FRACTION), rw_max(least, 1));
 	}
 	port->input = 0;
-	port->slot_us = rw_max(rw_min(port->rtt >> RW_RCP_FRACTION, RW_RCP_SLOT_US), 1);
+	port->slot_us = rw_max(rw_min(port->rtt >> RW_RCP_FRACTION, port->rule.slot_us), 1);
 	port->slot_at_ns = now_ns + port->slot_us * 1000;
 	return 0;
 }

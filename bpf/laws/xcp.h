@@ -20,18 +20,38 @@
 
 #include "option.h"
 
-#define RW_XCP_ALPHA 26214 /* 0.4 in 2^-16 */
-#define RW_XCP_BETA 14829 /* 0.4^2 sqrt(2) in 2^-16 */
-#define RW_XCP_GAMMA 6554 /* 0.1 in 2^-16 */
-#define RW_XCP_MIN_INTERVAL_US RW_SHORTEST_ANSWER_US
-#define RW_XCP_MAX_INTERVAL_US 1000000
-#define RW_XCP_FIRST_INTERVAL_US RW_XCP_MIN_INTERVAL_US
-#define RW_XCP_ALLOWED_QUEUE_US 2000
 /* Fraction bits of residues. */
 #define RW_XCP_FRACTION 10
 
+/* What a port is set to. */
+struct rw_xcp_constants {
+	/* Gains, in 2^-16. */
+	__u32 alpha;
+	__u32 beta;
+	__u32 gamma;
+	/* Bounds of a control interval, and of the mean RTT; the largest is at most a second. */
+	__u32 min_interval_us;
+	__u32 max_interval_us;
+	/* Shortest interval of the queue estimator. */
+	__u32 allowed_queue_us;
+	/* Share, in 2^-16 and below 1, of the rate that was granted and did not come that still
+	 * counts in the next interval as if it came. */
+	__u32 memory;
+	__u32 pad;
+	/* Bytes, or 0 for none: size of a queue that is filled to 0.6 at most by what is given, and
+	 * most that the queue holds. */
+	__u64 queue_cap;
+	__u64 queue_limit;
+};
+
+/* 0.4, 0.226, 0.1. */
+#define RW_XCP_CONSTANTS { 26214, 14811, 6554, RW_SHORTEST_ANSWER_US, 1000000, 2000, 0, 0, 0, 0 }
+/* Room that a full queue counts as. */
+#define RW_XCP_LEAST_ROOM 1500
+
 struct rw_xcp {
 	__u64 capacity;
+	struct rw_xcp_constants constants;
 
 	/* Sums of this control interval. */
 	__u64 input;
@@ -61,6 +81,8 @@ struct rw_xcp {
 	/* Reported figures of the interval before: arrivals, and the feedback computed. */
 	__u64 input_bw;
 	__s64 feedback;
+	/* Rate that was granted and has not come. */
+	__u64 unused;
 	/* Reported: number of flows in 2^-RW_FLOWS, as a recent mean. A flow that sends at its
 	 * stated rate has an X of an interval's length. */
 	__u64 flows;
@@ -68,42 +90,75 @@ struct rw_xcp {
 	__u64 told_rtt_us;
 };
 
-RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, __u64 now_ns)
+RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, const struct rw_xcp_constants *constants,
+			   __u64 now_ns)
 {
 	*port = (struct rw_xcp){};
 	port->capacity = rw_min(capacity, RW_MOST_RATE);
-	port->avg_rtt_us = RW_XCP_FIRST_INTERVAL_US;
-	port->interval_us = RW_XCP_FIRST_INTERVAL_US;
-	port->control_at_ns = now_ns + RW_XCP_FIRST_INTERVAL_US * 1000ull;
+	port->constants = *constants;
+	port->avg_rtt_us = constants->min_interval_us;
+	port->interval_us = constants->min_interval_us;
+	port->control_at_ns = now_ns + constants->min_interval_us * 1000ull;
 	port->queue_at_ns = port->control_at_ns;
 }
 
-/* Ends a control interval (lines 7 to 18). */
-RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns)
+/* Notes what the interval before had granted and this one, in which so much came, did not see. */
+RW_FUNCTION int rw_xcp_remember(struct rw_xcp *port RW_NONNULL, __u64 input_bw)
 {
-	__u64 spare, excess, magnitude, shuffled, draining, flows, one_flow;
+	__s64 net = port->feedback - (__s64)(port->residue_pos >> RW_XCP_FRACTION) +
+		    (__s64)(port->residue_neg >> RW_XCP_FRACTION);
+	__s64 missing = (__s64)(port->input_bw + port->unused) + net - (__s64)input_bw;
+
+	port->unused = missing > 0 ? rw_mul_shift(missing, port->constants.memory, 16) : 0;
+	return 0;
+}
+
+/* The persistent queue as it counts while so much waits: more, the nearer the queue is to what it
+ * holds. */
+RW_FUNCTION __u64 rw_xcp_felt(const struct rw_xcp *port RW_NONNULL, __u64 waiting)
+{
+	__u64 limit = port->constants.queue_limit, full = rw_min(waiting, limit);
+
+	if (!limit)
+		return port->queue;
+	return rw_mul_shift(rw_max(port->queue, rw_mul_shift(waiting, full, 0) / limit), limit, 0) /
+	       rw_max(limit - full, RW_XCP_LEAST_ROOM);
+}
+
+/* Ends a control interval (lines 7 to 18), while so much waits. */
+RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns, __u64 waiting)
+{
+	__u64 spare, excess, magnitude, shuffled, draining, flows, one_flow, input_bw;
 	__u64 known = port->sum_x_known >> 10;
 
 	if (known) {
 		port->told_rtt_us = port->sum_x_rtt / known;
-		port->avg_rtt_us = rw_min(rw_max(port->told_rtt_us, RW_XCP_MIN_INTERVAL_US),
-					  RW_XCP_MAX_INTERVAL_US);
+		port->avg_rtt_us = rw_min(rw_max(port->told_rtt_us, port->constants.min_interval_us),
+					  port->constants.max_interval_us);
 	}
-	port->input_bw = rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1);
-	port->input_bw = rw_min(port->input_bw, RW_MOST_RATE);
+	input_bw = rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1);
+	input_bw = rw_min(input_bw, RW_MOST_RATE);
+	rw_xcp_remember(port, input_bw);
+	port->input_bw = input_bw;
 	flows = rw_mul_shift(port->sum_x, 1000000, RW_X_SECOND - RW_FLOWS) / rw_max(port->interval_us, 1);
 	port->flows = rw_recent(port->flows, flows, port->interval_us);
 
-	spare = rw_less(port->capacity, port->input_bw);
-	excess = rw_less(port->input_bw, port->capacity);
-	draining = rw_mul_shift(port->queue, 1000000, 0) / port->avg_rtt_us;
-	spare = rw_mul_shift(spare, RW_XCP_ALPHA, 16);
-	excess = rw_mul_shift(excess, RW_XCP_ALPHA, 16);
-	excess += rw_mul_shift(rw_min(draining, RW_MOST_RATE), RW_XCP_BETA, 16);
+	spare = rw_less(port->capacity, input_bw + port->unused);
+	excess = rw_less(input_bw + port->unused, port->capacity);
+	draining = rw_mul_shift(rw_xcp_felt(port, waiting), 1000000, 0) / port->avg_rtt_us;
+	spare = rw_mul_shift(spare, port->constants.alpha, 16);
+	excess = rw_mul_shift(excess, port->constants.alpha, 16);
+	excess += rw_mul_shift(rw_min(draining, RW_MOST_RATE), port->constants.beta, 16);
 	port->feedback = (__s64)spare - (__s64)excess;
+	if (port->constants.queue_cap) {
+		__u64 room = rw_less(port->constants.queue_cap / 10 * 6, waiting);
+		__s64 most = rw_min(rw_mul_shift(room, 1000000, 0) / port->avg_rtt_us, RW_MOST_RATE);
+
+		port->feedback = port->feedback < most ? port->feedback : most;
+	}
 	magnitude = port->feedback < 0 ? -port->feedback : port->feedback;
 
-	shuffled = rw_less(rw_mul_shift(port->input_bw, RW_XCP_GAMMA, 16), magnitude);
+	shuffled = rw_less(rw_mul_shift(port->input_bw, port->constants.gamma, 16), magnitude);
 	port->residue_pos = (shuffled + (port->feedback > 0 ? magnitude : 0)) << RW_XCP_FRACTION;
 	port->residue_neg = (shuffled + (port->feedback < 0 ? magnitude : 0)) << RW_XCP_FRACTION;
 	one_flow = (port->avg_rtt_us << RW_X_SECOND) / 1000000;
@@ -128,7 +183,7 @@ RW_FUNCTION int rw_xcp_queue_timer(struct rw_xcp *port RW_NONNULL, __u64 now_ns,
 
 	port->queue = port->least_queue;
 	port->least_queue = queue;
-	port->queue_at_ns = now_ns + rw_max(next_us, RW_XCP_ALLOWED_QUEUE_US) * 1000;
+	port->queue_at_ns = now_ns + rw_max(next_us, port->constants.allowed_queue_us) * 1000;
 	return 0;
 }
 
@@ -147,7 +202,7 @@ RW_INLINE void rw_xcp_timers(struct rw_xcp *port, __u64 now_ns, __u64 queue)
 		rw_xcp_queue_timer(port, now_ns, queue);
 	if (port->control_at_ns <= now_ns) {
 		port->interval_us += (now_ns - port->control_at_ns) / 1000;
-		rw_xcp_control(port, now_ns);
+		rw_xcp_control(port, now_ns, queue);
 	}
 }
 
@@ -199,7 +254,7 @@ RW_INLINE void rw_xcp_packet(struct rw_xcp *port, __u64 now_ns, __u64 size, __u6
 	x = rw_x(size, header->rate);
 	port->sum_x += x;
 	if (header->rtt_us) {
-		__u64 x_rtt = x * rw_min(header->rtt_us, RW_XCP_MAX_INTERVAL_US) >> 10;
+		__u64 x_rtt = x * rw_min(header->rtt_us, port->constants.max_interval_us) >> 10;
 
 		port->sum_x_known += x;
 		port->sum_x_rtt = rw_min(port->sum_x_rtt + x_rtt, RW_MOST);
@@ -375,7 +430,7 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 		return;
 	/* At most the bytes of a round trip or of a routers' interval, which this feedback
 	 * answers. */
-	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_XCP_MIN_INTERVAL_US), 0) / 1000000);
+	acked = rw_min(acked, rw_mul_shift(rate, rw_max(rtt_us, RW_SHORTEST_ANSWER_US), 0) / 1000000);
 	acked = rw_min(acked, RW_MOST_ACKED);
 	step = rw_mul_shift(magnitude, acked << RW_SENDER_FRACTION, 0) / rate;
 	rw_xcp_allow(sender, change < 0 ? rw_less(sender->allowed, step) : sender->allowed + step, least);

@@ -11,6 +11,11 @@ pub(crate) fn share(sixteen_bits: u32) -> f64 {
     f64::from(sixteen_bits) / 65536.0
 }
 
+/// A share of up to 2^16, in the laws' units.
+pub(crate) fn fixed(share: f64) -> u32 {
+    (share * 65536.0 + 0.5) as u32
+}
+
 /// `a b / 2^shift` rounded down, at most `2^63 - 1`; `shift` below 64.
 pub fn mul_shift(a: u64, b: u64, shift: u32) -> u64 {
     rw_native_mul_shift(a, b, shift)

@@ -2,13 +2,22 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
-use crate::arithmetic::share;
+use crate::arithmetic::{fixed, share};
+
+/// What a port of JetMax is set to.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JetmaxConstants {
+    gamma: u32,
+    interval_us: u32,
+}
 
 /// JetMax at one output queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct JetmaxPort {
     capacity: u64,
+    constants: JetmaxConstants,
     input: u64,
     responsive: u64,
     sum_x: u64,
@@ -65,7 +74,14 @@ pub struct JetmaxSender {
 // that the C code declares.
 unsafe extern "C" {
     safe fn rw_native_jetmax_tau() -> u32;
-    safe fn rw_native_jetmax_init(port: &mut JetmaxPort, capacity: u64, id: u32, now_ns: u64);
+    safe fn rw_native_jetmax_constants(constants: &mut JetmaxConstants);
+    safe fn rw_native_jetmax_init(
+        port: &mut JetmaxPort,
+        capacity: u64,
+        constants: &JetmaxConstants,
+        id: u32,
+        now_ns: u64,
+    );
     safe fn rw_native_jetmax_timers(port: &mut JetmaxPort, now_ns: u64);
     safe fn rw_native_jetmax_packet(
         port: &mut JetmaxPort,
@@ -105,12 +121,37 @@ fn known(field: u32) -> Option<Throughput> {
     (field != UNKNOWN).then(|| Throughput::new(rw_native_real_rate(field) as f64))
 }
 
+impl Default for JetmaxConstants {
+    fn default() -> JetmaxConstants {
+        let mut constants = JetmaxConstants { gamma: 0, interval_us: 0 };
+        rw_native_jetmax_constants(&mut constants);
+        constants
+    }
+}
+
+impl JetmaxConstants {
+    /// Share of the capacity that the port fills, `gamma`.
+    #[must_use]
+    pub fn gamma(self, share: f64) -> JetmaxConstants {
+        JetmaxConstants { gamma: fixed(share), ..self }
+    }
+    /// Length of an interval, at most a second.
+    #[must_use]
+    pub fn interval(self, time: Duration) -> JetmaxConstants {
+        JetmaxConstants { interval_us: (time.ps() / 1_000_000) as u32, ..self }
+    }
+    /// The fields of `struct rw_jetmax_constants`, in order.
+    pub fn fields(&self) -> [u32; 2] {
+        [self.gamma, self.interval_us]
+    }
+}
+
 impl JetmaxPort {
     /// A port of a link of this capacity; `id` tells the routers of a path apart.
-    pub fn new(capacity: Rate, id: u16, now: Time) -> JetmaxPort {
+    pub fn new(capacity: Rate, constants: &JetmaxConstants, id: u16, now: Time) -> JetmaxPort {
         let mut port = JetmaxPort::default();
         let capacity = capacity.throughput().get() as u64;
-        rw_native_jetmax_init(&mut port, capacity, id.into(), now.ps() / 1000);
+        rw_native_jetmax_init(&mut port, capacity, constants, id.into(), now.ps() / 1000);
         port
     }
     /// Handles an arriving packet.
@@ -282,9 +323,10 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         port: JetmaxPort, rw_layout_of_rw_jetmax, [
-            capacity, input, responsive, sum_x, interval_us, interval_at_ns, id, number, fair_field, load_field,
+            capacity, constants, input, responsive, sum_x, interval_us, interval_at_ns, id, number, fair_field, load_field,
             input_bw, unresponsive_bw, flows, fair
         ];
+        constants: JetmaxConstants, rw_layout_of_rw_jetmax_constants, [gamma, interval_us];
         header: JetmaxHeader, rw_layout_of_rw_jetmax_header,
             [bottleneck, proposed, fair, number, proposed_fair, load, rate, marker];
         answer: JetmaxAnswer, rw_layout_of_rw_jetmax_answer, [router, fair, number, marker];

@@ -24,7 +24,7 @@ mod xcp;
 
 pub use arithmetic::{mul_shift, share_part, share_times};
 pub use header::Header;
-pub use jetmax::{JetmaxAnswer, JetmaxHeader, JetmaxPort, JetmaxSender};
+pub use jetmax::{JetmaxAnswer, JetmaxConstants, JetmaxHeader, JetmaxPort, JetmaxSender};
 pub use meter::Meter;
-pub use rcp::{RcpPort, RcpSender, Rule};
-pub use xcp::{XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput};
+pub use rcp::{RcpConstants, RcpPort, RcpSender, Rule};
+pub use xcp::{XcpConstants, XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput};

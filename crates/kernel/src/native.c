@@ -40,13 +40,18 @@ RW_INLINE struct rw_fields rw_written(const struct rw_header *header)
 RW_LAYOUT(rw_fields, offsetof(struct rw_fields, rate), offsetof(struct rw_fields, rtt_us),
 	  offsetof(struct rw_fields, change))
 RW_LAYOUT(rw_share, offsetof(struct rw_share, value), offsetof(struct rw_share, shift))
-RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, input), offsetof(struct rw_xcp,
+RW_LAYOUT(rw_xcp_constants, offsetof(struct rw_xcp_constants, alpha), offsetof(struct rw_xcp_constants, beta),
+	  offsetof(struct rw_xcp_constants, gamma), offsetof(struct rw_xcp_constants, min_interval_us),
+	  offsetof(struct rw_xcp_constants, max_interval_us), offsetof(struct rw_xcp_constants, allowed_queue_us),
+	  offsetof(struct rw_xcp_constants, memory), offsetof(struct rw_xcp_constants, pad),
+	  offsetof(struct rw_xcp_constants, queue_cap), offsetof(struct rw_xcp_constants, queue_limit))
+RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, constants), offsetof(struct rw_xcp, input), offsetof(struct rw_xcp,
 	  sum_x), offsetof(struct rw_xcp, sum_x_known), offsetof(struct rw_xcp, sum_x_rtt), offsetof(struct rw_xcp,
 	  residue_pos), offsetof(struct rw_xcp, residue_neg), offsetof(struct rw_xcp, cp), offsetof(struct rw_xcp,
 	  cn), offsetof(struct rw_xcp, gain), offsetof(struct rw_xcp, avg_rtt_us), offsetof(struct rw_xcp,
 	  interval_us), offsetof(struct rw_xcp, control_at_ns), offsetof(struct rw_xcp, queue),
 	  offsetof(struct rw_xcp, least_queue), offsetof(struct rw_xcp, queue_at_ns), offsetof(struct rw_xcp,
-	  input_bw), offsetof(struct rw_xcp, feedback), offsetof(struct rw_xcp, flows), offsetof(struct rw_xcp,
+	  input_bw), offsetof(struct rw_xcp, feedback), offsetof(struct rw_xcp, unused), offsetof(struct rw_xcp, flows), offsetof(struct rw_xcp,
 	  told_rtt_us))
 RW_LAYOUT(rw_xcp_sender, offsetof(struct rw_xcp_sender, allowed), offsetof(struct rw_xcp_sender, desired),
 	  offsetof(struct rw_xcp_sender, round_us), offsetof(struct rw_xcp_sender, sent),
@@ -58,7 +63,7 @@ RW_LAYOUT(rw_xcp_rules, offsetof(struct rw_xcp_rules, throughput), offsetof(stru
 	  offsetof(struct rw_xcp_rules, modest), offsetof(struct rw_xcp_rules, heeds_loss))
 RW_LAYOUT(rw_xcp_receiver, offsetof(struct rw_xcp_receiver, sum), offsetof(struct rw_xcp_receiver, bytes))
 RW_LAYOUT(rw_rcp_rule, offsetof(struct rw_rcp_rule, spare), offsetof(struct rw_rcp_rule, queue),
-	  offsetof(struct rw_rcp_rule, target), offsetof(struct rw_rcp_rule, pad))
+	  offsetof(struct rw_rcp_rule, target), offsetof(struct rw_rcp_rule, slot_us))
 RW_LAYOUT(rw_rcp, offsetof(struct rw_rcp, capacity), offsetof(struct rw_rcp, rule), offsetof(struct rw_rcp,
 	  rate), offsetof(struct rw_rcp, input), offsetof(struct rw_rcp, rtt_bytes), offsetof(struct rw_rcp, sum_rtt),
 	  offsetof(struct rw_rcp, rtt), offsetof(struct rw_rcp, sample), offsetof(struct rw_rcp, slot_us),
@@ -68,7 +73,10 @@ RW_LAYOUT(rw_rcp_sender, offsetof(struct rw_rcp_sender, allowed), offsetof(struc
 	  offsetof(struct rw_rcp_sender, offered), offsetof(struct rw_rcp_sender, recent),
 	  offsetof(struct rw_rcp_sender, cap), offsetof(struct rw_rcp_sender, climbed_us),
 	  offsetof(struct rw_rcp_sender, ramp), offsetof(struct rw_rcp_sender, pad))
-RW_LAYOUT(rw_jetmax, offsetof(struct rw_jetmax, capacity), offsetof(struct rw_jetmax, input),
+RW_LAYOUT(rw_jetmax_constants, offsetof(struct rw_jetmax_constants, gamma),
+	  offsetof(struct rw_jetmax_constants, interval_us))
+RW_LAYOUT(rw_jetmax, offsetof(struct rw_jetmax, capacity), offsetof(struct rw_jetmax, constants),
+	  offsetof(struct rw_jetmax, input),
 	  offsetof(struct rw_jetmax, responsive), offsetof(struct rw_jetmax, sum_x), offsetof(struct rw_jetmax,
 	  interval_us), offsetof(struct rw_jetmax, interval_at_ns), offsetof(struct rw_jetmax, id),
 	  offsetof(struct rw_jetmax, number), offsetof(struct rw_jetmax, fair_field), offsetof(struct rw_jetmax,
@@ -126,7 +134,11 @@ RW_EXPORT(__u64, field_rate, (__u32 field), return rw_field_rate(field))
 RW_EXPORT(__s32, change_field, (__s64 change), return rw_change_field(change))
 RW_EXPORT(__s64, field_change, (__s32 field), return rw_field_change(field))
 
-RW_EXPORT(void, xcp_init, (struct rw_xcp *port, __u64 capacity, __u64 now_ns), rw_xcp_init(port, capacity, now_ns))
+RW_EXPORT(void, xcp_constants, (struct rw_xcp_constants *constants),
+	  *constants = (struct rw_xcp_constants)RW_XCP_CONSTANTS)
+RW_EXPORT(void, xcp_init,
+	  (struct rw_xcp *port, __u64 capacity, const struct rw_xcp_constants *constants, __u64 now_ns),
+	  rw_xcp_init(port, capacity, constants, now_ns))
 RW_EXPORT(void, xcp_timers, (struct rw_xcp *port, __u64 now_ns, __u64 queue), rw_xcp_timers(port, now_ns, queue))
 RW_PACKET(xcp, change)
 RW_EXPORT(void, xcp_start, (struct rw_xcp_sender *sender, __u64 now_us, __u64 window, __u64 rtt_us),
@@ -149,10 +161,11 @@ RW_EXPORT(void, xcp_arrived, (struct rw_xcp_receiver *receiver, __s32 field, __u
 RW_EXPORT(__s32, xcp_returned, (const struct rw_xcp_receiver *receiver), return rw_xcp_returned(receiver))
 RW_EXPORT(void, xcp_answered, (struct rw_xcp_receiver *receiver), rw_xcp_answered(receiver))
 
-RW_EXPORT(void, rcp_init, (struct rw_rcp *port, __u64 capacity, __u32 is_piqi, __u64 now_ns),
-	  struct rw_rcp_rule rule = RW_RCP_RULE;
-	  if (is_piqi) rule = RW_PIQI_RULE;
-	  rw_rcp_init(port, capacity, &rule, now_ns))
+RW_EXPORT(void, rcp_rule, (struct rw_rcp_rule *rule), *rule = (struct rw_rcp_rule)RW_RCP_RULE)
+RW_EXPORT(void, piqi_rule, (struct rw_rcp_rule *rule), *rule = (struct rw_rcp_rule)RW_PIQI_RULE)
+RW_EXPORT(void, rcp_init,
+	  (struct rw_rcp *port, __u64 capacity, const struct rw_rcp_rule *rule, __u64 now_ns),
+	  rw_rcp_init(port, capacity, rule, now_ns))
 RW_EXPORT(void, rcp_timers, (struct rw_rcp *port, __u64 now_ns, __u64 queue), rw_rcp_timers(port, now_ns, queue))
 RW_PACKET(rcp, rate)
 RW_EXPORT(void, rcp_send, (const struct rw_rcp_sender *sender, __u64 rtt_us, struct rw_fields *fields),
@@ -166,13 +179,15 @@ RW_EXPORT(void, rcp_unheard, (struct rw_rcp_sender *sender, __u64 now_us, __u64 
 	  rw_rcp_unheard(sender, now_us, rtt_us))
 RW_EXPORT(void, rcp_loss, (struct rw_rcp_sender *sender, __u64 least), rw_rcp_loss(sender, least))
 RW_EXPORT(__u32, piqi_ramp, (void), return RW_PIQI_RAMP)
-RW_EXPORT(__u32, xcp_alpha, (void), return RW_XCP_ALPHA)
-RW_EXPORT(__u32, xcp_beta, (void), return RW_XCP_BETA)
 RW_EXPORT(__u32, xcp_fraction, (void), return RW_XCP_FRACTION)
 RW_EXPORT(__u32, jetmax_tau, (void), return RW_JETMAX_TAU)
 
-RW_EXPORT(void, jetmax_init, (struct rw_jetmax *port, __u64 capacity, __u32 id, __u64 now_ns),
-	  rw_jetmax_init(port, capacity, id, now_ns))
+RW_EXPORT(void, jetmax_constants, (struct rw_jetmax_constants *constants),
+	  *constants = (struct rw_jetmax_constants)RW_JETMAX_CONSTANTS)
+RW_EXPORT(void, jetmax_init,
+	  (struct rw_jetmax *port, __u64 capacity, const struct rw_jetmax_constants *constants, __u32 id,
+	   __u64 now_ns),
+	  rw_jetmax_init(port, capacity, constants, id, now_ns))
 RW_EXPORT(void, jetmax_timers, (struct rw_jetmax *port, __u64 now_ns), rw_jetmax_timers(port, now_ns))
 RW_EXPORT(void, jetmax_packet,
 	  (struct rw_jetmax *port, __u64 now_ns, __u64 size, struct rw_jetmax_header *header),

@@ -2,7 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
-use crate::arithmetic::share;
+use crate::arithmetic::{fixed, share};
 use crate::header::Header;
 
 /// How a router's rate moves.
@@ -14,14 +14,14 @@ pub enum Rule {
     Piqi,
 }
 
-/// `struct rw_rcp_rule`.
+/// What a port of either is set to: `struct rw_rcp_rule`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-struct Gains {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RcpConstants {
     spare: u32,
     queue: u32,
     target: u32,
-    pad: u32,
+    slot_us: u32,
 }
 
 /// RCP or PIQI-RCP at one output queue.
@@ -29,7 +29,7 @@ struct Gains {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RcpPort {
     capacity: u64,
-    rule: Gains,
+    constants: RcpConstants,
     rate: u64,
     input: u64,
     rtt_bytes: u64,
@@ -72,7 +72,14 @@ unsafe extern "C" {
     safe fn rw_native_rcp_unheard(sender: &mut RcpSender, now_us: u64, rtt_us: u64);
     safe fn rw_native_rcp_loss(sender: &mut RcpSender, least: u64);
     safe fn rw_native_piqi_ramp() -> u32;
-    safe fn rw_native_rcp_init(port: &mut RcpPort, capacity: u64, is_piqi: u32, now_ns: u64);
+    safe fn rw_native_rcp_rule(constants: &mut RcpConstants);
+    safe fn rw_native_piqi_rule(constants: &mut RcpConstants);
+    safe fn rw_native_rcp_init(
+        port: &mut RcpPort,
+        capacity: u64,
+        constants: &RcpConstants,
+        now_ns: u64,
+    );
     safe fn rw_native_rcp_timers(port: &mut RcpPort, now_ns: u64, queue: u64);
     safe fn rw_native_rcp_packet(
         port: &mut RcpPort,
@@ -83,12 +90,49 @@ unsafe extern "C" {
     );
 }
 
+impl RcpConstants {
+    /// Those by which the rate moves so.
+    pub fn of(rule: Rule) -> RcpConstants {
+        let mut constants = RcpConstants::default();
+        match rule {
+            Rule::Rcp => rw_native_rcp_rule(&mut constants),
+            Rule::Piqi => rw_native_piqi_rule(&mut constants),
+        }
+        constants
+    }
+    /// Gain of spare capacity, `alpha` or `integral`, up to 10.
+    #[must_use]
+    pub fn spare(self, gain: f64) -> RcpConstants {
+        RcpConstants { spare: fixed(gain), ..self }
+    }
+    /// Gain of the queue, `beta`, up to 10.
+    #[must_use]
+    pub fn queue(self, gain: f64) -> RcpConstants {
+        RcpConstants { queue: fixed(gain), ..self }
+    }
+    /// Share of the capacity that the port fills, `gamma`.
+    #[must_use]
+    pub fn target(self, share: f64) -> RcpConstants {
+        RcpConstants { target: fixed(share), ..self }
+    }
+    /// Longest slot, at most a second.
+    #[must_use]
+    pub fn slot(self, time: Duration) -> RcpConstants {
+        RcpConstants { slot_us: (time.ps() / 1_000_000) as u32, ..self }
+    }
+    /// The fields of `struct rw_rcp_rule`, in order.
+    pub fn fields(&self) -> [u32; 4] {
+        let RcpConstants { spare, queue, target, slot_us } = *self;
+        [spare, queue, target, slot_us]
+    }
+}
+
 impl RcpPort {
     /// A port of a link of this capacity.
-    pub fn new(capacity: Rate, rule: Rule, now: Time) -> RcpPort {
+    pub fn new(capacity: Rate, constants: &RcpConstants, now: Time) -> RcpPort {
         let mut port = RcpPort::default();
         let capacity = capacity.throughput().get() as u64;
-        rw_native_rcp_init(&mut port, capacity, u32::from(rule == Rule::Piqi), now.ps() / 1000);
+        rw_native_rcp_init(&mut port, capacity, constants, now.ps() / 1000);
         port
     }
     /// Handles a packet that joins a queue of `queue` bytes.
@@ -126,7 +170,7 @@ impl RcpPort {
     }
     /// Share of the capacity that the port fills, `gamma`.
     pub fn target(&self) -> f64 {
-        share(self.rule.target)
+        share(self.constants.target)
     }
     /// Queue at the end of the last slot.
     pub fn queue(&self) -> Bytes {
@@ -138,11 +182,11 @@ impl RcpPort {
     }
     /// Rule by which the rate moves.
     pub fn rule(&self) -> Rule {
-        if self.rule.queue == 0 { Rule::Piqi } else { Rule::Rcp }
+        if self.constants.queue == 0 { Rule::Piqi } else { Rule::Rcp }
     }
     /// Gains of spare capacity, `alpha` or `integral`, and of the queue, `beta`.
     pub fn gains(&self) -> [f64; 2] {
-        [self.rule.spare, self.rule.queue].map(share)
+        [self.constants.spare, self.constants.queue].map(share)
     }
     /// Mean RTT, 5 ms at least.
     pub fn mean_rtt(&self) -> Duration {
@@ -198,9 +242,9 @@ mod layout {
     use super::*;
 
     crate::tests::laid_out_as_in_c! {
-        gains: Gains, rw_layout_of_rw_rcp_rule, [spare, queue, target, pad];
+        constants: RcpConstants, rw_layout_of_rw_rcp_rule, [spare, queue, target, slot_us];
         port: RcpPort, rw_layout_of_rw_rcp, [
-            capacity, rule, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue,
+            capacity, constants, rate, input, rtt_bytes, sum_rtt, rtt, sample, slot_us, slot_at_ns, input_bw, queue,
             recent_input, recent_rate
         ];
         sender: RcpSender, rw_layout_of_rw_rcp_sender, [allowed, desired, offered, recent, cap, climbed_us, ramp, pad];

@@ -4,8 +4,9 @@ use proptest::prelude::*;
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use crate::{
-    Header, JetmaxAnswer, JetmaxPort, JetmaxSender, Meter, RcpPort, RcpSender, Rule, XcpPort,
-    XcpReceiver, XcpRules, XcpSender, XcpThroughput, mul_shift, share_part, share_times,
+    Header, JetmaxAnswer, JetmaxConstants, JetmaxPort, JetmaxSender, Meter, RcpConstants, RcpPort,
+    RcpSender, Rule, XcpConstants, XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput,
+    mul_shift, share_part, share_times,
 };
 
 const MOST: u128 = (1 << 63) - 1;
@@ -42,7 +43,7 @@ fn packet(rate: f64, rtt_ms: u64) -> Header {
 /// X = 5 ms, 3800 B/s each, are 380,000 B/s in half a second.
 #[test]
 fn an_underused_link_gives_the_flow_what_the_step_vector_says() {
-    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    let mut port = XcpPort::new(rate(1_250_000), &XcpConstants::default(), Time::ZERO);
     // Intervals of the mean RTT, 0.5 s, once one packet has told it.
     let mut now = 0;
     let mut changes = Vec::new();
@@ -60,7 +61,7 @@ fn an_underused_link_gives_the_flow_what_the_step_vector_says() {
 /// +34,110 B/s in half a second.
 #[test]
 fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
-    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    let mut port = XcpPort::new(rate(1_250_000), &XcpConstants::default(), Time::ZERO);
     let mut last = [0.0; 2];
     // 1000-byte packets: one a millisecond and one each four, over three intervals of 0.5 s.
     for ms in 0..1900 {
@@ -85,7 +86,7 @@ fn a_full_link_shuffles_from_the_fast_flow_to_the_slow() {
 /// when all flows have gone.
 #[test]
 fn flows_are_counted_by_what_they_say_they_send() {
-    let mut port = XcpPort::new(rate(12_500_000), Time::ZERO);
+    let mut port = XcpPort::new(rate(12_500_000), &XcpConstants::default(), Time::ZERO);
     // 20 ms of round trip; packets of 1 kB, 4 kB and 16 kB every 4 ms.
     for ms in 0..2000 {
         let size = [1000, 4000, 16_000, 0][ms as usize % 4];
@@ -103,7 +104,7 @@ fn flows_are_counted_by_what_they_say_they_send() {
 
 #[test]
 fn rcp_counts_flows_at_its_rate() {
-    let mut port = RcpPort::new(rate(12_500_000), Rule::Rcp, Time::ZERO);
+    let mut port = RcpPort::new(rate(12_500_000), &RcpConstants::of(Rule::Rcp), Time::ZERO);
     // Three flows that take the offered rate, in packets of 1 kB.
     let (mut due, mut now) = ([0.0_f64; 3], 0.0);
     while now < 3.0 {
@@ -120,7 +121,7 @@ fn rcp_counts_flows_at_its_rate() {
 /// A sender after a pause may be too slow to appear in two consecutive intervals.
 #[test]
 fn after_silence_what_there_is_to_give_is_shared_out_as_to_one_flow() {
-    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    let mut port = XcpPort::new(rate(1_250_000), &XcpConstants::default(), Time::ZERO);
     for _ in 0..10 {
         port.on_timer(port.next_timer(), Bytes::ZERO);
     }
@@ -136,7 +137,7 @@ fn after_silence_what_there_is_to_give_is_shared_out_as_to_one_flow() {
 
 #[test]
 fn a_packet_without_rate_or_rtt_gets_no_more_than_nothing() {
-    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    let mut port = XcpPort::new(rate(1_250_000), &XcpConstants::default(), Time::ZERO);
     for ms in 0..2000 {
         let mut header = if ms % 2 == 0 { packet(1e5, 100) } else { packet(0.0, 0) };
         port.on_packet(at_ms(ms), Bytes::new(100), Bytes::ZERO, Some(&mut header));
@@ -150,7 +151,7 @@ fn a_packet_without_rate_or_rtt_gets_no_more_than_nothing() {
 #[test]
 fn segmentation_changes_nothing() {
     let given = |size: u64| {
-        let mut port = XcpPort::new(rate(1_250_000_000), Time::ZERO);
+        let mut port = XcpPort::new(rate(1_250_000_000), &XcpConstants::default(), Time::ZERO);
         let mut last = 0.0;
         let every_us = size / 100; // 100 MB/s
         for i in 0..(1_500_000 / every_us) {
@@ -342,7 +343,7 @@ fn a_receiver_returns_the_mean_by_bytes() {
 #[test]
 fn what_takes_the_most_is_passed_on_as_it_came() {
     let mut header = Header::from_fields([0, 0, i32::MIN.cast_unsigned()]);
-    let mut port = XcpPort::new(rate(1_250_000), Time::ZERO);
+    let mut port = XcpPort::new(rate(1_250_000), &XcpConstants::default(), Time::ZERO);
     port.on_packet(Time::ZERO, Bytes::new(1500), Bytes::ZERO, Some(&mut header));
     assert_eq!(header.to_fields()[2].cast_signed(), i32::MIN);
 }
@@ -352,7 +353,7 @@ fn what_takes_the_most_is_passed_on_as_it_came() {
 #[test]
 fn rcp_grows_with_what_is_spare() {
     for (rule, gain) in [(Rule::Rcp, 0.4), (Rule::Piqi, 0.5 * 0.45 / 0.95 * 2.0)] {
-        let mut port = RcpPort::new(rate(1_250_000), rule, Time::ZERO);
+        let mut port = RcpPort::new(rate(1_250_000), &RcpConstants::of(rule), Time::ZERO);
         // Half of the capacity arrives; the RTT is 200 ms, which is known within a slot.
         let mut rates = Vec::new();
         for ms in 0..400 {
@@ -371,7 +372,7 @@ fn rcp_grows_with_what_is_spare() {
 #[test]
 fn rcp_never_exceeds_its_target_nor_falls_to_nothing() {
     for (queue, low, high) in [(0, 1_249_000.0, 1_250_000.0), (1_000_000_000, 999.0, 1001.0)] {
-        let mut port = RcpPort::new(rate(1_250_000), Rule::Rcp, Time::ZERO);
+        let mut port = RcpPort::new(rate(1_250_000), &RcpConstants::of(Rule::Rcp), Time::ZERO);
         for _ in 0..20_000 {
             port.on_timer(port.next_timer(), Bytes::new(queue));
         }
@@ -452,7 +453,7 @@ fn while_a_loss_is_repaired_half_of_g_is_gone_for() {
     let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
     let mut sender = JetmaxSender::new(Throughput::new(1e9));
     sender.start(Bytes::new(100_000), rtt);
-    let mut port = JetmaxPort::new(rate(1_000_000), 7, Time::ZERO);
+    let mut port = JetmaxPort::new(rate(1_000_000), &JetmaxConstants::default(), 7, Time::ZERO);
     assert_eq!(sender.rate().get(), 1e6);
     sender.on_loss(least);
     assert_eq!(sender.rate().get(), 5e5);
@@ -552,8 +553,8 @@ proptest! {
         packets in prop::collection::vec((any::<[u32; 3]>(), 0_u64..100_000, 0_u64..10_000_000_000, 0_u64..1 << 34), 1..200),
         capacity in 0_u64..1 << 37,
     ) {
-        let mut xcp = XcpPort::new(rate(capacity), Time::ZERO);
-        let mut rcp = RcpPort::new(rate(capacity), Rule::Rcp, Time::ZERO);
+        let mut xcp = XcpPort::new(rate(capacity), &XcpConstants::default(), Time::ZERO);
+        let mut rcp = RcpPort::new(rate(capacity), &RcpConstants::of(Rule::Rcp), Time::ZERO);
         let mut now = Time::ZERO;
         for (fields, size, wait, queue) in packets {
             now += Duration::from_nanos(wait);

@@ -2,7 +2,7 @@
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
-use crate::arithmetic::share;
+use crate::arithmetic::{fixed, share};
 use crate::header::Header;
 
 /// A share with as many bits as fit: `struct rw_share`.
@@ -13,11 +13,28 @@ struct Share {
     shift: u32,
 }
 
+/// What a port of XCP is set to; by default what the draft says.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct XcpConstants {
+    alpha: u32,
+    beta: u32,
+    gamma: u32,
+    min_interval_us: u32,
+    max_interval_us: u32,
+    allowed_queue_us: u32,
+    memory: u32,
+    pad: u32,
+    queue_cap: u64,
+    queue_limit: u64,
+}
+
 /// XCP at one output queue.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct XcpPort {
     capacity: u64,
+    constants: XcpConstants,
     input: u64,
     sum_x: u64,
     sum_x_known: u64,
@@ -35,6 +52,7 @@ pub struct XcpPort {
     queue_at_ns: u64,
     input_bw: u64,
     feedback: i64,
+    unused: u64,
     flows: u64,
     told_rtt_us: u64,
 }
@@ -88,7 +106,13 @@ pub struct XcpReceiver {
 // Safe: each function takes references to structs laid out as in C, which the tests compare, and
 // reads or writes nothing else. `Option<&mut Header>` is a pointer that may be null.
 unsafe extern "C" {
-    safe fn rw_native_xcp_init(port: &mut XcpPort, capacity: u64, now_ns: u64);
+    safe fn rw_native_xcp_constants(constants: &mut XcpConstants);
+    safe fn rw_native_xcp_init(
+        port: &mut XcpPort,
+        capacity: u64,
+        constants: &XcpConstants,
+        now_ns: u64,
+    );
     safe fn rw_native_xcp_timers(port: &mut XcpPort, now_ns: u64, queue: u64);
     safe fn rw_native_xcp_packet(
         port: &mut XcpPort,
@@ -97,8 +121,6 @@ unsafe extern "C" {
         queue: u64,
         header: Option<&mut Header>,
     );
-    safe fn rw_native_xcp_alpha() -> u32;
-    safe fn rw_native_xcp_beta() -> u32;
     safe fn rw_native_xcp_fraction() -> u32;
     safe fn rw_native_xcp_start(sender: &mut XcpSender, now_us: u64, window: u64, rtt_us: u64);
     safe fn rw_native_xcp_send(
@@ -140,9 +162,10 @@ fn bytes_per_second(rate: Throughput) -> u64 {
 
 impl XcpPort {
     /// A port of a link of this capacity.
-    pub fn new(capacity: Rate, now: Time) -> XcpPort {
+    pub fn new(capacity: Rate, constants: &XcpConstants, now: Time) -> XcpPort {
         let mut port = XcpPort::default();
-        rw_native_xcp_init(&mut port, bytes_per_second(capacity.throughput()), ns(now));
+        let capacity = bytes_per_second(capacity.throughput());
+        rw_native_xcp_init(&mut port, capacity, constants, ns(now));
         port
     }
     /// Handles a packet that joins a queue of `queue` bytes.
@@ -190,7 +213,7 @@ impl XcpPort {
     }
     /// Gains of spare capacity and of the queue, `alpha` and `beta`.
     pub fn gains(&self) -> [f64; 2] {
-        [rw_native_xcp_alpha(), rw_native_xcp_beta()].map(share)
+        [self.constants.alpha, self.constants.beta].map(share)
     }
     /// The persistent queue.
     pub fn queue(&self) -> Bytes {
@@ -199,6 +222,75 @@ impl XcpPort {
     /// Mean RTT, within the bounds of the control interval.
     pub fn mean_rtt(&self) -> Duration {
         Duration::from_micros(self.avg_rtt_us)
+    }
+}
+
+impl Default for XcpConstants {
+    fn default() -> XcpConstants {
+        let mut constants = XcpConstants {
+            alpha: 0,
+            beta: 0,
+            gamma: 0,
+            min_interval_us: 0,
+            max_interval_us: 0,
+            allowed_queue_us: 0,
+            memory: 0,
+            pad: 0,
+            queue_cap: 0,
+            queue_limit: 0,
+        };
+        rw_native_xcp_constants(&mut constants);
+        constants
+    }
+}
+
+impl XcpConstants {
+    /// Gains of spare capacity and of the queue, and the shuffled share, 0 to 2.
+    #[must_use]
+    pub fn gains(self, alpha: f64, beta: f64, gamma: f64) -> XcpConstants {
+        XcpConstants { alpha: fixed(alpha), beta: fixed(beta), gamma: fixed(gamma), ..self }
+    }
+    /// Bounds of a control interval and of the mean RTT, at most a second.
+    #[must_use]
+    pub fn intervals(self, min: Duration, max: Duration) -> XcpConstants {
+        let [min_interval_us, max_interval_us] = [min, max].map(|time| us(time) as u32);
+        XcpConstants { min_interval_us, max_interval_us, ..self }
+    }
+    /// Shortest interval of the queue estimator.
+    #[must_use]
+    pub fn allowed_queue(self, time: Duration) -> XcpConstants {
+        XcpConstants { allowed_queue_us: us(time) as u32, ..self }
+    }
+    /// Share of the rate that was granted and did not come that counts on in the next interval, 0
+    /// to 1.
+    #[must_use]
+    pub fn memory(self, share: f64) -> XcpConstants {
+        XcpConstants { memory: fixed(share).min(u32::from(u16::MAX)), ..self }
+    }
+    /// Size of a queue that is filled to 0.6 at most by what is given, and most that the queue
+    /// holds; zero for none.
+    #[must_use]
+    pub fn queue(self, cap: Bytes, limit: Bytes) -> XcpConstants {
+        XcpConstants { queue_cap: cap.get(), queue_limit: limit.get(), ..self }
+    }
+    /// The fields of `struct rw_xcp_constants`, in order: those of 32 bits but for the padding, and
+    /// those of 64.
+    pub fn fields(&self) -> ([u32; 7], [u64; 2]) {
+        let XcpConstants {
+            alpha,
+            beta,
+            gamma,
+            min_interval_us,
+            max_interval_us,
+            allowed_queue_us,
+            memory,
+            queue_cap,
+            queue_limit,
+            ..
+        } = *self;
+        let short =
+            [alpha, beta, gamma, min_interval_us, max_interval_us, allowed_queue_us, memory];
+        (short, [queue_cap, queue_limit])
     }
 }
 
@@ -220,7 +312,7 @@ impl XcpRules {
     /// Share, 0 to 1, of the unused rate that ages in each RTT.
     #[must_use]
     pub fn aging(self, share: f64) -> XcpRules {
-        XcpRules { aging: (share * 65536.0 + 0.5) as u32, ..self }
+        XcpRules { aging: fixed(share), ..self }
     }
     /// Whether packets are spread over the RTT.
     #[must_use]
@@ -331,7 +423,8 @@ mod layout {
 
     crate::tests::laid_out_as_in_c! {
         share: Share, rw_layout_of_rw_share, [value, shift];
-        port: XcpPort, rw_layout_of_rw_xcp, [capacity, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, flows, told_rtt_us];
+        constants: XcpConstants, rw_layout_of_rw_xcp_constants, [alpha, beta, gamma, min_interval_us, max_interval_us, allowed_queue_us, memory, pad, queue_cap, queue_limit];
+        port: XcpPort, rw_layout_of_rw_xcp, [capacity, constants, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, unused, flows, told_rtt_us];
         sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured, rtt_us, rules];
         rules: XcpRules, rw_layout_of_rw_xcp_rules, [throughput, aging, paced, bounded, modest, heeds_loss];
         receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];
@@ -344,7 +437,7 @@ mod tests {
 
     #[test]
     fn what_packets_tell_of_their_rtt_is_kept_without_the_bounds_of_the_interval() {
-        let mut port = XcpPort::new(Rate::from_mbps(100), Time::ZERO);
+        let mut port = XcpPort::new(Rate::from_mbps(100), &XcpConstants::default(), Time::ZERO);
         for us in 0..200 {
             let now = Time::ZERO + Duration::from_micros(us * 100);
             let rtt = Duration::from_micros(if us % 2 == 0 { 300 } else { 500 });

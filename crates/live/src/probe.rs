@@ -10,7 +10,7 @@ use libbpf_rs::{OpenObject, Program, ProgramInput, ProgramMut};
 use ratewire_kernel::XcpRules;
 use ratewire_units::Rate;
 
-use crate::router::{Capacity, Queue, Spec, Status, prepare, read};
+use crate::router::{self, Capacity, Queue, Spec, Status, prepare, read};
 use crate::skeletons::router::RouterSkel;
 use crate::{Error, KernelLaw, host};
 
@@ -36,9 +36,10 @@ impl<'a> Probe<'a> {
         capacity: Rate,
     ) -> Result<Probe<'a>, Error> {
         crate::quiet();
+        let no_router = || Error::new(format!("routers have no part in {}", law.name()), "");
         let spec = Spec {
             iface: String::new(),
-            law,
+            law: router::Law::of(law).ok_or_else(no_router)?,
             capacity: Capacity::Given(capacity),
             queue: Queue::Virtual,
         };

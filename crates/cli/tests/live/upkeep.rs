@@ -182,7 +182,12 @@ fn the_units_attach_and_detach() {
         ("ratewire-host.service", with_mode, "connections by noq"),
         (
             "ratewire-router@.service",
-            vec![("LAW", "xcp"), ("CAPACITY", "98mbit"), ("QUEUE", "backlog")],
+            vec![
+                ("LAW", "xcp"),
+                ("CAPACITY", "98mbit"),
+                ("QUEUE", "backlog"),
+                ("OPTION", "--option=alpha=0.3 --option=min_interval=10ms"),
+            ],
             "right      xcp",
         ),
     ] {

@@ -81,6 +81,21 @@ pub struct Jetmax {
     options: Options,
 }
 
+pub(crate) const GAMMA: OptionSpec = OptionSpec {
+    name: "gamma",
+    kind: OptionKind::Number(0.01, 1.0),
+    default: "0.95",
+    part: Part::Port,
+    doc: "share of the capacity to be used. The paper calls it tunable; 0.95 leaves room for \
+          what an interval cannot resolve.",
+};
+
+pub(crate) const INTERVAL: OptionSpec = feedback::interval(
+    "50 ms",
+    "Delta, the time over which flows are counted. A count is off by up to one gap per flow, so \
+     shorter intervals are noisier.",
+);
+
 const OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "tau",
@@ -90,19 +105,8 @@ const OPTIONS: &[OptionSpec] = &[
         doc: "share of the way to the fair rate taken each round trip; stable below 2, \
               monotone up to 1. 0.6 is the gain for which the abstract's six round trips to 1 % hold.",
     },
-    OptionSpec {
-        name: "gamma",
-        kind: OptionKind::Number(0.01, 1.0),
-        default: "0.95",
-        part: Part::Port,
-        doc: "share of the capacity to be used. The paper calls it tunable; 0.95 leaves room for \
-              what an interval cannot resolve.",
-    },
-    feedback::interval(
-        "50 ms",
-        "Delta, the time over which flows are counted. A count is off by up to one gap per flow, \
-         so shorter intervals are noisier.",
-    ),
+    GAMMA,
+    INTERVAL,
     OptionSpec {
         name: "switch_margin",
         kind: OptionKind::Number(0.0, 0.5),

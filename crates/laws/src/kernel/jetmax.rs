@@ -4,13 +4,14 @@ use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use ratewire_kernel::{JetmaxAnswer, JetmaxHeader, JetmaxPort, JetmaxSender};
+use ratewire_kernel::{JetmaxAnswer, JetmaxConstants, JetmaxHeader, JetmaxPort, JetmaxSender};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header;
 use super::port::LONGEST_PACKET;
 use super::sending::Sending as Congestion;
-use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER, in_integers};
+use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER, bounded_times, in_integers};
+use crate::jetmax::{GAMMA, INTERVAL};
 use crate::junction::Divisible;
 use crate::law::{
     Acked, Books, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext,
@@ -29,6 +30,14 @@ const ALONE: usize = 12;
 pub struct JetmaxKernel {
     desired: Option<Rate>,
     capacity: Option<Rate>,
+    constants: JetmaxConstants,
+}
+
+impl JetmaxKernel {
+    /// What a port is set to.
+    pub fn constants(&self) -> JetmaxConstants {
+        self.constants
+    }
 }
 
 impl Named for JetmaxKernel {
@@ -38,11 +47,13 @@ impl Named for JetmaxKernel {
         summary: "JetMax in integers: the very code that `ratewire live` loads",
         explanation: include_str!("jetmax.md"),
         operations: "",
-        options: &[DESIRED, CAPACITY],
+        options: &[DESIRED, GAMMA, INTERVAL, CAPACITY],
     };
 
     fn from_options(o: &Options) -> Result<JetmaxKernel, OptionError> {
-        Ok(JetmaxKernel { desired: o.rate("desired"), capacity: o.rate("capacity") })
+        let [interval] = bounded_times(o, ["interval"])?;
+        let constants = JetmaxConstants::default().gamma(o.number("gamma")).interval(interval);
+        Ok(JetmaxKernel { desired: o.rate("desired"), capacity: o.rate("capacity"), constants })
     }
 }
 
@@ -61,7 +72,7 @@ impl Law for JetmaxKernel {
         // Like the kernel's random identities, 16 bits. They differ on a path if there are fewer
         // links than that.
         let id = (link.id.saturating_sub(1) % u32::from(u16::MAX) + 1) as u16;
-        let port = JetmaxPort::new(capacity, id, Time::ZERO);
+        let port = JetmaxPort::new(capacity, &self.constants, id, Time::ZERO);
         Some(JetmaxKernelPort { port, capacity_is_set: self.capacity.is_some() })
     }
     fn sink(&self, _: &FlowContext) -> Option<JetmaxKernelSink> {

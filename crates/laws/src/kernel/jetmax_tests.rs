@@ -1,3 +1,5 @@
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -25,11 +27,18 @@ proptest! {
     /// rates to others. Tolerances: 0.01 %, because rates have 19 bits; and one packet, because
     /// nanoseconds decide on which side of an interval's end it counts.
     #[test]
-    fn jetmax_says_what_the_law_in_rust_says(flows in flows(), bound in 0_usize..8, load in 0.3..3.0_f64) {
+    fn jetmax_says_what_the_law_in_rust_says(
+        flows in flows(),
+        bound in 0_usize..8,
+        load in 0.3..3.0_f64,
+        (gamma, interval_ms) in (0.7..1.0_f64, 30_u64..100),
+    ) {
+        let (by_gamma, interval) = (gamma.to_string(), format!("{interval_ms} ms"));
+        let set = [("gamma", &*by_gamma), ("interval", &interval)];
         let total: f64 = flows.iter().map(|f| f.rate).sum();
         let capacity = Rate::from_bps((total / load * 8.0) as u64);
-        let exact: Jetmax = made(&[]);
-        let kernel: JetmaxKernel = made(&[]);
+        let exact: Jetmax = made(&set);
+        let kernel: JetmaxKernel = made(&set);
         let mut exact = exact.port(&link(capacity)).expect("a port");
         let mut kernel = kernel.port(&link(capacity)).expect("a port");
         let id = 1;
@@ -55,15 +64,16 @@ proptest! {
                 said.push((header.proposed_fair, fair.get()));
             }
         }
-        let target = 0.95 * capacity.throughput().get();
+        let target = gamma * capacity.throughput().get();
         let largest = flows.iter().map(|f| f.size).max().unwrap_or(0) as f64;
-        // A packet of each flow more or less in 50 ms; and a flow's part of the count.
-        let bytes = flows.len() as f64 * largest / 0.05;
-        let counted = flows.iter().map(|f| gap(f) / 0.05).sum::<f64>();
+        // A packet of each flow more or less in an interval; and a flow's part of the count.
+        let interval = interval_ms as f64 / 1000.0;
+        let bytes = flows.len() as f64 * largest / interval;
+        let counted = flows.iter().map(|f| gap(f) / interval).sum::<f64>();
         let near = said.iter().filter(|(exact, kernel)| (exact - kernel).abs() < 1e-3 * target);
         prop_assert!(near.count() * 10 >= said.len() * 9, "nine of ten to 0.1 % of the link");
         for (exact, kernel) in said {
-            let is_near_the_margin = (0.97..1.04).contains(&(load / 0.95)) && bound == 0;
+            let is_near_the_margin = (0.97..1.04).contains(&(load / gamma)) && bound == 0;
             let tolerance = 1e-4 * target + bytes + exact * counted;
             prop_assert!(is_near_the_margin || (exact - kernel).abs() < tolerance, "{} for {}", exact, kernel);
         }

@@ -8,7 +8,6 @@
 //! Comments in the C list the differences from `xcp/`, `rcp/`, `piqi_rcp/` and `jetmax/`:
 //! - XCP's change is the derivative of the flow's rate, and not a packet's part of a change.
 //! - Both halves of a port's work are done as a packet arrives.
-//! - Gains and intervals are constants.
 //!
 //! In the kernel a slot or interval ends when the next packet comes, or within a millisecond. Here
 //! it ends when it is due.
@@ -30,15 +29,19 @@ pub use jetmax::{
     JetmaxKernel, JetmaxKernelHeader, JetmaxKernelPort, JetmaxKernelSink, JetmaxKernelSource,
 };
 pub use port::{Arithmetic, KernelPort};
-pub use ratewire_kernel::XcpRules;
+pub use ratewire_kernel::{JetmaxConstants, RcpConstants, XcpConstants, XcpRules};
 pub use rcp::{
     KernelVariant, PiqiRcpKernel, PiqiVariant, RateKernel, RcpKernel, RcpKernelSink,
     RcpKernelSource, RcpVariant,
 };
 pub use xcp::{XcpKernel, XcpKernelSink, XcpKernelSource};
 
+use alloc::format;
+
+use ratewire_units::Duration;
+
 use crate::law::Promises;
-use crate::options::{OptionKind, OptionSpec, Part};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 
 /// Why there is neither policer nor junction: both read only the headers of the laws in Rust.
 const NO_POLICER: &str = "the kernel's program has no policer";
@@ -49,6 +52,29 @@ const NO_JUNCTION: &str = "the kernel's program knows no switch that splits and 
 /// rates alone by 2.3 %.
 fn in_integers() -> Promises {
     Promises { any_speed: false, any_scale: false, ..Promises::default() }
+}
+
+/// Shortest and longest interval that the kernel's arithmetic and timers allow.
+const INTERVALS: [Duration; 2] = [Duration::from_millis(1), Duration::from_secs(1)];
+
+/// Options that are such intervals.
+fn bounded_times<const N: usize>(
+    o: &Options,
+    names: [&'static str; N],
+) -> Result<[Duration; N], OptionError> {
+    let [least, most] = INTERVALS;
+    for name in names {
+        if !(least..=most).contains(&o.time(name)) {
+            let message = format!("a kernel's intervals are from {least} to {most}");
+            return Err(OptionError::new(name, message));
+        }
+    }
+    Ok(names.map(|name| o.time(name)))
+}
+
+/// An option of ports alone.
+const fn of_port(option: OptionSpec) -> OptionSpec {
+    OptionSpec { part: Part::Port, ..option }
 }
 
 /// The sender's desired rate.

@@ -2,23 +2,24 @@
 
 use core::marker::PhantomData;
 
-use ratewire_kernel::{Header, RcpPort, RcpSender, Rule};
+use ratewire_kernel::{Header, RcpConstants, RcpPort, RcpSender, Rule};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::header::{KernelHeader, RCP};
 use super::port::KernelPort;
 use super::sending::Sending as Congestion;
-use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
+use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER, bounded_times};
 use crate::junction::Divisible;
 use crate::law::{
     Acked, FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named, Sending, Sink,
     Source,
 };
-use crate::options::{OptionError, OptionSpec, Options};
+use crate::options::{OptionError, Options};
+use crate::piqi_rcp::{GAMMA as PIQI_GAMMA, INTEGRAL};
+use crate::rcp::shared::SLOT;
+use crate::rcp::{ALPHA, BETA, GAMMA};
 use crate::reason::{Bound, Figure, Reason};
 use crate::trust::Trust;
-
-const OPTIONS: &[OptionSpec] = &[DESIRED, CAPACITY];
 
 /// Difference of the kernel's RCP and PIQI-RCP.
 pub trait KernelVariant: Clone + core::fmt::Debug {
@@ -26,6 +27,9 @@ pub trait KernelVariant: Clone + core::fmt::Debug {
     const INFO: LawInfo;
     /// How a router's rate moves.
     const RULE: Rule;
+
+    /// What a port is set to, but for its slot.
+    fn constants(o: &Options) -> RcpConstants;
 }
 
 /// RCP or PIQI-RCP as the kernel runs it, with its parameters.
@@ -33,6 +37,7 @@ pub trait KernelVariant: Clone + core::fmt::Debug {
 pub struct RateKernel<V> {
     desired: Option<Rate>,
     capacity: Option<Rate>,
+    constants: RcpConstants,
     variant: PhantomData<V>,
 }
 
@@ -55,9 +60,14 @@ impl KernelVariant for RcpVariant {
         summary: "RCP in integers: the very code that `ratewire live` loads",
         explanation: include_str!("rcp.md"),
         operations: "",
-        options: OPTIONS,
+        options: &[DESIRED, ALPHA, BETA, GAMMA, SLOT, CAPACITY],
     };
     const RULE: Rule = Rule::Rcp;
+
+    fn constants(o: &Options) -> RcpConstants {
+        let constants = RcpConstants::of(Rule::Rcp).spare(o.number("alpha"));
+        constants.queue(o.number("beta")).target(o.number("gamma"))
+    }
 }
 
 impl KernelVariant for PiqiVariant {
@@ -67,9 +77,20 @@ impl KernelVariant for PiqiVariant {
         summary: "reconstructed PIQI-RCP in integers: the very code that `ratewire live` loads",
         explanation: include_str!("rcp.md"),
         operations: "",
-        options: OPTIONS,
+        options: &[DESIRED, INTEGRAL, PIQI_GAMMA, SLOT, CAPACITY],
     };
     const RULE: Rule = Rule::Piqi;
+
+    fn constants(o: &Options) -> RcpConstants {
+        RcpConstants::of(Rule::Piqi).spare(o.number("integral")).target(o.number("gamma"))
+    }
+}
+
+impl<V> RateKernel<V> {
+    /// What a port is set to.
+    pub fn constants(&self) -> RcpConstants {
+        self.constants
+    }
 }
 
 impl<V: KernelVariant> Named for RateKernel<V> {
@@ -77,7 +98,9 @@ impl<V: KernelVariant> Named for RateKernel<V> {
 
     fn from_options(o: &Options) -> Result<RateKernel<V>, OptionError> {
         let (desired, capacity) = (o.rate("desired"), o.rate("capacity"));
-        Ok(RateKernel { desired, capacity, variant: PhantomData })
+        let [slot] = bounded_times(o, ["slot"])?;
+        let constants = V::constants(o).slot(slot);
+        Ok(RateKernel { desired, capacity, constants, variant: PhantomData })
     }
 }
 
@@ -93,7 +116,7 @@ impl<V: KernelVariant> Law for RateKernel<V> {
         RcpKernelSource { sender, congestion: Congestion::new(flow) }
     }
     fn port(&self, link: &LinkContext) -> Option<KernelPort<RcpPort>> {
-        let make = |rate| RcpPort::new(rate, V::RULE, Time::ZERO);
+        let make = |rate| RcpPort::new(rate, &self.constants, Time::ZERO);
         Some(KernelPort::new(self.capacity, link, make))
     }
     fn sink(&self, _: &FlowContext) -> Option<RcpKernelSink> {

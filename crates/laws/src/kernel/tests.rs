@@ -1,3 +1,5 @@
+use alloc::format;
+use alloc::string::ToString;
 use alloc::vec;
 use alloc::vec::Vec;
 
@@ -69,11 +71,26 @@ pub(super) fn catch_up(port: &mut impl Port, now: Time, queue: PortQueue) {
 /// half second. Tolerances: 1 % of the largest change of any flow; and the effect of one packet of
 /// each flow more or less in an interval. The kernel's intervals are whole microseconds and may end
 /// on the other side of a packet.
-fn compare_xcp(flows: &[Flow], capacity: f64, queue: u64) -> Result<(), TestCaseError> {
+fn compare_xcp(
+    flows: &[Flow],
+    capacity: f64,
+    queue: u64,
+    (alpha, beta, gamma, min_ms): (f64, f64, f64, u64),
+    more: &[(&str, &str)],
+) -> Result<(), TestCaseError> {
     let capacity = Rate::from_bps((capacity * 8.0) as u64);
-    let exact: Xcp =
-        made(&[("initial_interval", "5 ms"), ("min_interval", "5 ms"), ("max_interval", "1 s")]);
-    let kernel: XcpKernel = made(&[]);
+    let [alpha, beta, gamma] = [alpha, beta, gamma].map(|gain| gain.to_string());
+    let shortest = format!("{min_ms} ms");
+    let set = [
+        ("alpha", &*alpha),
+        ("beta", &beta),
+        ("gamma", &gamma),
+        ("min_interval", &shortest),
+        ("allowed_queue", "3 ms"),
+    ];
+    let set = [&set[..], more].concat();
+    let exact: Xcp = made(&[&set[..], &[("initial_interval", &shortest)]].concat());
+    let kernel: XcpKernel = made(&set);
     let mut exact = exact.port(&link(capacity)).expect("a port");
     let mut kernel = kernel.port(&link(capacity)).expect("a port");
     let queue = PortQueue { bytes: Bytes::new(queue), packets: (queue / 1000) as u32 };
@@ -110,7 +127,8 @@ fn compare_xcp(flows: &[Flow], capacity: f64, queue: u64) -> Result<(), TestCase
     }
     let total: f64 = flows.iter().map(|flow| flow.rate).sum();
     let packets: f64 = flows.iter().map(|flow| flow.size as f64).sum();
-    let interval = flows.iter().map(|flow| flow.rate * flow.rtt.secs()).sum::<f64>() / total;
+    let mean_rtt = flows.iter().map(|flow| flow.rate * flow.rtt.secs()).sum::<f64>() / total;
+    let interval = mean_rtt.max(min_ms as f64 / 1000.0);
     let largest = granted.iter().flatten().fold(0.0_f64, |m, c| m.max(c.abs()));
     // Its effect on F and on the shuffled part, by alpha and gamma, and on the sums that divide
     // them.
@@ -129,21 +147,38 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn xcp_grants_what_the_law_in_rust_grants(flows in flows(), load in 0.3..1.5_f64, queue in 0_u64..200_000) {
+    fn xcp_grants_what_the_law_in_rust_grants(
+        flows in flows(),
+        load in 0.3..1.5_f64,
+        queue in 0_u64..200_000,
+        set in (0.1..0.6_f64, 0.0..0.4_f64, 0.0..0.2_f64, 2_u64..60),
+    ) {
         let total: f64 = flows.iter().map(|f| f.rate).sum();
-        compare_xcp(&flows, total / load, queue)?;
+        compare_xcp(&flows, total / load, queue, (0.4, 0.226, 0.1, 5), &[])?;
+        compare_xcp(&flows, total / load, queue, set, &[])?;
+        for caution in [("queue_cap", "300 KB"), ("queue_limit", "210 KB"), ("memory", "0.9")] {
+            compare_xcp(&flows, total / load, queue, set, &[caution])?;
+        }
     }
 
     /// From the same packets both ports reach the same rate. Tolerances: 2 % and two units of the
     /// option; 2 % of the rate's total change, because the rate is multiplied from slot to slot,
-    /// and differences with it; and alpha T/d, 0.2 at the shortest RTT, of a packet's part of a
+    /// and differences with it; and alpha T/d, at most half of alpha, of a packet's part of a
     /// slot, because a packet counts wholly in one slot.
     #[test]
-    fn rcp_says_what_the_law_in_rust_says(flows in flows(), load in 0.7..1.3_f64, queue in 0_u64..20_000) {
+    fn rcp_says_what_the_law_in_rust_says(
+        flows in flows(),
+        load in 0.7..1.3_f64,
+        queue in 0_u64..20_000,
+        (alpha, beta, gamma, slot_ms) in (0.2..0.6_f64, 0.1..0.4_f64, 0.8..1.0_f64, 8_u64..20),
+    ) {
+        let [by_alpha, by_beta, by_gamma] = [alpha, beta, gamma].map(|gain| gain.to_string());
+        let slot = format!("{slot_ms} ms");
+        let set = [("alpha", &*by_alpha), ("beta", &by_beta), ("gamma", &by_gamma), ("slot", &slot)];
         let total: f64 = flows.iter().map(|f| f.rate).sum();
         let capacity = Rate::from_bps((total / load * 8.0) as u64);
-        let exact: Rcp = made(&[("initial_rtt", "10 ms")]);
-        let kernel: RcpKernel = made(&[]);
+        let exact: Rcp = made(&[&set[..], &[("initial_rtt", "10 ms")]].concat());
+        let kernel: RcpKernel = made(&set);
         let mut exact = exact.port(&link(capacity)).expect("a port");
         let mut kernel = kernel.port(&link(capacity)).expect("a port");
         let queue = PortQueue { bytes: Bytes::new(queue), packets: (queue / 1000) as u32 };
@@ -164,7 +199,7 @@ proptest! {
         }
         let way = libm::log(said[0] / (capacity.throughput().get() / 20.0)).abs();
         let largest = flows.iter().map(|f| f.size).max().unwrap_or(0) as f64;
-        let tolerance = 0.02 * (1.0 + way) + 0.2 * largest / (total * 0.01);
+        let tolerance = 0.02 * (1.0 + way) + alpha / 2.0 * largest / (total * slot_ms as f64 / 1000.0);
         prop_assert!((said[0] - said[1]).abs() < tolerance * said[0] + 32.0, "{:?}", said);
     }
 
@@ -215,4 +250,16 @@ fn bytes_that_are_no_option_say_why() {
         why(&[254, 9, 0x52, 0x78, 0, 0, 0, 0, 0]),
         "a length of 9 in 9 bytes; allowed are 8 and 20"
     );
+}
+
+#[test]
+fn intervals_that_no_kernel_has_are_refused() {
+    let refused = |given: &[(&str, &str)]| XcpKernel::new(given).expect_err("no such interval");
+    for (name, time) in
+        [("min_interval", "500 us"), ("max_interval", "2 s"), ("allowed_queue", "0 ms")]
+    {
+        let said = refused(&[(name, time)]).to_string();
+        assert!(said.contains(name) && said.contains("from 1 ms to 1 s"), "{said}");
+    }
+    assert!(XcpKernel::new(&[("min_interval", "1 ms"), ("alpha", "0.2")]).is_ok());
 }

@@ -1,12 +1,14 @@
 //! XCP as the kernel runs it.
 
-use ratewire_kernel::{Header, XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput};
+use ratewire_kernel::{
+    Header, XcpConstants, XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput,
+};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 
 use super::header::{KernelHeader, XCP};
 use super::port::KernelPort;
 use super::sending::Sending as Congestion;
-use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER};
+use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER, bounded_times, of_port};
 use crate::junction::Divisible;
 use crate::law::{
     Acked, FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named, Sending, Sink,
@@ -16,9 +18,10 @@ use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 use crate::reason::{Bound, Figure, Reason};
 use crate::trust::Trust;
 use crate::xcp::options::{
-    AGING, CAP_TO_RECEIVE_WINDOW, PACING, THROUGHPUT, ZERO_WISH_WHEN_LIMITED,
+    AGING, ALLOWED_QUEUE, ALPHA, BETA, CAP_TO_RECEIVE_WINDOW, GAMMA, MAX_INTERVAL, MEMORY,
+    MIN_INTERVAL, PACING, QUEUE_CAP, QUEUE_LIMIT, THROUGHPUT, ZERO_WISH_WHEN_LIMITED,
 };
-use crate::xcp::{AfterLoss, ThroughputField, Xcp};
+use crate::xcp::{AfterLoss, ThroughputField, Xcp, bytes_of_queue};
 
 /// XCP as the kernel runs it, with its parameters.
 #[derive(Clone, Debug)]
@@ -26,6 +29,7 @@ pub struct XcpKernel {
     desired: Option<Rate>,
     capacity: Option<Rate>,
     rules: XcpRules,
+    constants: XcpConstants,
 }
 
 const AFTER_LOSS: OptionSpec = OptionSpec {
@@ -63,6 +67,11 @@ impl XcpKernel {
         self.rules
     }
 
+    /// What a port is set to.
+    pub fn constants(&self) -> XcpConstants {
+        self.constants
+    }
+
     /// The rate that a sender asks for; `None` for the rate of its own link.
     pub fn desired(&self) -> Option<Rate> {
         self.desired
@@ -79,7 +88,8 @@ impl Xcp {
             .bounded(self.cap_to_receive_window)
             .modest(self.zero_wish_when_limited)
             .heeds_loss(self.after_loss != AfterLoss::Ignore);
-        XcpKernel { desired: self.desired, capacity: self.capacity, rules }
+        let constants = XcpConstants::default();
+        XcpKernel { desired: self.desired, capacity: self.capacity, rules, constants }
     }
 }
 
@@ -106,6 +116,21 @@ impl Named for XcpKernel {
             CAP_TO_RECEIVE_WINDOW,
             ZERO_WISH_WHEN_LIMITED,
             AFTER_LOSS,
+            of_port(ALPHA),
+            of_port(BETA),
+            of_port(GAMMA),
+            OptionSpec {
+                doc: "shortest control interval, and floor of the mean RTT; 1 ms to 1 s.",
+                ..of_port(MIN_INTERVAL)
+            },
+            OptionSpec {
+                doc: "longest control interval, and largest RTT a packet may claim; up to 1 s.",
+                ..of_port(MAX_INTERVAL)
+            },
+            ALLOWED_QUEUE,
+            QUEUE_CAP,
+            QUEUE_LIMIT,
+            MEMORY,
             CAPACITY,
         ],
     };
@@ -118,7 +143,15 @@ impl Named for XcpKernel {
             .bounded(o.switch("cap_to_receive_window"))
             .modest(o.switch("zero_wish_when_limited"))
             .heeds_loss(o.word("after_loss") == "return");
-        Ok(XcpKernel { desired: o.rate("desired"), capacity: o.rate("capacity"), rules })
+        let intervals = ["min_interval", "max_interval", "allowed_queue"];
+        let [min, max, allowed] = bounded_times(o, intervals)?;
+        let constants = XcpConstants::default()
+            .gains(o.number("alpha"), o.number("beta"), o.number("gamma"))
+            .intervals(min, max.max(min))
+            .allowed_queue(allowed)
+            .queue(bytes_of_queue(o, "queue_cap"), bytes_of_queue(o, "queue_limit"))
+            .memory(o.number("memory"));
+        Ok(XcpKernel { desired: o.rate("desired"), capacity: o.rate("capacity"), rules, constants })
     }
 }
 
@@ -139,7 +172,9 @@ impl Law for XcpKernel {
         }
     }
     fn port(&self, link: &LinkContext) -> Option<KernelPort<XcpPort>> {
-        Some(KernelPort::new(self.capacity, link, |rate| XcpPort::new(rate, Time::ZERO)))
+        Some(KernelPort::new(self.capacity, link, |rate| {
+            XcpPort::new(rate, &self.constants, Time::ZERO)
+        }))
     }
     fn sink(&self, _: &FlowContext) -> Option<XcpKernelSink> {
         Some(XcpKernelSink::default())

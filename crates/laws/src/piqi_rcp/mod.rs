@@ -54,14 +54,24 @@ use crate::paced::AFTER_LOSS;
 use crate::rcp::{Formats, Ramp, RateLaw, Rule, Slot, Variant, shared};
 use crate::reason::Figure;
 
+pub(crate) const INTEGRAL: OptionSpec = OptionSpec {
+    name: "integral",
+    kind: OptionKind::Number(0.0, 10.0),
+    default: "0.5",
+    part: Part::Port,
+    doc: "share of the spare capacity given out per mean RTT. Reconstructed.",
+};
+
+pub(crate) const GAMMA: OptionSpec = OptionSpec {
+    name: "gamma",
+    kind: OptionKind::Number(0.01, 1.0),
+    default: "0.95",
+    part: Part::Port,
+    doc: "share of the capacity to fill. Below 1, for nothing else drains a queue.",
+};
+
 const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "integral",
-        kind: OptionKind::Number(0.0, 10.0),
-        default: "0.5",
-        part: Part::Port,
-        doc: "share of the spare capacity given out per mean RTT. Reconstructed.",
-    },
+    INTEGRAL,
     OptionSpec {
         name: "proportional",
         kind: OptionKind::Number(0.0, 1.0),
@@ -85,13 +95,7 @@ const OPTIONS: &[OptionSpec] = &[
         doc: "whether a lower rate is taken at once or approached like a higher one. \
               Reconstructed.",
     },
-    OptionSpec {
-        name: "gamma",
-        kind: OptionKind::Number(0.01, 1.0),
-        default: "0.95",
-        part: Part::Port,
-        doc: "share of the capacity to fill. Below 1, for nothing else drains a queue.",
-    },
+    GAMMA,
     shared::SLOT,
     shared::INITIAL_RTT,
     shared::INITIAL_RATE,

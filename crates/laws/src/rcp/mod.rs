@@ -122,28 +122,34 @@ pub(crate) mod shared {
     };
 }
 
+pub(crate) const ALPHA: OptionSpec = OptionSpec {
+    name: "alpha",
+    kind: Of::Number(0.0, 2.0),
+    default: "0.4",
+    part: Part::Port,
+    doc: "share of the spare capacity given out per mean RTT. ns-2: 0.4 or 0.1.",
+};
+
+pub(crate) const BETA: OptionSpec = OptionSpec {
+    name: "beta",
+    kind: Of::Number(0.0, 2.0),
+    default: "0.226",
+    part: Part::Port,
+    doc: "share of the queue drained per mean RTT. ns-2: 0.4 or 1.",
+};
+
+pub(crate) const GAMMA: OptionSpec = OptionSpec {
+    name: "gamma",
+    kind: Of::Number(0.01, 1.0),
+    default: "1",
+    part: Part::Port,
+    doc: "share of the capacity to fill.",
+};
+
 const OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "alpha",
-        kind: Of::Number(0.0, 2.0),
-        default: "0.4",
-        part: Part::Port,
-        doc: "share of the spare capacity given out per mean RTT. ns-2: 0.4 or 0.1.",
-    },
-    OptionSpec {
-        name: "beta",
-        kind: Of::Number(0.0, 2.0),
-        default: "0.226",
-        part: Part::Port,
-        doc: "share of the queue drained per mean RTT. ns-2: 0.4 or 1.",
-    },
-    OptionSpec {
-        name: "gamma",
-        kind: Of::Number(0.01, 1.0),
-        default: "1",
-        part: Part::Port,
-        doc: "share of the capacity to fill.",
-    },
+    ALPHA,
+    BETA,
+    GAMMA,
     shared::SLOT,
     shared::INITIAL_RTT,
     shared::INITIAL_RATE,

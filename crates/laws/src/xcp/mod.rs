@@ -185,6 +185,10 @@ pub struct Xcp {
     pub(crate) x_if_none: Duration,
     pub(crate) allowed_queue: Duration,
     pub(crate) queue_measure: QueueMeasure,
+    /// Zero for none, as `queue_limit`.
+    pub(crate) queue_cap: Bytes,
+    pub(crate) queue_limit: Bytes,
+    pub(crate) memory: f64,
     pub(crate) rtt_zero: RttZero,
     pub(crate) draft: Draft,
     pub(crate) soft_flow_control: bool,
@@ -199,6 +203,14 @@ impl Xcp {
     pub fn draft(&self) -> Draft {
         self.draft
     }
+}
+
+/// Packet by which options count queues.
+const PACKET: Bytes = Bytes::new(1500);
+
+/// Size of a queue, zero for none.
+pub(crate) fn bytes_of_queue(o: &Options, name: &str) -> Bytes {
+    o.size(name).map_or(Bytes::ZERO, |size| size.bytes(PACKET))
 }
 
 /// Shortest timer: shorter ones would cost more computing than the packets.
@@ -267,6 +279,9 @@ impl Named for Xcp {
                 "min" => QueueMeasure::Minimum,
                 _ => QueueMeasure::Mean,
             },
+            queue_cap: bytes_of_queue(o, "queue_cap"),
+            queue_limit: bytes_of_queue(o, "queue_limit"),
+            memory: o.number("memory"),
             rtt_zero: match o.word("rtt_zero") {
                 "separate" => RttZero::Separate,
                 "count" => RttZero::Count,

@@ -49,6 +49,87 @@ pub(crate) const ZERO_WISH_WHEN_LIMITED: OptionSpec = OptionSpec {
     doc: "wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
 };
 
+pub(crate) const ALPHA: OptionSpec = OptionSpec {
+    name: "alpha",
+    kind: OptionKind::Number(0.0, 2.0),
+    default: "0.4",
+    part: PORT_AND_SOFT_SINK,
+    doc: "share of the spare capacity given out per interval; stable below 0.555.",
+};
+
+pub(crate) const BETA: OptionSpec = OptionSpec {
+    name: "beta",
+    kind: OptionKind::Number(0.0, 2.0),
+    default: "0.226",
+    part: PORT_AND_SOFT_SINK,
+    doc: "share of the persistent queue drained per interval; alpha^2 sqrt 2.",
+};
+
+pub(crate) const GAMMA: OptionSpec = OptionSpec {
+    name: "gamma",
+    kind: OptionKind::Number(0.0, 1.0),
+    default: "0.1",
+    part: Part::Port,
+    doc: "share of the traffic shuffled between flows per interval.",
+};
+
+pub(crate) const MIN_INTERVAL: OptionSpec = OptionSpec {
+    name: "min_interval",
+    kind: OptionKind::Time,
+    default: "5 ms",
+    part: PORT_AND_SOFT_SINK,
+    doc: "shortest control interval, and floor of the mean RTT; the link's propagation \
+          delay where that is longer. Draft -03: 5 to 10 ms.",
+};
+
+pub(crate) const MAX_INTERVAL: OptionSpec = OptionSpec {
+    name: "max_interval",
+    kind: OptionKind::Time,
+    default: "1 s",
+    part: Part::Port,
+    doc: "largest RTT a packet may claim; the link's propagation delay where that is \
+          longer. Flows beyond it are given something after an interval without any too. Draft -03: \
+          0.5 to 1 s.",
+};
+
+pub(crate) const ALLOWED_QUEUE: OptionSpec = OptionSpec {
+    name: "allowed_queue",
+    kind: OptionKind::Time,
+    default: "2 ms",
+    part: Part::Port,
+    doc: "shortest interval of the queue estimator (ALLOWED_QUEUE).",
+};
+
+pub(crate) const QUEUE_CAP: OptionSpec = OptionSpec {
+    name: "queue_cap",
+    kind: OptionKind::Size(Some("none")),
+    default: "none",
+    part: Part::Port,
+    doc: "an interval gives at most what fills the queue to 0.6 of this in a mean RTT, in bytes \
+          or packets of 1,500 bytes (ModelNet, for the size of its queue).",
+};
+
+pub(crate) const QUEUE_LIMIT: OptionSpec = OptionSpec {
+    name: "queue_limit",
+    kind: OptionKind::Size(Some("none")),
+    default: "none",
+    part: Part::Port,
+    doc: "most that the queue holds, in bytes or packets of 1,500 bytes: the persistent queue q \
+          counts as q / (1 - now / limit), and what waits now as at least its own share of the \
+          limit. That XCP does not know it is a flaw that the thesis names (4.5); the form is \
+          ours.",
+};
+
+pub(crate) const MEMORY: OptionSpec = OptionSpec {
+    name: "memory",
+    kind: OptionKind::Number(0.0, 1.0),
+    default: "0",
+    part: Part::Port,
+    doc: "share, from one control interval to the next, of the rate that was granted and did \
+          not come which still counts as if it came. The thesis (4.6) misses such a memory, \
+          and does not build it; its form is ours.",
+};
+
 pub(super) const OPTIONS: &[OptionSpec] = &[
     THROUGHPUT,
     AGING,
@@ -101,27 +182,9 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
               taken off. \"reno\": grow as Reno until they do again; \"hold\": keep the window. The \
               drafts do not say.",
     },
-    OptionSpec {
-        name: "alpha",
-        kind: OptionKind::Number(0.0, 2.0),
-        default: "0.4",
-        part: PORT_AND_SOFT_SINK,
-        doc: "share of the spare capacity given out per interval; stable below 0.555.",
-    },
-    OptionSpec {
-        name: "beta",
-        kind: OptionKind::Number(0.0, 2.0),
-        default: "0.226",
-        part: PORT_AND_SOFT_SINK,
-        doc: "share of the persistent queue drained per interval; alpha^2 sqrt 2.",
-    },
-    OptionSpec {
-        name: "gamma",
-        kind: OptionKind::Number(0.0, 1.0),
-        default: "0.1",
-        part: Part::Port,
-        doc: "share of the traffic shuffled between flows per interval.",
-    },
+    ALPHA,
+    BETA,
+    GAMMA,
     OptionSpec {
         name: "capacity",
         kind: OptionKind::Rate(Some("link")),
@@ -163,23 +226,8 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
               each port, as a share of `initial_interval` (normal, at least 4 ms or the mean). ns-2: 0.2, so \
               that ports do not act at the same moments.",
     },
-    OptionSpec {
-        name: "min_interval",
-        kind: OptionKind::Time,
-        default: "5 ms",
-        part: PORT_AND_SOFT_SINK,
-        doc: "shortest control interval, and floor of the mean RTT; the link's propagation \
-              delay where that is longer. Draft -03: 5 to 10 ms.",
-    },
-    OptionSpec {
-        name: "max_interval",
-        kind: OptionKind::Time,
-        default: "1 s",
-        part: Part::Port,
-        doc: "largest RTT a packet may claim; the link's propagation delay where that is \
-              longer. Flows beyond it are given something after an interval without any too. Draft -03: \
-              0.5 to 1 s.",
-    },
+    MIN_INTERVAL,
+    MAX_INTERVAL,
     OptionSpec {
         name: "packet_limit",
         kind: OptionKind::Word(&["interval", "residue"]),
@@ -197,13 +245,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         doc: "Cp after a control interval without X. \"zero\": nothing is given; \"second\": as if \
               the sum of X had been 1 s (ns-2).",
     },
-    OptionSpec {
-        name: "allowed_queue",
-        kind: OptionKind::Time,
-        default: "2 ms",
-        part: Part::Port,
-        doc: "shortest interval of the queue estimator (ALLOWED_QUEUE).",
-    },
+    ALLOWED_QUEUE,
     OptionSpec {
         name: "queue_measure",
         kind: OptionKind::Word(&["min", "mean"]),
@@ -212,6 +254,9 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         doc: "persistent queue as the minimum over the queue interval, or as its mean over \
               departures (thesis, 4.6).",
     },
+    QUEUE_CAP,
+    QUEUE_LIMIT,
+    MEMORY,
     OptionSpec {
         name: "rtt_zero",
         kind: OptionKind::Word(&["separate", "count", "ignore"]),

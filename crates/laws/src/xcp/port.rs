@@ -10,6 +10,10 @@ use crate::law::{Draw, LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
 const PS_PER_SECOND: f64 = 1e12;
+/// Room that a full queue counts as, in bytes.
+const LEAST_ROOM: f64 = 1500.0;
+/// Share of its queue that ModelNet's port fills.
+const FILLED: f64 = 0.6;
 /// Minimum of ns-2's first timer, in seconds.
 const SHORTEST_FIRST: f64 = 4e-3;
 
@@ -37,6 +41,20 @@ pub struct XcpPort {
     /// Sum of X to assume if none arrived; picoseconds.
     x_if_none: f64,
     next_control: Time,
+    caution: Option<Box<Caution>>,
+}
+
+/// What the draft's port does not know: how much its queue holds, and what it has granted.
+#[derive(Clone, Debug)]
+struct Caution {
+    /// Size by which it bounds what it gives, and most that the queue holds, in bytes; infinite if
+    /// nobody has told.
+    cap: f64,
+    limit: f64,
+    /// Share of `unused` that is kept from one control interval to the next.
+    memory: f64,
+    /// Rate that was granted and has not come, in B/s.
+    unused: f64,
 }
 
 /// Arrivals of this control interval. Times are summed in picoseconds, as packets carry them, and
@@ -124,6 +142,7 @@ impl XcpPort {
             max_rtt_ps: law.max_interval.max(link.delay).ps() as f64,
             x_if_none: law.x_if_none.ps() as f64,
             next_control: control,
+            caution: Caution::new(law).map(Box::new),
             rtt_zero: law.rtt_zero,
             packet_limit: law.packet_limit,
         }
@@ -145,7 +164,7 @@ impl XcpPort {
     }
 
     /// Ends the control interval (lines 7 to 18).
-    fn control(&mut self, now: Time) {
+    fn control(&mut self, now: Time, waiting: f64) {
         let sums = core::mem::take(&mut self.sums);
         if sums.x_with_rtt > 0.0 {
             self.avg_rtt = (sums.x_rtt / sums.x_with_rtt * 1e-12).max(self.min_interval);
@@ -154,8 +173,16 @@ impl XcpPort {
         if let Some(meter) = &mut self.meter {
             self.capacity = meter.read(self.capacity, input_bw, self.interval);
         }
-        let feedback = self.alpha * (self.capacity - input_bw)
-            - self.beta * self.estimator.queue / self.avg_rtt;
+        let mut queue = self.estimator.queue;
+        let (mut unused, mut most) = (0.0, f64::INFINITY);
+        if let Some(caution) = &mut self.caution {
+            unused = caution.unused(&self.allotment, input_bw);
+            queue = caution.felt(queue, waiting);
+            most = caution.most(waiting) / self.avg_rtt;
+        }
+        let feedback = (self.alpha * (self.capacity - input_bw - unused)
+            - self.beta * queue / self.avg_rtt)
+            .min(most);
         let shuffled = (self.gamma * input_bw - feedback.abs()).max(0.0);
         let residue_pos = shuffled + feedback.max(0.0);
         let residue_neg = shuffled + (-feedback).max(0.0);
@@ -251,7 +278,7 @@ impl Port for XcpPort {
 
     fn on_timer(&mut self, now: Time, queue: PortQueue) {
         if self.next_control <= now {
-            self.control(now);
+            self.control(now, queue.bytes.as_f64());
         }
         if self.estimator.next <= now {
             self.estimator.expire(now, queue.bytes.as_f64(), self.avg_rtt, self.capacity);
@@ -284,7 +311,40 @@ impl Port for XcpPort {
     }
 }
 
+impl Caution {
+    fn new(law: &Xcp) -> Option<Caution> {
+        let bytes = |size: Bytes| if size == Bytes::ZERO { f64::INFINITY } else { size.as_f64() };
+        let [cap, limit] = [law.queue_cap, law.queue_limit].map(bytes);
+        let is_needed = cap.min(limit) < f64::INFINITY || law.memory > 0.0;
+        is_needed.then_some(Caution { cap, limit, memory: law.memory, unused: 0.0 })
+    }
+
+    /// Rate that was granted and has not come, as so much came in the interval after `before`.
+    fn unused(&mut self, before: &Allotment, input_bw: f64) -> f64 {
+        let expected = before.input_bw + self.unused + before.net();
+        self.unused = self.memory * (expected - input_bw).max(0.0);
+        self.unused
+    }
+
+    /// The queue as it counts, while `waiting` bytes wait.
+    fn felt(&self, queue: f64, waiting: f64) -> f64 {
+        let fullness = (waiting / self.limit).min(1.0);
+        let room = (1.0 - fullness).max(LEAST_ROOM / self.limit);
+        queue.max(waiting * fullness) / room
+    }
+
+    /// Bytes that may still be added to what waits.
+    fn most(&self, waiting: f64) -> f64 {
+        (FILLED * self.cap - waiting).max(0.0)
+    }
+}
+
 impl Allotment {
+    /// What the interval has given so far, less what it has taken, in B/s.
+    fn net(&self) -> f64 {
+        self.feedback - self.residue_pos + self.residue_neg
+    }
+
     /// Limits of a packet's positive and negative feedback, in B/s.
     #[inline]
     fn most(&self, limit: PacketLimit) -> (f64, f64) {

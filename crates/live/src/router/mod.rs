@@ -11,10 +11,13 @@ use libbpf_rs::{
     MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder,
 };
 use nix::net::if_::{if_nameindex, if_nametoindex};
+use ratewire_kernel::{JetmaxConstants, RcpConstants, Rule, XcpConstants};
 use ratewire_units::Rate;
 
 use crate::pins::{Folder, Pins, STATE, router_folder};
-use crate::skeletons::router::types::router as State;
+use crate::skeletons::router::types::{
+    router as State, rw_jetmax_constants, rw_rcp_rule, rw_xcp_constants,
+};
 use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
 use crate::{Error, KernelLaw};
 
@@ -45,13 +48,49 @@ pub enum Capacity {
     Measured,
 }
 
+/// A law at routers, with what it is set to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Law {
+    /// XCP.
+    Xcp(XcpConstants),
+    /// RCP.
+    Rcp(RcpConstants),
+    /// PIQI-RCP, as reconstructed.
+    PiqiRcp(RcpConstants),
+    /// JetMax.
+    Jetmax(JetmaxConstants),
+}
+
+impl Law {
+    /// The law with the constants that it has by default; `None` if routers have no part in it.
+    pub fn of(law: KernelLaw) -> Option<Law> {
+        match law {
+            KernelLaw::Xcp => Some(Law::Xcp(XcpConstants::default())),
+            KernelLaw::Rcp => Some(Law::Rcp(RcpConstants::of(Rule::Rcp))),
+            KernelLaw::PiqiRcp => Some(Law::PiqiRcp(RcpConstants::of(Rule::Piqi))),
+            KernelLaw::Jetmax => Some(Law::Jetmax(JetmaxConstants::default())),
+            KernelLaw::Noq => None,
+        }
+    }
+
+    fn number(&self) -> u32 {
+        let law = match self {
+            Law::Xcp(_) => KernelLaw::Xcp,
+            Law::Rcp(_) => KernelLaw::Rcp,
+            Law::PiqiRcp(_) => KernelLaw::PiqiRcp,
+            Law::Jetmax(_) => KernelLaw::Jetmax,
+        };
+        law.number()
+    }
+}
+
 /// A port to attach.
 #[derive(Clone, Debug)]
 pub struct Spec {
     /// The interface's name.
     pub iface: String,
     /// The law.
-    pub law: KernelLaw,
+    pub law: Law,
     /// Capacity that the law shares out.
     pub capacity: Capacity,
     /// Queue that the port reads.
@@ -181,6 +220,33 @@ pub(crate) fn prepare<'a>(
     let constants = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
     let is_measured = u32::from(*capacity == Capacity::Measured);
     constants.law = law.number();
+    match law {
+        Law::Xcp(of_law) => {
+            let (short, [queue_cap, queue_limit]) = of_law.fields();
+            let [alpha, beta, gamma, min_interval_us, max_interval_us, allowed_queue_us, memory] =
+                short;
+            constants.xcp = rw_xcp_constants {
+                alpha,
+                beta,
+                gamma,
+                min_interval_us,
+                max_interval_us,
+                allowed_queue_us,
+                memory,
+                pad: 0,
+                queue_cap,
+                queue_limit,
+            };
+        }
+        Law::Rcp(of_law) | Law::PiqiRcp(of_law) => {
+            let [spare, queue, target, slot_us] = of_law.fields();
+            constants.rcp = rw_rcp_rule { spare, queue, target, slot_us };
+        }
+        Law::Jetmax(of_law) => {
+            let [gamma, interval_us] = of_law.fields();
+            constants.jetmax = rw_jetmax_constants { gamma, interval_us };
+        }
+    }
     constants.is_virtual = u32::from(*queue == Queue::Virtual);
     constants.is_measured = is_measured;
     let skeleton = open.load()?;

@@ -83,7 +83,7 @@ impl Pair {
     pub(crate) fn attach(&self, law: KernelLaw) {
         let spec = Spec {
             iface: "near".to_string(),
-            law,
+            law: router::Law::of(law).expect("routers have a part in it"),
             capacity: Capacity::Given(CAPACITY),
             queue: Queue::Virtual,
         };

@@ -8,7 +8,9 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Subcommand, ValueEnum};
 use ratewire_command_line::{Exit, print};
-use ratewire_laws::kernel::{XcpKernel, XcpRules};
+use ratewire_laws::Named;
+use ratewire_laws::kernel::{JetmaxKernel, PiqiRcpKernel, RcpKernel, XcpKernel, XcpRules};
+use ratewire_laws::options::{Options, Part};
 use ratewire_live::{Error, KernelLaw, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
@@ -58,6 +60,9 @@ enum Command {
         /// Queue that the law reads
         #[arg(long, value_enum, default_value_t = Queue::Backlog)]
         queue: Queue,
+        /// A gain or an interval of the law's port, as `ratewire explain LAW@kernel` lists them
+        #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
+        options: Vec<(String, String)>,
     },
     /// Show what is attached, and its state
     Status {
@@ -135,18 +140,48 @@ fn option(text: &str) -> Result<(String, String), String> {
 
 /// What senders do with these options.
 fn rules(law: KernelLaw, options: &[(String, String)]) -> Result<XcpRules, String> {
-    let given: Vec<_> = options.iter().map(|(name, value)| (&**name, &**value)).collect();
-    let elsewhere = given.iter().find(|(name, _)| ["desired", "capacity"].contains(name));
-    match (law, elsewhere) {
-        _ if given.is_empty() => Ok(XcpRules::default()),
-        (KernelLaw::Xcp, None) => {
-            XcpKernel::new(&given).map(|law| law.rules()).map_err(|e| e.to_string())
-        }
-        (KernelLaw::Xcp, Some((name, _))) => {
-            Err(format!("`{name}` is the flag --{name}, of hosts or of routers"))
-        }
+    match law {
+        _ if options.is_empty() => Ok(XcpRules::default()),
+        KernelLaw::Xcp => Ok(given::<XcpKernel>(options, Part::Source)?.rules()),
         _ => Err(format!("senders of {} have no options; those of xcp have", law.name())),
     }
+}
+
+/// What a port is set to by these options.
+fn port(law: KernelLaw, options: &[(String, String)]) -> Result<router::Law, String> {
+    let of = Part::Port;
+    Ok(match law {
+        KernelLaw::Xcp => router::Law::Xcp(given::<XcpKernel>(options, of)?.constants()),
+        KernelLaw::Rcp => router::Law::Rcp(given::<RcpKernel>(options, of)?.constants()),
+        KernelLaw::PiqiRcp => {
+            router::Law::PiqiRcp(given::<PiqiRcpKernel>(options, of)?.constants())
+        }
+        KernelLaw::Jetmax => router::Law::Jetmax(given::<JetmaxKernel>(options, of)?.constants()),
+        KernelLaw::Noq => return Err("routers have no part in noq".to_string()),
+    })
+}
+
+/// A law with these options, all of which are to be of one part.
+fn given<L: Named>(options: &[(String, String)], part: Part) -> Result<L, String> {
+    for (name, _) in options {
+        if ["desired", "capacity"].contains(&&**name) {
+            return Err(format!("`{name}` is the flag --{name}, of hosts or of routers"));
+        }
+        let other = L::INFO.options.iter().find(|spec| spec.name == name && spec.part != part);
+        if other.is_some() {
+            let ends = if part == Part::Port { "hosts" } else { "routers" };
+            return Err(format!("`{name}` is an option of {ends}"));
+        }
+    }
+    let options: Vec<_> = options.iter().map(|(name, value)| (&**name, &**value)).collect();
+    let options = Options::given(L::INFO.options, &options).map_err(|e| e.to_string())?;
+    L::from_options(&options).map_err(|e| e.to_string())
+}
+
+fn wrong_option(wrong: &str, law: KernelLaw) -> Exit {
+    print_stderr!("ratewire: --option: {wrong}");
+    print_stderr!("  help: `ratewire explain {}@kernel` lists options", law.name());
+    Exit::Wrong
 }
 
 /// Parses the interval of `--watch`.
@@ -180,11 +215,7 @@ pub(crate) fn live(args: &Args) -> Exit {
             let law = named(law);
             let xcp = match rules(law, options) {
                 Ok(rules) => rules,
-                Err(wrong) => {
-                    print_stderr!("ratewire: --option: {wrong}");
-                    print_stderr!("  help: `ratewire explain xcp@kernel` lists what senders have");
-                    return Exit::Wrong;
-                }
+                Err(wrong) => return wrong_option(&wrong, KernelLaw::Xcp),
             };
             if law != KernelLaw::Noq && mode.is_some() {
                 print_stderr!("ratewire: --mode is only for noq, not for {}", law.name());
@@ -217,7 +248,11 @@ pub(crate) fn live(args: &Args) -> Exit {
                 }
             })
         }
-        Command::Router { iface, law, capacity, queue } => {
+        Command::Router { iface, law, capacity, queue, options } => {
+            let set = match port(named(law), options) {
+                Ok(set) => set,
+                Err(wrong) => return wrong_option(&wrong, named(law)),
+            };
             let (capacity, what) = match capacity {
                 Capacity::Given(rate) => (router::Capacity::Given(*rate), rate.to_string()),
                 Capacity::Measured => (router::Capacity::Measured, "what it measures".to_string()),
@@ -226,7 +261,7 @@ pub(crate) fn live(args: &Args) -> Exit {
                 Queue::Backlog => router::Queue::Backlog,
                 Queue::Virtual => router::Queue::Virtual,
             };
-            let spec = router::Spec { iface: iface.clone(), law: named(law), capacity, queue };
+            let spec = router::Spec { iface: iface.clone(), law: set, capacity, queue };
             router::attach(&spec).map(|()| {
                 format!("{law} shares out {what} at {iface}; `ratewire live status` watches it\n")
             })

@@ -130,6 +130,37 @@ fn what_is_dropped_does_not_count_as_capacity() {
 }
 
 #[test]
+fn a_port_fills_the_share_that_it_is_set_to() {
+    let Some(lab) = Lab::build("set") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    let half = |shared: &Shared| (0.45..0.55).contains(&shared.utilisation);
+    let shared = repeated(
+        || {
+            let set = ["--option", "gamma=0.5", "--option", "slot=20ms"];
+            let port = ["router", "--iface", "right", "--law", "rcp", "--capacity", "100mbit"];
+            lab.live(&[&port[..], &set].concat());
+            lab.live(&["host", "--law", "rcp", "--cgroup", cgroup]);
+            let shared = lab.three_flows(None);
+            lab.live(&["detach"]);
+            shared
+        },
+        half,
+    );
+    assert!(half(&shared) && shared.drops == 0, "{shared:?}");
+    for (law, option, why) in [
+        ("xcp", "aging=0", "`aging` is an option of hosts"),
+        ("xcp", "capacity=1mbit", "is the flag --capacity"),
+        ("jetmax", "interval=2s", "from 1 ms to 1 s"),
+        ("rcp", "gama=1", "gamma"),
+    ] {
+        let args = ["live", "router", "--iface", "right", "--law", law, "--capacity", "1mbit"];
+        let done = lab.ratewire(&[&args[..], &["--option", option]].concat());
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!done.status.success() && said.contains(why), "{said}");
+    }
+}
+
+#[test]
 fn a_loss_is_answered_and_routers_count_again() {
     let Some(lab) = Lab::build("loss") else { return };
     lab.attach("rcp");
