@@ -117,9 +117,15 @@ static int on_timer(void *map, __u32 *key, struct slot *slot)
 
 static __always_inline void start(struct slot *slot, void *map, __u64 now, __u64 sent)
 {
-	struct rw_xcp_constants of_xcp = xcp;
-	struct rw_rcp_rule of_rcp = rcp;
-	struct rw_jetmax_constants of_jetmax = jetmax;
+	/* Field by field: of a struct as a whole, the compiler takes what it is before loading. */
+	struct rw_xcp_constants of_xcp = { .alpha = xcp.alpha, .beta = xcp.beta, .gamma = xcp.gamma,
+					   .min_interval_us = xcp.min_interval_us,
+					   .max_interval_us = xcp.max_interval_us,
+					   .allowed_queue_us = xcp.allowed_queue_us, .memory = xcp.memory,
+					   .queue_cap = xcp.queue_cap, .queue_limit = xcp.queue_limit };
+	struct rw_rcp_rule of_rcp = { .spare = rcp.spare, .queue = rcp.queue, .target = rcp.target,
+				      .slot_us = rcp.slot_us };
+	struct rw_jetmax_constants of_jetmax = { .gamma = jetmax.gamma, .interval_us = jetmax.interval_us };
 	struct router *router = &slot->router;
 
 	if (IS_XCP)

@@ -36,7 +36,8 @@ static __always_inline struct rw_xcp_rules rules(void)
 {
 	return (struct rw_xcp_rules){ .throughput = xcp_rules.throughput, .aging = xcp_rules.aging,
 				      .paced = xcp_rules.paced, .bounded = xcp_rules.bounded,
-				      .modest = xcp_rules.modest, .heeds_loss = xcp_rules.heeds_loss };
+				      .modest = xcp_rules.modest, .heeds_loss = xcp_rules.heeds_loss,
+				      .weight = xcp_rules.weight };
 }
 
 static __always_inline void count(__u64 *counter)

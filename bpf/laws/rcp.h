@@ -73,7 +73,7 @@ RW_INLINE void rw_rcp_init(struct rw_rcp *port, __u64 capacity, const struct rw_
 	port->rule = *rule;
 	port->rate = (port->capacity << RW_RCP_FRACTION) / 20;
 	port->rtt = (__u64)RW_RCP_FIRST_RTT_US << RW_RCP_FRACTION;
-	port->slot_us = rule->slot_us;
+	port->slot_us = rw_min(rule->slot_us, RW_RCP_FIRST_RTT_US);
 	port->slot_at_ns = now_ns + port->slot_us * 1000;
 }
 

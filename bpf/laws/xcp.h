@@ -34,8 +34,8 @@ struct rw_xcp_constants {
 	__u32 max_interval_us;
 	/* Shortest interval of the queue estimator. */
 	__u32 allowed_queue_us;
-	/* Share, in 2^-16 and below 1, of the rate that was granted and did not come that still
-	 * counts in the next interval as if it came. */
+	/* Share, in 2^-16 and below 1, of the rate that flows were permitted and that did not come
+	 * which still counts in the next interval as if it came. */
 	__u32 memory;
 	__u32 pad;
 	/* Bytes, or 0 for none: size of a queue that is filled to 0.6 at most by what is given, and
@@ -81,7 +81,7 @@ struct rw_xcp {
 	/* Reported figures of the interval before: arrivals, and the feedback computed. */
 	__u64 input_bw;
 	__s64 feedback;
-	/* Rate that was granted and has not come. */
+	/* Rate that flows were permitted and that has not come. */
 	__u64 unused;
 	/* Reported: number of flows in 2^-RW_FLOWS, as a recent mean. A flow that sends at its
 	 * stated rate has an X of an interval's length. */
@@ -102,7 +102,8 @@ RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, const struct rw_
 	port->queue_at_ns = port->control_at_ns;
 }
 
-/* Notes what the interval before had granted and this one, in which so much came, did not see. */
+/* Notes the rate that flows were permitted by the end of the interval before, as it came or was
+ * granted, and that did not come in this one. */
 RW_FUNCTION int rw_xcp_remember(struct rw_xcp *port RW_NONNULL, __u64 input_bw)
 {
 	__s64 net = port->feedback - (__s64)(port->residue_pos >> RW_XCP_FRACTION) +
@@ -281,9 +282,12 @@ struct rw_xcp_rules {
 	__u32 modest;
 	/* Whether a loss halves the rate. */
 	__u32 heeds_loss;
+	/* Number of flows, in 2^-16, as which it counts: it states the rate of one of them. */
+	__u32 weight;
 };
 
-#define RW_XCP_RULES { RW_XCP_MEASURED, 32768, 1, 1, 1, 1 }
+#define RW_XCP_ONE_FLOW 65536
+#define RW_XCP_RULES { RW_XCP_MEASURED, 32768, 1, 1, 1, 1, RW_XCP_ONE_FLOW }
 
 /* XCP's sender in integers (4.1): the rate that routers allow, which gives window and pace. */
 struct rw_xcp_sender {
@@ -371,6 +375,12 @@ RW_INLINE void rw_xcp_round(struct rw_xcp_sender *sender, __u64 now_us, __u64 rt
 	sender->round_us = now_us;
 }
 
+/* A rate's part for each of the flows as which the sender counts. */
+RW_INLINE __u64 rw_xcp_of_one(const struct rw_xcp_sender *sender, __u64 rate)
+{
+	return rw_mul_shift(rate, RW_XCP_ONE_FLOW, 0) / rw_max(sender->rules.weight, 1);
+}
+
 /* Maximum of a wish or grant: the option's maximum, B/s a second. */
 #define RW_XCP_MOST_CHANGE (0x7fffffffll << RW_CHANGE_UNIT)
 
@@ -394,11 +404,12 @@ RW_INLINE void rw_xcp_send(struct rw_xcp_sender *sender, __u64 now_us, __u64 siz
 		rate = rw_max(rw_min(rate, sender->measured), least);
 	else if (sender->rules.throughput == RW_XCP_OUTSTANDING)
 		rate = rw_max(rw_min(rw_mul_shift(outstanding, 1000000, 0) / rtt_us, RW_MOST_RATE), least);
-	header->rate = rate;
+	header->rate = rw_xcp_of_one(sender, rate);
 	header->rtt_us = (__u32)rw_min(rtt_us, ~0u);
 	/* The wish is to reach the desired rate in one RTT. */
 	if ((!is_limited || !sender->rules.modest) && sender->desired >= rate)
-		header->change = (__s64)rw_min(rw_mul_shift(sender->desired - rate, 1000000, 0) / rtt_us,
+		header->change = (__s64)rw_min(rw_mul_shift(rw_xcp_of_one(sender, sender->desired - rate), 1000000, 0) /
+						       rtt_us,
 					       RW_XCP_MOST_CHANGE);
 }
 
@@ -426,6 +437,7 @@ RW_INLINE void rw_xcp_acked(struct rw_xcp_sender *sender, __u64 acked, __s64 cha
 	__u64 magnitude = rw_min(change < 0 ? -change : change, RW_XCP_MOST_CHANGE);
 	__u64 step;
 
+	magnitude = rw_mul_shift(magnitude, sender->rules.weight, 16);
 	if (!rate || (change > 0 && !may_grow && sender->rules.heeds_loss))
 		return;
 	/* At most the bytes of a round trip or of a routers' interval, which this feedback

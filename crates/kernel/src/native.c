@@ -60,7 +60,8 @@ RW_LAYOUT(rw_xcp_sender, offsetof(struct rw_xcp_sender, allowed), offsetof(struc
 	  offsetof(struct rw_xcp_sender, rules))
 RW_LAYOUT(rw_xcp_rules, offsetof(struct rw_xcp_rules, throughput), offsetof(struct rw_xcp_rules, aging),
 	  offsetof(struct rw_xcp_rules, paced), offsetof(struct rw_xcp_rules, bounded),
-	  offsetof(struct rw_xcp_rules, modest), offsetof(struct rw_xcp_rules, heeds_loss))
+	  offsetof(struct rw_xcp_rules, modest), offsetof(struct rw_xcp_rules, heeds_loss),
+	  offsetof(struct rw_xcp_rules, weight))
 RW_LAYOUT(rw_xcp_receiver, offsetof(struct rw_xcp_receiver, sum), offsetof(struct rw_xcp_receiver, bytes))
 RW_LAYOUT(rw_rcp_rule, offsetof(struct rw_rcp_rule, spare), offsetof(struct rw_rcp_rule, queue),
 	  offsetof(struct rw_rcp_rule, target), offsetof(struct rw_rcp_rule, slot_us))

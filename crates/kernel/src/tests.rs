@@ -292,6 +292,25 @@ fn who_does_not_heed_losses_goes_on() {
     assert!(sender.rate().get() > 1e6, "nor does a repair keep it from growing");
 }
 
+/// Of a weight of 4, as four flows: each has a quarter of the rate and of the wish, and takes the
+/// change.
+#[test]
+fn a_weight_counts_as_so_many_flows() {
+    let (rtt, least) = (Duration::from_millis(100), Throughput::new(1.0));
+    let grown = |weight: f64| {
+        let mut sender = XcpSender::new(Throughput::new(2e6), XcpRules::default().weight(weight));
+        sender.start(Time::ZERO, Bytes::new(100_000), rtt);
+        let (full, sizes) = (Bytes::new(1000), (Bytes::new(1000), Bytes::new(50_000)));
+        let header = sender.on_send(Time::ZERO, sizes, rtt, false, full, least);
+        sender.on_ack(Bytes::new(1000), 1000, rtt, least, true);
+        [header.rate().get(), header.change().get(), sender.rate().get() - 1e6]
+    };
+    let [one, four] = [grown(1.0), grown(4.0)];
+    assert_eq!([one[0], one[1]], [1e6, 1e7 - 1e7 % 1024.0]);
+    assert!((four[0] - one[0] / 4.0).abs() < 16.0 && (four[1] - one[1] / 4.0).abs() < 1024.0);
+    assert!((four[2] - 4.0 * one[2]).abs() <= 4.0, "{one:?} {four:?}");
+}
+
 #[test]
 fn a_loss_halves_and_nothing_grows_until_it_is_repaired() {
     let mut sender = XcpSender::new(Throughput::new(1e9), XcpRules::default());

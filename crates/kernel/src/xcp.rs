@@ -78,6 +78,7 @@ pub struct XcpRules {
     bounded: u32,
     modest: u32,
     heeds_loss: u32,
+    weight: u32,
 }
 
 /// XCP at one sender: the rate that routers allow.
@@ -261,11 +262,11 @@ impl XcpConstants {
     pub fn allowed_queue(self, time: Duration) -> XcpConstants {
         XcpConstants { allowed_queue_us: us(time) as u32, ..self }
     }
-    /// Share of the rate that was granted and did not come that counts on in the next interval, 0
-    /// to 1.
+    /// Share, 0 to 0.999, of the rate that flows were permitted and that did not come which
+    /// counts on in the next interval.
     #[must_use]
     pub fn memory(self, share: f64) -> XcpConstants {
-        XcpConstants { memory: fixed(share).min(u32::from(u16::MAX)), ..self }
+        XcpConstants { memory: fixed(share), ..self }
     }
     /// Size of a queue that is filled to 0.6 at most by what is given, and most that the queue
     /// holds; zero for none.
@@ -296,8 +297,15 @@ impl XcpConstants {
 
 impl Default for XcpRules {
     fn default() -> XcpRules {
-        let mut rules =
-            XcpRules { throughput: 0, aging: 0, paced: 0, bounded: 0, modest: 0, heeds_loss: 0 };
+        let mut rules = XcpRules {
+            throughput: 0,
+            aging: 0,
+            paced: 0,
+            bounded: 0,
+            modest: 0,
+            heeds_loss: 0,
+            weight: 0,
+        };
         rw_native_xcp_rules(&mut rules);
         rules
     }
@@ -334,6 +342,11 @@ impl XcpRules {
     pub fn heeds_loss(self, heeds_loss: bool) -> XcpRules {
         XcpRules { heeds_loss: heeds_loss.into(), ..self }
     }
+    /// Number of flows as which it counts, 0.001 to 1,000.
+    #[must_use]
+    pub fn weight(self, weight: f64) -> XcpRules {
+        XcpRules { weight: fixed(weight), ..self }
+    }
     /// Whether packets are spread over the RTT.
     pub fn is_paced(&self) -> bool {
         self.paced != 0
@@ -343,9 +356,9 @@ impl XcpRules {
         self.heeds_loss != 0
     }
     /// The fields of `struct rw_xcp_rules`, in order.
-    pub fn fields(&self) -> [u32; 6] {
-        let XcpRules { throughput, aging, paced, bounded, modest, heeds_loss } = *self;
-        [throughput, aging, paced, bounded, modest, heeds_loss]
+    pub fn fields(&self) -> [u32; 7] {
+        let XcpRules { throughput, aging, paced, bounded, modest, heeds_loss, weight } = *self;
+        [throughput, aging, paced, bounded, modest, heeds_loss, weight]
     }
 }
 
@@ -426,7 +439,7 @@ mod layout {
         constants: XcpConstants, rw_layout_of_rw_xcp_constants, [alpha, beta, gamma, min_interval_us, max_interval_us, allowed_queue_us, memory, pad, queue_cap, queue_limit];
         port: XcpPort, rw_layout_of_rw_xcp, [capacity, constants, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, unused, flows, told_rtt_us];
         sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured, rtt_us, rules];
-        rules: XcpRules, rw_layout_of_rw_xcp_rules, [throughput, aging, paced, bounded, modest, heeds_loss];
+        rules: XcpRules, rw_layout_of_rw_xcp_rules, [throughput, aging, paced, bounded, modest, heeds_loss, weight];
         receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];
     }
 }

@@ -6,10 +6,20 @@ use ratewire_units::{Duration, Time};
 /// Departures of packets whose answers are awaited.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoundTrips {
-    /// Of each packet on its way, by its number: the departure from which a round trip is counted.
-    since: Vec<Option<Time>>,
-    /// Of the newest packet of each stream that has arrived and was not answered.
+    /// For each packet on its way, by its number.
+    packets: Vec<Timed>,
+    /// For each stream: departure of the packet with data that has arrived last and that nothing
+    /// has answered.
     unanswered: Vec<Option<Time>>,
+}
+
+/// What a packet on its way ends and begins.
+#[derive(Clone, Copy, Debug, Default)]
+struct Timed {
+    /// Departure of the data that it answers.
+    answered: Option<Time>,
+    /// Its own departure, if it has data whose round trip counts.
+    departed: Option<Time>,
 }
 
 /// Round trips of a flow.
@@ -22,35 +32,35 @@ pub(super) struct RoundTripFigures {
 }
 
 impl RoundTrips {
-    /// Notes a packet with data, whose round trip counts from its departure, if at all.
-    pub(super) fn depart(&mut self, since: Option<Time>, kept: u32) {
-        *at(&mut self.since, kept) = since;
-    }
-
-    /// Notes a packet that departs to answer what has arrived of a stream, if anything.
+    /// Notes a packet that departs, and with it an answer to what has arrived of a stream.
     pub(super) fn answer(&mut self, stream: Option<u32>, kept: u32) {
         let answered = stream.and_then(|stream| at(&mut self.unanswered, stream).take());
-        *at(&mut self.since, kept) = answered;
+        *at(&mut self.packets, kept) = Timed { answered, departed: None };
     }
 
-    /// Notes a packet with data that arrives.
+    /// Notes that a packet has data, whose round trip counts from this departure, if at all; after
+    /// [`RoundTrips::answer`].
+    pub(super) fn depart(&mut self, since: Option<Time>, kept: u32) {
+        at(&mut self.packets, kept).departed = since;
+    }
+
+    /// Notes that a packet with data of a stream arrives.
     pub(super) fn arrive(&mut self, stream: u32, kept: u32) {
-        let since = at(&mut self.since, kept).take();
-        *at(&mut self.unanswered, stream) = since;
+        *at(&mut self.unanswered, stream) = at(&mut self.packets, kept).departed;
     }
 
-    /// Round trip that ends as a packet arrives at `now` that answers data.
+    /// Round trip that a packet ends as it arrives at `now`.
     pub(super) fn answered(&mut self, now: Time, kept: u32) -> Option<Duration> {
-        at(&mut self.since, kept).take().map(|since| now.since(since))
+        at(&mut self.packets, kept).answered.take().map(|since| now.since(since))
     }
 }
 
-fn at(times: &mut Vec<Option<Time>>, number: u32) -> &mut Option<Time> {
+fn at<T: Copy + Default>(all: &mut Vec<T>, number: u32) -> &mut T {
     let number = number as usize;
-    if number >= times.len() {
-        times.resize(number + 1, None);
+    if number >= all.len() {
+        all.resize(number + 1, T::default());
     }
-    &mut times[number]
+    &mut all[number]
 }
 
 impl RoundTripFigures {
@@ -81,16 +91,34 @@ mod tests {
     #[test]
     fn an_answer_ends_the_round_trip_of_the_newest_packet() {
         let mut trips = RoundTrips::default();
-        trips.depart(Some(MS(0)), 0);
-        trips.depart(Some(MS(1)), 1);
-        trips.arrive(7, 0);
-        trips.arrive(7, 1);
+        let data = |trips: &mut RoundTrips, ms, kept, since| {
+            trips.answer(None, kept);
+            trips.depart(since, kept);
+            assert_eq!(trips.answered(MS(ms), kept), None);
+            trips.arrive(7, kept);
+        };
+        data(&mut trips, 30, 0, Some(MS(0)));
+        data(&mut trips, 31, 1, Some(MS(1)));
         trips.answer(Some(7), 2);
         trips.answer(Some(7), 3);
         assert_eq!(trips.answered(MS(61), 2), Some(Duration::from_millis(60)));
         assert_eq!(trips.answered(MS(62), 3), None, "nothing more had come");
-        trips.answer(None, 4);
-        assert_eq!(trips.answered(MS(63), 4), None);
+        data(&mut trips, 90, 4, None);
+        trips.answer(Some(7), 5);
+        assert_eq!(trips.answered(MS(99), 5), None, "a copy counts for none");
+    }
+
+    /// Data in both directions: each packet answers those of the other end.
+    #[test]
+    fn a_packet_with_data_answers_too() {
+        let mut trips = RoundTrips::default();
+        for (stream, kept, ms) in [(0, 0, 0), (1, 1, 40), (0, 2, 80)] {
+            trips.answer(Some(1 - stream), kept);
+            trips.depart(Some(MS(ms)), kept);
+            let ended = trips.answered(MS(ms + 30), kept);
+            assert_eq!(ended, (kept > 0).then(|| Duration::from_millis(70)), "{kept}");
+            trips.arrive(stream, kept);
+        }
     }
 
     #[test]

@@ -19,7 +19,7 @@ pub(super) struct Known {
     pub(super) route: RouteInfo,
     /// The flow whose data the stream carries.
     pub(super) flow: Option<u32>,
-    /// The stream with the data of a flow that this one answers.
+    /// The stream in the other direction, once it is known.
     answers: Option<u32>,
     pub(super) to: usize,
     pub(super) class: u8,
@@ -37,28 +37,30 @@ pub(super) struct Passed {
 impl World<'_> {
     /// Notes a packet of a stream that enters.
     pub(super) fn note_sent(&mut self, now: Time, number: u32, kept: u32) {
-        let Some(flow) = self.counted(number) else {
-            self.round_trips.answer(self.streams[number as usize].answers, kept);
-            return;
-        };
+        self.round_trips.answer(self.streams[number as usize].answers, kept);
+        let Some(flow) = self.counted(number) else { return };
         let segment = self.bundles.segment(kept);
         let again = segment.payload - self.passed[number as usize].sent.fresh(&segment);
-        // As a sender does, which cannot tell which copy was answered (Karn).
-        self.round_trips.depart((again == 0).then_some(now), kept);
+        if segment.payload > 0 || segment.opens {
+            // As a sender does, which cannot tell which copy was answered (Karn).
+            self.round_trips.depart((again == 0).then_some(now), kept);
+        }
         self.counts[flow as usize].sent_again += Bytes::new(again);
         self.counts[flow as usize].packets_sent_again += u64::from(again > 0);
     }
 
     /// Notes a packet that has reached its host.
     pub(super) fn note_arrived(&mut self, at: Time, number: u32, kept: u32) {
+        self.note_answered(at, number, kept);
         if self.streams[number as usize].flow.is_none() {
-            self.note_answered(at, number, kept);
             return;
         }
         let segment = self.bundles.segment(kept);
         self.data_packets += u64::from(segment.payload > 0);
         let Some(flow) = self.counted(number) else { return };
-        self.round_trips.arrive(number, kept);
+        if segment.payload > 0 || segment.opens {
+            self.round_trips.arrive(number, kept);
+        }
         let fresh = self.passed[number as usize].arrived.fresh(&segment);
         self.counts[flow as usize].arrived += Bytes::new(fresh);
     }
@@ -96,7 +98,10 @@ impl World<'_> {
         let class = spec.map_or(0, |spec| spec.transport.class);
         let law = spec.map(|spec| &self.setup.laws[spec.law]);
         let dialect = law.and_then(|law| self.dialects.position(law));
-        let answers = self.numbers.get(&back).copied().filter(|_| flow.is_none());
+        let answers = self.numbers.get(&back).copied();
+        if let Some(back) = answers {
+            self.streams[back as usize].answers = Some(number);
+        }
         self.passed.push(Passed::default());
         self.streams.push(Known { route, flow, answers, to, class, dialect });
         self.numbers.insert(*stream, number);

@@ -170,7 +170,7 @@ proptest! {
         flows in flows(),
         load in 0.7..1.3_f64,
         queue in 0_u64..20_000,
-        (alpha, beta, gamma, slot_ms) in (0.2..0.6_f64, 0.1..0.4_f64, 0.8..1.0_f64, 8_u64..20),
+        (alpha, beta, gamma, slot_ms) in (0.2..0.6_f64, 0.1..0.4_f64, 0.8..1.0_f64, 8_u64..40),
     ) {
         let [by_alpha, by_beta, by_gamma] = [alpha, beta, gamma].map(|gain| gain.to_string());
         let slot = format!("{slot_ms} ms");
@@ -262,4 +262,9 @@ fn intervals_that_no_kernel_has_are_refused() {
         assert!(said.contains(name) && said.contains("from 1 ms to 1 s"), "{said}");
     }
     assert!(XcpKernel::new(&[("min_interval", "1 ms"), ("alpha", "0.2")]).is_ok());
+    refused(&[("min_interval", "20 ms"), ("max_interval", "10 ms")]);
+    for size in ["0 packets", "1 packets", "5 GB"] {
+        refused(&[("queue_limit", size)]);
+        refused(&[("queue_cap", size)]);
+    }
 }

@@ -19,7 +19,7 @@ use crate::reason::{Bound, Figure, Reason};
 use crate::trust::Trust;
 use crate::xcp::options::{
     AGING, ALLOWED_QUEUE, ALPHA, BETA, CAP_TO_RECEIVE_WINDOW, GAMMA, MAX_INTERVAL, MEMORY,
-    MIN_INTERVAL, PACING, QUEUE_CAP, QUEUE_LIMIT, THROUGHPUT, ZERO_WISH_WHEN_LIMITED,
+    MIN_INTERVAL, PACING, QUEUE_CAP, QUEUE_LIMIT, THROUGHPUT, WEIGHT, ZERO_WISH_WHEN_LIMITED,
 };
 use crate::xcp::{AfterLoss, ThroughputField, Xcp, bytes_of_queue};
 
@@ -44,7 +44,7 @@ const AFTER_LOSS: OptionSpec = OptionSpec {
 impl XcpKernel {
     /// Options of `xcp` that a kernel's sender has too. One of `after_loss` is not among them:
     /// `stay-reno`.
-    pub const SENDER: [&str; 7] = [
+    pub const SENDER: [&str; 8] = [
         DESIRED.name,
         THROUGHPUT.name,
         AGING.name,
@@ -52,6 +52,7 @@ impl XcpKernel {
         CAP_TO_RECEIVE_WINDOW.name,
         ZERO_WISH_WHEN_LIMITED.name,
         AFTER_LOSS.name,
+        WEIGHT.name,
     ];
 
     /// The law with these options.
@@ -87,7 +88,8 @@ impl Xcp {
             .paced(self.pacing)
             .bounded(self.cap_to_receive_window)
             .modest(self.zero_wish_when_limited)
-            .heeds_loss(self.after_loss != AfterLoss::Ignore);
+            .heeds_loss(self.after_loss != AfterLoss::Ignore)
+            .weight(self.weight);
         let constants = XcpConstants::default();
         XcpKernel { desired: self.desired, capacity: self.capacity, rules, constants }
     }
@@ -116,6 +118,7 @@ impl Named for XcpKernel {
             CAP_TO_RECEIVE_WINDOW,
             ZERO_WISH_WHEN_LIMITED,
             AFTER_LOSS,
+            WEIGHT,
             of_port(ALPHA),
             of_port(BETA),
             of_port(GAMMA),
@@ -142,14 +145,19 @@ impl Named for XcpKernel {
             .paced(o.switch("pacing"))
             .bounded(o.switch("cap_to_receive_window"))
             .modest(o.switch("zero_wish_when_limited"))
-            .heeds_loss(o.word("after_loss") == "return");
+            .heeds_loss(o.word("after_loss") == "return")
+            .weight(o.number("weight"));
         let intervals = ["min_interval", "max_interval", "allowed_queue"];
         let [min, max, allowed] = bounded_times(o, intervals)?;
+        if max < min {
+            let message = "must not be below min_interval";
+            return Err(OptionError::between("max_interval", "min_interval", message));
+        }
         let constants = XcpConstants::default()
             .gains(o.number("alpha"), o.number("beta"), o.number("gamma"))
-            .intervals(min, max.max(min))
+            .intervals(min, max)
             .allowed_queue(allowed)
-            .queue(bytes_of_queue(o, "queue_cap"), bytes_of_queue(o, "queue_limit"))
+            .queue(bytes_of_queue(o, "queue_cap")?, bytes_of_queue(o, "queue_limit")?)
             .memory(o.number("memory"));
         Ok(XcpKernel { desired: o.rate("desired"), capacity: o.rate("capacity"), rules, constants })
     }

@@ -34,6 +34,8 @@ impl Invariants for Xcp {
             &[("after_loss", "ignore"), ("queue_measure", "mean"), ("rtt_zero", "ignore")],
             &[("draft", "02"), ("capacity", "0 bit/s"), ("initial_interval", "1 us")],
             &[("draft", "00"), ("weight", "1000"), ("initial_window", "0 B")],
+            &[("queue_cap", "2 packets"), ("memory", "0.999")],
+            &[("queue_limit", "2 packets"), ("memory", "0.5")],
             &[
                 ("flow_control", "soft"),
                 ("soft_decrease", "1"),

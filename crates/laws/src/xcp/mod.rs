@@ -205,12 +205,18 @@ impl Xcp {
     }
 }
 
-/// Packet by which options count queues.
+/// Packet by which options count queues, and the largest queue that the kernel's arithmetic holds.
 const PACKET: Bytes = Bytes::new(1500);
+const LARGEST_QUEUE: Bytes = Bytes::new(4_000_000_000);
 
 /// Size of a queue, zero for none.
-pub(crate) fn bytes_of_queue(o: &Options, name: &str) -> Bytes {
-    o.size(name).map_or(Bytes::ZERO, |size| size.bytes(PACKET))
+pub(crate) fn bytes_of_queue(o: &Options, name: &'static str) -> Result<Bytes, OptionError> {
+    let Some(size) = o.size(name) else { return Ok(Bytes::ZERO) };
+    let bytes = size.bytes(PACKET);
+    if (PACKET * 2..=LARGEST_QUEUE).contains(&bytes) {
+        return Ok(bytes);
+    }
+    Err(OptionError::new(name, "must be from 2 packets of 1,500 bytes to 4 GB, or \"none\""))
 }
 
 /// Shortest timer: shorter ones would cost more computing than the packets.
@@ -279,8 +285,8 @@ impl Named for Xcp {
                 "min" => QueueMeasure::Minimum,
                 _ => QueueMeasure::Mean,
             },
-            queue_cap: bytes_of_queue(o, "queue_cap"),
-            queue_limit: bytes_of_queue(o, "queue_limit"),
+            queue_cap: bytes_of_queue(o, "queue_cap")?,
+            queue_limit: bytes_of_queue(o, "queue_limit")?,
             memory: o.number("memory"),
             rtt_zero: match o.word("rtt_zero") {
                 "separate" => RttZero::Separate,

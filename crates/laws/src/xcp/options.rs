@@ -49,6 +49,14 @@ pub(crate) const ZERO_WISH_WHEN_LIMITED: OptionSpec = OptionSpec {
     doc: "wish 0 while short of data or of receive window. Draft -03, 4.1.1.",
 };
 
+pub(crate) const WEIGHT: OptionSpec = OptionSpec {
+    name: "weight",
+    kind: OptionKind::Number(1e-3, 1e3),
+    default: "1",
+    part: Part::Source,
+    doc: "share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
+};
+
 pub(crate) const ALPHA: OptionSpec = OptionSpec {
     name: "alpha",
     kind: OptionKind::Number(0.0, 2.0),
@@ -114,20 +122,20 @@ pub(crate) const QUEUE_LIMIT: OptionSpec = OptionSpec {
     kind: OptionKind::Size(Some("none")),
     default: "none",
     part: Part::Port,
-    doc: "most that the queue holds, in bytes or packets of 1,500 bytes: the persistent queue q \
-          counts as q / (1 - now / limit), and what waits now as at least its own share of the \
-          limit. That XCP does not know it is a flaw that the thesis names (4.5); the form is \
-          ours.",
+    doc: "most that the queue holds, L, in bytes or packets of 1,500 bytes: the persistent queue q \
+          counts as max(q, b^2 / L) / (1 - b / L), b the backlog; a full queue as if it had room for \
+          a packet. That XCP does not know L is a flaw that the thesis names (4.5); the form is ours.",
 };
 
 pub(crate) const MEMORY: OptionSpec = OptionSpec {
     name: "memory",
-    kind: OptionKind::Number(0.0, 1.0),
+    kind: OptionKind::Number(0.0, 0.999),
     default: "0",
     part: Part::Port,
-    doc: "share, from one control interval to the next, of the rate that was granted and did \
-          not come which still counts as if it came. The thesis (4.6) misses such a memory, \
-          and does not build it; its form is ours.",
+    doc: "share, from one control interval to the next, of the rate that flows were permitted, as it \
+          came before or was granted since, and that does not come, which still counts as if it came. \
+          What flows that end leave free is held back too: at 0.99, half of it for 69 intervals. The \
+          thesis (4.6) misses a memory of previous feedback; the form is ours.",
 };
 
 pub(super) const OPTIONS: &[OptionSpec] = &[
@@ -157,13 +165,7 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
         part: Part::Source,
         doc: "desired throughput; \"line\" is the rate of the sender's own link.",
     },
-    OptionSpec {
-        name: "weight",
-        kind: OptionKind::Number(1e-3, 1e3),
-        default: "1",
-        part: Part::Source,
-        doc: "share relative to flows of weight 1 (the inverse of SIGCOMM 2002's price).",
-    },
+    WEIGHT,
     OptionSpec {
         name: "after_loss",
         kind: OptionKind::Word(&["return", "stay-reno", "ignore"]),

@@ -44,7 +44,7 @@ pub struct XcpPort {
     caution: Option<Box<Caution>>,
 }
 
-/// What the draft's port does not know: how much its queue holds, and what it has granted.
+/// What the draft's port does not know: how much its queue holds, and what rate it has permitted.
 #[derive(Clone, Debug)]
 struct Caution {
     /// Size by which it bounds what it gives, and most that the queue holds, in bytes; infinite if
@@ -53,7 +53,7 @@ struct Caution {
     limit: f64,
     /// Share of `unused` that is kept from one control interval to the next.
     memory: f64,
-    /// Rate that was granted and has not come, in B/s.
+    /// Rate that flows were permitted and that has not come, in B/s.
     unused: f64,
 }
 
@@ -319,10 +319,11 @@ impl Caution {
         is_needed.then_some(Caution { cap, limit, memory: law.memory, unused: 0.0 })
     }
 
-    /// Rate that was granted and has not come, as so much came in the interval after `before`.
+    /// Rate that flows were permitted by the end of the interval `before`, as it came or was
+    /// granted, and that did not come in this one.
     fn unused(&mut self, before: &Allotment, input_bw: f64) -> f64 {
-        let expected = before.input_bw + self.unused + before.net();
-        self.unused = self.memory * (expected - input_bw).max(0.0);
+        let permitted = before.input_bw + self.unused + before.net();
+        self.unused = self.memory * (permitted - input_bw).max(0.0);
         self.unused
     }
 

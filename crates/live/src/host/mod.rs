@@ -220,8 +220,9 @@ pub(crate) fn prepare<'a>(
     rodata.by_address = u32::from(spec.iface.is_some());
     rodata.is_forced = u32::from(spec.is_forced);
     rodata.desired = spec.desired.throughput().get() as u64;
-    let [throughput, aging, paced, bounded, modest, heeds_loss] = spec.xcp.fields();
-    rodata.xcp_rules = rw_xcp_rules { throughput, aging, paced, bounded, modest, heeds_loss };
+    let [throughput, aging, paced, bounded, modest, heeds_loss, weight] = spec.xcp.fields();
+    rodata.xcp_rules =
+        rw_xcp_rules { throughput, aging, paced, bounded, modest, heeds_loss, weight };
     let mut name = [0; 16];
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());

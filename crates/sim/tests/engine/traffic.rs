@@ -6,7 +6,7 @@ use ratewire_inputs::cdf;
 use ratewire_net::spec::*;
 use ratewire_sim::setup::*;
 use ratewire_sim::{RunError, SetupError};
-use ratewire_transport::{App, PauseAfter, Reader, ReceiveWindow, Writer};
+use ratewire_transport::{AckRules, App, PauseAfter, Reader, ReceiveWindow, Writer};
 use ratewire_units::{Bytes, Rate, Time};
 
 use crate::net::*;
@@ -204,7 +204,8 @@ fn delayed_acknowledgements_halve_them_and_lose_nothing() {
     for exact_wire in [false, true] {
         let mut net = Net::pair(law("xcp", &[]), MBPS(10), MS(10));
         net.setup.exact_wire = exact_wire;
-        net.flow(0, 1, App::sized(packets(1001))).transport.delayed_ack = Some(MS(40));
+        let transport = &mut net.flow(0, 1, App::sized(packets(1001))).transport;
+        (transport.delayed_ack, transport.ack_rules) = (Some(MS(40)), AckRules::Rfc);
         let out = net.run();
         assert_eq!(out.flows[0].delivered, Bytes::new(packets(1001).get()));
         assert!(out.flows[0].completed.is_some() && out.flows[0].retransmitted == Bytes::ZERO);

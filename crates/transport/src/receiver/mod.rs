@@ -38,7 +38,8 @@ pub struct Receiver {
     /// Current size of the window if it opens by itself.
     opened: u64,
     mss: u64,
-    delayed_ack: Option<Duration>,
+    /// Zero to acknowledge each packet.
+    delayed_ack: Duration,
     /// What it acknowledges at once as Linux does, while it delays acknowledgements.
     prompt: Option<Box<Prompt>>,
     marked: bool,
@@ -87,7 +88,7 @@ impl Receiver {
             window,
             opened: window.initial().get(),
             mss,
-            delayed_ack: config.delayed_ack,
+            delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
             prompt: is_prompt.then(|| Box::new(Prompt::new(mss))),
             ack_due: Time::NEVER,
             marked: false,
@@ -193,13 +194,11 @@ impl Receiver {
         // Out of order, or filling a hole: at once (RFC 5681, 4.2).
         let may_wait = in_order && !marked && self.ack_due == Time::NEVER;
         let is_prompt = self.is_prompt(now, stamp.pushed);
-        match self.delayed_ack {
-            Some(delay) if may_wait && !is_prompt => {
-                self.ack_due = now + delay;
-                Reply::Later
-            }
-            _ => self.answer_now(),
+        if may_wait && !is_prompt && !self.delayed_ack.is_zero() {
+            self.ack_due = now + self.delayed_ack;
+            return Reply::Later;
         }
+        self.answer_now()
     }
 
     /// Whether Linux would acknowledge a packet in order at once.

@@ -122,10 +122,10 @@ impl Sender {
     /// too short (Karn). A copy that left after that arrival, and was acknowledged no sooner than
     /// the path allows, proves the path: delayed packets would have followed the first at once.
     fn end_backing_off(&mut self, now: Time, covered: &Covered) {
-        match self.answered {
-            None => self.answered = Some(now),
-            Some(answered) if covered.has_copy_after(answered) => self.rtt.end_backing_off(),
-            Some(_) => {}
+        if self.answered == Time::NEVER {
+            self.answered = now;
+        } else if covered.has_copy_after(self.answered) {
+            self.rtt.end_backing_off();
         }
     }
 

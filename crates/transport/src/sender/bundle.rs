@@ -29,15 +29,19 @@ impl Sender {
     /// and so has the last that the application has written.
     #[inline]
     pub(super) fn stamp(&mut self, now: Time, again: bool) -> Stamp {
-        Stamp { epoch: self.epoch, pushed: self.pushes && !again && self.ends_bundle(now) }
+        Stamp { epoch: self.epoch, pushed: !again && self.ends_bundle(now) }
     }
 
+    /// Whether the packet that leaves now ends a bundle. The longest has as many packets as a small
+    /// queue: what the pace carries in 1/1024 s, at least two (`tcp_tso_autosize`).
+    #[inline]
     fn ends_bundle(&mut self, now: Time) -> bool {
-        self.bundle.add(now);
-        let packets = self.bundle.packets;
+        let Some(bundle) = &mut self.bundle else { return false };
+        bundle.add(now);
+        let packets = bundle.packets;
         let is_full = packets >= self.most_queued();
-        if is_full {
-            self.bundle = Bundle::NONE;
+        if is_full && let Some(bundle) = &mut self.bundle {
+            **bundle = Bundle::NONE;
         }
         let end = self.next + u64::from(self.mss);
         let is_paced = self.pace_next > now;

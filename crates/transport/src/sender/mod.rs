@@ -45,8 +45,6 @@ pub struct Sender {
     frame_left: u64,
     /// Earliest departure of the next packet under pacing.
     pace_next: Time,
-    /// Stream offset before which packets are not paced.
-    unpaced: u64,
     /// What the sender has in its host's queue, if it keeps that small.
     small_queue: Option<Box<SmallQueue>>,
     /// When the timer is due.
@@ -63,8 +61,8 @@ pub struct Sender {
     /// known whether the probe or the original has arrived.
     tail_probed: Option<u64>,
     phase: Phase,
-    /// When data was first acknowledged since the last timeout.
-    answered: Option<Time>,
+    /// When data was first acknowledged since the last timeout; [`Time::NEVER`] before.
+    answered: Time,
     /// Whether packets sent since the repair began were lost too.
     lost_beyond: bool,
     /// Whether the first retransmission of a recovery is due, which waits for no window (RFC 6675,
@@ -84,11 +82,10 @@ pub struct Sender {
     /// Longest time for which the receiver may hold back an acknowledgement.
     delayed_ack: Duration,
     rack: Option<Box<Rack>>,
+    /// Of packets that leave now, if the receiver heeds which end one.
+    bundle: Option<Box<Bundle>>,
     /// Of packets that leave now.
     epoch: Epoch,
-    /// Whether the receiver heeds which packets end a bundle.
-    pushes: bool,
-    bundle: Bundle,
     /// Whether it may turn out that the last repair was not needed.
     may_undo: bool,
     /// Whether a packet was overtaken and is not lost yet.
@@ -173,6 +170,7 @@ impl Sender {
         let mss = config.packet.saturating_sub(headers).get().clamp(1, 65_535) as u32;
         let frame = app.frame.map_or(u64::from(mss), Bytes::get).max(1);
         let has_rack = config.recovery == Recovery::Rack;
+        let pushes = config.delayed_ack.is_some() && config.ack_rules == AckRules::Linux;
         Sender {
             law_timer: if config.handshake { Time::NEVER } else { source.next_timer().max(now) },
             law_timer_stands_still: false,
@@ -184,7 +182,6 @@ impl Sender {
             allowed: config.receive_window.at_least(u64::from(mss)).initial().get(),
             frame_left: frame,
             pace_next: now,
-            unpaced: 0,
             timer: Time::NEVER,
             timer_for: TimerFor::Retransmission,
             small_queue: None,
@@ -193,7 +190,7 @@ impl Sender {
             window_probes: 0,
             tail_probed: None,
             phase: Phase::Open,
-            answered: None,
+            answered: Time::NEVER,
             lost_beyond: false,
             urgent: false,
             limited: false,
@@ -206,8 +203,7 @@ impl Sender {
             tail_loss_probe: config.tail_loss_probe,
             rack: has_rack.then(|| Box::new(Rack::NEW)),
             epoch: if has_rack { Epoch::FIRST } else { Epoch::UNKNOWN },
-            pushes: config.delayed_ack.is_some() && config.ack_rules == AckRules::Linux,
-            bundle: Bundle::NONE,
+            bundle: pushes.then(|| Box::new(Bundle::NONE)),
             may_undo: false,
             is_overtaken: false,
             delayed_ack: config.delayed_ack.unwrap_or(Duration::ZERO),
@@ -473,7 +469,7 @@ impl Sender {
     #[inline]
     fn pace_allows(&mut self, now: Time, payload: u32, waited: bool) -> bool {
         let Some(pace) = self.source.pacing() else { return true };
-        if self.next < self.unpaced {
+        if self.is_unpaced(payload) {
             return true;
         }
         if self.pace_next > now {

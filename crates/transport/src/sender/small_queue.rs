@@ -58,8 +58,15 @@ impl Sender {
     /// packets, as Linux does. The host then reports what is in its queue, by
     /// [`Sender::on_queued`] or [`Sender::on_queue_seen`].
     pub fn keep_queue_small(&mut self) {
-        self.unpaced = UNPACED_PACKETS * u64::from(self.mss);
         self.small_queue = Some(Box::new(SmallQueue::EMPTY));
+    }
+
+    /// Whether a packet that leaves now starts no wait for the pace. Of the first ten only the last
+    /// does.
+    #[inline]
+    pub(super) fn is_unpaced(&self, payload: u32) -> bool {
+        self.small_queue.is_some()
+            && self.next + u64::from(payload) < UNPACED_PACKETS * u64::from(self.mss)
     }
 
     /// Notes that the packet just sent is in the host's queue until `leaves`, when its transmission

@@ -116,7 +116,7 @@ impl Sender {
         self.urgent = false;
         self.tail_probed = None;
         self.rtt.back_off();
-        self.answered = None;
+        self.answered = Time::NEVER;
         self.pace_next = now;
         self.arm_retransmission(now);
     }

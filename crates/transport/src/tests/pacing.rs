@@ -24,7 +24,7 @@ fn a_host_with_small_queues_does_not_pace_a_flows_first_ten_packets() {
     let mut pipe = Pipe::sized(&paced("12 Mbit/s"), 30);
     pipe.sender.keep_queue_small();
     pipe.run();
-    let expected = [at(0); 10].into_iter().chain((0..20).map(at));
+    let expected = [at(0); 9].into_iter().chain((0..21).map(at));
     assert_eq!(times(&pipe), expected.collect::<Vec<_>>());
 }
 

@@ -60,7 +60,7 @@ enum Command {
         /// Queue that the law reads
         #[arg(long, value_enum, default_value_t = Queue::Backlog)]
         queue: Queue,
-        /// A gain or an interval of the law's port, as `ratewire explain LAW@kernel` lists them
+        /// An option of the law's port, as `ratewire explain LAW@kernel` lists them
         #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
         options: Vec<(String, String)>,
     },
@@ -134,7 +134,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 fn option(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("not NAME=VALUE: for example aging=0")?;
+    let (name, value) = text.split_once('=').ok_or("not NAME=VALUE: for example gamma=0.2")?;
     Ok((name.trim().to_string(), value.trim().to_string()))
 }
 

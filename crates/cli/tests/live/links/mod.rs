@@ -160,6 +160,33 @@ fn a_port_fills_the_share_that_it_is_set_to() {
     }
 }
 
+/// Three connections of weight 4 are twelve flows to the router.
+#[test]
+fn a_router_sees_a_connection_as_so_many_flows_as_its_weight() {
+    let Some(lab) = Lab::build("weight") else { return };
+    let cgroup = lab.cgroup.to_str().expect("a plain path");
+    let flows = |said: &Value| said["routers"][0]["flows"].as_f64().expect("a number");
+    let is_seen = |said: &Value| (9.0..15.0).contains(&flows(said));
+    let said = repeated(
+        || {
+            lab.live(&["router", "--iface", "right", "--law", "xcp", "--capacity", SHARED_OUT]);
+            let weight = ["--law", "xcp", "--cgroup", cgroup, "--option", "weight=4"];
+            lab.live(&[&["host"][..], &weight].concat());
+            let mut server = lab.start("d", true, "iperf3 -s -1");
+            sleep(Duration::from_millis(500));
+            let client = lab.start("s", true, "iperf3 -c 10.7.2.2 -t 4 -P 3");
+            sleep(Duration::from_secs(3));
+            let said = lab.status("r");
+            assert!(client.wait_with_output().expect("iperf3 ends").status.success());
+            server.wait().expect("so does the server");
+            lab.live(&["detach"]);
+            said
+        },
+        is_seen,
+    );
+    assert!(is_seen(&said), "{said}");
+}
+
 #[test]
 fn a_loss_is_answered_and_routers_count_again() {
     let Some(lab) = Lab::build("loss") else { return };
