@@ -104,7 +104,7 @@ RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, const struct rw_
 
 /* Notes the rate that flows were permitted by the end of the interval before, as it came or was
  * granted, and that did not come in this one. */
-RW_FUNCTION int rw_xcp_remember(struct rw_xcp *port RW_NONNULL, __u64 input_bw)
+RW_FUNCTION int rw_xcp_note_unused(struct rw_xcp *port RW_NONNULL, __u64 input_bw)
 {
 	__s64 net = port->feedback - (__s64)(port->residue_pos >> RW_XCP_FRACTION) +
 		    (__s64)(port->residue_neg >> RW_XCP_FRACTION);
@@ -116,7 +116,7 @@ RW_FUNCTION int rw_xcp_remember(struct rw_xcp *port RW_NONNULL, __u64 input_bw)
 
 /* The persistent queue as it counts while so much waits: more, the nearer the queue is to what it
  * holds. */
-RW_FUNCTION __u64 rw_xcp_felt(const struct rw_xcp *port RW_NONNULL, __u64 waiting)
+RW_FUNCTION __u64 rw_xcp_effective_queue(const struct rw_xcp *port RW_NONNULL, __u64 waiting)
 {
 	__u64 limit = port->constants.queue_limit, full = rw_min(waiting, limit);
 
@@ -139,14 +139,14 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns, __u
 	}
 	input_bw = rw_mul_shift(port->input, 1000000, 0) / rw_max(port->interval_us, 1);
 	input_bw = rw_min(input_bw, RW_MOST_RATE);
-	rw_xcp_remember(port, input_bw);
+	rw_xcp_note_unused(port, input_bw);
 	port->input_bw = input_bw;
 	flows = rw_mul_shift(port->sum_x, 1000000, RW_X_SECOND - RW_FLOWS) / rw_max(port->interval_us, 1);
 	port->flows = rw_recent(port->flows, flows, port->interval_us);
 
 	spare = rw_less(port->capacity, input_bw + port->unused);
 	excess = rw_less(input_bw + port->unused, port->capacity);
-	draining = rw_mul_shift(rw_xcp_felt(port, waiting), 1000000, 0) / port->avg_rtt_us;
+	draining = rw_mul_shift(rw_xcp_effective_queue(port, waiting), 1000000, 0) / port->avg_rtt_us;
 	spare = rw_mul_shift(spare, port->constants.alpha, 16);
 	excess = rw_mul_shift(excess, port->constants.alpha, 16);
 	excess += rw_mul_shift(rw_min(draining, RW_MOST_RATE), port->constants.beta, 16);

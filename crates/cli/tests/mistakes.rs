@@ -71,7 +71,7 @@ fn an_option_that_is_another_laws_is_refused() {
         ("xcp", "ageing=0", "option \"ageing\": no such option; known: desired, throughput, aging"),
         ("xcp", "after_loss=stay-reno", "allowed"),
         ("xcp", "desired=1 Mbit/s", "`desired` is the flag --desired"),
-        ("xcp", "aging", "not NAME=VALUE: for example aging=0"),
+        ("xcp", "aging", "not NAME=VALUE: there is no `=`"),
     ] {
         let args = ["live", "host", "--law", law, "--option", option, "--cgroup", "nowhere"];
         let done = ratewire(&folder, &args);

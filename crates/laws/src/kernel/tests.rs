@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use proptest::prelude::*;
-use ratewire_kernel::Header;
+use ratewire_kernel::{Header, JetmaxConstants, RcpConstants, Rule, XcpConstants, XcpRules};
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
@@ -14,7 +14,7 @@ use crate::options::Options;
 use crate::rcp::{Rcp, RcpHeader, RcpKind};
 use crate::xcp::Xcp;
 
-use super::{RcpKernel, XcpKernel};
+use super::{JetmaxKernel, PiqiRcpKernel, RcpKernel, XcpKernel};
 
 const FOREVER: f64 = 1e10;
 
@@ -156,8 +156,8 @@ proptest! {
         let total: f64 = flows.iter().map(|f| f.rate).sum();
         compare_xcp(&flows, total / load, queue, (0.4, 0.226, 0.1, 5), &[])?;
         compare_xcp(&flows, total / load, queue, set, &[])?;
-        for caution in [("queue_cap", "300 KB"), ("queue_limit", "210 KB"), ("memory", "0.9")] {
-            compare_xcp(&flows, total / load, queue, set, &[caution])?;
+        for extension in [("queue_cap", "300 KB"), ("queue_limit", "210 KB"), ("memory", "0.9")] {
+            compare_xcp(&flows, total / load, queue, set, &[extension])?;
         }
     }
 
@@ -250,6 +250,16 @@ fn bytes_that_are_no_option_say_why() {
         why(&[254, 9, 0x52, 0x78, 0, 0, 0, 0, 0]),
         "a length of 9 in 9 bytes; allowed are 8 and 20"
     );
+}
+
+/// What a port is set to without options: by the C and by the tables of options.
+#[test]
+fn defaults_of_options_are_those_of_the_kernel() {
+    assert_eq!(made::<XcpKernel>(&[]).constants(), XcpConstants::default());
+    assert_eq!(made::<RcpKernel>(&[]).constants(), RcpConstants::of(Rule::Rcp));
+    assert_eq!(made::<PiqiRcpKernel>(&[]).constants(), RcpConstants::of(Rule::Piqi));
+    assert_eq!(made::<JetmaxKernel>(&[]).constants(), JetmaxConstants::default());
+    assert_eq!(made::<XcpKernel>(&[]).rules(), XcpRules::default());
 }
 
 #[test]

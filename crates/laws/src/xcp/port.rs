@@ -41,12 +41,12 @@ pub struct XcpPort {
     /// Sum of X to assume if none arrived; picoseconds.
     x_if_none: f64,
     next_control: Time,
-    caution: Option<Box<Caution>>,
+    extensions: Option<Box<Extensions>>,
 }
 
 /// What the draft's port does not know: how much its queue holds, and what rate it has permitted.
 #[derive(Clone, Debug)]
-struct Caution {
+struct Extensions {
     /// Size by which it bounds what it gives, and most that the queue holds, in bytes; infinite if
     /// nobody has told.
     cap: f64,
@@ -142,7 +142,7 @@ impl XcpPort {
             max_rtt_ps: law.max_interval.max(link.delay).ps() as f64,
             x_if_none: law.x_if_none.ps() as f64,
             next_control: control,
-            caution: Caution::new(law).map(Box::new),
+            extensions: Extensions::new(law).map(Box::new),
             rtt_zero: law.rtt_zero,
             packet_limit: law.packet_limit,
         }
@@ -175,10 +175,10 @@ impl XcpPort {
         }
         let mut queue = self.estimator.queue;
         let (mut unused, mut most) = (0.0, f64::INFINITY);
-        if let Some(caution) = &mut self.caution {
-            unused = caution.unused(&self.allotment, input_bw);
-            queue = caution.felt(queue, waiting);
-            most = caution.most(waiting) / self.avg_rtt;
+        if let Some(extensions) = &mut self.extensions {
+            unused = extensions.unused(&self.allotment, input_bw);
+            queue = extensions.effective_queue(queue, waiting);
+            most = extensions.most(waiting) / self.avg_rtt;
         }
         let feedback = (self.alpha * (self.capacity - input_bw - unused)
             - self.beta * queue / self.avg_rtt)
@@ -311,12 +311,12 @@ impl Port for XcpPort {
     }
 }
 
-impl Caution {
-    fn new(law: &Xcp) -> Option<Caution> {
+impl Extensions {
+    fn new(law: &Xcp) -> Option<Extensions> {
         let bytes = |size: Bytes| if size == Bytes::ZERO { f64::INFINITY } else { size.as_f64() };
         let [cap, limit] = [law.queue_cap, law.queue_limit].map(bytes);
         let is_needed = cap.min(limit) < f64::INFINITY || law.memory > 0.0;
-        is_needed.then_some(Caution { cap, limit, memory: law.memory, unused: 0.0 })
+        is_needed.then_some(Extensions { cap, limit, memory: law.memory, unused: 0.0 })
     }
 
     /// Rate that flows were permitted by the end of the interval `before`, as it came or was
@@ -328,7 +328,7 @@ impl Caution {
     }
 
     /// The queue as it counts, while `waiting` bytes wait.
-    fn felt(&self, queue: f64, waiting: f64) -> f64 {
+    fn effective_queue(&self, queue: f64, waiting: f64) -> f64 {
         let fullness = (waiting / self.limit).min(1.0);
         let room = (1.0 - fullness).max(LEAST_ROOM / self.limit);
         queue.max(waiting * fullness) / room

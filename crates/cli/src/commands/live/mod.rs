@@ -134,7 +134,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 }
 
 fn option(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or("not NAME=VALUE: for example gamma=0.2")?;
+    let (name, value) = text.split_once('=').ok_or("not NAME=VALUE: there is no `=`")?;
     Ok((name.trim().to_string(), value.trim().to_string()))
 }
 
