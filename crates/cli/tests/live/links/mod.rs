@@ -133,7 +133,7 @@ fn what_is_dropped_does_not_count_as_capacity() {
 fn a_port_fills_the_share_that_it_is_set_to() {
     let Some(lab) = Lab::build("set") else { return };
     let cgroup = lab.cgroup.to_str().expect("a plain path");
-    let half = |shared: &Shared| (0.45..0.55).contains(&shared.utilisation);
+    let is_half = |shared: &Shared| (0.45..0.55).contains(&shared.utilisation) && shared.drops == 0;
     let shared = repeated(
         || {
             let set = ["--option", "gamma=0.5", "--option", "slot=20ms"];
@@ -144,9 +144,9 @@ fn a_port_fills_the_share_that_it_is_set_to() {
             lab.live(&["detach"]);
             shared
         },
-        half,
+        is_half,
     );
-    assert!(half(&shared) && shared.drops == 0, "{shared:?}");
+    assert!(is_half(&shared), "{shared:?}");
     for (law, option, why) in [
         ("xcp", "aging=0", "`aging` is an option of hosts"),
         ("xcp", "capacity=1mbit", "is the flag --capacity"),
