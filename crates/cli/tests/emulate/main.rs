@@ -237,6 +237,15 @@ max    = "1 GB"
     let seen = of(0, "retransmitted_packets");
     assert!(again > 0.0 && (seen / again - 1.0).abs() < 0.2, "{seen} seen of {again}");
     assert!(flow(1) > 4e6, "a file and a clone of it: {}", flow(1));
+    // Round trips are timed in the network, whichever end opens the connection and sends. The path
+    // takes 34 ms, and a full queue on it as long.
+    let [upload, download] =
+        [0, 1].map(|i| ["rtt_min_s", "rtt_mean_s", "rtt_max_s"].map(|figure| of(i, figure)));
+    for rtts in [upload, download] {
+        assert!(rtts.is_sorted() && (0.034..0.080).contains(&rtts[0]), "{rtts:?}");
+    }
+    let kernels = number(&iperf["end"]["streams"][0]["sender"]["mean_rtt"]) / 1e6;
+    assert!((upload[1] / kernels - 1.0).abs() < 0.3, "{upload:?}, {kernels} by the kernel");
 }
 
 #[test]
