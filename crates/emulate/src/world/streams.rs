@@ -20,7 +20,7 @@ pub(super) struct Known {
     /// The flow whose data the stream carries.
     pub(super) flow: Option<u32>,
     /// The stream in the other direction, once it is known.
-    answers: Option<u32>,
+    opposite: Option<u32>,
     pub(super) to: usize,
     pub(super) class: u8,
     /// Dialect of the flow's own law, if some port has it.
@@ -37,7 +37,7 @@ pub(super) struct Passed {
 impl World<'_> {
     /// Notes a packet of a stream that enters.
     pub(super) fn note_sent(&mut self, now: Time, number: u32, kept: u32) {
-        self.round_trips.answer(self.streams[number as usize].answers, kept);
+        self.round_trips.answer(self.streams[number as usize].opposite, kept);
         let Some(flow) = self.counted(number) else { return };
         let segment = self.bundles.segment(kept);
         let again = segment.payload - self.passed[number as usize].sent.fresh(&segment);
@@ -66,8 +66,8 @@ impl World<'_> {
     }
 
     fn note_answered(&mut self, at: Time, number: u32, kept: u32) {
-        let answers = self.streams[number as usize].answers;
-        let flow = answers.and_then(|data| self.streams[data as usize].flow);
+        let opposite = self.streams[number as usize].opposite;
+        let flow = opposite.and_then(|data| self.streams[data as usize].flow);
         if let (Some(flow), Some(rtt)) = (flow, self.round_trips.answered(at, kept)) {
             self.counts[flow as usize].round_trips.note(rtt);
         }
@@ -98,12 +98,12 @@ impl World<'_> {
         let class = spec.map_or(0, |spec| spec.transport.class);
         let law = spec.map(|spec| &self.setup.laws[spec.law]);
         let dialect = law.and_then(|law| self.dialects.position(law));
-        let answers = self.numbers.get(&back).copied();
-        if let Some(back) = answers {
-            self.streams[back as usize].answers = Some(number);
+        let opposite = self.numbers.get(&back).copied();
+        if let Some(back) = opposite {
+            self.streams[back as usize].opposite = Some(number);
         }
         self.passed.push(Passed::default());
-        self.streams.push(Known { route, flow, answers, to, class, dialect });
+        self.streams.push(Known { route, flow, opposite, to, class, dialect });
         self.numbers.insert(*stream, number);
         Some(number)
     }
