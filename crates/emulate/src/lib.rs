@@ -46,6 +46,7 @@ mod host_probe;
 mod lateness;
 mod laws;
 mod leftovers;
+mod machine;
 mod names;
 mod options;
 mod overlay;
@@ -71,6 +72,7 @@ pub use fidelity::{Fidelity, MOST_LATE};
 #[cfg(feature = "live")]
 pub use group::holder;
 pub use lateness::{LATE, Lateness};
+pub use machine::{kernel_release, processors};
 pub use options::{differences, stand_in};
 pub use private::hides_working_directory;
 pub use processes::{has_processes, switches_and_ends};

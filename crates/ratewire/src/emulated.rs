@@ -163,6 +163,9 @@ fn summary(setup: &Setup, fidelity: &Fidelity) -> FidelitySummary {
         failed_flows: fidelity.failed_flows,
         offloads: fidelity.offloads,
         real_time: fidelity.real_time,
+        date: time::OffsetDateTime::now_utc().date().to_string(),
+        kernel: ratewire_emulate::kernel_release(),
+        machine: ratewire_emulate::processors(),
     }
 }
 

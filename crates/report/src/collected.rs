@@ -1,5 +1,7 @@
 //! What is collected of a run for its page: series of bounded size, whatever the run's length.
 
+use serde::{Deserialize, Serialize};
+
 use crate::recorded::Tracks;
 use crate::{Answer, Completion, CompletionSummary};
 
@@ -8,7 +10,7 @@ pub const MAX_POINTS: usize = 600;
 
 /// How much of a run is kept. Only percentiles of completions depend on these limits; other figures
 /// are exact.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Flows with series of their own, taken evenly from the list. The others count in the total.
     pub flows: usize,
@@ -40,7 +42,7 @@ impl Default for Limits {
 }
 
 /// Series of one flow.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FlowSeries {
     /// Index of the flow.
     pub flow: u32,
@@ -49,7 +51,7 @@ pub struct FlowSeries {
 }
 
 /// Series of one link and its queue.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LinkSeries {
     /// Index of the link.
     pub link: u32,
@@ -58,7 +60,7 @@ pub struct LinkSeries {
 }
 
 /// Series of an overlay.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OverlaySeries {
     /// By group, for the first groups: what plots record of a group.
     pub groups: Vec<Tracks>,
@@ -67,7 +69,7 @@ pub struct OverlaySeries {
 }
 
 /// Everything that is kept of a run's samples.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Collected {
     /// Limits of what the collector keeps.
     pub limits: Limits,

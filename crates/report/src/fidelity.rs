@@ -53,9 +53,20 @@ pub struct FidelitySummary {
     /// What real senders and packets are otherwise than the scenario says: `reno of Linux 6.18 has
     /// no count = acks`.
     pub differences: Vec<String>,
+    /// The day of the run, in UTC: `2026-11-28`.
+    pub date: String,
+    /// The kernel: `Linux 6.18.3`.
+    pub kernel: String,
+    /// The machine's processors: `2 x AMD EPYC 7B13`.
+    pub machine: String,
 }
 
 impl FidelitySummary {
+    /// When and where the run was: `2026-11-28, Linux 6.18.3, 2 x AMD EPYC 7B13`.
+    pub fn place(&self) -> String {
+        format!("{}, {}, {}", self.date, self.kernel, self.machine)
+    }
+
     /// The verdict, in a sentence or two.
     pub fn text(&self) -> String {
         const END: &str = "end";

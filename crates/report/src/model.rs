@@ -4,12 +4,12 @@
 //! none causes a panic.
 
 use ratewire_units::{Bytes, Duration, Rate, Throughput, Time};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::World;
 
 /// What ran: one scenario under one law.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunInfo {
     /// The scenario's name, as its author wrote it.
     pub scenario: String,
@@ -44,7 +44,7 @@ pub struct RunInfo {
 }
 
 /// A change of the network at an instant.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct ChangeInfo {
     /// When.
     pub at: Time,
@@ -53,7 +53,7 @@ pub struct ChangeInfo {
 }
 
 /// An overlay: groups whose messages go over connections between its nodes.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OverlayInfo {
     /// The groups' names, in index order.
     pub groups: Vec<String>,
@@ -126,7 +126,7 @@ pub struct SenderRow {
 }
 
 /// Nodes and the links between them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Topology {
     /// Hosts and routers, in index order.
     pub nodes: Vec<NodeInfo>,
@@ -135,7 +135,7 @@ pub struct Topology {
 }
 
 /// What a node does.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum NodeKind {
     /// Sends and receives.
     #[default]
@@ -149,7 +149,7 @@ pub enum NodeKind {
 }
 
 /// A host or a router.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct NodeInfo {
     /// The node's name in the scenario.
     pub name: String,
@@ -163,7 +163,7 @@ pub struct NodeInfo {
 }
 
 /// One direction of a link, with the queue that feeds it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct LinkInfo {
     /// The link's name in the scenario.
     pub name: String,
@@ -184,7 +184,7 @@ pub struct LinkInfo {
 }
 
 /// Room in a queue, the packet being sent not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum QueueLimit {
     /// No limit.
     #[default]
@@ -196,7 +196,7 @@ pub enum QueueLimit {
 }
 
 /// A sender and its receiver.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct FlowInfo {
     /// The flow's name in the scenario.
     pub name: String,
@@ -212,7 +212,7 @@ pub struct FlowInfo {
 }
 
 /// A class of flows that arrive.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct TrafficInfo {
     /// The class's name in the scenario.
     pub name: String,
@@ -229,7 +229,7 @@ pub struct TrafficInfo {
 }
 
 /// The load that arriving flows were to make.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoadInfo {
     /// The load as a share of a link's rate, or of the topology's demands.
     pub share: f64,
@@ -296,7 +296,7 @@ pub struct LinkRow {
 }
 
 /// A flow of known size that delivered all of it.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Completion {
     /// Index of the flow, or its number among the short flows of the run.
     pub flow: u64,
@@ -336,7 +336,7 @@ pub struct Transfer {
 }
 
 /// What bound a flow's rate at a time, found by following one of its packets.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Answer {
     /// Index of the flow.
     pub flow: u32,

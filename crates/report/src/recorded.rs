@@ -1,6 +1,9 @@
 //! Series that are recorded for plots: what a sample adds to each, and how each is scaled.
 
+use std::borrow::Cow;
+
 use ratewire_units::{Duration, Time};
+use serde::{Deserialize, Serialize};
 
 use crate::{Aggregation, Series};
 
@@ -89,14 +92,14 @@ pub(crate) enum Family {
 }
 
 /// The recorded series of one flow, link, group or connection, or of all flows together.
-#[derive(Clone, Debug, Default)]
-pub struct Tracks(Vec<(&'static str, Series)>);
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Tracks(Vec<(Cow<'static, str>, Series)>);
 
 impl Tracks {
     /// Empty series of at most `points` points, whose first width is `base`.
     pub(crate) fn new<R>(of: &[&Recorded<R>], points: usize, base: Duration) -> Tracks {
         let series = |one: &&Recorded<R>| {
-            (one.key, Series::new(one.aggregation, points).starting_from(base))
+            (Cow::Borrowed(one.key), Series::new(one.aggregation, points).starting_from(base))
         };
         Tracks(of.iter().map(series).collect())
     }

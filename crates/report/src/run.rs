@@ -1,9 +1,11 @@
 //! A finished run.
 
+use serde::{Deserialize, Serialize};
+
 use crate::{Collected, RunInfo, Summary};
 
 /// One finished run: what it was, its exact figures, and what was kept of its samples.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Run {
     /// What ran.
     pub info: RunInfo,

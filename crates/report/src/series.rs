@@ -5,9 +5,10 @@
 //! stretch of time share one grid, and a page needs no time stamps.
 
 use ratewire_units::{Duration, Time};
+use serde::{Deserialize, Serialize};
 
 /// How the samples of one bucket become one point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Aggregation {
     /// Mean, weighted by the time each sample stands for.
     Mean,
@@ -17,7 +18,8 @@ pub enum Aggregation {
     Rate,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "(f64, f64)", into = "(f64, f64)")]
 struct Bucket {
     /// Weighted sum, maximum or sum, by kind.
     value: f64,
@@ -25,9 +27,21 @@ struct Bucket {
     covered: f64,
 }
 
+impl From<(f64, f64)> for Bucket {
+    fn from((value, covered): (f64, f64)) -> Bucket {
+        Bucket { value, covered }
+    }
+}
+
+impl From<Bucket> for (f64, f64) {
+    fn from(bucket: Bucket) -> (f64, f64) {
+        (bucket.value, bucket.covered)
+    }
+}
+
 /// A bounded series of one quantity. Means and maxima keep the quantity's unit; see
 /// [`Aggregation::Rate`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Series {
     kind: Aggregation,
     capacity: usize,

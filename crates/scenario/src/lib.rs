@@ -69,7 +69,7 @@ mod transport;
 pub use builder::{Builder, Expect, Flow, Link};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::ScenarioError;
-pub use expect::{Basis, Evaluator, Expectation, Finding, MetricUnit};
+pub use expect::{Basis, EmulatedBound, Evaluator, Expectation, Finding, MetricUnit};
 pub use laws::files::{is_law_file, law_files};
 pub use overrides::whole_path;
 pub use ratewire_config::nearest;

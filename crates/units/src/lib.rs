@@ -24,6 +24,8 @@ pub mod names;
 pub mod quantity;
 mod rate;
 mod scaled;
+#[cfg(feature = "serde")]
+mod stored;
 pub mod text;
 mod time;
 

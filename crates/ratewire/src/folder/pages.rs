@@ -10,7 +10,7 @@ use super::ours;
 use crate::{Error, Results};
 
 /// Makes a folder and its parents.
-pub(super) fn make_folder(folder: &Path) -> Result<(), Error> {
+pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
     if let Some(file) = folder.ancestors().find(|path| path.exists() && !path.is_dir()) {
         return Err(Error::refused(file, "it is a file, not a folder; choose another path"));
     }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 
 use ratewire_report::{LoadInfo, RunInfo, World};
-use ratewire_scenario::{Load, Plan, Scenario};
+use ratewire_scenario::{Evaluator, Load, Plan, Scenario};
 use ratewire_sim::record::{
     FlowCompleted, FlowSample, FlowStarted, Followed, LinkSample, Recorder,
 };
@@ -142,12 +142,7 @@ impl<'a> Job<'a> {
     ) -> Result<Run, Error> {
         let setup = &self.plan.setup;
         let files = self.files(running.info)?;
-        let evaluator = self.scenario.evaluator(&self.plan);
-        let evaluator = match self.world {
-            World::Emulate => evaluator.emulated(),
-            _ => evaluator,
-        };
-        let mut also = (evaluator, (self.capture()?, Asked(None)));
+        let mut also = (self.evaluator(), (self.capture()?, Asked(None)));
         let audience = (running, listener);
         let (watched, left) = match self.world {
             World::Emulate => {
@@ -178,6 +173,15 @@ impl<'a> Job<'a> {
             None => evaluator.finish(&watched.outcome),
         };
         Ok(Run::new(watched.run, verdicts, why, left, watched.held))
+    }
+
+    /// The checks of the run's expectations.
+    pub(crate) fn evaluator(&self) -> Evaluator {
+        let evaluator = self.scenario.evaluator(&self.plan);
+        match self.world {
+            World::Emulate => evaluator.emulated(),
+            _ => evaluator,
+        }
     }
 
     pub(crate) fn labels(&self, made: Option<&Provenance>) -> Labels {

@@ -20,7 +20,7 @@ pub fn draw(
     let of_runs = results.iter().flat_map(|(_, runs)| runs);
     let real_time = of_runs.filter_map(|run| {
         let fidelity = run.summary().fidelity.as_ref()?;
-        Some(format!("{}: {}.", run.name(), fidelity.text()))
+        Some(format!("{}: {}. Run on {}.", run.name(), fidelity.text(), fidelity.place()))
     });
     let real_time = real_time.collect();
     let claims = results.iter().map(|(scenario, runs)| Claims {

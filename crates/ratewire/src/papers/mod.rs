@@ -3,6 +3,7 @@
 
 mod choose;
 mod draw;
+mod kept;
 mod simulate;
 
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use crate::Error;
 
 pub use choose::choose;
 pub use draw::draw;
+pub use kept::KeptRuns;
 pub use simulate::simulate;
 
 /// A name in the file, with its place.

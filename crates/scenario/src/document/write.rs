@@ -12,6 +12,19 @@ pub(crate) fn put(root: &mut Item, key: &str, value: Value) {
     table.entries.insert(0, Entry { key: key.to_string(), key_span: root.span, item });
 }
 
+/// Removes keys from each table of a list of the document's top table.
+pub(crate) fn strip(root: &mut Item, list: &str, keys: &[&str]) {
+    let Value::Table(table) = &mut root.value else { return };
+    let Some(Value::List(items)) = table.get_mut(list).map(|entry| &mut entry.item.value) else {
+        return;
+    };
+    for item in items {
+        if let Value::Table(table) = &mut item.value {
+            table.entries.retain(|entry| !keys.contains(&entry.key.as_str()));
+        }
+    }
+}
+
 /// The document as text. Comments, and the author's choice between tables and inline tables, are
 /// not kept.
 pub(crate) fn text(root: &Item) -> String {

@@ -38,9 +38,22 @@ pub struct Expectation {
     pub source: Option<String>,
     /// Remark of the scenario's author.
     pub note: Option<String>,
+    /// Bound of emulated runs, if they have one of their own.
+    pub emulated: Option<EmulatedBound>,
     /// Line in the scenario, from 1.
     pub line: usize,
     pub(crate) measure: Measure,
+}
+
+/// Bound of emulated runs, where real packets and hosts have another value.
+#[derive(Clone, Debug)]
+pub struct EmulatedBound {
+    /// Range of values that pass.
+    pub bound: AllowedRange,
+    /// Basis of the bound.
+    pub basis: Basis,
+    /// Why emulated runs differ.
+    pub cause: String,
 }
 
 /// Basis of a bound.
@@ -125,6 +138,16 @@ impl Expectation {
     /// Whether the expectation holds for this law.
     pub(crate) fn is_of(&self, law: &str) -> bool {
         self.laws.is_empty() || self.laws.iter().any(|name| name == law)
+    }
+
+    /// The expectation as emulated runs must meet it.
+    fn emulated(self) -> Expectation {
+        match self.emulated {
+            None => self,
+            Some(EmulatedBound { bound, basis, cause }) => {
+                Expectation { bound, basis, note: Some(cause), emulated: None, ..self }
+            }
+        }
     }
 
     /// The statistic over several values; `None` where there is only one value.

@@ -385,6 +385,13 @@ const CHECKS: &[TableInfo] = &[
          with `tolerance`). `ratewire check` checks runs against it. An expectation without samples fails.",
         "[[expect]]\nmetric = \"utilisation\"\nlink   = \"bottleneck\"\nduring = \"5 s .. 30 s\"\nmin    = 0.98\nsource = \"thesis, figure 7\"",
     ),
+    table(
+        "emulated",
+        "emulated = { ... }",
+        "The bound that emulated runs must meet in place of the expectation's own: headers of real packets, kernels and \
+         processes give another value. Simulated runs do not know it.",
+        "emulated = { equals = \"31.9 Mbit/s\", tolerance = \"3 %\", basis = \"derived\", cause = \"52 bytes of headers for 40\" }",
+    ),
 ];
 
 #[cfg(test)]

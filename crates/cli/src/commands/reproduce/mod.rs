@@ -2,28 +2,25 @@
 //! page.
 
 mod output;
+mod runs;
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use ratewire::folder::check_page;
-use ratewire::papers::{Paper, choose, draw, read_all};
-use ratewire::{Error, Job, World, remedies, without_repeats};
+use ratewire::papers::{KeptRuns, Paper, choose, read_all};
+use ratewire::{Error, World, without_repeats};
 use ratewire_command_line::{Exit, print};
-use ratewire_emulate::Users;
 use ratewire_report::html::papers;
 use ratewire_report::table;
-use ratewire_scenario::{Diagnostic, Scenario};
-use ratewire_units::Duration;
 
 use super::check::load_all;
 use super::load::LawFileArgs;
 use super::users::{UserArgs, hold, warn_of_hidden_files};
 use crate::arguments::worlds;
 use crate::memory::MemoryArgs;
-use crate::output::{complain, fail, missing};
+use crate::output::{complain, fail};
 use crate::terminal::table_options;
-use crate::watch;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -45,6 +42,13 @@ pub(crate) struct Args {
     /// several]
     #[arg(long, short, value_name = "FILE", requires = "what")]
     out: Option<PathBuf>,
+    /// Folder of finished emulated runs: after a stop, the same command carries out those that are
+    /// missing, and those that were not reliable
+    #[arg(long, value_name = "FOLDER", default_value = "out/reproduce/emulated")]
+    runs: PathBuf,
+    /// Carry out all emulated runs, finished ones too
+    #[arg(long)]
+    anew: bool,
     /// Print the claims as JSON in place of tables
     #[arg(long, requires = "what")]
     json: bool,
@@ -148,108 +152,18 @@ fn run(
         }
         all.push((paper, loaded));
     }
-    let show_progress = !args.quiet && !args.json;
     let worlds = without_repeats(args.world.clone());
-    let users = if worlds.contains(&World::Emulate) { Some(args.users.users()?) } else { None };
+    let is_emulated = worlds.contains(&World::Emulate);
+    let users = if is_emulated { Some(args.users.users()?) } else { None };
+    let kept = is_emulated.then(|| KeptRuns::open(&args.runs)).transpose();
+    let kept = kept.map_err(|wrong| fail(&wrong))?;
     if let Some(users) = &users {
         for scenario in all.iter().flat_map(|(_, loaded)| loaded.iter().flatten()) {
             hold(scenario, users)?;
             warn_of_hidden_files(scenario);
         }
     }
-    let users = users.as_ref();
-    all.iter()
-        .map(|(paper, loaded)| run_paper(paper, loaded, &worlds, users, short, show_progress))
-        .collect()
-}
-
-fn run_paper(
-    paper: &Paper,
-    loaded: &[Vec<Scenario>],
-    worlds: &[World],
-    users: Option<&Users>,
-    short: &Cell<Exit>,
-    show_progress: bool,
-) -> Result<papers::PaperSection, Exit> {
-    let mut jobs = Vec::new();
-    let mut counts = Vec::new();
-    let mut printed = Vec::new();
-    for scenario in loaded.iter().flatten() {
-        let before = jobs.len();
-        for law in scenario.laws() {
-            for world in worlds {
-                let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
-                    complain(&wrong.diagnostics);
-                    Exit::Wrong
-                })?;
-                if *world == World::Emulate {
-                    let able = ratewire_emulate::check(&plan.setup).and_then(|()| {
-                        ratewire_emulate::check_machine(&plan.setup, None)
-                            .inspect_err(|_| note(short, Exit::Unable))
-                    });
-                    if let Err(why) = able {
-                        print_stderr!("{}: {law} is not emulated: {why}", scenario.file);
-                        continue;
-                    }
-                    print_unmeasured(scenario, &law, &mut printed);
-                }
-                let job = Job::new(scenario, plan, *world);
-                jobs.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
-            }
-        }
-        counts.push(jobs.len() - before);
-    }
-    if show_progress {
-        let emulated = jobs.iter().filter(|job| job.world() == World::Emulate);
-        let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.duration());
-        let real = if total.is_zero() { String::new() } else { format!(", {total} of real time") };
-        print_stderr!("{}: {} runs{real}", paper.name, jobs.len());
-    }
-    let mut counts = counts.into_iter();
-    let done = watch::all(&jobs, show_progress, |_, run| run);
-    for (job, done) in jobs.iter().zip(&done) {
-        let run = match done {
-            Ok(run) => run,
-            Err(error) => {
-                note(short, missing(&job.scenario().file, &job.name(), error));
-                continue;
-            }
-        };
-        let fidelity = run.summary().fidelity.as_ref().filter(|fidelity| !fidelity.holds);
-        if let Some(fidelity) = fidelity {
-            print_stderr!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
-            for remedy in remedies(fidelity) {
-                print_stderr!("  help: {remedy}");
-            }
-            note(short, Exit::Late);
-        }
-    }
-    let mut done = done.into_iter();
-    let figures = paper.figures.iter().zip(loaded).map(|(figure, scenarios)| {
-        let results = scenarios.iter().map(|scenario| {
-            let runs = done.by_ref().take(counts.next().unwrap_or(0));
-            // Runs that succeeded are drawn even if others failed.
-            (scenario, runs.filter_map(Result::ok).collect())
-        });
-        draw(figure, results.collect())
-    });
-    Ok(papers::PaperSection {
-        title: paper.title.clone(),
-        authors: paper.authors.clone(),
-        summary: paper.summary.clone(),
-        figures: figures.collect(),
-    })
-}
-
-/// Adds an exit code to `short`.
-fn note(short: &Cell<Exit>, exit: Exit) {
-    short.set(Exit::of([short.get(), exit]));
-}
-
-/// Prints a warning for each expectation that an emulated run leaves out, once.
-fn print_unmeasured(scenario: &Scenario, law: &str, printed: &mut Vec<Diagnostic>) {
-    let mut unmeasured = scenario.unmeasured_when_emulated(law);
-    unmeasured.retain(|warning| !printed.contains(warning));
-    complain(&unmeasured);
-    printed.extend(unmeasured);
+    let show_progress = !args.quiet && !args.json;
+    let how = runs::How { worlds, users, kept, anew: args.anew, show_progress, short };
+    all.iter().map(|(paper, loaded)| how.run_paper(paper, loaded)).collect()
 }

@@ -109,10 +109,16 @@ impl Evaluator {
         Evaluator { law: law.to_string(), checks: checks.collect() }
     }
 
-    /// Drops the expectations that an emulated run cannot measure.
-    pub fn emulated(mut self) -> Evaluator {
-        self.checks.retain(|check| check.expectation.measure.is_emulated());
-        self
+    /// Drops the expectations that an emulated run cannot measure, and gives the others the bounds
+    /// of emulated runs.
+    pub fn emulated(self) -> Evaluator {
+        let checks = self.checks.into_iter();
+        let checks = checks.filter(|check| check.expectation.measure.is_emulated());
+        let checks = checks.map(|check| {
+            let expectation = check.expectation.emulated();
+            Check { expectation, ..check }
+        });
+        Evaluator { checks: checks.collect(), law: self.law }
     }
 
     /// Whether no expectation is left to check.
@@ -122,7 +128,18 @@ impl Evaluator {
 
     /// One finding for each expectation, in the order of the scenario.
     pub fn finish(&self, outcome: &Outcome) -> Vec<Finding> {
-        self.checks.iter().map(|check| check.finding(outcome, &self.law)).collect()
+        let finding = |check: &Check| check.expectation.finding(check.measured(outcome), &self.law);
+        self.checks.iter().map(finding).collect()
+    }
+
+    /// Findings of a run that was measured before, in the order of [`Evaluator::finish`]: each
+    /// value, or why there was none. `None` if they are not as many.
+    pub fn judge(&self, measured: &[Result<f64, String>]) -> Option<Vec<Finding>> {
+        let both = self.checks.iter().zip(measured);
+        let finding = |(check, value): (&Check, &Result<f64, String>)| {
+            check.expectation.finding(value.clone(), &self.law)
+        };
+        (measured.len() == self.checks.len()).then(|| both.map(finding).collect())
     }
 }
 
@@ -134,7 +151,8 @@ impl Expectation {
 }
 
 impl Check {
-    fn finding(&self, outcome: &Outcome, law: &str) -> Finding {
+    /// The value, or why there is none.
+    fn measured(&self, outcome: &Outcome) -> Result<f64, String> {
         let expectation = &self.expectation;
         let measured = match &self.sums {
             Sums::Link(sums) => sums.value(expectation, outcome),
@@ -144,36 +162,45 @@ impl Check {
             Sums::Overlay(sums) => sums.value(expectation, outcome),
         };
         // NaN and infinity mean that there was nothing to measure.
-        let measured = match measured {
+        match measured {
             Ok(value) if !value.is_finite() => Err("there is nothing to measure".to_string()),
             other => other,
-        };
-        let window = window(expectation.during);
-        let unit = expectation.bound.unit;
-        Finding {
-            claim: expectation.claim(),
-            metric: expectation.metric,
-            target: expectation.target.clone(),
-            window,
-            during: expectation.during,
-            measured: measured.as_ref().ok().copied(),
-            unit,
-            equals: expectation.bound.equals.map(|(value, _)| value),
-            measured_text: measured.as_ref().map_or("-".to_string(), |value| unit.show(*value)),
-            range: (expectation.bound.min, expectation.bound.max),
-            bound: expectation.bound.to_string(),
-            pass: measured.as_ref().is_ok_and(|value| expectation.bound.holds(*value)),
-            reason: measured.err(),
-            basis: expectation.basis,
-            source: expectation.source.clone(),
-            note: expectation.note.clone(),
-            law: law.to_string(),
-            line: expectation.line,
         }
     }
 }
 
+impl Finding {
+    /// The value that was measured, or why there was none.
+    pub fn value(&self) -> Result<f64, String> {
+        self.measured.ok_or_else(|| self.reason.clone().unwrap_or_default())
+    }
+}
+
 impl Expectation {
+    fn finding(&self, measured: Result<f64, String>, law: &str) -> Finding {
+        let unit = self.bound.unit;
+        Finding {
+            claim: self.claim(),
+            metric: self.metric,
+            target: self.target.clone(),
+            window: window(self.during),
+            during: self.during,
+            measured: measured.as_ref().ok().copied(),
+            unit,
+            equals: self.bound.equals.map(|(value, _)| value),
+            measured_text: measured.as_ref().map_or("-".to_string(), |value| unit.show(*value)),
+            range: (self.bound.min, self.bound.max),
+            bound: self.bound.to_string(),
+            pass: measured.as_ref().is_ok_and(|value| self.bound.holds(*value)),
+            reason: measured.err(),
+            basis: self.basis,
+            source: self.source.clone(),
+            note: self.note.clone(),
+            law: law.to_string(),
+            line: self.line,
+        }
+    }
+
     /// The expectation in words.
     pub fn claim(&self) -> String {
         let statistic = self.statistic().map_or_else(String::new, |of| format!("{of} "));

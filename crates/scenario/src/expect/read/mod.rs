@@ -2,6 +2,7 @@
 
 mod bound;
 mod choose;
+mod emulated;
 mod ineffective;
 mod overlay;
 mod target;
@@ -61,16 +62,11 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         .into_iter()
         .filter_map(|name| named.laws.check(context, name))
         .collect();
-    let basis = match section.word_or("basis") {
-        "derived" => Basis::Derived,
-        "run" => Basis::Run,
-        "differs" => Basis::Differs,
-        _ => Basis::Claim,
-    };
+    let basis = basis_of(section.word_or("basis"));
     let source = section.text("source").map(|at| at.value.to_string());
     let note = section.text("note").map(|at| at.value.to_string());
     let Some(info) = metric.and_then(|m| metrics().iter().find(|info| info.name == m.value)) else {
-        for key in ["min", "max", "equals", "tolerance"] {
+        for key in ["min", "max", "equals", "tolerance", "emulated"] {
             let _ = section.get(key);
         }
         return None;
@@ -80,6 +76,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     if let Some(bound) = &bound {
         ineffective::bound(section, info, bound);
     }
+    let emulated = emulated::read(section, info);
     let whole_run = matches!(
         info.name,
         "completion_time" | "clamps" | "delivery_time" | "refused" | "overflows" | "deadlock"
@@ -111,9 +108,19 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
         basis,
         source,
         note,
+        emulated,
         line: context.line(section.span),
         measure,
     })
+}
+
+fn basis_of(word: &str) -> Basis {
+    match word {
+        "derived" => Basis::Derived,
+        "run" => Basis::Run,
+        "differs" => Basis::Differs,
+        _ => Basis::Claim,
+    }
 }
 
 /// An expectation is left out after its diagnostic was noted.

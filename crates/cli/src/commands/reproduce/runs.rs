@@ -1,0 +1,168 @@
+//! Runs of a paper: which there are, which are kept from before, and what becomes of each.
+
+use std::cell::Cell;
+
+use ratewire::papers::{KeptRuns, Paper, draw};
+use ratewire::{Error, Job, Run, World, remedies, without_repeats};
+use ratewire_command_line::Exit;
+use ratewire_emulate::Users;
+use ratewire_report::html::papers;
+use ratewire_scenario::{Diagnostic, Scenario};
+use ratewire_units::Duration;
+
+use crate::output::{complain, fail, missing};
+use crate::watch;
+
+/// How papers are run.
+pub(super) struct How<'a> {
+    pub(super) worlds: Vec<World>,
+    /// Users that emulated programs may run as.
+    pub(super) users: Option<Users>,
+    /// Finished emulated runs.
+    pub(super) kept: Option<KeptRuns>,
+    /// Whether finished runs are carried out again.
+    pub(super) anew: bool,
+    pub(super) show_progress: bool,
+    /// Exit code of a run that is missing, or not reliable.
+    pub(super) short: &'a Cell<Exit>,
+}
+
+/// The runs of one scenario.
+struct Planned<'a> {
+    jobs: Vec<Job<'a>>,
+    /// Laws and expectations that emulated runs do not have, and why.
+    left_out: Vec<String>,
+}
+
+impl How<'_> {
+    /// Runs a paper. `loaded` are its scenarios, figure by figure.
+    pub(super) fn run_paper(
+        &self,
+        paper: &Paper,
+        loaded: &[Vec<Scenario>],
+    ) -> Result<papers::PaperSection, Exit> {
+        let planned: Result<Vec<Vec<Planned<'_>>>, Exit> =
+            loaded.iter().map(|of| of.iter().map(|one| self.plan(one)).collect()).collect();
+        let planned = planned?;
+        let jobs: Vec<Job<'_>> =
+            planned.iter().flatten().flat_map(|scenario| scenario.jobs.clone()).collect();
+        let mut runs = self.carry_out(paper, &jobs)?.into_iter();
+        let figures = paper.figures.iter().zip(loaded).zip(&planned);
+        let figures = figures.map(|((figure, scenarios), planned)| {
+            let results = scenarios.iter().zip(planned).map(|(scenario, planned)| {
+                // Runs that succeeded are drawn even if others failed.
+                let runs = runs.by_ref().take(planned.jobs.len()).flatten();
+                (scenario, runs.collect())
+            });
+            let mut section = draw(figure, results.collect());
+            section.real_time.extend(planned.iter().flat_map(|scenario| scenario.left_out.clone()));
+            section
+        });
+        Ok(papers::PaperSection {
+            title: paper.title.clone(),
+            authors: paper.authors.clone(),
+            summary: paper.summary.clone(),
+            figures: figures.collect(),
+        })
+    }
+
+    fn plan<'s>(&'s self, scenario: &'s Scenario) -> Result<Planned<'s>, Exit> {
+        let (mut jobs, mut left_out, mut unmeasured) = (Vec::new(), Vec::new(), Vec::new());
+        for law in scenario.laws() {
+            for world in &self.worlds {
+                let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
+                    complain(&wrong.diagnostics);
+                    Exit::Wrong
+                })?;
+                if *world == World::Emulate {
+                    let able = ratewire_emulate::check(&plan.setup).and_then(|()| {
+                        ratewire_emulate::check_machine(&plan.setup, None)
+                            .inspect_err(|_| self.note(Exit::Unable))
+                    });
+                    if let Err(why) = able {
+                        print_stderr!("{}: {law} is not emulated: {why}", scenario.file);
+                        left_out.push(format!("{}: {law} is not emulated: {why}.", scenario.name));
+                        continue;
+                    }
+                    unmeasured.extend(scenario.unmeasured_when_emulated(&law));
+                }
+                let job = Job::new(scenario, plan, *world);
+                let users = self.users.as_ref();
+                jobs.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
+            }
+        }
+        let mut unmeasured = without_repeats(unmeasured);
+        complain(&unmeasured);
+        let text = |warning: Diagnostic| format!("{}: {}.", scenario.name, warning.message);
+        left_out.extend(unmeasured.drain(..).map(text));
+        Ok(Planned { jobs, left_out })
+    }
+
+    /// Carries out jobs, but not those that are kept, and keeps emulated ones.
+    ///
+    /// Returns a run for each job; `None` for one that failed.
+    fn carry_out(&self, paper: &Paper, jobs: &[Job<'_>]) -> Result<Vec<Option<Run>>, Exit> {
+        let found: Result<Vec<Option<Run>>, Error> =
+            jobs.iter().map(|job| self.find(job)).collect();
+        let mut runs = found.map_err(|wrong| fail(&wrong))?;
+        let places: Vec<usize> = (0..jobs.len()).filter(|at| runs[*at].is_none()).collect();
+        let pending: Vec<Job<'_>> = places.iter().map(|at| jobs[*at].clone()).collect();
+        if self.show_progress {
+            let emulated = pending.iter().filter(|job| is_emulated(job));
+            let total = emulated.fold(Duration::ZERO, |sum, job| sum + job.duration());
+            let real =
+                if total.is_zero() { String::new() } else { format!(", {total} of real time") };
+            let before = match jobs.len() - pending.len() {
+                0 => String::new(),
+                before => format!("; {before} were finished before"),
+            };
+            print_stderr!("{}: {} runs{real}{before}", paper.name, pending.len());
+        }
+        // Each is kept at once: a command that is stopped loses only the run that it is at.
+        let kept = self.kept.as_ref();
+        let done = watch::all(&pending, self.show_progress, |job, run| {
+            let kept = kept.filter(|_| is_emulated(job));
+            let written = kept.map_or(Ok(()), |kept| kept.keep(job, &run));
+            (run, written)
+        });
+        for ((at, job), done) in places.into_iter().zip(&pending).zip(done) {
+            let (run, written) = match done {
+                Ok(done) => done,
+                Err(error) => {
+                    self.note(missing(&job.scenario().file, &job.name(), &error));
+                    continue;
+                }
+            };
+            if let Err(wrong) = written {
+                self.note(fail(&wrong));
+            }
+            self.warn_of_fidelity(job, &run);
+            runs[at] = Some(run);
+        }
+        Ok(runs)
+    }
+
+    fn find(&self, job: &Job<'_>) -> Result<Option<Run>, Error> {
+        let kept = self.kept.as_ref().filter(|_| is_emulated(job) && !self.anew);
+        kept.map_or(Ok(None), |kept| kept.find(job))
+    }
+
+    /// Prints why an emulated run cannot be relied on.
+    fn warn_of_fidelity(&self, job: &Job<'_>, run: &Run) {
+        let fidelity = run.summary().fidelity.as_ref();
+        let Some(fidelity) = fidelity.filter(|fidelity| !fidelity.holds) else { return };
+        print_stderr!("warning: {}, {}: {}", job.scenario().file, run.law(), fidelity.text());
+        for remedy in remedies(fidelity) {
+            print_stderr!("  help: {remedy}");
+        }
+        self.note(Exit::Late);
+    }
+
+    fn note(&self, exit: Exit) {
+        self.short.set(Exit::of([self.short.get(), exit]));
+    }
+}
+
+fn is_emulated(job: &Job<'_>) -> bool {
+    job.world() == World::Emulate
+}
