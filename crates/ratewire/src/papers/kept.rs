@@ -51,12 +51,12 @@ impl KeptRuns {
             text => text.map_err(|source| Error::Read { path, source })?,
         };
         let Ok(KeptRun { measured, run }) = serde_json::from_slice(&text) else { return Ok(None) };
-        let holds = run.summary.fidelity.as_ref().is_some_and(|fidelity| fidelity.holds);
-        if !holds || run.info.version != env!("CARGO_PKG_VERSION") {
+        if run.info.version != env!("CARGO_PKG_VERSION") {
             return Ok(None);
         }
         let findings = job.evaluator().judge(&measured);
-        Ok(findings.map(|findings| Run::new(run, findings, None, None, None)))
+        let run = findings.map(|findings| Run::new(run, findings, None, None, None));
+        Ok(run.filter(Run::is_true))
     }
 
     /// Keeps a run in the place of an earlier one of the job. A run that was interrupted is not
@@ -93,9 +93,9 @@ mod tests {
         bottleneck = { rate = '10 Mbit/s', delay = '10 ms' }\n[[flow]]\nfrom = 's1'\nto = 'd1'\n\
         [[flow]]\nfrom = 's1'\nto = 'd1'\nsize = '10 KB'\n";
 
-    /// A scenario whose `expect` is a metric of the bottleneck with a bound.
+    /// A scenario with an expectation.
     fn scenario(expect: &str) -> Scenario {
-        let text = format!("{TEXT}[[expect]]\nlink = 'bottleneck'\n{expect}\n");
+        let text = format!("{TEXT}[[expect]]\n{expect}\n");
         Scenario::parse("a.toml", &text, &|_| Ok(String::new())).expect("a scenario")
     }
 
@@ -117,7 +117,7 @@ mod tests {
     fn a_kept_run_is_the_run_and_is_held_to_the_bounds_of_the_scenario() {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptRuns::open(folder.path()).unwrap();
-        let own = scenario("metric = 'utilisation'\nmin = 0.5");
+        let own = scenario("link = 'bottleneck'\nmetric = 'utilisation'\nmin = 0.5");
         let run = finished(&own, true);
         assert!(kept.find(&job(&own)).unwrap().is_none());
         kept.keep(&job(&own), &run).unwrap();
@@ -125,11 +125,12 @@ mod tests {
         assert_eq!(format!("{:?}", found.report()), format!("{:?}", run.report()));
         assert_eq!(found.expectations(), run.expectations());
         assert!(found.holds());
-        let stricter = scenario("metric = 'utilisation'\nmin = 0.999\nnote = 'more'");
+        let stricter =
+            scenario("link = 'bottleneck'\nmetric = 'utilisation'\nmin = 0.999\nnote = 'more'");
         let found = kept.find(&job(&stricter)).unwrap().expect("the same run");
         assert!(!found.holds() && found.expectations()[0].value == run.expectations()[0].value);
         let emulated = scenario(
-            "metric = 'utilisation'\nmin = 0.999\n\
+            "link = 'bottleneck'\nmetric = 'utilisation'\nmin = 0.999\n\
              emulated = { min = 0.5, basis = 'run', cause = 'a reason' }",
         );
         let found = kept.find(&job(&emulated)).unwrap().expect("the same run");
@@ -141,12 +142,12 @@ mod tests {
     fn a_run_that_was_not_reliable_measured_something_else_or_is_damaged_is_carried_out_again() {
         let folder = tempfile::tempdir().unwrap();
         let kept = KeptRuns::open(folder.path()).unwrap();
-        let own = scenario("metric = 'utilisation'\nmin = 0.5");
+        let own = scenario("link = 'bottleneck'\nmetric = 'utilisation'\nmin = 0.5");
         kept.keep(&job(&own), &finished(&own, false)).unwrap();
         assert!(kept.find(&job(&own)).unwrap().is_none(), "its verdict refused it");
         kept.keep(&job(&own), &finished(&own, true)).unwrap();
         assert!(kept.find(&job(&own)).unwrap().is_some());
-        let other = scenario("metric = 'queue_mean'\nmax = '100 packets'");
+        let other = scenario("link = 'bottleneck'\nmetric = 'queue_mean'\nmax = '100 packets'");
         assert!(kept.find(&job(&other)).unwrap().is_none(), "another metric");
         let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
         let whole = fs::read_to_string(&file).unwrap();
@@ -155,5 +156,8 @@ mod tests {
         let version = format!("\"version\":\"{}\"", env!("CARGO_PKG_VERSION"));
         fs::write(&file, whole.replace(&version, "\"version\":\"0.0.1\"")).unwrap();
         assert!(kept.find(&job(&own)).unwrap().is_none(), "another version");
+        let of_times = scenario("metric = 'rtt_mean'\nmax = '1 s'");
+        kept.keep(&job(&of_times), &finished(&of_times, true)).unwrap();
+        assert!(kept.find(&job(&of_times)).unwrap().is_none(), "its hosts were late");
     }
 }

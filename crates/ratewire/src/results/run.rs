@@ -133,6 +133,14 @@ impl Run {
         is_true && self.expectations.iter().all(|expectation| expectation.passed)
     }
 
+    /// Whether the figures of an emulated run can be relied on, and the times of its hosts too if
+    /// an expectation is about them.
+    pub(crate) fn is_true(&self) -> bool {
+        let fidelity = self.summary().fidelity.as_ref();
+        let is_untrue = |e: &CheckedExpectation| is_untrue(&e.metric, fidelity);
+        fidelity.is_none_or(|fidelity| fidelity.holds) && !self.expectations.iter().any(is_untrue)
+    }
+
     /// What limited the rate of the flow asked about, hop by hop; `None` without a question.
     pub fn why(&self) -> Option<&str> {
         self.why.as_deref()
