@@ -1,5 +1,5 @@
 # `make` lists the targets.
-.PHONY: help build groups switch dist live install install-program python docs run quick test test-idle test-python lint package tools bench parity fuzz clean
+.PHONY: help build groups switch dist live install install-program python docs run quick test test-idle test-python lint package tools bench parity lab fuzz clean
 
 CARGO ?= cargo
 PREFIX ?= /usr/local
@@ -27,6 +27,8 @@ RUN = $(TESTENV) test/run
 SUDO := $(shell [ "$$(id -u)" = 0 ] || echo sudo)
 # To build what runs in the kernel.
 LIVE_PACKAGES := clang libelf-dev zlib1g-dev
+# For a guest with another kernel, and what tests of kernel laws run there.
+LAB_PACKAGES := qemu-system-x86 busybox-static cpio kmod xz-utils python3 iperf3 iproute2 ethtool nginx-light curl git
 PACKAGES := tshark chromium lld python3-venv iperf3 iproute2 ethtool nginx-light curl git groff-base \
 	systemd redis-server memcached $(LIVE_PACKAGES)
 install = missing=$$(for p in $(1); do dpkg -s $$p >/dev/null 2>&1 || echo $$p; done); \
@@ -52,6 +54,7 @@ help:
 	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), nats-server,"
 	@echo "             quinn, HAProxy and nutcracker"
 	@echo "make parity  TCPs of the simulator beside this kernel's at random points (root; some 40 minutes, goes on after a stop)"
+	@echo "make lab     the tests of kernel laws in a guest with Debian's kernel 6.12 (root; QEMU, some ten minutes)"
 	@echo "make package whether every crate could be published, before a release"
 	@echo "make fuzz    every fuzz target for a minute (cargo install cargo-fuzz)"
 
@@ -145,6 +148,14 @@ lint:
 # Emulated runs take real time: nothing else should run beside them.
 parity: build groups switch
 	python3 bench/parity.py target/release/ratewire target/parity.jsonl
+
+# The tests of kernel laws in a guest with Debian's next long-term kernel. It has no systemd, and one card for its console.
+lab:
+	@$(call install,$(LIVE_PACKAGES) $(LAB_PACKAGES))
+	@mkdir -p target/lab
+	$(TESTENV) $(ONCE) $(CARGO) test -p ratewire-cli --features ratewire-cli/live --test live --no-run \
+		--message-format json-render-diagnostics >target/lab/tests.json
+	RATEWIRE_REQUIRE_ROOT=1 lab/run -- sh -c 'test/run --alone <target/lab/tests.json -- --skip upkeep::'
 
 # Whether every crate could be published, for a release; nothing is uploaded.
 package:
