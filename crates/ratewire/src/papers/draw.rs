@@ -22,7 +22,14 @@ pub fn draw(
         let fidelity = run.summary().fidelity.as_ref()?;
         Some(format!("{}: {}. Run on {}.", run.name(), fidelity.text(), fidelity.place()))
     });
-    let real_time = real_time.collect();
+    let mut real_time: Vec<String> = real_time.collect();
+    if !real_time.is_empty() {
+        let others = figure.emulated.iter().map(|values| {
+            let of = if values.scenarios.is_empty() { "all" } else { &values.scenarios.join(", ") };
+            format!("Emulated runs ({of}) have {}: {}.", values.set.join(", "), values.why)
+        });
+        real_time.splice(0..0, others);
+    }
     let claims = results.iter().map(|(scenario, runs)| Claims {
         scenario: scenario.name.clone(),
         file: scenario.file.clone(),

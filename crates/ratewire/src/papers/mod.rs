@@ -9,7 +9,7 @@ mod simulate;
 use std::path::{Path, PathBuf};
 
 use ratewire_report::Plot;
-use ratewire_scenario::{Diagnostic, Expectation, Scenario};
+use ratewire_scenario::{Diagnostic, Expectation, Scenario, ScenarioError};
 use serde::Deserialize;
 
 use crate::Error;
@@ -80,9 +80,42 @@ pub struct PaperFigure {
     pub apart: bool,
     /// Plot over a parameter, if there is one.
     pub sweep: Option<Sweep>,
+    /// What emulated runs have in place of the scenarios' own values.
+    #[serde(default)]
+    pub emulated: Vec<EmulatedValues>,
+}
+
+/// Values that emulated runs of a figure have, because real packets cannot have the scenario's.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EmulatedValues {
+    /// Scenarios that have the values; all of the figure if empty.
+    #[serde(default)]
+    pub scenarios: Vec<String>,
+    /// Values as of `--set`: `bottleneck.rate=100 Mbit/s`.
+    pub set: Vec<String>,
+    /// Why they are others.
+    pub why: String,
+}
+
+impl EmulatedValues {
+    fn is_of(&self, file: &str) -> bool {
+        self.scenarios.is_empty() || self.scenarios.iter().any(|own| own == file)
+    }
 }
 
 impl PaperFigure {
+    /// The scenario as emulated runs have it. `file` is its name in [`PaperFigure::scenarios`].
+    ///
+    /// # Errors
+    /// As [`Scenario::with_overrides`].
+    pub fn emulated(&self, file: &str, scenario: &Scenario) -> Result<Scenario, ScenarioError> {
+        let own = self.emulated.iter().filter(|values| values.is_of(file));
+        let pairs = own.flat_map(|values| &values.set).filter_map(|pair| pair.split_once('='));
+        let pairs = pairs.map(|(key, value)| (key.trim().to_string(), value.trim().to_string()));
+        scenario.with_overrides(&pairs.collect::<Vec<_>>())
+    }
+
     /// Name on the command line: `Figure 5, left` is figure-5-left.
     pub fn handle(&self) -> String {
         handle(&self.id)
@@ -191,6 +224,14 @@ fn check(paper: &Paper) -> Result<(), String> {
         }
         if let Some(drawn) = figure.drawn.iter().find(|s| !figure.scenarios.contains(s)) {
             return Err(format!("{}: {drawn} is drawn, but not among its scenarios", figure.id));
+        }
+        for values in &figure.emulated {
+            if let Some(other) = values.scenarios.iter().find(|s| !figure.scenarios.contains(s)) {
+                return Err(format!("{}: {other} is not among its scenarios", figure.id));
+            }
+            if let Some(other) = values.set.iter().find(|pair| !pair.contains('=')) {
+                return Err(format!("{}: {other:?} is not KEY=VALUE", figure.id));
+            }
         }
         let Some(sweep) = &figure.sweep else { continue };
         let points = if sweep.of.is_empty() { figure.scenarios.len() } else { sweep.of.len() };

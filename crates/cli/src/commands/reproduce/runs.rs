@@ -2,12 +2,12 @@
 
 use std::cell::Cell;
 
-use ratewire::papers::{KeptRuns, Paper, draw};
+use ratewire::papers::{KeptRuns, Paper, PaperFigure, draw};
 use ratewire::{Error, Job, Run, World, remedies, without_repeats};
 use ratewire_command_line::Exit;
 use ratewire_emulate::Users;
 use ratewire_report::html::papers;
-use ratewire_scenario::{Diagnostic, Scenario};
+use ratewire_scenario::{Diagnostic, Scenario, ScenarioError};
 use ratewire_units::Duration;
 
 use crate::output::{complain, fail, missing};
@@ -41,9 +41,14 @@ impl How<'_> {
         paper: &Paper,
         loaded: &[Vec<Scenario>],
     ) -> Result<papers::PaperSection, Exit> {
-        let planned: Result<Vec<Vec<Planned<'_>>>, Exit> =
-            loaded.iter().map(|of| of.iter().map(|one| self.plan(one)).collect()).collect();
-        let planned = planned?;
+        let emulated = self.emulated(paper, loaded)?;
+        let mut planned = Vec::new();
+        for (own, emulated) in loaded.iter().zip(&emulated) {
+            let both = own.iter().zip(emulated);
+            let of_figure: Result<Vec<Planned<'_>>, Exit> =
+                both.map(|(own, emulated)| self.plan(own, emulated)).collect();
+            planned.push(of_figure?);
+        }
         let jobs: Vec<Job<'_>> =
             planned.iter().flatten().flat_map(|scenario| scenario.jobs.clone()).collect();
         let mut runs = self.carry_out(paper, &jobs)?.into_iter();
@@ -66,10 +71,30 @@ impl How<'_> {
         })
     }
 
-    fn plan<'s>(&'s self, scenario: &'s Scenario) -> Result<Planned<'s>, Exit> {
+    /// The scenarios as emulated runs have them, figure by figure.
+    fn emulated(
+        &self,
+        paper: &Paper,
+        loaded: &[Vec<Scenario>],
+    ) -> Result<Vec<Vec<Scenario>>, Exit> {
+        let of_figure = |(figure, scenarios): (&PaperFigure, &Vec<Scenario>)| {
+            let files = figure.scenarios.iter().zip(scenarios);
+            files.map(|(file, scenario)| figure.emulated(file, scenario)).collect()
+        };
+        let all: Result<_, ScenarioError> =
+            paper.figures.iter().zip(loaded).map(of_figure).collect();
+        all.map_err(|wrong| {
+            complain(&wrong.diagnostics);
+            Exit::Wrong
+        })
+    }
+
+    /// Plans the runs of a scenario, of which emulated runs have a version of their own.
+    fn plan<'s>(&'s self, own: &'s Scenario, emulated: &'s Scenario) -> Result<Planned<'s>, Exit> {
         let (mut jobs, mut left_out, mut unmeasured) = (Vec::new(), Vec::new(), Vec::new());
-        for law in scenario.laws() {
+        for law in own.laws() {
             for world in &self.worlds {
+                let scenario = if *world == World::Emulate { emulated } else { own };
                 let plan = scenario.plan(Some(&law), None).map_err(|wrong| {
                     complain(&wrong.diagnostics);
                     Exit::Wrong
@@ -93,7 +118,7 @@ impl How<'_> {
         }
         let mut unmeasured = without_repeats(unmeasured);
         complain(&unmeasured);
-        let text = |warning: Diagnostic| format!("{}: {}.", scenario.name, warning.message);
+        let text = |warning: Diagnostic| format!("{}: {}.", own.name, warning.message);
         left_out.extend(unmeasured.drain(..).map(text));
         Ok(Planned { jobs, left_out })
     }
