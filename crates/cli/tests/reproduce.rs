@@ -225,6 +225,10 @@ fn a_claim_that_no_longer_holds_fails_whatever_its_basis() {
     assert!(page.contains("✗ 1 failed") && !page.contains("set after a run</span></td>"));
 }
 
+/// Values of emulated runs with two mistakes.
+const OTHERS: &str = "[[figure.emulated]]\nscenarios = ['two.toml']\nset = ['rate']\n\
+    why = 'so'\n\n[figure.sweep]";
+
 #[test]
 fn mistakes_are_explained() {
     let folder = folder("mistakes", SCENARIO, PAPER);
@@ -244,6 +248,8 @@ fn mistakes_are_explained() {
         ("\"queue\"", "\"quue\"", "quue"),
         ("\"one.toml\"", "\"one.toml\", \"one.toml\"", "one.toml is in two figures"),
         ("apart     = true", "drawn = [\"two.toml\"]", "two.toml is drawn, but not among"),
+        ("[figure.sweep]", OTHERS, "two.toml is not among"),
+        ("[figure.sweep]", &OTHERS.replace("two.toml", "one.toml"), "is not KEY=VALUE"),
     ] {
         std::fs::write(&file, PAPER.replace(from, to)).expect("a paper");
         let done = ratewire(&folder, &["reproduce"]);

@@ -342,6 +342,10 @@ title     = "One link"
 caption   = "A link."
 scenarios = ["one.toml"]
 plots     = ["throughput"]
+
+[[figure.emulated]]
+set = ["bottleneck.rate=5 Mbit/s"]
+why = "it is the rate of a test"
 "#;
 
 #[test]
@@ -364,4 +368,21 @@ fn a_figure_takes_the_same_consent() {
     assert_eq!(simulated.status.code(), Some(0), "{}", complaints(&simulated));
     let allowed = reproduce(&["--world", "emulate", "--allow-user", "root"]);
     assert!(matches!(allowed.status.code(), Some(0 | 6)), "{}", complaints(&allowed));
+    let page = std::fs::read_to_string(lab.folder.join("out/reproduce/first.html"));
+    let said = "have bottleneck.rate=5 Mbit/s: it is the rate of a test";
+    assert!(page.expect("a page").contains(said));
+    // A run is kept, and carried out again only if it was not reliable or nobody wants the old one.
+    let again = |args: &[&str]| {
+        let mut command = as_root();
+        command.args(["reproduce", "first", "--world", "emulate", "--allow-user", "root"]);
+        complaints(&command.args(args).current_dir(&lab.folder).output().expect("it starts"))
+    };
+    let kept = match allowed.status.code() {
+        Some(0) => "first: 0 runs; 1 were finished before",
+        _ => "first: 1 runs, ",
+    };
+    let said = again(&[]);
+    assert!(said.contains(kept), "{said}");
+    let said = again(&["--anew"]);
+    assert!(said.contains("first: 1 runs, "), "{said}");
 }
