@@ -2,8 +2,9 @@
 //! communication*; Yocum and others, USITS 2003).
 //!
 //! A peer has one connection with an ensemble of members and takes it for a single host. A
-//! [`Switch`] stands between them. It ends no connection and keeps no payload, but changes the
-//! packets that pass. `docs/explain/anypoint.md` has its rules, and the paper's equations.
+//! [`Switch`] stands between them and changes the packets that pass. It keeps no payload and
+//! acknowledges nothing of its own: acknowledgements, windows and congestion headers are those of
+//! the hosts. `docs/explain/anypoint.md` has its rules, and the paper's equations.
 //!
 //! A caller makes a [`Switch`] with a [`routing`] module, and hands it each packet of either
 //! [`Side`] ([`Switch::on_segment`], [`Switch::on_ack`]). It sends what the switch gives, an

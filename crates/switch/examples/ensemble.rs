@@ -3,8 +3,8 @@
 //!
 //! `cargo run -p ratewire-switch --example ensemble`
 //!
-//! The switch ends no connection: it opens packets, finds the frames in them, and sends each frame
-//! to one member. `ratewire-switch run` does the same as a process of its own.
+//! The switch opens packets, finds the frames in them, and sends each frame to one member. What it
+//! acknowledges, hosts have acknowledged. `ratewire-switch run` does the same as a process.
 
 #![expect(clippy::print_stdout, reason = "that is what it is for")]
 

@@ -26,8 +26,29 @@ pub(super) struct Receiving {
     frame: Bytes,
     /// Number of bytes that the sender writes, if it ends by itself.
     end: Option<u64>,
+    pace: Pace,
+}
+
+/// When a reader that takes its time is done with each frame.
+///
+/// A frame that waits while another is read begins when that one ends, however late this process
+/// is called: the reader's speed does not depend on the machine's.
+#[derive(Debug)]
+struct Pace {
     /// End of the frame that is being read.
     next: Time,
+    /// Whether nothing waited when the reader last looked.
+    is_idle: bool,
+}
+
+impl Pace {
+    /// End of a frame that is taken up now and takes this time.
+    fn take_up(&mut self, now: Time, time: Duration) -> Time {
+        let begins =
+            if core::mem::take(&mut self.is_idle) { self.next.max(now) } else { self.next };
+        self.next = begins + time;
+        self.next
+    }
 }
 
 impl Receiving {
@@ -38,7 +59,8 @@ impl Receiving {
         frame: Bytes,
     ) -> Receiving {
         let (reader, end) = (spec.app.reader, end_of(&spec.app));
-        Receiving { status, listener: Some(listener), reader, frame, end, next: Time::ZERO }
+        let pace = Pace { next: Time::ZERO, is_idle: true };
+        Receiving { status, listener: Some(listener), reader, frame, end, pace }
     }
 
     pub(super) fn status(&self) -> &FlowStatus {
@@ -94,7 +116,10 @@ impl Receiving {
         let got = match recv(stream.as_raw_fd(), &mut io_context.room[..most], MsgFlags::MSG_TRUNC)
         {
             Ok(got) => got,
-            Err(Errno::EAGAIN) => return Ok(Then::Ready),
+            Err(Errno::EAGAIN) => {
+                self.pace.is_idle = true;
+                return Ok(Then::Ready);
+            }
             Err(Errno::EINTR) => return Ok(Then::Again),
             Err(e) => return Err(e.into()),
         };
@@ -109,8 +134,7 @@ impl Receiving {
         }
         let Some(per_frame) = self.per_frame(now) else { return Ok(Then::Again) };
         let share = got as f64 / self.frame.as_f64().max(1.0);
-        self.next = self.next.max(now) + per_frame.scale(share);
-        Ok(Then::At(self.next))
+        Ok(Then::At(self.pace.take_up(now, per_frame.scale(share))))
     }
 
     /// Reading time of a frame that begins now, unless it is zero.
@@ -131,5 +155,23 @@ fn end_of(app: &App) -> Option<u64> {
         Writer::Sized(size) => Some(size.get()),
         Writer::OnOff { burst, count: Some(count), .. } => Some(burst.get().saturating_mul(count)),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reader_that_is_called_late_makes_up_for_it_while_frames_wait() {
+        let (ms, frame) = (Time::from_millis, Duration::from_millis(1));
+        let mut pace = Pace { next: Time::ZERO, is_idle: true };
+        assert_eq!(pace.take_up(ms(10), frame), ms(11), "begins as it comes");
+        assert_eq!(pace.take_up(ms(13), frame), ms(12), "waited since 11 ms");
+        assert_eq!(pace.take_up(ms(13), frame), ms(13));
+        pace.is_idle = true;
+        assert_eq!(pace.take_up(ms(20), frame), ms(21), "nothing waited from 13 ms on");
+        pace.is_idle = true;
+        assert_eq!(pace.take_up(ms(20), frame), ms(22), "came while another was read");
     }
 }

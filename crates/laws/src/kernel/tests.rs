@@ -262,6 +262,17 @@ fn defaults_of_options_are_those_of_the_kernel() {
     assert_eq!(made::<XcpKernel>(&[]).rules(), XcpRules::default());
 }
 
+/// The kernel's port has one rule for an interval without X, and no factor of its own.
+#[test]
+fn options_of_modelnets_port_are_refused_by_name() {
+    for (name, value) in [("without_x", "keep"), ("feedback_scale", "1.1"), ("initial_cp", "1000")]
+    {
+        let refused = XcpKernel::new(&[(name, value)]).expect_err("not the kernel's");
+        let said = refused.to_string();
+        assert!(said.contains(name) && said.contains("no such option"), "{said}");
+    }
+}
+
 #[test]
 fn intervals_that_no_kernel_has_are_refused() {
     let refused = |given: &[(&str, &str)]| XcpKernel::new(given).expect_err("no such interval");

@@ -36,6 +36,8 @@ impl Invariants for Xcp {
             &[("draft", "00"), ("weight", "1000"), ("initial_window", "0 B")],
             &[("queue_cap", "2 packets"), ("memory", "0.999")],
             &[("queue_limit", "2 packets"), ("memory", "0.5")],
+            &[("without_x", "keep"), ("feedback_scale", "10"), ("initial_cp", "1e9")],
+            &[("without_x", "keep"), ("queue_cap", "2 packets"), ("packet_limit", "residue")],
             &[
                 ("flow_control", "soft"),
                 ("soft_decrease", "1"),

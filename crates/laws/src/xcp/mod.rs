@@ -43,6 +43,8 @@
 //! - After an interval without any `X` the draft divides by 0; here `Cp` is 0 (`without_x`). Once a
 //!   packet with an RTT beyond `max_interval` arrives, `Cp` is as for one flow: otherwise a flow of
 //!   one packet an RTT would never be given anything.
+//! - `without_x = "keep"`, `feedback_scale` and `initial_cp` come from ModelNet's port (Duke 2003,
+//!   mn_xcp.c), and are off by default. `explain.md` lists the other options of that port.
 //! - `avg_rtt` is never below `min_interval`, so `beta * queue / avg_rtt` cannot divide by zero.
 //! - After a loss the window is halved, feedback does not grow it beyond that until the loss is
 //!   repaired, and the sender then returns to XCP (`after_loss`); after a timeout it starts from
@@ -146,6 +148,17 @@ pub(crate) enum PacketLimit {
     Residue,
 }
 
+/// What a port gives after a control interval in which no packet stated X.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum WithoutX {
+    /// Nothing.
+    Zero,
+    /// As if the sum of X had been a second.
+    Second,
+    /// What the interval before had left, by the same coefficients.
+    Keep,
+}
+
 /// A port's treatment of packets that do not know their RTT.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RttZero {
@@ -182,7 +195,9 @@ pub struct Xcp {
     pub(crate) min_interval: Duration,
     pub(crate) max_interval: Duration,
     pub(crate) packet_limit: PacketLimit,
-    pub(crate) x_if_none: Duration,
+    pub(crate) without_x: WithoutX,
+    pub(crate) feedback_scale: f64,
+    pub(crate) initial_cp: f64,
     pub(crate) allowed_queue: Duration,
     pub(crate) queue_measure: QueueMeasure,
     /// Zero for none, as `queue_limit`.
@@ -217,6 +232,11 @@ pub(crate) fn bytes_of_queue(o: &Options, name: &'static str) -> Result<Bytes, O
         return Ok(bytes);
     }
     Err(OptionError::new(name, "must be from 2 packets of 1,500 bytes to 4 GB, or \"none\""))
+}
+
+/// The size of a queue that is zero for none, in bytes, or infinity for none.
+fn or_infinite(size: Bytes) -> f64 {
+    if size == Bytes::ZERO { f64::INFINITY } else { size.as_f64() }
 }
 
 /// Shortest timer: shorter ones would cost more computing than the packets.
@@ -276,10 +296,13 @@ impl Named for Xcp {
                 "interval" => PacketLimit::Interval,
                 _ => PacketLimit::Residue,
             },
-            x_if_none: match o.word("without_x") {
-                "zero" => Duration::ZERO,
-                _ => Duration::from_secs(1),
+            without_x: match o.word("without_x") {
+                "zero" => WithoutX::Zero,
+                "second" => WithoutX::Second,
+                _ => WithoutX::Keep,
             },
+            feedback_scale: o.number("feedback_scale"),
+            initial_cp: o.number("initial_cp"),
             allowed_queue: o.time("allowed_queue"),
             queue_measure: match o.word("queue_measure") {
                 "min" => QueueMeasure::Minimum,

@@ -241,11 +241,29 @@ pub(super) const OPTIONS: &[OptionSpec] = &[
     },
     OptionSpec {
         name: "without_x",
-        kind: OptionKind::Word(&["zero", "second"]),
+        kind: OptionKind::Word(&["zero", "second", "keep"]),
         default: "zero",
         part: Part::Port,
-        doc: "Cp after a control interval without X. \"zero\": nothing is given; \"second\": as if \
-              the sum of X had been 1 s (ns-2).",
+        doc: "after a control interval without X. \"zero\": nothing is given; \"second\": Cp as if \
+              the sum of X had been 1 s (ns-2); \"keep\": Cp, Cn, the mean RTT and what is left to \
+              give and to take stay as they are (ModelNet).",
+    },
+    OptionSpec {
+        name: "feedback_scale",
+        kind: OptionKind::Number(0.1, 10.0),
+        default: "1",
+        part: Part::Port,
+        doc: "factor of Cp and Cn. What is left to give and to take stays the same, and is gone the \
+              sooner. ModelNet: 1.1.",
+    },
+    OptionSpec {
+        name: "initial_cp",
+        kind: OptionKind::Number(0.0, 1e9),
+        default: "0",
+        part: Part::Port,
+        doc: "Cp until the end of the first control interval (until the first X, with without_x = \
+              \"keep\"), in bytes per second per second of X. The least of alpha C and half of queue_cap \
+              per initial_interval is there to give. ModelNet: 1000.",
     },
     ALLOWED_QUEUE,
     OptionSpec {

@@ -48,13 +48,14 @@ pub(super) struct Soft {
     per_byte: f64,
 }
 
-/// Measurements of an epoch, in network-layer bytes.
+/// Measurements of an epoch; the queue is in network-layer bytes.
 #[derive(Clone, Debug)]
 struct Epoch {
     /// [`Time::NEVER`] before anything came.
     start: Time,
     length: f64,
-    came: f64,
+    /// Payload that came.
+    came: Bytes,
     queue_sum: f64,
     queue_max: f64,
     packets: f64,
@@ -96,7 +97,7 @@ impl Soft {
         }
         let epoch = &mut self.epoch;
         let queue = buffer.unread.as_f64() * self.scale;
-        epoch.came += payload.as_f64() * self.scale;
+        epoch.came += payload;
         epoch.queue_sum += queue;
         epoch.queue_max = epoch.queue_max.max(queue);
         epoch.packets += 1.0;
@@ -123,13 +124,14 @@ impl Soft {
         let time = now.since(epoch.start).secs();
         let mean_rtt = if epoch.rtts > 0.0 { epoch.rtt_sum / epoch.rtts } else { epoch.length };
         let length = mean_rtt.max(self.min_interval);
-        let came = epoch.came / time;
-        let read = (buffer.read - epoch.read).as_f64() * self.scale;
+        let came = epoch.came.as_f64() * self.scale / time;
+        // Whole bytes: a reader that keeps up must not be a rounding error behind.
+        let read = buffer.read - epoch.read;
         let mean = if epoch.packets > 0.0 { epoch.queue_sum / epoch.packets } else { 0.0 };
         let queue = (mean + epoch.queue_max) / 2.0;
         let size = buffer.size.as_f64() * self.scale;
         let segment = self.packet / length;
-        if read == 0.0 {
+        if read == Bytes::ZERO {
             self.target = segment;
         } else if buffer.refused > epoch.refused {
             self.target /= 2.0;
@@ -152,7 +154,7 @@ impl Epoch {
         Epoch {
             start,
             length,
-            came: 0.0,
+            came: Bytes::ZERO,
             queue_sum: 0.0,
             queue_max: 0.0,
             packets: 0.0,

@@ -335,6 +335,46 @@ fn after_an_interval_without_x_ns2_divides_by_one_second() {
     near(cp, left, 1e-9);
 }
 
+/// ModelNet's Te_timeout computes nothing after an interval in which no packet stated an RTT.
+#[test]
+fn after_an_interval_without_x_modelnet_keeps_what_was_left() {
+    let after = |without_x: &str| {
+        let mut port = port(&[("without_x", without_x), ("feedback_scale", "1.1")], 125_000, 0.1);
+        arrive(&mut port, header(0.02, 0.2, 0.0));
+        port.on_timer(secs(0.1), NO_QUEUE);
+        depart(&mut port, header(0.005, 0.2, 1e9));
+        let before = (port.coefficients(), port.residues());
+        port.on_timer(secs(0.3), NO_QUEUE);
+        assert_eq!(port.next_timer(), secs(0.5), "the mean RTT stays that of the last packets");
+        (before, (port.coefficients(), port.residues()))
+    };
+    let (before, kept) = after("keep");
+    assert_eq!(before, kept);
+    let (((cp, cn), (give, take)), zero) = after("zero");
+    // 1500 B in 0.1 s of 125 kB/s, of which X = 5 ms of 20 has taken a quarter, times 1.1.
+    let f = 0.4 * 110_000.0;
+    near(cp * 1e12, 1.1 * f / 0.02, 1e-9);
+    near(give, f * (1.0 - 1.1 / 4.0), 1e-9);
+    assert_eq!((cn, take), (0.0, 0.0), "F is more than what would be shuffled");
+    assert_eq!(zero, ((0.0, 0.0), (0.4 * 125_000.0, 0.0)));
+}
+
+/// ModelNet's xcp_alloc_pipe: min(half the queue, alpha C Te), by a factor of 1 KB/s a second.
+#[test]
+fn before_the_first_x_a_port_gives_by_the_initial_cp_out_of_half_a_queue() {
+    let modelnet = |queue: &str| {
+        let options = [("without_x", "keep"), ("initial_cp", "1000"), ("queue_cap", queue)];
+        let mut port = port(&options, 125_000, 0.05);
+        port.on_timer(secs(0.05), NO_QUEUE);
+        let (left, _) = port.residues();
+        (left, depart(&mut port, header(0.05, 0.05, 1e9)))
+    };
+    let half = 1500.0 / 0.05;
+    assert_eq!(modelnet("2 packets"), (half, 50.0));
+    assert_eq!(modelnet("none").0, 0.4 * 125_000.0);
+    assert_eq!(port(&[], 125_000, 0.05).residues(), (0.0, 0.0), "the draft's gives nothing");
+}
+
 #[test]
 fn first_timers_spread_about_the_initial_interval_as_drawn() {
     let first = |draw: u64, spread: &str| {

@@ -1,19 +1,22 @@
 //! The router's part: draft -03, section 4.2. Numbers in comments are the draft's line numbers.
 
+mod allotment;
+mod extensions;
+mod meter;
+
 use alloc::boxed::Box;
 
 use ratewire_units::{Bytes, Duration, Rate, Time};
 use ratewire_wire::xcp::{Format, XcpHeader};
 
-use super::{PacketLimit, QueueMeasure, RttZero, Xcp};
+use self::allotment::Allotment;
+use self::extensions::Extensions;
+use self::meter::Meter;
+use super::{PacketLimit, QueueMeasure, RttZero, WithoutX, Xcp};
 use crate::law::{Draw, LinkContext, Port, PortQueue};
 use crate::reason::{Figure, Reason};
 
 const PS_PER_SECOND: f64 = 1e12;
-/// Room that a full queue counts as, in bytes.
-const LEAST_ROOM: f64 = 1500.0;
-/// Share of its queue that ModelNet's port fills.
-const FILLED: f64 = 0.6;
 /// Minimum of ns-2's first timer, in seconds.
 const SHORTEST_FIRST: f64 = 4e-3;
 
@@ -23,6 +26,7 @@ const SHORTEST_FIRST: f64 = 4e-3;
 #[repr(C)]
 pub struct XcpPort {
     rtt_zero: RttZero,
+    without_x: WithoutX,
     capacity_is_set: bool,
     packet_limit: PacketLimit,
     sums: Sums,
@@ -38,23 +42,10 @@ pub struct XcpPort {
     allotment: Allotment,
     interval: f64,
     min_interval: f64,
-    /// Sum of X to assume if none arrived; picoseconds.
-    x_if_none: f64,
     next_control: Time,
+    /// Factor of `Cp` and `Cn`.
+    feedback_scale: f64,
     extensions: Option<Box<Extensions>>,
-}
-
-/// What the draft's port does not know: how much its queue holds, and what rate it has permitted.
-#[derive(Clone, Debug)]
-struct Extensions {
-    /// Size by which it bounds what it gives, and most that the queue holds, in bytes; infinite if
-    /// nobody has told.
-    cap: f64,
-    limit: f64,
-    /// Share of `unused` that is kept from one control interval to the next.
-    memory: f64,
-    /// Rate that flows were permitted and that has not come, in B/s.
-    unused: f64,
 }
 
 /// Arrivals of this control interval. Times are summed in picoseconds, as packets carry them, and
@@ -66,23 +57,6 @@ struct Sums {
     /// Sum of X of packets that know their RTT: the divisor of `x_rtt`.
     x_with_rtt: f64,
     x_rtt: f64,
-}
-
-/// Positive and negative feedback of this control interval.
-#[derive(Clone, Debug, Default)]
-#[repr(C)]
-struct Allotment {
-    residue_pos: f64,
-    residue_neg: f64,
-    /// B/s per picosecond of X.
-    cp: f64,
-    /// B/s per byte.
-    cn: f64,
-    /// The whole positive feedback of the interval, which bounds that of one packet.
-    most: f64,
-    /// Figures from which the feedback was computed: the arrival rate in B/s, and `F`.
-    input_bw: f64,
-    feedback: f64,
 }
 
 /// The persistent queue, on a timer of its own. On the control interval, a growing RTT would feed
@@ -100,27 +74,15 @@ struct QueueEstimator {
     samples: f64,
 }
 
-/// Measures the link's rate: from one departure to the next the link only sends, if packets wait in
-/// between.
-#[derive(Clone, Debug)]
-struct Meter {
-    probe: f64,
-    /// Departure of the last packet if others waited behind it; [`Time::NEVER`] if none did.
-    started: Time,
-    size: f64,
-    /// Bytes that left while others waited, and seconds that they took, in this control interval.
-    bytes: f64,
-    time: f64,
-}
-
 impl XcpPort {
     pub(super) fn new(law: &Xcp, link: &LinkContext) -> XcpPort {
         let min_interval = law.min_interval.max(link.delay);
         let first = law.initial_interval;
         let [control, queue] = first_timers(first.secs(), law.initial_spread, link.draw);
+        let capacity = law.capacity.unwrap_or(link.rate).throughput().get();
         XcpPort {
             sums: Sums::default(),
-            allotment: Allotment::default(),
+            allotment: Allotment::initial(law, capacity),
             estimator: QueueEstimator {
                 measure: law.queue_measure,
                 queue: 0.0,
@@ -130,7 +92,7 @@ impl XcpPort {
                 allowed: law.allowed_queue.secs(),
                 next: queue,
             },
-            capacity: law.capacity.unwrap_or(link.rate).throughput().get(),
+            capacity,
             capacity_is_set: law.capacity.is_some() || law.measure_capacity,
             meter: law.measure_capacity.then(|| Box::new(Meter::new(law.probe))),
             alpha: law.alpha,
@@ -140,10 +102,11 @@ impl XcpPort {
             interval: first.secs(),
             min_interval: min_interval.secs(),
             max_rtt_ps: law.max_interval.max(link.delay).ps() as f64,
-            x_if_none: law.x_if_none.ps() as f64,
             next_control: control,
+            feedback_scale: law.feedback_scale,
             extensions: Extensions::new(law).map(Box::new),
             rtt_zero: law.rtt_zero,
+            without_x: law.without_x,
             packet_limit: law.packet_limit,
         }
     }
@@ -166,12 +129,21 @@ impl XcpPort {
     /// Ends the control interval (lines 7 to 18).
     fn control(&mut self, now: Time, waiting: f64) {
         let sums = core::mem::take(&mut self.sums);
-        if sums.x_with_rtt > 0.0 {
-            self.avg_rtt = (sums.x_rtt / sums.x_with_rtt * 1e-12).max(self.min_interval);
-        }
         let input_bw = sums.input / self.interval;
         if let Some(meter) = &mut self.meter {
             self.capacity = meter.read(self.capacity, input_bw, self.interval);
+        }
+        if sums.x > 0.0 || self.without_x != WithoutX::Keep {
+            self.allot(&sums, input_bw, waiting);
+        }
+        self.interval = self.avg_rtt.max(self.min_interval);
+        self.next_control = now + Duration::from_secs_f64(self.interval);
+    }
+
+    /// Computes the feedback of the next control interval from the sums of the last one.
+    fn allot(&mut self, sums: &Sums, input_bw: f64, waiting: f64) {
+        if sums.x_with_rtt > 0.0 {
+            self.avg_rtt = (sums.x_rtt / sums.x_with_rtt * 1e-12).max(self.min_interval);
         }
         let mut queue = self.estimator.queue;
         let (mut unused, mut most) = (0.0, f64::INFINITY);
@@ -186,18 +158,22 @@ impl XcpPort {
         let shuffled = (self.gamma * input_bw - feedback.abs()).max(0.0);
         let residue_pos = shuffled + feedback.max(0.0);
         let residue_neg = shuffled + (-feedback).max(0.0);
-        let sum_x = if sums.x > 0.0 { sums.x } else { self.x_if_none };
+        let sum_x = match self.without_x {
+            WithoutX::Second if sums.x <= 0.0 => PS_PER_SECOND,
+            _ => sums.x,
+        };
+        let scaled = |residue: f64, sum: f64| {
+            if sum > 0.0 { self.feedback_scale * residue / sum } else { 0.0 }
+        };
         self.allotment = Allotment {
             residue_pos,
             residue_neg,
-            cp: if sum_x > 0.0 { residue_pos / sum_x } else { 0.0 },
-            cn: if sums.input > 0.0 { residue_neg / sums.input } else { 0.0 },
+            cp: scaled(residue_pos, sum_x),
+            cn: scaled(residue_neg, sums.input),
             most: residue_pos,
             input_bw,
             feedback,
         };
-        self.interval = self.avg_rtt.max(self.min_interval);
-        self.next_control = now + Duration::from_secs_f64(self.interval);
     }
 }
 
@@ -308,105 +284,6 @@ impl Port for XcpPort {
                 Figure::rate("left to take", self.allotment.residue_neg),
             ],
         )
-    }
-}
-
-impl Extensions {
-    fn new(law: &Xcp) -> Option<Extensions> {
-        let bytes = |size: Bytes| if size == Bytes::ZERO { f64::INFINITY } else { size.as_f64() };
-        let [cap, limit] = [law.queue_cap, law.queue_limit].map(bytes);
-        let is_needed = cap.min(limit) < f64::INFINITY || law.memory > 0.0;
-        is_needed.then_some(Extensions { cap, limit, memory: law.memory, unused: 0.0 })
-    }
-
-    /// Rate that flows were permitted by the end of the interval `before`, as it came or was
-    /// granted, and that did not come in this one.
-    fn unused(&mut self, before: &Allotment, input_bw: f64) -> f64 {
-        let permitted = before.input_bw + self.unused + before.net();
-        self.unused = self.memory * (permitted - input_bw).max(0.0);
-        self.unused
-    }
-
-    /// The queue as it counts, while `waiting` bytes wait.
-    fn effective_queue(&self, queue: f64, waiting: f64) -> f64 {
-        let fullness = (waiting / self.limit).min(1.0);
-        let room = (1.0 - fullness).max(LEAST_ROOM / self.limit);
-        queue.max(waiting * fullness) / room
-    }
-
-    /// Bytes that may still be added to what waits.
-    fn most(&self, waiting: f64) -> f64 {
-        (FILLED * self.cap - waiting).max(0.0)
-    }
-}
-
-impl Allotment {
-    /// What the interval has given so far, less what it has taken, in B/s.
-    fn net(&self) -> f64 {
-        self.feedback - self.residue_pos + self.residue_neg
-    }
-
-    /// Limits of a packet's positive and negative feedback, in B/s.
-    #[inline]
-    fn most(&self, limit: PacketLimit) -> (f64, f64) {
-        match limit {
-            PacketLimit::Interval => (self.most, f64::INFINITY),
-            PacketLimit::Residue => (self.residue_pos, self.residue_neg),
-        }
-    }
-
-    /// Grant of a packet, in B/s: its wish, if that is less than its allotment.
-    #[inline]
-    fn grant(&mut self, wish: f64, x: f64, size: f64, most: (f64, f64)) -> f64 {
-        let mut pos = (self.cp * x).min(most.0);
-        let mut neg = (self.cn * size).min(most.1);
-        let allotted = pos - neg;
-        let granted = if wish > allotted {
-            allotted
-        } else {
-            // An upstream router, or the sender itself, wanted less: the rest is kept for other
-            // packets.
-            neg = self.residue_neg.min(neg + (allotted - wish));
-            pos = wish + neg;
-            wish
-        };
-        self.residue_pos = (self.residue_pos - pos).max(0.0);
-        self.residue_neg = (self.residue_neg - neg).max(0.0);
-        if self.residue_pos <= 0.0 {
-            self.cp = 0.0;
-        }
-        if self.residue_neg <= 0.0 {
-            self.cn = 0.0;
-        }
-        granted
-    }
-}
-
-impl Meter {
-    fn new(probe: f64) -> Meter {
-        Meter { probe, started: Time::NEVER, size: 0.0, bytes: 0.0, time: 0.0 }
-    }
-
-    #[inline]
-    fn observe(&mut self, now: Time, size: Bytes, queue: PortQueue) {
-        if self.started != Time::NEVER {
-            self.bytes += self.size;
-            self.time += now.since(self.started).secs();
-        }
-        self.started = if queue.packets > 0 { now } else { Time::NEVER };
-        self.size = size.as_f64();
-    }
-
-    /// Capacity to assume from now on. Evidence is weighted by the part of the interval that it
-    /// covers.
-    fn read(&mut self, believed: f64, input_bw: f64, interval: f64) -> f64 {
-        let (bytes, time) = (core::mem::take(&mut self.bytes), core::mem::take(&mut self.time));
-        if time > 0.0 {
-            return believed + (bytes / time - believed) * (time / interval).min(1.0);
-        }
-        // No packet waited, although arrivals reached about the assumed capacity.
-        let is_full = input_bw >= (1.0 - self.probe) * believed;
-        if is_full { believed * (1.0 + self.probe) } else { believed }
     }
 }
 
