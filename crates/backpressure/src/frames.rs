@@ -30,8 +30,9 @@ pub const MULTICAST: [u8; 6] = [0x01, 0x80, 0xc2, 0x00, 0x00, 0x01];
 const ETHERTYPE: u16 = 0x8808;
 const PAUSE: u16 = 0x0001;
 const PRIORITY: u16 = 0x0101;
-/// Bytes before the check sequence.
-const BODY: usize = LENGTH - 4;
+/// Length without the check sequence, as the kernel's sockets send and receive frames: cards add
+/// the check sequence and take it away.
+pub const BODY: usize = LENGTH - 4;
 /// Bytes of a quantum: 512 bits.
 const QUANTUM: u64 = 64;
 
@@ -82,9 +83,9 @@ pub struct PauseFrame {
 /// Why bytes are not a frame that pauses or resumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The length is this and not 64 bytes.
-    #[error("{0} bytes, and not {LENGTH}")]
-    Length(usize),
+    /// The first length is that found, the second the right one, in bytes.
+    #[error("{0} bytes, and not {1}")]
+    Length(usize, usize),
     /// The check sequence found, and the right one.
     #[error("check sequence {0:#010x}, and not {1:#010x}")]
     Check(u32, u32),
@@ -106,6 +107,15 @@ impl PauseFrame {
     /// The frame's bytes.
     pub fn encode(&self) -> [u8; LENGTH] {
         let mut bytes = [0; LENGTH];
+        let (body, check) = bytes.split_at_mut(BODY);
+        body.copy_from_slice(&self.encode_body());
+        check.copy_from_slice(&check_sequence(body).to_le_bytes());
+        bytes
+    }
+
+    /// The frame's bytes before the check sequence.
+    pub fn encode_body(&self) -> [u8; BODY] {
+        let mut bytes = [0; BODY];
         bytes[..6].copy_from_slice(&self.destination);
         bytes[6..12].copy_from_slice(&self.source);
         put(&mut bytes, 12, ETHERTYPE);
@@ -124,8 +134,6 @@ impl PauseFrame {
                 }
             }
         }
-        let check = check_sequence(&bytes[..BODY]);
-        bytes[BODY..].copy_from_slice(&check.to_le_bytes());
         bytes
     }
 
@@ -134,12 +142,24 @@ impl PauseFrame {
     /// # Errors
     /// If the bytes are no such frame.
     pub fn decode(bytes: &[u8]) -> Result<PauseFrame, FrameError> {
-        let bytes: &[u8; LENGTH] = bytes.try_into().map_err(|_| FrameError::Length(bytes.len()))?;
+        let bytes: &[u8; LENGTH] =
+            bytes.try_into().map_err(|_| FrameError::Length(bytes.len(), LENGTH))?;
         let found = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
         let fits = check_sequence(&bytes[..BODY]);
         if found != fits {
             return Err(FrameError::Check(found, fits));
         }
+        PauseFrame::decode_body(&bytes[..BODY])
+    }
+
+    /// Reads a frame without its check sequence, as a socket receives it from a card that has
+    /// checked it.
+    ///
+    /// # Errors
+    /// If the bytes are no such frame.
+    pub fn decode_body(bytes: &[u8]) -> Result<PauseFrame, FrameError> {
+        let bytes: &[u8; BODY] =
+            bytes.try_into().map_err(|_| FrameError::Length(bytes.len(), BODY))?;
         let address = |at: usize| core::array::from_fn(|i| bytes[at + i]);
         let destination: [u8; 6] = address(0);
         let is_group = destination[0] & 1 == 1;
@@ -168,11 +188,11 @@ impl PauseFrame {
     }
 }
 
-fn put(bytes: &mut [u8; LENGTH], at: usize, value: u16) {
+fn put(bytes: &mut [u8; BODY], at: usize, value: u16) {
     bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
-fn get(bytes: &[u8; LENGTH], at: usize) -> u16 {
+fn get(bytes: &[u8; BODY], at: usize) -> u16 {
     u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 

@@ -44,6 +44,8 @@ fn bytes_are_those_of_the_standards() {
     for (bytes, control) in vectors() {
         assert_eq!(frame(control).encode(), bytes);
         assert_eq!(PauseFrame::decode(&bytes), Ok(frame(control)));
+        assert_eq!(frame(control).encode_body(), bytes[..BODY]);
+        assert_eq!(PauseFrame::decode_body(&bytes[..BODY]), Ok(frame(control)));
     }
 }
 
@@ -60,7 +62,8 @@ fn changed(at: usize, value: u8) -> [u8; LENGTH] {
 fn what_is_no_such_frame_is_told_why() {
     let why = |bytes: &[u8]| PauseFrame::decode(bytes).unwrap_err();
     let good = vectors()[0].0;
-    assert_eq!(why(&good[..60]), FrameError::Length(60));
+    assert_eq!(why(&good[..60]), FrameError::Length(60, LENGTH));
+    assert_eq!(PauseFrame::decode_body(&good), Err(FrameError::Length(64, BODY)));
     let mut wrong = good;
     wrong[16] = 0;
     assert!(matches!(why(&wrong), FrameError::Check(..)));

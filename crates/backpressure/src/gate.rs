@@ -3,7 +3,7 @@
 use ratewire_units::{Duration, Rate, Time};
 
 use crate::flows::LaneSet;
-use crate::frames::{CLASSES, Control};
+use crate::frames::{CLASSES, Control, Quanta};
 
 /// State of one transmitter. A pause does not interrupt a packet that is being sent.
 #[derive(Clone, Debug)]
@@ -33,16 +33,28 @@ impl Gate {
     /// Obeys a frame that has arrived at a transmitter of this rate. Its times replace those of the
     /// frame before.
     pub fn obey(&mut self, now: Time, control: &Control, rate: Rate) {
+        let time = |quanta: &Quanta| quanta.time(rate);
+        self.close(
+            now,
+            match control {
+                Control::Pause(quanta) => [Some(time(quanta)); CLASSES],
+                Control::Priority(times) => times.map(|quanta| quanta.as_ref().map(time)),
+            },
+        );
+    }
+
+    /// Obeys a pause of all classes that has arrived, of a length that is not in quanta. Its time
+    /// replaces those before; zero resumes.
+    pub fn obey_for(&mut self, now: Time, pause: Duration) {
+        self.close(now, [Some(pause); CLASSES]);
+    }
+
+    fn close(&mut self, now: Time, times: [Option<Duration>; CLASSES]) {
         let was_open = self.is_fully_open(now);
         self.sum(now);
-        match control {
-            Control::Pause(quanta) => self.until = [now + quanta.time(rate); CLASSES],
-            Control::Priority(times) => {
-                for (until, time) in self.until.iter_mut().zip(times) {
-                    if let Some(quanta) = time {
-                        *until = now + quanta.time(rate);
-                    }
-                }
+        for (until, time) in self.until.iter_mut().zip(times) {
+            if let Some(time) = time {
+                *until = now + time;
             }
         }
         self.pauses += u64::from(was_open && !self.is_fully_open(now));
@@ -103,7 +115,6 @@ impl Gate {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frames::Quanta;
 
     const RATE: Rate = Rate::from_mbps(512);
 
@@ -130,6 +141,16 @@ mod tests {
         assert!(gate.is_open(us(65), 0));
         assert_eq!(gate.next_opening(us(65)), Time::NEVER);
         assert_eq!((gate.pauses(), gate.paused(us(200))), (1, Duration::from_micros(55)));
+    }
+
+    #[test]
+    fn a_pause_need_not_be_in_quanta() {
+        let mut gate = Gate::default();
+        gate.obey_for(us(10), Duration::from_micros(100));
+        assert!(!gate.is_open(us(109), 7) && gate.is_open(us(110), 7));
+        gate.obey_for(us(50), Duration::ZERO);
+        assert!(gate.is_open(us(50), 0));
+        assert_eq!((gate.pauses(), gate.paused(us(200))), (1, Duration::from_micros(40)));
     }
 
     #[test]

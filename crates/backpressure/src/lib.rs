@@ -4,6 +4,7 @@
 //! Sans-IO: the parts of a switch or host, each by itself, for a world to put together:
 //!
 //! - [`frames`]: the frames sent upstream, byte for byte (802.3x PAUSE and 802.1Qbb PFC);
+//! - [`messages`]: the same between hops that have no Ethernet;
 //! - [`headroom`]: the room that must be left when a frame is sent, and why;
 //! - [`watch`]: when to send a frame: occupancy, two thresholds, refresh;
 //! - [`gate`]: the transmitter that obeys a frame;
@@ -25,5 +26,6 @@ pub mod gate;
 pub mod headroom;
 pub mod knot;
 pub mod lanes;
+pub mod messages;
 pub mod queues;
 pub mod watch;

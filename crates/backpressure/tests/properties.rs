@@ -1,8 +1,9 @@
-//! Properties of any frame.
+//! Properties of any frame and message.
 
 use proptest::prelude::*;
 use ratewire_backpressure::frames::{Control, PauseFrame, Quanta};
 use ratewire_backpressure::fuzzing;
+use ratewire_backpressure::messages::{self, Message};
 use ratewire_units::{Duration, Rate};
 
 fn control() -> impl Strategy<Value = Control> {
@@ -24,6 +25,23 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(data in prop::collection::vec(any::<u8>(), 0..80)) {
         fuzzing::frames(&data);
+        fuzzing::messages(&data);
+    }
+
+    /// Most random bytes fail at the first check: those of a message with a few changes do not.
+    #[test]
+    fn a_changed_message_is_read_as_it_stands_or_refused(
+        us in 0u64..2_000_000,
+        number: u64,
+        at in 0..messages::LENGTH,
+        value: u8,
+    ) {
+        let message = Message { pause: Duration::from_micros(us), number };
+        let mut bytes = message.encode();
+        let pause = message.pause.min(messages::LONGEST);
+        prop_assert_eq!(Message::decode(&bytes), Ok(Message { pause, number }));
+        bytes[at] = value;
+        fuzzing::messages(&bytes);
     }
 
     /// `lasting` gives the fewest quanta that last, and never less than asked if enough exist.

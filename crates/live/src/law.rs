@@ -11,7 +11,8 @@ pub enum KernelLaw {
     PiqiRcp,
     /// JetMax.
     Jetmax,
-    /// No congestion window where queues pause their senders: hosts only.
+    /// No congestion window where queues pause their senders; a router's part is no program of the
+    /// kernel's ([`noq`](crate::noq)).
     Noq,
 }
 
@@ -19,12 +20,12 @@ impl KernelLaw {
     /// All laws.
     pub const ALL: [KernelLaw; 5] =
         [KernelLaw::Xcp, KernelLaw::Rcp, KernelLaw::PiqiRcp, KernelLaw::Jetmax, KernelLaw::Noq];
-    /// Laws with a part for routers.
+    /// Laws with a port that the kernel runs.
     pub const OF_ROUTERS: [KernelLaw; 4] =
         [KernelLaw::Xcp, KernelLaw::Rcp, KernelLaw::PiqiRcp, KernelLaw::Jetmax];
 
     /// The law's name, as everywhere in Ratewire.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             KernelLaw::Xcp => "xcp",
             KernelLaw::Rcp => "rcp",

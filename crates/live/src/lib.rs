@@ -4,7 +4,7 @@
 //! port to the egress of an interface. A [`host`] lets the TCP connections of a cgroup carry the
 //! congestion header as an option and send at the rate that routers allow. Both stay after the
 //! command that attached them, until they are detached: their objects are pinned below
-//! [`pins::ROOT`].
+//! [`pins::ROOT`]. A [`noq`] port is a program that runs: it pauses its upstream and obeys pauses.
 
 // They panic if the reader has gone away.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -12,6 +12,7 @@
 pub mod cgroup;
 pub mod doctor;
 pub mod host;
+pub mod noq;
 pub mod pins;
 pub mod probe;
 pub mod router;
@@ -19,6 +20,7 @@ pub mod sockets;
 
 mod error;
 mod law;
+mod netlink;
 mod skeletons;
 
 pub use error::Error;

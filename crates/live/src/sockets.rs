@@ -2,13 +2,11 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::os::fd::AsRawFd;
 
-use nix::sys::socket::{
-    AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, recv, sendto, socket,
-};
+use nix::sys::socket::{AddressFamily, SockProtocol};
 use ratewire_units::{Bytes, Duration, Throughput};
 
+use crate::netlink::{self, Kernel, word};
 use crate::{Error, KernelLaw, pins};
 
 /// A connection that sends by one of our congestion controls.
@@ -55,93 +53,35 @@ fn cannot_list(why: &io::Error) -> Error {
     Error::new("the kernel does not list its connections", REMEDY).because(why)
 }
 
-// From `linux/netlink.h`, `linux/sock_diag.h`, `linux/inet_diag.h`.
-const NLMSG_ERROR: u16 = 2;
-const NLMSG_DONE: u16 = 3;
-const NLM_F_REQUEST: u16 = 1;
-const NLM_F_DUMP: u16 = 0x300;
+// From `linux/sock_diag.h`, `linux/inet_diag.h`.
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INET_DIAG_INFO: u16 = 2;
 const INET_DIAG_CONG: u16 = 4;
 const IPPROTO_TCP: u8 = 6;
-/// Lengths of the headers of a message, of one about a socket, and of an attribute.
-const MESSAGE: usize = 16;
+/// Length of the header of a message about a socket.
 const SOCKET: usize = 72;
-const ATTRIBUTE: usize = 4;
 /// States of TCP, as bits: all with another end, except TIME_WAIT, which sends nothing.
 const CONNECTED: u32 = 1 << 1 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 11;
-/// The kernel's largest page of answers.
-const MOST_ANSWER: usize = 1 << 16;
-
 fn list(family: AddressFamily, protocol: u8) -> io::Result<Vec<TcpConnection>> {
-    let (kind, flags) = (SockType::Raw, SockFlag::SOCK_CLOEXEC);
-    let kernel = socket(AddressFamily::Netlink, kind, flags, SockProtocol::NetlinkSockDiag)?;
-    let all = NetlinkAddr::new(0, 0);
-    sendto(kernel.as_raw_fd(), &question(family, protocol), &all, MsgFlags::empty())?;
-    let mut answer = vec![0; MOST_ANSWER];
     let mut connections = Vec::new();
-    loop {
-        let len = recv(kernel.as_raw_fd(), &mut answer, MsgFlags::empty())?;
-        for (kind, content) in pieces(&answer[..len], MESSAGE, read_message) {
-            match kind {
-                NLMSG_DONE | NLMSG_ERROR => {
-                    return match word(content, 0).unwrap_or_default().cast_signed() {
-                        0 => Ok(connections),
-                        code => Err(io::Error::from_raw_os_error(-code)),
-                    };
-                }
-                _ => connections.extend(connection(content)),
-            }
-        }
-    }
+    Kernel::open(SockProtocol::NetlinkSockDiag)?
+        .ask(&question(family, protocol), |_, content| connections.extend(connection(content)))?;
+    Ok(connections)
 }
 
-/// A question for all connections of a family and protocol: `struct nlmsghdr`, `struct
-/// inet_diag_req_v2`.
+/// A question for all connections of a family and protocol: `struct inet_diag_req_v2`.
 fn question(family: AddressFamily, protocol: u8) -> Vec<u8> {
-    const LEN: usize = MESSAGE + 8 + 48;
     let attributes = (1 << (INET_DIAG_INFO - 1)) | (1 << (INET_DIAG_CONG - 1));
-    let mut message = Vec::with_capacity(LEN);
-    message.extend((LEN as u32).to_ne_bytes());
-    message.extend(SOCK_DIAG_BY_FAMILY.to_ne_bytes());
-    message.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
-    message.extend([0; 8]);
-    message.extend([family as u8, protocol, attributes, 0]);
-    message.extend(CONNECTED.to_ne_bytes());
+    let mut content = vec![family as u8, protocol, attributes, 0];
+    content.extend(CONNECTED.to_ne_bytes());
     // Of any address.
-    message.resize(LEN, 0);
-    message
-}
-
-/// Kind and length of a message.
-fn read_message(header: &[u8]) -> Option<(u16, usize)> {
-    Some((half(header, 4)?, word(header, 0)? as usize))
-}
-/// Kind and length of an attribute.
-fn read_attribute(header: &[u8]) -> Option<(u16, usize)> {
-    Some((half(header, 2)?, half(header, 0)?.into()))
-}
-
-/// Consecutive items: each has a header with its kind and length, and begins at a multiple of four.
-fn pieces(
-    mut rest: &[u8],
-    header: usize,
-    read: fn(&[u8]) -> Option<(u16, usize)>,
-) -> impl Iterator<Item = (u16, &[u8])> {
-    std::iter::from_fn(move || {
-        let (kind, len) = read(rest)?;
-        let content = rest.get(header..len)?;
-        rest = rest.get(len.next_multiple_of(4)..).unwrap_or_default();
-        Some((kind, content))
-    })
+    content.resize(8 + 48, 0);
+    netlink::message(SOCK_DIAG_BY_FAMILY, netlink::DUMP, &content)
 }
 
 /// The connection in a message, if it sends by one of our congestion controls.
 fn connection(message: &[u8]) -> Option<TcpConnection> {
-    let attribute = |wanted| {
-        let mut all = pieces(message.get(SOCKET..)?, ATTRIBUTE, read_attribute);
-        all.find(|(kind, _)| *kind == wanted).map(|(_, content)| content)
-    };
+    let attribute = |wanted| netlink::attribute(message.get(SOCKET..)?, wanted);
     let control = attribute(INET_DIAG_CONG)?.split(|byte| *byte == 0).next()?;
     let law = KernelLaw::ALL.into_iter().find(|law| law.control().as_bytes() == control)?;
     // Its place in `struct tcp_info`.
@@ -170,13 +110,6 @@ fn connection(message: &[u8]) -> Option<TcpConnection> {
     })
 }
 
-fn half(bytes: &[u8], at: usize) -> Option<u16> {
-    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
-}
-fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -199,10 +132,7 @@ mod tests {
         }
         info[104..].copy_from_slice(&pace.to_ne_bytes());
         for (kind, content) in [(INET_DIAG_CONG, control), (INET_DIAG_INFO, &info)] {
-            message.extend(((ATTRIBUTE + content.len()) as u16).to_ne_bytes());
-            message.extend(kind.to_ne_bytes());
-            message.extend(content);
-            message.resize(message.len().next_multiple_of(4), 0);
+            netlink::put(&mut message, kind, content);
         }
         message
     }
@@ -246,7 +176,6 @@ mod tests {
             message[at..at + 4].copy_from_slice(&garbage);
             message.truncate(cut);
             let _ = connection(&message);
-            prop_assert!(pieces(&message, MESSAGE, read_message).count() <= message.len());
         }
     }
 }

@@ -229,6 +229,7 @@ fn what_is_installed_is_where_the_units_look() {
     for (unit, program) in [
         ("ratewire-host.service", "ratewire"),
         ("ratewire-router@.service", "ratewire"),
+        ("ratewire-noq@.service", "ratewire"),
         ("ratewire-groups.service", "ratewire-groups"),
         ("ratewire-switch.service", "ratewire-switch"),
     ] {
@@ -270,11 +271,14 @@ fn the_units_are_sound() {
     let units = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../systemd");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("units");
     std::fs::create_dir_all(&folder).expect("a folder");
-    for (unit, command) in
-        [("ratewire-host.service", "host"), ("ratewire-router@.service", "router")]
-    {
+    let only_noq = ["--upstream", "--obey", "--xoff", "--xon", "--room"];
+    for (unit, command, of_others) in [
+        ("ratewire-host.service", "host", &[][..]),
+        ("ratewire-router@.service", "router", &only_noq),
+        ("ratewire-noq@.service", "router", &["--queue", "--option"]),
+    ] {
         let text = std::fs::read_to_string(units.join(unit)).expect("a unit");
-        every_option_can_be_given(&text, command);
+        every_option_can_be_given(&text, command, of_others);
         // The command may not be installed at the place that the units name.
         let text = text.replace("/usr/local/bin/ratewire", env!("CARGO_BIN_EXE_ratewire"));
         let copy = folder.join(unit);
@@ -290,8 +294,8 @@ fn the_units_are_sound() {
 }
 
 /// Each command option that a unit uses is in its line, or in a variable that the comments
-/// document.
-fn every_option_can_be_given(unit: &str, command: &str) {
+/// document, but for those of other units.
+fn every_option_can_be_given(unit: &str, command: &str, of_others: &[&str]) {
     let help =
         Command::new(env!("CARGO_BIN_EXE_ratewire")).args(["live", command, "--help"]).output();
     let help = String::from_utf8(help.expect("it starts").stdout).expect("text");
@@ -301,7 +305,8 @@ fn every_option_can_be_given(unit: &str, command: &str) {
     let words = help.split_whitespace().filter(|word| word.starts_with("--") && *word != "--help");
     let options: BTreeSet<&str> = words.collect();
     assert!(options.len() >= 4, "{help}");
-    for option in options {
+    assert!(of_others.iter().all(|option| options.contains(option)), "{help}");
+    for option in options.into_iter().filter(|option| !of_others.contains(option)) {
         let variable = option.trim_start_matches('-').to_uppercase();
         let by_variable = comments.contains(&format!("{variable}={option}="))
             && start.split(' ').any(|word| word == format!("${variable}"));

@@ -145,7 +145,7 @@ const SILENT: [&str; 4] = ["mq", "mqprio", "pfifo_fast", "noqueue"];
 ///
 /// # Errors
 /// If the queueing discipline reports no backlog.
-fn check_queue(iface: &str) -> Result<(), Error> {
+pub(crate) fn check_queue(iface: &str) -> Result<(), Error> {
     let said = tc(&["qdisc", "show", "dev", iface, "root"]);
     let kind = said.as_deref().and_then(|said| said.split_whitespace().nth(1));
     let Some(kind) = kind.filter(|kind| SILENT.contains(kind)) else { return Ok(()) };
@@ -205,7 +205,7 @@ fn pin(map: &impl MapCore, folder: &Folder) -> libbpf_rs::Result<()> {
 const UNKNOWN_SPEED: Rate = Rate::from_mbps(1000);
 
 /// An interface's own speed.
-fn speed(iface: &str) -> Rate {
+pub(crate) fn speed(iface: &str) -> Rate {
     let said = std::fs::read_to_string(format!("/sys/class/net/{iface}/speed"));
     let mbps = said.ok().and_then(|said| said.trim().parse().ok()).filter(|mbps| *mbps > 0);
     mbps.map_or(UNKNOWN_SPEED, Rate::from_mbps)

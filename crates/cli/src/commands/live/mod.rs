@@ -1,5 +1,6 @@
 //! `ratewire live`: laws in the running kernel.
 
+mod noq;
 mod status;
 
 use std::path::PathBuf;
@@ -50,19 +51,22 @@ enum Command {
         /// The interface
         #[arg(long)]
         iface: String,
-        /// The law
-        #[arg(long, value_parser = law(&KernelLaw::OF_ROUTERS))]
+        /// The law; noq runs until Ctrl-C, the others stay after the command
+        #[arg(long, value_parser = law(&KernelLaw::ALL))]
         law: String,
         /// Rate to share out: a little less than the bottleneck's rate, link-layer headers
-        /// included; or "measured", for the rate at which packets leave while some wait
-        #[arg(long, value_parser = capacity)]
-        capacity: Capacity,
+        /// included; or "measured", for the rate at which packets leave while some wait. For noq:
+        /// rate of links, in whose bit times frames count [default for noq: each interface's speed]
+        #[arg(long, value_parser = capacity, required_if_eq_any = OF_ROUTERS.map(|law| ("law", law)))]
+        capacity: Option<Capacity>,
         /// Queue that the law reads
         #[arg(long, value_enum, default_value_t = Queue::Backlog)]
         queue: Queue,
         /// An option of the law's port, as `ratewire explain LAW@kernel` lists them
         #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
         options: Vec<(String, String)>,
+        #[command(flatten)]
+        noq: noq::Args,
     },
     /// Show what is attached, and its state
     Status {
@@ -107,6 +111,12 @@ enum Format {
     /// Text file for Prometheus' node exporter
     Prometheus,
 }
+
+/// Laws whose ports need a capacity.
+const OF_ROUTERS: [&str; 4] = {
+    let [a, b, c, d] = KernelLaw::OF_ROUTERS;
+    [a.name(), b.name(), c.name(), d.name()]
+};
 
 fn law(laws: &[KernelLaw]) -> PossibleValuesParser {
     PossibleValuesParser::new(laws.iter().map(|law| law.name()))
@@ -157,7 +167,7 @@ fn port(law: KernelLaw, options: &[(String, String)]) -> Result<router::Law, Str
             router::Law::PiqiRcp(given::<PiqiRcpKernel>(options, of)?.constants())
         }
         KernelLaw::Jetmax => router::Law::Jetmax(given::<JetmaxKernel>(options, of)?.constants()),
-        KernelLaw::Noq => return Err("routers have no part in noq".to_string()),
+        KernelLaw::Noq => return Err("ports of noq have no options".to_string()),
     })
 }
 
@@ -179,8 +189,13 @@ fn given<L: Named>(options: &[(String, String)], part: Part) -> Result<L, String
 }
 
 fn wrong_option(wrong: &str, law: KernelLaw) -> Exit {
-    print_stderr!("ratewire: --option: {wrong}");
-    print_stderr!("  help: `ratewire explain {}@kernel` lists options", law.name());
+    let remedy = format!("`ratewire explain {}@kernel` lists options", law.name());
+    self::wrong(&format!("--option: {wrong}"), &remedy)
+}
+
+fn wrong(what: &str, remedy: &str) -> Exit {
+    print_stderr!("ratewire: {what}");
+    print_stderr!("  help: {remedy}");
     Exit::Wrong
 }
 
@@ -218,9 +233,8 @@ pub(crate) fn live(args: &Args) -> Exit {
                 Err(wrong) => return wrong_option(&wrong, KernelLaw::Xcp),
             };
             if law != KernelLaw::Noq && mode.is_some() {
-                print_stderr!("ratewire: --mode is only for noq, not for {}", law.name());
-                print_stderr!("  help: leave --mode out, or use --law noq");
-                return Exit::Wrong;
+                let what = format!("--mode is only for noq, not for {}", law.name());
+                return wrong(&what, "leave --mode out, or use --law noq");
             }
             let is_forced = *mode == Some(Mode::Force);
             let spec = host::Spec {
@@ -248,13 +262,33 @@ pub(crate) fn live(args: &Args) -> Exit {
                 }
             })
         }
-        Command::Router { iface, law, capacity, queue, options } => {
+        Command::Router { iface, law, capacity, queue, options, noq }
+            if named(law) == KernelLaw::Noq =>
+        {
+            return match (capacity, queue) {
+                _ if !options.is_empty() => wrong("ports of noq have no --option", "leave it out"),
+                (Some(Capacity::Measured), _) => {
+                    wrong("noq measures no capacity", "give the rate of links, or leave it out")
+                }
+                (_, Queue::Virtual) => wrong(
+                    "noq pauses by the queue that there is, not by a virtual one",
+                    "give the interface a queue (tbf), or run the port at the one that has it",
+                ),
+                (None, Queue::Backlog) => noq::run(noq, iface, None),
+                (Some(Capacity::Given(rate)), Queue::Backlog) => noq::run(noq, iface, Some(*rate)),
+            };
+        }
+        Command::Router { iface, law, capacity, queue, options, noq } => {
+            if let Some(flag) = noq.given() {
+                let what = format!("{flag} is only for noq, not for {law}");
+                return wrong(&what, &format!("leave {flag} out, or use --law noq"));
+            }
             let set = match port(named(law), options) {
                 Ok(set) => set,
                 Err(wrong) => return wrong_option(&wrong, named(law)),
             };
-            let (capacity, what) = match capacity {
-                Capacity::Given(rate) => (router::Capacity::Given(*rate), rate.to_string()),
+            let (capacity, what) = match capacity.expect("the parser asks for it") {
+                Capacity::Given(rate) => (router::Capacity::Given(rate), rate.to_string()),
                 Capacity::Measured => (router::Capacity::Measured, "what it measures".to_string()),
             };
             let queue = match queue {
@@ -283,6 +317,10 @@ fn unable(e: &Error) -> Exit {
 
 fn detach(iface: Option<&str>, only_hosts: bool) -> Result<String, Error> {
     let mut detached = if only_hosts { Vec::new() } else { router::detach(iface)? };
+    if !only_hosts {
+        let ended = ratewire_live::noq::detach(iface)?;
+        detached.extend(ended.into_iter().map(|iface| format!("{iface} (noq)")));
+    }
     if iface.is_none() {
         detached.extend(host::detach()?.into_iter().map(str::to_string));
     }

@@ -3,6 +3,7 @@
 
 mod acp;
 mod choice;
+mod noq;
 mod pauses;
 
 use std::thread::sleep;

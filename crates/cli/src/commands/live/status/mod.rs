@@ -1,5 +1,6 @@
 //! State of attached laws, shown once or repeatedly.
 
+mod noq;
 mod prometheus;
 
 use std::fmt::Write;
@@ -18,11 +19,13 @@ use serde::Serialize;
 
 use super::{Format, unable};
 use crate::terminal::table_options;
+use noq::NoqPort;
 
 /// Everything attached, for output in machine-readable formats.
 #[derive(Serialize)]
 struct Attached {
     routers: Vec<Router>,
+    noq: Vec<NoqPort>,
     hosts: Vec<Host>,
     connections: Vec<ConnectionStatus>,
     halfway: Vec<Halfway>,
@@ -170,6 +173,7 @@ impl Attached {
         });
         Ok(Attached {
             routers: routers.collect(),
+            noq: noq::read()?,
             hosts: hosts.collect(),
             connections: connections.collect(),
             halfway: Halfway::read()?,
@@ -179,7 +183,11 @@ impl Attached {
     /// The status as tables, folded to `width` columns if given.
     fn table(&self, width: Option<usize>) -> String {
         let mut parts = Vec::new();
-        if self.routers.is_empty() && self.hosts.is_empty() && self.halfway.is_empty() {
+        if self.routers.is_empty()
+            && self.noq.is_empty()
+            && self.hosts.is_empty()
+            && self.halfway.is_empty()
+        {
             parts.push("nothing is attached\n".to_string());
         }
         if !self.routers.is_empty() {
@@ -197,6 +205,10 @@ impl Attached {
                 "missed",
             ];
             parts.push(columns(head, self.routers.iter().map(Router::row), width));
+        }
+        if !self.noq.is_empty() {
+            parts.push(columns(noq::HEAD, self.noq.iter().map(NoqPort::row), width));
+            parts.extend(self.noq.iter().filter_map(NoqPort::warning));
         }
         if !self.hosts.is_empty() {
             parts.push(self.hosts.iter().map(Host::line).collect());
@@ -252,11 +264,15 @@ impl Halfway {
             remedy: format!("ratewire live detach --iface {iface}"),
             what: iface,
         });
+        let queues = ratewire_live::noq::halfway()?.into_iter().map(|iface| Halfway {
+            remedy: format!("ratewire live detach --iface {iface}"),
+            what: format!("{iface} (noq)"),
+        });
         let hosts = host::halfway()?.into_iter().map(|law| Halfway {
             what: law.control().to_string(),
             remedy: "ratewire live detach --hosts".to_string(),
         });
-        Ok(ports.chain(hosts).collect())
+        Ok(ports.chain(queues).chain(hosts).collect())
     }
 
     fn lines(&self) -> String {

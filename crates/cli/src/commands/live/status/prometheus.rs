@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Add;
 
+use super::noq::NoqPort;
 use super::{Attached, ConnectionStatus, Router};
 
 /// Type of a metric.
@@ -57,6 +58,31 @@ const OF_ROUTERS: [OfRouter; 10] = [
     ),
 ];
 
+/// A metric of each port of noq: name, type, help, and value.
+type OfNoq = (&'static str, Kind, &'static str, fn(&NoqPort) -> f64);
+
+const OF_NOQ: [OfNoq; 8] = [
+    ("waiting_bytes", Kind::Gauge, "Backlog of the egress.", |p| p.waiting_bytes as f64),
+    ("drops_total", Kind::Counter, "Packets that the egress has dropped.", |p| p.drops as f64),
+    ("pauses_sent_total", Kind::Counter, "Pauses of the upstream.", |p| p.pauses_sent as f64),
+    ("pauses_obeyed_total", Kind::Counter, "Pauses that held the queue.", |p| {
+        p.pauses_obeyed as f64
+    }),
+    ("held_seconds_total", Kind::Counter, "Time for which the queue was held.", |p| p.held_seconds),
+    ("packets_held_total", Kind::Counter, "Packets that waited when a pause ended.", |p| {
+        p.packets_held as f64
+    }),
+    ("refused_total", Kind::Counter, "Packets that are no pause of the neighbour's.", |p| {
+        p.refused as f64
+    }),
+    (
+        "standing_seconds",
+        Kind::Gauge,
+        "Time for which a port that is paused, and pauses, has sent nothing; 0 if it sends.",
+        |p| p.standing_seconds,
+    ),
+];
+
 /// A metric of the open connections of each law: name, help, and value of a connection.
 type OfLaw = (&'static str, &'static str, fn(&ConnectionStatus) -> f64);
 
@@ -77,6 +103,7 @@ impl Attached {
         // These metrics always exist, so that "nothing attached" differs from a missing exporter.
         for (name, help, count) in [
             ("routers", "Interfaces with a port of a law.", self.routers.len()),
+            ("noq_ports", "Interfaces with a port of noq.", self.noq.len()),
             ("hosts", "Laws that connections use.", self.hosts.len()),
         ] {
             let one = [(String::new(), count as f64)];
@@ -88,6 +115,10 @@ impl Attached {
                 .iter()
                 .filter_map(|r| Some((labels(&[("iface", &r.iface), ("law", r.law)]), value(r)?)));
             metric(&mut text, &format!("ratewire_router_{name}"), kind, help, samples);
+        }
+        for (name, kind, help, value) in OF_NOQ {
+            let samples = self.noq.iter().map(|p| (labels(&[("iface", &p.iface)]), value(p)));
+            metric(&mut text, &format!("ratewire_noq_{name}"), kind, help, samples);
         }
         let counts = self.hosts.iter().flat_map(|h| {
             [
@@ -238,6 +269,7 @@ mod tests {
     fn each_metric_says_what_it_is_before_all_of_its_samples() {
         let attached = Attached {
             routers: vec![router("eth1", "xcp", Some(0.02)), router("a\"\\b", "jetmax", None)],
+            noq: vec![NoqPort::of("left"), NoqPort::of("right")],
             hosts: vec![Host {
                 law: "xcp",
                 taking_part: 4,
@@ -253,10 +285,12 @@ mod tests {
             halfway: vec![Halfway { what: "rw_rcp".into(), remedy: String::new() }],
         };
         let said = read(&attached.prometheus());
-        assert_eq!(said.len(), 2 + OF_ROUTERS.len() + 1 + OF_LAWS.len() + 1);
+        assert_eq!(said.len(), 3 + OF_ROUTERS.len() + OF_NOQ.len() + 1 + OF_LAWS.len() + 1);
         let samples = |name: &str| &said[name].samples;
         assert_eq!(samples("ratewire_attached_routers")[""], 2.0);
         assert_eq!(samples("ratewire_attached_hosts")[""], 1.0);
+        assert_eq!(samples("ratewire_attached_noq_ports")[""], 2.0);
+        assert_eq!(samples("ratewire_noq_packets_held_total")[r#"iface="right""#], 7.0);
         assert_eq!(samples("ratewire_router_bytes_total")[r#"iface="eth1",law="xcp""#], 15_000.0);
         assert_eq!(samples("ratewire_router_flows").len(), 2);
         assert!(samples("ratewire_router_flows").contains_key(r#"iface="a\"\\b",law="jetmax""#));
@@ -274,10 +308,12 @@ mod tests {
 
     #[test]
     fn of_what_is_not_there_only_that_is_said() {
-        let (routers, hosts, connections, halfway) = (vec![], vec![], vec![], vec![]);
-        let said = Attached { routers, hosts, connections, halfway }.prometheus();
+        let (routers, noq, hosts) = (vec![], vec![], vec![]);
+        let (connections, halfway) = (vec![], vec![]);
+        let said = Attached { routers, noq, hosts, connections, halfway }.prometheus();
         let said = read(&said).into_iter().map(|(name, metric)| (name, metric.samples[""]));
-        let none = ["hosts", "routers"].map(|what| (format!("ratewire_attached_{what}"), 0.0));
+        let none = ["hosts", "noq_ports", "routers"]
+            .map(|what| (format!("ratewire_attached_{what}"), 0.0));
         assert!(said.eq(none));
     }
 }

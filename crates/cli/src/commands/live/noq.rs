@@ -1,0 +1,174 @@
+//! `ratewire live router --law noq`: a port that runs until it is ended.
+
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::SignalFd;
+use ratewire_command_line::{Exit, print};
+use ratewire_live::noq::{self, Neighbour, Spec};
+use ratewire_units::quantity::QuantityError;
+use ratewire_units::{Bytes, Rate};
+
+use super::{unable, wrong};
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Only for noq: a neighbour to pause while the queue is long: the interface to its cable, or
+    /// its address if there is no Ethernet between; may be given several times
+    #[arg(long, value_name = "IFACE|ADDRESS[:PORT]", value_parser = upstream)]
+    upstream: Vec<Neighbour>,
+    /// Only for noq: hold the queue when the next hop pauses it, by "frames" if the card does not
+    /// obey them itself, or by messages from its address
+    #[arg(long, value_name = "frames|ADDRESS[:PORT]", value_parser = obeyed)]
+    obey: Option<Obeyed>,
+    /// Only for noq: backlog above which neighbours are paused [default: 256 KB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    xoff: Option<Bytes>,
+    /// Only for noq: backlog at which they resume [default: half of the other]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    xon: Option<Bytes>,
+    /// Only for noq: bytes to hold at most where the interface has no tbf of its own
+    /// [default: 1 MB]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    room: Option<Bytes>,
+}
+
+/// Pauses that are obeyed.
+#[derive(Clone)]
+enum Obeyed {
+    Frames,
+    From(SocketAddr),
+}
+
+fn address(text: &str) -> Option<SocketAddr> {
+    let with_default = || text.parse().ok().map(|ip: IpAddr| SocketAddr::new(ip, noq::PORT));
+    text.parse().ok().or_else(with_default)
+}
+
+/// Text that is no address is an interface's name.
+fn upstream(text: &str) -> Result<Neighbour, String> {
+    Ok(address(text).map_or_else(|| Neighbour::Cable(text.to_string()), Neighbour::Address))
+}
+
+fn obeyed(text: &str) -> Result<Obeyed, String> {
+    match text {
+        "frames" => Ok(Obeyed::Frames),
+        _ => {
+            address(text).map(Obeyed::From).ok_or("allowed: \"frames\", or an address".to_string())
+        }
+    }
+}
+
+fn size(text: &str) -> Result<Bytes, String> {
+    let size: Bytes = text.parse().map_err(|e: QuantityError| e.to_string())?;
+    let (least, most) = (Bytes::new(2000), Bytes::new(1 << 30));
+    match size >= least && size <= most {
+        true => Ok(size),
+        false => Err(format!("allowed: from {least} to {most}")),
+    }
+}
+
+impl Args {
+    /// Name of a flag that is given.
+    pub(super) fn given(&self) -> Option<&'static str> {
+        let flags = [
+            ("--upstream", !self.upstream.is_empty()),
+            ("--obey", self.obey.is_some()),
+            ("--xoff", self.xoff.is_some()),
+            ("--xon", self.xon.is_some()),
+            ("--room", self.room.is_some()),
+        ];
+        flags.into_iter().find(|(_, is_given)| *is_given).map(|(name, _)| name)
+    }
+
+    fn spec(&self, iface: &str, rate: Option<Rate>) -> Result<Spec, &'static str> {
+        if self.upstream.is_empty() && self.obey.is_none() {
+            return Err(
+                "noq needs neighbours: --upstream to pause some, --obey to be paused by one",
+            );
+        }
+        let xoff = self.xoff.unwrap_or(Bytes::new(256_000));
+        let xon = self.xon.unwrap_or(Bytes::new(xoff.get() / 2));
+        let room = self.room.unwrap_or(Bytes::new(1_000_000));
+        if xon > xoff {
+            return Err("--xon must not be above --xoff");
+        }
+        if self.obey.is_some() && xoff >= room {
+            return Err("--xoff must be below --room: packets arrive until a pause takes effect");
+        }
+        let downstream = self.obey.as_ref().map(|obeyed| match obeyed {
+            Obeyed::Frames => Neighbour::Cable(iface.to_string()),
+            Obeyed::From(address) => Neighbour::Address(*address),
+        });
+        let (iface, upstream) = (iface.to_string(), self.upstream.clone());
+        Ok(Spec { iface, upstream, downstream, xoff, xon, room, rate })
+    }
+}
+
+/// Runs a port until a signal arrives or `detach` ends it.
+pub(super) fn run(args: &Args, iface: &str, rate: Option<Rate>) -> Exit {
+    let spec = match args.spec(iface, rate) {
+        Ok(spec) => spec,
+        Err(what) => return wrong(what, "`ratewire live router --help` lists the flags"),
+    };
+    let enough: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+    let asked_to_end = enough.thread_block().and_then(|()| SignalFd::new(&enough));
+    let asked_to_end = asked_to_end.expect("the kernel has signals");
+    let started = || {
+        // A reader that has gone away does not end the port.
+        let _ = print(&format!("noq runs at {iface} until Ctrl-C or `ratewire live detach`\n"));
+    };
+    match noq::run(&spec, asked_to_end.as_fd(), started) {
+        Ok(()) => Exit::Done,
+        Err(e) => unable(&e),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    fn spec(flags: &str) -> Result<Spec, String> {
+        let flags = ["noq"].into_iter().chain(flags.split_whitespace());
+        let command = Command::try_parse_from(flags).map_err(|e| e.to_string())?;
+        command.args.spec("right", None).map_err(str::to_string)
+    }
+
+    #[test]
+    fn neighbours_are_interfaces_or_addresses() {
+        let found =
+            spec("--upstream left --upstream 10.0.0.1 --upstream [fd00::1]:9 --obey frames");
+        let found = found.expect("flags");
+        let address = |text: &str| Neighbour::Address(text.parse().expect("an address"));
+        let left = Neighbour::Cable("left".to_string());
+        assert_eq!(found.upstream, [left, address("10.0.0.1:8808"), address("[fd00::1]:9")]);
+        assert_eq!(found.downstream, Some(Neighbour::Cable("right".to_string())));
+        assert_eq!((found.xoff, found.xon), (Bytes::new(256_000), Bytes::new(128_000)));
+        let found = spec("--obey fd00::2").expect("flags");
+        assert_eq!(found.downstream, Some(address("[fd00::2]:8808")));
+    }
+
+    #[test]
+    fn flags_that_say_nothing_or_too_much_are_refused() {
+        for (flags, says) in [
+            ("", "needs neighbours"),
+            ("--upstream left --xoff 10kB --xon 20kB", "--xon must not be above --xoff"),
+            ("--obey frames --xoff 1MB", "--xoff must be below --room"),
+            ("--obey left", "allowed: \"frames\", or an address"),
+            ("--obey frames --xoff 5GB", "allowed: from"),
+            ("--obey frames --room 1kB", "allowed: from"),
+        ] {
+            let said = spec(flags).expect_err("they are wrong");
+            assert!(said.contains(says), "{flags}: {said}");
+        }
+    }
+}
