@@ -2,7 +2,8 @@
 /* A router's part of a law, at the egress of an interface: reads the congestion header that TCP
  * carries as an option and ACP in UDP, lets the law rewrite it, and keeps the checksum right.
  *
- * No packet is ever dropped, whatever its header says: a malformed one counts as other traffic. */
+ * Only a policer drops packets. None is dropped for what its header says: a malformed one counts as
+ * other traffic. */
 #include "router/packet.h"
 
 #include <linux/pkt_cls.h>
@@ -17,7 +18,16 @@ struct {
 	__type(value, struct slot);
 } routers SEC(".maps");
 
+/* Flows that a policer watches. The loader sets the number of entries. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1);
+	__type(key, struct flow_key);
+	__type(value, struct rw_suspect);
+} suspects SEC(".maps");
+
 /* Set before loading. */
+const volatile __u32 police_leeway = 65536 + RW_POLICE_TOLERANCE;
 const volatile __u32 is_virtual = 0;
 const volatile __u32 is_measured = 0;
 const volatile struct rw_xcp_constants xcp = RW_XCP_CONSTANTS;
@@ -161,15 +171,108 @@ struct arrival {
 	__u64 waiting;
 	/* Bytes that the queue has sent, if the capacity is measured. */
 	__u64 sent;
+	/* Link-layer bytes of one of its segments. */
+	__u64 segment;
 };
 
-/* Passes a packet through the law; header is null if the packet has none. A function, so that the
- * verifier checks the laws once. */
+/* What is known of the packet at hand. On the stack, where a program has 512 bytes in all, it would
+ * leave too little for the laws and the policer. */
+struct scratch {
+	struct arrival arrival;
+	union header header;
+	/* A datagram of several in one packet. */
+	struct acp acp;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/* What a header claims; returns whether it claims anything. */
+static __always_inline int read_claim(const struct arrival *arrival, const union header *header,
+				      struct rw_claim *claim)
+{
+	*claim = (struct rw_claim){
+		.size = arrival->size,
+		.segment = arrival->segment,
+		.leeway = police_leeway,
+	};
+	if (IS_JETMAX) {
+		claim->rate = rw_real_rate(header->jetmax.header.rate);
+		claim->has_rounds = 1;
+		claim->round = header->jetmax.header.marker;
+		return claim->rate != 0;
+	}
+	claim->rate = IS_XCP ? header->rates.rate : 0;
+	claim->rtt_us = header->rates.rtt_us;
+	return !IS_XCP || claim->rate;
+}
+
+/* Checks a packet of a flow before the law sees it; returns a verdict. */
+static __always_inline int police(struct router *router, struct rw_suspect *suspect, struct rw_claim *claim,
+				  __u64 now, union header *header)
+{
+	int verdict = rw_police_arrival(suspect, claim, now);
+
+	if (verdict == RW_POLICE_CORRECTED) {
+		router->corrected += 1;
+		if (IS_JETMAX)
+			header->jetmax.header.rate = rw_rate_real(claim->rate);
+		else
+			header->rates.rate = claim->rate;
+	} else if (verdict == RW_POLICE_DROPPED) {
+		router->dropped += 1;
+	}
+	return verdict;
+}
+
+/* Notes what the law granted. Under JetMax an honest flow takes no rate but the least that routers
+ * have offered so far. */
+static __always_inline void note_grant(struct rw_suspect *suspect, const struct rw_claim *claim,
+				       const union header *header)
+{
+	if (IS_JETMAX) {
+		__u32 field = rw_min(header->jetmax.header.fair, header->jetmax.header.proposed_fair);
+
+		if (field != RW_REAL_UNKNOWN)
+			rw_police_rate(suspect, rw_real_rate(field));
+	} else if (IS_XCP) {
+		rw_police_change(suspect, claim, header->rates.change);
+	} else {
+		rw_police_rate(suspect, header->rates.rate);
+	}
+}
+
+/* Returns the entry of the packet's flow, or null. A flow that has none gets one, for which the
+ * kernel drops an entry that was not used for long. */
+static __always_inline struct rw_suspect *watch(struct slot *slot, __u64 now)
+{
+	struct rw_suspect *suspect = bpf_map_lookup_elem(&suspects, &slot->flow);
+
+	if (suspect)
+		return suspect;
+	rw_suspect_init(&slot->suspect, &slot->claim, now);
+	if (bpf_map_update_elem(&suspects, &slot->flow, &slot->suspect, BPF_ANY))
+		return 0;
+	slot->router.entries += 1;
+	return bpf_map_lookup_elem(&suspects, &slot->flow);
+}
+
+/* Passes a packet through the law; header is null if the packet has none, suspect if its flow is
+ * not watched. Returns a policer's verdict. A function, so that the verifier checks the laws
+ * once. */
 __attribute__((noinline)) int pass(struct router *router RW_NONNULL, const struct arrival *arrival RW_NONNULL,
-				   union header *header)
+				   union header *header, struct rw_suspect *suspect,
+				   struct rw_claim *claim RW_NONNULL)
 {
 	__u64 now = arrival->now, size = arrival->size, waiting = arrival->waiting;
 
+	if (is_policed && suspect && header &&
+	    police(router, suspect, claim, now, header) == RW_POLICE_DROPPED)
+		return RW_POLICE_DROPPED;
 	if (is_virtual)
 		waiting = drained(router, now);
 	if (is_measured)
@@ -187,7 +290,9 @@ __attribute__((noinline)) int pass(struct router *router RW_NONNULL, const struc
 		rw_jetmax_packet(&router->port.jetmax, now, size, header ? &header->jetmax.header : 0);
 	else
 		rw_rcp_packet(&router->port.rcp, now, size, waiting, header ? &header->rates : 0);
-	return 0;
+	if (is_policed && suspect && header)
+		note_grant(suspect, claim, header);
+	return RW_POLICE_PASSES;
 }
 
 /* Answers a packet that could not be processed: it is granted no more than earlier packets. */
@@ -202,15 +307,26 @@ static __always_inline void miss(struct router *router, union header *header)
 		header->rates.rate = rw_min(header->rates.rate, rw_rcp_offer(&router->port.rcp));
 }
 
-static __always_inline void handle(struct slot *slot, const struct arrival *arrival, union header *header,
-				   int has_header)
+/* Handles a packet; returns whether a policer drops it. */
+static __always_inline int handle(struct __sk_buff *skb, struct slot *slot, struct scratch *scratch,
+				  const struct found *found, int has_header)
 {
-	if (take(slot)) {
-		pass(&slot->router, arrival, has_header ? header : 0);
-		release(slot);
-	} else {
+	const struct arrival *arrival = &scratch->arrival;
+	union header *header = &scratch->header;
+	struct rw_suspect *suspect = 0;
+	int verdict;
+
+	if (!take(slot)) {
 		miss(&slot->router, header);
+		return 0;
 	}
+	if (is_policed && has_header && read_claim(arrival, header, &slot->claim)) {
+		read_flow(skb, found, &slot->flow);
+		suspect = watch(slot, arrival->now);
+	}
+	verdict = pass(&slot->router, arrival, has_header ? header : 0, suspect, &slot->claim);
+	release(slot);
+	return verdict == RW_POLICE_DROPPED;
 }
 
 /* Datagrams of ACP that a sender hands over as one packet (UDP_SEGMENT). Each has a congestion
@@ -218,13 +334,16 @@ static __always_inline void handle(struct slot *slot, const struct arrival *arri
 struct bundle {
 	struct __sk_buff *skb;
 	struct slot *slot;
-	struct arrival arrival;
+	struct scratch *scratch;
+	const struct found *found;
 	/* Bytes of the headers that each datagram gets, payload of each but the last, offset of the
 	 * next one's payload, and of the end. */
 	__u32 headers;
 	__u32 each;
 	__u32 at;
 	__u32 end;
+	/* Whether a policer drops it: a datagram cannot be dropped alone. */
+	int is_dropped;
 };
 
 /* Linux allows 128 (UDP_MAX_SEGMENTS). */
@@ -233,22 +352,25 @@ struct bundle {
 static long pass_datagram(__u32 i, struct bundle *bundle)
 {
 	__u32 at = bundle->at, len = rw_min(bundle->each, bundle->end - at);
-	union header header = {};
-	struct acp acp = {};
+	struct scratch *scratch = bundle->scratch;
+	struct arrival *arrival = &scratch->arrival;
+	struct acp *acp = &scratch->acp;
 	int has_header;
 
 	has_header = len >= ACP_BEFORE_FIELDS + ACP_FIELDS &&
-		     !bpf_skb_load_bytes(bundle->skb, at, &acp, ACP_BEFORE_FIELDS + ACP_FIELDS) &&
-		     has_fields(&acp);
+		     !bpf_skb_load_bytes(bundle->skb, at, acp, ACP_BEFORE_FIELDS + ACP_FIELDS) && has_fields(acp);
 	if (has_header)
-		read_header(acp.fields, &header);
-	bundle->arrival.size = bundle->headers + len;
-	handle(bundle->slot, &bundle->arrival, &header, has_header);
+		read_header(acp->fields, &scratch->header);
+	arrival->size = bundle->headers + len;
+	arrival->segment = arrival->size;
+	bundle->is_dropped = handle(bundle->skb, bundle->slot, scratch, bundle->found, has_header);
+	if (bundle->is_dropped)
+		return 1;
 	if (has_header) {
-		write_header(acp.fields, &header);
-		bpf_skb_store_bytes(bundle->skb, at + ACP_BEFORE_FIELDS, acp.fields, ACP_FIELDS, 0);
+		write_header(acp->fields, &scratch->header);
+		bpf_skb_store_bytes(bundle->skb, at + ACP_BEFORE_FIELDS, acp->fields, ACP_FIELDS, 0);
 	}
-	bundle->arrival.waiting += bundle->arrival.size;
+	arrival->waiting += arrival->size;
 	bundle->at = at + len;
 	return bundle->at >= bundle->end;
 }
@@ -264,16 +386,18 @@ static __always_inline int is_bundle(const struct sk_buff *kernel)
 	return (kind & (SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST)) == SKB_GSO_UDP_L4;
 }
 
-static __always_inline void pass_bundle(struct __sk_buff *skb, struct slot *slot, const struct arrival *arrival,
-					__u32 payload)
+/* Handles a bundle; returns whether a policer drops it. */
+static __always_inline int pass_bundle(struct __sk_buff *skb, struct slot *slot, struct scratch *scratch,
+				       const struct found *found)
 {
 	struct bundle bundle = {
 		.skb = skb,
 		.slot = slot,
-		.arrival = *arrival,
-		.headers = payload,
+		.scratch = scratch,
+		.found = found,
+		.headers = found->acp,
 		.each = skb->gso_size,
-		.at = payload,
+		.at = found->acp,
 		.end = skb->len,
 	};
 
@@ -281,27 +405,32 @@ static __always_inline void pass_bundle(struct __sk_buff *skb, struct slot *slot
 	 * into one piece, and anew for each datagram. */
 	bpf_skb_pull_data(skb, skb->len);
 	bpf_loop(MOST_DATAGRAMS, pass_datagram, &bundle, 0);
+	return bundle.is_dropped;
 }
 
 SEC("tc")
 int ratewire_router(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	struct arrival arrival = { .now = bpf_ktime_get_ns() };
-	union header header = {};
 	struct found found = {};
+	struct arrival *arrival;
+	struct scratch *scratch;
 	struct slot *slot;
 	__u32 zero = 0;
 
 	slot = bpf_map_lookup_elem(&routers, &zero);
-	if (!slot)
+	scratch = bpf_map_lookup_elem(&scratches, &zero);
+	if (!slot || !scratch)
 		return TC_ACT_UNSPEC;
-	arrival.sent = is_measured ? departed(kernel) : 0;
-	arrival.waiting = backlog(kernel);
-	arrival.size = skb->wire_len;
+	arrival = &scratch->arrival;
+	arrival->now = bpf_ktime_get_ns();
+	arrival->sent = is_measured ? departed(kernel) : 0;
+	arrival->waiting = backlog(kernel);
+	arrival->size = skb->wire_len;
+	arrival->segment = skb->gso_size ? rw_min(skb->gso_size + MOST_HEADERS, arrival->size) : arrival->size;
 	if (!slot->router.is_started && take(slot)) {
 		if (!slot->router.is_started)
-			start(slot, &routers, arrival.now, arrival.sent);
+			start(slot, &routers, arrival->now, arrival->sent);
 		release(slot);
 	}
 
@@ -310,18 +439,17 @@ int ratewire_router(struct __sk_buff *skb)
 		bpf_skb_pull_data(skb, rw_min(MOST_HEADERS, skb->len));
 	find(skb, &found);
 	if (found.acp && skb->gso_size) {
-		if (is_bundle(kernel)) {
-			pass_bundle(skb, slot, &arrival, found.acp);
-			return TC_ACT_UNSPEC;
-		}
+		if (is_bundle(kernel))
+			return pass_bundle(skb, slot, scratch, &found) ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 		found.fields = 0;
 	}
 
 	if (found.fields)
-		read_header(found.fields, &header);
-	handle(slot, &arrival, &header, found.fields != 0);
+		read_header(found.fields, &scratch->header);
+	if (handle(skb, slot, scratch, &found, found.fields != 0))
+		return TC_ACT_SHOT;
 	if (found.fields)
-		correct(kernel, &found, write_header(found.fields, &header));
+		correct(kernel, &found, write_header(found.fields, &scratch->header));
 	return TC_ACT_UNSPEC;
 }
 

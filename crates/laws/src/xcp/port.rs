@@ -55,6 +55,10 @@ struct Extensions {
     memory: f64,
     /// Rate that flows were permitted and that has not come, in B/s.
     unused: f64,
+    /// For [`Port::reason`], of the last control interval: the queue as it counted in bytes, and
+    /// the most that could be given, in B/s.
+    counted: f64,
+    most: f64,
 }
 
 /// Arrivals of this control interval. Times are summed in picoseconds, as packets carry them, and
@@ -179,6 +183,7 @@ impl XcpPort {
             unused = extensions.unused(&self.allotment, input_bw);
             queue = extensions.effective_queue(queue, waiting);
             most = extensions.most(waiting) / self.avg_rtt;
+            (extensions.counted, extensions.most) = (queue, most);
         }
         let feedback = (self.alpha * (self.capacity - input_bw - unused)
             - self.beta * queue / self.avg_rtt)
@@ -292,14 +297,20 @@ impl Port for XcpPort {
     }
 
     fn reason(&self) -> Reason {
+        let mut equation = "delta_throughput <= Cp * X - Cn * size, shared out from F = alpha (C - y) - beta q / avg_rtt";
+        let (mut queue, mut unused, mut most) = (self.estimator.queue, 0.0, f64::INFINITY);
+        if let Some(extensions) = &self.extensions {
+            equation = "delta_throughput <= Cp * X - Cn * size, shared out from F = min(alpha (C - y - u) - beta q / avg_rtt, m)";
+            (queue, unused, most) = (extensions.counted, extensions.unused, extensions.most);
+        }
         Reason::new(
-            "delta_throughput <= Cp * X - Cn * size, shared out from F = alpha (C - y) - beta q / avg_rtt",
+            equation,
             [
                 Figure::acceleration("Cp", self.allotment.cp * PS_PER_SECOND),
                 Figure::per_second("Cn", self.allotment.cn),
                 Figure::rate("C", self.capacity),
                 Figure::rate("y", self.allotment.input_bw),
-                Figure::bytes("q", self.estimator.queue),
+                Figure::bytes("q", queue),
                 Figure::seconds("avg_rtt", self.avg_rtt),
                 Figure::one("alpha", self.alpha),
                 Figure::one("beta", self.beta),
@@ -308,6 +319,7 @@ impl Port for XcpPort {
                 Figure::rate("left to take", self.allotment.residue_neg),
             ],
         )
+        .with([Figure::rate("u", unused), Figure::rate("m", most)])
     }
 }
 
@@ -316,7 +328,8 @@ impl Extensions {
         let bytes = |size: Bytes| if size == Bytes::ZERO { f64::INFINITY } else { size.as_f64() };
         let [cap, limit] = [law.queue_cap, law.queue_limit].map(bytes);
         let is_needed = cap.min(limit) < f64::INFINITY || law.memory > 0.0;
-        is_needed.then_some(Extensions { cap, limit, memory: law.memory, unused: 0.0 })
+        let (unused, counted, most) = (0.0, 0.0, f64::INFINITY);
+        is_needed.then_some(Extensions { cap, limit, memory: law.memory, unused, counted, most })
     }
 
     /// Rate that flows were permitted by the end of the interval `before`, as it came or was

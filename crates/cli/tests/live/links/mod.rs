@@ -4,6 +4,7 @@
 mod acp;
 mod choice;
 mod pauses;
+mod police;
 
 use std::thread::sleep;
 use std::time::Duration;
