@@ -72,7 +72,7 @@ enum Command {
         options: Vec<(String, String)>,
         /// Hold senders to what their packets claim and to what the port granted; with
         /// suspects=1024 (most flows watched at once) and tolerance=0.05 unless given
-        #[arg(long, value_name = "NAME=VALUE,...", num_args = 0..=1, require_equals = true, default_missing_value = "", value_parser = set::police)]
+        #[arg(long, value_name = "NAME=VALUE,...", num_args = 0..=1, default_missing_value = "", value_parser = set::police)]
         police: Option<Police>,
     },
     /// Show what is attached, and its state
