@@ -208,6 +208,8 @@ RW_INLINE __u64 rw_police_believed_rate(struct rw_suspect *suspect, const struct
 	__u64 granted = rw_max(most >> RW_SENDER_FRACTION, 1), rate = claim->rate;
 	__u64 x = rw_x(claim->size, rate), least = rw_x(claim->size, granted);
 	__u64 round = ((__u64)suspect->rtt_us << RW_X_SECOND) / 1000000;
+	/* In its first round a flow is not measured yet: a packet claims a round at most. */
+	__u64 measured = suspect->measured ? suspect->measured : claim->size * 1000000 / suspect->rtt_us;
 
 	suspect->unclaimed = rw_min(rw_less(suspect->unclaimed + least, x), round);
 	/* It claimed too high a rate for a round. */
@@ -215,8 +217,8 @@ RW_INLINE __u64 rw_police_believed_rate(struct rw_suspect *suspect, const struct
 		rate = granted;
 		x = least;
 	}
-	if (x > suspect->time && suspect->measured > rate) {
-		rate = suspect->measured;
+	if (x > suspect->time && measured > rate) {
+		rate = measured;
 		x = rw_x(claim->size, rate);
 	}
 	suspect->time = rw_less(suspect->time, x);

@@ -237,9 +237,10 @@ proptest! {
         }
     }
 
-    /// Whatever a flow claims in whatever rhythm, it is believed hardly more time than passes.
+    /// Whatever a flow claims in whatever rhythm: the recent mean of a rate that swings by up to 20
+    /// times lags behind it.
     #[test]
-    fn no_lie_makes_more_time_than_has_passed(
+    fn lies_make_little_more_time_than_has_passed(
         lie in 0.001..1.0_f64,
         slow in 1.0..20.0_f64,
         every in 1_u64..400,
@@ -260,6 +261,6 @@ proptest! {
             suspect.on_change(&claim, Throughput::new(1e6));
         }
         let passed = now.since(Time::ZERO).secs();
-        prop_assert!(claimed < 1.6 * passed + 1.2, "{} of {}", claimed, passed);
+        prop_assert!(claimed < 1.6 * passed + 1.0, "{} of {}", claimed, passed);
     }
 }
