@@ -75,7 +75,6 @@ fn no_lie_pays_at_a_policed_router() {
     for (law, lie) in [
         ("xcp", "throughput=0.25"),
         ("xcp", "ignore_feedback=true"),
-        ("xcp", "inflate=4"),
         ("rcp", "ignore_feedback=true"),
         ("rcp", "inflate=4"),
         ("jetmax", "ignore_feedback=true"),
