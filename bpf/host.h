@@ -31,6 +31,21 @@ struct flow {
 	__u32 limited;
 	/* Bytes of the option of the segment being written. */
 	__u32 reserved;
+	/* Whether it lies (struct lie). */
+	__u32 lies;
+};
+
+/* What hosts state falsely, for tests of policers: on connections that have this port at either
+ * end, if it is not 0. */
+struct lie {
+	__u32 port;
+	/* Factors, in 2^-16, of the stated RTT and rate, and of the feedback that a receiver
+	 * returns. */
+	__u32 rtt;
+	__u32 throughput;
+	__u32 inflate;
+	/* Whether a sender ignores what would slow it down. */
+	__u32 ignore_feedback;
 };
 
 /* An interface that pauses when the next queue is full. */

@@ -2,8 +2,9 @@
 /* A router's part of a law, at the egress of an interface: reads the congestion header that TCP
  * carries as an option and ACP in UDP, lets the law rewrite it, and keeps the checksum right.
  *
- * No packet is ever dropped, whatever its header says: a malformed one counts as other traffic. */
-#include "router/packet.h"
+ * Only a policer drops packets. None is dropped for what its header says: a malformed one counts as
+ * other traffic. */
+#include "router/police.h"
 
 #include <linux/pkt_cls.h>
 
@@ -154,22 +155,34 @@ static __always_inline void measure(struct router *router, __u64 now, __u64 size
 		set_capacity(router, capacity);
 }
 
-/* A packet that comes to the port: link-layer bytes, and the queue that it joins. */
-struct arrival {
-	__u64 now;
-	__u64 size;
-	__u64 waiting;
-	/* Bytes that the queue has sent, if the capacity is measured. */
-	__u64 sent;
+/* What is known of the packet at hand. On the stack, where a program has 512 bytes in all, it would
+ * leave too little for the laws and the policer. */
+struct scratch {
+	struct arrival arrival;
+	union header header;
+	/* A datagram of several in one packet. */
+	struct acp acp;
 };
 
-/* Passes a packet through the law; header is null if the packet has none. A function, so that the
- * verifier checks the laws once. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct scratch);
+} scratches SEC(".maps");
+
+/* Passes a packet through the law; header is null if the packet has none, suspect if its flow is
+ * not watched. Returns a policer's verdict. A function, so that the verifier checks the laws
+ * once. */
 __attribute__((noinline)) int pass(struct router *router RW_NONNULL, const struct arrival *arrival RW_NONNULL,
-				   union header *header)
+				   union header *header, struct rw_suspect *suspect,
+				   struct rw_claim *claim RW_NONNULL)
 {
 	__u64 now = arrival->now, size = arrival->size, waiting = arrival->waiting;
 
+	if (is_policed && suspect && header &&
+	    police(router, suspect, claim, now, header) == RW_POLICE_DROPPED)
+		return RW_POLICE_DROPPED;
 	if (is_virtual)
 		waiting = drained(router, now);
 	if (is_measured)
@@ -187,7 +200,9 @@ __attribute__((noinline)) int pass(struct router *router RW_NONNULL, const struc
 		rw_jetmax_packet(&router->port.jetmax, now, size, header ? &header->jetmax.header : 0);
 	else
 		rw_rcp_packet(&router->port.rcp, now, size, waiting, header ? &header->rates : 0);
-	return 0;
+	if (is_policed && suspect && header)
+		note_grant(suspect, claim, header);
+	return RW_POLICE_PASSES;
 }
 
 /* Answers a packet that could not be processed: it is granted no more than earlier packets. */
@@ -202,15 +217,26 @@ static __always_inline void miss(struct router *router, union header *header)
 		header->rates.rate = rw_min(header->rates.rate, rw_rcp_offer(&router->port.rcp));
 }
 
-static __always_inline void handle(struct slot *slot, const struct arrival *arrival, union header *header,
-				   int has_header)
+/* Handles a packet; returns whether a policer drops it. */
+static __always_inline int handle(struct __sk_buff *skb, struct slot *slot, struct scratch *scratch,
+				  const struct found *found, int has_header)
 {
-	if (take(slot)) {
-		pass(&slot->router, arrival, has_header ? header : 0);
-		release(slot);
-	} else {
+	const struct arrival *arrival = &scratch->arrival;
+	union header *header = &scratch->header;
+	struct rw_suspect *suspect = 0;
+	int verdict;
+
+	if (!take(slot)) {
 		miss(&slot->router, header);
+		return 0;
 	}
+	if (is_policed && has_header && read_claim(arrival, header, &slot->claim)) {
+		read_flow(skb, found, &slot->flow);
+		suspect = watch(slot, arrival->now);
+	}
+	verdict = pass(&slot->router, arrival, has_header ? header : 0, suspect, &slot->claim);
+	release(slot);
+	return verdict == RW_POLICE_DROPPED;
 }
 
 /* Datagrams of ACP that a sender hands over as one packet (UDP_SEGMENT). Each has a congestion
@@ -218,13 +244,16 @@ static __always_inline void handle(struct slot *slot, const struct arrival *arri
 struct bundle {
 	struct __sk_buff *skb;
 	struct slot *slot;
-	struct arrival arrival;
+	struct scratch *scratch;
+	const struct found *found;
 	/* Bytes of the headers that each datagram gets, payload of each but the last, offset of the
 	 * next one's payload, and of the end. */
 	__u32 headers;
 	__u32 each;
 	__u32 at;
 	__u32 end;
+	/* Whether a policer drops it: a datagram cannot be dropped alone. */
+	int is_dropped;
 };
 
 /* Linux allows 128 (UDP_MAX_SEGMENTS). */
@@ -233,22 +262,25 @@ struct bundle {
 static long pass_datagram(__u32 i, struct bundle *bundle)
 {
 	__u32 at = bundle->at, len = rw_min(bundle->each, bundle->end - at);
-	union header header = {};
-	struct acp acp = {};
+	struct scratch *scratch = bundle->scratch;
+	struct arrival *arrival = &scratch->arrival;
+	struct acp *acp = &scratch->acp;
 	int has_header;
 
 	has_header = len >= ACP_BEFORE_FIELDS + ACP_FIELDS &&
-		     !bpf_skb_load_bytes(bundle->skb, at, &acp, ACP_BEFORE_FIELDS + ACP_FIELDS) &&
-		     has_fields(&acp);
+		     !bpf_skb_load_bytes(bundle->skb, at, acp, ACP_BEFORE_FIELDS + ACP_FIELDS) && has_fields(acp);
 	if (has_header)
-		read_header(acp.fields, &header);
-	bundle->arrival.size = bundle->headers + len;
-	handle(bundle->slot, &bundle->arrival, &header, has_header);
+		read_header(acp->fields, &scratch->header);
+	arrival->size = bundle->headers + len;
+	arrival->segment = arrival->size;
+	bundle->is_dropped = handle(bundle->skb, bundle->slot, scratch, bundle->found, has_header);
+	if (bundle->is_dropped)
+		return 1;
 	if (has_header) {
-		write_header(acp.fields, &header);
-		bpf_skb_store_bytes(bundle->skb, at + ACP_BEFORE_FIELDS, acp.fields, ACP_FIELDS, 0);
+		write_header(acp->fields, &scratch->header);
+		bpf_skb_store_bytes(bundle->skb, at + ACP_BEFORE_FIELDS, acp->fields, ACP_FIELDS, 0);
 	}
-	bundle->arrival.waiting += bundle->arrival.size;
+	arrival->waiting += arrival->size;
 	bundle->at = at + len;
 	return bundle->at >= bundle->end;
 }
@@ -264,16 +296,18 @@ static __always_inline int is_bundle(const struct sk_buff *kernel)
 	return (kind & (SKB_GSO_UDP_L4 | SKB_GSO_FRAGLIST)) == SKB_GSO_UDP_L4;
 }
 
-static __always_inline void pass_bundle(struct __sk_buff *skb, struct slot *slot, const struct arrival *arrival,
-					__u32 payload)
+/* Handles a bundle; returns whether a policer drops it. */
+static __always_inline int pass_bundle(struct __sk_buff *skb, struct slot *slot, struct scratch *scratch,
+				       const struct found *found)
 {
 	struct bundle bundle = {
 		.skb = skb,
 		.slot = slot,
-		.arrival = *arrival,
-		.headers = payload,
+		.scratch = scratch,
+		.found = found,
+		.headers = found->acp,
 		.each = skb->gso_size,
-		.at = payload,
+		.at = found->acp,
 		.end = skb->len,
 	};
 
@@ -281,27 +315,32 @@ static __always_inline void pass_bundle(struct __sk_buff *skb, struct slot *slot
 	 * into one piece, and anew for each datagram. */
 	bpf_skb_pull_data(skb, skb->len);
 	bpf_loop(MOST_DATAGRAMS, pass_datagram, &bundle, 0);
+	return bundle.is_dropped;
 }
 
 SEC("tc")
 int ratewire_router(struct __sk_buff *skb)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
-	struct arrival arrival = { .now = bpf_ktime_get_ns() };
-	union header header = {};
 	struct found found = {};
+	struct arrival *arrival;
+	struct scratch *scratch;
 	struct slot *slot;
 	__u32 zero = 0;
 
 	slot = bpf_map_lookup_elem(&routers, &zero);
-	if (!slot)
+	scratch = bpf_map_lookup_elem(&scratches, &zero);
+	if (!slot || !scratch)
 		return TC_ACT_UNSPEC;
-	arrival.sent = is_measured ? departed(kernel) : 0;
-	arrival.waiting = backlog(kernel);
-	arrival.size = skb->wire_len;
+	arrival = &scratch->arrival;
+	arrival->now = bpf_ktime_get_ns();
+	arrival->sent = is_measured ? departed(kernel) : 0;
+	arrival->waiting = backlog(kernel);
+	arrival->size = skb->wire_len;
+	arrival->segment = skb->gso_size ? rw_min(skb->gso_size + MOST_HEADERS, arrival->size) : arrival->size;
 	if (!slot->router.is_started && take(slot)) {
 		if (!slot->router.is_started)
-			start(slot, &routers, arrival.now, arrival.sent);
+			start(slot, &routers, arrival->now, arrival->sent);
 		release(slot);
 	}
 
@@ -310,18 +349,17 @@ int ratewire_router(struct __sk_buff *skb)
 		bpf_skb_pull_data(skb, rw_min(MOST_HEADERS, skb->len));
 	find(skb, &found);
 	if (found.acp && skb->gso_size) {
-		if (is_bundle(kernel)) {
-			pass_bundle(skb, slot, &arrival, found.acp);
-			return TC_ACT_UNSPEC;
-		}
+		if (is_bundle(kernel))
+			return pass_bundle(skb, slot, scratch, &found) ? TC_ACT_SHOT : TC_ACT_UNSPEC;
 		found.fields = 0;
 	}
 
 	if (found.fields)
-		read_header(found.fields, &header);
-	handle(slot, &arrival, &header, found.fields != 0);
+		read_header(found.fields, &scratch->header);
+	if (handle(skb, slot, scratch, &found, found.fields != 0))
+		return TC_ACT_SHOT;
 	if (found.fields)
-		correct(kernel, &found, write_header(found.fields, &header));
+		correct(kernel, &found, write_header(found.fields, &scratch->header));
 	return TC_ACT_UNSPEC;
 }
 

@@ -7,6 +7,15 @@
 #define ROUTER_PIQI 2
 #define ROUTER_JETMAX 3
 
+/* Key of a flow that is policed. IPv4 addresses are in the last word. */
+struct flow_key {
+	__be32 from[4];
+	__be32 to[4];
+	/* Of source and destination. */
+	__be32 ports;
+	__u32 protocol;
+};
+
 /* A law's port. */
 struct router {
 	/* Set by the loader. Capacity that the law shares out, in B/s of link-layer bytes; its
@@ -36,6 +45,13 @@ struct router {
 	__u64 missed;
 	/* Queue when the last packet came. */
 	__u64 waiting;
+	/* Reported, of a policed port: number of the map of flows, set by the loader; entries made in
+	 * it; packets whose headers were corrected, and packets that were dropped. */
+	__u32 suspects;
+	__u32 pad;
+	__u64 entries;
+	__u64 corrected;
+	__u64 dropped;
 
 	union {
 		struct rw_xcp xcp;
@@ -51,4 +67,8 @@ struct slot {
 	__u64 busy;
 	/* Ends intervals in which no packet comes. */
 	struct bpf_timer timer;
+	/* Of the packet at the port: a program has little memory of its own. */
+	struct flow_key flow;
+	struct rw_claim claim;
+	struct rw_suspect suspect;
 };

@@ -3,7 +3,7 @@
  * choice of such connections. */
 #pragma once
 
-#include "connection.h"
+#include "lie.h"
 
 #include <linux/in.h>
 #include <linux/tcp.h>
@@ -120,7 +120,7 @@ static __always_inline __u32 take_answer(struct flow *flow)
 		flow->answer = (__u32)rw_xcp_returned(&flow->receiver);
 		rw_xcp_answered(&flow->receiver);
 	}
-	return flow->answer;
+	return lie_returning(flow, flow->answer);
 }
 
 static __always_inline void write_words(struct option *option, const __u32 *words, int count)
@@ -132,14 +132,17 @@ static __always_inline void write_words(struct option *option, const __u32 *word
 static __always_inline void write_jetmax(struct flow *flow, struct option *option, int is_data)
 {
 	__u32 words[RW_JETMAX_WORDS] = {};
+	struct rw_jetmax_answer reply = flow->reply;
 	struct rw_jetmax_header header;
 
+	lie_returning_jetmax(flow, &reply);
 	if (is_data) {
 		rw_jetmax_send(&flow->jetmax, &header);
-		rw_jetmax_write(&header, &flow->reply, words);
+		lie_sending_jetmax(flow, &header);
+		rw_jetmax_write(&header, &reply, words);
 		write_words(option, words, RW_JETMAX_WORDS);
 	} else {
-		rw_jetmax_write_alone(&flow->reply, words);
+		rw_jetmax_write_alone(&reply, words);
 		write_words(option, words, RW_JETMAX_ANSWER_WORDS);
 	}
 }
@@ -177,12 +180,14 @@ static __always_inline int write_option(struct bpf_sock_ops *skops)
 		outstanding = skops->packets_out + skops->retrans_out - skops->sacked_out - skops->lost_out;
 		rw_xcp_send(&flow->xcp, now_us(), size, rtt_us, flow->limited, (__u64)outstanding * flow->packet,
 			    flow->packet, least_rate(flow->packet, rtt_us), &header);
+		lie_sending(flow, &header);
 		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
 		option.fields[1] = bpf_htonl(header.rtt_us);
 		option.fields[2] = bpf_htonl((__u32)rw_change_field(header.change));
 		option.fields[3] = bpf_htonl(answer);
 	} else {
 		rw_rcp_send(&flow->rcp, rtt_us, &header);
+		lie_sending(flow, &header);
 		option.fields[0] = bpf_htonl(rw_rate_field(header.rate));
 		option.fields[1] = bpf_htonl(header.rtt_us);
 		option.fields[2] = bpf_htonl(take_answer(flow));
@@ -206,6 +211,7 @@ static __always_inline void read_jetmax(struct flow *flow, const struct option *
 	} else {
 		rw_jetmax_read_alone(words, &flow->heard);
 	}
+	lie_reading_jetmax(flow, &flow->heard);
 }
 
 /* A segment has arrived with an option that the kernel does not know. */
@@ -237,6 +243,7 @@ static __always_inline int read_option(struct bpf_sock_ops *skops)
 		flow->answer = bpf_ntohl(option.fields[0]);
 		flow->returned = bpf_ntohl(option.fields[2]);
 	}
+	flow->returned = lie_reading(flow, flow->returned);
 	flow->has_returned = 1;
 	return 1;
 }
@@ -280,6 +287,7 @@ static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 	flow->packet = skops->mss_cache;
 	flow->reserved = answer_len;
 	flow->reply.fair = RW_REAL_UNKNOWN;
+	flow->lies = is_lying(skops->local_port, bpf_ntohl(skops->remote_port));
 	if (law != HOST_NOQ)
 		set_callbacks(skops, 1);
 	if (bpf_setsockopt(skops, SOL_TCP, TCP_CONGESTION, (void *)control_name, sizeof(control_name)))

@@ -17,7 +17,7 @@
 
 /* A separate function for BPF's verifier, which then examines it once and not for each preceding
  * path. Such a function returns a number and has at most five arguments. A packet calls one only
- * at the end of an interval, so that a packet's path stays short. */
+ * at the end of an interval, so that a packet's path stays short; at a policed port, a few. */
 #ifdef __bpf__
 #define RW_FUNCTION __attribute__((noinline))
 #define RW_NONNULL __attribute__((btf_decl_tag("arg:nonnull")))

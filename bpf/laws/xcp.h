@@ -88,6 +88,10 @@ struct rw_xcp {
 	__u64 flows;
 	/* Reported: mean of the RTTs that packets last stated; avg_rtt_us has bounds. */
 	__u64 told_rtt_us;
+	/* Reported, of the last control interval: the queue as it counted, and the most that could
+	 * be given. */
+	__u64 counted_queue;
+	__u64 most;
 };
 
 RW_INLINE void rw_xcp_init(struct rw_xcp *port, __u64 capacity, const struct rw_xcp_constants *constants,
@@ -146,16 +150,18 @@ RW_FUNCTION int rw_xcp_control(struct rw_xcp *port RW_NONNULL, __u64 now_ns, __u
 
 	spare = rw_less(port->capacity, input_bw + port->unused);
 	excess = rw_less(input_bw + port->unused, port->capacity);
-	draining = rw_mul_shift(rw_xcp_effective_queue(port, waiting), 1000000, 0) / port->avg_rtt_us;
+	port->counted_queue = rw_xcp_effective_queue(port, waiting);
+	draining = rw_mul_shift(port->counted_queue, 1000000, 0) / port->avg_rtt_us;
 	spare = rw_mul_shift(spare, port->constants.alpha, 16);
 	excess = rw_mul_shift(excess, port->constants.alpha, 16);
 	excess += rw_mul_shift(rw_min(draining, RW_MOST_RATE), port->constants.beta, 16);
 	port->feedback = (__s64)spare - (__s64)excess;
 	if (port->constants.queue_cap) {
 		__u64 room = rw_less(port->constants.queue_cap / 10 * 6, waiting);
-		__s64 most = rw_min(rw_mul_shift(room, 1000000, 0) / port->avg_rtt_us, RW_MOST_RATE);
 
-		port->feedback = port->feedback < most ? port->feedback : most;
+		port->most = rw_min(rw_mul_shift(room, 1000000, 0) / port->avg_rtt_us, RW_MOST_RATE);
+		if (port->feedback > (__s64)port->most)
+			port->feedback = port->most;
 	}
 	magnitude = port->feedback < 0 ? -port->feedback : port->feedback;
 

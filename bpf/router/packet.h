@@ -10,15 +10,29 @@
 /* Finds a packet's congestion header. */
 static __always_inline void find(struct __sk_buff *skb, struct found *found)
 {
-	__u8 protocol = 0;
-	__u64 at = find_transport(skb, &protocol);
+	__u64 at = find_transport(skb, found);
 
 	if (at > MOST_HEADERS)
 		return;
-	if (protocol == IPPROTO_TCP)
+	found->transport = at;
+	if (found->protocol == IPPROTO_TCP)
 		find_in_tcp(skb, at, found);
-	else if (protocol == IPPROTO_UDP)
+	else if (found->protocol == IPPROTO_UDP)
 		find_in_udp(skb, at, found);
+}
+
+/* Reads the flow of a packet with a congestion header. */
+static __always_inline void read_flow(struct __sk_buff *skb, const struct found *found, struct flow_key *flow)
+{
+	*flow = (struct flow_key){ .protocol = found->protocol };
+	if (found->is_v6) {
+		bpf_skb_load_bytes(skb, found->ip + __builtin_offsetof(struct ipv6hdr, saddr), flow->from,
+				   sizeof(flow->from) + sizeof(flow->to));
+	} else {
+		bpf_skb_load_bytes(skb, found->ip + __builtin_offsetof(struct iphdr, saddr), &flow->from[3], 4);
+		bpf_skb_load_bytes(skb, found->ip + __builtin_offsetof(struct iphdr, daddr), &flow->to[3], 4);
+	}
+	bpf_skb_load_bytes(skb, found->transport, &flow->ports, sizeof(flow->ports));
 }
 
 /* The part of a packet that concerns a law. */
@@ -62,13 +76,18 @@ static __always_inline __u64 write_header(__be32 *fields, const union header *he
 	__u64 more = 0;
 
 	if (IS_XCP)
-		return put32(fields + 2, (__u32)rw_change_field(header->rates.change));
+		more = put32(fields + 2, (__u32)rw_change_field(header->rates.change));
+	/* A policer corrects XCP's, too. */
+	if (!IS_JETMAX && (!IS_XCP || is_policed))
+		more += put32(fields, rw_rate_field(header->rates.rate));
 	if (!IS_JETMAX)
-		return put32(fields, rw_rate_field(header->rates.rate));
+		return more;
 	rw_jetmax_write(&header->jetmax.header, &header->jetmax.answer, words);
-	/* Routers write no later field. */
+	/* Routers write no later field, but for the rate that a policer corrects. */
 	for (int i = 0; i < 4; i++)
 		more += put32(fields + i, words[i]);
+	if (is_policed)
+		more += put32(fields + 5, words[5]);
 	return more;
 }
 

@@ -11,12 +11,14 @@
 
 #include "../laws/jetmax.h"
 #include "../laws/meter.h"
+#include "../laws/police.h"
 #include "../laws/rcp.h"
 #include "../laws/xcp.h"
 #include "../router.h"
 
 /* Set before loading. */
 const volatile __u32 law = ROUTER_XCP;
+const volatile __u32 is_policed = 0;
 
 #define IS_XCP (law == ROUTER_XCP)
 #define IS_JETMAX (law == ROUTER_JETMAX)
@@ -40,6 +42,7 @@ struct vlan {
 
 /* A congestion header in a packet. */
 struct found {
+
 	/* Null if there is none. */
 	__be32 *fields;
 	/* The checksum, and the first byte that it covers. */
@@ -49,10 +52,15 @@ struct found {
 	int is_udp;
 	/* Offset of the payload of a UDP datagram that begins as ACP's data does; 0 for others. */
 	__u64 acp;
+	/* Offsets of the headers of IP and of TCP or UDP. */
+	__u16 ip;
+	__u16 transport;
+	__u8 protocol;
+	__u8 is_v6;
 };
 
 /* Offset of the header of this or that protocol, which is set, or NOWHERE if there is none. */
-static __always_inline __u64 find_transport(struct __sk_buff *skb, __u8 *protocol)
+static __always_inline __u64 find_transport(struct __sk_buff *skb, struct found *found)
 {
 	struct sk_buff *kernel = bpf_cast_to_kern_ctx(skb);
 	void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
@@ -84,7 +92,8 @@ static __always_inline __u64 find_transport(struct __sk_buff *skb, __u8 *protoco
 		/* Later fragments have no header of TCP or UDP. */
 		if ((void *)(ip + 1) > end || ip->ihl < 5 || (ip->frag_off & bpf_htons(0x1fff)))
 			return NOWHERE;
-		*protocol = ip->protocol;
+		found->protocol = ip->protocol;
+		found->ip = next - data;
 		return next - data + ip->ihl * 4;
 	}
 	if (type == bpf_htons(ETH_P_IPV6)) {
@@ -92,7 +101,9 @@ static __always_inline __u64 find_transport(struct __sk_buff *skb, __u8 *protoco
 
 		if ((void *)(ip + 1) > end)
 			return NOWHERE;
-		*protocol = ip->nexthdr;
+		found->protocol = ip->nexthdr;
+		found->ip = next - data;
+		found->is_v6 = 1;
 		return next - data + sizeof(*ip);
 	}
 	return NOWHERE;

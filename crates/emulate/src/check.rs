@@ -229,8 +229,8 @@ mod tests {
         let mut described = with_option("xcp", ("aging", "0"));
         described.told_laws[0].describes_kernel = true;
         assert!(said(&described).starts_with("no kernel comes with xcp, "));
-        let jetmax = said(&with_option("jetmax", ("gamma", "0.9")));
-        let start = "real packets carry jetmax only as the kernel has it, without gamma = 0.9";
+        let jetmax = said(&with_option("jetmax", ("tau", "0.9")));
+        let start = "real packets carry jetmax only as the kernel has it, without tau = 0.9";
         assert!(jetmax.starts_with(start), "{jetmax}");
         let mut mixed = with_option("xcp", ("aging", "0"));
         mixed.laws.push(AnyLaw::new("xcp", &[]).expect("a law"));

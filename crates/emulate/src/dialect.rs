@@ -21,9 +21,12 @@ pub(crate) struct Dialects(Vec<Dialect>);
 
 /// Replaces laws by the forms that real packets can carry.
 pub(crate) fn adapt(laws: &mut [AnyLaw]) {
-    for law in laws.iter_mut().filter(|law| matches!(law, AnyLaw::Jetmax(_))) {
-        if let Ok(of_kernel) = AnyLaw::new("jetmax@kernel", &[]) {
-            *law = of_kernel;
+    for law in laws {
+        // One that the kernel cannot be is refused before the start.
+        if let AnyLaw::Jetmax(jetmax) = law
+            && let Ok(of_kernel) = jetmax.in_kernel()
+        {
+            *law = AnyLaw::JetmaxKernel(of_kernel);
         }
     }
 }

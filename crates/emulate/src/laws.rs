@@ -104,7 +104,8 @@ mod loaded {
             let XcpSending { rules: xcp, desired } = sending;
             let desired = desired.unwrap_or_else(|| line_rate(setup));
             // Only the model knows that a host's own link is paused.
-            let spec = host::Spec { law, cgroup, iface: None, desired, xcp, is_forced: true };
+            let spec =
+                host::Spec { law, cgroup, iface: None, desired, xcp, is_forced: true, lie: None };
             let held = host::hold(&spec, holder);
             Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }

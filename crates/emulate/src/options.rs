@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use ratewire_laws::jetmax::Jetmax;
 use ratewire_laws::kernel::{XcpKernel, XcpRules};
 use ratewire_laws::options::Part;
 use ratewire_laws::{AnyLaw, LawSet};
@@ -55,7 +56,7 @@ fn of_headers(setup: &Setup, law: usize) -> Vec<String> {
 }
 
 /// Options of a setup's law of this number that make a difference, if real packets carry the law
-/// only in the kernel's form, which has none: those of JetMax.
+/// only in the kernel's form, which lacks them: those of JetMax.
 pub(crate) fn lacking_in_packets(setup: &Setup, law: usize) -> Vec<String> {
     match setup.laws[law] {
         AnyLaw::Jetmax(_) => lacking(setup, law),
@@ -125,11 +126,11 @@ fn as_xcp(law: &AnyLaw) -> Option<XcpSending> {
 }
 
 /// Whether an option of a law has an effect at ports under kernels. JetMax's ports are the kernel's
-/// and have none.
+/// and have those that it has, with intervals that it has.
 fn kernels_read(law: &AnyLaw, option: &str) -> bool {
     let mut all = law.info().options.iter();
     match law {
-        AnyLaw::Jetmax(_) => false,
+        AnyLaw::Jetmax(law) => Jetmax::IN_KERNEL.contains(&option) && law.in_kernel().is_ok(),
         _ => all.any(|spec| spec.name == option && spec.part.has_port()),
     }
 }
@@ -175,6 +176,10 @@ mod tests {
     fn port(law: &str, options: &[(&str, &str)]) -> Option<String> {
         let mut laws = [AnyLaw::new(law, options).ok()?];
         adapt(&mut laws);
+        if matches!(laws[0], AnyLaw::Jetmax(_)) {
+            // An interval that kernels do not have: such a run is refused.
+            return None;
+        }
         let delay = Duration::from_millis(1);
         let context = LinkContext { rate: Rate::from_mbps(10), delay, id: 1, draw: Draw::new(0) };
         Some(format!("{:?}", laws[0].port(&context)))
@@ -216,7 +221,10 @@ mod tests {
         let own = [("abc", "100"), ("idle_restart", "halve"), ("profile", "linux")];
         assert_eq!(lacking("cubic", &own), [""; 0]);
         assert_eq!(lacking("newreno", &[("idle_restart", "keep")]), ["idle_restart = keep"]);
-        assert_eq!(lacking("jetmax", &[("gamma", "0.3")]).len(), 1, "its ports are the kernel's");
+        let of_ports = [("gamma", "0.3"), ("interval", "20 ms")];
+        assert_eq!(lacking("jetmax", &of_ports), [""; 0], "its ports are the kernel's");
+        assert_eq!(lacking("jetmax", &[("tau", "0.3")]), ["tau = 0.3"]);
+        assert_eq!(lacking("jetmax", &[("interval", "2 s")]), ["interval = 2 s"]);
     }
 
     #[test]

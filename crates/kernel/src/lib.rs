@@ -19,6 +19,7 @@ mod arithmetic;
 mod header;
 mod jetmax;
 mod meter;
+mod police;
 mod rcp;
 mod xcp;
 
@@ -26,5 +27,6 @@ pub use arithmetic::{mul_shift, share_part, share_times};
 pub use header::Header;
 pub use jetmax::{JetmaxAnswer, JetmaxConstants, JetmaxHeader, JetmaxPort, JetmaxSender};
 pub use meter::Meter;
+pub use police::{Claim, Policed, Suspect, police_leeway};
 pub use rcp::{RcpConstants, RcpPort, RcpSender, Rule};
 pub use xcp::{XcpConstants, XcpPort, XcpReceiver, XcpRules, XcpSender, XcpThroughput};

@@ -2,6 +2,7 @@
 /* Functions for Rust: each function of bpf/laws under a name that the linker knows. */
 #include "jetmax.h"
 #include "meter.h"
+#include "police.h"
 #include "rcp.h"
 #include "xcp.h"
 
@@ -45,14 +46,16 @@ RW_LAYOUT(rw_xcp_constants, offsetof(struct rw_xcp_constants, alpha), offsetof(s
 	  offsetof(struct rw_xcp_constants, max_interval_us), offsetof(struct rw_xcp_constants, allowed_queue_us),
 	  offsetof(struct rw_xcp_constants, memory), offsetof(struct rw_xcp_constants, pad),
 	  offsetof(struct rw_xcp_constants, queue_cap), offsetof(struct rw_xcp_constants, queue_limit))
-RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, constants), offsetof(struct rw_xcp, input), offsetof(struct rw_xcp,
-	  sum_x), offsetof(struct rw_xcp, sum_x_known), offsetof(struct rw_xcp, sum_x_rtt), offsetof(struct rw_xcp,
-	  residue_pos), offsetof(struct rw_xcp, residue_neg), offsetof(struct rw_xcp, cp), offsetof(struct rw_xcp,
-	  cn), offsetof(struct rw_xcp, gain), offsetof(struct rw_xcp, avg_rtt_us), offsetof(struct rw_xcp,
-	  interval_us), offsetof(struct rw_xcp, control_at_ns), offsetof(struct rw_xcp, queue),
-	  offsetof(struct rw_xcp, least_queue), offsetof(struct rw_xcp, queue_at_ns), offsetof(struct rw_xcp,
-	  input_bw), offsetof(struct rw_xcp, feedback), offsetof(struct rw_xcp, unused), offsetof(struct rw_xcp, flows), offsetof(struct rw_xcp,
-	  told_rtt_us))
+RW_LAYOUT(rw_xcp, offsetof(struct rw_xcp, capacity), offsetof(struct rw_xcp, constants),
+	  offsetof(struct rw_xcp, input), offsetof(struct rw_xcp, sum_x), offsetof(struct rw_xcp, sum_x_known),
+	  offsetof(struct rw_xcp, sum_x_rtt), offsetof(struct rw_xcp, residue_pos),
+	  offsetof(struct rw_xcp, residue_neg), offsetof(struct rw_xcp, cp), offsetof(struct rw_xcp, cn),
+	  offsetof(struct rw_xcp, gain), offsetof(struct rw_xcp, avg_rtt_us), offsetof(struct rw_xcp, interval_us),
+	  offsetof(struct rw_xcp, control_at_ns), offsetof(struct rw_xcp, queue),
+	  offsetof(struct rw_xcp, least_queue), offsetof(struct rw_xcp, queue_at_ns),
+	  offsetof(struct rw_xcp, input_bw), offsetof(struct rw_xcp, feedback), offsetof(struct rw_xcp, unused),
+	  offsetof(struct rw_xcp, flows), offsetof(struct rw_xcp, told_rtt_us),
+	  offsetof(struct rw_xcp, counted_queue), offsetof(struct rw_xcp, most))
 RW_LAYOUT(rw_xcp_sender, offsetof(struct rw_xcp_sender, allowed), offsetof(struct rw_xcp_sender, desired),
 	  offsetof(struct rw_xcp_sender, round_us), offsetof(struct rw_xcp_sender, sent),
 	  offsetof(struct rw_xcp_sender, limited), offsetof(struct rw_xcp_sender, was_limited),
@@ -95,6 +98,16 @@ RW_LAYOUT(rw_jetmax_sender, offsetof(struct rw_jetmax_sender, allowed), offsetof
 	  offsetof(struct rw_jetmax_sender, first))
 RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, time_ns),
 	  offsetof(struct rw_meter, came), offsetof(struct rw_meter, began_ns), offsetof(struct rw_meter, sent))
+RW_LAYOUT(rw_claim, offsetof(struct rw_claim, size), offsetof(struct rw_claim, segment),
+	  offsetof(struct rw_claim, rate), offsetof(struct rw_claim, rtt_us), offsetof(struct rw_claim, has_rounds),
+	  offsetof(struct rw_claim, round), offsetof(struct rw_claim, leeway))
+RW_LAYOUT(rw_suspect, offsetof(struct rw_suspect, seen_ns), offsetof(struct rw_suspect, began_ns),
+	  offsetof(struct rw_suspect, passed), offsetof(struct rw_suspect, claimed),
+	  offsetof(struct rw_suspect, base), offsetof(struct rw_suspect, last), offsetof(struct rw_suspect, fresh),
+	  offsetof(struct rw_suspect, bytes), offsetof(struct rw_suspect, time),
+	  offsetof(struct rw_suspect, unclaimed), offsetof(struct rw_suspect, measured),
+	  offsetof(struct rw_suspect, rtt_us), offsetof(struct rw_suspect, round),
+	  offsetof(struct rw_suspect, is_rated), offsetof(struct rw_suspect, pad))
 
 #define RW_EXPORT(result, name, declared, given) \
 	result rw_native_##name declared; \
@@ -227,3 +240,12 @@ RW_EXPORT(void, meter_packet,
 	  rw_meter_packet(meter, passed_ns, size, queue, sent))
 RW_EXPORT(__u64, meter_read, (struct rw_meter *meter, __u64 now_ns, __u64 believed),
 	  return rw_meter_read(meter, now_ns, believed))
+
+RW_EXPORT(void, suspect_init, (struct rw_suspect *suspect, const struct rw_claim *claim, __u64 now_ns),
+	  rw_suspect_init(suspect, claim, now_ns))
+RW_EXPORT(__u32, police_arrival, (struct rw_suspect *suspect, struct rw_claim *claim, __u64 now_ns),
+	  return rw_police_arrival(suspect, claim, now_ns))
+RW_EXPORT(void, police_change, (struct rw_suspect *suspect, const struct rw_claim *claim, __s64 change),
+	  rw_police_change(suspect, claim, change))
+RW_EXPORT(void, police_rate, (struct rw_suspect *suspect, __u64 rate), rw_police_rate(suspect, rate))
+RW_EXPORT(__u32, police_tolerance, (void), return RW_POLICE_TOLERANCE)

@@ -105,10 +105,10 @@ impl RcpConstants {
     pub fn spare(self, gain: f64) -> RcpConstants {
         RcpConstants { spare: fixed(gain), ..self }
     }
-    /// Gain of the queue, `beta`, from 2^-16 to 10: without one the rule is PIQI-RCP's.
+    /// Gain of the queue, `beta`, from 0.00002 to 10: without one the rule is PIQI-RCP's.
     #[must_use]
     pub fn queue(self, gain: f64) -> RcpConstants {
-        RcpConstants { queue: fixed(gain).max(1), ..self }
+        RcpConstants { queue: fixed(gain), ..self }
     }
     /// Share of the capacity that the port fills, `gamma`.
     #[must_use]

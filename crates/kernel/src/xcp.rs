@@ -55,6 +55,8 @@ pub struct XcpPort {
     unused: u64,
     flows: u64,
     told_rtt_us: u64,
+    counted_queue: u64,
+    most: u64,
 }
 
 /// What a sender of XCP takes for its throughput.
@@ -216,9 +218,22 @@ impl XcpPort {
     pub fn gains(&self) -> [f64; 2] {
         [self.constants.alpha, self.constants.beta].map(share)
     }
-    /// The persistent queue.
+    /// The persistent queue as it counted in the last control interval.
     pub fn queue(&self) -> Bytes {
-        Bytes::new(self.queue)
+        Bytes::new(self.counted_queue)
+    }
+    /// Rate that flows were permitted and that has not come, as it counts.
+    pub fn unused(&self) -> Throughput {
+        Throughput::new(self.unused as f64)
+    }
+    /// The most that the last control interval could give, to a queue of a known size.
+    pub fn most(&self) -> Option<Throughput> {
+        (self.constants.queue_cap > 0).then(|| Throughput::new(self.most as f64))
+    }
+    /// Whether a control interval knows the size of the queue, or remembers what it permitted.
+    pub fn is_extended(&self) -> bool {
+        let XcpConstants { queue_cap, queue_limit, memory, .. } = self.constants;
+        queue_cap > 0 || queue_limit > 0 || memory > 0
     }
     /// Mean RTT, within the bounds of the control interval.
     pub fn mean_rtt(&self) -> Duration {
@@ -437,7 +452,7 @@ mod layout {
     crate::tests::laid_out_as_in_c! {
         share: Share, rw_layout_of_rw_share, [value, shift];
         constants: XcpConstants, rw_layout_of_rw_xcp_constants, [alpha, beta, gamma, min_interval_us, max_interval_us, allowed_queue_us, memory, pad, queue_cap, queue_limit];
-        port: XcpPort, rw_layout_of_rw_xcp, [capacity, constants, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, unused, flows, told_rtt_us];
+        port: XcpPort, rw_layout_of_rw_xcp, [capacity, constants, input, sum_x, sum_x_known, sum_x_rtt, residue_pos, residue_neg, cp, cn, gain, avg_rtt_us, interval_us, control_at_ns, queue, least_queue, queue_at_ns, input_bw, feedback, unused, flows, told_rtt_us, counted_queue, most];
         sender: XcpSender, rw_layout_of_rw_xcp_sender, [allowed, desired, round_us, sent, limited, was_limited, measured, rtt_us, rules];
         rules: XcpRules, rw_layout_of_rw_xcp_rules, [throughput, aging, paced, bounded, modest, heeds_loss, weight];
         receiver: XcpReceiver, rw_layout_of_rw_xcp_receiver, [sum, bytes];

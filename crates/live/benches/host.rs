@@ -34,6 +34,7 @@ fn compare() -> Result<(), String> {
         desired: Rate::from_mbps(100_000),
         xcp: XcpRules::default(),
         is_forced: false,
+        lie: None,
     };
     host::attach(&spec, |_| None).map_err(|e| e.to_string())?;
     let carried = (0..TURNS).try_fold([0.0; 2], |[cubic, law], _| {

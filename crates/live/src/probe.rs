@@ -10,7 +10,7 @@ use libbpf_rs::{OpenObject, Program, ProgramInput, ProgramMut};
 use ratewire_kernel::XcpRules;
 use ratewire_units::Rate;
 
-use crate::router::{self, Capacity, Queue, Spec, Status, prepare, read};
+use crate::router::{self, Capacity, Police, Queue, Spec, Status, prepare, read};
 use crate::skeletons::router::RouterSkel;
 use crate::{Error, KernelLaw, host};
 
@@ -26,7 +26,7 @@ pub struct Probe<'a> {
 }
 
 impl<'a> Probe<'a> {
-    /// Loads the program for a link of this capacity, with a virtual queue.
+    /// Loads the program for a link of this capacity, with a virtual queue and no policer.
     ///
     /// # Errors
     /// If the kernel refuses, for lack of rights or otherwise.
@@ -35,6 +35,19 @@ impl<'a> Probe<'a> {
         law: KernelLaw,
         capacity: Rate,
     ) -> Result<Probe<'a>, Error> {
+        Probe::policed(room, law, capacity, None)
+    }
+
+    /// Loads the program for a link of this capacity, with a virtual queue.
+    ///
+    /// # Errors
+    /// If the kernel refuses, for lack of rights or otherwise.
+    pub fn policed(
+        room: &'a mut ProbeMemory,
+        law: KernelLaw,
+        capacity: Rate,
+        police: Option<Police>,
+    ) -> Result<Probe<'a>, Error> {
         crate::quiet();
         let no_router = || Error::new(format!("routers have no part in {}", law.name()), "");
         let spec = Spec {
@@ -42,6 +55,7 @@ impl<'a> Probe<'a> {
             law: router::Law::of(law).ok_or_else(no_router)?,
             capacity: Capacity::Given(capacity),
             queue: Queue::Virtual,
+            police,
         };
         let skeleton = prepare(room, &spec).map_err(refused)?;
         Ok(Probe { skeleton })
@@ -97,11 +111,11 @@ impl<'a> Probe<'a> {
 }
 
 /// Number of instructions that the kernel's verifier examined for each program of a law, by the
-/// programs' names.
+/// programs' names; the router's with this policer.
 ///
 /// # Errors
 /// If the kernel refuses one.
-pub fn verified(law: KernelLaw) -> Result<Vec<(String, u32)>, Error> {
+pub fn verified(law: KernelLaw, police: Option<Police>) -> Result<Vec<(String, u32)>, Error> {
     crate::quiet();
     let spec = host::Spec {
         law,
@@ -110,6 +124,7 @@ pub fn verified(law: KernelLaw) -> Result<Vec<(String, u32)>, Error> {
         desired: Rate::from_mbps(1000),
         xcp: XcpRules::default(),
         is_forced: false,
+        lie: None,
     };
     let mut room = ProbeMemory::uninit();
     let host = host::prepare(&mut room, &spec).map_err(host::refused(law))?;
@@ -122,7 +137,7 @@ pub fn verified(law: KernelLaw) -> Result<Vec<(String, u32)>, Error> {
     }
     let mut room = ProbeMemory::uninit();
     let router = match KernelLaw::OF_ROUTERS.contains(&law) {
-        true => Some(Probe::new(&mut room, law, Rate::from_mbps(1000))?),
+        true => Some(Probe::policed(&mut room, law, Rate::from_mbps(1000), police)?),
         false => None,
     };
     let objects = router.iter().map(|probe| probe.skeleton.object()).chain([host.object()]);

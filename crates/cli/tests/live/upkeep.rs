@@ -187,8 +187,9 @@ fn the_units_attach_and_detach() {
                 ("CAPACITY", "98mbit"),
                 ("QUEUE", "backlog"),
                 ("OPTION", "--option=alpha=0.3 --option=min_interval=10ms"),
+                ("POLICE", "--police=suspects=16,tolerance=0.1"),
             ],
-            "right      xcp",
+            "police of right: 0 flows watched",
         ),
     ] {
         let text = std::fs::read_to_string(units.join(unit)).expect("a unit");

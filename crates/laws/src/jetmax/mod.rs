@@ -78,7 +78,7 @@ use header::HEADER_LEN;
 /// JetMax with its parameters.
 #[derive(Clone, Debug)]
 pub struct Jetmax {
-    options: Options,
+    pub(crate) options: Options,
 }
 
 pub(crate) const GAMMA: OptionSpec = OptionSpec {

@@ -11,7 +11,7 @@ use super::header;
 use super::port::LONGEST_PACKET;
 use super::sending::Sending as Congestion;
 use super::{CAPACITY, DESIRED, NO_JUNCTION, NO_POLICER, bounded_times, in_integers};
-use crate::jetmax::{GAMMA, INTERVAL};
+use crate::jetmax::{GAMMA, INTERVAL, Jetmax};
 use crate::junction::Divisible;
 use crate::law::{
     Acked, Books, FlowContext, HeaderError, HeaderFormat, Invariants, Law, LawInfo, LinkContext,
@@ -40,6 +40,25 @@ impl JetmaxKernel {
     }
 }
 
+impl Jetmax {
+    /// Options that the kernel's ports have, too.
+    pub const IN_KERNEL: [&str; 3] = [GAMMA.name, INTERVAL.name, CAPACITY.name];
+
+    /// The same law in the kernel, as far as the kernel has it.
+    ///
+    /// # Errors
+    /// If the kernel has no such interval.
+    pub fn in_kernel(&self) -> Result<JetmaxKernel, OptionError> {
+        let constants = constants(&self.options)?;
+        Ok(JetmaxKernel { desired: None, capacity: self.options.rate("capacity"), constants })
+    }
+}
+
+fn constants(o: &Options) -> Result<JetmaxConstants, OptionError> {
+    let [interval] = bounded_times(o, ["interval"])?;
+    Ok(JetmaxConstants::default().gamma(o.number("gamma")).interval(interval))
+}
+
 impl Named for JetmaxKernel {
     const INFO: LawInfo = LawInfo {
         name: "jetmax@kernel",
@@ -51,9 +70,8 @@ impl Named for JetmaxKernel {
     };
 
     fn from_options(o: &Options) -> Result<JetmaxKernel, OptionError> {
-        let [interval] = bounded_times(o, ["interval"])?;
-        let constants = JetmaxConstants::default().gamma(o.number("gamma")).interval(interval);
-        Ok(JetmaxKernel { desired: o.rate("desired"), capacity: o.rate("capacity"), constants })
+        let (desired, capacity) = (o.rate("desired"), o.rate("capacity"));
+        Ok(JetmaxKernel { desired, capacity, constants: constants(o)? })
     }
 }
 

@@ -29,7 +29,9 @@ pub use jetmax::{
     JetmaxKernel, JetmaxKernelHeader, JetmaxKernelPort, JetmaxKernelSink, JetmaxKernelSource,
 };
 pub use port::{Arithmetic, KernelPort};
-pub use ratewire_kernel::{JetmaxConstants, RcpConstants, XcpConstants, XcpRules};
+pub use ratewire_kernel::{
+    Claim, JetmaxConstants, Policed, RcpConstants, Suspect, XcpConstants, XcpRules,
+};
 pub use rcp::{
     KernelVariant, PiqiRcpKernel, PiqiVariant, RateKernel, RcpKernel, RcpKernelSink,
     RcpKernelSource, RcpVariant,
@@ -43,8 +45,9 @@ use ratewire_units::Duration;
 use crate::law::Promises;
 use crate::options::{OptionError, OptionKind, OptionSpec, Options, Part};
 
-/// Why there is neither policer nor junction: both read only the headers of the laws in Rust.
-const NO_POLICER: &str = "the kernel's program has no policer";
+/// Why there is neither policer nor junction: both read only the headers of the laws in Rust. A
+/// live router's policer is `bpf/laws/police.h`.
+const NO_POLICER: &str = "the simulator's policer does not read the headers of the kernel's laws";
 const NO_JUNCTION: &str = "the kernel's program knows no switch that splits and merges its headers";
 
 /// Promises of the kernel's laws. Rates are rounded to 16 B/s or to 19 bits, XCP's changes to 1024

@@ -1,7 +1,7 @@
 //! The router's part of all these laws: the calls of the C.
 
 use ratewire_kernel::{Header, RcpPort, Rule, XcpPort};
-use ratewire_units::{Bytes, Rate, Time};
+use ratewire_units::{Bytes, Rate, Throughput, Time};
 
 use super::header::KernelHeader;
 use crate::law::{LinkContext, Port, PortQueue};
@@ -105,20 +105,30 @@ macro_rules! arithmetic {
     };
 }
 
-arithmetic!(XcpPort, |port: &XcpPort| Reason::new(
-    "change <= Cp - Cn * rate, shared out from F = alpha (C - y) - beta q / avg_rtt",
-    [
-        Figure::acceleration("Cp", port.given().get()),
-        Figure::per_second("Cn", port.taken()),
-        Figure::rate("C", port.capacity().get()),
-        Figure::rate("y", port.input().get()),
-        Figure::bytes("q", port.queue().as_f64()),
-        Figure::seconds("avg_rtt", port.mean_rtt().secs()),
-        Figure::one("alpha", port.gains()[0]),
-        Figure::one("beta", port.gains()[1]),
-        Figure::rate("F", port.feedback().get()),
-    ],
-));
+arithmetic!(XcpPort, |port: &XcpPort| {
+    let equation = match port.is_extended() {
+        true => {
+            "change <= Cp - Cn * rate, shared out from F = min(alpha (C - y - u) - beta q / avg_rtt, m)"
+        }
+        false => "change <= Cp - Cn * rate, shared out from F = alpha (C - y) - beta q / avg_rtt",
+    };
+    let most = port.most().map_or(f64::INFINITY, Throughput::get);
+    Reason::new(
+        equation,
+        [
+            Figure::acceleration("Cp", port.given().get()),
+            Figure::per_second("Cn", port.taken()),
+            Figure::rate("C", port.capacity().get()),
+            Figure::rate("y", port.input().get()),
+            Figure::bytes("q", port.queue().as_f64()),
+            Figure::seconds("avg_rtt", port.mean_rtt().secs()),
+            Figure::one("alpha", port.gains()[0]),
+            Figure::one("beta", port.gains()[1]),
+            Figure::rate("F", port.feedback().get()),
+        ],
+    )
+    .with([Figure::rate("u", port.unused().get()), Figure::rate("m", most)])
+});
 
 arithmetic!(RcpPort, |port: &RcpPort| {
     let [spare, queue] = port.gains();

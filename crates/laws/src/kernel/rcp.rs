@@ -14,7 +14,7 @@ use crate::law::{
     Acked, FlowContext, HeaderFormat, Invariants, Law, LawInfo, LinkContext, Named, Sending, Sink,
     Source,
 };
-use crate::options::{OptionError, Options};
+use crate::options::{OptionError, OptionKind, OptionSpec, Options};
 use crate::piqi_rcp::{GAMMA as PIQI_GAMMA, INTEGRAL};
 use crate::rcp::shared::SLOT;
 use crate::rcp::{ALPHA, BETA, GAMMA};
@@ -60,7 +60,15 @@ impl KernelVariant for RcpVariant {
         summary: "RCP in integers: the very code that `ratewire live` loads",
         explanation: include_str!("rcp.md"),
         operations: "",
-        options: &[DESIRED, ALPHA, BETA, GAMMA, SLOT, CAPACITY],
+        options: &[
+            DESIRED,
+            ALPHA,
+            // The kernel counts in 2^-16.
+            OptionSpec { kind: OptionKind::Number(0.00002, 2.0), ..BETA },
+            GAMMA,
+            SLOT,
+            CAPACITY,
+        ],
     };
     const RULE: Rule = Rule::Rcp;
 

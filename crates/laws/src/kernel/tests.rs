@@ -122,6 +122,14 @@ fn compare_xcp(
             granted[i][1] += change;
         }
     }
+    for reason in [exact.reason(), kernel.reason()] {
+        let figure = |name: &str| reason.figures.iter().find(|f| f.name == name).map(|f| f.value);
+        let [alpha, beta, c, y, q, rtt, stated] =
+            ["alpha", "beta", "C", "y", "q", "avg_rtt", "F"].map(|name| figure(name).unwrap());
+        let (u, m) = (figure("u").unwrap_or(0.0), figure("m").unwrap_or(f64::INFINITY));
+        let of_figures = (alpha * (c - y - u) - beta * q / rtt).min(m);
+        prop_assert!((of_figures - stated).abs() < 1e-3 * c + 2.0, "{reason:?}");
+    }
     for (sums, packets) in granted.iter_mut().zip(&packets_of) {
         *sums = sums.map(|sum| sum / packets);
     }

@@ -18,7 +18,7 @@ use ratewire_kernel::XcpRules;
 use ratewire_units::Rate;
 
 use crate::pins::{self, Folder, Pins};
-use crate::skeletons::host::types::rw_xcp_rules;
+use crate::skeletons::host::types::{self, rw_xcp_rules};
 use crate::skeletons::host::{HostSkel, HostSkelBuilder};
 use crate::{Error, KernelLaw, cgroup};
 
@@ -41,6 +41,34 @@ pub struct Spec {
     /// NoQ: no window also if a connection's own interface does not pause when the next queue is
     /// full.
     pub is_forced: bool,
+    /// What connections at one port state falsely, for tests of policers.
+    pub lie: Option<Lie>,
+}
+
+/// Lies of a host on connections that have a port at either end. Factors of 1 change nothing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Lie {
+    /// The port.
+    pub port: u16,
+    /// Factor of the round-trip time that a sender states, 0 to 65535.
+    pub rtt: f64,
+    /// Factor of the rate that a sender states, 0 to 65535 (XCP, JetMax).
+    pub throughput: f64,
+    /// Factor of the feedback that a receiver returns, 0 to 65535; a change that slows the sender
+    /// down is divided by it.
+    pub inflate: f64,
+    /// Whether a sender ignores what would slow it down.
+    pub ignore_feedback: bool,
+}
+
+impl Lie {
+    /// The fields of `struct lie`, in order.
+    fn fields(&self) -> [u32; 5] {
+        let fixed = |factor: f64| (factor * 65536.0).round() as u32;
+        let Lie { port, rtt, throughput, inflate, ignore_feedback } = *self;
+        let [rtt, throughput, inflate] = [rtt, throughput, inflate].map(fixed);
+        [u32::from(port), rtt, throughput, inflate, u32::from(ignore_feedback)]
+    }
 }
 
 fn taken(law: KernelLaw) -> Error {
@@ -223,6 +251,10 @@ pub(crate) fn prepare<'a>(
     let [throughput, aging, paced, bounded, modest, heeds_loss, weight] = spec.xcp.fields();
     rodata.xcp_rules =
         rw_xcp_rules { throughput, aging, paced, bounded, modest, heeds_loss, weight };
+    if let Some(lie) = &spec.lie {
+        let [port, rtt, throughput, inflate, ignore_feedback] = lie.fields();
+        rodata.lie = types::lie { port, rtt, throughput, inflate, ignore_feedback };
+    }
     let mut name = [0; 16];
     name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());

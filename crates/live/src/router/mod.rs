@@ -1,5 +1,8 @@
 //! A law's port at the egress of an interface.
 
+mod options;
+mod pinned;
+mod police;
 mod status;
 
 use std::mem::{MaybeUninit, offset_of};
@@ -11,7 +14,7 @@ use libbpf_rs::{
     MapCore, MapFlags, MapHandle, OpenObject, TC_EGRESS, TC_INGRESS, TcHook, TcHookBuilder,
 };
 use nix::net::if_::{if_nameindex, if_nametoindex};
-use ratewire_kernel::{JetmaxConstants, RcpConstants, Rule, XcpConstants};
+use ratewire_kernel::{JetmaxConstants, RcpConstants, Rule, XcpConstants, police_leeway};
 use ratewire_units::Rate;
 
 use crate::pins::{Folder, Pins, STATE, router_folder};
@@ -21,9 +24,10 @@ use crate::skeletons::router::types::{
 use crate::skeletons::router::{RouterSkel, RouterSkelBuilder};
 use crate::{Error, KernelLaw};
 
+pub use police::Police;
 pub(crate) use status::read;
 use status::state;
-pub use status::{Status, halfway, status};
+pub use status::{Policed, Status, halfway, status};
 
 /// Handle that distinguishes our filter from others of an interface.
 const HANDLE: u32 = 0x5257;
@@ -95,6 +99,8 @@ pub struct Spec {
     pub capacity: Capacity,
     /// Queue that the port reads.
     pub queue: Queue,
+    /// The port's policer, if it has one.
+    pub police: Option<Police>,
 }
 
 /// Attaches a law's port. If it fails, the interface is as before.
@@ -214,7 +220,7 @@ pub(crate) fn speed(iface: &str) -> Rate {
 /// The program, loaded and configured.
 pub(crate) fn prepare<'a>(
     room: &'a mut MaybeUninit<OpenObject>,
-    Spec { iface, law, capacity, queue }: &Spec,
+    Spec { iface, law, capacity, queue, police }: &Spec,
 ) -> libbpf_rs::Result<RouterSkel<'a>> {
     let mut open = RouterSkelBuilder::default().open(room)?;
     let constants = open.maps.rodata_data.as_deref_mut().expect("the program has constants");
@@ -249,7 +255,16 @@ pub(crate) fn prepare<'a>(
     }
     constants.is_virtual = u32::from(*queue == Queue::Virtual);
     constants.is_measured = is_measured;
+    if let Some(police) = police {
+        constants.is_policed = 1;
+        constants.police_leeway = police_leeway(police.tolerance);
+        open.maps.suspects.set_max_entries(police.suspects)?;
+    }
     let skeleton = open.load()?;
+    let suspects = match police {
+        Some(_) => skeleton.maps.suspects.info()?.info.id,
+        None => 0,
+    };
     let rate = match capacity {
         Capacity::Given(rate) => *rate,
         Capacity::Measured => speed(iface),
@@ -261,6 +276,7 @@ pub(crate) fn prepare<'a>(
             (offset_of!(State, capacity), &bytes_per_second.to_ne_bytes()),
             (offset_of!(State, law), &law.number().to_ne_bytes()),
             (offset_of!(State, is_measured), &is_measured.to_ne_bytes()),
+            (offset_of!(State, suspects), &suspects.to_ne_bytes()),
         ],
     )?;
     Ok(skeleton)

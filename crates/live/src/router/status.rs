@@ -5,6 +5,8 @@ use std::mem::offset_of;
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use ratewire_units::{Bytes, Duration, Throughput};
 
+use super::options::options;
+use super::pinned::Pinned;
 use super::{interfaces, is_attached};
 use crate::pins::{self, Folder, STATE, router_folder};
 use crate::skeletons::router::types::{router as State, rw_jetmax, rw_rcp, rw_xcp, slot as Slot};
@@ -43,6 +45,25 @@ pub struct Status {
     pub says: Throughput,
     /// Whether the capacity is measured.
     pub is_measured: bool,
+    /// What the port is set to: names and values of its law's options, as `live router --option`
+    /// takes them; empty before the first packet.
+    pub options: Vec<(&'static str, String)>,
+    /// What the port's policer has done, if it has one.
+    pub police: Option<Policed>,
+}
+
+/// What a policer has done since the attachment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Policed {
+    /// Flows that are watched now.
+    pub flows: u64,
+    /// Entries made for flows. Those beyond `flows` were needed for others; a flow that comes back
+    /// counts again.
+    pub entries: u64,
+    /// Packets whose headers were corrected.
+    pub corrected: u64,
+    /// Packets that were dropped.
+    pub dropped: u64,
 }
 
 /// State of the ports of this network namespace.
@@ -101,20 +122,7 @@ pub(crate) fn read(map: &impl MapCore) -> Option<Pinned> {
     (bytes.len() == size_of::<Slot>()).then_some(Pinned(bytes))
 }
 
-/// The bytes of a [`Slot`], which begin with a [`State`].
-pub(crate) struct Pinned(Vec<u8>);
-
 impl Pinned {
-    fn u64(&self, at: usize) -> u64 {
-        let mut value = [0; 8];
-        value.copy_from_slice(&self.0[at..at + 8]);
-        u64::from_ne_bytes(value)
-    }
-    pub(super) fn u32(&self, at: usize) -> u32 {
-        let mut value = [0; 4];
-        value.copy_from_slice(&self.0[at..at + 4]);
-        u32::from_ne_bytes(value)
-    }
     pub(crate) fn status(&self, iface: String) -> Option<Status> {
         let rate = |at: usize| Throughput::new(self.u64(at) as f64);
         let law = KernelLaw::numbered(self.u32(offset_of!(State, law)))?;
@@ -158,8 +166,24 @@ impl Pinned {
             flows,
             mean_rtt: mean_rtt_us.filter(|us| *us > 0).map(Duration::from_micros),
             says: Throughput::new(says.cast_signed() as f64),
+            options: options(self, law),
+            police: policed(self),
         })
     }
+}
+
+/// State of a port's policer; `None` if it has none.
+pub(super) fn policed(state: &Pinned) -> Option<Policed> {
+    let id = state.u32(offset_of!(State, suspects));
+    let suspects = MapHandle::from_map_id((id != 0).then_some(id)?).ok()?;
+    // Flows that come and go while the kernel walks the map may make it begin anew.
+    let most = suspects.max_entries() as usize;
+    Some(Policed {
+        flows: suspects.keys().take(most).count() as u64,
+        entries: state.u64(offset_of!(State, entries)),
+        corrected: state.u64(offset_of!(State, corrected)),
+        dropped: state.u64(offset_of!(State, dropped)),
+    })
 }
 
 #[cfg(test)]

@@ -86,6 +86,7 @@ impl Pair {
             law: router::Law::of(law).expect("routers have a part in it"),
             capacity: Capacity::Given(CAPACITY),
             queue: Queue::Virtual,
+            police: None,
         };
         self.at("near", || router::attach(&spec)).expect("it is attached");
     }

@@ -1,6 +1,7 @@
 use std::collections::VecDeque;
 
 use proptest::prelude::*;
+use ratewire_laws::kernel::{self, Claim, Suspect as KernelSuspect};
 use ratewire_laws::{Draw, FlowContext, Sending};
 use ratewire_units::{Rate, Throughput};
 use ratewire_wire::xcp::{Format, XcpHeader};
@@ -50,6 +51,50 @@ fn spacing(header: &Header) -> Duration {
     }
 }
 
+/// A policer of XCP: the simulator's, or the kernel's for one flow.
+trait Police {
+    /// Checks a packet that claims this spacing; returns the spacing that is believed.
+    fn arrives(&mut self, now: Time, flow: u32, spacing: Duration) -> (Policed, Duration);
+    /// Notes the change in B/s that the port granted in that packet, whose true spacing is given.
+    fn departs(&mut self, flow: u32, spacing: Duration, grant: f64);
+}
+
+impl Police for Policer {
+    fn arrives(&mut self, now: Time, flow: u32, claimed: Duration) -> (Policed, Duration) {
+        let mut header = header(claimed, 0.0);
+        (self.on_arrival(now, flow, SIZE, &mut header), spacing(&header))
+    }
+    fn departs(&mut self, flow: u32, spacing: Duration, grant: f64) {
+        self.on_departure(flow, &header(spacing, grant));
+    }
+}
+
+#[derive(Default)]
+struct OfKernel {
+    suspect: Option<KernelSuspect>,
+    claim: Claim,
+}
+
+impl Police for OfKernel {
+    fn arrives(&mut self, now: Time, _: u32, spacing: Duration) -> (Policed, Duration) {
+        let rate = |spacing: Duration| Throughput::new(SIZE.as_f64() / spacing.secs());
+        self.claim = Claim::new(SIZE, rate(spacing), RTT).tolerance(SPEC.tolerance);
+        let suspect = self.suspect.get_or_insert_with(|| KernelSuspect::new(&self.claim, now));
+        let verdict = match suspect.on_arrival(&mut self.claim, now) {
+            kernel::Policed::Passes => Policed::Passes,
+            kernel::Policed::Corrected => Policed::Corrected,
+            kernel::Policed::Dropped => Policed::Dropped,
+        };
+        (verdict, Duration::from_secs_f64(SIZE.as_f64() / self.claim.rate().get()))
+    }
+    /// The kernel's ports grant a change in a second, which the sender takes for the time that the
+    /// packet took to send.
+    fn departs(&mut self, _: u32, spacing: Duration, grant: f64) {
+        let change = Throughput::new(grant / spacing.secs());
+        self.suspect.iter_mut().for_each(|suspect| suspect.on_change(&self.claim, change));
+    }
+}
+
 /// A sender whose packets come straight to the policer.
 struct Sender {
     flow: u32,
@@ -84,20 +129,20 @@ impl Sender {
     }
 
     /// Sends a packet; if it passes, the port grants the flow `grant` more packets a round trip.
-    fn send(&mut self, policer: &mut Policer, grant: f64) {
+    fn send(&mut self, policer: &mut impl Police, grant: f64) {
         let true_spacing = RTT.scale(SIZE.as_f64() / self.window);
         self.now += true_spacing;
-        let mut sent = header(true_spacing.scale(self.lie), 0.0);
-        let verdict = policer.on_arrival(self.now, self.flow, SIZE, &mut sent);
+        let (verdict, believed) =
+            policer.arrives(self.now, self.flow, true_spacing.scale(self.lie));
         self.corrected += u64::from(verdict == Policed::Corrected);
         if verdict == Policed::Dropped {
             self.dropped += 1;
             return;
         }
         self.passed += 1;
-        self.claimed += spacing(&sent);
+        self.claimed += believed;
         let grant = grant * SIZE.as_f64() / RTT.secs();
-        policer.on_departure(self.flow, &header(true_spacing, grant));
+        policer.departs(self.flow, true_spacing, grant);
         self.pending.push_back((self.now + RTT, grant));
         while let Some((_, grant)) = self.pending.pop_front_if(|(due, _)| *due <= self.now) {
             if self.listens {
@@ -142,6 +187,43 @@ fn a_flow_may_speed_up_as_it_is_granted_and_no_further() {
     honest.window *= 1.5;
     (0..5_000).for_each(|_| honest.send(&mut policer, 0.0));
     assert!(honest.dropped > 1_000, "{}", honest.dropped);
+}
+
+/// The kernel's policer corrects to a measured rate and not to the time that is left, and holds
+/// flows to rates and not to windows.
+#[test]
+fn the_kernels_policer_judges_as_this_one() {
+    // Packets a round trip; the lie; whether it listens; grants in turns, and of how many packets.
+    for (packets, lie, listens, grants) in [
+        (50.0, 1.0, true, &[(40.0, 5), (0.0, 5_000), (-0.1, 200), (0.05, 5_000)][..]),
+        (50.0, 4.0, true, &[(0.0, 10_000)]),
+        (50.0, 0.25, true, &[(0.0, 10_000)]),
+        (100.0, 1.0, false, &[(-1.0, 75), (0.0, 12_000)]),
+        (20.0, 1.0, false, &[(1.0, 50), (0.0, 2_000), (-0.5, 40), (0.0, 10_000)]),
+    ] {
+        let senders = [(); 2].map(|()| Sender { lie, listens, ..Sender::new(1, packets) });
+        let [mut here, mut in_kernel] = senders;
+        let (mut policer, mut of_kernel) = (policer(), OfKernel::default());
+        for (grant, times) in grants.iter().copied() {
+            (0..times).for_each(|_| here.send(&mut policer, grant));
+            (0..times).for_each(|_| in_kernel.send(&mut of_kernel, grant));
+        }
+        let told = |sender: &Sender| {
+            let sent = (sender.passed + sender.dropped) as f64;
+            let elapsed = sender.now.since(Time::ZERO).secs();
+            [
+                sender.passed as f64 / sent,
+                sender.corrected as f64 / sent,
+                sender.claimed.secs() / elapsed,
+            ]
+        };
+        let (here, in_kernel) = (told(&here), told(&in_kernel));
+        let is_near = here.iter().zip(&in_kernel).all(|(a, b)| (a - b).abs() < 0.05);
+        assert!(
+            is_near,
+            "{packets}, {lie}, {listens}: {here:.3?} here, {in_kernel:.3?} in the kernel"
+        );
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! `ratewire live`: laws in the running kernel.
 
 mod noq;
+mod set;
 mod status;
 
 use std::path::PathBuf;
@@ -12,6 +13,8 @@ use ratewire_command_line::{Exit, print};
 use ratewire_laws::Named;
 use ratewire_laws::kernel::{JetmaxKernel, PiqiRcpKernel, RcpKernel, XcpKernel, XcpRules};
 use ratewire_laws::options::{Options, Part};
+use ratewire_live::host::Lie;
+use ratewire_live::router::Police;
 use ratewire_live::{Error, KernelLaw, host, router};
 use ratewire_units::Rate;
 use ratewire_units::quantity::QuantityError;
@@ -42,6 +45,10 @@ enum Command {
         /// Only for xcp: an option of senders, as `ratewire explain xcp@kernel` lists them
         #[arg(long = "option", value_name = "NAME=VALUE", value_parser = option)]
         options: Vec<(String, String)>,
+        /// For tests of policers: what connections at a port state falsely, as port=5201 with any
+        /// of rtt=25, throughput=0.25, inflate=4 (factors) and ignore_feedback=true
+        #[arg(long, value_name = "NAME=VALUE,...", hide = true, value_parser = set::lie)]
+        lie: Option<Lie>,
         /// Only for noq: where connections use it [default: safe]
         #[arg(long, value_enum)]
         mode: Option<Mode>,
@@ -67,6 +74,10 @@ enum Command {
         options: Vec<(String, String)>,
         #[command(flatten)]
         noq: noq::Args,
+        /// Hold senders to what their packets claim and to what the port granted; with
+        /// suspects=1024 (most flows watched at once) and tolerance=0.05 unless given
+        #[arg(long, value_name = "NAME=VALUE,...", num_args = 0..=1, default_missing_value = "", value_parser = set::police)]
+        police: Option<Police>,
     },
     /// Show what is attached, and its state
     Status {
@@ -226,7 +237,7 @@ fn named(law: &str) -> KernelLaw {
 
 pub(crate) fn live(args: &Args) -> Exit {
     let done = match &args.command {
-        Command::Host { law, cgroup, iface, desired, options, mode } => {
+        Command::Host { law, cgroup, iface, desired, options, lie, mode } => {
             let law = named(law);
             let xcp = match rules(law, options) {
                 Ok(rules) => rules,
@@ -244,6 +255,7 @@ pub(crate) fn live(args: &Args) -> Exit {
                 desired: *desired,
                 xcp,
                 is_forced,
+                lie: *lie,
             };
             let who = iface.as_ref().map_or_else(
                 || "connections".to_string(),
@@ -262,11 +274,14 @@ pub(crate) fn live(args: &Args) -> Exit {
                 }
             })
         }
-        Command::Router { iface, law, capacity, queue, options, noq }
+        Command::Router { iface, law, capacity, queue, options, police, noq }
             if named(law) == KernelLaw::Noq =>
         {
             return match (capacity, queue) {
                 _ if !options.is_empty() => wrong("ports of noq have no --option", "leave it out"),
+                _ if police.is_some() => {
+                    wrong("noq has no headers to police", "leave --police out")
+                }
                 (Some(Capacity::Measured), _) => {
                     wrong("noq measures no capacity", "give the rate of links, or leave it out")
                 }
@@ -278,7 +293,7 @@ pub(crate) fn live(args: &Args) -> Exit {
                 (Some(Capacity::Given(rate)), Queue::Backlog) => noq::run(noq, iface, Some(*rate)),
             };
         }
-        Command::Router { iface, law, capacity, queue, options, noq } => {
+        Command::Router { iface, law, capacity, queue, options, police, noq } => {
             if let Some(flag) = noq.given() {
                 let what = format!("{flag} is only for noq, not for {law}");
                 return wrong(&what, &format!("leave {flag} out, or use --law noq"));
@@ -295,7 +310,8 @@ pub(crate) fn live(args: &Args) -> Exit {
                 Queue::Backlog => router::Queue::Backlog,
                 Queue::Virtual => router::Queue::Virtual,
             };
-            let spec = router::Spec { iface: iface.clone(), law: set, capacity, queue };
+            let spec =
+                router::Spec { iface: iface.clone(), law: set, capacity, queue, police: *police };
             router::attach(&spec).map(|()| {
                 format!("{law} shares out {what} at {iface}; `ratewire live status` watches it\n")
             })

@@ -5,6 +5,7 @@ mod acp;
 mod choice;
 mod noq;
 mod pauses;
+mod police;
 
 use std::thread::sleep;
 use std::time::Duration;

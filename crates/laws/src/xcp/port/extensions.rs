@@ -18,14 +18,19 @@ pub(super) struct Extensions {
     /// Share of `unused` that is kept from one control interval to the next.
     memory: f64,
     /// Rate that flows were permitted and that has not come, in B/s.
-    unused: f64,
+    pub(super) unused: f64,
+    /// For a reason, of the last control interval: the queue as it counted in bytes, and the most
+    /// that could be given, in B/s.
+    pub(super) counted: f64,
+    pub(super) most: f64,
 }
 
 impl Extensions {
     pub(super) fn new(law: &Xcp) -> Option<Extensions> {
         let [cap, limit] = [law.queue_cap, law.queue_limit].map(or_infinite);
         let is_needed = cap.min(limit) < f64::INFINITY || law.memory > 0.0;
-        is_needed.then_some(Extensions { cap, limit, memory: law.memory, unused: 0.0 })
+        let (unused, counted, most) = (0.0, 0.0, f64::INFINITY);
+        is_needed.then_some(Extensions { cap, limit, memory: law.memory, unused, counted, most })
     }
 
     /// Rate that flows were permitted by the end of the interval `before`, as it came or was

@@ -151,6 +151,7 @@ impl XcpPort {
             unused = extensions.unused(&self.allotment, input_bw);
             queue = extensions.effective_queue(queue, waiting);
             most = extensions.most(waiting) / self.avg_rtt;
+            (extensions.counted, extensions.most) = (queue, most);
         }
         let feedback = (self.alpha * (self.capacity - input_bw - unused)
             - self.beta * queue / self.avg_rtt)
@@ -268,14 +269,20 @@ impl Port for XcpPort {
     }
 
     fn reason(&self) -> Reason {
+        let mut equation = "delta_throughput <= Cp * X - Cn * size, shared out from F = alpha (C - y) - beta q / avg_rtt";
+        let (mut queue, mut unused, mut most) = (self.estimator.queue, 0.0, f64::INFINITY);
+        if let Some(extensions) = &self.extensions {
+            equation = "delta_throughput <= Cp * X - Cn * size, shared out from F = min(alpha (C - y - u) - beta q / avg_rtt, m)";
+            (queue, unused, most) = (extensions.counted, extensions.unused, extensions.most);
+        }
         Reason::new(
-            "delta_throughput <= Cp * X - Cn * size, shared out from F = alpha (C - y) - beta q / avg_rtt",
+            equation,
             [
                 Figure::acceleration("Cp", self.allotment.cp * PS_PER_SECOND),
                 Figure::per_second("Cn", self.allotment.cn),
                 Figure::rate("C", self.capacity),
                 Figure::rate("y", self.allotment.input_bw),
-                Figure::bytes("q", self.estimator.queue),
+                Figure::bytes("q", queue),
                 Figure::seconds("avg_rtt", self.avg_rtt),
                 Figure::one("alpha", self.alpha),
                 Figure::one("beta", self.beta),
@@ -284,6 +291,7 @@ impl Port for XcpPort {
                 Figure::rate("left to take", self.allotment.residue_neg),
             ],
         )
+        .with([Figure::rate("u", unused), Figure::rate("m", most)])
     }
 }
 

@@ -3,6 +3,7 @@
 mod noq;
 mod prometheus;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::os::fd::AsFd;
 use std::time::Duration;
@@ -47,6 +48,17 @@ struct Router {
     bytes: u64,
     with_header: u64,
     missed: u64,
+    options: BTreeMap<&'static str, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    police: Option<Police>,
+}
+
+#[derive(Serialize)]
+struct Police {
+    flows: u64,
+    entries: u64,
+    corrected: u64,
+    dropped: u64,
 }
 
 #[derive(Serialize)]
@@ -151,6 +163,13 @@ impl Attached {
             bytes: r.bytes.get(),
             with_header: r.with_header,
             missed: r.missed,
+            options: r.options.into_iter().collect(),
+            police: r.police.map(|p| Police {
+                flows: p.flows,
+                entries: p.entries,
+                corrected: p.corrected,
+                dropped: p.dropped,
+            }),
             iface: r.iface,
         });
         let hosts = host::status()?.into_iter().map(|h| Host {
@@ -205,6 +224,8 @@ impl Attached {
                 "missed",
             ];
             parts.push(columns(head, self.routers.iter().map(Router::row), width));
+            let lines: String = self.routers.iter().map(Router::lines).collect();
+            parts.extend((!lines.is_empty()).then_some(lines));
         }
         if !self.noq.is_empty() {
             parts.push(columns(noq::HEAD, self.noq.iter().map(NoqPort::row), width));
@@ -246,6 +267,25 @@ impl Router {
             format!("{share:.0} %"),
             self.missed.to_string(),
         ]
+    }
+
+    /// What the port is set to, and what its policer has done.
+    fn lines(&self) -> String {
+        let mut lines = String::new();
+        if !self.options.is_empty() {
+            let all: Vec<_> =
+                self.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let _ = writeln!(lines, "options of {}: {}", self.iface, all.join(", "));
+        }
+        if let Some(Police { flows, entries, corrected, dropped }) = &self.police {
+            let forgotten = entries.saturating_sub(*flows);
+            let _ = writeln!(
+                lines,
+                "police of {}: {flows} flows watched, {forgotten} forgotten, {corrected} packets corrected, {dropped} dropped",
+                self.iface
+            );
+        }
+        lines
     }
 }
 

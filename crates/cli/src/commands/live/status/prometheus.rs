@@ -20,7 +20,7 @@ enum Kind {
 /// A metric of each interface: name, type, help, and value of a port.
 type OfRouter = (&'static str, Kind, &'static str, fn(&Router) -> Option<f64>);
 
-const OF_ROUTERS: [OfRouter; 10] = [
+const OF_ROUTERS: [OfRouter; 14] = [
     ("capacity_bits_per_second", Kind::Gauge, "Rate that the law shares out.", |r| {
         Some(r.capacity_bps)
     }),
@@ -56,6 +56,24 @@ const OF_ROUTERS: [OfRouter; 10] = [
         "Packets that arrived while other processors were in the port.",
         |r| Some(r.missed as f64),
     ),
+    ("policed_flows", Kind::Gauge, "Flows that the policer watches.", |r| {
+        Some(r.police.as_ref()?.flows as f64)
+    }),
+    (
+        "policed_entries_total",
+        Kind::Counter,
+        "Entries that the policer made for flows; it forgets flows for others.",
+        |r| Some(r.police.as_ref()?.entries as f64),
+    ),
+    (
+        "packets_corrected_total",
+        Kind::Counter,
+        "Packets whose headers the policer corrected.",
+        |r| Some(r.police.as_ref()?.corrected as f64),
+    ),
+    ("packets_dropped_total", Kind::Counter, "Packets that the policer dropped.", |r| {
+        Some(r.police.as_ref()?.dropped as f64)
+    }),
 ];
 
 /// A metric of each port of noq: name, type, help, and value.
@@ -187,7 +205,7 @@ fn escaped(value: &str) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::{Halfway, Host};
+    use super::super::{Halfway, Host, Police};
     use super::*;
 
     fn router(iface: &str, law: &'static str, mean_rtt_seconds: Option<f64>) -> Router {
@@ -205,6 +223,13 @@ mod tests {
             bytes: 15_000,
             with_header: 9,
             missed: 1,
+            options: BTreeMap::new(),
+            police: (law == "xcp").then_some(Police {
+                flows: 3,
+                entries: 3,
+                corrected: 5,
+                dropped: 7,
+            }),
         }
     }
 
@@ -295,6 +320,8 @@ mod tests {
         assert_eq!(samples("ratewire_router_flows").len(), 2);
         assert!(samples("ratewire_router_flows").contains_key(r#"iface="a\"\\b",law="jetmax""#));
         assert_eq!(samples("ratewire_router_mean_rtt_seconds").len(), 1, "JetMax knows of none");
+        let of_police = BTreeMap::from([(r#"iface="eth1",law="xcp""#.to_string(), 7.0)]);
+        assert_eq!(*samples("ratewire_router_packets_dropped_total"), of_police);
         assert_eq!(samples("ratewire_host_connections_total")[r#"law="xcp",kind="plain""#], 2.0);
         let chose = r#"law="xcp",kind="chose_another""#;
         assert_eq!(samples("ratewire_host_connections_total")[chose], 1.0);
