@@ -2,15 +2,15 @@
 //! a planner can do who knows all requests.
 //!
 //! A request is for a share of each link of a path, for ever. A unit of a link with the utilisation
-//! u costs `gamma^u`. A request is accepted if its benefit is at least the cost of its path and there
-//! is room. The benefit of a unit is from 1 for each link of the path up to gamma.
+//! u costs `gamma^u`. A request is accepted if its benefit is at least the cost of its path and
+//! there is room. The benefit of a unit is from 1 for each link of the path up to gamma.
 //!
 //! The planner is bounded by a linear programme, which may accept requests in part.
 //!
 //! As the theorem's source needs (Awerbuch, Azar, Plotkin, 1993), no request is for more than
 //! `1 / log2 gamma` of a link. The bound that tests hold follows:
-//! - Acceptance raises the cost of all links by at most `log2 gamma` times the benefit gained, since
-//!   `2^x - 1 <= x` for x from 0 to 1. At the start each link costs 1.
+//! - Acceptance raises the cost of all links by at most `log2 gamma` times the benefit gained,
+//!   since `2^x - 1 <= x` for x from 0 to 1. At the start each link costs 1.
 //! - A unit that the planner has beyond the accepted ones is worth at most twice the final cost of
 //!   its path: it was too dear, or a link without room for it cost more than `gamma / 2`.
 //! - The planner has at most one unit of each link, so that
