@@ -146,14 +146,29 @@ impl<'a> Section<'a> {
 
     /// True or false; false if it is not given or wrong.
     pub fn flag(&self, key: &str) -> bool {
+        self.switch(key, false)
+    }
+
+    /// True or false; `default` if it is not given or wrong.
+    pub fn switch(&self, key: &str, default: bool) -> bool {
         match self.get(key).map(|value| (value, value.get_ref())) {
-            None => false,
+            None => default,
             Some((_, DeValue::Boolean(value))) => *value,
             Some((value, _)) => {
                 self.refuse(key, value, "true or false");
-                false
+                default
             }
         }
+    }
+
+    /// One of the words `known`; `None` if it is not given or wrong.
+    pub fn word(&self, key: &str, known: &[&str]) -> Option<&'a str> {
+        let At { value, span } = self.text(key, &known.join(", "))?;
+        if !known.contains(&value) {
+            self.note(&span, format!("`{key}` cannot be {value:?}"), known_words(value, known));
+            return None;
+        }
+        Some(value)
     }
 
     /// The table with this title, for example `[limits]`, and the keys that may stand in it; `None`

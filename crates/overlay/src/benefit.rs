@@ -39,6 +39,36 @@ impl Recent {
 }
 
 impl Benefit {
+    /// Names of the benefits; the first is the default.
+    pub const NAMES: &[&str] = &["per-message", "per-receiver", "concave"];
+
+    /// The benefit with this name. `memory` is the time constant of the concave one.
+    pub fn named(name: &str, memory: Duration) -> Option<Benefit> {
+        match name {
+            "per-message" => Some(Benefit::PerMessage),
+            "per-receiver" => Some(Benefit::PerReceiver),
+            "concave" => Some(Benefit::Concave(memory)),
+            _ => None,
+        }
+    }
+
+    /// The benefit's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Benefit::PerMessage => "per-message",
+            Benefit::PerReceiver => "per-receiver",
+            Benefit::Concave(_) => "concave",
+        }
+    }
+
+    /// The time constant of the concave benefit.
+    pub fn memory(self) -> Option<Duration> {
+        match self {
+            Benefit::Concave(memory) => Some(memory),
+            Benefit::PerMessage | Benefit::PerReceiver => None,
+        }
+    }
+
     /// Benefit of a client's next message to `receivers` nodes.
     pub fn of(self, now: Time, recent: &Recent, receivers: usize) -> f64 {
         match self {
@@ -82,5 +112,15 @@ mod tests {
         let recent = Recent::default();
         assert_eq!(Benefit::PerReceiver.of(Time::ZERO, &recent, 7), 7.0);
         assert_eq!(Benefit::PerMessage.of(Time::ZERO, &recent, 7), 1.0);
+    }
+
+    #[test]
+    fn names_lead_to_benefits_and_back() {
+        let memory = Duration::from_secs(3);
+        for name in Benefit::NAMES {
+            assert_eq!(Benefit::named(name, memory).unwrap().name(), *name);
+        }
+        assert_eq!(Benefit::named(Benefit::NAMES[0], memory), Some(Benefit::default()));
+        assert_eq!(Benefit::named("convex", memory), None);
     }
 }

@@ -55,7 +55,7 @@ impl Default for Params {
             interval: Duration::from_millis(50),
             threshold: Dollars::new(15.0),
             first_period: Duration::from_secs(1),
-            price: Price::Exponential,
+            price: Price::default(),
             benefit: Benefit::PerMessage,
             randomise: true,
             second_thought: None,

@@ -6,8 +6,6 @@ use std::net::Ipv4Addr;
 use ratewire_groups_interface::config::{Config, check_name};
 use ratewire_groups_interface::spread::{GroupName, LONGEST_BODY};
 use ratewire_net::spec::NodeId;
-use ratewire_overlay::benefit::Benefit;
-use ratewire_overlay::{Params, Price};
 use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
@@ -25,21 +23,6 @@ pub(super) const FILE: &str = "/tmp/ratewire-groups.toml";
 
 /// Checks that group daemons can be an overlay.
 pub(crate) fn check(setup: &Setup, spec: &OverlaySpec) -> Result<(), Error> {
-    let Params { price, benefit, randomise, second_thought, .. } = &spec.params;
-    let others = [
-        ("price", !matches!(price, Price::Exponential)),
-        ("benefit", !matches!(benefit, Benefit::PerMessage)),
-        ("randomise", !*randomise),
-        ("second_thought", second_thought.is_some()),
-    ];
-    let others: Vec<String> =
-        others.iter().filter(|(_, is)| *is).map(|(key, _)| format!("`{key}`")).collect();
-    if !others.is_empty() {
-        return Err(Error::new(
-            format!("group daemons have only the default of {} of `[overlay]`", others.join(", ")),
-            "leave it out, or simulate this scenario",
-        ));
-    }
     for node in &spec.nodes {
         let name = &setup.network.nodes[node.index()].name;
         if let Err(wrong) = check_name(name) {
@@ -99,6 +82,15 @@ pub(super) fn text(
     );
     let (interval, first) = (time(params.interval), time(params.first_period));
     let _ = write!(text, "interval = {interval}\nfirst-period = {first}\n");
+    let (price, benefit) = (params.price, params.benefit);
+    let _ = write!(text, "price = \"{}\"\nbenefit = \"{}\"\n", price.name(), benefit.name());
+    let _ = writeln!(text, "randomise = {}", params.randomise);
+    let base = price.base().map(|base| ("price-base", base.to_string()));
+    let memory = benefit.memory().map(|memory| ("memory", time(memory)));
+    let second_thought = params.second_thought.map(|wait| ("second-thought", time(wait)));
+    for (key, value) in [base, memory, second_thought].into_iter().flatten() {
+        let _ = writeln!(text, "{key} = {value}");
+    }
     // All clients of a host connect at once.
     text += "\n[limits]\nclients = 10000\nconnections-per-second = 100000\n";
     for (name, address) in hosts {

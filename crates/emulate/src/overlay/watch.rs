@@ -353,7 +353,7 @@ impl<'a> Watch<'a> {
 mod tests {
     use ratewire_groups_interface::config::Policy;
     use ratewire_groups_interface::status::{
-        LatencyStatus, LimitStatus, Totals, Traffic, ViewStatus,
+        FlowControlStatus, LatencyStatus, LimitStatus, Totals, Traffic, ViewStatus,
     };
 
     use super::super::clients::runs;
@@ -429,6 +429,7 @@ mod tests {
             groups: vec![group],
             group_count: 1,
             limits,
+            flow_control: FlowControlStatus::from(&ratewire_overlay::Params::default()),
             totals: Totals::default(),
         }
     }

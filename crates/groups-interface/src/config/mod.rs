@@ -28,6 +28,7 @@ use std::sync::Arc;
 use ratewire_config as config;
 pub use ratewire_config::{ConfigError, Problem};
 use ratewire_overlay::{Dollars, EdgeSpec, OverlayNodeId, Params};
+use ratewire_units::Duration;
 
 pub use daemon::{Daemon, LONGEST_NAME, Listen, check_name};
 pub use link::Link;
@@ -149,8 +150,16 @@ impl Config {
         self.links.iter().for_each(|link| add(&(link.ends, link.delay.ps())));
         let Params { salary, cap, fee, soft_limit, threshold, interval, first_period, .. } =
             self.params;
+        let Params { price, benefit, randomise, second_thought, .. } = self.params;
         add(&[salary, cap, fee, threshold].map(Dollars::get));
         add(&(soft_limit.get(), interval.ps(), first_period.ps()));
+        let choices = (price, benefit, randomise, second_thought);
+        let usual = Params::default();
+        // Daemons of releases without these choices have the usual ones.
+        if choices != (usual.price, usual.benefit, usual.randomise, usual.second_thought) {
+            add(&(price.name(), price.base(), benefit.name(), benefit.memory().map(Duration::ps)));
+            add(&(randomise, second_thought.map(Duration::ps)));
+        }
         self.policies.iter().for_each(|policy| add(&policy));
         // FNV-1a: the same on every machine. Daemons are not to be deceived by it.
         let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);

@@ -1,14 +1,27 @@
 //! Prices and limits.
 
 use ratewire_config::Section;
-use ratewire_overlay::{Dollars, Occupancy, Params};
+use ratewire_overlay::{Benefit, Dollars, Occupancy, Params, Price};
 use ratewire_units::{Bytes, Duration};
 
 /// Title of the table of prices.
 pub(super) const FLOW_CONTROL: &str = "[flow-control]";
 /// Keys of the table of prices.
-pub(super) const FLOW_CONTROL_KEYS: &[&str] =
-    &["salary", "cap", "fee", "soft-limit", "interval", "threshold", "first-period"];
+pub(super) const FLOW_CONTROL_KEYS: &[&str] = &[
+    "salary",
+    "cap",
+    "fee",
+    "soft-limit",
+    "interval",
+    "threshold",
+    "first-period",
+    "price",
+    "price-base",
+    "benefit",
+    "memory",
+    "randomise",
+    "second-thought",
+];
 /// Title of the table of limits.
 pub(super) const LIMITS: &str = "[limits]";
 /// Keys of the table of limits.
@@ -84,13 +97,45 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
         interval: time("interval", usual.interval, Duration::from_secs(10)),
         threshold: dollars("threshold", usual.threshold, 0.0),
         first_period: time("first-period", usual.first_period, Duration::from_secs(60)),
-        ..usual
+        price: read_price(&table),
+        benefit: read_benefit(&table),
+        randomise: table.switch("randomise", usual.randomise),
+        second_thought: read_second_thought(&table),
     };
     if params.fee > params.cap {
         let message = "`fee` is more than `cap`: no client could pay for a message";
         table.note(&table.place("fee"), message, "lower `fee` or raise `cap`");
     }
     params
+}
+
+fn read_price(table: &Section<'_>) -> Price {
+    let base = table.number("price-base", std::f64::consts::E, Price::BASES);
+    let word = table.word("price", Price::NAMES);
+    let price = word.and_then(|word| Price::named(word, base));
+    if table.has("price-base") && price.is_some_and(|price| price.base().is_none()) {
+        let message = "only the exponential price has a base";
+        table.note(&table.place("price-base"), message, "take `price-base` away");
+    }
+    price.unwrap_or(Price::Exponential { base })
+}
+
+fn read_benefit(table: &Section<'_>) -> Benefit {
+    let bounds = Duration::from_millis(10)..=Duration::from_secs(3600);
+    let memory = table.quantity("memory", Duration::from_secs(1), bounds);
+    let word = table.word("benefit", Benefit::NAMES);
+    let benefit = word.and_then(|word| Benefit::named(word, memory)).unwrap_or_default();
+    if table.has("memory") && benefit.memory().is_none() {
+        let message = "only the concave benefit has a memory";
+        table.note(&table.place("memory"), message, "take `memory` away, or set `benefit`");
+    }
+    benefit
+}
+
+fn read_second_thought(table: &Section<'_>) -> Option<Duration> {
+    let bounds = Duration::from_millis(1)..=Duration::from_secs(60);
+    let key = "second-thought";
+    table.has(key).then(|| table.quantity(key, Duration::from_millis(20), bounds))
 }
 
 /// Reads `[limits]`.

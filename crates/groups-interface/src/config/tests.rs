@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use ratewire_overlay::{Dollars, MOST_NODES, Occupancy};
+use ratewire_overlay::{Benefit, Dollars, MOST_NODES, Occupancy, Price};
 use ratewire_units::{Bytes, Duration};
 
 use super::*;
@@ -29,6 +29,12 @@ soft-limit = 50
 interval = "50 ms"
 threshold = 12
 first-period = "2 s"
+price = "exponential"
+price-base = 20
+benefit = "concave"
+memory = "3 s"
+randomise = false
+second-thought = "5 ms"
 
 [limits]
 clients = 10
@@ -89,7 +95,10 @@ fn a_whole_file_is_read() {
         interval: Duration::from_millis(50),
         threshold: Dollars::new(12.0),
         first_period: Duration::from_secs(2),
-        ..Params::default()
+        price: Price::Exponential { base: 20.0 },
+        benefit: Benefit::Concave(Duration::from_secs(3)),
+        randomise: false,
+        second_thought: Some(Duration::from_millis(5)),
     };
     assert_eq!(config.params, params);
     let limits = Limits {
@@ -303,9 +312,18 @@ fn a_missing_file_is_named() {
 fn fingerprints_tell_what_daemons_must_agree_on() {
     let print = |text: &str| parse(text).unwrap().fingerprint();
     let whole = print(WHOLE);
-    for (old, new) in
-        [("salary = 5", "salary = 6"), ("\"beta\"", "\"zeta\""), ("lag = 100", "lag = 9")]
-    {
+    let others = [
+        ("salary = 5", "salary = 6"),
+        ("\"beta\"", "\"zeta\""),
+        ("lag = 100", "lag = 9"),
+        ("price-base = 20", "price-base = 19"),
+        ("\"exponential\"\nprice-base = 20", "\"square\""),
+        ("\"concave\"\nmemory = \"3 s\"", "\"per-receiver\""),
+        ("memory = \"3 s\"", "memory = \"4 s\""),
+        ("randomise = false", "randomise = true"),
+        ("second-thought = \"5 ms\"", "second-thought = \"6 ms\""),
+    ];
+    for (old, new) in others {
         assert_ne!(print(&WHOLE.replace(old, new)), whole, "{new}");
     }
     for (old, new) in [("clients = 10", "clients = 9"), ("0.0.0.0:4803", "0.0.0.0:4800")] {
@@ -313,6 +331,38 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
     }
     // Other releases and machines compute the same number.
     assert_eq!(Config::single().fingerprint(), 13_329_327_549_576_843_920);
+}
+
+/// Choices that are written out and are the usual ones make no other configuration.
+#[test]
+fn the_usual_choices_may_be_written_out() {
+    let plain = "[[daemon]]\nname = \"localhost\"\n[flow-control]\n";
+    let written =
+        format!("{plain}price = \"exponential\"\nbenefit = \"per-message\"\nrandomise = true\n");
+    assert_eq!(parse(&written).unwrap().params, Config::single().params);
+    assert_eq!(parse(&written).unwrap().fingerprint(), parse(plain).unwrap().fingerprint());
+}
+
+#[test]
+fn choices_that_do_not_fit_are_told() {
+    let said =
+        |lines: &str| wrong(&format!("[[daemon]]\nname = \"localhost\"\n[flow-control]\n{lines}"));
+    let table = [
+        ("price = \"cubic\"", "`price` cannot be \"cubic\""),
+        ("price = \"lineal\"", "did you mean `linear`?"),
+        ("price = \"linear\"\nprice-base = 20", "only the exponential price has a base"),
+        ("price-base = 1", "`price-base` cannot be 1"),
+        ("benefit = 3", "`benefit` cannot be"),
+        ("memory = \"2 s\"", "only the concave benefit has a memory"),
+        ("benefit = \"concave\"\nmemory = \"1 ms\"", "`memory` cannot be"),
+        ("randomise = \"no\"", "true or false"),
+        ("second-thought = \"0 s\"", "`second-thought` cannot be"),
+    ];
+    for (lines, message) in table {
+        let said = said(lines);
+        assert!(said.contains(message), "{lines}: {said}");
+        assert!(said.contains("help: "), "{lines}: {said}");
+    }
 }
 
 /// Every key has a row in the reference.

@@ -19,7 +19,8 @@ use ratewire_status::{Program, fetch};
 
 pub use counts::{Totals, Traffic};
 pub use model::{
-    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, ViewStatus,
+    ClientStatus, FlowControlStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status,
+    ViewStatus,
 };
 pub use ratewire_status::StatusError;
 

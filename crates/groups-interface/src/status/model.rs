@@ -1,5 +1,7 @@
 //! The daemon's state, as JSON has it.
 
+use ratewire_overlay::Params;
+use ratewire_units::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::counts::{Totals, Traffic};
@@ -29,6 +31,8 @@ pub struct Status {
     pub group_count: u64,
     /// Limits, and their use.
     pub limits: LimitStatus,
+    /// Rules by which clients buy, the same at all daemons.
+    pub flow_control: FlowControlStatus,
     /// Counters since the start.
     pub totals: Totals,
 }
@@ -157,6 +161,38 @@ pub struct LimitStatus {
     pub window_bytes: u64,
     /// This daemon's messages that not all daemons have yet, in bytes.
     pub window_used_bytes: u64,
+}
+
+/// Rules by which clients buy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlowControlStatus {
+    /// Name of the [price](ratewire_overlay::Price) of a queue.
+    pub price: String,
+    /// Base of an exponential price; `None` of others.
+    pub price_base: Option<f64>,
+    /// Name of the [benefit](ratewire_overlay::Benefit) of a message.
+    pub benefit: String,
+    /// Time constant of a concave benefit, in seconds; `None` of others.
+    pub memory_s: Option<f64>,
+    /// Whether chance delays messages that a client can pay for.
+    pub randomise: bool,
+    /// Time until a message that chance delayed is considered again, in seconds; `None` if the
+    /// client's income decides.
+    pub second_thought_s: Option<f64>,
+}
+
+impl From<&Params> for FlowControlStatus {
+    fn from(params: &Params) -> FlowControlStatus {
+        let Params { price, benefit, randomise, second_thought, .. } = *params;
+        FlowControlStatus {
+            price: price.name().to_string(),
+            price_base: price.base(),
+            benefit: benefit.name().to_string(),
+            memory_s: benefit.memory().map(Duration::secs),
+            randomise,
+            second_thought_s: second_thought.map(Duration::secs),
+        }
+    }
 }
 
 /// [`Policy`] in JSON, in the words of the configuration.

@@ -7,7 +7,7 @@ use ratewire_table::Column;
 use ratewire_units::{Bytes, Duration};
 
 use super::counts::Traffic;
-use super::model::{ClientStatus, GroupStatus, LinkStatus, Status};
+use super::model::{ClientStatus, FlowControlStatus, GroupStatus, LinkStatus, Status};
 use crate::config::Policy;
 
 impl Status {
@@ -45,8 +45,21 @@ impl Status {
         let dropped = totals.dropped;
         let written = format!("{} ({bytes_out}), {dropped} dropped", totals.messages_out);
         head.push(("messages out", written));
+        head.push(("flow control", rules(&self.flow_control)));
         facts(out, head);
     }
+}
+
+fn rules(rules: &FlowControlStatus) -> String {
+    let FlowControlStatus { price, price_base, benefit, memory_s, .. } = rules;
+    let base = price_base.map(|base| format!(" (base {base:.4})")).unwrap_or_default();
+    let memory = memory_s.map(|memory| format!(" (memory {memory} s)")).unwrap_or_default();
+    let again = rules.second_thought_s.map(|wait| format!(", again after {wait} s"));
+    let chance = match rules.randomise {
+        true => format!("by chance{}", again.unwrap_or_default()),
+        false => "without chance".to_string(),
+    };
+    format!("price {price:?}{base}, benefit {benefit:?}{memory}, {chance}")
 }
 
 fn link_columns() -> [Column; 10] {

@@ -1,5 +1,7 @@
 //! Keys of overlays, their groups, and their faults.
 
+use ratewire_overlay::{Benefit, Price};
+
 use super::{Key, KeyKind, REQUIRED, key};
 
 #[rustfmt::skip]
@@ -19,8 +21,9 @@ pub(super) const KEYS: &[Key] = &[
     key("overlay", "interval", KeyKind::Time, "50 ms", "Time between a node's price updates (section 6; 100 ms on CAIRN, section 7).", "\"100 ms\""),
     key("overlay", "threshold", KeyKind::Number(0.0, 1e9), "15", "Dollars that decide a blocked client's next salaries. If its dearest message cost less, it is paid more often, otherwise half as often (section 4.2.3). The paper gives no value; papers/cost-benefit-multicast sweeps it.", "10"),
     key("overlay", "first_period", KeyKind::Time, "1 s", "Time until a client's second salary; later periods adapt (not in the paper).", "\"200 ms\""),
-    key("overlay", "price", KeyKind::Word(&["exponential", "linear", "square"]), "exponential", "Price of a link at which x messages wait: S(e^(x/M) - 1)/(e - 1); or S x/M or S(x/M)^2, which the paper rejects (section 4.2.1).", "\"linear\""),
-    key("overlay", "benefit", KeyKind::Word(&["per-message", "per-receiver", "concave"]), "per-message", "Benefit of a message to its sender (section 4.2.2). The sender pays the cost divided by the benefit. The benefit is 1; the number of nodes that receive the message; or 1/(1 + n), with n the recent messages of the sender.", "\"concave\""),
+    key("overlay", "price", KeyKind::Word(Price::NAMES), "exponential", "Price of a link at which x messages wait: S(g^(x/M) - 1)/(g - 1), with g from `price_base`; or S x/M or S(x/M)^2, which the paper rejects (section 4.2.1).", "\"linear\""),
+    key("overlay", "price_base", KeyKind::Number(*Price::BASES.start(), *Price::BASES.end()), "2.718281828459045", "Base g of the exponential price. The paper takes e. Theory asks for the greatest benefit over the least, such as 20, with which the price rises too late (section 4.2.1).", "20"),
+    key("overlay", "benefit", KeyKind::Word(Benefit::NAMES), "per-message", "Benefit of a message to its sender (section 4.2.2). The sender pays the cost divided by the benefit. The benefit is 1; the number of nodes that receive the message; or 1/(1 + n), with n the recent messages of the sender.", "\"concave\""),
     key("overlay", "memory", KeyKind::Time, "1 s", "Time constant of \"recent\" in the concave benefit (not in the paper, which never forgets).", "\"10 s\""),
     key("overlay", "randomise", KeyKind::Switch, "true", "Whether an affordable message is sent only with probability 1/cost (section 4.2.3).", "false"),
     key("overlay", "second_thought", KeyKind::Time, "(the time of a message on the client's line)", "Time until a message that `randomise` held back is considered again (not in the paper).", "\"10 ms\""),

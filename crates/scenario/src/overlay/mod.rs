@@ -118,17 +118,15 @@ pub(crate) fn read(
 fn params(section: &Section<'_>, duration: Duration) -> Params {
     let context = section.context;
     let dollars = |key| Dollars::new(section.number_or(key));
-    let price = match section.word_or("price") {
-        "linear" => Price::Linear,
-        "square" => Price::Square,
-        _ => Price::Exponential,
-    };
+    let base = section.number_or("price_base");
+    let price = Price::named(section.word_or("price"), base).unwrap_or_default();
+    if let (Some(entry), None) = (section.get("price_base"), price.base()) {
+        context
+            .error(entry.key_span, "`price_base` means nothing here")
+            .help("only the exponential price has a base");
+    }
     let memory = above_zero(section, "memory");
-    let benefit = match section.word_or("benefit") {
-        "per-receiver" => Benefit::PerReceiver,
-        "concave" => Benefit::Concave(memory),
-        _ => Benefit::PerMessage,
-    };
+    let benefit = Benefit::named(section.word_or("benefit"), memory).unwrap_or_default();
     if let (Some(entry), false) = (section.get("memory"), matches!(benefit, Benefit::Concave(_))) {
         context
             .error(entry.key_span, "`memory` means nothing here")

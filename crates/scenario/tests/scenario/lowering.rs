@@ -205,7 +205,7 @@ fn every_key_of_a_custom_network() {
     assert_eq!(names[6..10], ["a=>b", "b=>a", "b=>c", "c=>b"]);
     let overlay = setup.overlay.as_ref().unwrap();
     assert_eq!((overlay.links[2].flow, overlay.payload), (8, Bytes::new(900)));
-    assert_eq!(overlay.params.price, Price::Square);
+    assert_eq!(overlay.params.price, Price::Exponential { base: 20.0 });
     assert_eq!((overlay.senders.len(), overlay.groups[0].members.len()), (3, 4));
     // The client that joins at 3 s leaves at 6 s; the member from the start leaves at 5 s.
     let changes: Vec<_> =

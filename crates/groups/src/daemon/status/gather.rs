@@ -11,7 +11,8 @@ use crate::daemon::body::Body;
 use crate::daemon::core::{Core, Latencies, Latency, Session, Shared};
 use crate::spread::GroupName;
 use ratewire_groups_interface::status::{
-    ClientStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status, ViewStatus,
+    ClientStatus, FlowControlStatus, GroupStatus, LatencyStatus, LimitStatus, LinkStatus, Status,
+    ViewStatus,
 };
 
 /// Most groups of the daemon, and of each client. A daemon may have millions of memberships.
@@ -44,6 +45,7 @@ pub(super) fn gather(shared: &Shared) -> Status {
                 window_bytes: config.limits.window.get(),
                 window_used_bytes: daemon.in_window().get(),
             },
+            flow_control: FlowControlStatus::from(&config.params),
             totals: shared.record.totals(),
         }
     })

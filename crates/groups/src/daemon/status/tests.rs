@@ -92,11 +92,25 @@ fn view() -> impl Strategy<Value = ViewStatus> {
     )
 }
 
+fn rules() -> impl Strategy<Value = FlowControlStatus> {
+    let times = any::<[u32; 3]>();
+    ((".*", ".*"), times, any::<[bool; 2]>()).prop_map(
+        |((price, benefit), [base, memory, wait], [has, randomise])| FlowControlStatus {
+            price,
+            price_base: has.then(|| base.into()),
+            benefit,
+            memory_s: has.then(|| memory.into()),
+            randomise,
+            second_thought_s: has.then(|| wait.into()),
+        },
+    )
+}
+
 fn status() -> impl Strategy<Value = Status> {
     let lists = (vec(link(), 0..4), vec(client(), 0..4), vec(group(), 0..4));
     let numbers = (any::<[f64; 3]>(), any::<[u64; 5]>());
-    (".*", view(), lists, numbers, any::<[u64; 4]>()).prop_map(
-        |(daemon, view, (links, clients, groups), (floats, limits), counts)| Status {
+    ((".*", rules()), view(), lists, numbers, any::<[u64; 4]>()).prop_map(
+        |((daemon, rules), view, (links, clients, groups), (floats, limits), counts)| Status {
             daemon,
             version: "1.0".to_string(),
             started_unix_s: floats[0],
@@ -106,6 +120,7 @@ fn status() -> impl Strategy<Value = Status> {
             clients,
             groups,
             group_count: counts[0],
+            flow_control: rules,
             limits: LimitStatus {
                 clients: limits[0],
                 groups_per_client: limits[1],
@@ -178,6 +193,7 @@ proptest! {
         let json = serde_json::to_string(&status).unwrap();
         let read: Status = serde_json::from_str(&json).unwrap();
         prop_assert_eq!((read.view, read.groups, read.limits), (status.view, status.groups, status.limits));
+        prop_assert_eq!(read.flow_control, status.flow_control);
         // The reader of JSON may miss the last digit of a float.
         prop_assert_eq!((read.links.len(), read.clients.len()), (status.links.len(), status.clients.len()));
     }
