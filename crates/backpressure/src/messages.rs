@@ -17,7 +17,7 @@
 //! change places, which frames on a cable do not: a receiver obeys only numbers above the last
 //! ([`Numbers`]), so that an old pause does not undo a resumption.
 
-use ratewire_units::Duration;
+use ratewire_units::{Duration, Time};
 
 /// Length of a message.
 pub const LENGTH: usize = 24;
@@ -28,6 +28,10 @@ pub const PORT: u16 = 8808;
 pub const TIME_TO_LIVE: u8 = 255;
 /// Longest pause: a sender of pauses that has gone away holds its upstream no longer than this.
 pub const LONGEST: Duration = Duration::from_secs(1);
+
+/// Silence after which any number is obeyed: the clock by which a sender numbers may have been set
+/// back while it was away, and no datagram of a neighbour is as old.
+const FORGOTTEN: Duration = Duration::from_secs(10);
 
 const MAGIC: [u8; 4] = *b"RWNQ";
 const VERSION: u8 = 1;
@@ -103,15 +107,18 @@ impl Message {
 /// The numbers of messages that one sender has sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Numbers {
-    last: Option<u64>,
+    /// The last number, and when it came.
+    last: Option<(u64, Time)>,
 }
 
 impl Numbers {
     /// Whether a message is newer than all before it, and is to be obeyed.
-    pub fn is_new(&mut self, message: &Message) -> bool {
-        let is_new = self.last.is_none_or(|last| message.number > last);
+    pub fn is_new(&mut self, now: Time, message: &Message) -> bool {
+        let is_later =
+            |(last, at): (u64, Time)| message.number > last || now.since(at) >= FORGOTTEN;
+        let is_new = self.last.is_none_or(is_later);
         if is_new {
-            self.last = Some(message.number);
+            self.last = Some((message.number, now));
         }
         is_new
     }
@@ -159,7 +166,9 @@ mod tests {
     fn old_and_repeated_numbers_are_not_obeyed() {
         let mut numbers = Numbers::default();
         let numbered = |number| Message { number, ..PAUSE };
-        let obeyed = [7, 7, 6, 8, 0, u64::MAX, 9].map(|n| numbers.is_new(&numbered(n)));
+        let mut at = |now, n| numbers.is_new(Time::from_secs(now), &numbered(n));
+        let obeyed = [7, 7, 6, 8, 0, u64::MAX, 9].map(|n| at(0, n));
         assert_eq!(obeyed, [true, false, false, true, false, true, false]);
+        assert_eq!([at(9, 9), at(10, 9), at(11, 8)], [false, true, false], "after a silence");
     }
 }

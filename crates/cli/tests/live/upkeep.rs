@@ -276,7 +276,7 @@ fn the_units_are_sound() {
     for (unit, command, of_others) in [
         ("ratewire-host.service", "host", &[][..]),
         ("ratewire-router@.service", "router", &only_noq),
-        ("ratewire-noq@.service", "router", &["--queue", "--option"]),
+        ("ratewire-noq@.service", "router", &["--queue", "--option", "--police"]),
     ] {
         let text = std::fs::read_to_string(units.join(unit)).expect("a unit");
         every_option_can_be_given(&text, command, of_others);

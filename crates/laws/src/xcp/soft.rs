@@ -97,7 +97,7 @@ impl Soft {
         }
         let epoch = &mut self.epoch;
         let queue = buffer.unread.as_f64() * self.scale;
-        epoch.came += payload;
+        epoch.came = epoch.came.saturating_add(payload);
         epoch.queue_sum += queue;
         epoch.queue_max = epoch.queue_max.max(queue);
         epoch.packets += 1.0;

@@ -10,6 +10,9 @@ use std::time::Duration;
 use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::PeerCredentials;
 
+/// Most connections that are taken before the port's own work goes on.
+const MOST_AT_ONCE: usize = 8;
+
 /// How long to wait for a program's answer, and for its end.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -57,7 +60,9 @@ impl Listeners {
 
     /// Answers all questions for the status.
     pub(super) fn answer(&self, figures: impl Fn() -> Vec<u8>) {
-        while let Ok((mut asker, _)) = self.status.accept() {
+        // Others may connect without end; the port's work goes on between.
+        for _ in 0..MOST_AT_ONCE {
+            let Ok((mut asker, _)) = self.status.accept() else { return };
             // A new socket's buffer has room for the answer.
             if is_roots(&asker) {
                 let _ = asker.write_all(&figures());
@@ -67,7 +72,8 @@ impl Listeners {
 
     /// The connection of somebody who may ask for the end, and did; it tells of the end by closing.
     pub(super) fn asked_to_end(&self) -> Option<UnixStream> {
-        while let Ok((asker, _)) = self.end.accept() {
+        for _ in 0..MOST_AT_ONCE {
+            let Ok((asker, _)) = self.end.accept() else { break };
             if is_roots(&asker) {
                 return Some(asker);
             }

@@ -52,6 +52,8 @@ pub struct Spec {
 
 /// Time from one look at the backlog to the next.
 const PERIOD: Duration = Duration::from_micros(200);
+/// Most pauses that are read before the queue is held: others may send without end.
+const MOST_AT_ONCE: usize = 64;
 /// Time without a departure after which a queue stands still.
 const STANDSTILL: Duration = Duration::from_secs(1);
 
@@ -110,7 +112,8 @@ struct Port {
     sent: u64,
     moved: Time,
     looked: Time,
-    start: Duration,
+    /// When the port started, in nanoseconds of the machine's monotonic clock.
+    start: u64,
 }
 
 /// An egress that obeys pauses.
@@ -121,10 +124,16 @@ struct Hold {
     is_closed: bool,
 }
 
-fn monotonic() -> io::Result<Duration> {
+/// Nanoseconds of the monotonic clock. Picoseconds since the machine's start would not fit 64 bits
+/// after 213 days.
+fn monotonic() -> io::Result<u64> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
-    let ns = now.tv_sec() * 1_000_000_000 + now.tv_nsec();
-    Ok(Duration::from_nanos(ns.unsigned_abs()))
+    Ok((now.tv_sec() * 1_000_000_000 + now.tv_nsec()).unsigned_abs())
+}
+
+/// Time from one reading of the clock to a later one.
+fn passed(from: u64, to: u64) -> Duration {
+    Duration::from_nanos(to.saturating_sub(from))
 }
 
 impl Port {
@@ -134,6 +143,8 @@ impl Port {
             Error::new(format!("the kernel tells of no queue at {}", spec.iface), remedy).because(e)
         };
         let mut control = TrafficControl::open().map_err(no_kernel)?;
+        // What a killed program left would count as somebody's own.
+        hold::remove_left(&mut control, ifindex).map_err(no_kernel)?;
         if spec.downstream.is_none() {
             router::check_queue(&spec.iface)?;
         }
@@ -142,8 +153,6 @@ impl Port {
         let downstream = spec.downstream.as_ref();
         let downstream = downstream.map(|of| Downstream::open(of, &spec.iface, spec.rate));
         let downstream = downstream.transpose()?;
-        // What a killed program left would count as somebody's own.
-        hold::remove_left(&mut control, ifindex).map_err(no_kernel)?;
         let limit = u32::try_from(spec.room.get()).unwrap_or(u32::MAX);
         let hold = downstream.map(|downstream| {
             let holder = Holder::attach(&mut control, ifindex, &spec.iface, limit)?;
@@ -180,7 +189,7 @@ impl Port {
     }
 
     fn now(&self) -> io::Result<Time> {
-        Ok(Time::ZERO + monotonic()?.saturating_sub(self.start))
+        Ok(Time::ZERO + passed(self.start, monotonic()?))
     }
 
     /// Works until it is asked to end, and returns the connection of whoever asked by one.
@@ -207,13 +216,15 @@ impl Port {
     fn obey(&mut self) -> io::Result<()> {
         let now = self.now()?;
         let Some(hold) = &mut self.hold else { return Ok(()) };
-        let mut latest = None;
-        while let Some(arrived) = hold.downstream.receive()? {
+        let mut first = None;
+        let before = monotonic()?;
+        for _ in 0..MOST_AT_ONCE {
+            let Some(arrived) = hold.downstream.receive(now)? else { break };
             match arrived {
                 Some(arrived) => {
                     hold.gate.obey_for(now, arrived.pause);
                     self.status.obeyed += 1;
-                    latest = Some(arrived);
+                    first = first.or(Some(arrived).filter(|arrived| !arrived.pause.is_zero()));
                 }
                 None => self.status.refused += 1,
             }
@@ -224,12 +235,11 @@ impl Port {
                 let held = self.control.root(self.ifindex)?.packets_waiting;
                 self.status.packets_held += u64::from(held);
             }
-            let before = monotonic()?;
             hold.holder.set(&mut self.control, is_closed)?;
             hold.is_closed = is_closed;
-            match latest {
+            match first {
                 Some(arrived) if is_closed => {
-                    let lateness = arrived.since + monotonic()?.saturating_sub(before);
+                    let lateness = arrived.since + passed(before, monotonic()?);
                     self.status.timed += 1;
                     self.status.late += lateness;
                     self.status.latest = self.status.latest.max(lateness);
@@ -342,6 +352,21 @@ pub fn halfway() -> Result<Vec<String>, Error> {
         }
     }
     Ok(left)
+}
+
+/// Lets the queue of an interface go whose port was killed while it held it; leaves that of a
+/// running port.
+///
+/// # Errors
+/// If there is no such interface, or the kernel refuses.
+pub fn let_go(iface: &str) -> Result<(), Error> {
+    let ifindex = router::index(iface)?;
+    if matches!(control::ask(ifindex, Request::Status), Ok(Some(_))) {
+        return Ok(());
+    }
+    let mut control = TrafficControl::open().map_err(|e| cannot_detach().because(e))?;
+    let removed = hold::remove_left(&mut control, ifindex);
+    removed.map(drop).map_err(|e| cannot_detach().because(e))
 }
 
 /// Ends the ports of this network namespace, or one, and takes away what a killed one left; returns

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::ifaddrs::getifaddrs;
 use nix::sys::socket::sockopt::{
-    BindToDevice, Ipv4RecvTtl, Ipv4Ttl, Ipv6RecvHopLimit, Ipv6Ttl, ReceiveTimestampns,
+    BindToDevice, Ipv4RecvTtl, Ipv4Ttl, Ipv6RecvHopLimit, Ipv6Ttl, Ipv6V6Only, ReceiveTimestampns,
 };
 use nix::sys::socket::{
     ControlMessageOwned, LinkAddr, MsgFlags, SockaddrStorage, bind, recvmsg, sendto, setsockopt,
@@ -18,7 +18,7 @@ use nix::sys::time::TimeSpec;
 use nix::{cmsg_space, libc, setsockopt_impl, sockopt_impl};
 use ratewire_backpressure::frames::{CLASSES, Control, MULTICAST, PauseFrame, Quanta};
 use ratewire_backpressure::messages::{self, Message, Numbers};
-use ratewire_units::{Duration, Rate};
+use ratewire_units::{Duration, Rate, Time};
 use rustix::net::{AddressFamily, Protocol, SocketFlags, SocketType, socket_with};
 
 use crate::{Error, router};
@@ -41,6 +41,8 @@ pub enum Neighbour {
     Address(SocketAddr),
 }
 
+/// Most frames of other interfaces that can wait when a socket is bound to its own.
+const MOST_BEFORE: usize = 1000;
 /// EtherType of MAC control.
 const MAC_CONTROL: u16 = 0x8808;
 /// Hardware type of Ethernet.
@@ -87,7 +89,11 @@ impl Frames {
         set.map_err(|e| refused(e.into()))?;
         // Frames of other interfaces came until the socket was bound.
         let frames = Frames { socket, iface: at, own };
-        while let Ok(Some(_)) = frames.receive() {}
+        for _ in 0..MOST_BEFORE {
+            if !matches!(frames.receive(), Ok(Some(_))) {
+                break;
+            }
+        }
         Ok(frames)
     }
 
@@ -106,7 +112,8 @@ impl Frames {
             return Ok(None);
         };
         let frame = PauseFrame::decode_body(&bytes[..len]).ok();
-        let frame = frame.filter(|frame| [MULTICAST, self.own].contains(&frame.destination));
+        // Bridges forward frames to this machine's own address, but never those to the group.
+        let frame = frame.filter(|frame| frame.destination == MULTICAST);
         Ok(Some((frame, since(arrival(&controls)))))
     }
 }
@@ -275,7 +282,7 @@ impl Downstream {
     }
 
     /// The next pause that has arrived; `Ok(Some(None))` for a packet that is none.
-    pub(super) fn receive(&mut self) -> io::Result<Option<Option<Arrived>>> {
+    pub(super) fn receive(&mut self, now: Time) -> io::Result<Option<Option<Arrived>>> {
         match self {
             Downstream::Cable { frames, rate } => {
                 let Some((frame, since)) = frames.receive()? else { return Ok(None) };
@@ -299,7 +306,7 @@ impl Downstream {
                     return Ok(Some(None));
                 }
                 let message = Message::decode(&bytes[..len]).ok();
-                let message = message.filter(|message| numbers.is_new(message));
+                let message = message.filter(|message| numbers.is_new(now, message));
                 let since = since(arrival(&controls));
                 Ok(Some(message.map(|message| Arrived { pause: message.pause, since })))
             }
@@ -317,18 +324,25 @@ impl Downstream {
 }
 
 fn listen(from: SocketAddr, iface: &str) -> io::Result<UdpSocket> {
-    let socket = UdpSocket::bind((any(from.ip()), from.port()))?;
+    let family = if from.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(family, SocketType::DGRAM, flags, None)?;
     setsockopt(&socket, ReceiveTimestampns, &true)?;
     match from.ip() {
         IpAddr::V4(_) => setsockopt(&socket, Ipv4RecvTtl, &true)?,
-        IpAddr::V6(_) => setsockopt(&socket, Ipv6RecvHopLimit, &true)?,
+        IpAddr::V6(_) => {
+            setsockopt(&socket, Ipv6V6Only, &true)?;
+            setsockopt(&socket, Ipv6RecvHopLimit, &true)?;
+        }
     }
-    // Loopback is no way to the interface.
+    // Before it has a port, so that no datagram of another interface waits in it, and ports at other
+    // interfaces may have the same. Loopback is no way to the interface.
     if !from.ip().is_loopback() {
         setsockopt(&socket, BindToDevice, &OsString::from(iface))?;
     }
-    socket.set_nonblocking(true)?;
-    Ok(socket)
+    let at = SockaddrStorage::from(SocketAddr::new(any(from.ip()), from.port()));
+    bind(socket.as_raw_fd(), &at)?;
+    Ok(socket.into())
 }
 
 fn ip(address: &SockaddrStorage) -> Option<IpAddr> {
@@ -364,7 +378,7 @@ mod tests {
     }
 
     fn pause(downstream: &mut Downstream) -> Option<Option<Duration>> {
-        let received = downstream.receive().expect("the socket is good");
+        let received = downstream.receive(Time::ZERO).expect("the socket is good");
         received.map(|arrived| arrived.map(|arrived| arrived.pause))
     }
 

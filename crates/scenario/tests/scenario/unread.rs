@@ -271,9 +271,9 @@ fn the_reason_why_a_policer_holds_nobody_is_true() {
     };
     for (law, why) in [
         ("newreno", "its packets carry no congestion header"),
-        ("xcp@kernel", "the kernel's program has no policer"),
-        ("rcp@kernel", "the kernel's program has no policer"),
-        ("jetmax@kernel", "the kernel's program has no policer"),
+        ("xcp@kernel", "does not read the headers of the kernel's laws"),
+        ("rcp@kernel", "does not read the headers of the kernel's laws"),
+        ("jetmax@kernel", "does not read the headers of the kernel's laws"),
         ("abc", "its ports say faster or slower"),
     ] {
         assert!(said(law).contains(why), "{law}: {}", said(law));

@@ -88,6 +88,13 @@ enum Command {
         #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "1", value_parser = every)]
         watch: Option<Duration>,
     },
+    /// Wait for the end of the input, and let a queue go whose port of noq was killed
+    #[command(hide = true)]
+    Guard {
+        /// Interface of the port
+        #[arg(long)]
+        iface: String,
+    },
     /// Detach everything from this machine and from the interfaces of this network namespace
     Detach {
         /// Detach only the port at this interface
@@ -318,6 +325,7 @@ pub(crate) fn live(args: &Args) -> Exit {
         }
         Command::Status { format, watch: Some(every) } => return status::watch(*format, *every),
         Command::Status { format, watch: None } => status::status(*format),
+        Command::Guard { iface } => noq::guard(iface).map(|()| String::new()),
         Command::Detach { iface, hosts } => detach(iface.as_deref(), *hosts),
     };
     match done {

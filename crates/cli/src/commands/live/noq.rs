@@ -1,11 +1,15 @@
 //! `ratewire live router --law noq`: a port that runs until it is ended.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::AsFd;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::SignalFd;
 use ratewire_command_line::{Exit, print};
+use ratewire_live::Error;
 use ratewire_live::noq::{self, Neighbour, Spec};
 use ratewire_units::quantity::QuantityError;
 use ratewire_units::{Bytes, Rate};
@@ -112,17 +116,50 @@ pub(super) fn run(args: &Args, iface: &str, rate: Option<Rate>) -> Exit {
         Ok(spec) => spec,
         Err(what) => return wrong(what, "`ratewire live router --help` lists the flags"),
     };
-    let enough: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+    // Whatever ends it, a queue that it holds must go on: a terminal that closes, too.
+    let ends = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGQUIT];
+    let enough: SigSet = ends.into_iter().collect();
     let asked_to_end = enough.thread_block().and_then(|()| SignalFd::new(&enough));
     let asked_to_end = asked_to_end.expect("the kernel has signals");
+    // It stands by until this process has ended in any way.
+    let mut guard = match spec.downstream.is_some().then(|| stand_by(iface)).transpose() {
+        Ok(guard) => guard,
+        Err(e) => {
+            print_stderr!(
+                "ratewire: no guard can be started, which lets the queue go if this is killed: {e}"
+            );
+            return Exit::Unable;
+        }
+    };
     let started = || {
         // A reader that has gone away does not end the port.
         let _ = print(&format!("noq runs at {iface} until Ctrl-C or `ratewire live detach`\n"));
     };
-    match noq::run(&spec, asked_to_end.as_fd(), started) {
+    let ended = noq::run(&spec, asked_to_end.as_fd(), started);
+    if let Some(guard) = &mut guard {
+        let _ = guard.kill().and_then(|()| guard.wait());
+    }
+    match ended {
         Ok(()) => Exit::Done,
         Err(e) => unable(&e),
     }
+}
+
+/// Starts a process that lets the queue go if this one is killed: held for ever, it could cut the
+/// machine off. It is in a process group of its own, so that a terminal's signals miss it.
+fn stand_by(iface: &str) -> io::Result<Child> {
+    Command::new("/proc/self/exe")
+        .args(["live", "guard", "--iface", iface])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .process_group(0)
+        .spawn()
+}
+
+/// The process that [`stand_by`] starts: its input ends when the port's process does.
+pub(super) fn guard(iface: &str) -> Result<(), Error> {
+    let _ = io::copy(&mut io::stdin(), &mut io::sink());
+    noq::let_go(iface)
 }
 
 #[cfg(test)]
@@ -132,14 +169,14 @@ mod tests {
     use super::*;
 
     #[derive(Parser)]
-    struct Command {
+    struct Flags {
         #[command(flatten)]
         args: Args,
     }
 
     fn spec(flags: &str) -> Result<Spec, String> {
         let flags = ["noq"].into_iter().chain(flags.split_whitespace());
-        let command = Command::try_parse_from(flags).map_err(|e| e.to_string())?;
+        let command = Flags::try_parse_from(flags).map_err(|e| e.to_string())?;
         command.args.spec("right", None).map_err(str::to_string)
     }
 

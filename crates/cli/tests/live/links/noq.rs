@@ -139,16 +139,25 @@ fn a_port_that_ends_leaves_the_interface_as_it_was() {
     // At `r` the kernel chose the queueing discipline.
     let before = qdisc(&chain, "r");
     assert!(before.starts_with("qdisc noqueue"), "{before}");
-    for how in ["detach", "TERM", "KILL"] {
+    // The last is killed with the process that would have let the queue go.
+    for how in ["detach", "TERM", "HUP", "KILL", "guard"] {
         chain.port("r", "--iface left --obey frames");
         assert!(qdisc(&chain, "r").contains("tbf 5257:"), "{how}");
         let mut port = chain.ports.pop().expect("a port");
         match how {
             "detach" => assert_eq!(chain.lab.live(&["detach"]), "detached: left (noq)\n"),
+            "guard" => chain.lab.sh(&format!("pkill -KILL -P {0}; kill -KILL {0}", port.id())),
             how => chain.lab.sh(&format!("kill -{how} {}", port.id())),
         }
         port.wait().expect("it ends");
         if how == "KILL" {
+            let is_free = || qdisc(&chain, "r") == before;
+            assert!((0..100).any(|_| is_free() || {
+                sleep(Duration::from_millis(100));
+                false
+            }));
+        }
+        if how == "guard" {
             let said = chain.lab.live(&["status"]);
             assert!(said.contains("left (noq): half attached"), "{said}");
             assert_eq!(chain.lab.live(&["detach", "--iface", "left"]), "detached: left (noq)\n");
