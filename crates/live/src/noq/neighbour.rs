@@ -335,8 +335,8 @@ fn listen(from: SocketAddr, iface: &str) -> io::Result<UdpSocket> {
             setsockopt(&socket, Ipv6RecvHopLimit, &true)?;
         }
     }
-    // Before it has a port, so that no datagram of another interface waits in it, and ports at other
-    // interfaces may have the same. Loopback is no way to the interface.
+    // Before it has a port: no datagram of another interface waits in it, and others may have the
+    // same port at theirs. Loopback is no way to the interface.
     if !from.ip().is_loopback() {
         setsockopt(&socket, BindToDevice, &OsString::from(iface))?;
     }
