@@ -151,11 +151,12 @@ parity: build groups switch
 
 # The tests of kernel laws in a guest with Debian's next long-term kernel. It has no systemd, and one card for its console.
 lab:
+	@[ "$$(id -u)" = 0 ] || { echo "make lab needs root: it shares this machine's files with a guest" >&2; exit 1; }
 	@$(call install,$(LIVE_PACKAGES) $(LAB_PACKAGES))
 	@mkdir -p target/lab
 	$(TESTENV) $(ONCE) $(CARGO) test -p ratewire-cli --features ratewire-cli/live --test live --no-run \
 		--message-format json-render-diagnostics >target/lab/tests.json
-	RATEWIRE_REQUIRE_ROOT=1 lab/run -- sh -c 'test/run --alone <target/lab/tests.json -- --skip upkeep::'
+	$(TESTENV) RATEWIRE_REQUIRE_ROOT=1 lab/run -- sh -c 'test/run --alone <target/lab/tests.json -- --skip upkeep::'
 
 # Whether every crate could be published, for a release; nothing is uploaded.
 package:

@@ -42,12 +42,9 @@ struct Pace {
 }
 
 impl Pace {
-    /// End of a frame that is taken up now and takes this time.
-    fn take_up(&mut self, now: Time, time: Duration) -> Time {
-        let begins =
-            if core::mem::take(&mut self.is_idle) { self.next.max(now) } else { self.next };
-        self.next = begins + time;
-        self.next
+    /// When the frame began that is taken up now.
+    fn begins(&mut self, now: Time) -> Time {
+        if core::mem::take(&mut self.is_idle) { self.next.max(now) } else { self.next }
     }
 }
 
@@ -132,18 +129,20 @@ impl Receiving {
         if got == 0 {
             return Ok(Then::Over);
         }
-        let Some(per_frame) = self.per_frame(now) else { return Ok(Then::Again) };
+        let begins = self.pace.begins(now);
+        let Some(per_frame) = self.per_frame(begins) else { return Ok(Then::Again) };
         let share = got as f64 / self.frame.as_f64().max(1.0);
-        Ok(Then::At(self.pace.take_up(now, per_frame.scale(share))))
+        self.pace.next = begins + per_frame.scale(share);
+        Ok(Then::At(self.pace.next))
     }
 
-    /// Reading time of a frame that begins now, unless it is zero.
-    fn per_frame(&self, now: Time) -> Option<Duration> {
+    /// Reading time of a frame that begins then; `None` of a reader that takes none.
+    fn per_frame(&self, begins: Time) -> Option<Duration> {
         match self.reader {
             Reader::Immediate | Reader::Asked => None,
             Reader::Slow(per_frame) => Some(per_frame),
             Reader::Alternating { per_frame, every } => {
-                let turn = now.ps() / every.ps().max(1);
+                let turn = begins.ps() / every.ps().max(1);
                 Some(per_frame[(turn % 2) as usize])
             }
         }
@@ -164,14 +163,17 @@ mod tests {
 
     #[test]
     fn a_reader_that_is_called_late_makes_up_for_it_while_frames_wait() {
-        let (ms, frame) = (Time::from_millis, Duration::from_millis(1));
+        let ms = Time::from_millis;
         let mut pace = Pace { next: Time::ZERO, is_idle: true };
-        assert_eq!(pace.take_up(ms(10), frame), ms(11), "begins as it comes");
-        assert_eq!(pace.take_up(ms(13), frame), ms(12), "waited since 11 ms");
-        assert_eq!(pace.take_up(ms(13), frame), ms(13));
-        pace.is_idle = true;
-        assert_eq!(pace.take_up(ms(20), frame), ms(21), "nothing waited from 13 ms on");
-        pace.is_idle = true;
-        assert_eq!(pace.take_up(ms(20), frame), ms(22), "came while another was read");
+        let mut take_up = |now, is_idle| {
+            pace.is_idle |= is_idle;
+            pace.next = pace.begins(ms(now)) + Duration::from_millis(1);
+            pace.next
+        };
+        assert_eq!(take_up(10, true), ms(11), "begins as it comes");
+        assert_eq!(take_up(13, false), ms(12), "waited since 11 ms");
+        assert_eq!(take_up(13, false), ms(13));
+        assert_eq!(take_up(20, true), ms(21), "nothing waited from 13 ms on");
+        assert_eq!(take_up(20, true), ms(22), "came while another was read");
     }
 }

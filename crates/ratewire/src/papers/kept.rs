@@ -56,16 +56,28 @@ impl KeptRuns {
         }
         let findings = job.evaluator().judge(&measured);
         let run = findings.map(|findings| Run::new(run, findings, None, None, None));
-        Ok(run.filter(Run::is_true))
+        Ok(run.filter(Run::is_reliable))
     }
 
-    /// Keeps a run in the place of an earlier one of the job. A run that was interrupted is not
-    /// kept.
+    /// Removes the kept run of a job.
+    ///
+    /// # Errors
+    /// An error if the file cannot be removed.
+    pub fn forget(&self, job: &Job<'_>) -> Result<(), Error> {
+        let path = self.file(job);
+        match fs::remove_file(&path) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::write(&path, e)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps a run in the place of an earlier one of the job. A run that was interrupted, or whose
+    /// figures cannot be relied on, is not kept.
     ///
     /// # Errors
     /// An error if the file cannot be written; an earlier one is then unchanged.
     pub fn keep(&self, job: &Job<'_>, run: &Run) -> Result<(), Error> {
-        if run.is_partial() {
+        if run.is_partial() || !run.is_reliable() {
             return Ok(());
         }
         let measured = run.verdicts().iter().map(ratewire_scenario::Finding::value).collect();
@@ -146,7 +158,12 @@ mod tests {
         kept.keep(&job(&own), &finished(&own, false)).unwrap();
         assert!(kept.find(&job(&own)).unwrap().is_none(), "its verdict refused it");
         kept.keep(&job(&own), &finished(&own, true)).unwrap();
-        assert!(kept.find(&job(&own)).unwrap().is_some());
+        kept.keep(&job(&own), &finished(&own, false)).unwrap();
+        assert!(kept.find(&job(&own)).unwrap().is_some(), "an earlier one stays");
+        kept.forget(&job(&own)).unwrap();
+        kept.forget(&job(&own)).unwrap();
+        assert!(kept.find(&job(&own)).unwrap().is_none(), "it is forgotten");
+        kept.keep(&job(&own), &finished(&own, true)).unwrap();
         let other = scenario("link = 'bottleneck'\nmetric = 'queue_mean'\nmax = '100 packets'");
         assert!(kept.find(&job(&other)).unwrap().is_none(), "another metric");
         let file = fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();

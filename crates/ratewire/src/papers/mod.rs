@@ -85,7 +85,7 @@ pub struct PaperFigure {
     pub emulated: Vec<EmulatedValues>,
 }
 
-/// Values that emulated runs of a figure have, because real packets cannot have the scenario's.
+/// Values that emulated runs of a figure have, because a machine cannot carry the scenario's rates.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EmulatedValues {

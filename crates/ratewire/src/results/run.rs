@@ -135,7 +135,7 @@ impl Run {
 
     /// Whether the figures of an emulated run can be relied on, and the times of its hosts too if
     /// an expectation is about them.
-    pub(crate) fn is_true(&self) -> bool {
+    pub(crate) fn is_reliable(&self) -> bool {
         let fidelity = self.summary().fidelity.as_ref();
         let is_untrue = |e: &CheckedExpectation| is_untrue(&e.metric, fidelity);
         fidelity.is_none_or(|fidelity| fidelity.holds) && !self.expectations.iter().any(is_untrue)

@@ -44,10 +44,16 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
     /// Folder of finished emulated runs: after a stop, the same command carries out those that are
     /// missing, and those that were not reliable
-    #[arg(long, value_name = "FOLDER", default_value = "out/reproduce/emulated")]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        default_value = "out/reproduce/emulated",
+        requires = "what"
+    )]
     runs: PathBuf,
-    /// Carry out all emulated runs, finished ones too
-    #[arg(long)]
+    /// Forget the finished emulated runs of these figures first, as after a change of Ratewire
+    /// itself
+    #[arg(long, requires = "what")]
     anew: bool,
     /// Print the claims as JSON in place of tables
     #[arg(long, requires = "what")]

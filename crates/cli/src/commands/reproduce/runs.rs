@@ -20,7 +20,7 @@ pub(super) struct How<'a> {
     pub(super) users: Option<Users>,
     /// Finished emulated runs.
     pub(super) kept: Option<KeptRuns>,
-    /// Whether finished runs are carried out again.
+    /// Whether finished runs are forgotten first.
     pub(super) anew: bool,
     pub(super) show_progress: bool,
     /// Exit code of a run that is missing, or not reliable.
@@ -112,14 +112,16 @@ impl How<'_> {
                     unmeasured.extend(scenario.unmeasured_when_emulated(&law));
                 }
                 let job = Job::new(scenario, plan, *world);
-                let users = self.users.as_ref();
-                jobs.push(users.map_or_else(|| job.clone(), |users| job.clone().with_users(users)));
+                jobs.push(match &self.users {
+                    Some(users) => job.with_users(users),
+                    None => job,
+                });
             }
         }
-        let mut unmeasured = without_repeats(unmeasured);
+        let unmeasured = without_repeats(unmeasured);
         complain(&unmeasured);
         let text = |warning: Diagnostic| format!("{}: {}.", own.name, warning.message);
-        left_out.extend(unmeasured.drain(..).map(text));
+        left_out.extend(unmeasured.into_iter().map(text));
         Ok(Planned { jobs, left_out })
     }
 
@@ -168,8 +170,11 @@ impl How<'_> {
     }
 
     fn find(&self, job: &Job<'_>) -> Result<Option<Run>, Error> {
-        let kept = self.kept.as_ref().filter(|_| is_emulated(job) && !self.anew);
-        kept.map_or(Ok(None), |kept| kept.find(job))
+        let Some(kept) = self.kept.as_ref().filter(|_| is_emulated(job)) else { return Ok(None) };
+        if self.anew {
+            kept.forget(job)?;
+        }
+        kept.find(job)
     }
 
     /// Prints why an emulated run cannot be relied on.
