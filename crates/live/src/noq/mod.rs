@@ -70,7 +70,7 @@ pub fn run(spec: &Spec, enough: BorrowedFd<'_>, started: impl FnOnce()) -> Resul
     let mut port = Port::open(spec, ifindex)?;
     started();
     let ended = port.serve(&listeners, enough);
-    // Whoever asked for the end is told when all is as before.
+    // The connection that asked for the end closes only when everything is restored.
     let (asker, failed) = match ended {
         Ok(asker) => (asker, None),
         Err(e) => (None, Some(e)),
