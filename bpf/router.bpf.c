@@ -230,7 +230,7 @@ static __always_inline int handle(struct __sk_buff *skb, struct slot *slot, stru
 		miss(&slot->router, header);
 		return 0;
 	}
-	if (is_policed && has_header && read_claim(arrival, header, &slot->claim)) {
+	if (is_policed && has_header && read_claim(arrival, slot->router.capacity, header, &slot->claim)) {
 		read_flow(skb, found, &slot->flow);
 		suspect = watch(slot, arrival->now);
 	}

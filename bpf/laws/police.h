@@ -4,8 +4,8 @@
  * reasons for both limits:
  * - Time: the X = size / rate that packets claim cannot sum to more than the time in which they
  *   passed. Under laws whose ports grant rates, a rate above the granted one is not believed.
- * - Rate: a flow may send at the rate that it first claimed, changed by what the port granted
- *   since. A grant that reduces the rate counts two rounds later. An unused grant lapses by half in
+ * - Rate: a flow may send at the rate that it first claimed, up to the port's, changed by what the
+ *   port granted since. A grant that reduces the rate counts two rounds later. An unused grant lapses by half in
  *   each round in which the flow sends, as it does at senders. Packets beyond the rate are
  *   dropped.
  *
@@ -57,6 +57,8 @@ struct rw_claim {
 	__u32 round;
 	/* Ratio of what a flow may send to what it was granted, in 2^-16. */
 	__u32 leeway;
+	/* Rate of the port, B/s: a flow begins with no more. */
+	__u64 capacity;
 };
 
 /* A flow that is watched. Rates are in B/s and 2^-RW_SENDER_FRACTION. */
@@ -126,8 +128,11 @@ RW_INLINE void rw_suspect_init(struct rw_suspect *suspect, const struct rw_claim
 	suspect->seen_ns = now_ns;
 	suspect->began_ns = now_ns;
 	suspect->claimed = rw_police_claimed(claim);
-	/* A sender that has had nothing to send states less than its rate. */
-	suspect->base = claim->rate ? rw_max(suspect->claimed, first) : first;
+	/* A sender that has had nothing to send states less than its rate; one that boasts, more than
+	 * there is. */
+	suspect->base = first;
+	if (claim->rate)
+		suspect->base = rw_max(rw_min(suspect->claimed, claim->capacity << RW_SENDER_FRACTION), first);
 	suspect->bytes = rw_police_burst(claim);
 	suspect->time = ((__u64)rtt_us << (RW_X_SECOND + 1)) / 1000000;
 	suspect->rtt_us = rtt_us;
@@ -253,9 +258,13 @@ RW_FUNCTION int rw_police_change(struct rw_suspect *suspect RW_NONNULL, const st
 	__s64 entitled = rw_police_entitled(suspect);
 
 	/* A sender that something else limits states less than its rate. It gives up the change in the
-	 * time that the packet takes at its rate, and must not seem to give up more. */
-	if (change < 0 && entitled > 0)
-		rate = rw_max(rate, (__u64)entitled >> RW_SENDER_FRACTION);
+	 * time that the packet takes at its rate, and must not seem to give up more. Nor less, if it
+	 * states more than it may have. */
+	if (change < 0) {
+		if (entitled > 0)
+			rate = rw_max(rate, (__u64)entitled >> RW_SENDER_FRACTION);
+		rate = rw_min(rate, rw_police_most(suspect, claim) >> RW_SENDER_FRACTION);
+	}
 	step = rw_mul_shift(magnitude, claim->size << RW_SENDER_FRACTION, 0) / rw_max(rate, 1);
 	step = rw_min(step, RW_POLICE_MOST);
 	suspect->fresh = rw_police_bounded(suspect->fresh + (change < 0 ? -(__s64)step : (__s64)step));

@@ -27,13 +27,14 @@ struct arrival {
 };
 
 /* What a header claims; returns whether it claims anything. */
-static __always_inline int read_claim(const struct arrival *arrival, const union header *header,
+static __always_inline int read_claim(const struct arrival *arrival, __u64 capacity, const union header *header,
 				      struct rw_claim *claim)
 {
 	*claim = (struct rw_claim){
 		.size = arrival->size,
 		.segment = arrival->segment,
 		.leeway = police_leeway,
+		.capacity = capacity,
 	};
 	if (IS_JETMAX) {
 		claim->rate = rw_real_rate(header->jetmax.header.rate);

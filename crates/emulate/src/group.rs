@@ -8,8 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use ratewire_live::host::Holder;
-use ratewire_live::{KernelLaw, cgroup};
+use ratewire_live::cgroup;
 
 use crate::Error;
 use crate::leftovers::{is_alive, sweep, whose};
@@ -33,18 +32,14 @@ pub(crate) fn remove_left() {
     }
 }
 
-/// Another process whose emulated run has a law.
-pub fn holder(law: KernelLaw) -> Option<Holder> {
-    let groups = fs::read_dir(cgroup::root().ok()?).ok()?;
-    let processes = groups.flatten().filter_map(|group| {
-        let name = group.file_name().into_string().ok()?;
-        whose(&name, PREFIX).filter(|(_, of)| *of == law.name()).map(|(process, _)| process)
-    });
-    let mut others = processes.filter(|process| *process != std::process::id());
-    others.find(|process| is_alive(*process)).map(|process| Holder {
-        who: format!("the emulated run of process {process}"),
-        remedy: "wait for its end; only one at a time can have it on a machine",
-    })
+/// A process with an emulated run whose hosts' connections are in a control group.
+pub fn running_in(within: &Path) -> Option<u32> {
+    let within = within.canonicalize().ok()?;
+    let groups = fs::read_dir(cgroup::root().ok()?.canonicalize().ok()?).ok()?.flatten();
+    let below = groups.filter(|group| group.path().starts_with(&within));
+    let names = below.filter_map(|group| group.file_name().into_string().ok());
+    let mut processes = names.filter_map(|name| Some(whose(&name, PREFIX)?.0));
+    processes.find(|process| is_alive(*process))
 }
 
 impl Group {

@@ -15,7 +15,7 @@ mod loaded {
 
     use crate::Error;
     use crate::control::{CongestionControl, needed};
-    use crate::group::{Group, holder, remove_left};
+    use crate::group::{Group, remove_left};
     use crate::options::{XcpSending, xcp_sending};
     use crate::shell::Shell;
 
@@ -41,11 +41,6 @@ mod loaded {
                 "`ratewire live detach --hosts`; or attach it to a cgroup that this command is not in: `--cgroup`",
             )
             .because(why))
-        }
-
-        /// Checks that a law of this name could be loaded, as far as that can be known before.
-        pub(crate) fn check(name: &str) -> Result<(), Error> {
-            host::check_free(named(name)?, holder).map_err(|e| cannot(name, &e))
         }
 
         /// Loads the laws that a run needs, and removes remains of killed runs.
@@ -106,7 +101,7 @@ mod loaded {
             // Only the model knows that a host's own link is paused.
             let spec =
                 host::Spec { law, cgroup, iface: None, desired, xcp, is_forced: true, lie: None };
-            let held = host::hold(&spec, holder);
+            let held = host::hold(&spec);
             Ok(Loaded { control, group, held: held.map_err(wrong)? })
         }
     }
@@ -143,9 +138,6 @@ mod none {
 
     impl Laws {
         pub(crate) fn check_apart() -> Result<(), Error> {
-            Ok(())
-        }
-        pub(crate) fn check(_: &str) -> Result<(), Error> {
             Ok(())
         }
         pub(crate) fn load(_: &Setup, _: Option<Shell>) -> Result<Laws, Error> {

@@ -70,7 +70,7 @@ pub use daemons::find_program;
 pub use error::Error;
 pub use fidelity::{Fidelity, MOST_LATE};
 #[cfg(feature = "live")]
-pub use group::holder;
+pub use group::running_in;
 pub use lateness::{LATE, Lateness};
 pub use machine::{kernel_release, processors};
 pub use options::{differences, stand_in};

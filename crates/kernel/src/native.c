@@ -100,7 +100,8 @@ RW_LAYOUT(rw_meter, offsetof(struct rw_meter, left), offsetof(struct rw_meter, t
 	  offsetof(struct rw_meter, came), offsetof(struct rw_meter, began_ns), offsetof(struct rw_meter, sent))
 RW_LAYOUT(rw_claim, offsetof(struct rw_claim, size), offsetof(struct rw_claim, segment),
 	  offsetof(struct rw_claim, rate), offsetof(struct rw_claim, rtt_us), offsetof(struct rw_claim, has_rounds),
-	  offsetof(struct rw_claim, round), offsetof(struct rw_claim, leeway))
+	  offsetof(struct rw_claim, round), offsetof(struct rw_claim, leeway),
+	  offsetof(struct rw_claim, capacity))
 RW_LAYOUT(rw_suspect, offsetof(struct rw_suspect, seen_ns), offsetof(struct rw_suspect, began_ns),
 	  offsetof(struct rw_suspect, passed), offsetof(struct rw_suspect, claimed),
 	  offsetof(struct rw_suspect, base), offsetof(struct rw_suspect, last), offsetof(struct rw_suspect, fresh),

@@ -127,12 +127,12 @@ pub fn verified(law: KernelLaw, police: Option<Police>) -> Result<Vec<(String, u
         lie: None,
     };
     let mut room = ProbeMemory::uninit();
-    let host = host::prepare(&mut room, &spec).map_err(host::refused(law))?;
+    let host = host::prepare(&mut room, &spec, law.control()).map_err(host::refused(law))?;
     if law == KernelLaw::Xcp {
         // What the first is loaded without.
         let xcp = XcpRules::default().paced(false).heeds_loss(false);
         let mut room = ProbeMemory::uninit();
-        host::prepare(&mut room, &host::Spec { xcp, ..spec.clone() })
+        host::prepare(&mut room, &host::Spec { xcp, ..spec.clone() }, law.control())
             .map_err(host::refused(law))?;
     }
     let mut room = ProbeMemory::uninit();

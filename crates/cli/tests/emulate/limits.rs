@@ -1,6 +1,6 @@
 //! Runs that are impossible, and remains of killed commands.
 
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::lab::{self, DUMBBELL, Lab, TWO_FLOWS, ratewire, said, sh};
@@ -166,73 +166,43 @@ fn laws_that_this_kernel_cannot_send_under_are_left_out() {
     }
 }
 
-/// Names of congestion controls are shared by the machine: a second command reports the owner, and
-/// leaves nothing behind.
+/// Names of congestion controls are shared by the machine: each run has its own, and a live host
+/// has another. A live host over emulated hosts is refused, and leaves nothing behind.
 #[cfg(feature = "live")]
 #[test]
-fn a_law_that_another_has_is_left_out_and_its_holder_named() {
-    let Some(lab) = Lab::build("taken") else { return };
+fn a_law_is_had_by_several_runs_at_a_time_and_by_a_live_host_apart() {
+    let Some(lab) = Lab::build("beside") else { return };
     let path = lab.scenario(&format!("law = \"xcp\"\n{DUMBBELL}{TWO_FLOWS}"));
-    let arguments = |laws: &'static str| ["--world", "emulate", "--no-files", "--law", laws];
-    let mut first = ratewire()
-        .arg("run")
-        .arg(&path)
-        .args(arguments("xcp"))
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    let run = || {
+        let mut run = ratewire();
+        run.arg("run").arg(&path).args(["--world", "emulate", "--no-files", "--law", "xcp"]);
+        run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts")
+    };
+    let runs = [run(), run()];
     let start = Instant::now();
-    while !lab::controls().iter().any(|name| name == "rw_xcp") {
-        assert!(start.elapsed() < Duration::from_secs(20), "the first run has its law");
+    let is_loaded = |name: &&str| lab::controls().iter().any(|loaded| loaded == name);
+    while !["rw_xcp_1", "rw_xcp_2"].iter().all(|name| is_loaded(name)) {
+        assert!(start.elapsed() < Duration::from_secs(20), "both have the law");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let holder = format!("the emulated run of process {} has it", first.id());
-    let pins = || {
-        said(&sh(
-            "ls /sys/fs/bpf/ratewire 2>&1; ls -d $(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-emulate-*",
-        ))
-    };
-    let before = pins();
-    let host = ratewire().args(["live", "host", "--law", "xcp"]).output().expect("it starts");
-    let second = ratewire().arg("run").arg(&path).args(arguments("xcp")).output();
-    let second = second.expect("it starts");
-    assert!(first.try_wait().expect("a child").is_none(), "the first still runs");
-    for done in [host, second] {
-        let complaints = String::from_utf8_lossy(&done.stderr);
-        assert_eq!(done.status.code(), Some(5), "{complaints}");
-        assert!(complaints.contains("the congestion control rw_xcp is taken"), "{complaints}");
-        assert!(complaints.contains(&holder) && complaints.contains("help: wait"), "{complaints}");
-    }
-    assert_eq!(pins(), before, "who was refused leaves nothing");
-    first.wait().expect("it ends");
-}
-
-/// Sockets of programs use the law of their flow, or that of the ports.
-#[cfg(feature = "live")]
-#[test]
-fn a_law_that_only_programs_speak_is_left_out_too_where_another_has_it() {
-    let Some(lab) = Lab::build("programs-taken") else { return };
-    let flow = "[[flow]]\nfrom = \"s1\"\nto = \"d1\"\nrun = \"true\"\n";
-    let program = "[[program]]\nhost = \"s1\"\nrun = \"true\"\n";
-    let cgroup = said(&sh("cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-programs
+    let cgroup = said(&sh("cgroup=$(findmnt -n -o TARGET -t cgroup2 | head -1)/ratewire-beside
         mkdir -p $cgroup; echo $cgroup"));
-    let host = ["live", "host", "--law", "xcp", "--cgroup", cgroup.trim()];
-    let attached = ratewire().args(host).output().expect("it starts");
-    let runs = [flow, program].map(|sends| {
-        let path = lab.scenario(&format!("law = \"xcp\"\n{DUMBBELL}{sends}").replace("6 s", "1 s"));
-        let arguments = ["--world", "emulate", "--no-files", "--law", "xcp,newreno"];
-        ratewire().arg("run").arg(path).args(arguments).output().expect("it starts")
-    });
+    let host = ["live", "host", "--law", "xcp"];
+    let over = ratewire().args(host).output().expect("it starts");
+    let apart = ratewire().args(host).args(["--cgroup", cgroup.trim()]).output();
+    let apart = apart.expect("it starts");
     let detached = ratewire().args(["live", "detach", "--hosts"]).output().expect("it starts");
     std::fs::remove_dir(cgroup.trim()).expect("it is empty");
-    assert!(attached.status.success() && detached.status.success(), "{attached:?}");
-    for done in runs {
-        let complaints = String::from_utf8_lossy(&done.stderr);
-        assert_eq!(done.status.code(), Some(5), "{complaints}");
-        assert!(complaints.contains("warning: xcp is not emulated: "), "{complaints}");
-        assert!(complaints.ends_with("not emulated, as said above: xcp\n"), "{complaints}");
-        assert!(said(&done).contains("newreno"), "{}", said(&done));
+    let complaints = String::from_utf8_lossy(&over.stderr);
+    assert_eq!(over.status.code(), Some(5), "{complaints}");
+    assert!(complaints.contains("hosts of an emulated run would take part"), "{complaints}");
+    let is_named = |run: &Child| complaints.contains(&format!("process {} emulates", run.id()));
+    assert!(runs.iter().any(is_named), "{complaints}");
+    assert!(apart.status.success(), "{}", String::from_utf8_lossy(&apart.stderr));
+    assert_eq!(said(&detached), "detached: rw_xcp\n", "the refused one left nothing");
+    for run in runs {
+        let done = run.wait_with_output().expect("it ends");
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     }
 }
 

@@ -15,6 +15,7 @@ pub struct Claim {
     has_rounds: u32,
     round: u32,
     leeway: u32,
+    capacity: u64,
 }
 
 /// A flow that a policer watches.
@@ -64,12 +65,14 @@ pub fn police_leeway(tolerance: f64) -> u32 {
 }
 
 impl Claim {
-    /// A packet of this many link-layer bytes, in one segment, whose header states this rate and
-    /// RTT, zero for none. A flow may exceed its granted rate by the default tolerance.
-    pub fn new(size: Bytes, rate: Throughput, rtt: Duration) -> Claim {
+    /// A packet of this many link-layer bytes, in one segment, at a port of this rate, whose header
+    /// states this rate and RTT, zero for none. A flow may exceed its granted rate by the default
+    /// tolerance.
+    pub fn new(size: Bytes, capacity: Throughput, rate: Throughput, rtt: Duration) -> Claim {
         Claim {
             size: size.get(),
             segment: size.get(),
+            capacity: capacity.get() as u64,
             rate: rate.get() as u64,
             rtt_us: u32::try_from(rtt.ps() / 1_000_000).unwrap_or(u32::MAX),
             leeway: 65536 + rw_native_police_tolerance(),
@@ -134,7 +137,7 @@ mod layout {
     use super::*;
 
     crate::tests::laid_out_as_in_c! {
-        claim: Claim, rw_layout_of_rw_claim, [size, segment, rate, rtt_us, has_rounds, round, leeway];
+        claim: Claim, rw_layout_of_rw_claim, [size, segment, rate, rtt_us, has_rounds, round, leeway, capacity];
         suspect: Suspect, rw_layout_of_rw_suspect, [seen_ns, began_ns, passed, claimed, base, last, fresh, bytes, time, unclaimed, measured, rtt_us, round, is_rated, pad];
     }
 }

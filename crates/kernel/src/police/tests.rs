@@ -98,7 +98,7 @@ fn share(flows: &mut [Flow], is_policed: bool, seconds: u64) {
         flow.on_acks(now);
         flow.next = now + Duration::from_secs_f64(SIZE.as_f64() / flow.sender.rate().get());
         let mut header = flow.header(now);
-        let mut claim = Claim::new(SIZE, header.rate(), header.rtt());
+        let mut claim = Claim::new(SIZE, Throughput::new(CAPACITY), header.rate(), header.rtt());
         let suspect = flow.suspect.get_or_insert_with(|| Suspect::new(&claim, now));
         if is_policed {
             match suspect.on_arrival(&mut claim, now) {
@@ -145,9 +145,14 @@ fn lies_that_pay_do_not_under_police() {
     let understating = Lie { throughput: 0.25, ..HONEST };
     let deaf = Lie { ignores: true, ..HONEST };
     let deafest = Lie { ignores: true, heeds_loss: false, ..HONEST };
-    for (name, lie, without) in
-        [("throughput", understating, 2.0), ("deaf", deaf, 2.0), ("deaf to losses", deafest, 2.0)]
-    {
+    let [overstating, boasting] = [4.0, 1000.0].map(|throughput| Lie { throughput, ..deafest });
+    for (name, lie, without) in [
+        ("throughput", understating, 2.0),
+        ("deaf", deaf, 2.0),
+        ("deaf to losses", deafest, 2.0),
+        ("deaf and overstating", overstating, 2.0),
+        ("deaf and boasting", boasting, 2.0),
+    ] {
         let (free, _) = share_of(lie, false);
         assert!(free > without, "{name}: {free}");
         let (held, flows) = share_of(lie, true);
@@ -173,7 +178,7 @@ fn a_lie_about_the_round_trip_gains_nothing() {
 
 #[test]
 fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
-    let claim = || Claim::new(SIZE, Throughput::ZERO, Duration::from_millis(40));
+    let claim = || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::ZERO, Duration::from_millis(40));
     let mut suspect = Suspect::new(&claim(), Time::ZERO);
     // Sends at 1 MB/s throughout, and is granted that for 3 s, then a quarter of it.
     let mut passed = Vec::new();
@@ -192,7 +197,7 @@ fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
 /// A port that has no rate to offer yet takes none away.
 #[test]
 fn a_rate_of_zero_is_no_grant() {
-    let claim = || Claim::new(SIZE, Throughput::new(1e6), Duration::ZERO).round(0);
+    let claim = || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(1e6), Duration::ZERO).round(0);
     let mut suspect = Suspect::new(&claim(), Time::ZERO);
     for i in 0..4_000 {
         let now = Time::ZERO + Duration::from_micros(1_500) * i;
@@ -206,7 +211,7 @@ fn a_rate_of_zero_is_no_grant() {
 #[test]
 fn a_claim_above_the_granted_rate_is_corrected() {
     let claim = |rate: f64, i: u64| {
-        Claim::new(SIZE, Throughput::new(rate), Duration::ZERO).round((i / 70) as u8)
+        Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(rate), Duration::ZERO).round((i / 70) as u8)
     };
     for (lie, is_corrected) in [(1.0, false), (4.0, true), (0.25, true)] {
         let mut suspect = Suspect::new(&claim(1e6, 0), Time::ZERO);
@@ -253,7 +258,7 @@ proptest! {
             let rate = if i / every % 2 == 0 { 1e6 } else { 1e6 / slow };
             now += Duration::from_secs_f64(SIZE.as_f64() / rate);
             let mut claim =
-                Claim::new(SIZE, Throughput::new(rate * lie), Duration::from_millis(20)).tolerance(1.0);
+                Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(rate * lie), Duration::from_millis(20)).tolerance(1.0);
             let suspect = suspect.get_or_insert_with(|| Suspect::new(&claim, now));
             if suspect.on_arrival(&mut claim, now) != Policed::Dropped {
                 claimed += SIZE.as_f64() / claim.rate().get();

@@ -8,7 +8,7 @@ use std::mem::MaybeUninit;
 use std::net::Ipv6Addr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use libbpf_rs::query::LinkTypeInfo;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
@@ -79,22 +79,24 @@ fn taken(law: KernelLaw) -> Error {
 /// Attaches a law to a cgroup's connections, from the next that opens. If it fails, nothing stays.
 ///
 /// # Errors
-/// If there is no such cgroup, the law is attached already, its congestion control is taken (see
-/// [`check_free`]), or the kernel refuses.
-pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
+/// If there is no such cgroup, the law is attached already, its congestion control is taken, hosts
+/// of an emulated run would take part, or the kernel refuses.
+pub fn attach(spec: &Spec, emulated: FindEmulated) -> Result<(), Error> {
     crate::quiet();
     let mut pins = Pins::lock()?;
     // Two laws would each reserve room for their option, and switch off each other's callbacks.
     if let Some(law) = pinned(pins.root())?.into_iter().map(|(law, _)| law).next() {
         return Err(taken(law));
     }
-    check_free(spec.law, find)?;
-    let opened = open_cgroup(spec)?;
+    let path = cgroup_of(spec)?;
+    let opened = open_cgroup(&path)?;
+    check_free(spec.law, &path, emulated)?;
     let addresses = whom::addresses(spec)?;
     let root = pins.make()?;
     let name = folder_name(spec.law);
     let folder = root.claim(&name, || taken(spec.law))?;
-    let attached = load(spec, &opened, &addresses).and_then(|held| held.pin(&folder));
+    let control = spec.law.control();
+    let attached = load(spec, control, &opened, &addresses).and_then(|held| held.pin(&folder));
     if attached.is_err() {
         // The first error is the one to report.
         let _ = root.remove(&name, &PINS);
@@ -102,13 +104,13 @@ pub fn attach(spec: &Spec, find: FindHolder) -> Result<(), Error> {
     attached
 }
 
-fn open_cgroup(spec: &Spec) -> Result<File, Error> {
-    let path = match &spec.cgroup {
-        Some(path) => path.clone(),
-        None => cgroup::root()?,
-    };
+fn cgroup_of(spec: &Spec) -> Result<PathBuf, Error> {
+    spec.cgroup.clone().map_or_else(cgroup::root, Ok)
+}
+
+fn open_cgroup(path: &Path) -> Result<File, Error> {
     let help = "name a folder of the cgroup2 file system, as `mount -t cgroup2` shows it";
-    let group = File::open(&path).map_err(|e| {
+    let group = File::open(path).map_err(|e| {
         Error::new(format!("cannot open the cgroup {}", path.display()), help).because(e)
     })?;
     if fstatfs(&group).map(|s| s.filesystem_type()) != Ok(CGROUP2_SUPER_MAGIC) {
@@ -127,55 +129,50 @@ pub struct HeldLaw {
 }
 
 /// Attaches a law to the connections of the cgroup in `spec` until the returned value is dropped or
-/// the process ends, in whatever way.
+/// the process ends, in whatever way. Its congestion control has a number in its name, `rw_xcp_1`,
+/// so that several may be held at a time, beside one that is attached.
 ///
 /// # Errors
-/// If there is no such cgroup, the congestion control is taken (see [`check_free`]), or the kernel
-/// refuses.
-pub fn hold(spec: &Spec, find: FindHolder) -> Result<HeldLaw, Error> {
+/// If there is no such cgroup, or the kernel refuses.
+pub fn hold(spec: &Spec) -> Result<HeldLaw, Error> {
     crate::quiet();
-    check_free(spec.law, find)?;
-    load(spec, &open_cgroup(spec)?, &whom::addresses(spec)?)
-}
-
-/// Holder of a law's congestion control that is no host of [`attach`].
-#[derive(Clone, Debug)]
-pub struct Holder {
-    /// Name of the holder.
-    pub who: String,
-    /// How to free the congestion control.
-    pub remedy: &'static str,
-}
-
-/// Finds the holder of a law's congestion control, among those that the caller knows.
-pub type FindHolder = fn(KernelLaw) -> Option<Holder>;
-
-/// Checks that a law's congestion control is free: its name is the machine's, whatever the
-/// namespace.
-///
-/// # Errors
-/// If it is taken. The error names the holder if this crate or `find` knows it.
-pub fn check_free(law: KernelLaw, find: FindHolder) -> Result<(), Error> {
-    let name = law.control();
-    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    if loaded.unwrap_or_default().split_whitespace().all(|loaded| loaded != name) {
-        return Ok(());
+    let cgroup = open_cgroup(&cgroup_of(spec)?)?;
+    let addresses = whom::addresses(spec)?;
+    let mut names = (1..).map(|n| format!("{}_{n}", spec.law.control()));
+    loop {
+        let name = names.find(|name| !is_loaded(name)).expect("numbers do not end");
+        match load(spec, &name, &cgroup, &addresses) {
+            // Another process was quicker.
+            Err(_) if is_loaded(&name) => {}
+            held => return held,
+        }
     }
-    let attached = || Holder {
-        who: format!("`ratewire live host --law {}`", law.name()),
-        remedy: "`ratewire live detach --hosts`, or wait until it is no longer needed",
-    };
-    let unknown = || Holder {
-        who: "a program".to_string(),
-        remedy: "`bpftool struct_ops` and `bpftool link` show whose it is",
-    };
-    // Unsafe pins cannot be read; the congestion control is taken all the same.
-    let is_pinned =
-        pins::open().is_ok_and(|root| matches!(folder(root.as_ref(), law), Ok(Some(_))));
-    let found = is_pinned.then(attached).or_else(|| find(law));
-    let Holder { who, remedy } = found.unwrap_or_else(unknown);
-    let what = format!("the congestion control {name} is taken");
-    Err(Error::new(what, remedy).because(format!("{who} has it")))
+}
+
+/// Finds the process of an emulated run whose hosts' connections are in a cgroup.
+pub type FindEmulated = fn(&Path) -> Option<u32>;
+
+/// Checks that a law can be attached to a cgroup: its congestion control's name is the machine's,
+/// whatever the namespace, and emulated hosts send under their own laws.
+fn check_free(law: KernelLaw, cgroup: &Path, emulated: FindEmulated) -> Result<(), Error> {
+    if let Some(process) = emulated(cgroup) {
+        let what = "hosts of an emulated run would take part";
+        let remedy = "wait for its end, or name another cgroup: --cgroup";
+        let why = format!("process {process} emulates in a cgroup below {}", cgroup.display());
+        return Err(Error::new(what, remedy).because(why));
+    }
+    if is_loaded(law.control()) {
+        let what = format!("the congestion control {} is taken", law.control());
+        let remedy = "`bpftool struct_ops` and `bpftool link` show whose it is";
+        return Err(Error::new(what, remedy));
+    }
+    Ok(())
+}
+
+/// Whether the machine has a congestion control of this name.
+fn is_loaded(control: &str) -> bool {
+    let loaded = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    loaded.unwrap_or_default().split_whitespace().any(|loaded| loaded == control)
 }
 
 /// The law that a host forces on all connections of this process, whatever they choose.
@@ -237,6 +234,7 @@ const TCP_CONG_NON_RESTRICTED: u32 = 1;
 pub(crate) fn prepare<'a>(
     room: &'a mut MaybeUninit<OpenObject>,
     spec: &Spec,
+    control_name: &str,
 ) -> libbpf_rs::Result<HostSkel<'a>> {
     let mut open = HostSkelBuilder::default().open(room)?;
     let (exid, option_len, answer_len) = spec.law.option();
@@ -256,7 +254,7 @@ pub(crate) fn prepare<'a>(
         rodata.lie = types::lie { port, rtt, throughput, inflate, ignore_feedback };
     }
     let mut name = [0; 16];
-    name[..spec.law.control().len()].copy_from_slice(spec.law.control().as_bytes());
+    name[..control_name.len()].copy_from_slice(control_name.as_bytes());
     rodata.control_name = name.map(|byte: u8| byte.cast_signed());
     let control = open.struct_ops.control_mut();
     control.name = name.map(|byte: u8| byte.cast_signed());
@@ -268,10 +266,15 @@ pub(crate) fn prepare<'a>(
     open.load()
 }
 
-fn load(spec: &Spec, cgroup: &File, addresses: &[Ipv6Addr]) -> Result<HeldLaw, Error> {
+fn load(
+    spec: &Spec,
+    control: &str,
+    cgroup: &File,
+    addresses: &[Ipv6Addr],
+) -> Result<HeldLaw, Error> {
     let refused = refused(spec.law);
     let mut room = MaybeUninit::uninit();
-    let mut skeleton = prepare(&mut room, spec).map_err(&refused)?;
+    let mut skeleton = prepare(&mut room, spec, control).map_err(&refused)?;
     if spec.law == KernelLaw::Noq && !spec.is_forced {
         whom::set_pausing(&skeleton.maps.pausing)?;
     }

@@ -78,7 +78,8 @@ struct OfKernel {
 impl Police for OfKernel {
     fn arrives(&mut self, now: Time, _: u32, spacing: Duration) -> (Policed, Duration) {
         let rate = |spacing: Duration| Throughput::new(SIZE.as_f64() / spacing.secs());
-        self.claim = Claim::new(SIZE, rate(spacing), RTT).tolerance(SPEC.tolerance);
+        let capacity = FLOW.line_rate.throughput();
+        self.claim = Claim::new(SIZE, capacity, rate(spacing), RTT).tolerance(SPEC.tolerance);
         let suspect = self.suspect.get_or_insert_with(|| KernelSuspect::new(&self.claim, now));
         let verdict = match suspect.on_arrival(&mut self.claim, now) {
             kernel::Policed::Passes => Policed::Passes,

@@ -268,7 +268,7 @@ pub(crate) fn live(args: &Args) -> Exit {
                 || "connections".to_string(),
                 |iface| format!("connections from the addresses of {iface}"),
             );
-            host::attach(&spec, ratewire_emulate::holder).map(|()| {
+            host::attach(&spec, ratewire_emulate::running_in).map(|()| {
                 let (name, control) = (law.name(), law.control());
                 match law {
                     KernelLaw::Noq if is_forced => format!("{who} from now on send by {control}\n"),
