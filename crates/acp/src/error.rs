@@ -4,6 +4,7 @@ use std::io;
 
 use crate::channel::CloseReason;
 use crate::keys::HandshakeError;
+use crate::wire::LONGEST_LAW;
 
 /// An error of an endpoint or of one of its connections.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +18,12 @@ pub enum Error {
     /// The handshake cannot begin with these credentials.
     #[error("the handshake cannot begin: {0}")]
     Handshake(#[source] HandshakeError),
+    /// A handshake has no room for the law's name and options.
+    #[error("the law and its options have {length} bytes, and a handshake has room for {LONGEST_LAW}")]
+    LongLaw {
+        /// Bytes of the law's name and options.
+        length: usize,
+    },
     /// The server has not answered in time: it does not run, or has other keys.
     #[error("the server has not answered: it does not run, or the keys of the two ends do not fit")]
     NoAnswer,

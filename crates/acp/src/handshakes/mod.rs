@@ -21,7 +21,7 @@ use crate::channel::Ends;
 use crate::config::Config;
 use crate::error::Error;
 use crate::keys::{ClientHandshake, Cookies, Credentials, HandshakeError, ServerHandshake};
-use crate::wire::{ConnectionId, EndKind, Initial, PacketType, Params, plain};
+use crate::wire::{ConnectionId, EndKind, Initial, LONGEST_LAW, PacketType, Params, plain};
 
 /// Connections whose client has not shown that it has the keys, before cookies are asked for.
 pub const HALF_OPEN: usize = 64;
@@ -145,7 +145,8 @@ impl Handshakes {
     /// `name key=value ...`. The server is told what `kind` of end this is.
     ///
     /// # Errors
-    /// When the credentials name no server, or the kernel gives no random numbers.
+    /// When the credentials name no server, the law is longer than [`LONGEST_LAW`], or the kernel
+    /// gives no random numbers.
     pub fn connect(
         &mut self,
         now: Duration,
@@ -154,6 +155,9 @@ impl Handshakes {
         law: &str,
         kind: EndKind,
     ) -> Result<ConnectionId, Error> {
+        if law.len() > LONGEST_LAW {
+            return Err(Error::LongLaw { length: law.len() });
+        }
         let id = self.new_id()?;
         let begun = ClientHandshake::begin(credentials, &self.params(id, law, kind));
         let (handshake, message) = begun.map_err(Error::Handshake)?;

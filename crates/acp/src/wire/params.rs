@@ -2,8 +2,8 @@
 
 use super::{ConnectionId, WireError, take, take_array, varint};
 
-/// Longest name of a law.
-const LONGEST_NAME: u64 = 64;
+/// Most bytes of a law's name with its options.
+pub const LONGEST_LAW: usize = 512;
 
 /// What an end is to the other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,7 +42,8 @@ pub struct Params {
     pub longest_frame: u64,
     /// Silence after which this end gives the connection up, in milliseconds.
     pub idle_timeout_ms: u64,
-    /// The law by which both ends send, with its options as `name key=value ...`.
+    /// The law by which both ends send, with its options as `name key=value ...`; at most
+    /// [`LONGEST_LAW`].
     pub law: String,
     /// What this end is.
     pub kind: EndKind,
@@ -74,7 +75,7 @@ impl Params {
         let reset_token = take_array(rest)?;
         let (longest_frame, idle_timeout_ms) = (varint::take(rest)?, varint::take(rest)?);
         let length = varint::take(rest)?;
-        if length > LONGEST_NAME {
+        if length > LONGEST_LAW as u64 {
             return Err(WireError::Field("the law's name"));
         }
         let law = core::str::from_utf8(take(rest, length as usize)?);

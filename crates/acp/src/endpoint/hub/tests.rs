@@ -3,6 +3,7 @@
 use super::*;
 use crate::handshakes::{HALF_OPEN, HANDSHAKE};
 use crate::keys::Credentials;
+use crate::wire::LONGEST_LAW;
 
 const NOW: Duration = Duration::from_secs(5);
 
@@ -149,4 +150,21 @@ fn a_server_that_was_restarted_says_so() {
     assert_eq!(closed(&client), None);
     give(&mut client, 1, unknown);
     assert_eq!(closed(&client), Some(crate::CloseReason::Forgotten));
+}
+
+#[test]
+fn a_law_that_a_handshake_has_no_room_for_is_refused_at_once() {
+    for (length, is_taken) in [(LONGEST_LAW, true), (LONGEST_LAW + 1, false)] {
+        let law_name = format!("{:0<length$}", "xcp gamma=0.1");
+        let config = Config { law_name, ..Config::new(Credentials::Shared([7; 32])) };
+        let mut client = Hub::new(config, false).expect("random numbers");
+        let begun = client.connect(NOW, at(1));
+        if is_taken {
+            begun.expect("a connection");
+            let answers = give(&mut hub(true), 1, sent(&mut client));
+            assert_eq!(kinds(&answers), [PacketType::Accept, PacketType::Data]);
+        } else {
+            assert!(matches!(begun, Err(Error::LongLaw { .. })), "{begun:?}");
+        }
+    }
 }
