@@ -19,7 +19,9 @@ pub enum Error {
     #[error("the handshake cannot begin: {0}")]
     Handshake(#[source] HandshakeError),
     /// A handshake has no room for the law's name and options.
-    #[error("the law and its options have {length} bytes, and a handshake has room for {LONGEST_LAW}")]
+    #[error(
+        "the law and its options have {length} bytes, and a handshake has room for {LONGEST_LAW}"
+    )]
     LongLaw {
         /// Bytes of the law's name and options.
         length: usize,

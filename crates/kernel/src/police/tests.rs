@@ -16,7 +16,7 @@ const CAPACITY: f64 = 12.5e6;
 /// The least rate, a packet in 50 ms.
 const LEAST: Throughput = Throughput::new(30_000.0);
 
-#[derive(Clone, Copy, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Lie {
     rtt: f64,
     throughput: f64,
@@ -145,12 +145,11 @@ fn lies_that_pay_do_not_under_police() {
     let understating = Lie { throughput: 0.25, ..HONEST };
     let deaf = Lie { ignores: true, ..HONEST };
     let deafest = Lie { ignores: true, heeds_loss: false, ..HONEST };
-    let [overstating, boasting] = [4.0, 1000.0].map(|throughput| Lie { throughput, ..deafest });
+    let boasting = Lie { throughput: 1000.0, ..deafest };
     for (name, lie, without) in [
         ("throughput", understating, 2.0),
         ("deaf", deaf, 2.0),
         ("deaf to losses", deafest, 2.0),
-        ("deaf and overstating", overstating, 2.0),
         ("deaf and boasting", boasting, 2.0),
     ] {
         let (free, _) = share_of(lie, false);
@@ -164,21 +163,24 @@ fn lies_that_pay_do_not_under_police() {
     }
 }
 
-/// The round trip only sets the length of routers' intervals.
+/// The round trip only sets the length of routers' intervals; one who overstates a rate gets less
+/// of what a port adds.
 #[test]
-fn a_lie_about_the_round_trip_gains_nothing() {
-    for rtt in [0.1, 25.0] {
+fn some_lies_gain_nothing() {
+    let overstating = Lie { throughput: 1000.0, ..HONEST };
+    for lie in [Lie { rtt: 0.1, ..HONEST }, Lie { rtt: 25.0, ..HONEST }, overstating] {
         for is_policed in [false, true] {
-            let (part, _) = share_of(Lie { rtt, ..HONEST }, is_policed);
+            let (part, _) = share_of(lie, is_policed);
 
-            assert!(part < 1.1, "{rtt}, {is_policed}: {part}");
+            assert!(part < 1.1, "{lie:?}, {is_policed}: {part}");
         }
     }
 }
 
 #[test]
 fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
-    let claim = || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::ZERO, Duration::from_millis(40));
+    let claim =
+        || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::ZERO, Duration::from_millis(40));
     let mut suspect = Suspect::new(&claim(), Time::ZERO);
     // Sends at 1 MB/s throughout, and is granted that for 3 s, then a quarter of it.
     let mut passed = Vec::new();
@@ -197,7 +199,9 @@ fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
 /// A port that has no rate to offer yet takes none away.
 #[test]
 fn a_rate_of_zero_is_no_grant() {
-    let claim = || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(1e6), Duration::ZERO).round(0);
+    let claim = || {
+        Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(1e6), Duration::ZERO).round(0)
+    };
     let mut suspect = Suspect::new(&claim(), Time::ZERO);
     for i in 0..4_000 {
         let now = Time::ZERO + Duration::from_micros(1_500) * i;
@@ -211,7 +215,8 @@ fn a_rate_of_zero_is_no_grant() {
 #[test]
 fn a_claim_above_the_granted_rate_is_corrected() {
     let claim = |rate: f64, i: u64| {
-        Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(rate), Duration::ZERO).round((i / 70) as u8)
+        Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(rate), Duration::ZERO)
+            .round((i / 70) as u8)
     };
     for (lie, is_corrected) in [(1.0, false), (4.0, true), (0.25, true)] {
         let mut suspect = Suspect::new(&claim(1e6, 0), Time::ZERO);

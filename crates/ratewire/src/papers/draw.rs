@@ -28,7 +28,7 @@ pub fn draw(
             let of = if values.scenarios.is_empty() { "all" } else { &values.scenarios.join(", ") };
             format!("Emulated runs ({of}) have {}: {}.", values.set.join(", "), values.why)
         });
-        real_time.splice(0..0, others);
+        real_time.splice(0..0, figure.emulated_note.clone().into_iter().chain(others));
     }
     let claims = results.iter().map(|(scenario, runs)| Claims {
         scenario: scenario.name.clone(),

@@ -61,6 +61,8 @@ pub struct PaperFigure {
     pub caption: String,
     /// Differences between runs and paper, and their reasons.
     pub note: Option<String>,
+    /// Differences between emulated runs and the claims, and their causes.
+    pub emulated_note: Option<String>,
     /// File names of the scenarios.
     pub scenarios: Vec<String>,
     /// Plots over time.

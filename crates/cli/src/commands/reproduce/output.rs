@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use ratewire::World;
 use ratewire::folder::write_page;
 use ratewire::papers::{Paper, PaperFigure};
 use ratewire_command_line::{Exit, print};
@@ -72,13 +73,19 @@ fn tables(papers: &[&Paper], done: &[papers::PaperSection], args: &Args) -> Stri
     let mut figures = Vec::new();
     let is_long = papers.len() == 1 || args.details;
     for (paper, done) in papers.iter().zip(done) {
-        for figure in &done.figures {
+        for (own, figure) in paper.figures.iter().zip(&done.figures) {
             let list: Vec<CheckedExpectation> =
                 figure.claims.iter().flat_map(|c| c.expectations.clone()).collect();
             let verdicts: Vec<Verdict> = list.iter().map(CheckedExpectation::verdict).collect();
             let title = format!("{}: {}", figure.id, figure.title);
             if is_long || verdicts.contains(&Verdict::Failed) {
-                text += &format!("{}, {title}\n{}\n", paper.name, table::claims(&list, &options));
+                text += &format!("{}, {title}\n{}", paper.name, table::claims(&list, &options));
+                let is_emulated = args.world.contains(&World::Emulate);
+                if let Some(note) = own.emulated_note.as_ref().filter(|_| is_emulated) {
+                    text += "Emulated runs:\n";
+                    text += &table::wrap(note, 2, options.text_width());
+                }
+                text += "\n";
             }
             figures.push((paper.name.clone(), title, verdicts));
         }

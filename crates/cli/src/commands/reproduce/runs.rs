@@ -30,6 +30,8 @@ pub(super) struct How<'a> {
 /// The runs of one scenario.
 struct Planned<'a> {
     jobs: Vec<Job<'a>>,
+    /// Laws that no emulated run has, and why.
+    refused: Vec<(String, String)>,
     /// Laws and expectations that emulated runs do not have, and why.
     left_out: Vec<String>,
 }
@@ -48,6 +50,10 @@ impl How<'_> {
             let of_figure: Result<Vec<Planned<'_>>, Exit> =
                 both.map(|(own, emulated)| self.plan(own, emulated)).collect();
             planned.push(of_figure?);
+        }
+        let files = loaded.iter().flatten().map(|scenario| scenario.file.as_str());
+        for refusal in refusals(files.zip(planned.iter().flatten())) {
+            print_stderr!("{refusal}");
         }
         let jobs: Vec<Job<'_>> =
             planned.iter().flatten().flat_map(|scenario| scenario.jobs.clone()).collect();
@@ -91,7 +97,8 @@ impl How<'_> {
 
     /// Plans the runs of a scenario, of which emulated runs have a version of their own.
     fn plan<'s>(&'s self, own: &'s Scenario, emulated: &'s Scenario) -> Result<Planned<'s>, Exit> {
-        let (mut jobs, mut left_out, mut unmeasured) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut jobs, mut refused) = (Vec::new(), Vec::new());
+        let (mut left_out, mut unmeasured) = (Vec::new(), Vec::new());
         for law in own.laws() {
             for world in &self.worlds {
                 let scenario = if *world == World::Emulate { emulated } else { own };
@@ -105,8 +112,8 @@ impl How<'_> {
                             .inspect_err(|_| self.note(Exit::Unable))
                     });
                     if let Err(why) = able {
-                        print_stderr!("{}: {law} is not emulated: {why}", scenario.file);
                         left_out.push(format!("{}: {law} is not emulated: {why}.", scenario.name));
+                        refused.push((law.clone(), why.to_string()));
                         continue;
                     }
                     unmeasured.extend(scenario.unmeasured_when_emulated(&law));
@@ -122,7 +129,7 @@ impl How<'_> {
         complain(&unmeasured);
         let text = |warning: Diagnostic| format!("{}: {}.", own.name, warning.message);
         left_out.extend(unmeasured.into_iter().map(text));
-        Ok(Planned { jobs, left_out })
+        Ok(Planned { jobs, refused, left_out })
     }
 
     /// Carries out jobs, but not those that are kept, and keeps emulated ones.
@@ -191,6 +198,24 @@ impl How<'_> {
     fn note(&self, exit: Exit) {
         self.short.set(Exit::of([self.short.get(), exit]));
     }
+}
+
+/// A line for each law that is not emulated, with the reason in the first scenario that has it.
+fn refusals<'a>(planned: impl Iterator<Item = (&'a str, &'a Planned<'a>)>) -> Vec<String> {
+    let mut laws: Vec<(&str, &str, &str, usize)> = Vec::new();
+    for (file, planned) in planned {
+        for (law, why) in &planned.refused {
+            match laws.iter_mut().find(|(_, known, ..)| known == law) {
+                Some((.., more)) => *more += 1,
+                None => laws.push((file, law, why, 0)),
+            }
+        }
+    }
+    let line = |(file, law, why, more): (&str, &str, &str, usize)| {
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{file}{more}: {law} is not emulated: {why}")
+    };
+    laws.into_iter().map(line).collect()
 }
 
 fn is_emulated(job: &Job<'_>) -> bool {
