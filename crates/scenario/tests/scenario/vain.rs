@@ -36,6 +36,20 @@ fn expectations_that_decide_nothing_are_reported() {
 }
 
 #[test]
+fn a_bound_for_emulated_runs_of_what_none_measures_is_reported() {
+    let link = "link = \"bottleneck\"\n";
+    for (more, is_vain) in [("flow = \"s1->d1\"\n", true), ("", false)] {
+        let expect = format!(
+            "{}[[expect]]\nmetric = \"throughput\"\n{link}{more}min = \"1 Mbit/s\"\n\
+             emulated = {{ min = \"0.5 Mbit/s\", basis = \"run\", cause = \"why\" }}\n",
+            flow()
+        );
+        let said = warned(&dumbbell(&expect));
+        assert_eq!(said.contains("no emulated run measures this"), is_vain, "{said}");
+    }
+}
+
+#[test]
 fn metrics_that_have_one_value_whatever_happens_are_reported() {
     let police = ("delay = \"20 ms\" }", "delay = \"20 ms\", police = true }");
     let pause = ("delay = \"20 ms\" }", "delay = \"20 ms\", pause = true }");

@@ -33,6 +33,15 @@ pub(super) fn bound(section: &Section<'_>, info: &MetricInfo, bound: &AllowedRan
     section.context.warning(span, message).help(help);
 }
 
+/// Warns of a bound for emulated runs of what only the simulator measures.
+pub(super) fn emulated(section: &Section<'_>, measure: &Measure) {
+    let Some(entry) = section.get("emulated").filter(|_| !measure.is_emulated()) else { return };
+    section
+        .context
+        .warning(entry.item.span, "`emulated` has no effect: no emulated run measures this")
+        .help("it needs single packets, which only the simulator sees; leave `emulated` out");
+}
+
 /// Warns of flows that are expected to complete and never do.
 pub(super) fn completion(section: &Section<'_>, named: &Named<'_>, chosen: &[usize]) {
     let end = Time::ZERO + named.duration;

@@ -97,6 +97,7 @@ fn one(section: &Section<'_>, named: &Named<'_>, edges: &mut Edges) -> Option<Ex
     };
     let target = target::read(section, named, info, &mut measure);
     details(section, info, &mut measure, edges);
+    ineffective::emulated(section, &measure);
     let (target, during) = (target?, during.ok()?);
     ineffective::known(section, named, info, &measure, during);
     Some(Expectation {
