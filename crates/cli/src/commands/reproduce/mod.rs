@@ -156,7 +156,8 @@ fn run(
             complain(&wrong);
             return Err(Exit::Wrong);
         }
-        all.push((paper, loaded));
+        let emulated = runs::as_emulated(paper, &loaded)?;
+        all.push((paper, loaded, emulated));
     }
     let worlds = without_repeats(args.world.clone());
     let is_emulated = worlds.contains(&World::Emulate);
@@ -164,12 +165,12 @@ fn run(
     let kept = is_emulated.then(|| KeptRuns::open(&args.runs)).transpose();
     let kept = kept.map_err(|wrong| fail(&wrong))?;
     if let Some(users) = &users {
-        for scenario in all.iter().flat_map(|(_, loaded)| loaded.iter().flatten()) {
+        for scenario in all.iter().flat_map(|(_, loaded, _)| loaded.iter().flatten()) {
             hold(scenario, users)?;
             warn_of_hidden_files(scenario);
         }
     }
     let show_progress = !args.quiet && !args.json;
     let how = runs::How { worlds, users, kept, anew: args.anew, show_progress, short };
-    all.iter().map(|(paper, loaded)| how.run_paper(paper, loaded)).collect()
+    all.iter().map(|(paper, loaded, emulated)| how.run_paper(paper, loaded, emulated)).collect()
 }

@@ -37,15 +37,16 @@ struct Planned<'a> {
 }
 
 impl How<'_> {
-    /// Runs a paper. `loaded` are its scenarios, figure by figure.
+    /// Runs a paper. `loaded` are its scenarios, figure by figure, `emulated` the same as emulated
+    /// runs have them.
     pub(super) fn run_paper(
         &self,
         paper: &Paper,
         loaded: &[Vec<Scenario>],
+        emulated: &[Vec<Scenario>],
     ) -> Result<papers::PaperSection, Exit> {
-        let emulated = self.emulated(paper, loaded)?;
         let mut planned = Vec::new();
-        for (own, emulated) in loaded.iter().zip(&emulated) {
+        for (own, emulated) in loaded.iter().zip(emulated) {
             let both = own.iter().zip(emulated);
             let of_figure: Result<Vec<Planned<'_>>, Exit> =
                 both.map(|(own, emulated)| self.plan(own, emulated)).collect();
@@ -74,24 +75,6 @@ impl How<'_> {
             authors: paper.authors.clone(),
             summary: paper.summary.clone(),
             figures: figures.collect(),
-        })
-    }
-
-    /// The scenarios as emulated runs have them, figure by figure.
-    fn emulated(
-        &self,
-        paper: &Paper,
-        loaded: &[Vec<Scenario>],
-    ) -> Result<Vec<Vec<Scenario>>, Exit> {
-        let of_figure = |(figure, scenarios): (&PaperFigure, &Vec<Scenario>)| {
-            let files = figure.scenarios.iter().zip(scenarios);
-            files.map(|(file, scenario)| figure.emulated(file, scenario)).collect()
-        };
-        let all: Result<_, ScenarioError> =
-            paper.figures.iter().zip(loaded).map(of_figure).collect();
-        all.map_err(|wrong| {
-            complain(&wrong.diagnostics);
-            Exit::Wrong
         })
     }
 
@@ -198,6 +181,22 @@ impl How<'_> {
     fn note(&self, exit: Exit) {
         self.short.set(Exit::of([self.short.get(), exit]));
     }
+}
+
+/// A paper's scenarios as emulated runs have them, figure by figure.
+pub(super) fn as_emulated(
+    paper: &Paper,
+    loaded: &[Vec<Scenario>],
+) -> Result<Vec<Vec<Scenario>>, Exit> {
+    let of_figure = |(figure, scenarios): (&PaperFigure, &Vec<Scenario>)| {
+        let files = figure.scenarios.iter().zip(scenarios);
+        files.map(|(file, scenario)| figure.emulated(file, scenario)).collect()
+    };
+    let all: Result<_, ScenarioError> = paper.figures.iter().zip(loaded).map(of_figure).collect();
+    all.map_err(|wrong| {
+        complain(&wrong.diagnostics);
+        Exit::Wrong
+    })
 }
 
 /// A line for each law that is not emulated, with the reason in the first scenario that has it.
