@@ -68,7 +68,7 @@ mod world;
 pub use check::{check, check_machine};
 pub use daemons::find_program;
 pub use error::Error;
-pub use fidelity::{Fidelity, MOST_LATE};
+pub use fidelity::{Fidelity, MOST_HOSTS_LATE, MOST_LATE};
 #[cfg(feature = "live")]
 pub use group::running_in;
 pub use lateness::{LATE, Lateness};

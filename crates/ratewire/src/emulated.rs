@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitStatus;
 
-use ratewire_emulate::{Emulated, EmulationOptions, Fidelity, MOST_LATE};
+use ratewire_emulate::{Emulated, EmulationOptions, Fidelity, MOST_HOSTS_LATE, MOST_LATE};
 pub(crate) use ratewire_emulate::{Shell, Users};
 use ratewire_report::{FidelitySummary, World};
 use ratewire_scenario::Plan;
@@ -130,6 +130,10 @@ pub fn remedies(fidelity: &FidelitySummary) -> Vec<&'static str> {
         ),
         (refused_connections > 0, "`ratewire doctor` says what the kernel lacks of the law"),
         (
+            fidelity.hosts_late_share > MOST_HOSTS_LATE,
+            "hosts seldom got a processor: run it on a quieter machine, or with fewer hosts and lower rates",
+        ),
+        (
             lost > 0 || fidelity.late_share > MOST_LATE,
             "packets were late, or lost outside the network: run it on a quieter machine, and let many flows start one after \
              the other (`stagger`)",
@@ -185,6 +189,7 @@ mod tests {
         assert_eq!(first(FidelitySummary { refused_connections: 1, ..bad.clone() }), "`ratewire");
         assert_eq!(first(FidelitySummary { late_share: 0.02, ..bad.clone() }), "packets");
         assert_eq!(first(FidelitySummary { refused_by_hosts: 1, ..bad.clone() }), "packets");
+        assert_eq!(first(FidelitySummary { hosts_late_share: 0.51, ..bad.clone() }), "hosts");
         let both = FidelitySummary { failed_flows: 1, late_share: 0.02, ..bad };
         assert_eq!(remedies(&both).len(), 2);
         let none = FidelitySummary { holds: true, late_share: 0.01, ..Default::default() };
