@@ -116,3 +116,25 @@ pub(super) fn text(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ratewire_overlay::{Benefit, Params};
+
+    use super::super::tests::spec;
+    use super::*;
+
+    #[test]
+    fn daemons_have_the_choices_of_the_scenario() {
+        let hosts = [("a", host::address(0)), ("b", host::address(1))];
+        for name in Benefit::NAMES {
+            let mut spec = spec();
+            let benefit = Benefit::named(name, Duration::from_secs(3)).expect("it has this name");
+            let second_thought = Some(Duration::from_millis(30));
+            spec.params = Params { benefit, second_thought, ..spec.params };
+            let text = text(&spec, &hosts, &[Duration::from_millis(1); 2]).expect("daemons can");
+            let read = Config::parse(FILE.as_ref(), &text).expect("it is read back");
+            assert_eq!(read.params, spec.params);
+        }
+    }
+}

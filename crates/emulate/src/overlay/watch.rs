@@ -429,7 +429,7 @@ mod tests {
             groups: vec![group],
             group_count: 1,
             limits,
-            flow_control: FlowControlStatus::from(&ratewire_overlay::Params::default()),
+            flow_control: Some(FlowControlStatus::from(&ratewire_overlay::Params::default())),
             totals: Totals::default(),
         }
     }

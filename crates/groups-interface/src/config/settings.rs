@@ -102,6 +102,10 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
         randomise: table.switch("randomise", usual.randomise),
         second_thought: read_second_thought(&table),
     };
+    if params.second_thought.is_some() && !params.randomise {
+        let message = "`second-thought` means nothing with `randomise = false`";
+        table.note(&table.place("second-thought"), message, "take one of them away");
+    }
     if params.fee > params.cap {
         let message = "`fee` is more than `cap`: no client could pay for a message";
         table.note(&table.place("fee"), message, "lower `fee` or raise `cap`");
@@ -125,8 +129,9 @@ fn read_benefit(table: &Section<'_>) -> Benefit {
     let memory = table.quantity("memory", Duration::from_secs(1), bounds);
     let word = table.word("benefit", Benefit::NAMES);
     let benefit = word.and_then(|word| Benefit::named(word, memory)).unwrap_or_default();
-    if table.has("memory") && benefit.memory().is_none() {
-        let message = "only the concave benefit has a memory";
+    let is_known = word.is_some() || !table.has("benefit");
+    if table.has("memory") && is_known && benefit.memory().is_none() {
+        let message = "only the concave and the layered benefit have a memory";
         table.note(&table.place("memory"), message, "take `memory` away, or set `benefit`");
     }
     benefit

@@ -33,7 +33,7 @@ price = "exponential"
 price-base = 20
 benefit = "concave"
 memory = "3 s"
-randomise = false
+randomise = true
 second-thought = "5 ms"
 
 [limits]
@@ -97,7 +97,7 @@ fn a_whole_file_is_read() {
         first_period: Duration::from_secs(2),
         price: Price::Exponential { base: 20.0 },
         benefit: Benefit::Concave(Duration::from_secs(3)),
-        randomise: false,
+        randomise: true,
         second_thought: Some(Duration::from_millis(5)),
     };
     assert_eq!(config.params, params);
@@ -319,8 +319,10 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
         ("price-base = 20", "price-base = 19"),
         ("\"exponential\"\nprice-base = 20", "\"square\""),
         ("\"concave\"\nmemory = \"3 s\"", "\"per-receiver\""),
+        ("\"concave\"", "\"layered\""),
         ("memory = \"3 s\"", "memory = \"4 s\""),
-        ("randomise = false", "randomise = true"),
+        ("randomise = true\nsecond-thought = \"5 ms\"", "randomise = false"),
+        ("second-thought = \"5 ms\"", ""),
         ("second-thought = \"5 ms\"", "second-thought = \"6 ms\""),
     ];
     for (old, new) in others {
@@ -353,16 +355,26 @@ fn choices_that_do_not_fit_are_told() {
         ("price = \"linear\"\nprice-base = 20", "only the exponential price has a base"),
         ("price-base = 1", "`price-base` cannot be 1"),
         ("benefit = 3", "`benefit` cannot be"),
-        ("memory = \"2 s\"", "only the concave benefit has a memory"),
+        ("memory = \"2 s\"", "only the concave and the layered benefit have a memory"),
         ("benefit = \"concave\"\nmemory = \"1 ms\"", "`memory` cannot be"),
         ("randomise = \"no\"", "true or false"),
         ("second-thought = \"0 s\"", "`second-thought` cannot be"),
+        ("randomise = false\nsecond-thought = \"5 ms\"", "means nothing with `randomise = false`"),
+        ("benefit = \"layer\"\nmemory = \"2 s\"", "did you mean `layered`?"),
     ];
     for (lines, message) in table {
         let said = said(lines);
         assert!(said.contains(message), "{lines}: {said}");
-        assert!(said.contains("help: "), "{lines}: {said}");
+        assert_eq!(said.matches("help: ").count(), 1, "one mistake is told once: {lines}: {said}");
     }
+}
+
+#[test]
+fn layers_forget_with_their_memory() {
+    let text = "[[daemon]]\nname = \"localhost\"\n[flow-control]\nbenefit = \"layered\"\n";
+    let benefit = |rest: &str| parse(&format!("{text}{rest}")).unwrap().params.benefit;
+    assert_eq!(benefit(""), Benefit::Layered(Duration::from_secs(1)));
+    assert_eq!(benefit("memory = \"10 s\""), Benefit::Layered(Duration::from_secs(10)));
 }
 
 /// Every key has a row in the reference.

@@ -31,8 +31,8 @@ pub struct Status {
     pub group_count: u64,
     /// Limits, and their use.
     pub limits: LimitStatus,
-    /// Rules by which clients buy, the same at all daemons.
-    pub flow_control: FlowControlStatus,
+    /// Rules by which clients buy, the same at all daemons; `None` of releases that tell none.
+    pub flow_control: Option<FlowControlStatus>,
     /// Counters since the start.
     pub totals: Totals,
 }
@@ -172,7 +172,7 @@ pub struct FlowControlStatus {
     pub price_base: Option<f64>,
     /// Name of the [benefit](ratewire_overlay::Benefit) of a message.
     pub benefit: String,
-    /// Time constant of a concave benefit, in seconds; `None` of others.
+    /// Time constant of a concave or layered benefit, in seconds; `None` of others.
     pub memory_s: Option<f64>,
     /// Whether chance delays messages that a client can pay for.
     pub randomise: bool,

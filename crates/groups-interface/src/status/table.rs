@@ -45,7 +45,7 @@ impl Status {
         let dropped = totals.dropped;
         let written = format!("{} ({bytes_out}), {dropped} dropped", totals.messages_out);
         head.push(("messages out", written));
-        head.push(("flow control", rules(&self.flow_control)));
+        head.extend(self.flow_control.as_ref().map(|told| ("flow control", rules(told))));
         facts(out, head);
     }
 }

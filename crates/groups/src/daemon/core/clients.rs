@@ -135,6 +135,7 @@ impl Core {
             ignores_receivers: policy::ignores_receivers(&shared.config, message),
             needs_receiver: false,
             line: None,
+            data: ratewire_units::Bytes::new(message.data.len() as u64),
             message: Outgoing {
                 service: message.service,
                 self_discard: message.self_discard,

@@ -45,7 +45,7 @@ pub(super) fn gather(shared: &Shared) -> Status {
                 window_bytes: config.limits.window.get(),
                 window_used_bytes: daemon.in_window().get(),
             },
-            flow_control: FlowControlStatus::from(&config.params),
+            flow_control: Some(FlowControlStatus::from(&config.params)),
             totals: shared.record.totals(),
         }
     })

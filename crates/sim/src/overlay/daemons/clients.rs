@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ratewire_overlay::daemon::{Daemon, Line, Offer, Offered};
 use ratewire_overlay::membership::{Outgoing, Service, Target};
 use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, SenderSpec};
-use ratewire_units::{Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
 use super::content::Content;
 use super::label;
@@ -59,13 +59,14 @@ fn service(order: DeliveryOrder) -> Service {
 }
 
 impl Clients {
-    /// Adds a sending client, which has sent `before` messages in earlier lives.
+    /// Adds a sending client, which has sent `before` messages in earlier lives. `data` is its own
+    /// in each message.
     pub(super) fn start(
         &mut self,
         now: Time,
         daemon: &mut Daemon<GroupId, Content>,
         (sender, spec): (usize, &SenderSpec),
-        order: DeliveryOrder,
+        (order, data): (DeliveryOrder, Bytes),
         before: u64,
     ) {
         let id = daemon.connect(now, label(spec.client));
@@ -89,6 +90,7 @@ impl Clients {
             ignores_receivers: false,
             needs_receiver: true,
             line: None,
+            data,
         };
         let gap = spec.offered.map_or(line, |rate| time(rate).max(line));
         let place = self.list.len() as u32;

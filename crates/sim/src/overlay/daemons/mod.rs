@@ -196,7 +196,8 @@ impl Daemons {
         let Some(daemon) = &mut node.daemon else { return };
         let order = self.spec.groups[spec.spec.group.index()].service;
         let before = self.sent_before[sender].sent;
-        node.clients.start(now, daemon, (sender, &spec.spec), order, before);
+        let data = self.spec.payload;
+        node.clients.start(now, daemon, (sender, &spec.spec), (order, data), before);
     }
 
     pub(crate) fn stop_sender(&mut self, sender: usize) {
