@@ -13,10 +13,15 @@
 //!   its own length, a message of a few bytes would never be worth the fee.
 //! - Data beyond the last layer is worth nothing and waits, unless it costs nothing.
 
+use core::ops::RangeInclusive;
+
 use ratewire_units::{Bytes, Duration, Time};
 
 /// Data of a message that counts as one in queues and prices: what fits in a packet.
 pub const PACKET: Bytes = Bytes::new(1440);
+/// Weights that the benefit of a message may have: messages cost their sender a part of one in so
+/// many.
+pub const WEIGHTS: RangeInclusive<f64> = 1e-3..=1e3;
 /// Layers of a stream (section 4.1): bytes a second, and what all of them are worth in dollars a
 /// second.
 const LAYERS: [(f64, f64); 3] = [(2e3, 10.0), (10e3, 5.0), (50e3, 2.0)];

@@ -1,5 +1,7 @@
 //! Prices and limits.
 
+use std::ops::RangeInclusive;
+
 use ratewire_config::Section;
 use ratewire_overlay::{Benefit, Dollars, Occupancy, Params, Price};
 use ratewire_units::{Bytes, Duration};
@@ -34,6 +36,8 @@ pub(super) const LIMITS_KEYS: &[&str] = &[
     "connections-per-second",
 ];
 
+/// Dollars that a salary may have.
+pub(super) const SALARIES: RangeInclusive<f64> = 1e-6..=1e9;
 /// Most clients of one daemon.
 pub const MOST_CLIENTS: u32 = 10_000;
 /// Most groups of one client.
@@ -86,7 +90,7 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
     let time =
         |key, usual, longest| table.quantity(key, usual, Duration::from_millis(10)..=longest);
     let params = Params {
-        salary: dollars("salary", usual.salary, 1e-6),
+        salary: Dollars::new(table.number("salary", usual.salary.get(), SALARIES)),
         cap: dollars("cap", usual.cap, 1e-6),
         fee: dollars("fee", usual.fee, 0.0),
         soft_limit: Occupancy::new(table.number(

@@ -55,6 +55,20 @@ lag = 100
 [[group]]
 name = "*"
 policy = "block"
+weight = 0.5
+
+[[group]]
+name = "alarm"
+weight = 4
+
+[[client]]
+name = "feed*"
+salary = 20
+weight = 3
+
+[[client]]
+name = "feed1"
+salary = 15
 "#;
 
 /// Two daemons that lack links.
@@ -113,6 +127,13 @@ fn a_whole_file_is_read() {
     let policies = ["video-4k", "video", "video-4", "audio"];
     let policies = policies.map(|group| config.policies.of(group.as_bytes()));
     assert_eq!(policies, [Policy::Lag(100), Policy::Drop, Policy::Drop, Policy::Block]);
+    assert_eq!(config.policies.of(b"alarm"), Policy::Block);
+    let weights = ["alarm", "video", "audio"].map(|name| config.policies.weight(name.as_bytes()));
+    assert_eq!(weights, [4.0, 1.0, 0.5]);
+    let terms = |salary, weight| Terms { salary: Some(Dollars::new(salary)), weight };
+    let clients = ["feed1", "feed2", "fee"].map(|name| config.clients.of(name));
+    assert_eq!(clients, [terms(15.0, 1.0), terms(20.0, 3.0), Terms::default()]);
+    assert_eq!(Config::single().policies.weight(b"alarm"), 1.0);
 }
 
 #[test]
@@ -203,6 +224,13 @@ fn every_mistake_has_a_line_and_a_remedy() {
         (format!("{TWO}[[group]]\nname = \"x\""), "[[group]] needs the key `policy`"),
         (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"lose\""), "cannot be \"lose\""),
         (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"drop\"\nlag = 1"), "exclude each other"),
+        (format!("{TWO}[[group]]\nname = \"x\"\nweight = 0"), "`weight` cannot be 0"),
+        (format!("{TWO}[[client]]\nsalary = 3"), "[[client]] needs the key `name`"),
+        (format!("{TWO}[[client]]\nname = \"x\""), "[[client]] needs the key `salary`"),
+        (format!("{TWO}[[client]]\nname = \"x\"\nsalary = 0"), "`salary` cannot be 0"),
+        (format!("{TWO}[[client]]\nname = \"x\"\nweight = 2000"), "`weight` cannot be 2000"),
+        (format!("{TWO}[[client]]\nname = \"#x\"\nsalary = 3"), "no client can be called \"#x\""),
+        (format!("{TWO}{}", "[[client]]\nname = \"x\"\nsalary = 1\n".repeat(2)), "two [[client]]"),
         (format!("{TWO}{}", "[[group]]\nname = \"x\"\nlag = 1\n".repeat(2)), "are called \"x\""),
     ];
     for (text, expected) in cases {
@@ -320,6 +348,10 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
         ("\"exponential\"\nprice-base = 20", "\"square\""),
         ("\"concave\"\nmemory = \"3 s\"", "\"per-receiver\""),
         ("\"concave\"", "\"layered\""),
+        ("weight = 4", "weight = 5"),
+        ("weight = 3", "weight = 2"),
+        ("salary = 15", "salary = 16"),
+        ("\"feed1\"", "\"feed2\""),
         ("memory = \"3 s\"", "memory = \"4 s\""),
         ("randomise = true\nsecond-thought = \"5 ms\"", "randomise = false"),
         ("second-thought = \"5 ms\"", ""),
@@ -389,6 +421,7 @@ fn the_reference_has_every_key() {
         settings::FLOW_CONTROL_KEYS,
         settings::LIMITS_KEYS,
         policy::KEYS,
+        client::KEYS,
     ];
     for key in tables.concat() {
         let is_told = page.contains(&format!("| `{key}` |")) || page.contains(&format!("[{key}]"));

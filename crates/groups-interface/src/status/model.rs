@@ -102,6 +102,10 @@ pub struct ClientStatus {
     pub queue_messages: u64,
     /// Whether the queue was beyond its limit and is not half empty yet. It stops all senders.
     pub is_full: bool,
+    /// Money that the client gets at a time, in dollars; `None` of releases that do not tell.
+    pub salary_dollars: Option<f64>,
+    /// Weight of the client's messages; `None` of releases that do not tell.
+    pub weight: Option<f64>,
     /// Money of the client, in dollars.
     pub money_dollars: f64,
     /// Time between the client's salaries, in seconds.
@@ -128,6 +132,8 @@ pub struct GroupStatus {
     /// What happens to messages for a slow member: `"block"`, `"drop"` or `{"lag": messages}`.
     #[serde(with = "PolicyForm")]
     pub policy: Policy,
+    /// Weight of messages to the group; `None` of releases that do not tell.
+    pub weight: Option<f64>,
     /// Members that are clients of this daemon.
     pub local_members: u64,
     /// Members at all daemons of the view.

@@ -158,6 +158,7 @@ impl Overlay {
                     ignores_receivers: false,
                     needs_receiver: false,
                     line: None,
+                    weight: 1.0,
                 };
                 self.is_held[node] = self.daemons[node].offer(now, x, offer) == Offered::Held;
             }

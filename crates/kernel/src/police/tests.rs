@@ -178,7 +178,8 @@ fn a_lie_about_the_round_trip_gains_nothing() {
 
 #[test]
 fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
-    let claim = || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::ZERO, Duration::from_millis(40));
+    let claim =
+        || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::ZERO, Duration::from_millis(40));
     let mut suspect = Suspect::new(&claim(), Time::ZERO);
     // Sends at 1 MB/s throughout, and is granted that for 3 s, then a quarter of it.
     let mut passed = Vec::new();
@@ -197,7 +198,9 @@ fn a_rate_that_is_granted_holds_until_the_sender_must_know_of_the_next() {
 /// A port that has no rate to offer yet takes none away.
 #[test]
 fn a_rate_of_zero_is_no_grant() {
-    let claim = || Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(1e6), Duration::ZERO).round(0);
+    let claim = || {
+        Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(1e6), Duration::ZERO).round(0)
+    };
     let mut suspect = Suspect::new(&claim(), Time::ZERO);
     for i in 0..4_000 {
         let now = Time::ZERO + Duration::from_micros(1_500) * i;
@@ -211,7 +214,8 @@ fn a_rate_of_zero_is_no_grant() {
 #[test]
 fn a_claim_above_the_granted_rate_is_corrected() {
     let claim = |rate: f64, i: u64| {
-        Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(rate), Duration::ZERO).round((i / 70) as u8)
+        Claim::new(SIZE, Throughput::new(CAPACITY), Throughput::new(rate), Duration::ZERO)
+            .round((i / 70) as u8)
     };
     for (lie, is_corrected) in [(1.0, false), (4.0, true), (0.25, true)] {
         let mut suspect = Suspect::new(&claim(1e6, 0), Time::ZERO);

@@ -44,6 +44,9 @@ pub struct Offer<G, P> {
     pub line: Option<Line>,
     /// The client's own data in the message. The layered benefit takes the client's rate from it.
     pub data: Bytes,
+    /// Weight of the sender's benefit, above zero: a message costs its sender a part of one in so
+    /// many.
+    pub weight: f64,
 }
 
 /// A line between a client and its daemon, whose messages come at exact times.
@@ -79,6 +82,8 @@ pub enum Offered {
 /// A client's money and counters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PurseState {
+    /// Money that the client gets at a time.
+    pub salary: Dollars,
     /// Money that the client holds.
     pub money: Dollars,
     /// Time between its salaries.
@@ -114,9 +119,9 @@ pub(super) struct Purse<G, P> {
 }
 
 impl<G, P> Purse<G, P> {
-    pub(super) fn new(now: Time, params: &Params) -> Purse<G, P> {
+    pub(super) fn new(now: Time, salary: Option<Dollars>, params: &Params) -> Purse<G, P> {
         Purse {
-            budget: Budget::new(now, params),
+            budget: Budget::new(now, salary, params),
             recent: Recent::default(),
             held: None,
             aim: None,
@@ -166,6 +171,7 @@ impl<G, P> Purse<G, P> {
     fn state(&self, now: Time) -> PurseState {
         let is_blocked = self.held.is_some();
         PurseState {
+            salary: self.budget.salary(),
             money: self.budget.money(),
             period: self.budget.period(),
             sent: self.sent,
@@ -184,7 +190,7 @@ fn lagging(now: Time) -> Time {
 /// time in which the client earns the fee.
 fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> Duration {
     params.second_thought.or(line).unwrap_or_else(|| {
-        let share = params.fee.get() / params.salary.get();
+        let share = params.fee.get() / budget.salary().get();
         budget.period().scale(share).max(LEAST_THOUGHT)
     })
 }
@@ -361,6 +367,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             let targets = &offer.message.targets;
             cost = cost + clients(&self.member, &self.prices, params, client, targets);
         }
+        cost = cost.over(offer.weight);
         let (counted, line) = (offer.message.payload.counted(), offer.line.map(|line| line.time));
         let to = aim.to;
         let is_for_others = !to.without(self.member.id()).is_empty();

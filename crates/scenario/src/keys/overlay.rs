@@ -1,6 +1,6 @@
 //! Keys of overlays, their groups, and their faults.
 
-use ratewire_overlay::{Benefit, Price};
+use ratewire_overlay::{Benefit, Price, WEIGHTS};
 
 use super::{Key, KeyKind, REQUIRED, key};
 
@@ -33,6 +33,8 @@ pub(super) const KEYS: &[Key] = &[
     key("group", "receivers", KeyKind::Other("a list of nodes, each a name, a pattern with one `*`, or [name, number of clients]"), "[]", "Members from the start.", "[\"c\", [\"e\", 10]]"),
     key("group", "senders", KeyKind::Other("a list of nodes, each a name, a pattern with one `*`, or [name, number of clients]"), REQUIRED, "Nodes whose clients send to the group. The clients need not be members.", "[[\"a\", 20]]"),
     key("group", "rate", KeyKind::Rate, "(as much as possible)", "Rate of each sender's data, headers of the overlay included.", "\"100 kbit/s\""),
+    key("group", "salary", KeyKind::Number(1e-6, 1e9), "(that of `[overlay]`)", "Dollars of each salary payment to a client that sends to the group; what exceeds `cap` is lost. A greater salary gets more of a busy link while salaries are small beside prices (docs/explain/groups.md).", "20"),
+    key("group", "weight", KeyKind::Number(*WEIGHTS.start(), *WEIGHTS.end()), "1", "Weight of the benefit of messages to the group (CNDS-2001-1, section 4.1: weighted throughput): the sender pays the cost divided by it. A greater weight goes before a smaller one. `optimum_ratio` leaves weights out.", "2"),
     key("group", "start", KeyKind::Time, "0 s", "Time at which its senders start.", "\"200 s\""),
     key("group", "stop", KeyKind::Time, "(never)", "Time at which its senders stop; messages paid for are still delivered.", "\"400 s\""),
     key("group", "joins", KeyKind::Other("a list of [time, node]"), "[]", "Clients that join during the run.", "[[\"10 s\", \"d\"]]"),

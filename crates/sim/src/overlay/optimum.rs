@@ -59,7 +59,8 @@ pub fn trees(setup: &Setup) -> Option<Vec<Vec<u32>>> {
     Some((0..spec.groups.len()).map(of).collect())
 }
 
-/// Worth of a message to this many nodes.
+/// Worth of a message to this many nodes. Weights of groups are left out: messages are compared
+/// with messages.
 pub fn weight(benefit: Benefit, receivers: usize) -> f64 {
     match benefit {
         Benefit::PerReceiver => receivers as f64,

@@ -47,6 +47,8 @@ fn client() -> impl Strategy<Value = ClientStatus> {
             queue_bytes: counts[1],
             queue_messages: counts[2],
             is_full,
+            salary_dollars: is_full.then_some(floats[0]),
+            weight: is_blocked.then_some(floats[1]),
             money_dollars: floats[0],
             salary_period_s: floats[1],
             sent: counts[3],
@@ -70,6 +72,7 @@ fn group() -> impl Strategy<Value = GroupStatus> {
         |(name, policy, [local_members, members], latency)| GroupStatus {
             name,
             policy,
+            weight: (members > 9).then_some(0.5),
             local_members,
             members,
             latency,

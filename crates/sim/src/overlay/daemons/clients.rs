@@ -10,6 +10,7 @@ use ratewire_overlay::membership::{Outgoing, Service, Target};
 use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, SenderSpec};
 use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use super::super::spec::OverlayGroup;
 use super::content::Content;
 use super::label;
 
@@ -66,10 +67,10 @@ impl Clients {
         now: Time,
         daemon: &mut Daemon<GroupId, Content>,
         (sender, spec): (usize, &SenderSpec),
-        (order, data): (DeliveryOrder, Bytes),
+        (group, data): (&OverlayGroup, Bytes),
         before: u64,
     ) {
-        let id = daemon.connect(now, label(spec.client));
+        let id = daemon.connect_paid(now, label(spec.client), group.salary);
         let time = |rate: Rate| rate.serial_time().map_or(Duration::MAX, |t| t.of(spec.message));
         // A line that takes no time would let a client buy without end at one instant.
         let line = time(spec.line).max(Duration::from_ps(1));
@@ -82,7 +83,7 @@ impl Clients {
         };
         let offer = Offer {
             message: Outgoing {
-                service: service(order),
+                service: service(group.service),
                 self_discard: false,
                 targets: Arc::new([Target::Group(spec.group)]),
                 payload,
@@ -91,6 +92,7 @@ impl Clients {
             needs_receiver: true,
             line: None,
             data,
+            weight: group.weight,
         };
         let gap = spec.offered.map_or(line, |rate| time(rate).max(line));
         let place = self.list.len() as u32;
