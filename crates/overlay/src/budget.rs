@@ -17,6 +17,8 @@ use crate::price::Dollars;
 /// A client's money and period.
 #[derive(Clone, Debug)]
 pub struct Budget {
+    /// Money that the client gets at a time.
+    salary: Dollars,
     money: Dollars,
     period: Duration,
     payday: Time,
@@ -38,10 +40,12 @@ pub enum Decision {
 }
 
 impl Budget {
-    /// A budget that starts now, with a salary in hand.
-    pub fn new(now: Time, params: &Params) -> Budget {
+    /// A budget that starts now, with a salary in hand: `salary`, or that of all clients.
+    pub fn new(now: Time, salary: Option<Dollars>, params: &Params) -> Budget {
+        let salary = salary.unwrap_or(params.salary);
         Budget {
-            money: params.salary.min(params.cap),
+            salary,
+            money: salary.min(params.cap),
             period: params.first_period,
             payday: now + params.first_period,
             blocked: false,
@@ -49,6 +53,10 @@ impl Budget {
         }
     }
 
+    /// Money that the client gets at a time.
+    pub fn salary(&self) -> Dollars {
+        self.salary
+    }
     /// Money that the client holds.
     pub fn money(&self) -> Dollars {
         self.money
@@ -71,7 +79,7 @@ impl Budget {
         if self.payday <= until {
             // The client asked for nothing meanwhile: its period stays.
             let missed = until.since(self.payday).ps() / self.period.ps().max(1) + 1;
-            self.money = (self.money + params.salary.times(missed as f64)).min(params.cap);
+            self.money = (self.money + self.salary.times(missed as f64)).min(params.cap);
             self.payday += self.period * missed;
         }
     }
@@ -88,7 +96,7 @@ impl Budget {
 
     /// Pays a salary and adapts the period (equations 3 and 4).
     pub fn pay(&mut self, params: &Params) {
-        self.money = (self.money + params.salary).min(params.cap);
+        self.money = (self.money + self.salary).min(params.cap);
         if let (true, Some(dearest)) = (self.blocked, self.dearest) {
             self.period = if dearest < params.threshold {
                 harmonic(self.period, params.interval)

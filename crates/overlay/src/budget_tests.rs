@@ -10,7 +10,7 @@ fn spend(budget: &mut Budget, params: &Params) {
 #[test]
 fn a_blocked_client_that_bought_cheaply_is_paid_once_more_an_interval() {
     let params = Params::default();
-    let mut budget = Budget::new(Time::ZERO, &params);
+    let mut budget = Budget::new(Time::ZERO, None, &params);
     for expected in [0.04762, 0.02439, 0.01639, 0.01235, 0.00990, 0.00826] {
         spend(&mut budget, &params);
         budget.pay(&params);
@@ -21,7 +21,7 @@ fn a_blocked_client_that_bought_cheaply_is_paid_once_more_an_interval() {
 #[test]
 fn a_blocked_client_that_bought_dearly_is_paid_half_as_often() {
     let params = Params { threshold: Dollars::new(10.0), ..Params::default() };
-    let mut budget = Budget::new(Time::ZERO, &params);
+    let mut budget = Budget::new(Time::ZERO, None, &params);
     assert_eq!(budget.decide(Dollars::new(10.0), 1, 0.0, &params), Decision::Buy);
     assert_eq!(budget.decide(Dollars::new(1.0), 1, 0.0, &params), Decision::Blocked);
     budget.pay(&params);
@@ -30,9 +30,22 @@ fn a_blocked_client_that_bought_dearly_is_paid_half_as_often() {
 }
 
 #[test]
+fn a_salary_of_its_own_is_paid_each_time() {
+    let params = Params::default();
+    let mut budget = Budget::new(Time::ZERO, Some(Dollars::new(3.0)), &params);
+    assert_eq!((budget.salary(), budget.money()), (Dollars::new(3.0), Dollars::new(3.0)));
+    budget.pay(&params);
+    assert_eq!(budget.money(), Dollars::new(6.0));
+    budget.catch_up(budget.payday() + budget.period(), &params);
+    assert_eq!(budget.money(), Dollars::new(12.0));
+    let rich = Budget::new(Time::ZERO, Some(Dollars::new(30.0)), &params);
+    assert_eq!(rich.money(), params.cap, "nobody holds more than the cap");
+}
+
+#[test]
 fn a_client_that_was_not_blocked_or_bought_nothing_keeps_its_period() {
     let params = Params::default();
-    let mut budget = Budget::new(Time::ZERO, &params);
+    let mut budget = Budget::new(Time::ZERO, None, &params);
     budget.decide(Dollars::new(3.0), 1, 0.0, &params);
     budget.pay(&params);
     assert_eq!(budget.period(), params.first_period);
@@ -44,7 +57,7 @@ fn a_client_that_was_not_blocked_or_bought_nothing_keeps_its_period() {
 #[test]
 fn chance_sends_one_message_in_its_cost() {
     let params = Params { cap: Dollars::new(1e9), salary: Dollars::new(1e9), ..Params::default() };
-    let mut budget = Budget::new(Time::ZERO, &params);
+    let mut budget = Budget::new(Time::ZERO, None, &params);
     let bought = |budget: &mut Budget, cost: f64, params: &Params| {
         let draws = (0..1000).map(|i| (f64::from(i) + 0.5) / 1000.0);
         draws.filter(|u| budget.decide(Dollars::new(cost), 1, *u, params) == Decision::Buy).count()
@@ -63,7 +76,7 @@ proptest! {
         wishes in prop::collection::vec((0.0..25.0f64, 0.0..1.0f64, any::<bool>()), 1..200),
     ) {
         let params = Params::default();
-        let mut budget = Budget::new(Time::ZERO, &params);
+        let mut budget = Budget::new(Time::ZERO, None, &params);
         let (mut paid, mut spent) = (params.salary.get(), 0.0);
         for (cost, draw, payday) in wishes {
             if payday {
@@ -85,7 +98,7 @@ proptest! {
 #[test]
 fn a_large_message_is_sent_on_credit() {
     let params = Params { randomise: false, ..Params::default() };
-    let mut budget = Budget::new(Time::ZERO, &params);
+    let mut budget = Budget::new(Time::ZERO, None, &params);
     let one = Dollars::new(1.0);
     assert_eq!(budget.decide(one, 100, 0.0, &params), Decision::Buy);
     assert_eq!(budget.money(), Dollars::new(-90.0));

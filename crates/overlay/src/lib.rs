@@ -50,7 +50,7 @@ pub mod price;
 pub mod queue;
 pub mod tree;
 
-pub use benefit::Benefit;
+pub use benefit::{Benefit, WEIGHTS};
 pub use budget::Budget;
 pub use client::{DeliveryOrder, SenderCounts, SenderSpec};
 pub use ids::{ClientId, EdgeId, GroupId, MOST_NODES, NodeSet, OverlayNodeId};

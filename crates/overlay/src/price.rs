@@ -30,6 +30,10 @@ impl Dollars {
     pub fn less(self, price: Dollars) -> Dollars {
         Dollars(self.0 - price.0)
     }
+    /// The amount over a benefit. What costs nothing needs no benefit.
+    pub(crate) fn over(self, benefit: f64) -> Dollars {
+        if self == Dollars::ZERO { self } else { self.times(1.0 / benefit) }
+    }
     /// The amount times a factor.
     pub fn times(self, factor: f64) -> Dollars {
         Dollars(self.0 * factor)

@@ -38,7 +38,7 @@ impl Run {
     }
 
     /// Start of the names of the clients at their daemon, or the name of a single client.
-    fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         format!("c{}-", self.number)
     }
 

@@ -10,6 +10,7 @@ use ratewire_sim::overlay::spec::OverlaySpec;
 use ratewire_sim::setup::Setup;
 use ratewire_units::Duration;
 
+use super::clients::{Role, runs};
 use crate::Error;
 use crate::host;
 use crate::ports::GROUP_DAEMONS;
@@ -105,6 +106,16 @@ pub(super) fn text(
         let (from, to, delay) = (name(link.from), name(link.to), time(delays[link.flow]));
         let _ = write!(text, "\n[[link]]\nbetween = [\"{from}\", \"{to}\"]\ndelay = {delay}\n");
     }
+    for group in spec.groups.iter().filter(|group| group.weight != 1.0) {
+        let (name, weight) = (&group.name, group.weight);
+        let _ = write!(text, "\n[[group]]\nname = {name:?}\nweight = {weight}\n");
+    }
+    for run in runs(spec).iter().filter(|run| matches!(run.role, Role::Send { .. })) {
+        if let Some(salary) = spec.groups[run.group.index()].salary {
+            let (name, salary) = (run.name(), salary.get());
+            let _ = write!(text, "\n[[client]]\nname = \"{name}*\"\nsalary = {salary}\n");
+        }
+    }
     match Config::parse(FILE.as_ref(), &text) {
         Ok(_) => Ok(text),
         Err(wrong) => {
@@ -114,5 +125,45 @@ pub(super) fn text(
                 "simulate this scenario, or change the setting of `[overlay]`, or the node's name",
             ))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_overlay::{Benefit, Dollars, Params};
+
+    use super::super::tests::spec;
+    use super::*;
+
+    #[test]
+    fn daemons_have_the_choices_of_the_scenario() {
+        let hosts = [("a", host::address(0)), ("b", host::address(1))];
+        for name in Benefit::NAMES {
+            let mut spec = spec();
+            let benefit = Benefit::named(name, Duration::from_secs(3)).expect("it has this name");
+            let second_thought = Some(Duration::from_millis(30));
+            spec.params = Params { benefit, second_thought, ..spec.params };
+            let text = text(&spec, &hosts, &[Duration::from_millis(1); 2]).expect("daemons can");
+            let read = Config::parse(FILE.as_ref(), &text).expect("it is read back");
+            assert_eq!(read.params, spec.params);
+        }
+    }
+
+    /// The senders of the second group are those of a run of their own.
+    #[test]
+    fn daemons_have_the_salaries_and_weights_of_groups() {
+        let hosts = [("a", host::address(0)), ("b", host::address(1))];
+        let mut spec = spec();
+        (spec.groups[1].salary, spec.groups[1].weight) = (Some(Dollars::new(7.5)), 3.0);
+        let text = text(&spec, &hosts, &[Duration::from_millis(1); 2]).expect("daemons can");
+        let read = Config::parse(FILE.as_ref(), &text).expect("it is read back");
+        assert_eq!([b"g0", b"g1"].map(|name| read.policies.weight(name)), [1.0, 3.0]);
+        let runs = runs(&spec);
+        let senders = runs.iter().flat_map(|run| run.senders().map(move |sender| (run, sender)));
+        let salaries: Vec<_> = senders
+            .map(|(run, (name, _))| (run.group.index(), read.clients.of(&name).salary))
+            .collect();
+        let own = Some(Dollars::new(7.5));
+        assert_eq!(salaries, [(0, None), (0, None), (1, own)]);
     }
 }

@@ -178,6 +178,8 @@ mod tests {
             name: name.to_string(),
             service,
             members,
+            salary: None,
+            weight: 1.0,
         };
         let change = |secs, client, joins| MemberChange {
             at: Time::from_secs(secs),

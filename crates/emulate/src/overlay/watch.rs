@@ -394,6 +394,8 @@ mod tests {
             queue_bytes: 0,
             queue_messages: 0,
             is_full: false,
+            salary_dollars: None,
+            weight: None,
             money_dollars: 5.0,
             salary_period_s: 0.5,
             sent: n,
@@ -407,6 +409,7 @@ mod tests {
         let group = GroupStatus {
             name: "g0".to_string(),
             policy: Policy::Block,
+            weight: None,
             local_members: 1,
             members: 1,
             latency: Some(latency),
@@ -429,7 +432,7 @@ mod tests {
             groups: vec![group],
             group_count: 1,
             limits,
-            flow_control: FlowControlStatus::from(&ratewire_overlay::Params::default()),
+            flow_control: Some(FlowControlStatus::from(&ratewire_overlay::Params::default())),
             totals: Totals::default(),
         }
     }

@@ -6,11 +6,14 @@
 //! | `link` | `links`, `[[link]]` |
 //! | `settings` | `[flow-control]`, `[limits]` |
 //! | `policy` | `[[group]]` |
+//! | `client` | `[[client]]` |
 //! | `protection` | `certificates`, `plaintext` |
 //! | `me` | which of the daemons runs here |
 //!
 //! All mistakes of a file are reported at once ([`ConfigError`]).
 
+mod by_name;
+mod client;
 mod daemon;
 pub mod fuzzing;
 mod link;
@@ -30,6 +33,7 @@ pub use ratewire_config::{ConfigError, Problem};
 use ratewire_overlay::{Dollars, EdgeSpec, OverlayNodeId, Params};
 use ratewire_units::Duration;
 
+pub use client::{Clients, Terms};
 pub use daemon::{Daemon, LONGEST_NAME, Listen, check_name};
 pub use link::Link;
 pub use policy::{Policies, Policy};
@@ -39,6 +43,7 @@ pub use settings::{Limits, MOST_CLIENTS, MOST_GROUPS_PER_CLIENT};
 /// Keys outside of tables, and the tables.
 const KEYS: &[&str] = &[
     "certificates",
+    "client",
     "daemon",
     "flow-control",
     "group",
@@ -62,6 +67,8 @@ pub struct Config {
     pub limits: Limits,
     /// Policies of groups.
     pub policies: Policies,
+    /// Salaries and weights of clients.
+    pub clients: Clients,
     /// What protects the links.
     pub protection: Protection,
     /// Whether messages carry the time at which they were sent, so that daemons can tell how long
@@ -80,6 +87,7 @@ impl Config {
             params: settings::usual_params(),
             limits: Limits::default(),
             policies: Policies::default(),
+            clients: Clients::default(),
             protection: Protection::Plaintext,
             measures_latency: false,
             file: None,
@@ -108,6 +116,7 @@ impl Config {
                 params: settings::read_params(root),
                 limits: settings::read_limits(root),
                 policies: policy::read(root),
+                clients: client::read(root),
                 protection: protection::read(root, folder, &daemons),
                 measures_latency: root.flag("measure-latency"),
                 daemons: daemons.into_iter().map(|daemon| daemon.value).collect(),
@@ -142,7 +151,8 @@ impl Config {
     }
 
     /// A number that differs between configurations with which daemons would not understand each
-    /// other: other daemons, links, prices or policies. Addresses and limits may differ.
+    /// other: other daemons, links, prices, policies, salaries or weights. Addresses and limits may
+    /// differ.
     pub fn fingerprint(&self) -> u64 {
         let mut text = String::new();
         let mut add = |part: &dyn std::fmt::Debug| _ = writeln!(text, "{part:?}");
@@ -161,6 +171,10 @@ impl Config {
             add(&(randomise, second_thought.map(Duration::ps)));
         }
         self.policies.iter().for_each(|policy| add(&policy));
+        self.policies.weights().for_each(|weight| add(&weight));
+        self.clients.iter().for_each(|(name, terms)| {
+            add(&(name, terms.salary.map(Dollars::get), terms.weight));
+        });
         // FNV-1a: the same on every machine. Daemons are not to be deceived by it.
         let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         text.bytes().fold(0xcbf2_9ce4_8422_2325, add)

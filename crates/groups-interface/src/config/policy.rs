@@ -1,13 +1,14 @@
-//! What happens to a group's messages for a member that reads too slowly.
-
-use std::collections::BTreeMap;
+//! What happens to a group's messages for a member that reads too slowly, and what they are worth.
 
 use ratewire_config::{At, Section};
+use ratewire_overlay::WEIGHTS;
+
+use super::by_name::ByName;
 
 /// Title of the tables.
 pub(super) const TITLE: &str = "[[group]]";
 /// Keys of the tables.
-pub(super) const KEYS: &[&str] = &["name", "policy", "lag"];
+pub(super) const KEYS: &[&str] = &["name", "policy", "lag", "weight"];
 
 /// Longest name of a group, in bytes: clients of Spread keep 32, with a zero at the end.
 const LONGEST_GROUP: usize = 31;
@@ -27,44 +28,56 @@ pub enum Policy {
     Lag(u32),
 }
 
-/// The policies of all groups.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What `[[group]]` says about a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Rules {
+    policy: Policy,
+    weight: f64,
+}
+
+/// The policies and weights of all groups.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Policies {
-    /// By name, or by prefix with a `*` at the end.
-    by_name: BTreeMap<String, Policy>,
+    rules: ByName<Rules>,
 }
 
 impl Policies {
     /// The policy of a group: the one of its name, else that of the longest prefix, else
     /// [`Policy::Block`].
     pub fn of(&self, group: &[u8]) -> Policy {
-        let fits = |name: &str| match name.strip_suffix('*') {
-            Some(prefix) => group.starts_with(prefix.as_bytes()),
-            None => group == name.as_bytes(),
-        };
-        let fitting = self.by_name.iter().filter(|(name, _)| fits(name));
-        let best = fitting.max_by_key(|(name, _)| (!name.ends_with('*'), name.len()));
-        best.map_or(Policy::Block, |(_, policy)| *policy)
+        self.rules.of(group).map_or(Policy::Block, |rules| rules.policy)
+    }
+
+    /// The weight of the benefit of messages to a group, found as its policy is, else 1.
+    pub fn weight(&self, group: &[u8]) -> f64 {
+        self.rules.of(group).map_or(1.0, |rules| rules.weight)
     }
 
     /// Names and prefixes with their policies, in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&str, Policy)> {
-        self.by_name.iter().map(|(name, policy)| (name.as_str(), *policy))
+        self.rules.iter().map(|(name, rules)| (name, rules.policy))
+    }
+
+    /// Names and prefixes with weights other than 1, in order.
+    pub(super) fn weights(&self) -> impl Iterator<Item = (&str, f64)> {
+        let all = self.rules.iter().map(|(name, rules)| (name, rules.weight));
+        all.filter(|(_, weight)| *weight != 1.0)
     }
 }
 
 /// Reads the policies.
 pub(super) fn read(root: &Section<'_>) -> Policies {
-    let mut by_name = BTreeMap::new();
+    let mut rules = ByName::default();
     for section in root.tables(TITLE, KEYS) {
         let (name, policy) = (name(&section), policy(&section));
+        let weight = section.number("weight", 1.0, WEIGHTS);
         let Some(At { value, span }) = name else { continue };
-        if by_name.insert(value.to_string(), policy).is_some() {
+        if !rules.insert(value, Rules { policy, weight }) {
             let message = format!("two [[group]] are called {value:?}");
             root.note(&span, message, "take one of them away");
         }
     }
-    Policies { by_name }
+    Policies { rules }
 }
 
 fn name<'a>(section: &Section<'a>) -> Option<At<&'a str>> {
@@ -103,7 +116,7 @@ fn policy(section: &Section<'_>) -> Policy {
             Policy::Block
         }
         (None, _) => {
-            if !section.has("policy") {
+            if !section.has("policy") && !section.has("weight") {
                 section.missing("policy", &format!("write {allowed}"));
             }
             Policy::Block

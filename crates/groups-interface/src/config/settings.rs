@@ -1,5 +1,7 @@
 //! Prices and limits.
 
+use std::ops::RangeInclusive;
+
 use ratewire_config::Section;
 use ratewire_overlay::{Benefit, Dollars, Occupancy, Params, Price};
 use ratewire_units::{Bytes, Duration};
@@ -34,6 +36,8 @@ pub(super) const LIMITS_KEYS: &[&str] = &[
     "connections-per-second",
 ];
 
+/// Dollars that a salary may have.
+pub(super) const SALARIES: RangeInclusive<f64> = 1e-6..=1e9;
 /// Most clients of one daemon.
 pub const MOST_CLIENTS: u32 = 10_000;
 /// Most groups of one client.
@@ -86,7 +90,7 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
     let time =
         |key, usual, longest| table.quantity(key, usual, Duration::from_millis(10)..=longest);
     let params = Params {
-        salary: dollars("salary", usual.salary, 1e-6),
+        salary: Dollars::new(table.number("salary", usual.salary.get(), SALARIES)),
         cap: dollars("cap", usual.cap, 1e-6),
         fee: dollars("fee", usual.fee, 0.0),
         soft_limit: Occupancy::new(table.number(
@@ -102,6 +106,10 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
         randomise: table.switch("randomise", usual.randomise),
         second_thought: read_second_thought(&table),
     };
+    if params.second_thought.is_some() && !params.randomise {
+        let message = "`second-thought` means nothing with `randomise = false`";
+        table.note(&table.place("second-thought"), message, "take one of them away");
+    }
     if params.fee > params.cap {
         let message = "`fee` is more than `cap`: no client could pay for a message";
         table.note(&table.place("fee"), message, "lower `fee` or raise `cap`");
@@ -125,8 +133,9 @@ fn read_benefit(table: &Section<'_>) -> Benefit {
     let memory = table.quantity("memory", Duration::from_secs(1), bounds);
     let word = table.word("benefit", Benefit::NAMES);
     let benefit = word.and_then(|word| Benefit::named(word, memory)).unwrap_or_default();
-    if table.has("memory") && benefit.memory().is_none() {
-        let message = "only the concave benefit has a memory";
+    let is_known = word.is_some() || !table.has("benefit");
+    if table.has("memory") && is_known && benefit.memory().is_none() {
+        let message = "only the concave and the layered benefit have a memory";
         table.note(&table.place("memory"), message, "take `memory` away, or set `benefit`");
     }
     benefit

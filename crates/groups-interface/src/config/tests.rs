@@ -33,7 +33,7 @@ price = "exponential"
 price-base = 20
 benefit = "concave"
 memory = "3 s"
-randomise = false
+randomise = true
 second-thought = "5 ms"
 
 [limits]
@@ -55,6 +55,20 @@ lag = 100
 [[group]]
 name = "*"
 policy = "block"
+weight = 0.5
+
+[[group]]
+name = "alarm"
+weight = 4
+
+[[client]]
+name = "feed*"
+salary = 20
+weight = 3
+
+[[client]]
+name = "feed1"
+salary = 15
 "#;
 
 /// Two daemons that lack links.
@@ -97,7 +111,7 @@ fn a_whole_file_is_read() {
         first_period: Duration::from_secs(2),
         price: Price::Exponential { base: 20.0 },
         benefit: Benefit::Concave(Duration::from_secs(3)),
-        randomise: false,
+        randomise: true,
         second_thought: Some(Duration::from_millis(5)),
     };
     assert_eq!(config.params, params);
@@ -113,6 +127,13 @@ fn a_whole_file_is_read() {
     let policies = ["video-4k", "video", "video-4", "audio"];
     let policies = policies.map(|group| config.policies.of(group.as_bytes()));
     assert_eq!(policies, [Policy::Lag(100), Policy::Drop, Policy::Drop, Policy::Block]);
+    assert_eq!(config.policies.of(b"alarm"), Policy::Block);
+    let weights = ["alarm", "video", "audio"].map(|name| config.policies.weight(name.as_bytes()));
+    assert_eq!(weights, [4.0, 1.0, 0.5]);
+    let terms = |salary, weight| Terms { salary: Some(Dollars::new(salary)), weight };
+    let clients = ["feed1", "feed2", "fee"].map(|name| config.clients.of(name));
+    assert_eq!(clients, [terms(15.0, 1.0), terms(20.0, 3.0), Terms::default()]);
+    assert_eq!(Config::single().policies.weight(b"alarm"), 1.0);
 }
 
 #[test]
@@ -203,6 +224,13 @@ fn every_mistake_has_a_line_and_a_remedy() {
         (format!("{TWO}[[group]]\nname = \"x\""), "[[group]] needs the key `policy`"),
         (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"lose\""), "cannot be \"lose\""),
         (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"drop\"\nlag = 1"), "exclude each other"),
+        (format!("{TWO}[[group]]\nname = \"x\"\nweight = 0"), "`weight` cannot be 0"),
+        (format!("{TWO}[[client]]\nsalary = 3"), "[[client]] needs the key `name`"),
+        (format!("{TWO}[[client]]\nname = \"x\""), "[[client]] needs the key `salary`"),
+        (format!("{TWO}[[client]]\nname = \"x\"\nsalary = 0"), "`salary` cannot be 0"),
+        (format!("{TWO}[[client]]\nname = \"x\"\nweight = 2000"), "`weight` cannot be 2000"),
+        (format!("{TWO}[[client]]\nname = \"#x\"\nsalary = 3"), "no client can be called \"#x\""),
+        (format!("{TWO}{}", "[[client]]\nname = \"x\"\nsalary = 1\n".repeat(2)), "two [[client]]"),
         (format!("{TWO}{}", "[[group]]\nname = \"x\"\nlag = 1\n".repeat(2)), "are called \"x\""),
     ];
     for (text, expected) in cases {
@@ -319,8 +347,14 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
         ("price-base = 20", "price-base = 19"),
         ("\"exponential\"\nprice-base = 20", "\"square\""),
         ("\"concave\"\nmemory = \"3 s\"", "\"per-receiver\""),
+        ("\"concave\"", "\"layered\""),
+        ("weight = 4", "weight = 5"),
+        ("weight = 3", "weight = 2"),
+        ("salary = 15", "salary = 16"),
+        ("\"feed1\"", "\"feed2\""),
         ("memory = \"3 s\"", "memory = \"4 s\""),
-        ("randomise = false", "randomise = true"),
+        ("randomise = true\nsecond-thought = \"5 ms\"", "randomise = false"),
+        ("second-thought = \"5 ms\"", ""),
         ("second-thought = \"5 ms\"", "second-thought = \"6 ms\""),
     ];
     for (old, new) in others {
@@ -353,16 +387,26 @@ fn choices_that_do_not_fit_are_told() {
         ("price = \"linear\"\nprice-base = 20", "only the exponential price has a base"),
         ("price-base = 1", "`price-base` cannot be 1"),
         ("benefit = 3", "`benefit` cannot be"),
-        ("memory = \"2 s\"", "only the concave benefit has a memory"),
+        ("memory = \"2 s\"", "only the concave and the layered benefit have a memory"),
         ("benefit = \"concave\"\nmemory = \"1 ms\"", "`memory` cannot be"),
         ("randomise = \"no\"", "true or false"),
         ("second-thought = \"0 s\"", "`second-thought` cannot be"),
+        ("randomise = false\nsecond-thought = \"5 ms\"", "means nothing with `randomise = false`"),
+        ("benefit = \"layer\"\nmemory = \"2 s\"", "did you mean `layered`?"),
     ];
     for (lines, message) in table {
         let said = said(lines);
         assert!(said.contains(message), "{lines}: {said}");
-        assert!(said.contains("help: "), "{lines}: {said}");
+        assert_eq!(said.matches("help: ").count(), 1, "one mistake is told once: {lines}: {said}");
     }
+}
+
+#[test]
+fn layers_forget_with_their_memory() {
+    let text = "[[daemon]]\nname = \"localhost\"\n[flow-control]\nbenefit = \"layered\"\n";
+    let benefit = |rest: &str| parse(&format!("{text}{rest}")).unwrap().params.benefit;
+    assert_eq!(benefit(""), Benefit::Layered(Duration::from_secs(1)));
+    assert_eq!(benefit("memory = \"10 s\""), Benefit::Layered(Duration::from_secs(10)));
 }
 
 /// Every key has a row in the reference.
@@ -377,6 +421,7 @@ fn the_reference_has_every_key() {
         settings::FLOW_CONTROL_KEYS,
         settings::LIMITS_KEYS,
         policy::KEYS,
+        client::KEYS,
     ];
     for key in tables.concat() {
         let is_told = page.contains(&format!("| `{key}` |")) || page.contains(&format!("[{key}]"));

@@ -31,8 +31,8 @@ pub struct Status {
     pub group_count: u64,
     /// Limits, and their use.
     pub limits: LimitStatus,
-    /// Rules by which clients buy, the same at all daemons.
-    pub flow_control: FlowControlStatus,
+    /// Rules by which clients buy, the same at all daemons; `None` of releases that tell none.
+    pub flow_control: Option<FlowControlStatus>,
     /// Counters since the start.
     pub totals: Totals,
 }
@@ -102,6 +102,10 @@ pub struct ClientStatus {
     pub queue_messages: u64,
     /// Whether the queue was beyond its limit and is not half empty yet. It stops all senders.
     pub is_full: bool,
+    /// Money that the client gets at a time, in dollars; `None` of releases that do not tell.
+    pub salary_dollars: Option<f64>,
+    /// Weight of the client's messages; `None` of releases that do not tell.
+    pub weight: Option<f64>,
     /// Money of the client, in dollars.
     pub money_dollars: f64,
     /// Time between the client's salaries, in seconds.
@@ -128,6 +132,8 @@ pub struct GroupStatus {
     /// What happens to messages for a slow member: `"block"`, `"drop"` or `{"lag": messages}`.
     #[serde(with = "PolicyForm")]
     pub policy: Policy,
+    /// Weight of messages to the group; `None` of releases that do not tell.
+    pub weight: Option<f64>,
     /// Members that are clients of this daemon.
     pub local_members: u64,
     /// Members at all daemons of the view.
@@ -172,7 +178,7 @@ pub struct FlowControlStatus {
     pub price_base: Option<f64>,
     /// Name of the [benefit](ratewire_overlay::Benefit) of a message.
     pub benefit: String,
-    /// Time constant of a concave benefit, in seconds; `None` of others.
+    /// Time constant of a concave or layered benefit, in seconds; `None` of others.
     pub memory_s: Option<f64>,
     /// Whether chance delays messages that a client can pay for.
     pub randomise: bool,

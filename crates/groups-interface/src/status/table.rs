@@ -45,7 +45,7 @@ impl Status {
         let dropped = totals.dropped;
         let written = format!("{} ({bytes_out}), {dropped} dropped", totals.messages_out);
         head.push(("messages out", written));
-        head.push(("flow control", rules(&self.flow_control)));
+        head.extend(self.flow_control.as_ref().map(|told| ("flow control", rules(told))));
         facts(out, head);
     }
 }
@@ -93,14 +93,16 @@ fn link(link: &LinkStatus) -> [String; 10] {
     ]
 }
 
-fn client_columns() -> [Column; 11] {
+fn client_columns() -> [Column; 13] {
     [
         Column::text("client"),
         Column::text("from"),
         Column::number("groups"),
         Column::number("queue"),
         Column::text("state"),
+        Column::number("weight"),
         Column::number("money"),
+        Column::number("salary"),
         Column::number("salary every"),
         Column::number("sent"),
         Column::number("delivered"),
@@ -109,7 +111,7 @@ fn client_columns() -> [Column; 11] {
     ]
 }
 
-fn client(client: &ClientStatus) -> [String; 11] {
+fn client(client: &ClientStatus) -> [String; 13] {
     let state = match (client.is_blocked, client.is_full) {
         (false, false) => "ready",
         (true, false) => "blocked",
@@ -122,7 +124,9 @@ fn client(client: &ClientStatus) -> [String; 11] {
         client.group_count.to_string(),
         Bytes::new(client.queue_bytes).to_string(),
         state.to_string(),
+        weight(client.weight),
         dollars(client.money_dollars),
+        client.salary_dollars.map(dollars).unwrap_or_default(),
         seconds(client.salary_period_s),
         client.sent.to_string(),
         client.delivered.to_string(),
@@ -131,23 +135,28 @@ fn client(client: &ClientStatus) -> [String; 11] {
     ]
 }
 
-fn group_columns() -> [Column; 4] {
+fn group_columns() -> [Column; 5] {
     [
         Column::text("group"),
         Column::text("policy"),
+        Column::number("weight"),
         Column::number("members here"),
         Column::number("in all"),
     ]
 }
 
-fn group(group: &GroupStatus) -> [String; 4] {
+fn group(group: &GroupStatus) -> [String; 5] {
     let policy = match group.policy {
         Policy::Block => "block".to_string(),
         Policy::Drop => "drop".to_string(),
         Policy::Lag(messages) => format!("lag {messages}"),
     };
     let (here, all) = (group.local_members.to_string(), group.members.to_string());
-    [group.name.clone(), policy, here, all]
+    [group.name.clone(), policy, weight(group.weight), here, all]
+}
+
+fn weight(weight: Option<f64>) -> String {
+    weight.map(|weight| weight.to_string()).unwrap_or_default()
 }
 
 fn dollars(amount: f64) -> String {

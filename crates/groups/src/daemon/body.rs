@@ -1,6 +1,7 @@
 //! Data of a client's message on its way between daemons.
 
 use bytes::Bytes;
+use ratewire_overlay::benefit::PACKET;
 use ratewire_overlay::daemon::Payload;
 use ratewire_overlay::membership::Label;
 use ratewire_units::Time;
@@ -8,8 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::spread::{ByteOrder, Message};
 
-/// Bytes of a message that count as one in queues and prices: what fits in a packet.
-const PACKET: usize = 1440;
 /// Data below this length is copied off the buffer that it came in. A part of a buffer would keep
 /// all of it in memory.
 const SMALL: usize = 8 << 10;
@@ -61,7 +60,8 @@ impl Body {
 /// Number of messages that so many bytes count as, rounded: one that is a little larger than a
 /// packet does not count as two.
 pub(super) fn counted(bytes: usize) -> u32 {
-    ((bytes + PACKET / 2) / PACKET).max(1) as u32
+    let packet = PACKET.get() as usize;
+    ((bytes + packet / 2) / packet).max(1) as u32
 }
 
 impl Payload for Body {

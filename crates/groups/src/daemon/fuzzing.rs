@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
-use ratewire_overlay::daemon::{Daemon, Offer, Offered, Settings};
+use ratewire_overlay::daemon::{Daemon, Offer, Offered, Payload, Settings};
 use ratewire_overlay::membership::{Event, Outgoing, Service, Target, ViewId};
 use ratewire_overlay::{ClientId, OverlayNodeId};
 use ratewire_units::{Duration, Time};
@@ -152,8 +152,14 @@ impl Overlay {
                     targets: [Target::Group(chat())].into(),
                     payload: Body::of("x", &body, None),
                 };
-                let offer =
-                    Offer { message, ignores_receivers: false, needs_receiver: false, line: None };
+                let offer = Offer {
+                    data: message.payload.size(),
+                    message,
+                    ignores_receivers: false,
+                    needs_receiver: false,
+                    line: None,
+                    weight: 1.0,
+                };
                 self.is_held[node] = self.daemons[node].offer(now, x, offer) == Offered::Held;
             }
             5 => self.daemons[node].leave(now, y, chat()),

@@ -13,7 +13,7 @@ use ratewire_groups::client::{Options, Service};
 use ratewire_groups::config::{Config, Listen, Policy};
 use ratewire_groups::daemon::{ClientStatus, DaemonError, StatusError, fetch_status};
 use ratewire_testing::free_address;
-use running::{joined, message, one, paris, start, two};
+use running::{joined, message, one, one_with, paris, start, two};
 
 #[test]
 fn clients_and_groups_are_shown() {
@@ -47,8 +47,31 @@ fn clients_and_groups_are_shown() {
     assert!(totals.bytes_out > 3000);
     let table = daemon.status().table();
     assert!(table.contains("\n#ann#paris  127.0.0.1:"), "{table}");
-    assert!(table.contains("\nchat   block              1       1\n"), "{table}");
+    assert!(table.contains("\nchat   block        1             1       1\n"), "{table}");
     assert!(table.contains("\nno links\n"), "{table}");
+}
+
+/// $3 buy 24 messages for a client of weight 2, to a group of weight 4. There is no second salary.
+#[test]
+fn clients_and_groups_have_salaries_and_weights() {
+    let tables = "[flow-control]\nfirst-period = \"60 s\"\nrandomise = false\n\
+        [[client]]\nname = \"an*\"\nsalary = 3\nweight = 2\n\
+        [[group]]\nname = \"chat\"\nweight = 4\n";
+    let daemon = start(one_with(tables), "paris", &Log::default()).unwrap();
+    let mut ann = daemon.client("ann");
+    ann.join("chat".parse().unwrap()).unwrap();
+    joined(&mut ann);
+    for _ in 0..30 {
+        ann.multicast(Service::Fifo, &["chat".parse().unwrap()], 0, vec![7; 10]).unwrap();
+    }
+    let status = daemon.wait(|status| status.clients.iter().any(|client| client.is_blocked));
+    let client = &status.clients[0];
+    assert_eq!((client.sent, client.salary_dollars, client.weight), (24, Some(3.0), Some(2.0)));
+    assert_eq!(status.groups[0].weight, Some(4.0));
+    let _bob = daemon.client("bob");
+    let status = daemon.wait(|status| status.clients.len() == 2);
+    let bob = status.clients.iter().find(|client| client.name == "#bob#paris").unwrap();
+    assert_eq!((bob.salary_dollars, bob.weight), (Some(10.0), Some(1.0)));
 }
 
 #[test]

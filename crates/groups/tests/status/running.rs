@@ -49,8 +49,13 @@ pub fn start(config: Config, name: &str, log: &Log) -> Result<Running, DaemonErr
 
 /// The configuration of one daemon, called `paris`.
 pub fn one() -> Config {
+    one_with("")
+}
+
+/// The configuration of one daemon, called `paris`, with more tables.
+pub fn one_with(tables: &str) -> Config {
     let text = format!(
-        "[[daemon]]\nname = \"paris\"\nlisten = [\"{}\"]\nstatus = \"{}\"\n",
+        "[[daemon]]\nname = \"paris\"\nlisten = [\"{}\"]\nstatus = \"{}\"\n{tables}",
         free_address(),
         free_address()
     );

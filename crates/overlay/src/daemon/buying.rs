@@ -27,7 +27,8 @@ const PATIENCE: Duration = Duration::from_millis(20);
 const BUFFERING: Duration = Duration::from_millis(5);
 /// Part of the window after which a daemon asks others whether they have its messages.
 const ASKING: u64 = 8;
-/// Shortest time before a message that chance delayed is considered again.
+/// Shortest time before a message that chance delayed is considered again, or one that was worth
+/// too little.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
 
 /// A message that a client wants to send.
@@ -41,6 +42,11 @@ pub struct Offer<G, P> {
     pub needs_receiver: bool,
     /// The line that the message comes over, if it is known.
     pub line: Option<Line>,
+    /// The client's own data in the message. The layered benefit takes the client's rate from it.
+    pub data: Bytes,
+    /// Weight of the sender's benefit, above zero: a message costs its sender a part of one in so
+    /// many.
+    pub weight: f64,
 }
 
 /// A line between a client and its daemon, whose messages come at exact times.
@@ -76,6 +82,8 @@ pub enum Offered {
 /// A client's money and counters.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PurseState {
+    /// Money that the client gets at a time.
+    pub salary: Dollars,
     /// Money that the client holds.
     pub money: Dollars,
     /// Time between its salaries.
@@ -111,9 +119,9 @@ pub(super) struct Purse<G, P> {
 }
 
 impl<G, P> Purse<G, P> {
-    pub(super) fn new(now: Time, params: &Params) -> Purse<G, P> {
+    pub(super) fn new(now: Time, salary: Option<Dollars>, params: &Params) -> Purse<G, P> {
         Purse {
-            budget: Budget::new(now, params),
+            budget: Budget::new(now, salary, params),
             recent: Recent::default(),
             held: None,
             aim: None,
@@ -163,6 +171,7 @@ impl<G, P> Purse<G, P> {
     fn state(&self, now: Time) -> PurseState {
         let is_blocked = self.held.is_some();
         PurseState {
+            salary: self.budget.salary(),
             money: self.budget.money(),
             period: self.budget.period(),
             sent: self.sent,
@@ -181,7 +190,7 @@ fn lagging(now: Time) -> Time {
 /// time in which the client earns the fee.
 fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> Duration {
     params.second_thought.or(line).unwrap_or_else(|| {
-        let share = params.fee.get() / params.salary.get();
+        let share = params.fee.get() / budget.salary().get();
         budget.period().scale(share).max(LEAST_THOUGHT)
     })
 }
@@ -358,10 +367,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             let targets = &offer.message.targets;
             cost = cost + clients(&self.member, &self.prices, params, client, targets);
         }
+        cost = cost.over(offer.weight);
         let (counted, line) = (offer.message.payload.counted(), offer.line.map(|line| line.time));
         let to = aim.to;
         let is_for_others = !to.without(self.member.id()).is_empty();
-        purse.pay_for(now, (cost, counted, receivers), line, params, &mut self.random)?;
+        let what = (cost, counted, receivers, offer.data);
+        purse.pay_for(now, what, line, params, &mut self.random)?;
         purse.owed += receivers as u64;
         let Some(mut offer) = purse.held.take() else { return Err(Hindrance::Event) };
         self.held -= 1;
@@ -400,17 +411,18 @@ fn clients<G: Clone + Ord, P: Clone>(
 }
 
 impl<G, P> Purse<G, P> {
-    /// Pays for a message. `cost` is that of a message that counts as one; this one counts as
-    /// `counted`, and is for `receivers` daemons.
+    /// Pays for a message with so much data. `cost` is that of a message that counts as one; this
+    /// one counts as `counted`, and is for `receivers` daemons.
     fn pay_for(
         &mut self,
         now: Time,
-        (cost, counted, receivers): (Dollars, u32, usize),
+        (cost, counted, receivers, data): (Dollars, u32, usize, Bytes),
         line: Option<Duration>,
         params: &Params,
         random: &mut Xoshiro256PlusPlus,
     ) -> Result<(), Hindrance> {
-        let cost = cost.times(1.0 / params.benefit.of(now, &self.recent, receivers));
+        let benefit = params.benefit;
+        let paid = cost.over(benefit.of(now, &self.recent, receivers));
         match line {
             // The client comes at exact times: what is due has come, and chance counts from now.
             Some(_) => {
@@ -419,19 +431,27 @@ impl<G, P> Purse<G, P> {
             }
             None => self.budget.skip_to(lagging(now)),
         }
+        // No salary buys a message that is worth so little: it waits until the client's rate is
+        // lower.
+        if paid > params.cap {
+            let least = cost.get() / params.cap.get();
+            if let Some(at) = benefit.rises_to(least, now, &self.recent) {
+                return Err(Hindrance::Until(at.max(now + LEAST_THOUGHT)));
+            }
+        }
         loop {
             if self.ready > now {
                 return Err(Hindrance::Until(self.ready));
             }
             let draw = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            match self.budget.decide(cost, counted, draw, params) {
+            match self.budget.decide(paid, counted, draw, params) {
                 Decision::Buy => {
-                    params.benefit.note(now, &mut self.recent);
+                    benefit.note(now, &mut self.recent, data);
                     self.sent += 1;
                     return Ok(());
                 }
                 Decision::Wait => self.ready += second_thought(&self.budget, line, params),
-                Decision::Blocked if cost.get().is_infinite() => return Err(Hindrance::Event),
+                Decision::Blocked if paid.get().is_infinite() => return Err(Hindrance::Event),
                 Decision::Blocked if !self.pay(now, params) => {
                     return Err(Hindrance::Until(self.budget.payday()));
                 }

@@ -169,7 +169,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let mut daemon = Daemon::with(Member::founded(me, founding), settings, random);
         daemon.links.iter_mut().for_each(|link| link.is_up = true);
         for client in daemon.member.clients() {
-            daemon.purses.insert(client, Purse::new(Time::ZERO, &daemon.settings.params));
+            daemon.purses.insert(client, Purse::new(Time::ZERO, None, &daemon.settings.params));
         }
         daemon
     }
@@ -265,8 +265,13 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// A client connects; returns its number.
     pub fn connect(&mut self, now: Time, label: Label) -> ClientId {
+        self.connect_paid(now, label, None)
+    }
+
+    /// A client connects and will get this salary, or that of all clients; returns its number.
+    pub fn connect_paid(&mut self, now: Time, label: Label, salary: Option<Dollars>) -> ClientId {
         let client = self.member.connect(label);
-        self.purses.insert(client, Purse::new(now, &self.settings.params));
+        self.purses.insert(client, Purse::new(now, salary, &self.settings.params));
         client
     }
 

@@ -6,9 +6,11 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Daemon, Line, Offer, Offered, Payload, Settings};
+use crate::benefit::Benefit;
 use crate::ids::{ClientId, OverlayNodeId};
 use crate::membership::{Event, Founding, LinkMessage, Outgoing, Service, Target};
 use crate::params::Params;
+use crate::price::Dollars;
 use crate::tree::EdgeSpec;
 
 /// Messages that a client's line carries in a step.
@@ -39,17 +41,16 @@ struct Net {
 
 impl Net {
     fn line(nodes: usize, window: u64) -> Net {
-        Net::with(nodes, window, false)
+        Net::with(nodes, window, Params { randomise: false, ..Params::default() })
     }
 
-    fn with(nodes: usize, window: u64, randomise: bool) -> Net {
+    fn with(nodes: usize, window: u64, params: Params) -> Net {
         let edge = |from: usize, to: usize| EdgeSpec {
             from: OverlayNodeId(from as u8),
             to: OverlayNodeId(to as u8),
             delay: Duration::from_millis(1),
         };
         let edges = (1..nodes).flat_map(|i| [edge(i - 1, i), edge(i, i - 1)]).collect();
-        let params = Params { randomise, ..Params::default() };
         let window = Bytes::new(window);
         let least_interval = params.interval;
         let settings = Arc::new(Settings { params, nodes, edges, least_interval, window });
@@ -126,17 +127,7 @@ impl Net {
     /// Offers messages to a group until one is held, or the client's line has carried what it can
     /// in a step; returns how many were sent.
     fn flood(&mut self, node: usize, client: ClientId, group: u8, counted: u32) -> usize {
-        let offer = Offer {
-            message: Outgoing {
-                service: Service::Fifo,
-                self_discard: false,
-                targets: [Target::Group(group)].into(),
-                payload: Data(counted),
-            },
-            ignores_receivers: false,
-            needs_receiver: false,
-            line: None,
-        };
+        let offer = offer(group, counted);
         for sent in 0..LINE {
             if self.daemons[node].offer(self.now, client, offer.clone()) == Offered::Held {
                 self.held.insert((node, client));
@@ -161,6 +152,23 @@ impl Net {
             }
         }
         sent
+    }
+}
+
+/// A message to a group, of a client without a line.
+fn offer(group: u8, counted: u32) -> Offer<u8, Data> {
+    Offer {
+        message: Outgoing {
+            service: Service::Fifo,
+            self_discard: false,
+            targets: [Target::Group(group)].into(),
+            payload: Data(counted),
+        },
+        ignores_receivers: false,
+        needs_receiver: false,
+        line: None,
+        data: Bytes::new(1000),
+        weight: 1.0,
     }
 }
 
@@ -227,23 +235,41 @@ fn who_may_ignore_receivers_pays_for_links_alone() {
     let slow = net.client(0, &[7]);
     net.daemons[0].set_queue(net.now, slow, 5000, true);
     let sender = net.client(0, &[]);
-    let message = Outgoing {
-        service: Service::Unreliable,
-        self_discard: false,
-        targets: [Target::Group(7)].into(),
-        payload: Data(1),
-    };
     let now = net.now;
-    let mut offer = |ignores_receivers| {
-        let offer = Offer {
-            message: message.clone(),
-            ignores_receivers,
-            needs_receiver: false,
-            line: None,
-        };
+    let mut send = |ignores_receivers| {
+        let mut offer = Offer { ignores_receivers, ..offer(7, 1) };
+        offer.message.service = Service::Unreliable;
         net.daemons[0].offer(now, sender, offer)
     };
-    assert_eq!((offer(true), offer(false)), (Offered::Sent, Offered::Held));
+    assert_eq!((send(true), send(false)), (Offered::Sent, Offered::Held));
+}
+
+/// A salary of $10 buys ten messages at $1, forty of weight 4, and five of weight 1/2.
+#[test]
+fn a_message_costs_its_part_by_weight() {
+    for (weight, bought) in [(1.0, 10), (4.0, 40), (0.5, 5)] {
+        let mut net = Net::line(1, 1 << 20);
+        net.client(0, &[7]);
+        let sender = net.client(0, &[]);
+        let offer = Offer { weight, ..offer(7, 1) };
+        let now = net.now;
+        let sent =
+            (0..).take_while(|_| net.daemons[0].offer(now, sender, offer.clone()) == Offered::Sent);
+        assert_eq!(sent.count(), bought, "{weight}");
+    }
+}
+
+#[test]
+fn a_client_has_the_salary_that_it_connects_with() {
+    let mut net = Net::line(1, 1 << 20);
+    net.client(0, &[7]);
+    let sender = net.daemons[0].connect_paid(net.now, "poor".into(), Some(Dollars::new(4.0)));
+    assert_eq!(net.flood(0, sender, 7, 1), 4);
+    let purse = net.daemons[0].purse(net.now, sender).expect("it is connected");
+    assert_eq!(purse.salary, Dollars::new(4.0));
+    net.run(Duration::from_millis(1001));
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender), "paid again after a second");
+    assert_eq!(net.flood(0, sender, 7, 1), 3);
 }
 
 #[test]
@@ -434,14 +460,8 @@ fn a_client_at_exact_times_saves_up_to_the_cap_and_thinks_once() {
     net.client(0, &[7]);
     let sender = net.client(0, &[]);
     net.run(Duration::from_secs(5));
-    let message = Outgoing {
-        service: Service::Fifo,
-        self_discard: false,
-        targets: [Target::Group(7)].into(),
-        payload: Data(1),
-    };
     let line = Some(Line { time: Duration::from_millis(1), until: net.now });
-    let offer = Offer { message, ignores_receivers: false, needs_receiver: true, line };
+    let offer = Offer { line, ..offer(7, 1) };
     let sent =
         (0..).take_while(|_| net.daemons[0].offer(net.now, sender, offer.clone()) == Offered::Sent);
     assert_eq!(sent.count(), 20, "savings of $20 at $1");
@@ -452,13 +472,7 @@ fn a_client_at_exact_times_saves_up_to_the_cap_and_thinks_once() {
 fn a_message_that_needs_a_receiver_goes_when_there_is_one() {
     let mut net = Net::line(2, 1 << 20);
     let sender = net.client(0, &[]);
-    let message = Outgoing {
-        service: Service::Fifo,
-        self_discard: false,
-        targets: [Target::Group(7)].into(),
-        payload: Data(1),
-    };
-    let offer = Offer { message, ignores_receivers: false, needs_receiver: true, line: None };
+    let offer = Offer { needs_receiver: true, ..offer(7, 1) };
     assert_eq!(net.daemons[0].offer(net.now, sender, offer), Offered::Held);
     net.run(Duration::from_millis(500));
     assert_eq!(net.daemons[0].poll_sent(), None);
@@ -473,15 +487,9 @@ fn a_message_that_its_line_carries_goes_when_it_has_come() {
     let mut net = Net::line(1, 1 << 20);
     net.client(0, &[7]);
     let sender = net.client(0, &[]);
-    let message = Outgoing {
-        service: Service::Fifo,
-        self_discard: false,
-        targets: [Target::Group(7)].into(),
-        payload: Data(1),
-    };
     let time = Duration::from_millis(3);
     let line = Some(Line { time, until: net.now + time });
-    let offer = Offer { message, ignores_receivers: false, needs_receiver: true, line };
+    let offer = Offer { line, ..offer(7, 1) };
     assert_eq!(net.daemons[0].offer(net.now, sender, offer), Offered::Held);
     net.run(Duration::from_millis(2));
     assert_eq!(net.daemons[0].poll_sent(), None);
@@ -518,7 +526,7 @@ fn a_lasting_view_has_no_copies_to_forget() {
 /// thought.
 #[test]
 fn chance_counts_from_when_there_is_money() {
-    let mut net = Net::with(1, 1 << 20, true);
+    let mut net = Net::with(1, 1 << 20, Params::default());
     let slow = net.client(0, &[7]);
     net.daemons[0].set_queue(net.now, slow, 62, false);
     net.run(Duration::from_millis(200));
@@ -551,18 +559,45 @@ fn a_private_message_to_a_full_queue_waits() {
     net.daemons[2].set_queue(net.now, mute, 5000, true);
     net.exchange();
     for (node, sender) in senders {
-        let mut offer = |name: &str| {
+        let mut send = |name: &str| {
             let target = Target::Private(OverlayNodeId(2), name.into());
-            let message = Outgoing {
-                service: Service::Fifo,
-                self_discard: false,
-                targets: vec![target].into(),
-                payload: Data(1),
-            };
-            let offer =
-                Offer { message, ignores_receivers: false, needs_receiver: false, line: None };
+            let mut offer = offer(7, 1);
+            offer.message.targets = vec![target].into();
             net.daemons[node].offer(net.now, sender, offer)
         };
-        assert_eq!((offer("another"), offer("mute")), (Offered::Sent, Offered::Held));
+        assert_eq!((send("another"), send("mute")), (Offered::Sent, Offered::Held));
     }
+}
+
+/// Bytes a second of a client that would send without end over an idle network, by layers.
+fn layered_rate(fee: f64, memory: Duration) -> f64 {
+    let (fee, benefit) = (Dollars::new(fee), Benefit::Layered(memory));
+    let mut net =
+        Net::with(1, 1 << 20, Params { fee, benefit, randomise: false, ..Params::default() });
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    net.flood_for(0, sender, 7, memory * 10);
+    let sent = net.flood_for(0, sender, 7, memory * 10);
+    sent as f64 * 1000.0 / (memory * 10).secs()
+}
+
+/// For $.50 a client buys in the last layer: .5/.0576 are $8.68. It sends again when 62,000 bytes
+/// are left, ln(63,000/62,000) of the memory after the last message of 1,000. For $1.20 the last
+/// layer costs $20.83, which is more than a client can hold, and 12,000 are left.
+#[test]
+fn layers_bound_a_rate() {
+    for (fee, memory, top) in [(0.5, 1, 62e3), (1.2, 1, 12e3), (1.2, 4, 12e3)] {
+        let found = layered_rate(fee, Duration::from_secs(memory));
+        let left = top * memory as f64;
+        let gap = memory as f64 * libm::log((left + 1000.0) / left);
+        // The daemon's clock ticks in milliseconds: each message may be one tick late.
+        let (least, most) = (1000.0 / (gap + 0.001), 1000.0 / gap);
+        assert!((least * 0.995..most * 1.005).contains(&found), "${fee}: {found} of {most}");
+    }
+}
+
+/// What costs nothing needs no benefit.
+#[test]
+fn free_messages_go_beyond_all_layers() {
+    assert!(layered_rate(0.0, Duration::from_millis(50)) > 100e3);
 }

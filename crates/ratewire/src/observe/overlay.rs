@@ -145,7 +145,9 @@ fn over_optimum(spec: &OverlaySpec, outcome: &OverlayOutcome, best: &[Period]) -
     let most: f64 = best.iter().map(|p| p.worth.get() * p.to.since(p.from).secs()).sum();
     let worth: u64 = match spec.params.benefit {
         Benefit::PerReceiver => outcome.groups.iter().map(|group| group.owed).sum(),
-        Benefit::PerMessage | Benefit::Concave(_) => outcome.groups.iter().map(|g| g.sent).sum(),
+        Benefit::PerMessage | Benefit::Concave(_) | Benefit::Layered(_) => {
+            outcome.groups.iter().map(|group| group.sent).sum()
+        }
     };
     (most > 0.0).then(|| (message * worth).as_f64() / most)
 }

@@ -1,6 +1,6 @@
 //! Keys of overlays, their groups, and their faults.
 
-use ratewire_overlay::{Benefit, Price};
+use ratewire_overlay::{Benefit, Price, WEIGHTS};
 
 use super::{Key, KeyKind, REQUIRED, key};
 
@@ -23,8 +23,8 @@ pub(super) const KEYS: &[Key] = &[
     key("overlay", "first_period", KeyKind::Time, "1 s", "Time until a client's second salary; later periods adapt (not in the paper).", "\"200 ms\""),
     key("overlay", "price", KeyKind::Word(Price::NAMES), "exponential", "Price of a link at which x messages wait: S(g^(x/M) - 1)/(g - 1), with g from `price_base`; or S x/M or S(x/M)^2, which the paper rejects (section 4.2.1).", "\"linear\""),
     key("overlay", "price_base", KeyKind::Number(*Price::BASES.start(), *Price::BASES.end()), "2.718281828459045", "Base g of the exponential price. The paper takes e. Theory asks for the greatest benefit over the least, such as 20, with which the price rises too late (section 4.2.1).", "20"),
-    key("overlay", "benefit", KeyKind::Word(Benefit::NAMES), "per-message", "Benefit of a message to its sender (section 4.2.2). The sender pays the cost divided by the benefit. The benefit is 1; the number of nodes that receive the message; or 1/(1 + n), with n the recent messages of the sender.", "\"concave\""),
-    key("overlay", "memory", KeyKind::Time, "1 s", "Time constant of \"recent\" in the concave benefit (not in the paper, which never forgets).", "\"10 s\""),
+    key("overlay", "benefit", KeyKind::Word(Benefit::NAMES), "per-message", "Benefit of a message to its sender (section 4.2.2). The sender pays the cost divided by the benefit. The benefit is 1; the number of nodes that receive the message; 1/(1 + n), with n the recent messages of the sender; or what a packet (1,440 bytes) adds to the worth of the sender's stream, whose first 2 KB/s are worth $10 a second, the next 10 KB/s $5, the next 50 KB/s $2, and more nothing (section 4.1).", "\"layered\""),
+    key("overlay", "memory", KeyKind::Time, "1 s", "Time constant of \"recent\" in the concave and the layered benefit: a sender's rate is its recent data, its `header` left out, over `memory` (not in the paper, which never forgets).", "\"10 s\""),
     key("overlay", "randomise", KeyKind::Switch, "true", "Whether an affordable message is sent only with probability 1/cost (section 4.2.3).", "false"),
     key("overlay", "second_thought", KeyKind::Time, "(the time of a message on the client's line)", "Time until a message that `randomise` held back is considered again (not in the paper).", "\"10 ms\""),
 
@@ -33,6 +33,8 @@ pub(super) const KEYS: &[Key] = &[
     key("group", "receivers", KeyKind::Other("a list of nodes, each a name, a pattern with one `*`, or [name, number of clients]"), "[]", "Members from the start.", "[\"c\", [\"e\", 10]]"),
     key("group", "senders", KeyKind::Other("a list of nodes, each a name, a pattern with one `*`, or [name, number of clients]"), REQUIRED, "Nodes whose clients send to the group. The clients need not be members.", "[[\"a\", 20]]"),
     key("group", "rate", KeyKind::Rate, "(as much as possible)", "Rate of each sender's data, headers of the overlay included.", "\"100 kbit/s\""),
+    key("group", "salary", KeyKind::Number(1e-6, 1e9), "(that of `[overlay]`)", "Dollars of each salary payment to a client that sends to the group; what exceeds `cap` is lost. A greater salary gets more of a busy link while salaries are small beside prices (docs/explain/groups.md).", "20"),
+    key("group", "weight", KeyKind::Number(*WEIGHTS.start(), *WEIGHTS.end()), "1", "Weight of the benefit of messages to the group (CNDS-2001-1, section 4.1: weighted throughput): the sender pays the cost divided by it. A greater weight goes before a smaller one. `optimum_ratio` leaves weights out.", "2"),
     key("group", "start", KeyKind::Time, "0 s", "Time at which its senders start.", "\"200 s\""),
     key("group", "stop", KeyKind::Time, "(never)", "Time at which its senders stop; messages paid for are still delivered.", "\"400 s\""),
     key("group", "joins", KeyKind::Other("a list of [time, node]"), "[]", "Clients that join during the run.", "[[\"10 s\", \"d\"]]"),

@@ -1,6 +1,6 @@
 //! `[[group]]`: members, senders, and changes of membership.
 
-use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, OverlayNodeId, SenderSpec};
+use ratewire_overlay::{ClientId, DeliveryOrder, Dollars, GroupId, OverlayNodeId, SenderSpec};
 use ratewire_sim::overlay::spec::{MemberChange, OverlayGroup, OverlaySender};
 use ratewire_units::{Duration, Rate, Time};
 
@@ -33,6 +33,8 @@ impl OverlayReader<'_, '_> {
                 .error(list.span, "nobody sends to this group")
                 .help("name nodes whose clients do, for example [[\"a\", 20]]");
         }
+        let salary = section.number("salary").map(|salary| Dollars::new(salary.value));
+        let weight = section.number_or("weight");
         let offered = section.rate("rate");
         let start = section.time_or("start");
         let stop = section.time("stop");
@@ -87,7 +89,13 @@ impl OverlayReader<'_, '_> {
                 .error(name.span, format!("two groups are called {:?}", name.value))
                 .help("give one of them another `name`");
         }
-        self.spec.groups.push(OverlayGroup { name: name.value.to_string(), service, members });
+        self.spec.groups.push(OverlayGroup {
+            name: name.value.to_string(),
+            service,
+            members,
+            salary,
+            weight,
+        });
     }
 
     fn client(&mut self) -> ClientId {

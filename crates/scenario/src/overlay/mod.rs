@@ -126,11 +126,13 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
             .help("only the exponential price has a base");
     }
     let memory = above_zero(section, "memory");
+    let before = context.errors();
     let benefit = Benefit::named(section.word_or("benefit"), memory).unwrap_or_default();
-    if let (Some(entry), false) = (section.get("memory"), matches!(benefit, Benefit::Concave(_))) {
+    let is_known = context.errors() == before;
+    if let (Some(entry), None, true) = (section.get("memory"), benefit.memory(), is_known) {
         context
             .error(entry.key_span, "`memory` means nothing here")
-            .help("only the concave benefit forgets");
+            .help("only the concave and the layered benefit forget");
     }
     let params = Params {
         salary: dollars("salary"),
@@ -145,6 +147,11 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
         randomise: section.switch_or("randomise"),
         second_thought: second_thought(section),
     };
+    if let (Some(entry), false) = (section.get("second_thought"), params.randomise) {
+        context
+            .error(entry.key_span, "`second_thought` means nothing here")
+            .help("nothing delays a message with `randomise = false`");
+    }
     if params.fee > params.cap {
         let (fee, cap) = (params.fee.get(), params.cap.get());
         context

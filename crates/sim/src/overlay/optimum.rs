@@ -59,13 +59,14 @@ pub fn trees(setup: &Setup) -> Option<Vec<Vec<u32>>> {
     Some((0..spec.groups.len()).map(of).collect())
 }
 
-/// Worth of a message to this many nodes.
+/// Worth of a message to this many nodes. Weights of groups are left out: messages are compared
+/// with messages.
 pub fn weight(benefit: Benefit, receivers: usize) -> f64 {
     match benefit {
         Benefit::PerReceiver => receivers as f64,
-        // The sum of a concave benefit is no sum of rates. Its allocations are compared with the
-        // largest possible total, and fall short of it by the cost of fairness.
-        Benefit::PerMessage | Benefit::Concave(_) => 1.0,
+        // The sum of a concave or layered benefit is no sum of rates. Its allocations are compared
+        // with the largest possible total, and fall short of it by the cost of fairness.
+        Benefit::PerMessage | Benefit::Concave(_) | Benefit::Layered(_) => 1.0,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use ratewire_net::spec;
 use ratewire_overlay::{
-    ClientId, DeliveryOrder, EdgeSpec, GroupId, OverlayNodeId, Params, SenderSpec,
+    ClientId, DeliveryOrder, Dollars, EdgeSpec, GroupId, OverlayNodeId, Params, SenderSpec,
 };
 use ratewire_units::{Bytes, Duration, Time};
 
@@ -57,6 +57,10 @@ pub struct OverlayGroup {
     pub service: DeliveryOrder,
     /// Members from the start, and their nodes.
     pub members: Vec<(ClientId, OverlayNodeId)>,
+    /// Salary of the clients that send to the group; `None` for that of all clients.
+    pub salary: Option<Dollars>,
+    /// Weight of the benefit of messages to the group, above zero.
+    pub weight: f64,
 }
 
 /// A sending client.

@@ -54,6 +54,8 @@ pub fn workload(law: AnyLaw, clients: u32, rate: Rate, rtt: Duration, queue: u32
         name: format!("g{group}"),
         service: DeliveryOrder::Fifo,
         members: members(group),
+        salary: None,
+        weight: 1.0,
     };
     let sender = |client: u32| OverlaySender {
         at: home(client),

@@ -53,7 +53,8 @@ fn overlay(
 
 fn group(name: &str, service: DeliveryOrder, members: &[(u32, u8)]) -> OverlayGroup {
     let members = members.iter().map(|(client, node)| (ClientId(*client), OverlayNodeId(*node)));
-    OverlayGroup { name: name.into(), service, members: members.collect() }
+    let members = members.collect();
+    OverlayGroup { name: name.into(), service, members, salary: None, weight: 1.0 }
 }
 
 fn sender(client: u32, at: u8, group: u32) -> OverlaySender {

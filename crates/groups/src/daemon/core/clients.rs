@@ -7,12 +7,13 @@ use std::sync::Arc;
 use ratewire_overlay::ClientId;
 use ratewire_overlay::daemon::{Daemon, Offer, Offered};
 use ratewire_overlay::membership::{Delivery, Event, Label, Outgoing, Target};
-use ratewire_units::Time;
+use ratewire_units::{Bytes, Time};
 
 use super::latency::Latencies;
 use super::policy::{self, Rule};
 use super::session::Session;
 use super::{Shared, microseconds};
+use crate::config::Terms;
 use crate::daemon::body::Body;
 use crate::daemon::notice;
 use crate::daemon::outbox::Item;
@@ -66,9 +67,10 @@ impl Core {
         };
         let private = notice::private_name(&shared.config, shared.me, &label);
         let private = private.ok_or(Refusal::IllegalName)?;
-        let id = self.daemon.connect(shared.now(), Arc::clone(&label));
+        let Terms { salary, weight } = shared.config.clients.of(&label);
+        let id = self.daemon.connect_paid(shared.now(), Arc::clone(&label), salary);
         self.names.insert(label, id);
-        let session = Rc::new(Session::new(id, private, from, wants_membership));
+        let session = Rc::new(Session::new(id, private, from, wants_membership, weight));
         self.sessions.insert(id, Rc::clone(&session));
         Ok(session)
     }
@@ -135,6 +137,8 @@ impl Core {
             ignores_receivers: policy::ignores_receivers(&shared.config, message),
             needs_receiver: false,
             line: None,
+            data: Bytes::new(message.data.len() as u64),
+            weight: session.weight * policy::weight(&shared.config, message),
             message: Outgoing {
                 service: message.service,
                 self_discard: message.self_discard,

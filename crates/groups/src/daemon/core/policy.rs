@@ -38,3 +38,9 @@ pub(super) fn ignores_receivers(config: &Config, message: &Message) -> bool {
     };
     message.groups.iter().all(ignores)
 }
+
+/// Weight of a message: the greatest of its groups.
+pub(super) fn weight(config: &Config, message: &Message) -> f64 {
+    let weight = |group: &GroupName| config.policies.weight(group.as_str().as_bytes());
+    message.groups.iter().map(weight).reduce(f64::max).unwrap_or(1.0)
+}

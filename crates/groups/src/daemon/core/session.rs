@@ -15,6 +15,8 @@ pub(in crate::daemon) struct Session {
     /// Where the client connects from, in words.
     pub(in crate::daemon) from: String,
     pub(super) wants_membership: bool,
+    /// Weight of the benefit of the client's messages.
+    pub(in crate::daemon) weight: f64,
     pub(in crate::daemon) outbox: RefCell<Outbox>,
     /// Woken when there is something to write.
     pub(in crate::daemon) writer: Notify,
@@ -35,12 +37,14 @@ impl Session {
         name: PrivateName,
         from: &str,
         wants_membership: bool,
+        weight: f64,
     ) -> Session {
         Session {
             id,
             name,
             from: from.to_string(),
             wants_membership,
+            weight,
             outbox: RefCell::default(),
             writer: Notify::new(),
             reader: Notify::new(),

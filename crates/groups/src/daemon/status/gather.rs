@@ -45,7 +45,7 @@ pub(super) fn gather(shared: &Shared) -> Status {
                 window_bytes: config.limits.window.get(),
                 window_used_bytes: daemon.in_window().get(),
             },
-            flow_control: FlowControlStatus::from(&config.params),
+            flow_control: Some(FlowControlStatus::from(&config.params)),
             totals: shared.record.totals(),
         }
     })
@@ -103,6 +103,8 @@ fn client(session: &Session, purse: Option<&PurseState>) -> ClientStatus {
         queue_bytes: outbox.bytes() as u64,
         queue_messages: outbox.messages() as u64,
         is_full: outbox.is_full(),
+        salary_dollars: purse.map(|purse| finite(purse.salary)),
+        weight: Some(session.weight),
         money_dollars: purse.map_or(0.0, |purse| finite(purse.money)),
         salary_period_s: purse.map_or(0.0, |purse| purse.period.secs()),
         sent: purse.map_or(0, |purse| purse.sent),
@@ -121,9 +123,15 @@ fn groups(shared: &Shared, daemon: &Daemon, latencies: &Latencies) -> Vec<GroupS
             members += 1;
             local_members += u64::from(client.node == shared.me);
         }
-        let policy = shared.config.policies.of(group.as_str().as_bytes());
-        let latency = latencies.of(group).map(latency);
-        GroupStatus { name: group.as_str().to_string(), policy, local_members, members, latency }
+        let (name, policies) = (group.as_str(), &shared.config.policies);
+        GroupStatus {
+            name: name.to_string(),
+            policy: policies.of(name.as_bytes()),
+            weight: Some(policies.weight(name.as_bytes())),
+            local_members,
+            members,
+            latency: latencies.of(group).map(latency),
+        }
     };
     daemon.member().groups().take(MOST_GROUPS).map(group).collect()
 }

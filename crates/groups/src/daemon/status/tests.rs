@@ -47,6 +47,8 @@ fn client() -> impl Strategy<Value = ClientStatus> {
             queue_bytes: counts[1],
             queue_messages: counts[2],
             is_full,
+            salary_dollars: is_full.then_some(floats[0]),
+            weight: is_blocked.then_some(floats[1]),
             money_dollars: floats[0],
             salary_period_s: floats[1],
             sent: counts[3],
@@ -70,6 +72,7 @@ fn group() -> impl Strategy<Value = GroupStatus> {
         |(name, policy, [local_members, members], latency)| GroupStatus {
             name,
             policy,
+            weight: (members > 9).then_some(0.5),
             local_members,
             members,
             latency,
@@ -109,7 +112,7 @@ fn rules() -> impl Strategy<Value = FlowControlStatus> {
 fn status() -> impl Strategy<Value = Status> {
     let lists = (vec(link(), 0..4), vec(client(), 0..4), vec(group(), 0..4));
     let numbers = (any::<[f64; 3]>(), any::<[u64; 5]>());
-    ((".*", rules()), view(), lists, numbers, any::<[u64; 4]>()).prop_map(
+    ((".*", proptest::option::of(rules())), view(), lists, numbers, any::<[u64; 4]>()).prop_map(
         |((daemon, rules), view, (links, clients, groups), (floats, limits), counts)| Status {
             daemon,
             version: "1.0".to_string(),
@@ -186,6 +189,16 @@ proptest! {
                 prop_assert_eq!(check_sample(line), Ok(()));
             }
         }
+    }
+
+    /// A daemon of an earlier release tells no rules.
+    #[test]
+    fn a_status_without_rules_is_read(status in status()) {
+        let mut json = serde_json::to_value(Status { flow_control: None, ..status }).unwrap();
+        prop_assert!(json.as_object_mut().unwrap().remove("flow_control").is_some());
+        let read: Status = serde_json::from_value(json).unwrap();
+        prop_assert_eq!(&read.flow_control, &None);
+        prop_assert!(!read.table().contains("flow control"));
     }
 
     #[test]

@@ -166,7 +166,9 @@ impl OverlaySums {
         }
         let worth = match self.benefit {
             Benefit::PerReceiver => self.owed,
-            Benefit::PerMessage | Benefit::Concave(_) => self.sent.iter().sum(),
+            Benefit::PerMessage | Benefit::Concave(_) | Benefit::Layered(_) => {
+                self.sent.iter().sum()
+            }
         };
         Ok(worth as f64 * self.message / best)
     }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 use ratewire_overlay::daemon::{Daemon, Line, Offer, Offered};
 use ratewire_overlay::membership::{Outgoing, Service, Target};
 use ratewire_overlay::{ClientId, DeliveryOrder, GroupId, SenderSpec};
-use ratewire_units::{Duration, Rate, Time};
+use ratewire_units::{Bytes, Duration, Rate, Time};
 
+use super::super::spec::OverlayGroup;
 use super::content::Content;
 use super::label;
 
@@ -59,16 +60,17 @@ fn service(order: DeliveryOrder) -> Service {
 }
 
 impl Clients {
-    /// Adds a sending client, which has sent `before` messages in earlier lives.
+    /// Adds a sending client, which has sent `before` messages in earlier lives. `data` is its own
+    /// in each message.
     pub(super) fn start(
         &mut self,
         now: Time,
         daemon: &mut Daemon<GroupId, Content>,
         (sender, spec): (usize, &SenderSpec),
-        order: DeliveryOrder,
+        (group, data): (&OverlayGroup, Bytes),
         before: u64,
     ) {
-        let id = daemon.connect(now, label(spec.client));
+        let id = daemon.connect_paid(now, label(spec.client), group.salary);
         let time = |rate: Rate| rate.serial_time().map_or(Duration::MAX, |t| t.of(spec.message));
         // A line that takes no time would let a client buy without end at one instant.
         let line = time(spec.line).max(Duration::from_ps(1));
@@ -81,7 +83,7 @@ impl Clients {
         };
         let offer = Offer {
             message: Outgoing {
-                service: service(order),
+                service: service(group.service),
                 self_discard: false,
                 targets: Arc::new([Target::Group(spec.group)]),
                 payload,
@@ -89,6 +91,8 @@ impl Clients {
             ignores_receivers: false,
             needs_receiver: true,
             line: None,
+            data,
+            weight: group.weight,
         };
         let gap = spec.offered.map_or(line, |rate| time(rate).max(line));
         let place = self.list.len() as u32;

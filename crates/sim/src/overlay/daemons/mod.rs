@@ -194,9 +194,10 @@ impl Daemons {
         let spec = &self.spec.senders[sender];
         let node = &mut self.nodes[spec.at.index()];
         let Some(daemon) = &mut node.daemon else { return };
-        let order = self.spec.groups[spec.spec.group.index()].service;
+        let group = &self.spec.groups[spec.spec.group.index()];
         let before = self.sent_before[sender].sent;
-        node.clients.start(now, daemon, (sender, &spec.spec), order, before);
+        let data = self.spec.payload;
+        node.clients.start(now, daemon, (sender, &spec.spec), (group, data), before);
     }
 
     pub(crate) fn stop_sender(&mut self, sender: usize) {
