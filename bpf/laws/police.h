@@ -5,9 +5,9 @@
  * - Time: the X = size / rate that packets claim cannot sum to more than the time in which they
  *   passed. Under laws whose ports grant rates, a rate above the granted one is not believed.
  * - Rate: a flow may send at the rate that it first claimed, up to the port's, changed by what the
- *   port granted since. A grant that reduces the rate counts two rounds later. An unused grant lapses by half in
- *   each round in which the flow sends, as it does at senders. Packets beyond the rate are
- *   dropped.
+ *   port granted since. A grant that reduces the rate counts two rounds later. An unused grant
+ *   lapses by half in each round in which the flow sends, as it does at senders. Packets beyond the
+ *   rate are dropped.
  *
  * Differences from the simulator's policer:
  * - the limit is a rate and no window, because senders in the kernel keep rates;

@@ -181,7 +181,7 @@ fn a_law_is_had_by_several_runs_at_a_time_and_by_a_live_host_apart() {
     let runs = [run(), run()];
     let start = Instant::now();
     let is_loaded = |name: &&str| lab::controls().iter().any(|loaded| loaded == name);
-    while !["rw_xcp_1", "rw_xcp_2"].iter().all(|name| is_loaded(name)) {
+    while !["rw_xcp_1", "rw_xcp_2"].iter().all(&is_loaded) {
         assert!(start.elapsed() < Duration::from_secs(20), "both have the law");
         std::thread::sleep(Duration::from_millis(20));
     }
