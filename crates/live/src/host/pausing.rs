@@ -71,6 +71,7 @@ impl Watcher {
 /// # Errors
 /// If the caller is not root, the interfaces cannot be asked, or the kernel no longer answers.
 /// Connections then fall back, because nobody believes an old answer.
+#[expect(clippy::disallowed_methods, reason = "real cards and kernels need real time")]
 pub fn watch() -> Result<(), Error> {
     crate::quiet();
     let Some(own) = pinned()? else { return Ok(()) };
