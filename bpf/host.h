@@ -33,6 +33,8 @@ struct flow {
 	__u32 reserved;
 	/* Whether it lies (struct lie). */
 	__u32 lies;
+	/* Whether the law has ended, because the interface no longer pauses. */
+	__u32 fell_back;
 };
 
 /* What hosts state falsely, for tests of policers: on connections that have this port at either
@@ -69,4 +71,6 @@ struct host {
 	__u64 refused;
 	/* Connections whose program chose another congestion control after the handshake. */
 	__u64 chose_another;
+	/* Connections that took part until their interface no longer paused. */
+	__u64 fell_back;
 };

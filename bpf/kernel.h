@@ -120,6 +120,7 @@ struct tcp_sock {
 	__u32 write_seq;
 	__u32 snd_wnd;
 	__u32 snd_cwnd;
+	__u32 snd_ssthresh;
 	__u32 packets_out;
 	__u32 retrans_out;
 	__u32 sacked_out;

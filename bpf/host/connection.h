@@ -15,6 +15,9 @@ const volatile __u64 desired = RW_MOST_RATE;
 const volatile __u32 option_len = RW_OPTION_XCP;
 const volatile struct rw_xcp_rules xcp_rules = RW_XCP_RULES;
 
+/* NoQ: whether it is set even if the interface does not pause. */
+const volatile __u32 is_forced = 0;
+
 #define AF_INET6 10
 #define SOL_TCP 6
 
@@ -75,4 +78,34 @@ static __always_inline __u64 rate_of(const struct flow *flow)
 static __always_inline __u64 now_us(void)
 {
 	return bpf_ktime_get_ns() / 1000;
+}
+
+/* Interfaces that pause, and until when that is believed, in nanoseconds of the monotonic clock. A
+ * program outside looks again and again; if it ends, none is believed any more. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct paused);
+	__type(value, __u64);
+} pausing SEC(".maps");
+
+/* NoQ: whether a connection may do without a window: its own interface pauses, or that does not
+ * matter. `otherwise` is the answer where the connection has no route at the moment. */
+static __always_inline int has_pauses(void *tp, int otherwise)
+{
+	struct paused key = {};
+	struct net_device *dev;
+	__u64 *until;
+
+	if (is_forced)
+		return 1;
+	if (!tp)
+		return otherwise;
+	dev = BPF_CORE_READ((struct sock *)tp, sk_dst_cache, dev);
+	if (!dev)
+		return otherwise;
+	key.ifindex = BPF_CORE_READ(dev, ifindex);
+	key.netns = BPF_CORE_READ(dev, nd_net.net, ns.inum);
+	until = bpf_map_lookup_elem(&pausing, &key);
+	return until && *until > bpf_ktime_get_ns();
 }

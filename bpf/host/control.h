@@ -121,6 +121,21 @@ static __always_inline __u32 repair_state(struct sock *sk)
 	return BPF_CORE_READ_BITFIELD((struct inet_connection_sock *)sk, icsk_ca_state);
 }
 
+/* Ends the law where it would flood queues that nobody pauses. What is outstanding fills them now:
+ * half of it is the window, as after a loss (RFC 5681, 3.1). */
+static __always_inline void fall_back(struct sock *sk, struct flow *flow)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct host *counter = counters();
+
+	flow->fell_back = 1;
+	tp->snd_cwnd = rw_max(outstanding(tp) / 2, 2);
+	tp->snd_ssthresh = tp->snd_cwnd;
+	be_plain(sk);
+	if (counter)
+		count(&counter->fell_back);
+}
+
 SEC("struct_ops")
 void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rate_sample *rs)
 {
@@ -129,7 +144,13 @@ void BPF_PROG(rw_control, struct sock *sk, __u32 ack, int flag, const struct rat
 	__u64 rtt_us = tp->srtt_us >> 3, packet = packet_of(sk), now = now_us(), least;
 	__u32 state = repair_state(sk), is_repairing;
 
-	if (!flow || !rtt_us)
+	if (!flow)
+		return;
+	if (law == HOST_NOQ && !has_pauses(sk, 1)) {
+		fall_back(sk, flow);
+		return;
+	}
+	if (!rtt_us)
 		return;
 	flow->packet = packet;
 	flow->limited = is_limited(tp, rs);
@@ -220,7 +241,8 @@ void BPF_PROG(rw_release, struct sock *sk)
 	if (!flow || !counter || sk->__sk_common.skc_state == BPF_TCP_CLOSE)
 		return;
 	*allowed(flow) = 0;
-	count(&counter->chose_another);
+	if (!flow->fell_back)
+		count(&counter->chose_another);
 }
 
 SEC(".struct_ops.link")

@@ -11,21 +11,12 @@
 /* Set before loading. */
 const volatile __u32 exid = RW_EXID_XCP;
 const volatile __u32 answer_len = RW_OPTION_MINIMAL;
-/* NoQ: whether it is set even if the interface does not pause. */
-const volatile __u32 is_forced = 0;
 /* Whether only connections from the addresses in `addresses` take part. */
 const volatile __u32 by_address = 0;
 /* The name that struct_ops is registered under, for sockets to choose. */
 const volatile char control_name[16] = "rw_xcp";
 
 #define OPTION_SYN 4
-
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct paused);
-	__type(value, __u8);
-} pausing SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -248,21 +239,6 @@ static __always_inline int read_option(struct bpf_sock_ops *skops)
 	return 1;
 }
 
-/* Whether the connection's own interface pauses. */
-static __always_inline int is_paused(struct bpf_sock *sk)
-{
-	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
-	struct paused key = {};
-	struct net_device *dev;
-
-	if (!tp)
-		return 0;
-	dev = BPF_CORE_READ((struct sock *)tp, sk_dst_cache, dev);
-	key.ifindex = BPF_CORE_READ(dev, ifindex);
-	key.netns = BPF_CORE_READ(dev, nd_net.net, ns.inum);
-	return bpf_map_lookup_elem(&pausing, &key) != 0;
-}
-
 /* Decides, after the handshake, whether this connection takes part. */
 static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 {
@@ -276,7 +252,7 @@ static __always_inline int established(struct bpf_sock_ops *skops, __u64 where)
 		set_callbacks(skops, 0);
 		return 1;
 	}
-	if (law == HOST_NOQ ? !is_forced && !is_paused(sk) : !is_offered(skops, where)) {
+	if (law == HOST_NOQ ? !has_pauses(bpf_skc_to_tcp_sock(sk), 0) : !is_offered(skops, where)) {
 		set_callbacks(skops, 0);
 		count(&counter->plain);
 		return 1;

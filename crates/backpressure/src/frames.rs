@@ -18,6 +18,8 @@
 
 use ratewire_units::{Bytes, Duration, Rate};
 
+use crate::Error;
+
 /// Length with the check sequence: the shortest Ethernet frame.
 pub const LENGTH: usize = 64;
 /// Bytes of a frame on the wire, with preamble (8 bytes) and gap (12).
@@ -80,29 +82,6 @@ pub struct PauseFrame {
     pub control: Control,
 }
 
-/// Why bytes are not a frame that pauses or resumes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum FrameError {
-    /// The first length is that found, the second the right one, in bytes.
-    #[error("{0} bytes, and not {1}")]
-    Length(usize, usize),
-    /// The check sequence found, and the right one.
-    #[error("check sequence {0:#010x}, and not {1:#010x}")]
-    Check(u32, u32),
-    /// The destination is a group other than [`MULTICAST`].
-    #[error("sent to the group {0:02x?}, and not to {MULTICAST:02x?}")]
-    Destination([u8; 6]),
-    /// The EtherType is not MAC control.
-    #[error("EtherType {0:#06x}, and not {ETHERTYPE:#06x} (MAC control)")]
-    EtherType(u16),
-    /// The opcode is another MAC control operation.
-    #[error("opcode {0:#06x}, and not {PAUSE:#06x} or {PRIORITY:#06x}")]
-    Opcode(u16),
-    /// Classes beyond the eighth are enabled.
-    #[error("class vector {0:#06x}: there are eight classes")]
-    Classes(u16),
-}
-
 impl PauseFrame {
     /// The frame's bytes.
     pub fn encode(&self) -> [u8; LENGTH] {
@@ -141,13 +120,13 @@ impl PauseFrame {
     ///
     /// # Errors
     /// If the bytes are no such frame.
-    pub fn decode(bytes: &[u8]) -> Result<PauseFrame, FrameError> {
+    pub fn decode(bytes: &[u8]) -> Result<PauseFrame, Error> {
         let bytes: &[u8; LENGTH] =
-            bytes.try_into().map_err(|_| FrameError::Length(bytes.len(), LENGTH))?;
+            bytes.try_into().map_err(|_| Error::Length(bytes.len(), LENGTH))?;
         let found = u32::from_le_bytes([bytes[60], bytes[61], bytes[62], bytes[63]]);
         let fits = check_sequence(&bytes[..BODY]);
         if found != fits {
-            return Err(FrameError::Check(found, fits));
+            return Err(Error::Check(found, fits));
         }
         PauseFrame::decode_body(&bytes[..BODY])
     }
@@ -157,32 +136,31 @@ impl PauseFrame {
     ///
     /// # Errors
     /// If the bytes are no such frame.
-    pub fn decode_body(bytes: &[u8]) -> Result<PauseFrame, FrameError> {
-        let bytes: &[u8; BODY] =
-            bytes.try_into().map_err(|_| FrameError::Length(bytes.len(), BODY))?;
+    pub fn decode_body(bytes: &[u8]) -> Result<PauseFrame, Error> {
+        let bytes: &[u8; BODY] = bytes.try_into().map_err(|_| Error::Length(bytes.len(), BODY))?;
         let address = |at: usize| core::array::from_fn(|i| bytes[at + i]);
         let destination: [u8; 6] = address(0);
         let is_group = destination[0] & 1 == 1;
         if is_group && destination != MULTICAST {
-            return Err(FrameError::Destination(destination));
+            return Err(Error::Destination(destination));
         }
         match get(bytes, 12) {
             ETHERTYPE => {}
-            other => return Err(FrameError::EtherType(other)),
+            other => return Err(Error::EtherType(other)),
         }
         let control = match get(bytes, 14) {
             PAUSE => Control::Pause(Quanta(get(bytes, 16))),
             PRIORITY => {
                 let classes = get(bytes, 16);
                 if classes > 0xff {
-                    return Err(FrameError::Classes(classes));
+                    return Err(Error::Classes(classes));
                 }
                 let time = |class: usize| {
                     (classes >> class & 1 == 1).then(|| Quanta(get(bytes, 18 + 2 * class)))
                 };
                 Control::Priority(core::array::from_fn(time))
             }
-            other => return Err(FrameError::Opcode(other)),
+            other => return Err(Error::Opcode(other)),
         };
         Ok(PauseFrame { destination, source: address(6), control })
     }

@@ -62,15 +62,15 @@ fn changed(at: usize, value: u8) -> [u8; LENGTH] {
 fn what_is_no_such_frame_is_told_why() {
     let why = |bytes: &[u8]| PauseFrame::decode(bytes).unwrap_err();
     let good = vectors()[0].0;
-    assert_eq!(why(&good[..60]), FrameError::Length(60, LENGTH));
-    assert_eq!(PauseFrame::decode_body(&good), Err(FrameError::Length(64, BODY)));
+    assert_eq!(why(&good[..60]), Error::Length(60, LENGTH));
+    assert_eq!(PauseFrame::decode_body(&good), Err(Error::Length(64, BODY)));
     let mut wrong = good;
     wrong[16] = 0;
-    assert!(matches!(why(&wrong), FrameError::Check(..)));
-    assert_eq!(why(&changed(5, 2)), FrameError::Destination([1, 0x80, 0xc2, 0, 0, 2]));
-    assert_eq!(why(&changed(12, 8)), FrameError::EtherType(0x0808));
-    assert_eq!(why(&changed(15, 2)), FrameError::Opcode(0x0102));
-    assert_eq!(why(&changed(16, 1)), FrameError::Classes(0x0128));
+    assert!(matches!(why(&wrong), Error::Check(..)));
+    assert_eq!(why(&changed(5, 2)), Error::Destination([1, 0x80, 0xc2, 0, 0, 2]));
+    assert_eq!(why(&changed(12, 8)), Error::EtherType(0x0808));
+    assert_eq!(why(&changed(15, 2)), Error::Opcode(0x0102));
+    assert_eq!(why(&changed(16, 1)), Error::Classes(0x0128));
     let text = why(&changed(15, 2)).to_string();
     assert_eq!(text, "opcode 0x0102, and not 0x0001 or 0x0101");
 }

@@ -18,6 +18,7 @@
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod error;
 pub mod flows;
 pub mod frames;
 #[doc(hidden)]
@@ -29,3 +30,5 @@ pub mod lanes;
 pub mod messages;
 pub mod queues;
 pub mod watch;
+
+pub use error::Error;

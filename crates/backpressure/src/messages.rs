@@ -19,6 +19,8 @@
 
 use ratewire_units::{Duration, Time};
 
+use crate::Error;
+
 /// Length of a message.
 pub const LENGTH: usize = 24;
 /// Port of UDP to which messages go by default.
@@ -45,26 +47,6 @@ pub struct Message {
     pub number: u64,
 }
 
-/// Why bytes are not a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
-    /// The length is another.
-    #[error("{0} bytes, and not {LENGTH}")]
-    Length(usize),
-    /// The first bytes are others.
-    #[error("it begins with {0:02x?}, and not with {MAGIC:02x?}")]
-    Magic([u8; 4]),
-    /// The version is another.
-    #[error("version {0}, and not {VERSION}")]
-    Version(u8),
-    /// Bytes that must be 0 are not.
-    #[error("bytes 5 to 7 and 12 to 15 are not all 0")]
-    Reserved,
-    /// The pause, in microseconds, exceeds [`LONGEST`].
-    #[error("a pause of {0} us, and the longest is a second")]
-    Pause(u32),
-}
-
 impl Message {
     /// The message's bytes. A pause above [`LONGEST`] is written as that.
     pub fn encode(&self) -> [u8; LENGTH] {
@@ -81,23 +63,23 @@ impl Message {
     ///
     /// # Errors
     /// If the bytes are none.
-    pub fn decode(bytes: &[u8]) -> Result<Message, MessageError> {
+    pub fn decode(bytes: &[u8]) -> Result<Message, Error> {
         let bytes: &[u8; LENGTH] =
-            bytes.try_into().map_err(|_| MessageError::Length(bytes.len()))?;
+            bytes.try_into().map_err(|_| Error::Length(bytes.len(), LENGTH))?;
         let word = |at: usize| core::array::from_fn(|i| bytes[at + i]);
         if word(0) != MAGIC {
-            return Err(MessageError::Magic(word(0)));
+            return Err(Error::Magic(word(0)));
         }
         if bytes[4] != VERSION {
-            return Err(MessageError::Version(bytes[4]));
+            return Err(Error::Version(bytes[4]));
         }
         if bytes[5..8] != [0; 3] || bytes[12..16] != [0; 4] {
-            return Err(MessageError::Reserved);
+            return Err(Error::Reserved);
         }
         let us = u32::from_be_bytes(word(8));
         let pause = Duration::from_micros(us.into());
         if pause > LONGEST {
-            return Err(MessageError::Pause(us));
+            return Err(Error::Pause(us));
         }
         let number = u64::from_be_bytes(core::array::from_fn(|i| bytes[16 + i]));
         Ok(Message { pause, number })
@@ -146,13 +128,13 @@ mod tests {
             bytes[at] = value;
             Message::decode(&bytes).unwrap_err()
         };
-        assert_eq!(Message::decode(&PAUSE.encode()[..23]), Err(MessageError::Length(23)));
-        assert_eq!(changed(0, b'X'), MessageError::Magic(*b"XWNQ"));
-        assert_eq!(changed(4, 2), MessageError::Version(2));
-        assert_eq!(changed(7, 1), MessageError::Reserved);
-        assert_eq!(changed(12, 1), MessageError::Reserved);
+        assert_eq!(Message::decode(&PAUSE.encode()[..23]), Err(Error::Length(23, LENGTH)));
+        assert_eq!(changed(0, b'X'), Error::Magic(*b"XWNQ"));
+        assert_eq!(changed(4, 2), Error::Version(2));
+        assert_eq!(changed(7, 1), Error::Reserved);
+        assert_eq!(changed(12, 1), Error::Reserved);
         // 100 ms and 2^24 us.
-        assert_eq!(changed(8, 1), MessageError::Pause(16_877_216));
+        assert_eq!(changed(8, 1), Error::Pause(16_877_216));
         assert_eq!(changed(4, 2).to_string(), "version 2, and not 1");
     }
 

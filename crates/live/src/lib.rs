@@ -18,6 +18,7 @@ pub mod probe;
 pub mod router;
 pub mod sockets;
 
+mod clock;
 mod error;
 mod law;
 mod netlink;

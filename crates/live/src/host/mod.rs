@@ -1,5 +1,6 @@
 //! A law in the TCP connections of a cgroup.
 
+mod pausing;
 mod status;
 mod whom;
 
@@ -22,6 +23,8 @@ use crate::skeletons::host::types::{self, rw_xcp_rules};
 use crate::skeletons::host::{HostSkel, HostSkelBuilder};
 use crate::{Error, KernelLaw, cgroup};
 
+use pausing::Watcher;
+pub use pausing::watch;
 pub use status::{Status, halfway, status};
 
 /// A host's law to attach.
@@ -39,7 +42,7 @@ pub struct Spec {
     /// XCP: the sender's rules.
     pub xcp: XcpRules,
     /// NoQ: no window also if a connection's own interface does not pause when the next queue is
-    /// full.
+    /// full. Otherwise [`watch`] must run as long as the law is attached.
     pub is_forced: bool,
     /// What connections at one port state falsely, for tests of policers.
     pub lie: Option<Lie>,
@@ -126,6 +129,8 @@ pub struct HeldLaw {
     control: Link,
     option: Link,
     counters: u32,
+    /// Interfaces that pause, where the law is for them alone.
+    pausing: Option<u32>,
 }
 
 /// Attaches a law to the connections of the cgroup in `spec` until the returned value is dropped or
@@ -221,9 +226,14 @@ impl HeldLaw {
         let refused = refused(self.law);
         self.control.pin(folder.pin(CONTROL)).map_err(&refused)?;
         self.option.pin(folder.pin(OPTION)).map_err(&refused)?;
-        MapHandle::from_map_id(self.counters)
-            .and_then(|mut map| map.pin(folder.pin(COUNTERS)))
-            .map_err(&refused)
+        for (map, name) in
+            self.pausing.map(|map| (map, PAUSING)).into_iter().chain([(self.counters, COUNTERS)])
+        {
+            MapHandle::from_map_id(map)
+                .and_then(|mut map| map.pin(folder.pin(name)))
+                .map_err(&refused)?;
+        }
+        Ok(())
     }
 }
 
@@ -275,15 +285,17 @@ fn load(
     let refused = refused(spec.law);
     let mut room = MaybeUninit::uninit();
     let mut skeleton = prepare(&mut room, spec, control).map_err(&refused)?;
+    let mut pausing = None;
     if spec.law == KernelLaw::Noq && !spec.is_forced {
-        whom::set_pausing(&skeleton.maps.pausing)?;
+        Watcher::new()?.look(&skeleton.maps.pausing)?;
+        pausing = Some(skeleton.maps.pausing.info().map_err(&refused)?.info.id);
     }
     whom::set_addresses(&skeleton.maps.addresses, addresses)?;
     let control = skeleton.maps.control.attach_struct_ops().map_err(&refused)?;
     let cgroup = cgroup.as_fd().as_raw_fd();
     let option = skeleton.progs.ratewire_option.attach_cgroup(cgroup).map_err(&refused)?;
     let counters = skeleton.maps.host.info().map_err(&refused)?.info.id;
-    Ok(HeldLaw { law: spec.law, control, option, counters })
+    Ok(HeldLaw { law: spec.law, control, option, counters, pausing })
 }
 
 /// Detaches every law's host; returns the congestion controls that were attached. Connections that
@@ -308,11 +320,13 @@ pub fn detach() -> Result<Vec<&'static str>, Error> {
     Ok(detached)
 }
 
-/// Pins of a law's host: its congestion control, its TCP option, and its counters.
-const PINS: [&str; 3] = [CONTROL, OPTION, COUNTERS];
+/// Pins of a law's host: its congestion control, its TCP option, its counters, and for NoQ the
+/// interfaces that pause.
+const PINS: [&str; 4] = [CONTROL, OPTION, COUNTERS, PAUSING];
 const CONTROL: &str = "control";
 const OPTION: &str = "option";
 const COUNTERS: &str = "counters";
+const PAUSING: &str = "pausing";
 
 /// Name of the folder with a host's pins.
 fn folder_name(law: KernelLaw) -> String {

@@ -23,6 +23,8 @@ pub struct Status {
     /// Connections that take part but whose program chose another congestion control after the
     /// handshake.
     pub chose_another: u64,
+    /// Connections that took part until their interface no longer paused (NoQ).
+    pub fell_back: u64,
 }
 
 /// Counters of all hosts' connections.
@@ -62,5 +64,6 @@ pub(super) fn counted(law: KernelLaw, map: &MapHandle) -> Option<Status> {
         plain: count(offset_of!(Counters, plain))?,
         refused: count(offset_of!(Counters, refused))?,
         chose_another: count(offset_of!(Counters, chose_another))?,
+        fell_back: count(offset_of!(Counters, fell_back))?,
     })
 }

@@ -11,7 +11,7 @@
 
 use std::io;
 
-use super::qdisc::{Bucket, Place, Qdisc, ROOT, TrafficControl};
+use super::qdisc::{Bucket, Place, Qdisc, ROOT, TrafficControl, root};
 use crate::Error;
 
 /// Handle by which our holder is known, also after the program was killed.
@@ -36,7 +36,7 @@ pub(super) struct Holder {
 
 /// Where a holder can be.
 fn place(ifindex: u32, iface: &str, all: &[Qdisc]) -> Result<(Place, Option<u32>), Error> {
-    let root = all.iter().find(|qdisc| qdisc.parent == ROOT);
+    let root = root(all);
     let under = |parent| Place { ifindex, handle: HANDLE, parent };
     match root {
         None => Ok((under(ROOT), None)),

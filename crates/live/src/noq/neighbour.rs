@@ -2,6 +2,7 @@
 //! messages of UDP.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::io::{self, IoSliceMut};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::num::NonZeroU32;
@@ -39,6 +40,15 @@ pub enum Neighbour {
     Cable(String),
     /// One without Ethernet between, by messages of UDP at this address.
     Address(SocketAddr),
+}
+
+impl fmt::Display for Neighbour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Neighbour::Cable(iface) => iface.fmt(f),
+            Neighbour::Address(address) => address.fmt(f),
+        }
+    }
 }
 
 /// Most frames of other interfaces that can wait when a socket is bound to its own.
@@ -163,9 +173,12 @@ fn receive(
 
 /// A neighbour that is paused when a queue here is long.
 pub(super) struct Upstream {
+    pub(super) name: String,
     way: Way,
     /// Longest pause that one frame or message can ask for.
     pub(super) longest: Duration,
+    /// Rate of its link, if that is known.
+    pub(super) rate: Option<Rate>,
 }
 
 enum Way {
@@ -179,11 +192,13 @@ const MESSAGE_PAUSE: Duration = Duration::from_millis(100);
 impl Upstream {
     /// A neighbour; times of frames are in bit times of `rate`, or else of the interface's speed.
     pub(super) fn open(neighbour: &Neighbour, rate: Option<Rate>) -> Result<Upstream, Error> {
+        let name = neighbour.to_string();
         match neighbour {
             Neighbour::Cable(iface) => {
                 let rate = rate.unwrap_or_else(|| router::speed(iface));
                 let way = Way::Frames(Frames::open(iface, false)?);
-                Ok(Upstream { way, longest: Quanta::MAX.time(rate) })
+                let longest = Quanta::MAX.time(rate);
+                Ok(Upstream { name, way, longest, rate: Some(rate) })
             }
             Neighbour::Address(address) => {
                 let socket = connect(*address).map_err(|e| no_messages(*address, &e))?;
@@ -191,7 +206,7 @@ impl Upstream {
                 let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_REALTIME);
                 let now = now.map_or(0, |now| now.tv_sec() * 1_000_000_000 + now.tv_nsec());
                 let way = Way::Messages { socket, number: now.unsigned_abs() };
-                Ok(Upstream { way, longest: MESSAGE_PAUSE })
+                Ok(Upstream { name, way, longest: MESSAGE_PAUSE, rate })
             }
         }
     }
@@ -248,7 +263,12 @@ pub(super) struct Arrived {
 /// A neighbour whose pauses are obeyed at an egress.
 pub(super) enum Downstream {
     /// The one at the cable, whose times are in bit times of this rate.
-    Cable { frames: Frames, rate: Rate },
+    Cable {
+        frames: Frames,
+        rate: Rate,
+        /// Address from which the last frame came.
+        by: Option<[u8; 6]>,
+    },
     /// The one at this address.
     Address { socket: UdpSocket, from: SocketAddr, numbers: Numbers },
 }
@@ -265,12 +285,22 @@ impl Downstream {
         match neighbour {
             Neighbour::Cable(_) => {
                 let rate = rate.unwrap_or_else(|| router::speed(iface));
-                Ok(Downstream::Cable { frames: Frames::open(iface, true)?, rate })
+                Ok(Downstream::Cable { frames: Frames::open(iface, true)?, rate, by: None })
             }
             Neighbour::Address(from) => {
                 let socket = listen(*from, iface).map_err(|e| no_messages(*from, &e))?;
                 Ok(Downstream::Address { socket, from: *from, numbers: Numbers::default() })
             }
+        }
+    }
+
+    /// The neighbour's address; `None` if that is Ethernet's and no frame has come.
+    pub(super) fn name(&self) -> Option<String> {
+        match self {
+            Downstream::Cable { by, .. } => {
+                by.map(|by| by.map(|byte| format!("{byte:02x}")).join(":"))
+            }
+            Downstream::Address { from, .. } => Some(from.ip().to_string()),
         }
     }
 
@@ -284,8 +314,9 @@ impl Downstream {
     /// The next pause that has arrived; `Ok(Some(None))` for a packet that is none.
     pub(super) fn receive(&mut self, now: Time) -> io::Result<Option<Option<Arrived>>> {
         match self {
-            Downstream::Cable { frames, rate } => {
+            Downstream::Cable { frames, rate, by } => {
                 let Some((frame, since)) = frames.receive()? else { return Ok(None) };
+                *by = frame.map(|frame| frame.source).or(*by);
                 Ok(Some(match frame.map(|frame| frame.control) {
                     Some(Control::Pause(quanta)) => {
                         Some(Arrived { pause: quanta.time(*rate), since })
@@ -366,56 +397,5 @@ fn arrival(controls: &[ControlMessageOwned]) -> Option<TimeSpec> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A socket that listens to a neighbour on this machine, at a free port.
-    fn downstream() -> (Downstream, SocketAddr) {
-        let from = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let socket = listen(from, "lo").expect("loopback");
-        let at = socket.local_addr().expect("it is bound");
-        (Downstream::Address { socket, from, numbers: Numbers::default() }, at)
-    }
-
-    fn pause(downstream: &mut Downstream) -> Option<Option<Duration>> {
-        let received = downstream.receive(Time::ZERO).expect("the socket is good");
-        received.map(|arrived| arrived.map(|arrived| arrived.pause))
-    }
-
-    #[test]
-    fn a_neighbour_is_paused_and_let_go_by_messages() {
-        let (mut downstream, at) = downstream();
-        let mut upstream = Upstream::open(&Neighbour::Address(at), None).expect("loopback");
-        assert_eq!(pause(&mut downstream), None);
-        upstream.tell(true).expect("it leaves");
-        upstream.tell(false).expect("it leaves");
-        assert_eq!(pause(&mut downstream), Some(Some(MESSAGE_PAUSE)));
-        assert_eq!(pause(&mut downstream), Some(Some(Duration::ZERO)));
-        assert_eq!(pause(&mut downstream), None);
-        // A program that starts again counts on.
-        let mut again = Upstream::open(&Neighbour::Address(at), None).expect("loopback");
-        again.tell(true).expect("it leaves");
-        assert_eq!(pause(&mut downstream), Some(Some(MESSAGE_PAUSE)));
-        upstream.tell(false).expect("it leaves");
-        assert_eq!(pause(&mut downstream), Some(None), "an older number");
-    }
-
-    #[test]
-    fn a_message_that_was_forwarded_or_comes_from_another_is_not_obeyed() {
-        let (mut downstream, at) = downstream();
-        let message = Message { pause: MESSAGE_PAUSE, number: 7 }.encode();
-        let send = |from: &str, hops: i32, bytes: &[u8]| {
-            let socket = UdpSocket::bind((from, 0)).expect("loopback");
-            setsockopt(&socket, Ipv4Ttl, &hops).expect("it may");
-            socket.send_to(bytes, at).expect("it leaves");
-        };
-        send("127.0.0.1", 254, &message);
-        assert_eq!(pause(&mut downstream), Some(None), "a router was between");
-        send("127.0.0.2", 255, &message);
-        assert_eq!(pause(&mut downstream), Some(None), "another address");
-        send("127.0.0.1", 255, &[&message[..], &[0; 60]].concat());
-        assert_eq!(pause(&mut downstream), Some(None), "too long");
-        send("127.0.0.1", 255, &message);
-        assert_eq!(pause(&mut downstream), Some(Some(MESSAGE_PAUSE)));
-    }
-}
+#[path = "neighbour_tests.rs"]
+mod tests;

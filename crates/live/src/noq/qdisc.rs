@@ -45,7 +45,7 @@ pub(super) struct Qdisc {
     /// 0 for one that the kernel made itself.
     pub(super) handle: u32,
     pub(super) parent: u32,
-    /// Most bytes that wait in it, if it is a token bucket.
+    /// Most bytes that wait in it, if it is a token bucket or a FIFO that counts bytes.
     pub(super) limit: Option<u32>,
     pub(super) counters: Counters,
 }
@@ -91,8 +91,7 @@ impl TrafficControl {
     /// second.
     pub(super) fn root(&mut self, ifindex: u32) -> io::Result<Counters> {
         let all = self.all(ifindex)?;
-        let root = all.into_iter().find(|qdisc| qdisc.parent == ROOT);
-        root.map(|qdisc| qdisc.counters).ok_or_else(|| io::ErrorKind::NotFound.into())
+        root(&all).map(|qdisc| qdisc.counters).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     /// Makes a token bucket, in place of what is there.
@@ -131,6 +130,11 @@ impl TrafficControl {
     }
 }
 
+/// The root among an interface's queueing disciplines.
+pub(super) fn root(all: &[Qdisc]) -> Option<&Qdisc> {
+    all.iter().find(|qdisc| qdisc.parent == ROOT)
+}
+
 /// `struct tcmsg`.
 fn header(place: Place) -> Vec<u8> {
     let mut header = vec![0; 4];
@@ -162,7 +166,6 @@ fn read(content: &[u8]) -> Option<(u32, Qdisc)> {
     let kind = attribute(attributes, KIND)?.split(|byte| *byte == 0).next()?;
     let kind = String::from_utf8_lossy(kind).into_owned();
     let options = attribute(attributes, OPTIONS).unwrap_or_default();
-    let parameters = attribute(options, PARAMETERS).filter(|_| kind == "tbf");
     // `struct tc_stats`.
     let stats = attribute(attributes, STATS)?;
     let counters = Counters {
@@ -172,7 +175,12 @@ fn read(content: &[u8]) -> Option<(u32, Qdisc)> {
         bytes_waiting: word(stats, 32)?,
     };
     let (handle, parent) = (word(content, 8)?, word(content, 12)?);
-    let limit = parameters.and_then(|parameters| word(parameters, LIMIT));
+    let limit = match &*kind {
+        "tbf" => attribute(options, PARAMETERS).and_then(|parameters| word(parameters, LIMIT)),
+        // `struct tc_fifo_qopt`.
+        "bfifo" => word(options, 0),
+        _ => None,
+    };
     Some((word(content, 4)?, Qdisc { kind, handle, parent, limit, counters }))
 }
 
@@ -202,6 +210,17 @@ mod tests {
         let (kind, handle, limit) = ("tbf".to_string(), 0x10000, Some(300_000));
         let qdisc = Qdisc { kind, handle, parent: ROOT, limit, counters };
         assert_eq!(read(&answer()), Some((7, qdisc)));
+    }
+
+    #[test]
+    fn a_fifo_of_bytes_is_read() {
+        let mut content = header(Place { ifindex: 7, handle: 0x20000, parent: 0x1_0010 });
+        netlink::put(&mut content, KIND, b"bfifo\0");
+        netlink::put(&mut content, OPTIONS, &50_000_u32.to_ne_bytes());
+        netlink::put(&mut content, STATS, &[0; 36]);
+        let (_, qdisc) = read(&content).expect("a queueing discipline");
+        assert_eq!((qdisc.limit, qdisc.parent), (Some(50_000), 0x1_0010));
+        assert_eq!(root(std::slice::from_ref(&qdisc)), None);
     }
 
     #[test]

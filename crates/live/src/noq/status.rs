@@ -2,11 +2,20 @@
 
 use ratewire_units::{Bytes, Duration};
 
+/// How many numbers the figures have.
+const NUMBERS: usize = 17;
+
 /// State of an egress that pauses its upstream, obeys its downstream, or both.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// The interface's name.
     pub iface: String,
+    /// Names of the neighbours that are paused while the queue is long.
+    pub upstream: Vec<String>,
+    /// Whether pauses are obeyed here.
+    pub obeys: bool,
+    /// Address of the neighbour that holds the queue now.
+    pub held_by: Option<String>,
     /// Queue that waits now.
     pub waiting: Bytes,
     /// Packets that the interface's queue has dropped since the program started.
@@ -37,8 +46,9 @@ pub struct Status {
     pub late: Duration,
     /// Longest of these times.
     pub latest: Duration,
-    /// How long no packet has left while some wait, the queue is held and the upstream is paused:
-    /// a ring of queues that wait for each other looks like this at each of its egresses.
+    /// How long no packet has left while some wait and the queue is held, from a second on. A ring
+    /// of queues that wait for each other looks like this at each of its egresses, and each pauses
+    /// its upstream.
     pub standing: Duration,
 }
 
@@ -48,7 +58,7 @@ impl Status {
         (self.timed > 0).then(|| Duration::from_ps(self.late.ps() / self.timed))
     }
 
-    fn numbers(&self) -> [u64; 16] {
+    fn numbers(&self) -> [u64; NUMBERS] {
         [
             self.waiting.get(),
             self.drops,
@@ -66,17 +76,24 @@ impl Status {
             self.late.ps(),
             self.latest.ps(),
             self.standing.ps(),
+            self.obeys.into(),
         ]
     }
 
-    /// The figures as one program tells another.
+    /// The figures as one program tells another, and names between line ends.
     pub(super) fn encode(&self) -> Vec<u8> {
-        self.numbers().iter().flat_map(|number| number.to_ne_bytes()).collect()
+        let numbers = self.numbers().map(u64::to_ne_bytes);
+        let held_by = self.held_by.as_deref().unwrap_or_default();
+        let names = [&[held_by.to_string()][..], &self.upstream].concat().join("\n");
+        [numbers.as_flattened(), names.as_bytes()].concat()
     }
 
     /// Reads figures; `None` if they are of another version.
     pub(super) fn decode(iface: String, bytes: &[u8]) -> Option<Status> {
-        let (numbers, rest) = bytes.as_chunks::<8>();
+        let (numbers, names) = bytes.split_at_checked(8 * NUMBERS)?;
+        let mut names = std::str::from_utf8(names).ok()?.split('\n').map(str::to_string);
+        let held_by = names.next().filter(|name| !name.is_empty());
+        let (numbers, _) = numbers.as_chunks::<8>();
         let [
             waiting,
             drops,
@@ -94,11 +111,15 @@ impl Status {
             late,
             latest,
             standing,
-        ]: [[u8; 8]; 16] = numbers.try_into().ok().filter(|_| rest.is_empty())?;
+            obeys,
+        ]: [[u8; 8]; NUMBERS] = numbers.try_into().ok()?;
         let number = u64::from_ne_bytes;
         let time = |bytes| Duration::from_ps(number(bytes));
         Some(Status {
             iface,
+            upstream: names.filter(|name| !name.is_empty()).collect(),
+            obeys: number(obeys) == 1,
+            held_by,
             waiting: Bytes::new(number(waiting)),
             drops: number(drops),
             is_pausing: number(is_pausing) == 1,
@@ -125,12 +146,16 @@ mod tests {
 
     #[test]
     fn figures_arrive_as_they_were_told() {
-        let bytes: Vec<u8> = (1..=16_u64).flat_map(u64::to_ne_bytes).collect();
-        let read = Status::decode("eth1".to_string(), &bytes).expect("sixteen figures");
+        let bytes: Vec<u8> = (1..=NUMBERS as u64).flat_map(u64::to_ne_bytes).collect();
+        let read = Status::decode("eth1".to_string(), &bytes).expect("seventeen figures");
         assert_eq!((read.waiting, read.standing), (Bytes::new(1), Duration::from_ps(16)));
-        let told = Status { is_pausing: true, is_held: true, ..read };
+        assert_eq!((read.held_by.as_ref(), read.upstream.len()), (None, 0));
+        let told = Status { is_pausing: true, is_held: true, obeys: true, ..read };
         assert_eq!(Status::decode("eth1".to_string(), &told.encode()), Some(told.clone()));
-        assert_eq!(Status::decode(String::new(), &told.encode()[..120]), None);
+        let upstream = vec!["eth0".to_string(), "10.0.0.1:8808".to_string()];
+        let named = Status { upstream, held_by: Some("02:00".to_string()), ..told.clone() };
+        assert_eq!(Status::decode("eth1".to_string(), &named.encode()), Some(named));
+        assert_eq!(Status::decode(String::new(), &told.encode()[..130]), None);
         assert_eq!(told.mean_lateness(), Some(Duration::from_ps(14 / 13)));
         assert_eq!(Status::default().mean_lateness(), None);
     }

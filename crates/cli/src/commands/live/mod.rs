@@ -95,6 +95,9 @@ enum Command {
         #[arg(long)]
         iface: String,
     },
+    /// Look which interfaces pause, for `host --law noq --mode safe`, until it is detached
+    #[command(hide = true)]
+    WatchPauses,
     /// Detach everything from this machine and from the interfaces of this network namespace
     Detach {
         /// Detach only the port at this interface
@@ -108,7 +111,7 @@ enum Command {
 
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 enum Mode {
-    /// Only if the connection's own interface is paused when the buffer behind it is full
+    /// Only while the connection's own interface is paused when the buffer behind it is full
     Safe,
     /// Everywhere
     Force,
@@ -268,12 +271,19 @@ pub(crate) fn live(args: &Args) -> Exit {
                 || "connections".to_string(),
                 |iface| format!("connections from the addresses of {iface}"),
             );
-            host::attach(&spec, ratewire_emulate::running_in).map(|()| {
+            let attached = host::attach(&spec, ratewire_emulate::running_in);
+            let is_watched = attached.is_ok() && law == KernelLaw::Noq && !is_forced;
+            if is_watched && let Err(e) = noq::watch_pauses() {
+                let _ = host::detach();
+                print_stderr!("ratewire: no process can be started that watches pauses: {e}");
+                return Exit::Unable;
+            }
+            attached.map(|()| {
                 let (name, control) = (law.name(), law.control());
                 match law {
                     KernelLaw::Noq if is_forced => format!("{who} from now on send by {control}\n"),
                     KernelLaw::Noq => format!(
-                        "{who} from now on send by {control} where their own interface is paused\n"
+                        "{who} from now on send by {control} while their own interface is paused\n"
                     ),
                     _ => format!(
                         "{who} from now on offer {name}; those whose other end does too send by {control}\n"
@@ -326,6 +336,7 @@ pub(crate) fn live(args: &Args) -> Exit {
         Command::Status { format, watch: Some(every) } => return status::watch(*format, *every),
         Command::Status { format, watch: None } => status::status(*format),
         Command::Guard { iface } => noq::guard(iface).map(|()| String::new()),
+        Command::WatchPauses => host::watch().map(|()| String::new()),
         Command::Detach { iface, hosts } => detach(iface.as_deref(), *hosts),
     };
     match done {

@@ -10,18 +10,21 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::SignalFd;
 use ratewire_command_line::{Exit, print};
 use ratewire_live::Error;
-use ratewire_live::noq::{self, Neighbour, Spec};
+use ratewire_live::noq::{self, Event, Neighbour, Source, Spec};
 use ratewire_units::quantity::QuantityError;
 use ratewire_units::{Bytes, Rate};
 
+use super::status::NoqPort;
 use super::{unable, wrong};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Only for noq: a neighbour to pause while the queue is long: the interface to its cable, or
-    /// its address if there is no Ethernet between; may be given several times
-    #[arg(long, value_name = "IFACE|ADDRESS[:PORT]", value_parser = upstream)]
-    upstream: Vec<Neighbour>,
+    /// its address if there is no Ethernet between; with /CLASS, as eth0/1:10, while its own queue
+    /// is long, that of this class of the interface's queueing discipline; may be given several
+    /// times
+    #[arg(long, value_name = "IFACE|ADDRESS[:PORT][/CLASS]", value_parser = upstream)]
+    upstream: Vec<Source>,
     /// Only for noq: hold the queue when the next hop pauses it, by "frames" if the card does not
     /// obey them itself, or by messages from its address
     #[arg(long, value_name = "frames|ADDRESS[:PORT]", value_parser = obeyed)]
@@ -50,9 +53,18 @@ fn address(text: &str) -> Option<SocketAddr> {
     text.parse().ok().or_else(with_default)
 }
 
-/// Text that is no address is an interface's name.
-fn upstream(text: &str) -> Result<Neighbour, String> {
-    Ok(address(text).map_or_else(|| Neighbour::Cable(text.to_string()), Neighbour::Address))
+/// Text that is no address is an interface's name, which has no slash.
+fn upstream(text: &str) -> Result<Source, String> {
+    let (who, class) = match text.split_once('/') {
+        None => (text, None),
+        Some((who, class)) => {
+            let read = noq::class(class);
+            let wrong = || format!("{class:?} is no class: allowed: as 1:10, in hexadecimal");
+            (who, Some(read.ok_or_else(wrong)?))
+        }
+    };
+    let cable = || Neighbour::Cable(who.to_string());
+    Ok(Source { neighbour: address(who).map_or_else(cable, Neighbour::Address), class })
 }
 
 fn obeyed(text: &str) -> Result<Obeyed, String> {
@@ -98,9 +110,6 @@ impl Args {
         if xon > xoff {
             return Err("--xon must not be above --xoff");
         }
-        if self.obey.is_some() && xoff >= room {
-            return Err("--xoff must be below --room: packets arrive until a pause takes effect");
-        }
         let downstream = self.obey.as_ref().map(|obeyed| match obeyed {
             Obeyed::Frames => Neighbour::Cable(iface.to_string()),
             Obeyed::From(address) => Neighbour::Address(*address),
@@ -131,11 +140,21 @@ pub(super) fn run(args: &Args, iface: &str, rate: Option<Rate>) -> Exit {
             return Exit::Unable;
         }
     };
-    let started = || {
-        // A reader that has gone away does not end the port.
-        let _ = print(&format!("noq runs at {iface} until Ctrl-C or `ratewire live detach`\n"));
+    let tell = |event: Event<'_>| match event {
+        Event::Started => {
+            let text = format!("noq runs at {iface} until Ctrl-C or `ratewire live detach`\n");
+            // A reader that has gone away does not end the port.
+            let _ = print(&text);
+        }
+        Event::Stuck(status) => {
+            let warning = NoqPort::from(status.clone()).warning().unwrap_or_default();
+            print_stderr!("ratewire: {}", warning.trim_end());
+        }
+        Event::Freed => {
+            print_stderr!("ratewire: {iface}: packets leave again");
+        }
     };
-    let ended = noq::run(&spec, asked_to_end.as_fd(), started);
+    let ended = noq::run(&spec, asked_to_end.as_fd(), tell);
     if let Some(guard) = &mut guard {
         let _ = guard.kill().and_then(|()| guard.wait());
     }
@@ -146,14 +165,22 @@ pub(super) fn run(args: &Args, iface: &str, rate: Option<Rate>) -> Exit {
 }
 
 /// Starts a process that lets the queue go if this one is killed: held for ever, it could cut the
-/// machine off. It is in a process group of its own, so that a terminal's signals miss it.
+/// machine off.
 fn stand_by(iface: &str) -> io::Result<Child> {
-    Command::new("/proc/self/exe")
-        .args(["live", "guard", "--iface", iface])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .process_group(0)
-        .spawn()
+    beside(&["guard", "--iface", iface]).stdin(Stdio::piped()).spawn()
+}
+
+/// Starts a process that looks which interfaces pause, and outlives this one.
+pub(super) fn watch_pauses() -> io::Result<()> {
+    beside(&["watch-pauses"]).stdin(Stdio::null()).stderr(Stdio::null()).spawn().map(drop)
+}
+
+/// A command of `ratewire live` beside this one. It is in a process group of its own, so that a
+/// terminal's signals miss it.
+fn beside(args: &[&str]) -> Command {
+    let mut command = Command::new("/proc/self/exe");
+    command.arg("live").args(args).stdout(Stdio::null()).process_group(0);
+    command
 }
 
 /// The process that [`stand_by`] starts: its input ends when the port's process does.
@@ -186,12 +213,25 @@ mod tests {
             spec("--upstream left --upstream 10.0.0.1 --upstream [fd00::1]:9 --obey frames");
         let found = found.expect("flags");
         let address = |text: &str| Neighbour::Address(text.parse().expect("an address"));
-        let left = Neighbour::Cable("left".to_string());
-        assert_eq!(found.upstream, [left, address("10.0.0.1:8808"), address("[fd00::1]:9")]);
-        assert_eq!(found.downstream, Some(Neighbour::Cable("right".to_string())));
+        let cable = |name: &str| Neighbour::Cable(name.to_string());
+        let neighbours: Vec<_> = found.upstream.into_iter().map(|one| one.neighbour).collect();
+        let [first, second] = ["10.0.0.1:8808", "[fd00::1]:9"].map(address);
+        assert_eq!(neighbours, [cable("left"), first, second]);
+        assert_eq!(found.downstream, Some(cable("right")));
         assert_eq!((found.xoff, found.xon), (Bytes::new(256_000), Bytes::new(128_000)));
         let found = spec("--obey fd00::2").expect("flags");
         assert_eq!(found.downstream, Some(address("[fd00::2]:8808")));
+    }
+
+    #[test]
+    fn a_neighbour_may_have_a_queue_of_its_own() {
+        let flags = "--upstream left/1:10 --upstream [fd00::1]:9/1:b --upstream fd00::1/1:c";
+        let found = spec(flags).expect("flags").upstream;
+        let ninth = Neighbour::Address("[fd00::1]:9".parse().expect("an address"));
+        assert_eq!(found[0].neighbour, Neighbour::Cable("left".to_string()));
+        assert_eq!(found[1].neighbour, ninth);
+        let classes: Vec<_> = found.iter().map(|source| source.class).collect();
+        assert_eq!(classes, [Some(0x1_0010), Some(0x1_000b), Some(0x1_000c)]);
     }
 
     #[test]
@@ -199,7 +239,7 @@ mod tests {
         for (flags, says) in [
             ("", "needs neighbours"),
             ("--upstream left --xoff 10kB --xon 20kB", "--xon must not be above --xoff"),
-            ("--obey frames --xoff 1MB", "--xoff must be below --room"),
+            ("--upstream left/10", "\"10\" is no class: allowed: as 1:10"),
             ("--obey left", "allowed: \"frames\", or an address"),
             ("--obey frames --xoff 5GB", "allowed: from"),
             ("--obey frames --room 1kB", "allowed: from"),

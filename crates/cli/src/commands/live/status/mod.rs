@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use super::{Format, unable};
 use crate::terminal::table_options;
-use noq::NoqPort;
+pub(super) use noq::NoqPort;
 
 /// Everything attached, for output in machine-readable formats.
 #[derive(Serialize)]
@@ -68,6 +68,7 @@ struct Host {
     plain: u64,
     refused: u64,
     chose_another: u64,
+    fell_back: u64,
 }
 
 #[derive(Serialize)]
@@ -178,6 +179,7 @@ impl Attached {
             plain: h.plain,
             refused: h.refused,
             chose_another: h.chose_another,
+            fell_back: h.fell_back,
         });
         let mut connections = sockets::status()?;
         connections.sort_by_key(|c| (c.local, c.remote));
@@ -291,9 +293,14 @@ impl Router {
 
 impl Host {
     fn line(&self) -> String {
-        let Host { law, taking_part, plain, refused, chose_another } = self;
+        let Host { law, taking_part, plain, refused, chose_another, fell_back } = self;
+        // Only noq's connections depend on their interface.
+        let fell_back = match fell_back {
+            0 => String::new(),
+            some => format!(", {some} fell back"),
+        };
         format!(
-            "connections by {law}: {taking_part} take part, {plain} plain, {refused} refused, {chose_another} chose another\n"
+            "connections by {law}: {taking_part} take part, {plain} plain, {refused} refused, {chose_another} chose another{fell_back}\n"
         )
     }
 }

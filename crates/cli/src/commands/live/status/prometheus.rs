@@ -96,7 +96,7 @@ const OF_NOQ: [OfNoq; 8] = [
     (
         "standing_seconds",
         Kind::Gauge,
-        "Time for which a port that is paused, and pauses, has sent nothing; 0 if it sends.",
+        "Time for which a queue that is held has sent nothing, from a second on; 0 if it sends.",
         |p| p.standing_seconds,
     ),
 ];
@@ -144,10 +144,11 @@ impl Attached {
                 ("plain", h.plain),
                 ("refused", h.refused),
                 ("chose_another", h.chose_another),
+                ("fell_back", h.fell_back),
             ]
             .map(|(kind, count)| (labels(&[("law", h.law), ("kind", kind)]), count as f64))
         });
-        let help = "Connections by kind: taking part, plain because the other end does not, refused by the kernel; and those taking part that chose another congestion control.";
+        let help = "Connections by kind: taking part, plain because the other end does not, refused by the kernel; and those taking part that chose another congestion control, or fell back because their interface no longer pauses.";
         metric(&mut text, "ratewire_host_connections_total", Kind::Counter, help, counts);
         let laws = self.hosts.iter().map(|h| h.law).chain(self.connections.iter().map(|c| c.law));
         let laws: BTreeSet<_> = laws.collect();
@@ -301,6 +302,7 @@ mod tests {
                 plain: 2,
                 refused: 0,
                 chose_another: 1,
+                fell_back: 0,
             }],
             connections: vec![
                 connection("xcp", Some(1e6)),

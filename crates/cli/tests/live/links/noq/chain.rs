@@ -1,56 +1,28 @@
-//! A network of queues on real packets: a sender, a box, and a receiver behind a slow link.
+//! A sender, a box, and a receiver behind a slow link.
 
-use std::process::{Child, Command};
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-use crate::lab::{LINK, Lab, repeated};
-
-/// The laboratory, whose sender has a card of 1 Gbit/s, and ports of noq. The router is the box in
-/// front of the slow link.
-struct Chain {
-    lab: Lab,
-    ports: Vec<Child>,
-}
+use super::{Network, end};
+use crate::lab::{LINK, repeated};
 
 /// Limit of the slow link's queue in bytes, the backlog that pauses, and that which resumes.
 const LIMIT: &str = "1000000";
 const XOFF: &str = "200kB";
 const XON: &str = "100kB";
 
-impl Chain {
-    fn build(test: &str) -> Option<Chain> {
-        let lab = Lab::build(test)?;
-        let (s, r) = (lab.netns("s"), lab.netns("r"));
-        lab.sh(&format!(
+impl Network {
+    /// The laboratory, whose sender has a card of 1 Gbit/s. The router is the box in front of the
+    /// slow link.
+    pub(super) fn chain(test: &str) -> Option<Network> {
+        let network = Network::build(test)?;
+        let (s, r) = (network.lab.netns("s"), network.lab.netns("r"));
+        network.lab.sh(&format!(
             "tc -n {r} qdisc replace dev right root tbf rate 100mbit burst 8kb limit {LIMIT}
              tc -n {s} qdisc add dev left root tbf rate 1gbit burst 64kb limit 1000000"
         ));
-        Some(Chain { lab, ports: Vec::new() })
-    }
-
-    /// Starts a port of noq, and waits until it runs.
-    fn port(&mut self, end: &str, args: &str) {
-        let program = env!("CARGO_BIN_EXE_ratewire");
-        let started =
-            self.lab.start(end, false, &format!("{program} live router --law noq {args}"));
-        self.ports.push(started);
-        let iface = args.split(' ').skip_while(|word| *word != "--iface").nth(1);
-        let iface = iface.expect("an interface");
-        let began = Instant::now();
-        while self.status(end, iface).is_none() {
-            assert!(began.elapsed() < Duration::from_secs(20), "no port runs: {args}");
-            sleep(Duration::from_millis(50));
-        }
-    }
-
-    /// State of a port.
-    fn status(&self, end: &str, iface: &str) -> Option<Value> {
-        let status = self.lab.status(end);
-        let ports = status["noq"].as_array().expect("a list");
-        ports.iter().find(|port| port["iface"] == iface).cloned()
+        Some(network)
     }
 
     /// Ports that pause by frames along the whole way.
@@ -60,23 +32,14 @@ impl Chain {
     }
 
     fn drops(&self) -> u64 {
-        let at = |end: &str, iface: &str| {
-            let netns = self.lab.netns(end);
-            let shown = Command::new("tc")
-                .args(["-n", &netns, "-s", "-j", "qdisc", "show", "dev", iface])
-                .output()
-                .expect("tc");
-            let list: Value = serde_json::from_slice(&shown.stdout).expect("JSON");
-            let each = list.as_array().expect("a list").iter();
-            each.map(|qdisc| qdisc["drops"].as_u64().expect("a count")).sum::<u64>()
-        };
-        at("s", "left") + at("r", "right")
+        let all = [("s", "left"), ("r", "right")].map(|(end, iface)| self.qdiscs(end, iface));
+        all.iter().flatten().map(|qdisc| qdisc["drops"].as_u64().expect("a count")).sum()
     }
 
     /// Sends UDP at four times the slow link's rate; gives the rate that passed, and packets lost
     /// on the way.
     fn flood(&self) -> (f64, u64) {
-        let mut server = self.lab.start("d", false, "iperf3 -s -1");
+        let server = self.lab.start("d", false, "iperf3 -s -1");
         sleep(Duration::from_millis(500));
         let client = "iperf3 -J -u -b 400M -l 1448 -c 10.7.2.2 -t 3";
         let before = self.lab.queue().bytes;
@@ -85,22 +48,8 @@ impl Chain {
         sleep(Duration::from_secs(2));
         let passed = (self.lab.queue().bytes - before) as f64 * 8.0 / began.elapsed().as_secs_f64();
         client.wait_with_output().expect("iperf3 ends");
-        let _ = server.kill();
-        let _ = server.wait();
+        end(server);
         (passed, self.drops() - drops)
-    }
-}
-
-impl Drop for Chain {
-    fn drop(&mut self) {
-        for end in ["s", "r"] {
-            let mut ratewire = self.lab.at(end, env!("CARGO_BIN_EXE_ratewire"));
-            let _ = ratewire.args(["live", "detach"]).output();
-        }
-        for port in &mut self.ports {
-            let _ = port.kill();
-            let _ = port.wait();
-        }
     }
 }
 
@@ -109,7 +58,7 @@ impl Drop for Chain {
 /// of 1 Gbit/s overflows any small queue.
 #[test]
 fn a_sender_that_is_paused_fills_a_slow_link_and_loses_next_to_nothing() {
-    let Some(mut chain) = Chain::build("noq") else { return };
+    let Some(mut chain) = Network::chain("noq") else { return };
     let (_, without) = chain.flood();
     assert!(without > 10_000, "without pauses the queue overflows: {without} drops");
     chain.pause();
@@ -129,8 +78,8 @@ fn a_sender_that_is_paused_fills_a_slow_link_and_loses_next_to_nothing() {
 /// What a port changed is as before, whether it was asked to end, got a signal, or was killed.
 #[test]
 fn a_port_that_ends_leaves_the_interface_as_it_was() {
-    let Some(mut chain) = Chain::build("noqend") else { return };
-    let qdisc = |chain: &Chain, end: &str| {
+    let Some(mut chain) = Network::chain("noqend") else { return };
+    let qdisc = |chain: &Network, end: &str| {
         let netns = chain.lab.netns(end);
         let shown =
             Command::new("tc").args(["-n", &netns, "qdisc", "show", "dev", "left"]).output();
@@ -177,4 +126,27 @@ fn a_port_that_ends_leaves_the_interface_as_it_was() {
         assert_eq!(own.trim_end(), before.trim_end());
         assert!(queue.starts_with("qdisc bfifo") && queue.contains("limit 1000000b"), "{queue}");
     }
+}
+
+/// The unit takes all rights from a port but those that it needs.
+#[test]
+fn a_port_runs_with_the_rights_that_its_unit_leaves() {
+    let Some(mut network) = Network::chain("noqrights") else { return };
+    let unit = concat!(env!("CARGO_MANIFEST_DIR"), "/../../systemd/ratewire-noq@.service");
+    let unit = std::fs::read_to_string(unit).expect("a unit");
+    let rights = unit.lines().find_map(|line| line.strip_prefix("CapabilityBoundingSet="));
+    let rights = rights.expect("it names them").to_lowercase().replace("cap_", "+");
+    let set = format!("setpriv --no-new-privs --bounding-set -all,{}", rights.replace(' ', ","));
+    for (end, args) in [
+        ("r", "--iface right --upstream left --xoff 200kB"),
+        ("s", "--iface left --obey frames --capacity 1gbit"),
+    ] {
+        network.port_under(&set, end, args);
+    }
+    let (_, drops) = network.flood();
+    let states = [network.status("r", "right"), network.status("s", "left")];
+    let seen = format!("{states:?}, {drops} drops");
+    let [of_box, of_sender] = states.map(|state| state.expect("a port"));
+    assert!(of_box["pauses_sent"].as_u64() > Some(0) && of_box["untold"] == 0, "{seen}");
+    assert!(of_sender["packets_held"].as_u64() > Some(0), "{seen}");
 }
