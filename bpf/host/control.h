@@ -128,6 +128,10 @@ static __always_inline void fall_back(struct sock *sk, struct flow *flow)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct host *counter = counters();
 
+	if (flow->fell_back) {
+		be_plain(sk);
+		return;
+	}
 	flow->fell_back = 1;
 	tp->snd_cwnd = rw_max(outstanding(tp) / 2, 2);
 	tp->snd_ssthresh = tp->snd_cwnd;

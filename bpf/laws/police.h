@@ -258,8 +258,8 @@ RW_FUNCTION int rw_police_change(struct rw_suspect *suspect RW_NONNULL, const st
 	__s64 entitled = rw_police_entitled(suspect);
 
 	/* A sender that something else limits states less than its rate. It gives up the change in the
-	 * time that the packet takes at its rate, and must not seem to give up more. Nor less, if it
-	 * states more than it may have. */
+	 * time that the packet takes at its rate, and must not seem to give up more. One that states
+	 * more than it may have must not seem to give up less. */
 	if (change < 0) {
 		if (entitled > 0)
 			rate = rw_max(rate, (__u64)entitled >> RW_SENDER_FRACTION);

@@ -20,7 +20,7 @@ pub enum Error {
     Handshake(#[source] HandshakeError),
     /// A handshake has no room for the law's name and options.
     #[error(
-        "the law and its options have {length} bytes, and a handshake has room for {LONGEST_LAW}"
+        "the law and its options have {length} bytes, and a handshake has room for {LONGEST_LAW}: leave out options that have their default"
     )]
     LongLaw {
         /// Bytes of the law's name and options.

@@ -45,8 +45,8 @@ Exit codes:
      says, or Ratewire has a bug: please report it
   5  the kernel lacks something that live or the emulated world needs,
      for all laws or for some; or a program that a command runs is missing
-  6  an emulated run is not reliable: packets were late or lost,
-     or flows failed; a message says which
+  6  an emulated run is not reliable: packets were late or lost, hosts
+     seldom got a processor, or flows failed; a message says which
   7  a run was ended because it used too much memory
   130  Ctrl-C ended the runs; results are partial
 

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::figure::{count, plural, seconds};
 
+/// Share of late looks at hosts that is worth a word.
+const MOST_LATE: f64 = 0.01;
+
 /// Fidelity of a run in real time: how well it kept to the model's times.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -108,7 +111,7 @@ impl FidelitySummary {
             };
             text += &format!(", {counted} {what}");
         }
-        if !self.times_hold && self.hosts_late_share > 0.0 {
+        if !self.times_hold && self.hosts_late_share > MOST_LATE {
             let [p99, max] = [self.hosts_lateness_p99_s, self.hosts_lateness_max_s]
                 .map(|lateness| seconds(Some(lateness)));
             let whose = if self.holds {
@@ -179,6 +182,8 @@ mod tests {
         let text = run.text();
         assert!(text.starts_with("fidelity DOES NOT HOLD") && text.contains("85.0 %"), "{text}");
         assert!(!text.contains("TIMES DO NOT HOLD"), "{text}");
+        let other = FidelitySummary { failed_flows: 1, hosts_late_share: 0.002, ..run }.text();
+        assert!(!other.contains("rograms of hosts"), "{other}");
     }
 
     #[test]

@@ -107,6 +107,9 @@ pub fn attach(spec: &Spec, emulated: FindEmulated) -> Result<(), Error> {
     attached
 }
 
+/// Names that are tried, each of which another process may take first.
+const MOST_TRIES: u32 = 16;
+
 fn cgroup_of(spec: &Spec) -> Result<PathBuf, Error> {
     spec.cgroup.clone().map_or_else(cgroup::root, Ok)
 }
@@ -144,11 +147,13 @@ pub fn hold(spec: &Spec) -> Result<HeldLaw, Error> {
     let cgroup = open_cgroup(&cgroup_of(spec)?)?;
     let addresses = whom::addresses(spec)?;
     let mut names = (1..).map(|n| format!("{}_{n}", spec.law.control()));
+    let mut tries = 0;
     loop {
         let name = names.find(|name| !is_loaded(name)).expect("numbers do not end");
+        tries += 1;
         match load(spec, &name, &cgroup, &addresses) {
             // Another process was quicker.
-            Err(_) if is_loaded(&name) => {}
+            Err(_) if tries < MOST_TRIES && is_loaded(&name) => {}
             held => return held,
         }
     }
@@ -299,7 +304,7 @@ fn load(
 }
 
 /// Detaches every law's host; returns the congestion controls that were attached. Connections that
-/// use one keep it until they close.
+/// use one keep it until they close; those of NoQ that [`watch`] served fall back.
 ///
 /// # Errors
 /// If it cannot be removed.

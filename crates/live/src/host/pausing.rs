@@ -18,16 +18,21 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// How long an answer is believed: a busy machine may be late with the next.
 const BELIEVED: Duration = Duration::from_secs(3);
 
+/// Looks after which cards that could not be asked are asked again: a link may have been down.
+const FORGOTTEN: u32 = 60;
+
 /// Looks at the interfaces of this network namespace, and tells the program which pause.
 pub(super) struct Watcher {
     netns: u32,
-    /// Interfaces whose cards cannot be asked, as those of virtual networks.
+    /// Interfaces whose cards could not be asked in the last `FORGOTTEN` looks, as those of virtual
+    /// networks.
     without: BTreeSet<u32>,
+    looks: u32,
 }
 
 impl Watcher {
     pub(super) fn new() -> Result<Watcher, Error> {
-        Ok(Watcher { netns: whom::netns()?, without: BTreeSet::new() })
+        Ok(Watcher { netns: whom::netns()?, without: BTreeSet::new(), looks: 0 })
     }
 
     /// Looks once.
@@ -37,11 +42,16 @@ impl Watcher {
         };
         let ports = noq::status()?;
         let obeys = |iface: &str| ports.iter().any(|port| port.iface == iface && port.obeys);
-        let now = clock::monotonic().map_err(|e| Error::new("there is no clock", "").because(e))?;
-        let until = now + BELIEVED.as_nanos() as u64;
+        if self.looks.is_multiple_of(FORGOTTEN) {
+            self.without.clear();
+        }
+        self.looks += 1;
         for (ifindex, iface) in router::interfaces()? {
             let key = [self.netns.to_ne_bytes(), ifindex.to_ne_bytes()].concat();
             if obeys(&iface) || self.card_obeys(ifindex, &iface)? {
+                let now = clock::monotonic();
+                let now = now.map_err(|e| Error::new("there is no clock", "").because(e))?;
+                let until = now + BELIEVED.as_nanos() as u64;
                 map.update(&key, &until.to_ne_bytes(), MapFlags::ANY).map_err(refused)?;
             } else if map.lookup(&key, MapFlags::ANY).map_err(refused)?.is_some() {
                 map.delete(&key).map_err(refused)?;
@@ -69,8 +79,8 @@ impl Watcher {
 /// until it is detached.
 ///
 /// # Errors
-/// If the caller is not root, the interfaces cannot be asked, or the kernel no longer answers.
-/// Connections then fall back, because nobody believes an old answer.
+/// If the caller is not root, or the pins cannot be read. Connections then fall back, because
+/// nobody believes an old answer.
 #[expect(clippy::disallowed_methods, reason = "real cards and kernels need real time")]
 pub fn watch() -> Result<(), Error> {
     crate::quiet();
@@ -79,7 +89,8 @@ pub fn watch() -> Result<(), Error> {
     let mut watcher = Watcher::new()?;
     // Another attachment has another process.
     while pinned()?.is_some_and(|now| id(&now) == id(&own)) {
-        watcher.look(&own)?;
+        // A look that fails may succeed the next time; meanwhile nobody believes the last one long.
+        let _ = watcher.look(&own);
         std::thread::sleep(PERIOD);
     }
     Ok(())

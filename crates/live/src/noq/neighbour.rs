@@ -316,14 +316,15 @@ impl Downstream {
         match self {
             Downstream::Cable { frames, rate, by } => {
                 let Some((frame, since)) = frames.receive()? else { return Ok(None) };
-                *by = frame.map(|frame| frame.source).or(*by);
-                Ok(Some(match frame.map(|frame| frame.control) {
-                    Some(Control::Pause(quanta)) => {
-                        Some(Arrived { pause: quanta.time(*rate), since })
-                    }
-                    // The holder holds all packets of an egress, and not those of a class.
-                    Some(Control::Priority(_)) | None => None,
-                }))
+                // The holder holds all packets of an egress, and not those of a class.
+                let Some(PauseFrame { source, control: Control::Pause(quanta), .. }) = frame else {
+                    return Ok(Some(None));
+                };
+                let pause = quanta.time(*rate);
+                if !pause.is_zero() {
+                    *by = Some(source);
+                }
+                Ok(Some(Some(Arrived { pause, since })))
             }
             Downstream::Address { socket, from, numbers } => {
                 let mut bytes = [0; 2 * messages::LENGTH];

@@ -276,6 +276,7 @@ pub(crate) fn live(args: &Args) -> Exit {
             if is_watched && let Err(e) = noq::watch_pauses() {
                 let _ = host::detach();
                 print_stderr!("ratewire: no process can be started that watches pauses: {e}");
+                print_stderr!("  help: nothing stays attached; try again, or take --mode force");
                 return Exit::Unable;
             }
             attached.map(|()| {

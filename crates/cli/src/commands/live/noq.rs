@@ -110,6 +110,13 @@ impl Args {
         if xon > xoff {
             return Err("--xon must not be above --xoff");
         }
+        // Each of its queues would let it go while another is long.
+        let is_named_twice = self.upstream.iter().enumerate().any(|(at, one)| {
+            self.upstream[..at].iter().any(|other| other.neighbour == one.neighbour)
+        });
+        if is_named_twice {
+            return Err("--upstream names a neighbour twice: it is paused for one queue");
+        }
         let downstream = self.obey.as_ref().map(|obeyed| match obeyed {
             Obeyed::Frames => Neighbour::Cable(iface.to_string()),
             Obeyed::From(address) => Neighbour::Address(*address),
@@ -221,6 +228,16 @@ mod tests {
         assert_eq!((found.xoff, found.xon), (Bytes::new(256_000), Bytes::new(128_000)));
         let found = spec("--obey fd00::2").expect("flags");
         assert_eq!(found.downstream, Some(address("[fd00::2]:8808")));
+    }
+
+    #[test]
+    fn a_neighbour_is_paused_for_one_queue() {
+        for flags in
+            ["--upstream left/1:10 --upstream left/1:11", "--upstream left --upstream left/1:11"]
+        {
+            let refused = spec(flags).map(drop).unwrap_err();
+            assert!(refused.contains("names a neighbour twice"), "{refused}");
+        }
     }
 
     #[test]

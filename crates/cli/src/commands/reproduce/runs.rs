@@ -199,12 +199,12 @@ pub(super) fn as_emulated(
     })
 }
 
-/// A line for each law that is not emulated, with the reason in the first scenario that has it.
+/// A line for each law that is not emulated and each reason, with the first scenario that has it.
 fn refusals<'a>(planned: impl Iterator<Item = (&'a str, &'a Planned<'a>)>) -> Vec<String> {
     let mut laws: Vec<(&str, &str, &str, usize)> = Vec::new();
     for (file, planned) in planned {
         for (law, why) in &planned.refused {
-            match laws.iter_mut().find(|(_, known, ..)| known == law) {
+            match laws.iter_mut().find(|(_, known, cause, _)| known == law && cause == why) {
                 Some((.., more)) => *more += 1,
                 None => laws.push((file, law, why, 0)),
             }
@@ -219,4 +219,23 @@ fn refusals<'a>(planned: impl Iterator<Item = (&'a str, &'a Planned<'a>)>) -> Ve
 
 fn is_emulated(job: &Job<'_>) -> bool {
     job.world() == World::Emulate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_said_once_for_each_law_and_reason() {
+        let planned = |whys: &[&str]| Planned {
+            jobs: Vec::new(),
+            refused: whys.iter().map(|why| ("maxnet".to_string(), why.to_string())).collect(),
+            left_out: Vec::new(),
+        };
+        let all = [planned(&["a"]), planned(&["b"]), planned(&["a"]), planned(&[])];
+        let files = ["1.toml", "2.toml", "3.toml", "4.toml"].into_iter();
+        let lines =
+            ["1.toml and 1 more: maxnet is not emulated: a", "2.toml: maxnet is not emulated: b"];
+        assert_eq!(refusals(files.zip(&all)), lines);
+    }
 }
