@@ -58,6 +58,16 @@ impl History {
         self.entries.iter().filter(|entry| matches!(entry, Entry::View(_))).count()
     }
 
+    /// Numbers of the clients that come along to the next view after this entry.
+    fn comes_along_after(&self, entry: usize) -> BTreeSet<String> {
+        let next = self.entries[entry..].iter().find_map(|entry| match entry {
+            Entry::View(view) => along(view),
+            _ => None,
+        });
+        let number = |name: &PrivateName| name.client().trim_start_matches('c').to_string();
+        next.unwrap_or_default().iter().map(number).collect()
+    }
+
     /// Each view with the messages in it, and the next view.
     fn segments(&self) -> Vec<(&Membership, Vec<&str>, Option<&Membership>)> {
         let mut segments: Vec<(&Membership, Vec<&str>, Option<&Membership>)> = Vec::new();
@@ -88,6 +98,11 @@ fn parts(text: &str) -> (&str, usize) {
     (connection, words.next().and_then(|number| number.parse().ok()).expect("and has a number"))
 }
 
+/// Number of the client that a connection is of.
+fn client(connection: &str) -> &str {
+    connection.split('.').next().unwrap_or(connection)
+}
+
 /// Holds all promises against all histories.
 pub(crate) fn check(histories: &[History]) -> Result<(), String> {
     for history in histories {
@@ -101,9 +116,9 @@ pub(crate) fn check(histories: &[History]) -> Result<(), String> {
 
 /// Promises to a single client: no duplicate, no gap, its own messages, views that fit.
 fn alone(history: &History) -> Result<(), String> {
-    let (mut seen, mut next) = (BTreeSet::new(), BTreeMap::new());
+    let (mut seen, mut next) = (BTreeSet::new(), BTreeMap::<&str, usize>::new());
     let mut view = None;
-    for entry in &history.entries {
+    for (at, entry) in history.entries.iter().enumerate() {
         match entry {
             Entry::View(new) => {
                 if view == Some(new.id) {
@@ -118,7 +133,12 @@ fn alone(history: &History) -> Result<(), String> {
             Entry::Transition(id) if view != Some(*id) => {
                 return Err(format!("{id:?} ends, but the view is {view:?}"));
             }
-            Entry::Transition(_) => {}
+            Entry::Transition(_) => {
+                // Earlier messages of lost daemons may be lost with them: those that went to fewer
+                // daemons, before another client had joined.
+                let along = history.comes_along_after(at);
+                next.retain(|connection, _| along.contains(client(connection)));
+            }
             Entry::Message(text) => {
                 if view.is_none() {
                     return Err(format!("{text:?} comes before the first view"));
@@ -250,6 +270,26 @@ fn broken_promises_are_found() {
     assert!(broken(|entries| entries.push(entries[1].clone())).contains("twice"));
     assert!(broken(|entries| _ = entries.remove(1)).contains("never came"));
     assert!(broken(|entries| entries.swap(0, 1)).contains("before the first view"));
+}
+
+#[test]
+fn only_who_is_lost_may_leave_a_gap_after_a_transition() {
+    let names: [PrivateName; 2] = ["#c0#d0", "#c1#d1"].map(|name| name.parse().unwrap());
+    let gap = |sender: usize| {
+        let view = |index, change| {
+            let id = MembershipId { daemon: 1, time: 2, index };
+            let (group, members) = ("all".parse().unwrap(), names.to_vec());
+            Entry::View(Membership { group, id, members, change })
+        };
+        let transition = Entry::Transition(MembershipId { daemon: 1, time: 2, index: 1 });
+        let text = |number| Entry::Message(format!("{sender}.0 {number}"));
+        let apart = Change::Network { sets: vec![vec![names[0]], vec![names[1]]], own: 0 };
+        let first = view(1, Change::Join(names[1]));
+        let entries = vec![first, text(4), transition, text(7), view(2, apart)];
+        check(&[History { client: 0, life: 0, sent: 0, entries, is_whole: true }])
+    };
+    assert_eq!(gap(1), Ok(()));
+    assert!(gap(0).unwrap_err().contains("is due"));
 }
 
 #[test]
