@@ -51,7 +51,7 @@ impl Status {
 }
 
 fn rules(rules: &FlowControlStatus) -> String {
-    let FlowControlStatus { price, price_base, benefit, memory_s, .. } = rules;
+    let FlowControlStatus { budget, price, price_base, benefit, memory_s, .. } = rules;
     let base = price_base.map(|base| format!(" (base {base:.4})")).unwrap_or_default();
     let memory = memory_s.map(|memory| format!(" (memory {memory} s)")).unwrap_or_default();
     let again = rules.second_thought_s.map(|wait| format!(", again after {wait} s"));
@@ -59,7 +59,7 @@ fn rules(rules: &FlowControlStatus) -> String {
         true => format!("by chance{}", again.unwrap_or_default()),
         false => "without chance".to_string(),
     };
-    format!("price {price:?}{base}, benefit {benefit:?}{memory}, {chance}")
+    format!("budget {budget:?}, price {price:?}{base}, benefit {benefit:?}{memory}, {chance}")
 }
 
 fn link_columns() -> [Column; 10] {

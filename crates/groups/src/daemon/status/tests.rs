@@ -97,8 +97,9 @@ fn view() -> impl Strategy<Value = ViewStatus> {
 
 fn rules() -> impl Strategy<Value = FlowControlStatus> {
     let times = any::<[u32; 3]>();
-    ((".*", ".*"), times, any::<[bool; 2]>()).prop_map(
-        |((price, benefit), [base, memory, wait], [has, randomise])| FlowControlStatus {
+    ((".*", ".*", ".*"), times, any::<[bool; 2]>()).prop_map(
+        |((budget, price, benefit), [base, memory, wait], [has, randomise])| FlowControlStatus {
+            budget,
             price,
             price_base: has.then(|| base.into()),
             benefit,
