@@ -7,9 +7,12 @@ use tracing::warn;
 
 use crate::log::reason;
 
-/// Writes events to standard error from now on: as text, or as JSON with one event a line.
+/// Writes events to standard error from now on: as text, or as JSON with one event a line. Events
+/// that cannot be written are lost: the daemon goes on with a full disk, or without a reader.
 pub fn start_log(json: bool) {
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
+    // To report the failure, the subscriber would print to standard error and panic.
+    let log = log.log_internal_errors(false);
     if json {
         log.json().init();
     } else {

@@ -6,7 +6,7 @@ mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 pub use port::{free_address, port};
 pub use program::program_beside;
@@ -51,6 +51,19 @@ pub fn write(folder: &Path, name: &str, text: &str) {
 /// If it cannot be started.
 pub fn run(program: &str, folder: &Path, args: &[&str]) -> Output {
     Command::new(program).args(args).current_dir(folder).output().expect("the program starts")
+}
+
+/// Outputs of a process that cannot be written, by name: to a disk without room, and into a pipe
+/// whose reader has died.
+pub const UNWRITABLE: [(&str, fn() -> Stdio); 2] = [("full", full_disk), ("closed", dead_reader)];
+
+fn full_disk() -> Stdio {
+    fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it").into()
+}
+
+fn dead_reader() -> Stdio {
+    let (_, writer) = std::io::pipe().expect("a pipe");
+    writer.into()
 }
 
 /// What a program has written to standard output.
