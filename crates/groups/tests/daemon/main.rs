@@ -9,7 +9,7 @@
 //! | `recorded` | sessions of Spread's programs, byte for byte |
 //! | `several`, `restart` | orders and notices across daemons that come and go |
 //! | `trust` | which daemons are let in |
-//! | `slow`, `lagging` | members that do not read |
+//! | `slow`, `lagging`, `unread` | members that do not read |
 //! | `hostile` | clients that break the protocol |
 //! | `example` | the program in `examples/` |
 //! | `overlay`, `client` | daemons in threads, and clients of them |
@@ -31,3 +31,4 @@ mod service;
 mod several;
 mod slow;
 mod trust;
+mod unread;
