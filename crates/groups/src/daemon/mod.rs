@@ -10,6 +10,8 @@
 //! | `outbox` | queue to a client |
 //! | `client` | a client's connection |
 //! | `link` | connections with other daemons |
+//! | `strangers` | connections that may become links, and how many |
+//! | `progress` | deadlines that begin anew whenever bytes pass |
 //! | `listen` | sockets for clients, and their limits |
 //! | `body` | data of a message on its way |
 //! | `record` | counters and events |
@@ -24,8 +26,10 @@ mod link;
 mod listen;
 mod notice;
 mod outbox;
+mod progress;
 mod record;
 mod status;
+mod strangers;
 
 use std::future::Future;
 use std::rc::Rc;

@@ -8,6 +8,7 @@
 //! | `service` | what one daemon does for its clients |
 //! | `recorded` | sessions of Spread's programs, byte for byte |
 //! | `several`, `restart` | orders and notices across daemons that come and go |
+//! | `slow_link` | a link that takes long for a message |
 //! | `trust` | which daemons are let in |
 //! | `slow`, `lagging`, `unread` | members that do not read |
 //! | `hostile` | clients that break the protocol |
@@ -30,5 +31,6 @@ mod restart;
 mod service;
 mod several;
 mod slow;
+mod slow_link;
 mod trust;
 mod unread;
