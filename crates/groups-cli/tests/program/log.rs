@@ -1,13 +1,14 @@
-//! What a daemon logs.
+//! What a daemon logs, and what it tells systemd.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::process::Command;
+use std::os::unix::net::UnixDatagram;
+use std::process::{Command, Stdio};
 
 use ratewire_testing::{UNWRITABLE, port};
 
-use super::common::{PROGRAM, folder, write};
-use super::process::Daemon;
+use super::common::folder;
+use super::process::{Daemon, command};
 
 #[test]
 fn connections_that_find_no_descriptor_are_logged() {
@@ -22,11 +23,7 @@ fn connections_that_find_no_descriptor_are_logged() {
 fn a_log_that_cannot_be_written_does_not_end_the_daemon() {
     for (case, log) in UNWRITABLE {
         let (folder, port) = (folder(&format!("groups-log-{case}")), port());
-        let listen = format!("[[daemon]]\nname = \"a\"\nlisten = [\"127.0.0.1:{port}\"]\n");
-        write(&folder, "groups.toml", &listen);
-        let mut command = Command::new(PROGRAM);
-        command.args(["daemon", "--config", "groups.toml"]).current_dir(&folder).stderr(log());
-        let mut daemon = command.spawn().expect("the daemon starts");
+        let mut daemon = command(&folder, port).stderr(log()).spawn().expect("the daemon starts");
         for _ in 0..3 {
             // The daemon logs that it refuses this client.
             let mut client = loop {
@@ -43,4 +40,22 @@ fn a_log_that_cannot_be_written_does_not_end_the_daemon() {
         assert!(told.expect("kill").success());
         assert_eq!(daemon.wait().expect("an end").code(), Some(0), "{case}");
     }
+}
+
+#[test]
+fn the_watchdog_of_systemd_is_notified_again_and_again() {
+    let folder = folder("groups-watchdog");
+    let socket = UnixDatagram::bind(folder.join("notify")).expect("a socket");
+    let mut command = command(&folder, port());
+    command.env("NOTIFY_SOCKET", folder.join("notify")).env("WATCHDOG_USEC", "20000");
+    let mut daemon = command.stderr(Stdio::null()).spawn().expect("the daemon starts");
+    let mut told = [0; 100];
+    let mut next = || {
+        let length = socket.recv(&mut told).expect("a notification");
+        String::from_utf8_lossy(&told[..length]).trim_end().to_string()
+    };
+    let first: Vec<String> = (0..4).map(|_| next()).collect();
+    daemon.kill().expect("a process");
+    daemon.wait().expect("an end");
+    assert_eq!(first, ["READY=1", "WATCHDOG=1", "WATCHDOG=1", "WATCHDOG=1"]);
 }
