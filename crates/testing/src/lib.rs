@@ -3,14 +3,16 @@
 mod port;
 mod program;
 mod table;
+mod unwritable;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 pub use port::{free_address, port};
 pub use program::program_beside;
 pub use table::{first_cells, hold_first_cells};
+pub use unwritable::Unwritable;
 
 /// An empty folder for a test below `place`, which is `CARGO_TARGET_TMPDIR`.
 ///
@@ -51,19 +53,6 @@ pub fn write(folder: &Path, name: &str, text: &str) {
 /// If it cannot be started.
 pub fn run(program: &str, folder: &Path, args: &[&str]) -> Output {
     Command::new(program).args(args).current_dir(folder).output().expect("the program starts")
-}
-
-/// Outputs of a process that cannot be written, by name: to a disk without room, and into a pipe
-/// whose reader has died.
-pub const UNWRITABLE: [(&str, fn() -> Stdio); 2] = [("full", full_disk), ("closed", dead_reader)];
-
-fn full_disk() -> Stdio {
-    fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it").into()
-}
-
-fn dead_reader() -> Stdio {
-    let (_, writer) = std::io::pipe().expect("a pipe");
-    writer.into()
 }
 
 /// What a program has written to standard output.

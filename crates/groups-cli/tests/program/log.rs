@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
 
-use ratewire_testing::{UNWRITABLE, port};
+use ratewire_testing::{Unwritable, port};
 
 use super::common::folder;
 use super::process::{Daemon, command};
@@ -21,13 +21,14 @@ fn connections_that_find_no_descriptor_are_logged() {
 
 #[test]
 fn a_log_that_cannot_be_written_does_not_end_the_daemon() {
-    for (case, log) in UNWRITABLE {
-        let (folder, port) = (folder(&format!("groups-log-{case}")), port());
-        let mut daemon = command(&folder, port).stderr(log()).spawn().expect("the daemon starts");
+    for log in Unwritable::ALL {
+        let (folder, port) = (folder(&format!("groups-log-{log:?}")), port());
+        let mut daemon =
+            command(&folder, port).stderr(log.open()).spawn().expect("the daemon starts");
         for _ in 0..3 {
             // The daemon logs that it refuses this client.
             let mut client = loop {
-                assert_eq!(daemon.try_wait().expect("a process"), None, "{case}: it has ended");
+                assert_eq!(daemon.try_wait().expect("a process"), None, "{log:?}: it has ended");
                 match TcpStream::connect(("127.0.0.1", port)) {
                     Ok(client) => break client,
                     Err(_) => std::thread::yield_now(),
@@ -38,7 +39,7 @@ fn a_log_that_cannot_be_written_does_not_end_the_daemon() {
         }
         let told = Command::new("kill").arg(daemon.id().to_string()).status();
         assert!(told.expect("kill").success());
-        assert_eq!(daemon.wait().expect("an end").code(), Some(0), "{case}");
+        assert_eq!(daemon.wait().expect("an end").code(), Some(0), "{log:?}");
     }
 }
 

@@ -2,15 +2,15 @@
 
 use std::net::TcpStream;
 
-use ratewire_testing::{UNWRITABLE, port};
+use ratewire_testing::{Unwritable, port};
 
 use super::common::{folder, out, program, write};
 use super::processes::Process;
 
 #[test]
 fn a_log_that_cannot_be_written_ends_no_process() {
-    for (case, log) in UNWRITABLE {
-        let folder = folder(&format!("switch-log-{case}"));
+    for log in Unwritable::ALL {
+        let folder = folder(&format!("switch-log-{log:?}"));
         for key in ["switch.key", "switch.token"] {
             assert!(program(&folder, &["key", key]).status.success());
         }
@@ -21,8 +21,9 @@ fn a_log_that_cannot_be_written_ends_no_process() {
              [register]\nlisten = \"{register}\"\ntoken = \"switch.token\"\n"
         );
         write(&folder, "switch.toml", &text);
-        let start =
-            |args: &str| Process::logging_to(log(), &folder, &args.split(' ').collect::<Vec<_>>());
+        let start = |args: &str| {
+            Process::logging_to(log.open(), &folder, &args.split(' ').collect::<Vec<_>>())
+        };
         let mut switch_runs = start("run");
         let mut member_runs = start(&format!(
             "member --framing lines --listen {member} --server {server} --register {register} \
