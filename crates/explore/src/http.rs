@@ -13,7 +13,7 @@ use hyper::header::{
     CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use ratewire_http::{MOST, PATIENCE, PLAIN, accept, answer};
+use ratewire_http::{Host, MOST, PATIENCE, PLAIN, accept, answer};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
