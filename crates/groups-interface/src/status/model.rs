@@ -35,6 +35,8 @@ pub struct Status {
     pub flow_control: Option<FlowControlStatus>,
     /// Counters since the start.
     pub totals: Totals,
+    /// The client that was cut off last, and why; `None` if none was, or the release tells none.
+    pub last_cut_off: Option<String>,
 }
 
 /// The view that a daemon is in: the daemons that have agreed to order messages together.

@@ -45,6 +45,9 @@ impl Status {
         let dropped = totals.dropped;
         let written = format!("{} ({bytes_out}), {dropped} dropped", totals.messages_out);
         head.push(("messages out", written));
+        if let Some(last) = &self.last_cut_off {
+            head.push(("cut off", format!("{}, last {last}", totals.cut_off)));
+        }
         head.extend(self.flow_control.as_ref().map(|told| ("flow control", rules(told))));
         facts(out, head);
     }

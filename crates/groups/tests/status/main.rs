@@ -248,6 +248,9 @@ fn slow_clients_are_cut_off_or_miss_messages() {
     }
     let status = daemon.wait(|status| status.totals.messages_in == 800);
     assert_eq!(status.totals.cut_off, 1);
+    let why = "#late#paris: it is more messages behind than `lag` of the group allows";
+    assert_eq!(status.last_cut_off.as_deref(), Some(why));
+    assert!(status.table().contains(&format!("1, last {why}")), "{}", status.table());
     assert!(status.totals.dropped > 0);
     let of = |name: &str| status.clients.iter().find(|client| client.name == name);
     let deaf = of("#lossy#paris").expect("a client that misses messages stays");

@@ -160,7 +160,7 @@ pub struct LinkView<'a, G, P> {
 }
 
 impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
-    /// Daemon `me`, alone. `incarnation` must be larger than at any earlier start of the daemon.
+    /// Daemon `me`, alone. `incarnation` is as for [`Member::new`].
     pub fn new(
         me: OverlayNodeId,
         incarnation: u64,
@@ -251,7 +251,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.in_window
     }
 
-    /// Notes a new connection with a neighbour. Both ends give the same number, larger than before.
+    /// Notes a new connection with a neighbour. Both ends give the same new number.
     pub fn link_up(&mut self, now: Time, peer: OverlayNodeId, connection: u64) {
         self.clear(now, peer, true);
         self.member.link_up(peer, connection);
