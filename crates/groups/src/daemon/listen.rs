@@ -23,8 +23,8 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Connections that are accepted for each one that may be served: so many that one source which
 /// connects again and again does not fill the kernel's queue of connections.
 const ACCEPTED: u32 = 10;
-/// Connections that wait to be served at one address. Each has a descriptor, which clients and links
-/// need, too.
+/// Connections that wait to be served at one address. Each has a descriptor, which clients and
+/// links need, too.
 const MOST_WAITING: usize = 256;
 
 /// Open sockets for clients.
