@@ -3,8 +3,12 @@
 use super::*;
 
 fn bursts(nodes: usize) -> Net {
+    with_window(nodes, 16 << 20)
+}
+
+fn with_window(nodes: usize, window: u64) -> Net {
     let budget = BudgetRule::Bursts;
-    Net::with(nodes, 16 << 20, Params { budget, randomise: false, ..Params::default() })
+    Net::with(nodes, window, Params { budget, randomise: false, ..Params::default() })
 }
 
 /// Milliseconds in which a client of the first daemon sends so many messages to one of the last.
@@ -44,8 +48,7 @@ fn an_idle_network_takes_a_burst_at_once() {
 
 #[test]
 fn a_small_window_leaves_little_room() {
-    let params = Params { budget: BudgetRule::Bursts, randomise: false, ..Params::default() };
-    let mut net = Net::with(2, 64 << 10, params);
+    let mut net = with_window(2, 64 << 10);
     net.client(1, &[7]);
     let sender = net.client(0, &[]);
     assert_eq!(
@@ -149,8 +152,7 @@ fn who_ignores_receivers_has_no_bursts() {
 
 #[test]
 fn those_beyond_the_room_of_all_take_turns() {
-    let params = Params { budget: BudgetRule::Bursts, randomise: false, ..Params::default() };
-    let mut net = Net::with(2, 64 << 10, params);
+    let mut net = with_window(2, 64 << 10);
     net.client(1, &[7]);
     let clients: Vec<ClientId> = (0..8).map(|_| net.client(0, &[])).collect();
     let mut sent = vec![0; clients.len()];
