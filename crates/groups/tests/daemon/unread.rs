@@ -60,7 +60,7 @@ fn a_member_that_reads_no_notices_is_cut_off_and_others_get_all() {
         assert_eq!(told, [Change::Join(churner.name), Change::Leave(churner.name)]);
         assert!(changes < most, "{changes} notices wait for a member that does not read");
     }
-    // It is told that it has left, if it reads now.
+    // A client that reads now gets word that it has left.
     let mut last = None;
     while let Some(received) = dead.next() {
         last = Some(received);
