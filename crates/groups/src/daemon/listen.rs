@@ -13,6 +13,7 @@ use tracing::info;
 use super::client;
 use super::core::Shared;
 use super::error::DaemonError;
+use super::socket::{prepare_tcp, prepare_unix};
 use crate::config::{Config, Listen};
 
 /// Pause after a connection that the system cannot accept: it has no file descriptors left.
@@ -55,7 +56,8 @@ impl Listeners {
                     &shared,
                     || listener.accept(),
                     |(stream, from), shared| async move {
-                        stream.set_nodelay(true).ok();
+                        // A connection that refuses has ended, which reading shows.
+                        prepare_tcp(&stream).ok();
                         let (read, write) = stream.into_split();
                         client::serve(shared, from.to_string(), read, write).await;
                     },
@@ -71,6 +73,7 @@ impl Listeners {
                     || socket.accept(),
                     |stream, shared| async move {
                         let from = process(&stream);
+                        prepare_unix(&stream).ok();
                         let (read, write) = stream.into_split();
                         client::serve(shared, from, read, write).await;
                     },

@@ -8,7 +8,9 @@
 //! | `core` | the daemon's state, and what clients may do to it |
 //! | `notice` | what a client is told, as bytes |
 //! | `outbox` | queue to a client |
-//! | `client` | a client's connection |
+//! | `unsent` | messages that wait in the kernel |
+//! | `client`, `writing` | a client's connection |
+//! | `socket` | a client's socket: what may wait in the kernel, and dead hosts |
 //! | `link` | connections with other daemons |
 //! | `listen` | sockets for clients, and their limits |
 //! | `body` | data of a message on its way |
@@ -25,7 +27,10 @@ mod listen;
 mod notice;
 mod outbox;
 mod record;
+mod socket;
 mod status;
+mod unsent;
+mod writing;
 
 use std::future::Future;
 use std::rc::Rc;

@@ -228,9 +228,30 @@ impl Core {
     /// Removes a client.
     pub(super) fn forget(&mut self, now: Time, session: &Session) {
         if self.sessions.remove(&session.id).is_some() {
-            self.names.remove(session.name.client());
+            // A name that is free may be taken again while the client's last messages wait.
+            if self.names.get(session.name.client()) == Some(&session.id) {
+                self.names.remove(session.name.client());
+            }
             self.daemon.disconnect(now, session.id);
         }
+    }
+
+    /// Removes a client, and opens a session for what it has sent: without a name that others could
+    /// write to, and without groups.
+    pub(super) fn outlive(&mut self, shared: &Shared, session: &Session) -> Rc<Session> {
+        let (now, name) = (shared.now(), session.name);
+        let held = self.daemon.withdraw(session.id);
+        self.forget(now, session);
+        let Terms { salary, weight } = shared.config.clients.of(name.client());
+        let id = self.daemon.connect_paid(now, "".into(), salary);
+        let from = format!("{}: ended, last messages wait", session.from);
+        let rest = Rc::new(Session::new(id, name, &from, false, weight));
+        self.sessions.insert(id, Rc::clone(&rest));
+        let offered = held.map(|offer| self.daemon.offer(now, id, offer));
+        if offered != Some(Offered::Held) {
+            rest.reader.notify_one();
+        }
+        rest
     }
 
     pub(super) fn state_queue(&mut self, now: Time, id: ClientId) {

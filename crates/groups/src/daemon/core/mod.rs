@@ -148,6 +148,12 @@ impl Shared {
         self.pass_on();
     }
 
+    /// Lets a client go that has ended while a message of it waited. Returns a session that sends
+    /// this message, and what came after it.
+    pub(super) fn outlive(&self, session: &Session) -> Rc<Session> {
+        self.core.borrow_mut().outlive(self, session)
+    }
+
     /// Does what a client asks. Returns whether the client may go on; else
     /// [`Session::reader`] says when.
     pub(super) fn act(&self, session: &Session, request: Request) -> bool {

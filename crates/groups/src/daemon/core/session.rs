@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Drops what waits for the client, and ends its connection after these last messages.
-    pub(super) fn close(&self, last: impl IntoIterator<Item = Item>) {
+    pub(in crate::daemon) fn close(&self, last: impl IntoIterator<Item = Item>) {
         self.outbox.borrow_mut().close(last);
         self.writer.notify_one();
         self.cut.notify_one();
