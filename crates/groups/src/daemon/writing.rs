@@ -4,7 +4,7 @@ use std::io::{self, IoSlice};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::core::{Session, Shared};
 use super::outbox::Item;
@@ -24,7 +24,7 @@ pub(super) async fn write_all<W: WriteHalf>(
     session: &Session,
     write: W,
 ) -> io::Result<()> {
-    let mut writer = Writer { shared, session, write, pause: LEAST_PAUSE };
+    let mut writer = Writer { shared, session, write, pause: LEAST_PAUSE, stalled: None };
     loop {
         let before = writer.look(0);
         let items = session.outbox.borrow_mut().take(WRITE);
@@ -56,6 +56,8 @@ struct Writer<'a, W> {
     write: W,
     /// Time to the next look at what waits in the kernel.
     pause: Duration,
+    /// Since when the client has read nothing while others wait for it.
+    stalled: Option<Instant>,
 }
 
 impl<W: WriteHalf> Writer<'_, W> {
@@ -70,8 +72,31 @@ impl<W: WriteHalf> Writer<'_, W> {
         if self.pause == MOST_PAUSE {
             self.write.set_deadline(has_moved);
         }
-        self.pause = if has_moved { LEAST_PAUSE } else { MOST_PAUSE.min(self.pause * 2) };
+        if has_moved {
+            self.note_progress();
+        } else {
+            self.note_stall();
+        }
         unsent
+    }
+
+    fn note_progress(&mut self) {
+        self.pause = LEAST_PAUSE;
+        self.stalled = None;
+    }
+
+    /// Cuts the client off if others have waited for it too long.
+    fn note_stall(&mut self) {
+        self.pause = MOST_PAUSE.min(self.pause * 2);
+        if !self.shared.is_waited_for(self.session) {
+            self.stalled = None;
+            return;
+        }
+        let since = *self.stalled.get_or_insert_with(Instant::now);
+        let limit = self.shared.config.limits.longest_stall.limit();
+        if limit.is_some_and(|limit| since.elapsed() >= limit.to_std()) {
+            self.shared.cut_off_stalled(self.session);
+        }
     }
 
     async fn write(&mut self, items: &[Item]) -> io::Result<()> {
@@ -88,7 +113,7 @@ impl<W: WriteHalf> Writer<'_, W> {
                     written => {
                         IoSlice::advance_slices(&mut rest, written);
                         part += written;
-                        self.pause = LEAST_PAUSE;
+                        self.note_progress();
                     }
                 },
                 () = sleep(self.pause) => {

@@ -13,7 +13,7 @@ use super::latency::Latencies;
 use super::policy::{self, Rule};
 use super::session::Session;
 use super::{Shared, microseconds};
-use crate::config::Terms;
+use crate::config::{MOST_MEMBERSHIPS, Terms};
 use crate::daemon::body::Body;
 use crate::daemon::notice;
 use crate::daemon::outbox::Item;
@@ -27,6 +27,8 @@ pub(in crate::daemon) struct Core {
     /// Clients whose queue has changed.
     pub(super) changed: Vec<ClientId>,
     pub(in crate::daemon) latencies: Latencies,
+    /// Groups of all clients, each counted once for each client.
+    memberships: usize,
     unnamed: u64,
 }
 
@@ -38,6 +40,7 @@ impl Core {
             names: BTreeMap::new(),
             changed: Vec::new(),
             latencies: Latencies::default(),
+            memberships: 0,
             unnamed: 0,
         }
     }
@@ -102,16 +105,19 @@ impl Core {
                 if groups.contains(&group) {
                     return true;
                 }
-                if groups.len() as u32 >= shared.config.limits.groups_per_client {
+                let most = shared.config.limits.groups_per_client as usize;
+                if groups.len() >= most || self.memberships >= MOST_MEMBERSHIPS {
+                    shared.record.join_rejected(session.name.as_str(), groups.len());
                     let rejected = Received::Rejected { sender: session.name, request };
                     self.put(shared.queue_limit(), session, notice::item(&rejected));
                     return true;
                 }
-                groups.push(group);
+                groups.insert(group);
+                self.memberships += 1;
                 self.daemon.join(now, session.id, group);
             }
             Request::Leave(group) => {
-                session.groups.borrow_mut().retain(|joined| *joined != group);
+                self.memberships -= usize::from(session.groups.borrow_mut().remove(&group));
                 self.daemon.leave(now, session.id, group);
             }
             Request::Disconnect => {}
@@ -172,7 +178,7 @@ impl Core {
                             shared.record.count(|totals| totals.dropped += 1);
                         }
                         Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
-                            self.cut_off(shared, &session);
+                            self.cut_off(shared, &session, "too far behind");
                         }
                         _ => self.put(limit, &session, item.clone()),
                     }
@@ -212,12 +218,13 @@ impl Core {
         }
     }
 
-    /// Tells a client that is too far behind that it has left its groups, and ends its connection.
+    /// Tells a client that it has left its groups, and ends its connection.
     /// Others see it go at once: its last messages may take long to be read.
-    fn cut_off(&mut self, shared: &Shared, session: &Session) {
+    pub(super) fn cut_off(&mut self, shared: &Shared, session: &Session, why: &str) {
         let waiting = session.outbox.borrow().messages();
-        shared.record.cut_off(session.name.as_str(), waiting);
+        shared.record.cut_off(session.name.as_str(), waiting, why);
         let mut groups = core::mem::take(&mut *session.groups.borrow_mut());
+        self.memberships -= groups.len();
         if !session.wants_membership {
             groups.clear();
         }
@@ -232,6 +239,7 @@ impl Core {
             if self.names.get(session.name.client()) == Some(&session.id) {
                 self.names.remove(session.name.client());
             }
+            self.memberships -= session.groups.borrow().len();
             self.daemon.disconnect(now, session.id);
         }
     }

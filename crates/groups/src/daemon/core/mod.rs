@@ -203,6 +203,18 @@ impl Shared {
         self.flush(&mut core);
     }
 
+    /// Whether others wait for a client to read.
+    pub(super) fn is_waited_for(&self, session: &Session) -> bool {
+        let waits = || policy::waits(&self.config, &session.groups.borrow());
+        self.core.borrow().daemon.holds_others(session.id) && waits()
+    }
+
+    /// Ends the connection of a client that has read nothing for the longest time.
+    pub(super) fn cut_off_stalled(&self, session: &Session) {
+        self.core.borrow_mut().cut_off(self, session, "reads nothing, and others wait");
+        self.pass_on();
+    }
+
     /// Shows the core and its clients.
     pub(super) fn look<T>(&self, look: impl FnOnce(&Core) -> T) -> T {
         look(&self.core.borrow())

@@ -112,11 +112,18 @@ impl Record {
         }
     }
 
-    /// Notes that a client is too far behind.
-    pub(super) fn cut_off(&self, client: &str, waiting: usize) {
+    /// Notes that a client may not join one more group.
+    pub(super) fn join_rejected(&self, client: &str, groups: usize) {
+        if let Some(left_out) = self.admit(&self.clients) {
+            warn!(target: "ratewire_groups", client, groups, left_out, "join rejected: too many groups");
+        }
+    }
+
+    /// Notes why a client's connection is ended.
+    pub(super) fn cut_off(&self, client: &str, waiting: usize, why: &str) {
         self.count(|totals| totals.cut_off += 1);
         if let Some(left_out) = self.admit(&self.clients) {
-            warn!(target: "ratewire_groups", client, waiting, left_out, "client cut off: too far behind");
+            warn!(target: "ratewire_groups", client, waiting, left_out, "client cut off: {why}");
         }
     }
 
