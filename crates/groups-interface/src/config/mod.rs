@@ -151,8 +151,8 @@ impl Config {
     }
 
     /// A number that differs between configurations with which daemons would not understand each
-    /// other: other daemons, links, prices, policies, salaries or weights. Addresses and limits may
-    /// differ.
+    /// other: other daemons, links, prices, policies, salaries or weights. Addresses, limits and
+    /// what costs the fee may differ.
     pub fn fingerprint(&self) -> u64 {
         let mut text = String::new();
         let mut add = |part: &dyn std::fmt::Debug| _ = writeln!(text, "{part:?}");

@@ -51,8 +51,8 @@ where
             end = &mut reading => end,
             written = &mut writing => match written {
                 Ok(()) => Ok(End::Done),
-                // A client that has ended may have sent messages before. One that only takes no more
-                // is gone.
+                // A client that has ended may have sent messages before. One that only takes no
+                // more is gone.
                 Err(_) => {
                     session.close([]);
                     shared.written(&session);
@@ -168,6 +168,7 @@ where
                     return Ok(End::Done);
                 }
                 Ok(Some(request)) => {
+                    let is_change = !matches!(request, Request::Multicast(_));
                     if !shared.act(session, request) {
                         shared.pass_on();
                         let since = Instant::now();
@@ -177,6 +178,9 @@ where
                         }
                         let blocked = since.elapsed().as_secs_f64();
                         shared.record.count(|totals| totals.blocked_s += blocked);
+                    }
+                    if is_change {
+                        shared.pass_on_change(session).await;
                     }
                 }
             }

@@ -12,7 +12,10 @@
 //! | `client`, `writing` | a client's connection |
 //! | `socket` | a client's socket: what may wait in the kernel, and dead hosts |
 //! | `link` | connections with other daemons |
+//! | `strangers` | connections that may become links, and how many |
+//! | `progress` | deadlines that begin anew whenever bytes pass |
 //! | `listen` | sockets for clients, and their limits |
+//! | `waiting` | clients' connections that wait to be served |
 //! | `body` | data of a message on its way |
 //! | `record` | counters and events |
 //! | `status` | the daemon's state, for people and programs |
@@ -26,10 +29,13 @@ mod link;
 mod listen;
 mod notice;
 mod outbox;
+mod progress;
 mod record;
 mod socket;
 mod status;
+mod strangers;
 mod unsent;
+mod waiting;
 mod writing;
 
 use std::future::Future;

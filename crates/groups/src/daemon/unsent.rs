@@ -83,7 +83,8 @@ mod tests {
     use super::*;
 
     fn items(number: usize) -> Vec<Item> {
-        vec![Item { head: vec![0; 10].into(), data: Bytes::new(), counted: 2 }; number]
+        let head = vec![0; 10].into();
+        vec![Item { head, data: Bytes::new(), counted: 2, is_notice: false }; number]
     }
 
     fn sum(unsent: &Unsent) -> (usize, usize, u64) {

@@ -65,7 +65,9 @@ fn a_member_that_reads_nothing_while_others_wait_is_cut_off() {
     });
     let status = daemon.wait(|status| status.totals.cut_off == 1);
     assert!(status.clients.iter().all(|client| client.name != "#frozen#paris"));
-    let is_told = |line: &String| line.contains("client cut off: reads nothing, and others wait");
+    let why = "it reads nothing, and others wait";
+    assert_eq!(status.last_cut_off, Some(format!("#frozen#paris: {why}")));
+    let is_told = |line: &String| line.contains("client cut off") && line.contains(why);
     assert_eq!(log.lines().iter().filter(|line| is_told(line)).count(), 1);
     let mut left = false;
     while let Ok(received) = frozen.receive() {
