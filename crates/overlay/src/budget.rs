@@ -109,9 +109,9 @@ impl Budget {
         self.payday += self.period;
     }
 
-    /// Decides about a message that counts as `counted` of this cost, `at_once` of which the client
-    /// must be able to pay for; `draw` is a random number from 0 up to 1. What costs nothing needs
-    /// no money.
+    /// Decides about a message that counts as `counted` of this cost. The client must be able to
+    /// pay for `at_once` of them, or have all that it can hold; `draw` is a random number from 0 up
+    /// to 1. What costs nothing needs no money.
     pub fn decide(
         &mut self,
         cost: Dollars,
@@ -119,7 +119,8 @@ impl Budget {
         draw: f64,
         params: &Params,
     ) -> Decision {
-        if cost > Dollars::ZERO && cost.times(f64::from(at_once)) > self.money {
+        let needed = cost.times(f64::from(at_once)).min(params.cap.max(cost));
+        if cost > Dollars::ZERO && needed > self.money {
             self.blocked = true;
             return Decision::Blocked;
         }

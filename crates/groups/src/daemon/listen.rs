@@ -24,6 +24,9 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// Connections that are accepted for each one that may be served: so many that one source which
 /// connects again and again does not fill the kernel's queue of connections.
 const ACCEPTED: u32 = 10;
+/// Connections that wait to be served at one address. Each has a descriptor, which clients and
+/// links need, too.
+const MOST_WAITING: usize = 256;
 
 /// Open sockets for clients.
 pub(super) struct Listeners {
@@ -129,8 +132,7 @@ async fn accept<S, K, A, F>(
             accepted = async { accepting.tick().await; next().await } => match accepted {
                 Ok(stream) => {
                     waiting.push(source(&stream), stream);
-                    // There will be no place for so many.
-                    if waiting.len() > most {
+                    if waiting.len() > MOST_WAITING {
                         waiting.pop_from_longest();
                     }
                 }

@@ -156,7 +156,7 @@ fn who_connects_again_and_again_does_not_keep_others_waiting() {
     let overlay = Overlay::new("", &["localhost"], &[], FREE);
     let to = free_address();
     let text = overlay.text.replace("listen = [", &format!("listen = [\"{to}\", "));
-    let limit = "[limits]\nconnections-per-second = 20\n";
+    let limit = "[limits]\nconnections-per-second = 4\n";
     let _daemon = Running::start(overlay.with(&format!("{text}{limit}")), "localhost");
     let named = |name: &str| Hello {
         version: Version::NEWEST,

@@ -162,6 +162,11 @@ impl<G, P> Purse<G, P> {
         due <= now
     }
 
+    /// Forgets the stamps of a view that has ended.
+    pub(super) fn enter(&mut self) {
+        self.burst = Burst::default();
+    }
+
     pub(super) fn set_back(&mut self, by: Duration) {
         self.budget.set_back(by);
         self.burst.set_back(by);
@@ -299,7 +304,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let held = |(client, purse): (ClientId, &Purse<G, P>)| {
             (purse.held.is_some() && purse.ready <= now).then_some(client)
         };
-        let held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
+        let mut held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
+        if self.settings.params.spares_bursts() {
+            // All share the room of bursts, so they take turns.
+            let after = held.partition_point(|client| *client <= self.served);
+            held.rotate_left(after);
+        }
         for client in held {
             self.try_held(now, client);
         }
@@ -368,7 +378,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let params = &self.settings.params;
         let links: Dollars = aim.way.iter().map(|link| self.prices.link(*link)).sum();
         let (member, shown) = (&self.member, self.shown);
-        let is_spared = params.spares_bursts() && {
+        // Without a price of receivers' queues, nothing would bound what follows a burst.
+        let is_spared = params.spares_bursts() && !offer.ignores_receivers && {
             let bursts = [&mut purse.burst, &mut self.burst];
             bursts.into_iter().for_each(|burst| burst.renew(shown, || member.stable()));
             let room = Room::of_client(params.soft_limit, self.settings.window);
@@ -389,8 +400,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let bill = Bill { cost, counted, at_once, receivers, data: offer.data };
         if let Err(hindrance) = purse.pay(now, &bill, line, params, &mut self.random) {
             // With it, a price may fall that a burst has caused, or more may go for no fee.
-            self.is_look_awaited |= params.spares_bursts();
-            if is_beyond {
+            let may_pass = matches!(hindrance, Hindrance::Until(_));
+            self.is_look_awaited |= params.spares_bursts() && may_pass;
+            if is_beyond && may_pass {
                 self.member.ask_for_stability();
             }
             return Err(hindrance);
@@ -402,6 +414,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.member.send_to_these(client, offer.message, to);
         let is_bounded = self.settings.window < Bytes::MAX;
         let stamp = self.member.stamp();
+        self.served = client;
         if is_spared && receivers > 0 {
             let bursts = [&mut purse.burst, &mut self.burst];
             bursts.into_iter().for_each(|burst| burst.note(now, size, stamp));

@@ -128,6 +128,8 @@ pub struct Daemon<G, P> {
     last_look: Time,
     /// What all clients have sent for no fee.
     burst: Burst,
+    /// The client that sent last.
+    served: ClientId,
     /// Whether a client waits for what the next look shows.
     is_look_awaited: bool,
     /// When to tell others which messages this daemon has, though none waits for that.
@@ -219,6 +221,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             shown: Time::ZERO,
             last_look: Time::ZERO,
             burst: Burst::default(),
+            served: ClientId(0),
             is_look_awaited: false,
             next_progress: Time::ZERO,
             traffic: Bytes::ZERO,
@@ -497,6 +500,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     fn enter(&mut self) {
         self.prices.enter();
+        self.purses.values_mut().for_each(|purse| purse.enter());
+        self.burst = Burst::default();
         self.ways.clear();
         self.unstable.clear();
         (self.in_window, self.unasked) = (Bytes::ZERO, Bytes::ZERO);

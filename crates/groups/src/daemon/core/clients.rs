@@ -36,6 +36,9 @@ pub(in crate::daemon) struct Core {
     pub(super) changed: Vec<ClientId>,
     /// Clients whose queue holds half the notices that it may.
     crowded: BTreeSet<ClientId>,
+    /// Those whose queue held more than all, when everything had been delivered last: a single
+    /// change may bring many notices, which nobody can read meanwhile.
+    overfull: BTreeSet<ClientId>,
     pub(in crate::daemon) latencies: Latencies,
     /// Groups of all clients, each counted once for each client.
     memberships: usize,
@@ -50,6 +53,7 @@ impl Core {
             names: BTreeMap::new(),
             changed: Vec::new(),
             crowded: BTreeSet::new(),
+            overfull: BTreeSet::new(),
             latencies: Latencies::default(),
             memberships: 0,
             unnamed: 0,
@@ -235,7 +239,7 @@ impl Core {
             {
                 self.put(shared, &session, item.clone());
                 // No sender waits for a notice to be read, and none may be lost.
-                if session.outbox.borrow().notices() > shared.queue_limit() {
+                if self.overfull.contains(id) {
                     self.cut_off(shared, &session, NOTICES_UNREAD);
                 }
             }
@@ -302,11 +306,19 @@ impl Core {
             let outbox = session.outbox.borrow();
             (outbox.counted(), outbox.is_full(), outbox.notices())
         };
-        match notices > shared.queue_limit() / 2 {
-            true => self.crowded.insert(id),
-            false => self.crowded.remove(&id),
-        };
+        if notices > shared.queue_limit() / 2 {
+            self.crowded.insert(id);
+        } else {
+            self.crowded.remove(&id);
+        }
         self.daemon.set_queue(shared.now(), id, counted, is_full);
+    }
+
+    /// Notes who holds more notices than it may, now that everything has been delivered.
+    pub(super) fn note_overfull(&mut self, shared: &Shared) {
+        let (sessions, limit) = (&self.sessions, shared.queue_limit());
+        let notices = |id| sessions.get(id).map_or(0, |session| session.outbox.borrow().notices());
+        self.overfull = self.crowded.iter().filter(|id| notices(*id) > limit).copied().collect();
     }
 
     /// Makes the change that a client waits for, if the client has read enough.

@@ -182,6 +182,7 @@ impl Shared {
                 core.state_queue(self, id);
             }
         }
+        core.note_overfull(self);
         while let Some(id) = core.daemon.poll_sent() {
             if let Some(session) = core.sessions.get(&id) {
                 session.reader.notify_one();

@@ -115,3 +115,57 @@ fn layers_have_no_bursts() {
     let sender = net.client(0, &[]);
     assert!(net.flood(0, sender, 7, 1) < 30);
 }
+
+/// Stamps begin anew with a view: what counted in the old one must not count for ever.
+#[test]
+fn bursts_end_with_their_view() {
+    let mut net = bursts(3);
+    net.client(1, &[7]);
+    let sender = net.client(0, &[]);
+    net.run(Duration::from_secs(1));
+    let sent = net.flood(0, sender, 7, 100);
+    assert!((10..=11).contains(&sent), "a burst, and perhaps one for money: {sent}");
+    net.daemons[1].link_down(net.now, OverlayNodeId(2));
+    net.daemons[2].link_down(net.now, OverlayNodeId(1));
+    net.run(Duration::from_millis(20));
+    assert_eq!(net.daemons[0].member().view().1.len(), 2);
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender), "the message that waited has gone");
+    assert!(net.flood(0, sender, 7, 100) > 0);
+}
+
+/// Receivers' prices, which such messages do not pay, are what bounds those who go on.
+#[test]
+fn who_ignores_receivers_has_no_bursts() {
+    let mut net = bursts(1);
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    net.run(Duration::from_secs(1));
+    let offer = Offer { ignores_receivers: true, ..offer(7, 1) };
+    let now = net.now;
+    let sent =
+        (0..100).take_while(|_| net.daemons[0].offer(now, sender, offer.clone()) == Offered::Sent);
+    assert_eq!(sent.count(), 20, "what $20 buy");
+}
+
+#[test]
+fn those_beyond_the_room_of_all_take_turns() {
+    let params = Params { budget: BudgetRule::Bursts, randomise: false, ..Params::default() };
+    let mut net = Net::with(2, 64 << 10, params);
+    net.client(1, &[7]);
+    let clients: Vec<ClientId> = (0..8).map(|_| net.client(0, &[])).collect();
+    let mut sent = vec![0; clients.len()];
+    for _ in 0..2000 {
+        while let Some(gone) = net.daemons[0].poll_sent() {
+            sent[clients.iter().position(|client| *client == gone).unwrap()] += 1;
+            net.held.remove(&(0, gone));
+        }
+        for (place, client) in clients.iter().enumerate() {
+            if !net.held.contains(&(0, *client)) {
+                sent[place] += net.flood(0, *client, 7, 40);
+            }
+        }
+        net.run(Duration::from_millis(1));
+    }
+    let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
+    assert!(*least * 2 > *most, "{sent:?}");
+}
