@@ -38,7 +38,7 @@ pub use daemon::{Daemon, LONGEST_NAME, Listen, check_name};
 pub use link::Link;
 pub use policy::{Policies, Policy};
 pub use protection::Protection;
-pub use settings::{Limits, MOST_CLIENTS, MOST_GROUPS_PER_CLIENT};
+pub use settings::{Limits, MOST_CLIENTS, MOST_GROUPS_PER_CLIENT, MOST_MEMBERSHIPS, Patience};
 
 /// Keys outside of tables, and the tables.
 const KEYS: &[&str] = &[

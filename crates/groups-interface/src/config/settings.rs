@@ -1,6 +1,8 @@
 //! Prices and limits.
 
+use std::fmt;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use ratewire_config::Section;
 use ratewire_overlay::{Benefit, BudgetRule, Dollars, Occupancy, Params, Price};
@@ -35,6 +37,7 @@ pub(super) const LIMITS_KEYS: &[&str] = &[
     "window",
     "handshake-timeout",
     "connections-per-second",
+    "longest-stall",
 ];
 
 /// Dollars that a salary may have.
@@ -42,7 +45,9 @@ pub(super) const SALARIES: RangeInclusive<f64> = 1e-6..=1e9;
 /// Most clients of one daemon.
 pub const MOST_CLIENTS: u32 = 10_000;
 /// Most groups of one client.
-pub const MOST_GROUPS_PER_CLIENT: u32 = 1_000;
+pub const MOST_GROUPS_PER_CLIENT: u32 = 100_000;
+/// Most memberships of all clients of one daemon.
+pub const MOST_MEMBERSHIPS: usize = 1_000_000;
 
 /// What a daemon grants its clients and the other daemons.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,17 +64,56 @@ pub struct Limits {
     pub handshake_timeout: Duration,
     /// Connections of clients that are accepted in a second.
     pub connections_per_second: u32,
+    /// Time after which a client that reads nothing, and for which others wait, is cut off.
+    pub longest_stall: Patience,
+}
+
+/// A time, or for ever.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
+pub struct Patience(Duration);
+
+impl Patience {
+    /// Waits for ever.
+    pub const ENDLESS: Patience = Patience(Duration::MAX);
+
+    /// Waits for this long.
+    pub const fn new(limit: Duration) -> Patience {
+        Patience(limit)
+    }
+
+    /// When it ends; `None` if it never does.
+    pub fn limit(self) -> Option<Duration> {
+        (self != Patience::ENDLESS).then_some(self.0)
+    }
+}
+
+impl FromStr for Patience {
+    type Err = <Duration as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Patience, Self::Err> {
+        if text == "never" { Ok(Patience::ENDLESS) } else { text.parse().map(Patience) }
+    }
+}
+
+impl fmt::Display for Patience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.limit() {
+            Some(limit) => limit.fmt(f),
+            None => f.write_str("never"),
+        }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             clients: 1_000,
-            groups_per_client: 100,
-            queue_per_client: Bytes::new(16_000_000),
+            groups_per_client: 10_000,
+            queue_per_client: Bytes::new(64_000_000),
             window: Bytes::new(16_000_000),
             handshake_timeout: Duration::from_secs(5),
-            connections_per_second: 100,
+            connections_per_second: 1_000,
+            longest_stall: Patience::new(Duration::from_secs(30)),
         }
     }
 }
@@ -181,6 +225,11 @@ pub(super) fn read_limits(root: &Section<'_>) -> Limits {
             "connections-per-second",
             usual.connections_per_second,
             1..=100_000,
+        ),
+        longest_stall: table.quantity(
+            "longest-stall",
+            usual.longest_stall,
+            Patience::new(Duration::from_secs(1))..=Patience::ENDLESS,
         ),
     }
 }

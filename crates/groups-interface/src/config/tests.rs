@@ -44,6 +44,7 @@ queue-per-client = "1 MB"
 window = "2 MB"
 handshake-timeout = "1 s"
 connections-per-second = 30
+longest-stall = "never"
 
 [[group]]
 name = "video*"
@@ -124,6 +125,7 @@ fn a_whole_file_is_read() {
         window: Bytes::new(2_000_000),
         handshake_timeout: Duration::from_secs(1),
         connections_per_second: 30,
+        longest_stall: Patience::ENDLESS,
     };
     assert_eq!(config.limits, limits);
     let policies = ["video-4k", "video", "video-4", "audio"];
@@ -220,6 +222,11 @@ fn every_mistake_has_a_line_and_a_remedy() {
         (format!("{TWO}[flow-control]\ninterval = \"1 ms\""), "help: allowed: 10 ms to 10 s"),
         (format!("{TWO}[limits]\nclients = -1"), "`clients` cannot be -1\n  help: allowed: 1 to"),
         (format!("{TWO}[limits]\nwindow = \"1 KB\""), "help: allowed: 256 KB to 1 GB"),
+        (
+            format!("{TWO}[limits]\nlongest-stall = \"1 ms\""),
+            "cannot be 1 ms\n  help: allowed: 1 s to never",
+        ),
+        (format!("{TWO}[limits]\nlongest-stall = \"ever\""), "`longest-stall` cannot be \"ever\""),
         (format!("limits = 3{TWO}"), "`limits` cannot be the number 3"),
         (format!("{TWO}[[group]]\nlag = 3"), "[[group]] needs the key `name`"),
         (format!("{TWO}[[group]]\nname = \"#a\"\nlag = 3"), "no group can be called \"#a\""),

@@ -98,9 +98,9 @@ pub struct ClientStatus {
     pub groups: Vec<String>,
     /// Number of these groups.
     pub group_count: u64,
-    /// Bytes in the queue to the client.
+    /// Bytes in the queue to the client, with those that its socket has not sent.
     pub queue_bytes: u64,
-    /// Messages and notices in the queue to the client.
+    /// Messages and notices in the queue to the client, with those that its socket has not sent.
     pub queue_messages: u64,
     /// Whether the queue was beyond its limit and is not half empty yet. It stops all senders.
     pub is_full: bool,

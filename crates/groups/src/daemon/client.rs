@@ -1,6 +1,6 @@
 //! A client's connection.
 
-use std::io::{self, IoSlice};
+use std::io;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -10,23 +10,24 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::time::Instant;
 
 use super::core::{Session, Shared};
-use super::outbox::Item;
+use super::socket::{ReadHalf, WriteHalf};
+use super::writing::write_all;
 use crate::spread::{
     Acceptance, ClientName, Hello, Refusal, Request, Version, offer, parse_choice,
 };
 
 /// Bytes to read at a time.
 const READ: usize = 64 << 10;
-/// Messages to write at a time.
-const WRITE: usize = 64;
 /// Time for a client that is cut off to read its last messages.
 const FAREWELL: Duration = Duration::from_secs(5);
+/// Time in which a connection that cannot be written ends for reading, too, if it ends.
+const END: Duration = Duration::from_secs(1);
 
 /// Serves a client until its connection ends.
 pub(super) async fn serve<R, W>(shared: Rc<Shared>, from: String, mut read: R, mut write: W)
 where
-    R: AsyncRead + Unpin,
-    W: AsyncWrite + Unpin,
+    R: ReadHalf,
+    W: WriteHalf,
 {
     let mut buffer = BytesMut::new();
     let limit = shared.config.limits.handshake_timeout.to_std();
@@ -42,16 +43,40 @@ where
             return shared.record.refused(&from, reason);
         }
     };
-    let written = write_all(&shared, &session, write);
-    tokio::pin!(written);
-    tokio::select! {
-        _ = read_all(&shared, &session, read, buffer) => {}
-        _ = &mut written => {}
-        () = session.cut.notified() => {
-            tokio::time::timeout(FAREWELL, written).await.ok();
+    let end = {
+        let reading = read_all(&shared, &session, &mut read, &mut buffer);
+        let writing = write_all(&shared, &session, write);
+        tokio::pin!(reading, writing);
+        tokio::select! {
+            end = &mut reading => end,
+            written = &mut writing => match written {
+                Ok(()) => Ok(End::Done),
+                // A client that has ended may have sent messages before. One that only takes no
+                // more is gone.
+                Err(_) => {
+                    session.close([]);
+                    shared.written(&session);
+                    tokio::time::timeout(END, reading).await.unwrap_or(Ok(End::Done))
+                }
+            },
+            () = session.cut.notified() => {
+                tokio::time::timeout(FAREWELL, writing).await.ok();
+                Ok(End::Done)
+            }
         }
+    };
+    if let Ok(End::Blocked) = end {
+        finish(&shared, &session, read, buffer).await;
     }
     shared.disconnect(&session);
+}
+
+/// How the requests of a client have ended.
+enum End {
+    /// All are done.
+    Done,
+    /// The connection has ended, and a message waits.
+    Blocked,
 }
 
 /// Does the daemon's part of the handshake.
@@ -126,28 +151,31 @@ where
 async fn read_all<R>(
     shared: &Shared,
     session: &Session,
-    mut read: R,
-    mut buffer: BytesMut,
-) -> io::Result<()>
+    read: &mut R,
+    buffer: &mut BytesMut,
+) -> io::Result<End>
 where
-    R: AsyncRead + Unpin,
+    R: ReadHalf,
 {
     loop {
         loop {
-            match Request::parse(&mut buffer, &session.name) {
+            match Request::parse(buffer, &session.name) {
                 Ok(None) => break,
-                Ok(Some(Request::Disconnect)) => return Ok(()),
+                Ok(Some(Request::Disconnect)) => return Ok(End::Done),
                 Err(violation) => {
                     let name = session.name.as_str();
                     shared.record.violated(name, &session.from, &violation);
-                    return Ok(());
+                    return Ok(End::Done);
                 }
                 Ok(Some(request)) => {
                     let is_change = !matches!(request, Request::Multicast(_));
                     if !shared.act(session, request) {
                         shared.pass_on();
                         let since = Instant::now();
-                        session.reader.notified().await;
+                        tokio::select! {
+                            () = session.reader.notified() => {}
+                            () = read.ended() => return Ok(End::Blocked),
+                        }
                         let blocked = since.elapsed().as_secs_f64();
                         shared.record.count(|totals| totals.blocked_s += blocked);
                     }
@@ -159,48 +187,37 @@ where
         }
         shared.pass_on();
         buffer.reserve(READ);
-        if read.read_buf(&mut buffer).await? == 0 {
-            return Ok(());
+        if read.read_buf(buffer).await? == 0 {
+            return Ok(End::Done);
         }
     }
 }
 
-/// Writes what waits for the client.
-async fn write_all<W>(shared: &Shared, session: &Session, mut write: W) -> io::Result<()>
+/// Sends what a client has sent before its connection ended. A client that has said goodbye leaves
+/// after its messages. Any other has failed, and others must not wait to see it go.
+async fn finish<R>(shared: &Shared, session: &Rc<Session>, mut read: R, mut buffer: BytesMut)
 where
-    W: AsyncWrite + Unpin,
+    R: ReadHalf,
 {
-    loop {
-        let items = session.outbox.borrow_mut().take(WRITE);
-        if !items.is_empty() {
-            write_items(&mut write, &items).await?;
-            session.outbox.borrow_mut().written(&items, shared.queue_limit());
-            shared.record.count(|totals| {
-                totals.messages_out += items.len() as u64;
-                totals.bytes_out += items.iter().map(Item::size).sum::<usize>() as u64;
-            });
-            shared.written(session);
-        } else if session.outbox.borrow().is_closing() {
-            return write.shutdown().await;
-        } else {
-            session.writer.notified().await;
+    while read.read_buf(&mut buffer).await.is_ok_and(|size| size > 0) {}
+    let mut messages = Vec::new();
+    let mut says_goodbye = false;
+    while let Ok(Some(request)) = Request::parse(&mut buffer, &session.name) {
+        match request {
+            Request::Multicast(_) => messages.push(request),
+            Request::Disconnect => says_goodbye = true,
+            Request::Join(_) | Request::Leave(_) => {}
         }
     }
-}
-
-async fn write_items<W>(write: &mut W, items: &[Item]) -> io::Result<()>
-where
-    W: AsyncWrite + Unpin,
-{
-    let parts = items.iter().flat_map(|item| [&item.head, &item.data]);
-    let mut slices: Vec<IoSlice<'_>> =
-        parts.filter(|part| !part.is_empty()).map(|part| IoSlice::new(part)).collect();
-    let mut rest = &mut slices[..];
-    while !rest.is_empty() {
-        match write.write_vectored(rest).await? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            written => IoSlice::advance_slices(&mut rest, written),
+    session.close([]);
+    let session = if says_goodbye { Rc::clone(session) } else { shared.outlive(session) };
+    shared.written(&session);
+    session.reader.notified().await;
+    for message in messages {
+        if !shared.act(&session, message) {
+            shared.pass_on();
+            session.reader.notified().await;
         }
     }
-    Ok(())
+    shared.disconnect(&session);
 }

@@ -14,6 +14,7 @@ use tracing::info;
 use super::client;
 use super::core::Shared;
 use super::error::DaemonError;
+use super::socket::{prepare_tcp, prepare_unix};
 use super::waiting::Waiting;
 use crate::config::{Config, Listen};
 
@@ -65,7 +66,8 @@ impl Listeners {
                     || listener.accept(),
                     |(_, from)| from.ip(),
                     |(stream, from), shared| async move {
-                        stream.set_nodelay(true).ok();
+                        // A connection that refuses has ended, which reading shows.
+                        prepare_tcp(&stream).ok();
                         let (read, write) = stream.into_split();
                         client::serve(shared, from.to_string(), read, write).await;
                     },
@@ -82,6 +84,7 @@ impl Listeners {
                     |stream| stream.peer_cred().ok().map(|peer| (peer.uid(), peer.pid())),
                     |stream, shared| async move {
                         let from = process(&stream);
+                        prepare_unix(&stream).ok();
                         let (read, write) = stream.into_split();
                         client::serve(shared, from, read, write).await;
                     },

@@ -8,7 +8,9 @@
 //! | `core` | the daemon's state, and what clients may do to it |
 //! | `notice` | what a client is told, as bytes |
 //! | `outbox` | queue to a client |
-//! | `client` | a client's connection |
+//! | `unsent` | messages that wait in the kernel |
+//! | `client`, `writing` | a client's connection |
+//! | `socket` | a client's socket: what may wait in the kernel, and dead hosts |
 //! | `link` | connections with other daemons |
 //! | `strangers` | connections that may become links, and how many |
 //! | `progress` | deadlines that begin anew whenever bytes pass |
@@ -29,9 +31,12 @@ mod notice;
 mod outbox;
 mod progress;
 mod record;
+mod socket;
 mod status;
 mod strangers;
+mod unsent;
 mod waiting;
+mod writing;
 
 use std::future::Future;
 use std::rc::Rc;

@@ -4,6 +4,8 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
+use super::unsent::Unsent;
+
 /// What waits for a client.
 #[derive(Debug, Default)]
 pub(super) struct Outbox {
@@ -14,6 +16,8 @@ pub(super) struct Outbox {
     messages: usize,
     /// Bytes of notices among them.
     notices: usize,
+    /// Messages that are written and wait in the kernel.
+    unsent: Unsent,
     /// Whether the queue is beyond its limit. It then stays so until half of it is written.
     is_full: bool,
     /// Whether the connection ends when all is written.
@@ -65,14 +69,26 @@ impl Outbox {
         self.items.drain(..count).collect()
     }
 
-    /// Notes that taken messages are written.
-    pub(super) fn written(&mut self, items: &[Item], limit: usize) {
+    /// Notes that taken messages are written; the kernel holds `more` bytes more than before them.
+    pub(super) fn written(&mut self, items: &[Item], more: usize, limit: usize) {
         self.bytes -= items.iter().map(Item::size).sum::<usize>();
         self.counted -= items.iter().map(|item| u64::from(item.counted)).sum::<u64>();
         self.messages -= items.len();
         self.notices -= items.iter().map(Item::notice_size).sum::<usize>();
         self.delivered += items.len() as u64;
         self.is_full &= self.bytes > limit / 2;
+        self.unsent.put(items, more);
+    }
+
+    /// Notes that the kernel holds so many bytes of what was written. Returns whether that changes
+    /// what waits.
+    pub(super) fn look(&mut self, kernel: usize) -> bool {
+        self.unsent.look(kernel)
+    }
+
+    /// Whether written messages may wait in the kernel.
+    pub(super) fn is_unsent(&self) -> bool {
+        !self.unsent.is_empty()
     }
 
     /// Drops what waits and lets the connection end after these last messages.
@@ -83,23 +99,26 @@ impl Outbox {
             self.messages -= 1;
             self.notices -= item.notice_size();
         }
+        (self.unsent, self.is_full) = (Unsent::default(), false);
         last.into_iter().for_each(|item| self.push(item, usize::MAX));
         self.is_closing = true;
     }
 
+    /// Bytes that wait, here and in the kernel.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.bytes + self.unsent.seen().bytes
     }
-    /// Messages as they count.
+    /// Messages that wait, here and in the kernel, as they count.
     pub(super) fn counted(&self) -> u64 {
-        self.counted
+        self.counted + self.unsent.seen().counted
     }
     /// Bytes of notices.
     pub(super) fn notices(&self) -> usize {
         self.notices
     }
+    /// Messages that wait, here and in the kernel.
     pub(super) fn messages(&self) -> usize {
-        self.messages
+        self.messages + self.unsent.seen().messages
     }
     /// Messages that are written so far.
     pub(super) fn delivered(&self) -> u64 {
@@ -131,11 +150,11 @@ mod tests {
         assert_eq!((outbox.bytes(), outbox.notices()), (35, 30));
         let taken = outbox.take(2);
         assert_eq!(outbox.notices(), 30, "what is taken still waits in the socket");
-        outbox.written(&taken, 100);
+        outbox.written(&taken, 0, 100);
         assert_eq!(outbox.notices(), 20);
         let taken = outbox.take(1);
         outbox.close([notice()]);
-        outbox.written(&taken, 100);
+        outbox.written(&taken, 0, 100);
         assert_eq!((outbox.bytes(), outbox.notices()), (10, 10));
     }
 
@@ -146,22 +165,26 @@ mod tests {
         assert!(outbox.is_full());
         assert_eq!((outbox.bytes(), outbox.counted(), outbox.messages()), (110, 22, 11));
         let taken = outbox.take(5);
-        assert_eq!(outbox.bytes(), 110, "what is taken still waits in the socket");
-        outbox.written(&taken, 100);
+        assert_eq!(outbox.bytes(), 110, "what is taken still waits for the socket");
+        outbox.written(&taken, 50, 100);
         assert!(outbox.is_full());
         let taken = outbox.take(1);
-        outbox.written(&taken, 100);
+        outbox.written(&taken, 10, 100);
         assert!(!outbox.is_full());
+        assert_eq!((outbox.bytes(), outbox.messages()), (50, 5));
+        assert!(outbox.look(60), "all that was written waits in the kernel");
+        assert_eq!((outbox.bytes(), outbox.counted(), outbox.messages()), (110, 22, 11));
     }
 
     #[test]
     fn a_closing_queue_takes_no_more() {
         let mut outbox = Outbox::default();
-        (0..3).for_each(|_| outbox.push(item(10), 100));
+        (0..3).for_each(|_| outbox.push(item(10), 20));
         let taken = outbox.take(1);
         outbox.close([item(7)]);
+        assert!(!outbox.is_full(), "nobody waits for a client that has gone");
         outbox.push(item(10), 100);
-        outbox.written(&taken, 100);
+        outbox.written(&taken, 0, 100);
         assert_eq!((outbox.bytes(), outbox.messages()), (7, 1));
         assert_eq!(outbox.take(9).len(), 1);
     }

@@ -9,8 +9,8 @@ use serde::de::DeserializeOwned;
 use super::error::WireError;
 
 /// Largest length of a frame's body: 64 MiB. A client's message has up to 144,000 bytes, but a
-/// daemon that comes back is told the members of all groups. Those of 10,000 clients which are in
-/// 1,000 groups each are 10 million numbers of up to 5 bytes, and 11,000 names of up to 33 bytes.
+/// daemon that comes back is told the members of all groups. A daemon tells those that are its
+/// clients: at most a million memberships, of up to 49 bytes if each is in a group of its own.
 pub const LONGEST_FRAME: usize = 64 << 20;
 
 /// Bytes of the length before a body.

@@ -87,14 +87,14 @@ fn the_longest_frame_is_written_and_read_and_a_longer_one_is_not() {
     assert_eq!((read(&body), bytes.len()), (Ok(longest), 0));
 }
 
-/// All clients in all groups, as numbers of the most bytes.
+/// As many memberships as a daemon's clients may have, each in a group of its own.
 #[test]
 fn the_members_of_all_groups_fit_one_frame() {
-    use crate::config::{MOST_CLIENTS, MOST_GROUPS_PER_CLIENT};
-    let bytes_of = |value: u32| postcard::to_stdvec(&value).unwrap().len();
-    let numbers = MOST_CLIENTS as usize * (1 + MOST_GROUPS_PER_CLIENT as usize);
-    let names = (MOST_CLIENTS + MOST_GROUPS_PER_CLIENT) as usize * 33;
-    assert!(numbers * bytes_of(u32::MAX) + names < LONGEST_FRAME);
+    use crate::config::MOST_MEMBERSHIPS;
+    // A length before each: of the group's name, of its list, of the client's name.
+    let (group, label, lengths) = (31, 10, 3);
+    let number = postcard::to_stdvec(&u32::MAX).unwrap().len();
+    assert!(MOST_MEMBERSHIPS * (group + label + lengths + number) < LONGEST_FRAME);
 }
 
 #[test]

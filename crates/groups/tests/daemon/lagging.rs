@@ -62,7 +62,7 @@ fn a_member_that_lags_is_told_and_cut_off_and_others_get_all() {
     slow.enter("quick1");
     slow.enter("other");
     let sent = send_until_cut_off(&overlay, &slow);
-    let left = ["quick1", "other"].map(|name| Received::Left(group(name)));
+    let left = ["other", "quick1"].map(|name| Received::Left(group(name)));
     assert_eq!(rest(&mut slow, sent), left);
     overlay.local("slow").enter("quick1");
 }

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::thread;
 
 use bytes::{Buf, Bytes};
-use ratewire_groups::spread::{Message, Received, Refusal, Request};
+use ratewire_groups::spread::{Change, Message, Received, Refusal, Request};
 use ratewire_overlay::membership::Service;
 
 use super::client::{Client, group};
@@ -175,6 +175,67 @@ fn what_a_sender_has_sent_is_delivered_after_its_end() {
         assert_eq!(refusal, Refusal::NotUnique);
     }
     slow.assert_nothing_more();
+}
+
+#[test]
+fn a_client_that_ends_while_it_is_blocked_leaves_at_once_and_what_it_sent_stays() {
+    let (overlay, _daemon) = Overlay::single(&format!("{FREE}{LIMITS}"));
+    let (mut watcher, mut sender) = (overlay.local("watcher"), overlay.local("sender"));
+    let mut slow = overlay.local("slow");
+    slow.enter("chat");
+    watcher.enter("room");
+    sender.join("room");
+    let both = [sender.name, watcher.name];
+    watcher.until_members("room", &both);
+    sender.until_members("room", &both);
+    let gone = Change::Disconnect(sender.name);
+    let mut others = Pair(overlay.local("x"), overlay.local("y"));
+    let most = bound(&sender);
+    let Held { sender, begun, rest } = fill(sender, Service::Agreed, "chat", most, &mut others);
+    drop(sender);
+    assert_eq!(watcher.membership().change, gone);
+    // Its name is free, and its messages still come once the member reads.
+    let mut again = overlay.local("sender");
+    again.enter("room");
+    let whole = if rest.is_empty() { begun } else { begun - 1 };
+    (0..whole).for_each(|i| assert_eq!(number(&mut slow), i));
+    slow.assert_nothing_more();
+    again.assert_nothing_more();
+}
+
+#[test]
+fn a_client_that_says_goodbye_while_it_is_blocked_leaves_after_its_messages() {
+    let (overlay, _daemon) = Overlay::single(&format!("{FREE}{LIMITS}"));
+    let (mut sender, mut slow) = (overlay.local("sender"), overlay.local("slow"));
+    slow.enter("chat");
+    sender.join("chat");
+    let both = [sender.name, slow.name];
+    slow.until_members("chat", &both);
+    sender.until_members("chat", &both);
+    let mut others = Pair(overlay.local("x"), overlay.local("y"));
+    let filler = overlay.quiet("filler", "localhost");
+    let most = bound(&filler);
+    let Held { sender: mut filler, rest, .. } =
+        fill(filler, Service::Agreed, "chat", most, &mut others);
+    (0..3).for_each(|i| sender.send(&numbered(Service::Agreed, "chat", i)));
+    sender.send(&Request::Disconnect);
+    let name = sender.name;
+    drop(sender);
+    others.exchange(ROUNDS);
+    thread::scope(|scope| {
+        scope.spawn(move || filler.stream.write(&rest));
+        let mut messages = 0;
+        loop {
+            match slow.receive() {
+                Received::Message { sender, .. } => messages += u32::from(sender == name),
+                Received::Membership(membership) => {
+                    assert_eq!((membership.change, messages), (Change::Disconnect(name), 3));
+                    break;
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    });
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod events;
 mod http;
 mod log;
 mod running;
+mod sockets;
 
 use std::path::Path;
 

@@ -335,6 +335,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
     }
 
+    /// Whether others wait for a client of this daemon to read: its queue is full, or its price is
+    /// more than a client gets at a time.
+    pub fn holds_others(&self, client: ClientId) -> bool {
+        self.prices.holds_others(client, &self.settings.params)
+    }
+
     fn tell(&mut self, links: Vec<(u8, Level)>, clients: Vec<(ClientId, Level)>) {
         let named = |(client, level)| Some((client, self.member.label(client)?.clone(), level));
         let clients = clients.into_iter().filter_map(named).collect();

@@ -13,7 +13,7 @@ use super::latency::Latencies;
 use super::policy::{self, Rule};
 use super::session::Session;
 use super::{Shared, microseconds};
-use crate::config::Terms;
+use crate::config::{MOST_MEMBERSHIPS, Terms};
 use crate::daemon::body::Body;
 use crate::daemon::notice;
 use crate::daemon::outbox::Item;
@@ -25,6 +25,7 @@ const MOST_JOINS: u32 = 64;
 /// Why clients are cut off.
 const TOO_FAR_BEHIND: &str = "it is more messages behind than `lag` of the group allows";
 const NOTICES_UNREAD: &str = "its unread notices of members are more than `queue-per-client`";
+pub(super) const STALLED: &str = "it reads nothing, and others wait";
 
 /// State that changes.
 pub(in crate::daemon) struct Core {
@@ -39,6 +40,8 @@ pub(in crate::daemon) struct Core {
     /// change may bring many notices, which nobody can read meanwhile.
     overfull: BTreeSet<ClientId>,
     pub(in crate::daemon) latencies: Latencies,
+    /// Groups of all clients, each counted once for each client.
+    memberships: usize,
     unnamed: u64,
 }
 
@@ -52,6 +55,7 @@ impl Core {
             crowded: BTreeSet::new(),
             overfull: BTreeSet::new(),
             latencies: Latencies::default(),
+            memberships: 0,
             unnamed: 0,
         }
     }
@@ -104,6 +108,8 @@ impl Core {
     pub(super) fn act(&mut self, shared: &Shared, session: &Session, request: Request) -> bool {
         let now = shared.now();
         match request {
+            // It was cut off, or the daemon stops: its groups are counted no more.
+            Request::Join(_) | Request::Leave(_) if !self.sessions.contains_key(&session.id) => {}
             // Its answers go into the client's own queue.
             Request::Join(_) | Request::Leave(_) if session.outbox.borrow().is_full() => {
                 session.change.replace(Some(request));
@@ -121,19 +127,21 @@ impl Core {
                 if groups.contains(&group) {
                     return true;
                 }
-                if groups.len() as u32 >= shared.config.limits.groups_per_client {
+                let most = shared.config.limits.groups_per_client as usize;
+                if groups.len() >= most || self.memberships >= MOST_MEMBERSHIPS {
+                    shared.record.join_rejected(session.name.as_str(), groups.len());
                     let rejected = Received::Rejected { sender: session.name, request };
                     self.put(shared, session, notice::item(&rejected));
                     return true;
                 }
-                groups.push(group);
+                groups.insert(group);
+                self.memberships += 1;
                 self.daemon.join(now, session.id, group);
             }
             Request::Leave(group) => {
-                let mut groups = session.groups.borrow_mut();
                 // Other daemons need not hear of a group that the client is not in.
-                if let Some(place) = groups.iter().position(|joined| *joined == group) {
-                    groups.remove(place);
+                if session.groups.borrow_mut().remove(&group) {
+                    self.memberships -= 1;
                     self.daemon.leave(now, session.id, group);
                 }
             }
@@ -246,12 +254,13 @@ impl Core {
         }
     }
 
-    /// Tells a client that is too far behind that it has left its groups, and ends its connection.
+    /// Tells a client that it has left its groups, and ends its connection.
     /// Others see it go at once: its last messages may take long to be read.
-    fn cut_off(&mut self, shared: &Shared, session: &Session, reason: &'static str) {
+    pub(super) fn cut_off(&mut self, shared: &Shared, session: &Session, reason: &'static str) {
         let waiting = session.outbox.borrow().messages();
         shared.record.cut_off(session.name.as_str(), waiting, reason);
         let mut groups = core::mem::take(&mut *session.groups.borrow_mut());
+        self.memberships -= groups.len();
         if !session.wants_membership {
             groups.clear();
         }
@@ -262,10 +271,32 @@ impl Core {
     /// Removes a client.
     pub(super) fn forget(&mut self, now: Time, session: &Session) {
         if self.sessions.remove(&session.id).is_some() {
-            self.names.remove(session.name.client());
+            // A name that is free may be taken again while the client's last messages wait.
+            if self.names.get(session.name.client()) == Some(&session.id) {
+                self.names.remove(session.name.client());
+            }
+            self.memberships -= session.groups.borrow().len();
             self.crowded.remove(&session.id);
             self.daemon.disconnect(now, session.id);
         }
+    }
+
+    /// Removes a client, and opens a session for what it has sent: without a name that others could
+    /// write to, and without groups.
+    pub(super) fn outlive(&mut self, shared: &Shared, session: &Session) -> Rc<Session> {
+        let (now, name) = (shared.now(), session.name);
+        let held = self.daemon.withdraw(session.id);
+        self.forget(now, session);
+        let Terms { salary, weight } = shared.config.clients.of(name.client());
+        let id = self.daemon.connect_paid(now, "".into(), salary);
+        let from = format!("{}: ended, last messages wait", session.from);
+        let rest = Rc::new(Session::new(id, name, &from, false, weight));
+        self.sessions.insert(id, Rc::clone(&rest));
+        let offered = held.map(|offer| self.daemon.offer(now, id, offer));
+        if offered != Some(Offered::Held) {
+            rest.reader.notify_one();
+        }
+        rest
     }
 
     pub(super) fn state_queue(&mut self, shared: &Shared, id: ClientId) {
@@ -298,6 +329,29 @@ impl Core {
         let change = session.change.take();
         if change.is_some_and(|change| self.act(shared, session, change)) {
             session.reader.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ratewire_overlay::OverlayNodeId;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn what_a_client_asks_after_its_end_changes_no_groups() {
+        let shared = Shared::new(Config::single(), OverlayNodeId(0));
+        let session = shared.connect(Some("gone"), "here", true).unwrap();
+        let group: GroupName = "chat".parse().unwrap();
+        let memberships = || shared.look(|core| core.memberships);
+        assert!(shared.act(&session, Request::Join(group)));
+        assert_eq!(memberships(), 1);
+        shared.disconnect(&session);
+        for request in [Request::Leave(group), Request::Join(group)] {
+            assert!(shared.act(&session, request));
+            assert_eq!(memberships(), 0);
         }
     }
 }

@@ -150,6 +150,12 @@ impl Shared {
         self.pass_on();
     }
 
+    /// Lets a client go that has ended while a message of it waited. Returns a session that sends
+    /// this message, and what came after it.
+    pub(super) fn outlive(&self, session: &Session) -> Rc<Session> {
+        self.core.borrow_mut().outlive(self, session)
+    }
+
     /// Does what a client asks. Returns whether the client may go on; else
     /// [`Session::reader`] says when.
     pub(super) fn act(&self, session: &Session, request: Request) -> bool {
@@ -198,6 +204,18 @@ impl Shared {
         core.state_queue(self, session.id);
         core.resume(self, session);
         self.flush(&mut core);
+    }
+
+    /// Whether others wait for a client to read.
+    pub(super) fn is_waited_for(&self, session: &Session) -> bool {
+        let waits = || policy::waits(&self.config, &session.groups.borrow());
+        self.core.borrow().daemon.holds_others(session.id) && waits()
+    }
+
+    /// Ends the connection of a client that has read nothing for the longest time.
+    pub(super) fn cut_off_stalled(&self, session: &Session) {
+        self.core.borrow_mut().cut_off(self, session, clients::STALLED);
+        self.pass_on();
     }
 
     /// Passes on a change of a client's groups, and lets members read the notice of it before the

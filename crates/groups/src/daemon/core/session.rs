@@ -1,6 +1,7 @@
 //! A client that is connected.
 
 use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 use ratewire_overlay::ClientId;
 use tokio::sync::Notify;
@@ -27,7 +28,7 @@ pub(in crate::daemon) struct Session {
     /// Woken when the daemon ends the connection.
     pub(in crate::daemon) cut: Notify,
     /// Groups that the client has joined or is about to join.
-    pub(in crate::daemon) groups: RefCell<Vec<GroupName>>,
+    pub(in crate::daemon) groups: RefCell<BTreeSet<GroupName>>,
     pub(super) is_changed: Cell<bool>,
     /// Unreliable messages that were dropped.
     pub(in crate::daemon) dropped: Cell<u64>,
@@ -59,7 +60,7 @@ impl Session {
     }
 
     /// Drops what waits for the client, and ends its connection after these last messages.
-    pub(super) fn close(&self, last: impl IntoIterator<Item = Item>) {
+    pub(in crate::daemon) fn close(&self, last: impl IntoIterator<Item = Item>) {
         self.outbox.borrow_mut().close(last);
         self.writer.notify_one();
         self.cut.notify_one();

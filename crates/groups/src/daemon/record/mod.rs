@@ -114,6 +114,13 @@ impl Record {
         }
     }
 
+    /// Notes that a client may not join one more group.
+    pub(super) fn join_rejected(&self, client: &str, groups: usize) {
+        if let Some(left_out) = self.admit(&self.clients) {
+            warn!(target: "ratewire_groups", client, groups, left_out, "join rejected: too many groups");
+        }
+    }
+
     /// Notes that a client is cut off, and why.
     pub(super) fn cut_off(&self, client: &str, waiting: usize, reason: &str) {
         self.count(|totals| totals.cut_off += 1);

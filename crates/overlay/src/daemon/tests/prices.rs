@@ -40,6 +40,22 @@ fn a_full_queue_stops_its_senders_everywhere_and_no_others() {
 }
 
 #[test]
+fn others_wait_for_a_client_with_a_long_queue() {
+    let mut net = Net::line(1, 1 << 20);
+    let slow = net.client(0, &[7]);
+    let mut holds = |waiting, is_full| {
+        net.daemons[0].set_queue(net.now, slow, waiting, is_full);
+        net.run(Duration::from_millis(200));
+        net.daemons[0].holds_others(slow)
+    };
+    assert!(!holds(3, false), "a short queue costs its senders less than they get at a time");
+    assert!(holds(90, false));
+    assert!(!holds(3, false));
+    assert!(holds(3, true));
+    assert!(!holds(0, false));
+}
+
+#[test]
 fn a_slow_receiver_costs() {
     let mut net = Net::line(2, 1 << 20);
     let slow = net.client(1, &[7]);
