@@ -1,15 +1,20 @@
 //! The log, readiness and the end of a daemon's process.
 
 use std::io;
+use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::interval;
 use tracing::warn;
 
 use crate::log::reason;
 
-/// Writes events to standard error from now on: as text, or as JSON with one event a line.
+/// Writes events to standard error from now on: as text, or as JSON with one event a line. Events
+/// that cannot be written are lost: the daemon goes on with a full disk, or without a reader.
 pub fn start_log(json: bool) {
     let log = tracing_subscriber::fmt().with_writer(io::stderr).with_target(false);
+    // To report the failure, the subscriber would print to standard error and panic.
+    let log = log.log_internal_errors(false);
     if json {
         log.json().init();
     } else {
@@ -23,9 +28,10 @@ pub fn notify_ready() {
     sd_notify::notify(&[sd_notify::NotifyState::Ready]).ok();
 }
 
-/// Waits for SIGTERM or Ctrl-C. If signals cannot be caught, `consequence` ends the warning.
+/// Waits for SIGTERM or Ctrl-C, and notifies systemd's watchdog meanwhile that the daemon goes on.
+/// If signals cannot be caught, `consequence` ends the warning.
 pub async fn wait_for_stop_signal(consequence: &str) {
-    let stopped = async {
+    let caught = async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         tokio::select! {
@@ -34,10 +40,26 @@ pub async fn wait_for_stop_signal(consequence: &str) {
         }
         io::Result::Ok(())
     };
-    if let Err(error) = stopped.await {
-        let reason = reason(&error);
-        warn!(target: "ratewire_daemon", reason, "signals cannot be caught, so {consequence}");
-        std::future::pending().await
+    let stopped = async {
+        if let Err(error) = caught.await {
+            let reason = reason(&error);
+            warn!(target: "ratewire_daemon", reason, "signals cannot be caught, so {consequence}");
+            std::future::pending().await
+        }
+    };
+    tokio::select! {
+        () = stopped => {}
+        () = notify_watchdog() => {}
+    }
+}
+
+/// Notifies systemd twice in each time of its watchdog, if there is one.
+async fn notify_watchdog() {
+    let Some(longest) = sd_notify::watchdog_enabled() else { return std::future::pending().await };
+    let mut due = interval((longest / 2).max(Duration::from_millis(1)));
+    loop {
+        due.tick().await;
+        sd_notify::notify(&[sd_notify::NotifyState::Watchdog]).ok();
     }
 }
 

@@ -1,10 +1,10 @@
 //! Who may ask: a page that has the token of the address, by a name of this host.
 
 use std::fmt::{self, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 
 use hyper::Uri;
-use hyper::http::uri::Authority;
+use ratewire_http::{Host, HostName};
 use subtle::ConstantTimeEq;
 
 /// Bytes of a token: 128 bits cannot be guessed.
@@ -49,22 +49,18 @@ impl fmt::Debug for Token {
     }
 }
 
-/// Whether the `Host` of a request names this server at `address`.
-///
-/// A site whose name suddenly resolves to this host (DNS rebinding) sends its own name.
-pub(crate) fn is_own_host(host: Option<&str>, address: SocketAddr) -> bool {
-    let Some(authority) = host.and_then(|host| host.parse::<Authority>().ok()) else {
-        return false;
-    };
-    let is_port = authority.port_u16().unwrap_or(80) == address.port();
-    let name = authority.host();
-    let ip = name.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>();
-    let is_name = match ip {
+/// Whether a request asks this server at `address`, and no other name that resolves to this host.
+pub(crate) fn is_own_host(host: Option<Host>, address: SocketAddr) -> bool {
+    let Some(Host { name, port }) = host else { return false };
+    let is_name = match name {
         // A socket of all addresses is asked by each of them.
-        Ok(ip) => ip == address.ip() || ip.is_loopback() || address.ip().is_unspecified(),
-        Err(_) => name.eq_ignore_ascii_case("localhost"),
+        HostName::Address(ip) => {
+            ip == address.ip() || ip.is_loopback() || address.ip().is_unspecified()
+        }
+        HostName::Localhost => true,
+        HostName::Other(_) => false,
     };
-    is_port && is_name && !authority.as_str().contains('@')
+    is_name && port == address.port()
 }
 
 #[cfg(test)]
@@ -93,7 +89,7 @@ mod tests {
     #[test]
     fn only_this_host_is_asked() {
         let at = |host: &str, address: &str| {
-            is_own_host(Some(host), address.parse().expect("an address"))
+            is_own_host(Host::parse(host), address.parse().expect("an address"))
         };
         for own in ["127.0.0.1:8000", "localhost:8000", "LOCALHOST:8000", "[::1]:8000"] {
             assert!(at(own, "127.0.0.1:8000"), "{own}");

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Either, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{
-    CONTENT_SECURITY_POLICY, HOST, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
 };
 use hyper::{Method, Request, Response, StatusCode};
-use ratewire_http::{MOST, PATIENCE, PLAIN, accept, answer};
+use ratewire_http::{Host, MOST, PATIENCE, PLAIN, accept, answer};
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
@@ -141,8 +141,7 @@ impl Server {
 type PageResponse = Response<Either<Full<Bytes>, Lines>>;
 
 async fn respond(site: &Site, request: Request<Incoming>) -> PageResponse {
-    let host = request.headers().get(HOST).and_then(|host| host.to_str().ok());
-    if !is_own_host(host, site.address) || !site.token.is_in(request.uri()) {
+    if !is_own_host(Host::of(request.headers()), site.address) || !site.token.is_in(request.uri()) {
         let text = "open the address that `ratewire explore` has printed, with its token, by an IP address \
                     or as localhost\n";
         return whole(StatusCode::FORBIDDEN, PLAIN, text.into());

@@ -2,9 +2,11 @@
 //!
 //! A server has [`MOST`] connections at a time; which of them ends or waits when one more comes, it
 //! decides itself. [`accept`] takes a connection, [`answer`] reads its request and writes what
-//! [`response`] makes.
+//! [`response`] makes. [`Host`] says by which name a server was asked.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
+
+mod host;
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -22,6 +24,8 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::sleep;
+
+pub use host::{Host, HostName};
 
 /// Connections that a server has at a time.
 pub const MOST: usize = 16;

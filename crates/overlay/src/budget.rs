@@ -109,10 +109,18 @@ impl Budget {
         self.payday += self.period;
     }
 
-    /// Decides about a message that counts as `counted` of this cost; `draw` is a random number
-    /// from 0 up to 1.
-    pub fn decide(&mut self, cost: Dollars, counted: u32, draw: f64, params: &Params) -> Decision {
-        if cost > self.money {
+    /// Decides about a message that counts as `counted` of this cost. The client must be able to
+    /// pay for `at_once` of them, or have all that it can hold; `draw` is a random number from 0 up
+    /// to 1. What costs nothing needs no money.
+    pub fn decide(
+        &mut self,
+        cost: Dollars,
+        (counted, at_once): (u32, u32),
+        draw: f64,
+        params: &Params,
+    ) -> Decision {
+        let needed = cost.times(f64::from(at_once)).min(params.cap.max(cost));
+        if cost > Dollars::ZERO && needed > self.money {
             self.blocked = true;
             return Decision::Blocked;
         }

@@ -4,7 +4,7 @@ use super::*;
 
 /// Buys at a low price until the money is spent.
 fn spend(budget: &mut Budget, params: &Params) {
-    while budget.decide(Dollars::new(1.0), 1, 0.0, params) == Decision::Buy {}
+    while budget.decide(Dollars::new(1.0), (1, 1), 0.0, params) == Decision::Buy {}
 }
 
 #[test]
@@ -22,8 +22,8 @@ fn a_blocked_client_that_bought_cheaply_is_paid_once_more_an_interval() {
 fn a_blocked_client_that_bought_dearly_is_paid_half_as_often() {
     let params = Params { threshold: Dollars::new(10.0), ..Params::default() };
     let mut budget = Budget::new(Time::ZERO, None, &params);
-    assert_eq!(budget.decide(Dollars::new(10.0), 1, 0.0, &params), Decision::Buy);
-    assert_eq!(budget.decide(Dollars::new(1.0), 1, 0.0, &params), Decision::Blocked);
+    assert_eq!(budget.decide(Dollars::new(10.0), (1, 1), 0.0, &params), Decision::Buy);
+    assert_eq!(budget.decide(Dollars::new(1.0), (1, 1), 0.0, &params), Decision::Blocked);
     budget.pay(&params);
     assert_eq!(budget.period(), Duration::from_secs(2));
     assert_eq!(budget.payday(), Time::ZERO + Duration::from_secs(3));
@@ -46,10 +46,10 @@ fn a_salary_of_its_own_is_paid_each_time() {
 fn a_client_that_was_not_blocked_or_bought_nothing_keeps_its_period() {
     let params = Params::default();
     let mut budget = Budget::new(Time::ZERO, None, &params);
-    budget.decide(Dollars::new(3.0), 1, 0.0, &params);
+    budget.decide(Dollars::new(3.0), (1, 1), 0.0, &params);
     budget.pay(&params);
     assert_eq!(budget.period(), params.first_period);
-    budget.decide(Dollars::new(21.0), 1, 0.0, &params);
+    budget.decide(Dollars::new(21.0), (1, 1), 0.0, &params);
     budget.pay(&params);
     assert_eq!(budget.period(), params.first_period);
 }
@@ -60,7 +60,9 @@ fn chance_sends_one_message_in_its_cost() {
     let mut budget = Budget::new(Time::ZERO, None, &params);
     let bought = |budget: &mut Budget, cost: f64, params: &Params| {
         let draws = (0..1000).map(|i| (f64::from(i) + 0.5) / 1000.0);
-        draws.filter(|u| budget.decide(Dollars::new(cost), 1, *u, params) == Decision::Buy).count()
+        draws
+            .filter(|u| budget.decide(Dollars::new(cost), (1, 1), *u, params) == Decision::Buy)
+            .count()
     };
     assert_eq!(bought(&mut budget, 4.0, &params), 250);
     assert_eq!(bought(&mut budget, 1.0, &params), 1000);
@@ -84,7 +86,7 @@ proptest! {
                 paid += params.salary.get();
             }
             let before = budget.money();
-            match budget.decide(Dollars::new(cost), 1, draw, &params) {
+            match budget.decide(Dollars::new(cost), (1, 1), draw, &params) {
                 Decision::Buy => spent += cost,
                 Decision::Wait => prop_assert!(cost > 1.0),
                 Decision::Blocked => prop_assert!(cost > before.get()),
@@ -100,10 +102,10 @@ fn a_large_message_is_sent_on_credit() {
     let params = Params { randomise: false, ..Params::default() };
     let mut budget = Budget::new(Time::ZERO, None, &params);
     let one = Dollars::new(1.0);
-    assert_eq!(budget.decide(one, 100, 0.0, &params), Decision::Buy);
+    assert_eq!(budget.decide(one, (100, 1), 0.0, &params), Decision::Buy);
     assert_eq!(budget.money(), Dollars::new(-90.0));
     let mut salaries = 0;
-    while budget.decide(one, 1, 0.0, &params) == Decision::Blocked {
+    while budget.decide(one, (1, 1), 0.0, &params) == Decision::Blocked {
         budget.pay(&params);
         salaries += 1;
     }

@@ -37,6 +37,7 @@
 
 pub mod benefit;
 pub mod budget;
+mod burst;
 pub mod client;
 pub mod daemon;
 pub mod fuzzing;
@@ -52,6 +53,7 @@ pub mod tree;
 
 pub use benefit::{Benefit, WEIGHTS};
 pub use budget::Budget;
+pub use burst::BudgetRule;
 pub use client::{DeliveryOrder, SenderCounts, SenderSpec};
 pub use ids::{ClientId, EdgeId, GroupId, MOST_NODES, NodeSet, OverlayNodeId};
 pub use params::Params;

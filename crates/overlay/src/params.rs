@@ -14,6 +14,7 @@
 use ratewire_units::{Duration, Time};
 
 use crate::benefit::Benefit;
+use crate::burst::BudgetRule;
 use crate::price::{Dollars, Occupancy, Price};
 
 /// Settings of all nodes of an overlay.
@@ -25,6 +26,8 @@ pub struct Params {
     pub cap: Dollars,
     /// Cost of a message beside its links (rho).
     pub fee: Dollars,
+    /// Which messages cost the fee.
+    pub budget: BudgetRule,
     /// Messages that a link's buffer should hold (M); the limit is never enforced.
     pub soft_limit: Occupancy,
     /// Time between two cost updates of a node.
@@ -51,6 +54,7 @@ impl Default for Params {
             salary: Dollars::new(10.0),
             cap: Dollars::new(20.0),
             fee: Dollars::new(1.0),
+            budget: BudgetRule::default(),
             soft_limit: Occupancy::new(100.0),
             interval: Duration::from_millis(50),
             threshold: Dollars::new(15.0),
@@ -64,6 +68,11 @@ impl Default for Params {
 }
 
 impl Params {
+    /// Whether messages within a burst cost no fee.
+    pub(crate) fn spares_bursts(&self) -> bool {
+        self.budget == BudgetRule::Bursts && !matches!(self.benefit, Benefit::Layered(_))
+    }
+
     /// Cost of a message over a link.
     pub fn link_cost(&self, waiting: Occupancy) -> Dollars {
         self.price.of(waiting, self.soft_limit, self.cap)

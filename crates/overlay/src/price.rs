@@ -26,6 +26,10 @@ impl Dollars {
     pub fn min(self, other: Dollars) -> Dollars {
         if other < self { other } else { self }
     }
+    /// The larger of two amounts.
+    pub fn max(self, other: Dollars) -> Dollars {
+        if self < other { other } else { self }
+    }
     /// Money left after paying `price`; below zero if `price` is more.
     pub fn less(self, price: Dollars) -> Dollars {
         Dollars(self.0 - price.0)

@@ -3,6 +3,7 @@
 mod port;
 mod program;
 mod table;
+mod unwritable;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use std::process::{Command, Output};
 pub use port::{free_address, port};
 pub use program::program_beside;
 pub use table::{first_cells, hold_first_cells};
+pub use unwritable::Unwritable;
 
 /// An empty folder for a test below `place`, which is `CARGO_TARGET_TMPDIR`.
 ///

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::fs;
 use std::future::ready;
 use std::io;
 use std::net::SocketAddr;
@@ -11,9 +12,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, HeaderValue};
+use hyper::header::{ACCEPT, ALLOW, HOST, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
-use ratewire_http::{MOST, accept, answer, response, text};
+use ratewire_http::{Host, HostName, MOST, accept, answer, response, text};
 use serde::Serialize;
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
@@ -24,6 +25,8 @@ use ratewire_status::Program;
 
 /// Least time between two connections: the daemon has more to do than to send its state.
 const PACE: Duration = Duration::from_millis(20);
+/// Where Linux has the name of the host.
+const HOST_NAME: &str = "/proc/sys/kernel/hostname";
 /// Time for a connection.
 const WHOLE: Duration = Duration::from_secs(10);
 
@@ -50,6 +53,8 @@ pub trait Served {
 pub struct Server {
     socket: TcpListener,
     address: SocketAddr,
+    /// Name of this host, if it has one.
+    host_name: Option<Rc<str>>,
 }
 
 impl Server {
@@ -60,7 +65,9 @@ impl Server {
     pub async fn bind(address: SocketAddr) -> io::Result<Server> {
         let socket = TcpListener::bind(address).await?;
         let address = socket.local_addr().unwrap_or(address);
-        Ok(Server { socket, address })
+        let host_name = fs::read_to_string(HOST_NAME).ok();
+        let host_name = host_name.map(|name| name.trim_end().into());
+        Ok(Server { socket, address, host_name })
     }
 
     /// Address of the socket. The kernel has chosen its port if the daemon has asked for port 0.
@@ -90,9 +97,10 @@ impl Server {
             }
             match accepted {
                 Ok(stream) => {
-                    let daemon = Rc::clone(&daemon);
+                    let (daemon, host_name) = (Rc::clone(&daemon), self.host_name.clone());
                     let answered = async move {
-                        let respond = |request| ready(respond(program, &*daemon, &request));
+                        let own = host_name.as_deref();
+                        let respond = |request| ready(respond(program, &*daemon, own, &request));
                         timeout(WHOLE, answer(stream, respond)).await.ok();
                     };
                     open.push_back(connections.spawn_local(answered));
@@ -106,8 +114,14 @@ impl Server {
 fn respond<S: Served>(
     program: &Program,
     daemon: &S,
+    host_name: Option<&str>,
     request: &Request<Incoming>,
 ) -> Response<Full<Bytes>> {
+    if !is_asked_directly(request.headers(), host_name) {
+        let own = host_name.map(|name| format!(" or {name}")).unwrap_or_default();
+        let remedy = format!("ask by an IP address, as localhost{own}\n");
+        return text(StatusCode::MISDIRECTED_REQUEST, remedy);
+    }
     let path = request.uri().path();
     if !["/", "/status.json", "/metrics"].contains(&path) {
         return text(StatusCode::NOT_FOUND, format!("no such page\n{}", index(program)));
@@ -132,6 +146,18 @@ fn respond<S: Served>(
                 .unwrap_or_else(failed)
         }
         _ => text(StatusCode::OK, index(program)),
+    }
+}
+
+/// Whether a request names this host by an address, as localhost or by its own name. A program that
+/// sends no `Host` is no browser.
+fn is_asked_directly(headers: &HeaderMap, host_name: Option<&str>) -> bool {
+    match Host::of(headers) {
+        None => !headers.contains_key(HOST),
+        Some(Host { name: HostName::Other(name), .. }) => {
+            host_name.is_some_and(|own| own.eq_ignore_ascii_case(&name))
+        }
+        Some(_) => true,
     }
 }
 

@@ -83,6 +83,7 @@ pub(super) fn text(
     );
     let (interval, first) = (time(params.interval), time(params.first_period));
     let _ = write!(text, "interval = {interval}\nfirst-period = {first}\n");
+    let _ = writeln!(text, "budget = \"{}\"", params.budget.name());
     let (price, benefit) = (params.price, params.benefit);
     let _ = write!(text, "price = \"{}\"\nbenefit = \"{}\"\n", price.name(), benefit.name());
     let _ = writeln!(text, "randomise = {}", params.randomise);

@@ -434,6 +434,7 @@ mod tests {
             limits,
             flow_control: Some(FlowControlStatus::from(&ratewire_overlay::Params::default())),
             totals: Totals::default(),
+            last_cut_off: None,
         }
     }
 

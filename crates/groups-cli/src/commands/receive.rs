@@ -1,10 +1,12 @@
 //! `ratewire-groups receive`: prints what comes to groups.
 
 use std::cell::Cell;
+use std::io::IsTerminal;
 use std::rc::Rc;
 
 use ratewire_command_line::{Exit, print, print_on};
 use ratewire_groups::client::{Connection, GroupName, Received};
+use ratewire_units::text::legible_lines;
 
 use super::many::Many;
 use super::trouble::End;
@@ -62,14 +64,36 @@ async fn take(
     for group in groups {
         connection.join(*group).await?;
     }
+    let is_terminal = std::io::stdout().is_terminal();
     while sum.get().messages < count {
         let Received::Message { message, .. } = connection.receive().await? else { continue };
         let Sum { messages, bytes } = sum.get();
         sum.set(Sum { messages: messages + 1, bytes: bytes + message.data.len() as u64 });
         if !is_quiet {
-            let line = [&message.data[..], b"\n"].concat();
-            print_on(line).map_err(End::Output)?;
+            print_on(line(&message.data, is_terminal)).map_err(End::Output)?;
         }
     }
     Ok(connection.disconnect().await?)
+}
+
+/// A message as it is printed: byte for byte for programs, and without control of a terminal.
+fn line(data: &[u8], is_terminal: bool) -> Vec<u8> {
+    let mut line = match is_terminal {
+        true => legible_lines(&String::from_utf8_lossy(data)).into_bytes(),
+        false => data.to_vec(),
+    };
+    line.push(b'\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::line;
+
+    #[test]
+    fn messages_do_not_control_a_terminal() {
+        let sent = b"a\tb\n\x1b]0;title\x07\xff";
+        assert_eq!(line(sent, true), "a\tb\n\\u001b]0;title\\u0007\u{fffd}\n".as_bytes());
+        assert_eq!(line(sent, false), [&sent[..], b"\n"].concat());
+    }
 }

@@ -58,14 +58,14 @@ impl History {
         self.entries.iter().filter(|entry| matches!(entry, Entry::View(_))).count()
     }
 
-    /// Numbers of the clients that come along to the next view after this entry.
-    fn comes_along_after(&self, entry: usize) -> BTreeSet<String> {
+    /// Numbers of the clients that come along to the view after this transition, if it came.
+    fn comes_along_after(&self, entry: usize) -> Option<BTreeSet<String>> {
         let next = self.entries[entry..].iter().find_map(|entry| match entry {
-            Entry::View(view) => along(view),
+            Entry::View(view) => Some(along(view)),
             _ => None,
         });
         let number = |name: &PrivateName| name.client().trim_start_matches('c').to_string();
-        next.unwrap_or_default().iter().map(number).collect()
+        Some(next??.iter().map(number).collect())
     }
 
     /// Each view with the messages in it, and the next view.
@@ -136,8 +136,9 @@ fn alone(history: &History) -> Result<(), String> {
             Entry::Transition(_) => {
                 // Earlier messages of lost daemons may be lost with them: those that went to fewer
                 // daemons, before another client had joined.
-                let along = history.comes_along_after(at);
-                next.retain(|connection, _| along.contains(client(connection)));
+                if let Some(along) = history.comes_along_after(at) {
+                    next.retain(|connection, _| along.contains(client(connection)));
+                }
             }
             Entry::Message(text) => {
                 if view.is_none() {

@@ -6,6 +6,20 @@ use std::process::{Child, ChildStderr, Command, Stdio};
 
 use super::common::write;
 
+/// Writes a `groups.toml` for a daemon that listens at a port of the loopback interface.
+fn configure(folder: &Path, port: u16) {
+    let listen = format!("[[daemon]]\nname = \"a\"\nlisten = [\"127.0.0.1:{port}\"]\n");
+    write(folder, "groups.toml", &listen);
+}
+
+/// The command of a daemon that listens at a port of the loopback interface.
+pub(crate) fn command(folder: &Path, port: u16) -> Command {
+    configure(folder, port);
+    let mut command = Command::new(crate::common::PROGRAM);
+    command.args(["daemon", "--config", "groups.toml"]).current_dir(folder);
+    command
+}
+
 /// A daemon that ends with the value.
 pub(crate) struct Daemon {
     child: Child,
@@ -18,8 +32,7 @@ impl Daemon {
     /// Starts a daemon that listens at a port of the loopback interface, with at most so many open
     /// files.
     pub(crate) fn start(folder: &Path, port: u16, files: u32) -> Daemon {
-        let listen = format!("[[daemon]]\nname = \"a\"\nlisten = [\"127.0.0.1:{port}\"]\n");
-        write(folder, "groups.toml", &listen);
+        configure(folder, port);
         let start = format!("ulimit -n {files}; exec \"$0\" daemon --config groups.toml");
         let mut command = Command::new("sh");
         command.args(["-c", &start, crate::common::PROGRAM]).current_dir(folder);

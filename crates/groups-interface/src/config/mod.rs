@@ -151,8 +151,8 @@ impl Config {
     }
 
     /// A number that differs between configurations whose daemons do not link, or do not treat
-    /// clients alike: other daemons, links, prices, policies, salaries or weights. Addresses and
-    /// limits may differ.
+    /// clients alike: other daemons, links, prices, policies, salaries or weights. Addresses, limits
+    /// and what costs the fee may differ.
     pub fn fingerprint(&self) -> u64 {
         let mut text = self.agreement();
         let mut add = |part: &dyn Debug| _ = writeln!(text, "{part:?}");

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 
 use ratewire_config::Section;
-use ratewire_overlay::{Benefit, Dollars, Occupancy, Params, Price};
+use ratewire_overlay::{Benefit, BudgetRule, Dollars, Occupancy, Params, Price};
 use ratewire_units::{Bytes, Duration};
 
 /// Title of the table of prices.
@@ -13,6 +13,7 @@ pub(super) const FLOW_CONTROL_KEYS: &[&str] = &[
     "salary",
     "cap",
     "fee",
+    "budget",
     "soft-limit",
     "interval",
     "threshold",
@@ -73,12 +74,14 @@ impl Default for Limits {
     }
 }
 
-/// Prices of a daemon without a file: those of the paper's simulations, but for two times. The
-/// interval is the one of the paper's measurements on the CAIRN network (section 7). Programs do
-/// not expect to wait after their first ten messages, so salaries begin as short as an interval.
+/// Prices of a daemon without a file: those of the paper's simulations, but for two times and the
+/// fee. The interval is the one of the paper's measurements on the CAIRN network (section 7).
+/// Programs do not expect to wait after their first ten messages, nor for a salary after each ten
+/// packets: salaries begin as short as an interval, and bursts cost no fee.
 pub(super) fn usual_params() -> Params {
     let interval = Duration::from_millis(100);
-    Params { interval, first_period: interval, ..Params::default() }
+    let budget = BudgetRule::Bursts;
+    Params { budget, interval, first_period: interval, ..Params::default() }
 }
 
 /// Reads `[flow-control]`.
@@ -93,6 +96,7 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
         salary: Dollars::new(table.number("salary", usual.salary.get(), SALARIES)),
         cap: dollars("cap", usual.cap, 1e-6),
         fee: dollars("fee", usual.fee, 0.0),
+        budget: read_budget(&table, usual.budget),
         soft_limit: Occupancy::new(table.number(
             "soft-limit",
             usual.soft_limit.get(),
@@ -115,6 +119,11 @@ pub(super) fn read_params(root: &Section<'_>) -> Params {
         table.note(&table.place("fee"), message, "lower `fee` or raise `cap`");
     }
     params
+}
+
+fn read_budget(table: &Section<'_>, usual: BudgetRule) -> BudgetRule {
+    let word = table.word("budget", BudgetRule::NAMES);
+    word.and_then(BudgetRule::named).unwrap_or(usual)
 }
 
 fn read_price(table: &Section<'_>) -> Price {

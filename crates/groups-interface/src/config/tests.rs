@@ -1,7 +1,7 @@
 use std::path::Path;
 
 use proptest::prelude::*;
-use ratewire_overlay::{Benefit, Dollars, MOST_NODES, Occupancy, Price};
+use ratewire_overlay::{Benefit, BudgetRule, Dollars, MOST_NODES, Occupancy, Price};
 use ratewire_units::{Bytes, Duration};
 
 use super::*;
@@ -25,6 +25,7 @@ address = "[fd00::2]:4804"
 salary = 5
 cap = 30.5
 fee = 0
+budget = "paper"
 soft-limit = 50
 interval = "50 ms"
 threshold = 12
@@ -105,6 +106,7 @@ fn a_whole_file_is_read() {
         salary: Dollars::new(5.0),
         cap: Dollars::new(30.5),
         fee: Dollars::ZERO,
+        budget: BudgetRule::Paper,
         soft_limit: Occupancy::new(50.0),
         interval: Duration::from_millis(50),
         threshold: Dollars::new(12.0),
@@ -360,7 +362,12 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
     for (old, new) in others {
         assert_ne!(print(&WHOLE.replace(old, new)), whole, "{new}");
     }
-    for (old, new) in [("clients = 10", "clients = 9"), ("0.0.0.0:4803", "0.0.0.0:4800")] {
+    let own = [
+        ("clients = 10", "clients = 9"),
+        ("0.0.0.0:4803", "0.0.0.0:4800"),
+        ("\"paper\"", "\"bursts\""),
+    ];
+    for (old, new) in own {
         assert_eq!(print(&WHOLE.replace(old, new)), whole, "{new}");
     }
     // Daemons with other salaries and weights link.
@@ -378,8 +385,9 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
 #[test]
 fn the_usual_choices_may_be_written_out() {
     let plain = "[[daemon]]\nname = \"localhost\"\n[flow-control]\n";
-    let written =
-        format!("{plain}price = \"exponential\"\nbenefit = \"per-message\"\nrandomise = true\n");
+    let written = format!(
+        "{plain}budget = \"bursts\"\nprice = \"exponential\"\nbenefit = \"per-message\"\nrandomise = true\n"
+    );
     assert_eq!(parse(&written).unwrap().params, Config::single().params);
     assert_eq!(parse(&written).unwrap().fingerprint(), parse(plain).unwrap().fingerprint());
 }
@@ -389,6 +397,7 @@ fn choices_that_do_not_fit_are_told() {
     let said =
         |lines: &str| wrong(&format!("[[daemon]]\nname = \"localhost\"\n[flow-control]\n{lines}"));
     let table = [
+        ("budget = \"burst\"", "did you mean `bursts`?"),
         ("price = \"cubic\"", "`price` cannot be \"cubic\""),
         ("price = \"lineal\"", "did you mean `linear`?"),
         ("price = \"linear\"\nprice-base = 20", "only the exponential price has a base"),

@@ -9,7 +9,7 @@ pub struct Totals {
     pub accepted: u64,
     /// Clients that were refused.
     pub refused: u64,
-    /// Clients that were cut off: they were further behind than `lag` allows.
+    /// Clients that were cut off: further behind than `lag` allows, or with too many notices.
     pub cut_off: u64,
     /// Connections of clients and daemons that broke their protocol.
     pub violations: u64,

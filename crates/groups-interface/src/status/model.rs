@@ -35,6 +35,8 @@ pub struct Status {
     pub flow_control: Option<FlowControlStatus>,
     /// Counters since the start.
     pub totals: Totals,
+    /// The client that was cut off last, and why; `None` if none was, or the release tells none.
+    pub last_cut_off: Option<String>,
 }
 
 /// The view that a daemon is in: the daemons that have agreed to order messages together.
@@ -172,6 +174,8 @@ pub struct LimitStatus {
 /// Rules by which clients buy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowControlStatus {
+    /// Name of the [rule](ratewire_overlay::BudgetRule) by which messages cost the fee.
+    pub budget: String,
     /// Name of the [price](ratewire_overlay::Price) of a queue.
     pub price: String,
     /// Base of an exponential price; `None` of others.
@@ -189,8 +193,9 @@ pub struct FlowControlStatus {
 
 impl From<&Params> for FlowControlStatus {
     fn from(params: &Params) -> FlowControlStatus {
-        let Params { price, benefit, randomise, second_thought, .. } = *params;
+        let Params { budget, price, benefit, randomise, second_thought, .. } = *params;
         FlowControlStatus {
+            budget: budget.name().to_string(),
             price: price.name().to_string(),
             price_base: price.base(),
             benefit: benefit.name().to_string(),

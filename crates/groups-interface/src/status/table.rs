@@ -45,13 +45,16 @@ impl Status {
         let dropped = totals.dropped;
         let written = format!("{} ({bytes_out}), {dropped} dropped", totals.messages_out);
         head.push(("messages out", written));
+        if let Some(last) = &self.last_cut_off {
+            head.push(("cut off", format!("{}, last {last}", totals.cut_off)));
+        }
         head.extend(self.flow_control.as_ref().map(|told| ("flow control", rules(told))));
         facts(out, head);
     }
 }
 
 fn rules(rules: &FlowControlStatus) -> String {
-    let FlowControlStatus { price, price_base, benefit, memory_s, .. } = rules;
+    let FlowControlStatus { budget, price, price_base, benefit, memory_s, .. } = rules;
     let base = price_base.map(|base| format!(" (base {base:.4})")).unwrap_or_default();
     let memory = memory_s.map(|memory| format!(" (memory {memory} s)")).unwrap_or_default();
     let again = rules.second_thought_s.map(|wait| format!(", again after {wait} s"));
@@ -59,7 +62,7 @@ fn rules(rules: &FlowControlStatus) -> String {
         true => format!("by chance{}", again.unwrap_or_default()),
         false => "without chance".to_string(),
     };
-    format!("price {price:?}{base}, benefit {benefit:?}{memory}, {chance}")
+    format!("budget {budget:?}, price {price:?}{base}, benefit {benefit:?}{memory}, {chance}")
 }
 
 fn link_columns() -> [Column; 10] {

@@ -143,12 +143,16 @@ where
                     return Ok(());
                 }
                 Ok(Some(request)) => {
+                    let is_change = !matches!(request, Request::Multicast(_));
                     if !shared.act(session, request) {
                         shared.pass_on();
                         let since = Instant::now();
                         session.reader.notified().await;
                         let blocked = since.elapsed().as_secs_f64();
                         shared.record.count(|totals| totals.blocked_s += blocked);
+                    }
+                    if is_change {
+                        shared.pass_on_change(session).await;
                     }
                 }
             }

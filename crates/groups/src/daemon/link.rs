@@ -1,5 +1,6 @@
 //! Connections with other daemons.
 
+use std::cell::Cell;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -11,10 +12,12 @@ use ratewire_overlay::OverlayNodeId;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
-use tokio::time::{sleep, timeout};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::core::{Link, LinkMessage, Shared, microseconds};
 use super::error::DaemonError;
+use super::progress::{Progress, Watched};
+use super::strangers::Strangers;
 use crate::certificates::{Identity, explain};
 use crate::config::{Config, Protection};
 use crate::wire::{Greeting, decode, decode_message, encode, encode_message};
@@ -26,13 +29,19 @@ const UNSENT: usize = 8 << 10;
 const READ: usize = 64 << 10;
 /// Time between signs of life.
 const ALIVE: Duration = Duration::from_secs(1);
-/// Time after which a silent connection counts as dead.
+/// Time after which a connection on which no byte passes counts as dead.
 const DEAD: Duration = Duration::from_secs(5);
+/// Least time between two connections that are accepted: a handshake must be over before as many
+/// others have come as there are places.
+const PACE: Duration = Duration::from_millis(1);
 /// Time between attempts to connect.
 const RETRY: Duration = Duration::from_millis(500);
 
 /// Reason for the end of a connection that the peer has ended.
 const ENDED: &str = "the other end has ended the connection";
+
+/// Reason for the end of the oldest connection of many that are silent.
+const CROWD: &str = "too many connections have not introduced themselves";
 
 /// What this daemon needs for its links.
 pub(super) struct Links {
@@ -102,29 +111,36 @@ async fn introduce(
     peer: OverlayNodeId,
     stream: TcpStream,
 ) -> io::Result<()> {
-    prepare(&stream)?;
+    let (stream, progress) = prepare(stream)?;
+    let peering = Peering { expected: Some(peer), is_ours: true, is_known: Rc::default() };
     match identity {
-        None => run(shared, Some(peer), true, stream).await,
+        None => run(shared, &peering, progress, stream).await,
         Some(identity) => {
             let name = &shared.config.daemon(peer).name;
             let stream = within(shared, identity.connect(stream, name)).await?;
-            run(shared, Some(peer), true, stream).await
+            run(shared, &peering, progress, stream).await
         }
     }
 }
 
 async fn accept(shared: &Rc<Shared>, identity: &Rc<Option<Identity>>, listener: &TcpListener) {
-    let mut peers = JoinSet::new();
+    let (mut peers, mut strangers) = (JoinSet::new(), Strangers::default());
+    let mut pace = interval(PACE);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
+        pace.tick().await;
         while peers.try_join_next().is_some() {}
-        // Each daemon has one connection; others are about to fail or to replace one.
-        if peers.len() > 2 * shared.config.daemons.len() {
-            peers.join_next().await;
-        }
         match listener.accept().await {
             Ok((stream, from)) => {
-                let (shared, identity) = (Rc::clone(shared), Rc::clone(identity));
-                peers.spawn_local(async move { answer(&shared, &identity, from, stream).await });
+                let (shared_too, identity) = (Rc::clone(shared), Rc::clone(identity));
+                let is_known = Rc::new(Cell::new(false));
+                let known = Rc::clone(&is_known);
+                let task = peers.spawn_local(async move {
+                    answer(&shared_too, &identity, from, is_known, stream).await;
+                });
+                if let Some(oldest) = strangers.add(from, task, known) {
+                    shared.record.stranger(&oldest.to_string(), CROWD);
+                }
             }
             Err(error) => {
                 shared.record.not_accepted("daemons", &error);
@@ -138,10 +154,11 @@ async fn answer(
     shared: &Rc<Shared>,
     identity: &Option<Identity>,
     from: SocketAddr,
+    is_known: Rc<Cell<bool>>,
     stream: TcpStream,
 ) {
     let mut peer = None;
-    if let Err(error) = answer_to(shared, identity, &mut peer, stream).await {
+    if let Err(error) = answer_to(shared, identity, &mut peer, is_known, stream).await {
         match peer {
             Some(peer) if shared.record.link(peer).is_some() => {
                 shared.record.link_failed(peer, why(&error));
@@ -156,49 +173,66 @@ async fn answer_to(
     shared: &Rc<Shared>,
     identity: &Option<Identity>,
     peer: &mut Option<OverlayNodeId>,
+    is_known: Rc<Cell<bool>>,
     stream: TcpStream,
 ) -> io::Result<()> {
-    prepare(&stream)?;
+    let (stream, progress) = prepare(stream)?;
     match identity {
-        None => run(shared, None, false, stream).await,
+        None => {
+            let peering = Peering { expected: None, is_ours: false, is_known };
+            run(shared, &peering, progress, stream).await
+        }
         Some(identity) => {
             let names = shared.config.daemons.iter().map(|daemon| daemon.name.as_str());
             let (stream, name) = within(shared, identity.accept(stream, names)).await?;
             *peer = shared.config.node(name);
-            run(shared, *peer, false, stream).await
+            let peering = Peering { expected: *peer, is_ours: false, is_known };
+            run(shared, &peering, progress, stream).await
         }
     }
 }
 
-fn prepare(stream: &TcpStream) -> io::Result<()> {
+fn prepare(stream: TcpStream) -> io::Result<(Watched<TcpStream>, [Progress; 2])> {
     stream.set_nodelay(true)?;
-    socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT as u32)
+    socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT as u32)?;
+    Ok(Watched::new(stream))
 }
 
 async fn within<T>(shared: &Shared, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     timeout(shared.config.limits.handshake_timeout.to_std(), step).await?
 }
 
-/// Runs a connection until it ends.
+/// The two ends of a connection.
+struct Peering {
+    /// The daemon at the other end, if it is known.
+    expected: Option<OverlayNodeId>,
+    /// Whether this daemon has connected.
+    is_ours: bool,
+    /// Set when the other end has introduced itself.
+    is_known: Rc<Cell<bool>>,
+}
+
+/// Runs a connection until it ends. `progress` is that of its reading and writing.
 async fn run<S>(
     shared: &Rc<Shared>,
-    expected: Option<OverlayNodeId>,
-    is_ours: bool,
+    peering: &Peering,
+    [has_read, has_written]: [Progress; 2],
     mut stream: S,
 ) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
     let mut buffer = BytesMut::new();
-    let greeted = greet(shared, expected, is_ours, &mut stream, &mut buffer);
+    let greeted = greet(shared, peering, &mut stream, &mut buffer);
     let (peer, connection) = within(shared, greeted).await?;
+    peering.is_known.set(true);
     let (read, write) = tokio::io::split(stream);
     let Some(link) = shared.link_up(peer, connection) else {
         return Err(invalid("the configuration has no link with this daemon"));
     };
     let ended = tokio::select! {
-        ended = read_all(shared, peer, &link, read, buffer) => ended,
-        ended = write_all(shared, peer, &link, write) => ended,
+        ended = read_all(shared, peer, &link, &has_read, read, buffer) => ended,
+        ended = write_all(shared, peer, &link, &has_written, write) => ended,
         () = link.replaced.notified() => Ok(()),
     };
     let ending = match &ended {
@@ -216,8 +250,7 @@ where
 /// Greets the peer. Returns which daemon it is, and the connection's number.
 async fn greet<S>(
     shared: &Shared,
-    expected: Option<OverlayNodeId>,
-    is_ours: bool,
+    peering: &Peering,
     stream: &mut S,
     buffer: &mut BytesMut,
 ) -> io::Result<(OverlayNodeId, u64)>
@@ -228,13 +261,13 @@ where
     let greeting = Greeting::new(&shared.config, shared.me, shared.incarnation);
     greeting.encode(&mut out).map_err(invalid)?;
     let ours = microseconds();
-    if is_ours {
+    if peering.is_ours {
         encode(&ours, &mut out).map_err(invalid)?;
     }
     stream.write_all(&out).await?;
     let theirs = next(stream, buffer, Greeting::decode).await?;
-    let peer = theirs.check(&shared.config, shared.me, expected).map_err(invalid)?;
-    let connection = if is_ours { ours } else { next(stream, buffer, decode).await? };
+    let peer = theirs.check(&shared.config, shared.me, peering.expected).map_err(invalid)?;
+    let connection = if peering.is_ours { ours } else { next(stream, buffer, decode).await? };
     if !theirs.has_configuration(&shared.config) {
         out.clear();
         encode(&shared.config.link_fingerprint(), &mut out).map_err(invalid)?;
@@ -288,6 +321,7 @@ async fn read_all<R>(
     shared: &Shared,
     peer: OverlayNodeId,
     link: &Rc<Link>,
+    progress: &Progress,
     mut read: R,
     mut buffer: BytesMut,
 ) -> io::Result<()>
@@ -308,7 +342,7 @@ where
         }
         shared.pass_on();
         buffer.reserve(READ);
-        if timeout(DEAD, read.read_buf(&mut buffer)).await?? == 0 {
+        if progress.within(DEAD, read.read_buf(&mut buffer)).await? == 0 {
             return Ok(());
         }
     }
@@ -318,6 +352,7 @@ async fn write_all<W>(
     shared: &Shared,
     peer: OverlayNodeId,
     link: &Rc<Link>,
+    progress: &Progress,
     mut write: W,
 ) -> io::Result<()>
 where
@@ -341,7 +376,10 @@ where
             encode_message(None::<&LinkMessage>, &mut out).map_err(invalid)?;
             record.sent(None::<&LinkMessage>, out.len());
         }
-        timeout(DEAD, write.write_all(&out)).await??;
-        write.flush().await?;
+        let written = async {
+            write.write_all(&out).await?;
+            write.flush().await
+        };
+        progress.within(DEAD, written).await?;
     }
 }

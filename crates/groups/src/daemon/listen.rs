@@ -8,15 +8,24 @@ use ratewire_daemon::socket::UnixSocket;
 use ratewire_overlay::OverlayNodeId;
 use tokio::net::{TcpListener, UnixStream};
 use tokio::task::JoinSet;
+use tokio::time::{Interval, MissedTickBehavior, interval};
 use tracing::info;
 
 use super::client;
 use super::core::Shared;
 use super::error::DaemonError;
+use super::waiting::Waiting;
 use crate::config::{Config, Listen};
 
 /// Pause after a connection that the system cannot accept: it has no file descriptors left.
 const PAUSE: Duration = Duration::from_millis(100);
+
+/// Connections that are accepted for each one that may be served: so many that one source which
+/// connects again and again does not fill the kernel's queue of connections.
+const ACCEPTED: u32 = 10;
+/// Connections that wait to be served at one address. Each has a descriptor, which clients and
+/// links need, too.
+const MOST_WAITING: usize = 256;
 
 /// Open sockets for clients.
 pub(super) struct Listeners {
@@ -54,6 +63,7 @@ impl Listeners {
                 accept(
                     &shared,
                     || listener.accept(),
+                    |(_, from)| from.ip(),
                     |(stream, from), shared| async move {
                         stream.set_nodelay(true).ok();
                         let (read, write) = stream.into_split();
@@ -69,6 +79,7 @@ impl Listeners {
                 accept(
                     &shared,
                     || socket.accept(),
+                    |stream| stream.peer_cred().ok().map(|peer| (peer.uid(), peer.pid())),
                     |stream, shared| async move {
                         let from = process(&stream);
                         let (read, write) = stream.into_split();
@@ -89,34 +100,51 @@ fn process(stream: &UnixStream) -> String {
     }
 }
 
-/// Accepts connections, not faster than is allowed.
-async fn accept<S, A, F>(
+/// Accepts connections, and serves them not faster than is allowed: those of each source in turn.
+async fn accept<S, K, A, F>(
     shared: &Rc<Shared>,
     next: impl Fn() -> A,
+    source: impl Fn(&S) -> K,
     serve: impl Fn(S, Rc<Shared>) -> F,
 ) where
+    K: Ord + Clone,
     A: Future<Output = io::Result<S>>,
     F: Future<Output = ()> + 'static,
 {
-    let mut clients = JoinSet::new();
+    let (mut clients, mut waiting) = (JoinSet::new(), Waiting::new());
     // Clients that have not introduced themselves count, too.
     let most = shared.config.limits.clients as usize + 100;
-    let mut pace =
-        tokio::time::interval(Duration::from_secs(1) / shared.config.limits.connections_per_second);
-    pace.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let served = shared.config.limits.connections_per_second;
+    let (mut accepting, mut serving) = (pace(served.saturating_mul(ACCEPTED)), pace(served));
     loop {
-        pace.tick().await;
-        while clients.len() >= most || clients.try_join_next().is_some() {
-            if clients.len() >= most {
-                clients.join_next().await;
+        while clients.try_join_next().is_some() {}
+        let is_full = clients.len() >= most;
+        tokio::select! {
+            _ = clients.join_next(), if is_full => {}
+            _ = serving.tick(), if !is_full && waiting.len() > 0 => {
+                if let Some(stream) = waiting.pop() {
+                    clients.spawn_local(serve(stream, Rc::clone(shared)));
+                }
             }
-        }
-        match next().await {
-            Ok(stream) => _ = clients.spawn_local(serve(stream, Rc::clone(shared))),
-            Err(error) => {
-                shared.record.not_accepted("clients", &error);
-                tokio::time::sleep(PAUSE).await;
+            accepted = async { accepting.tick().await; next().await } => match accepted {
+                Ok(stream) => {
+                    waiting.push(source(&stream), stream);
+                    if waiting.len() > MOST_WAITING {
+                        waiting.pop_from_longest();
+                    }
+                }
+                Err(error) => {
+                    shared.record.not_accepted("clients", &error);
+                    tokio::time::sleep(PAUSE).await;
+                }
             }
         }
     }
+}
+
+/// Ticks so many times a second, and not faster after a delay.
+fn pace(per_second: u32) -> Interval {
+    let mut pace = interval(Duration::from_secs(1) / per_second);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    pace
 }

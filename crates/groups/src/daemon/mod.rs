@@ -10,7 +10,10 @@
 //! | `outbox` | queue to a client |
 //! | `client` | a client's connection |
 //! | `link` | connections with other daemons |
+//! | `strangers` | connections that may become links, and how many |
+//! | `progress` | deadlines that begin anew whenever bytes pass |
 //! | `listen` | sockets for clients, and their limits |
+//! | `waiting` | clients' connections that wait to be served |
 //! | `body` | data of a message on its way |
 //! | `record` | counters and events |
 //! | `status` | the daemon's state, for people and programs |
@@ -24,8 +27,11 @@ mod link;
 mod listen;
 mod notice;
 mod outbox;
+mod progress;
 mod record;
 mod status;
+mod strangers;
+mod waiting;
 
 use std::future::Future;
 use std::rc::Rc;

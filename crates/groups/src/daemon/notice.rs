@@ -28,7 +28,7 @@ pub(super) fn private_name(
 /// A notice for a client.
 pub(super) fn item(notice: &Received) -> Item {
     let head = notice.encode(ByteOrder::NATIVE);
-    Item { counted: counted(head.len()), head, data: Bytes::new() }
+    Item { counted: counted(head.len()), head, data: Bytes::new(), is_notice: true }
 }
 
 /// A client's message for its receivers.
@@ -55,9 +55,10 @@ pub(super) fn message(
     let counted = counted(message.data.len());
     if message.data.len() < LARGE {
         let head = message.encode(sender, ByteOrder::NATIVE);
-        return Item { head, data: Bytes::new(), counted };
+        return Item { head, data: Bytes::new(), counted, is_notice: false };
     }
-    Item { head: message.head(sender, ByteOrder::NATIVE), data: message.data, counted }
+    let head = message.head(sender, ByteOrder::NATIVE);
+    Item { head, data: message.data, counted, is_notice: false }
 }
 
 /// Identifier of a view of a group: the same at all daemons.

@@ -12,6 +12,8 @@ pub(super) struct Outbox {
     bytes: usize,
     counted: u64,
     messages: usize,
+    /// Bytes of notices among them.
+    notices: usize,
     /// Whether the queue is beyond its limit. It then stays so until half of it is written.
     is_full: bool,
     /// Whether the connection ends when all is written.
@@ -28,12 +30,18 @@ pub(super) struct Item {
     pub(super) data: Bytes,
     /// Number of messages that it counts as.
     pub(super) counted: u32,
+    /// Whether the daemon itself says it: no sender waits for room in the queue.
+    pub(super) is_notice: bool,
 }
 
 impl Item {
     /// Bytes on the wire.
     pub(super) fn size(&self) -> usize {
         self.head.len() + self.data.len()
+    }
+
+    fn notice_size(&self) -> usize {
+        if self.is_notice { self.size() } else { 0 }
     }
 }
 
@@ -46,6 +54,7 @@ impl Outbox {
         self.bytes += item.size();
         self.counted += u64::from(item.counted);
         self.messages += 1;
+        self.notices += item.notice_size();
         self.is_full |= self.bytes > limit;
         self.items.push_back(item);
     }
@@ -61,6 +70,7 @@ impl Outbox {
         self.bytes -= items.iter().map(Item::size).sum::<usize>();
         self.counted -= items.iter().map(|item| u64::from(item.counted)).sum::<u64>();
         self.messages -= items.len();
+        self.notices -= items.iter().map(Item::notice_size).sum::<usize>();
         self.delivered += items.len() as u64;
         self.is_full &= self.bytes > limit / 2;
     }
@@ -71,6 +81,7 @@ impl Outbox {
             self.bytes -= item.size();
             self.counted -= u64::from(item.counted);
             self.messages -= 1;
+            self.notices -= item.notice_size();
         }
         last.into_iter().for_each(|item| self.push(item, usize::MAX));
         self.is_closing = true;
@@ -82,6 +93,10 @@ impl Outbox {
     /// Messages as they count.
     pub(super) fn counted(&self) -> u64 {
         self.counted
+    }
+    /// Bytes of notices.
+    pub(super) fn notices(&self) -> usize {
+        self.notices
     }
     pub(super) fn messages(&self) -> usize {
         self.messages
@@ -103,7 +118,25 @@ mod tests {
     use super::*;
 
     fn item(size: usize) -> Item {
-        Item { head: vec![0; size].into(), data: Bytes::new(), counted: 2 }
+        Item { head: vec![0; size].into(), data: Bytes::new(), counted: 2, is_notice: false }
+    }
+
+    #[test]
+    fn notices_are_counted_until_they_are_written_or_dropped() {
+        let mut outbox = Outbox::default();
+        let notice = || Item { is_notice: true, ..item(10) };
+        for item in [item(5), notice(), notice(), notice()] {
+            outbox.push(item, 100);
+        }
+        assert_eq!((outbox.bytes(), outbox.notices()), (35, 30));
+        let taken = outbox.take(2);
+        assert_eq!(outbox.notices(), 30, "what is taken still waits in the socket");
+        outbox.written(&taken, 100);
+        assert_eq!(outbox.notices(), 20);
+        let taken = outbox.take(1);
+        outbox.close([notice()]);
+        outbox.written(&taken, 100);
+        assert_eq!((outbox.bytes(), outbox.notices()), (10, 10));
     }
 
     #[test]

@@ -20,7 +20,7 @@ const LONGEST_GREETING: usize = 256;
 pub struct Greeting {
     /// Name of the daemon.
     pub daemon: String,
-    /// Start of the daemon: a later one is larger.
+    /// Start of the daemon, in microseconds since 1970 by its clock.
     pub incarnation: u64,
     /// Fingerprint of the daemon's configuration.
     pub configuration: u64,

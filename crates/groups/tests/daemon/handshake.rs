@@ -1,12 +1,16 @@
 //! How clients introduce themselves, and whom the daemon refuses.
 
+use std::net::SocketAddr;
+
 use bytes::BytesMut;
 use ratewire_groups::spread::{
     Acceptance, ByteOrder, Hello, Refusal, Request, Version, choice, offer,
 };
+use ratewire_testing::free_address;
+use socket2::{Domain, Socket, Type};
 
 use super::client::{Client, Stream, refusal};
-use super::overlay::{FREE, Overlay};
+use super::overlay::{FREE, Overlay, Running};
 
 fn stream(overlay: &Overlay) -> Stream {
     Stream::unix(&overlay.socket("localhost"))
@@ -137,4 +141,46 @@ fn more_clients_than_allowed_are_refused() {
     while let Err(refusal) = third() {
         assert_eq!(refusal, Refusal::Quota);
     }
+}
+
+/// A connection from another address of this host.
+fn from(end: u8, to: SocketAddr) -> Stream {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+    socket.bind(&SocketAddr::from(([127, 0, 0, end], 0)).into()).unwrap();
+    socket.connect(&to.into()).unwrap();
+    Stream::Tcp(socket.into())
+}
+
+#[test]
+fn who_connects_again_and_again_does_not_keep_others_waiting() {
+    let overlay = Overlay::new("", &["localhost"], &[], FREE);
+    let to = free_address();
+    let text = overlay.text.replace("listen = [", &format!("listen = [\"{to}\", "));
+    let limit = "[limits]\nconnections-per-second = 4\n";
+    let _daemon = Running::start(overlay.with(&format!("{text}{limit}")), "localhost");
+    let named = |name: &str| Hello {
+        version: Version::NEWEST,
+        membership: false,
+        priority: 0,
+        name: Some(name.parse().unwrap()),
+    };
+    let many: Vec<Stream> = (0..100)
+        .map(|i| {
+            let mut stream = from(1, to);
+            stream.write(&named(&format!("m{i}")).encode());
+            stream
+        })
+        .collect();
+    let other = Client::introduce(from(2, to), &named("other"), ByteOrder::NATIVE).unwrap();
+    assert_eq!(other.name.client(), "other");
+    let is_answered = |stream: &Stream| match stream {
+        Stream::Tcp(stream) => {
+            stream.set_nonblocking(true).unwrap();
+            stream.peek(&mut [0]).is_ok()
+        }
+        Stream::Unix(_) => unreachable!("all connect by TCP"),
+    };
+    // They have come before; ten are accepted for each one that is served.
+    let answered = many.iter().filter(|stream| is_answered(stream)).count();
+    assert!(answered < 50, "{answered} of 100 were answered first");
 }

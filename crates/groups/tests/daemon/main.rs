@@ -8,8 +8,9 @@
 //! | `service` | what one daemon does for its clients |
 //! | `recorded` | sessions of Spread's programs, byte for byte |
 //! | `several`, `restart` | orders and notices across daemons that come and go |
+//! | `slow_link` | a link that takes long for a message |
 //! | `trust` | which daemons are let in |
-//! | `slow`, `lagging` | members that do not read |
+//! | `slow`, `lagging`, `unread` | members that do not read |
 //! | `hostile` | clients that break the protocol |
 //! | `example` | the program in `examples/` |
 //! | `overlay`, `client` | daemons in threads, and clients of them |
@@ -30,4 +31,6 @@ mod restart;
 mod service;
 mod several;
 mod slow;
+mod slow_link;
 mod trust;
+mod unread;

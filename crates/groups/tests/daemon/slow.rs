@@ -12,14 +12,14 @@ use super::overlay::{FREE, Overlay};
 
 /// The smallest limits that a configuration can have.
 pub const LIMITS: &str = "[limits]\nqueue-per-client = \"256 KB\"\nwindow = \"256 KB\"\n";
-const QUEUE: usize = 256_000;
+pub const QUEUE: usize = 256_000;
 const WINDOW: usize = 256_000;
 /// Data of a message: one packet.
 pub const SIZE: usize = 1440;
 /// A message with one group on a connection.
 const FRAME: usize = 48 + 32 + SIZE;
 /// Bytes that the daemon reads from a client at a time, at most: its buffer may have grown.
-const READ: usize = 128 << 10;
+pub const READ: usize = 128 << 10;
 /// Round trips of others through the daemon in which a sender that is not held would go on.
 const ROUNDS: usize = 200;
 
@@ -53,20 +53,30 @@ impl Pair {
 }
 
 /// A sender that is held.
-struct Held {
-    sender: Client,
-    /// Messages that were begun, and the rest of the last one.
-    begun: u64,
-    rest: Bytes,
+pub struct Held {
+    pub sender: Client,
+    /// Requests that were begun, and the rest of the last one.
+    pub begun: u64,
+    pub rest: Bytes,
 }
 
-/// Sends until the daemon reads no more. No more than `most` bytes may go before.
-fn fill(mut sender: Client, service: Service, name: &str, most: usize, others: &mut Pair) -> Held {
+/// Sends messages until the daemon reads no more. No more than `most` bytes may go before.
+fn fill(sender: Client, service: Service, name: &str, most: usize, others: &mut Pair) -> Held {
+    fill_with(sender, |number| numbered(service, name, number), most, others)
+}
+
+/// Sends requests until the daemon reads no more. No more than `most` bytes may go before.
+pub fn fill_with(
+    mut sender: Client,
+    request: impl Fn(u64) -> Request,
+    most: usize,
+    others: &mut Pair,
+) -> Held {
     let (mut begun, mut sent, mut idle) = (0, 0, 0);
     let mut rest = Bytes::new();
     while idle < ROUNDS {
         if rest.is_empty() {
-            rest = sender.encode(&numbered(service, name, begun));
+            rest = sender.encode(&request(begun));
             begun += 1;
         }
         match sender.stream.write_now(&rest) {
@@ -212,4 +222,16 @@ fn only_unreliable_messages_are_dropped_and_only_for_the_member_that_is_slow() {
     let most = bound(&sender);
     let held = fill(sender, Service::Agreed, "video1", most, &mut others);
     held.release(Service::Agreed, "video1", 100, &mut [&mut slow, &mut fast]);
+}
+
+#[test]
+fn a_private_message_waits_for_its_receiver_whatever_pattern_fits_its_name() {
+    let policy = "[[group]]\nname = \"*\"\nlag = 10\n";
+    let (overlay, _daemon) = Overlay::single(&format!("{FREE}{LIMITS}{policy}"));
+    let sender = overlay.quiet("sender", "localhost");
+    let mut slow = overlay.local("slow");
+    let mut others = Pair(overlay.local("x"), overlay.local("y"));
+    let (most, name) = (bound(&sender), slow.name);
+    let held = fill(sender, Service::Agreed, name.as_str(), most, &mut others);
+    held.release(Service::Agreed, name.as_str(), 100, &mut [&mut slow]);
 }

@@ -198,3 +198,24 @@ async fn only_daemons_with_the_right_certificate_are_let_in() {
         assert!(stream.read_buf(&mut reply).await.unwrap() > 0);
     }
 }
+
+#[test]
+fn silent_connections_keep_no_daemon_out() {
+    let patient = format!("{FREE}[limits]\nhandshake-timeout = \"300 s\"\n");
+    let overlay = Overlay::new("certificates = \"certificates\"", &NAMES, MESH, &patient);
+    certified(&overlay);
+    let _daemon = overlay.start("c");
+    let address = overlay.config().daemons[2].address.unwrap();
+    let mut silent: Vec<Stream> = (0..200).map(|_| Stream::tcp(address)).collect();
+    let _other = overlay.start("a");
+    let mut clients = ["a", "c"].map(|daemon| overlay.client("client", daemon));
+    let names = clients.each_ref().map(|client| client.name);
+    for client in &mut clients {
+        client.join("chat");
+    }
+    for client in &mut clients {
+        client.until_members("chat", &names);
+    }
+    // The oldest are ended.
+    assert_eq!(silent[0].rest(), b"");
+}

@@ -90,9 +90,9 @@ fn other_pages_and_methods_are_refused() {
 #[test]
 fn half_a_request_keeps_nobody_waiting() {
     let daemon = paris();
-    let mut half = daemon.http("GET /status.json HTTP/1.1\r\nHost: he");
+    let mut half = daemon.http("GET /status.json HTTP/1.1\r\nHost: local");
     assert_eq!(daemon.status().daemon, "paris");
-    half.write_all(b"re\r\n\r\n").unwrap();
+    half.write_all(b"host\r\n\r\n").unwrap();
     let mut answer = String::new();
     half.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "the rest of the request came in time");
@@ -154,4 +154,36 @@ fn answers_of_other_servers_are_told_apart() {
     let other = asked("220 mail.example.com ESMTP\r\n");
     assert!(matches!(other, StatusError::Connection(..)), "{other}");
     assert!(other.help().ends_with("in the daemon's groups.toml"), "{}", other.help());
+}
+
+#[test]
+fn a_site_whose_name_leads_to_this_host_reads_nothing() {
+    let daemon = paris();
+    let answer = |head: &str| {
+        let mut stream = daemon.http(&format!("GET /status.json {head}\r\n\r\n"));
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let own = own.trim_end();
+    for head in [
+        "HTTP/1.0".to_string(),
+        format!("HTTP/1.1\r\nHost: {}", daemon.status),
+        "HTTP/1.1\r\nHost: LOCALHOST:1".to_string(),
+        "HTTP/1.1\r\nHost: [::1]".to_string(),
+        format!("HTTP/1.1\r\nHost: {}", own.to_uppercase()),
+    ] {
+        let answer = answer(&head);
+        assert!(answer.contains(" 200 OK\r\n") && answer.contains("\"paris\""), "{head}: {answer}");
+    }
+    for other in ["evil.example", "localhost.evil.example", "a@127.0.0.1", "127.0.0.1.evil.example"]
+    {
+        let answer = answer(&format!("HTTP/1.1\r\nHost: {other}"));
+        assert!(answer.starts_with("HTTP/1.1 4") && !answer.contains("paris"), "{other}: {answer}");
+    }
+    let refused = answer("HTTP/1.1\r\nHost: evil.example");
+    assert!(refused.starts_with("HTTP/1.1 421 "), "{refused}");
+    let remedy = format!("ask by an IP address, as localhost or {own}\n");
+    assert!(refused.ends_with(&remedy), "{refused}");
 }

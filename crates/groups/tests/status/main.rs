@@ -54,7 +54,7 @@ fn clients_and_groups_are_shown() {
 /// $3 buy 24 messages for a client of weight 2, to a group of weight 4. There is no second salary.
 #[test]
 fn clients_and_groups_have_salaries_and_weights() {
-    let tables = "[flow-control]\nfirst-period = \"60 s\"\nrandomise = false\n\
+    let tables = "[flow-control]\nbudget = \"paper\"\nfirst-period = \"60 s\"\nrandomise = false\n\
         [[client]]\nname = \"an*\"\nsalary = 3\nweight = 2\n\
         [[group]]\nname = \"chat\"\nweight = 4\n";
     let daemon = start(one_with(tables), "paris", &Log::default()).unwrap();
@@ -77,7 +77,7 @@ fn clients_and_groups_have_salaries_and_weights() {
 #[test]
 fn latency_is_from_the_purchase_to_the_delivery() {
     for measures in [true, false] {
-        let mut config = one();
+        let mut config = one_with("[flow-control]\nbudget = \"paper\"\n");
         config.measures_latency = measures;
         let daemon = start(config, "paris", &Log::default()).unwrap();
         let mut ann = daemon.client("ann");
@@ -248,6 +248,9 @@ fn slow_clients_are_cut_off_or_miss_messages() {
     }
     let status = daemon.wait(|status| status.totals.messages_in == 800);
     assert_eq!(status.totals.cut_off, 1);
+    let why = "#late#paris: it is more messages behind than `lag` of the group allows";
+    assert_eq!(status.last_cut_off.as_deref(), Some(why));
+    assert!(status.table().contains(&format!("1, last {why}")), "{}", status.table());
     assert!(status.totals.dropped > 0);
     let of = |name: &str| status.clients.iter().find(|client| client.name == name);
     let deaf = of("#lossy#paris").expect("a client that misses messages stays");

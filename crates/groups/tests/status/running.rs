@@ -122,7 +122,7 @@ impl Running {
 
     /// Head and body of the answer to a request without a body.
     pub fn ask(&self, line: &str, headers: &str) -> (String, String) {
-        let mut stream = self.http(&format!("{line} HTTP/1.1\r\nHost: here\r\n{headers}\r\n"));
+        let mut stream = self.http(&format!("{line} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n"));
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();

@@ -13,6 +13,7 @@ use super::prices::PriceTable;
 use super::{Daemon, Payload};
 use crate::benefit::Recent;
 use crate::budget::{Budget, Decision};
+use crate::burst::{Burst, Room};
 use crate::ids::{ClientId, EdgeId, NodeSet};
 use crate::membership::{Member, Outgoing, Target};
 use crate::params::Params;
@@ -102,6 +103,8 @@ pub struct PurseState {
 #[derive(Debug)]
 pub(super) struct Purse<G, P> {
     budget: Budget,
+    /// What the client has sent for no fee.
+    burst: Burst,
     recent: Recent,
     held: Option<Offer<G, P>>,
     aim: Option<Aim<G>>,
@@ -122,6 +125,7 @@ impl<G, P> Purse<G, P> {
     pub(super) fn new(now: Time, salary: Option<Dollars>, params: &Params) -> Purse<G, P> {
         Purse {
             budget: Budget::new(now, salary, params),
+            burst: Burst::default(),
             recent: Recent::default(),
             held: None,
             aim: None,
@@ -148,7 +152,7 @@ impl<G, P> Purse<G, P> {
     }
 
     /// Pays one salary, if it is due.
-    fn pay(&mut self, now: Time, params: &Params) -> bool {
+    fn earn(&mut self, now: Time, params: &Params) -> bool {
         let due = self.budget.payday();
         if due <= now {
             self.budget.pay(params);
@@ -158,8 +162,14 @@ impl<G, P> Purse<G, P> {
         due <= now
     }
 
+    /// Forgets the stamps of a view that has ended.
+    pub(super) fn enter(&mut self) {
+        self.burst = Burst::default();
+    }
+
     pub(super) fn set_back(&mut self, by: Duration) {
         self.budget.set_back(by);
+        self.burst.set_back(by);
         self.recent.set_back(by);
         self.since = self.since - by;
         self.ready = self.ready - by;
@@ -294,7 +304,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let held = |(client, purse): (ClientId, &Purse<G, P>)| {
             (purse.held.is_some() && purse.ready <= now).then_some(client)
         };
-        let held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
+        let mut held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
+        if self.settings.params.spares_bursts() {
+            // All share the room of bursts, so they take turns.
+            let after = held.partition_point(|client| *client <= self.served);
+            held.rotate_left(after);
+        }
         for client in held {
             self.try_held(now, client);
         }
@@ -362,7 +377,15 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
         let params = &self.settings.params;
         let links: Dollars = aim.way.iter().map(|link| self.prices.link(*link)).sum();
-        let mut cost = params.fee + links;
+        let (member, shown) = (&self.member, self.shown);
+        // Without a price of receivers' queues, nothing would bound what follows a burst.
+        let is_spared = params.spares_bursts() && !offer.ignores_receivers && {
+            let bursts = [&mut purse.burst, &mut self.burst];
+            bursts.into_iter().for_each(|burst| burst.renew(shown, || member.stable()));
+            let room = Room::of_client(params.soft_limit, self.settings.window);
+            receivers == 0 || (purse.burst.fits(room) && self.burst.fits(room.of_all()))
+        };
+        let mut cost = if is_spared { links } else { params.fee + links };
         if !offer.ignores_receivers && self.prices.has_clients() {
             let targets = &offer.message.targets;
             cost = cost + clients(&self.member, &self.prices, params, client, targets);
@@ -371,8 +394,19 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let (counted, line) = (offer.message.payload.counted(), offer.line.map(|line| line.time));
         let to = aim.to;
         let is_for_others = !to.without(self.member.id()).is_empty();
-        let what = (cost, counted, receivers, offer.data);
-        purse.pay_for(now, what, line, params, &mut self.random)?;
+        // Beyond a burst, nobody buys on credit: the next look comes sooner than salaries.
+        let is_beyond = params.spares_bursts() && !is_spared;
+        let at_once = if is_beyond { counted } else { 1 };
+        let bill = Bill { cost, counted, at_once, receivers, data: offer.data };
+        if let Err(hindrance) = purse.pay(now, &bill, line, params, &mut self.random) {
+            // With it, a price may fall that a burst has caused, or more may go for no fee.
+            let may_pass = matches!(hindrance, Hindrance::Until(_));
+            self.is_look_awaited |= params.spares_bursts() && may_pass;
+            if is_beyond && may_pass {
+                self.member.ask_for_stability();
+            }
+            return Err(hindrance);
+        }
         purse.owed += receivers as u64;
         let Some(mut offer) = purse.held.take() else { return Err(Hindrance::Event) };
         self.held -= 1;
@@ -380,6 +414,11 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.member.send_to_these(client, offer.message, to);
         let is_bounded = self.settings.window < Bytes::MAX;
         let stamp = self.member.stamp();
+        self.served = client;
+        if is_spared && receivers > 0 {
+            let bursts = [&mut purse.burst, &mut self.burst];
+            bursts.into_iter().for_each(|burst| burst.note(now, size, stamp));
+        }
         if is_bounded && is_for_others && self.member.stable() < stamp {
             self.unstable.push_back((stamp, size));
             self.in_window += size;
@@ -410,19 +449,31 @@ fn clients<G: Clone + Ord, P: Clone>(
     })
 }
 
+/// What a message costs.
+struct Bill {
+    /// Cost of a message that counts as one.
+    cost: Dollars,
+    /// Number of messages that this one counts as.
+    counted: u32,
+    /// Number of them that the client must be able to pay for now.
+    at_once: u32,
+    /// Number of daemons that it is for.
+    receivers: usize,
+    data: Bytes,
+}
+
 impl<G, P> Purse<G, P> {
-    /// Pays for a message with so much data. `cost` is that of a message that counts as one; this
-    /// one counts as `counted`, and is for `receivers` daemons.
-    fn pay_for(
+    /// Pays for a message.
+    fn pay(
         &mut self,
         now: Time,
-        (cost, counted, receivers, data): (Dollars, u32, usize, Bytes),
+        bill: &Bill,
         line: Option<Duration>,
         params: &Params,
         random: &mut Xoshiro256PlusPlus,
     ) -> Result<(), Hindrance> {
         let benefit = params.benefit;
-        let paid = cost.over(benefit.of(now, &self.recent, receivers));
+        let paid = bill.cost.over(benefit.of(now, &self.recent, bill.receivers));
         match line {
             // The client comes at exact times: what is due has come, and chance counts from now.
             Some(_) => {
@@ -434,7 +485,7 @@ impl<G, P> Purse<G, P> {
         // No salary buys a message that is worth so little: it waits until the client's rate is
         // lower.
         if paid > params.cap {
-            let least = cost.get() / params.cap.get();
+            let least = bill.cost.get() / params.cap.get();
             if let Some(at) = benefit.rises_to(least, now, &self.recent) {
                 return Err(Hindrance::Until(at.max(now + LEAST_THOUGHT)));
             }
@@ -444,15 +495,15 @@ impl<G, P> Purse<G, P> {
                 return Err(Hindrance::Until(self.ready));
             }
             let draw = (random.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-            match self.budget.decide(paid, counted, draw, params) {
+            match self.budget.decide(paid, (bill.counted, bill.at_once), draw, params) {
                 Decision::Buy => {
-                    benefit.note(now, &mut self.recent, data);
+                    benefit.note(now, &mut self.recent, bill.data);
                     self.sent += 1;
                     return Ok(());
                 }
                 Decision::Wait => self.ready += second_thought(&self.budget, line, params),
                 Decision::Blocked if paid.get().is_infinite() => return Err(Hindrance::Event),
-                Decision::Blocked if !self.pay(now, params) => {
+                Decision::Blocked if !self.earn(now, params) => {
                     return Err(Hindrance::Until(self.budget.payday()));
                 }
                 Decision::Blocked => {}

@@ -38,6 +38,7 @@ use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
 
+use crate::burst::Burst;
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::level::Level;
 use crate::membership::{
@@ -54,6 +55,9 @@ const UPDATE: Bytes = Bytes::new(24);
 const PROGRESS: Duration = Duration::from_secs(1);
 /// Bytes of traffic for each byte of early updates: these stay below a thousandth.
 const TRAFFIC_OF_UPDATE: u64 = 1000;
+/// Early updates that traffic may bear later: a price that rose for a burst falls as soon as the
+/// burst has gone, though it stops the traffic.
+const MOST_EARLY: u64 = 10;
 
 /// Data of a client's message, and how it counts in queues and prices.
 pub trait Payload: Clone {
@@ -118,9 +122,19 @@ pub struct Daemon<G, P> {
     ways: BTreeMap<NodeSet, Arc<[EdgeId]>>,
     next_update: Time,
     next_look: Time,
+    /// Middle of the time between the last two looks: at least half of a queue that came before is
+    /// in its mean.
+    shown: Time,
+    last_look: Time,
+    /// What all clients have sent for no fee.
+    burst: Burst,
+    /// The client that sent last.
+    served: ClientId,
+    /// Whether a client waits for what the next look shows.
+    is_look_awaited: bool,
     /// When to tell others which messages this daemon has, though none waits for that.
     next_progress: Time,
-    /// Clients' data sent since prices were last told.
+    /// Clients' data on links, either way, that has not borne an early update yet.
     traffic: Bytes,
     random: Xoshiro256PlusPlus,
 }
@@ -148,7 +162,7 @@ pub struct LinkView<'a, G, P> {
 }
 
 impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
-    /// Daemon `me`, alone. `incarnation` must be larger than at any earlier start of the daemon.
+    /// Daemon `me`, alone. `incarnation` is as for [`Member::new`].
     pub fn new(
         me: OverlayNodeId,
         incarnation: u64,
@@ -204,6 +218,11 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
             next_look: Time::ZERO,
+            shown: Time::ZERO,
+            last_look: Time::ZERO,
+            burst: Burst::default(),
+            served: ClientId(0),
+            is_look_awaited: false,
             next_progress: Time::ZERO,
             traffic: Bytes::ZERO,
             random,
@@ -235,7 +254,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.in_window
     }
 
-    /// Notes a new connection with a neighbour. Both ends give the same number, larger than before.
+    /// Notes a new connection with a neighbour. Both ends give the same new number.
     pub fn link_up(&mut self, now: Time, peer: OverlayNodeId, connection: u64) {
         self.clear(now, peer, true);
         self.member.link_up(peer, connection);
@@ -259,6 +278,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// Takes in a message from a neighbour.
     pub fn receive(&mut self, now: Time, peer: OverlayNodeId, message: LinkMessage<G, P>) {
+        self.traffic += kind(&message).1;
         self.member.receive(peer, message);
         self.settle(now);
     }
@@ -356,6 +376,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.next_update = self.next_update - by;
         self.next_look = self.next_look - by;
         self.next_progress = self.next_progress - by;
+        self.burst.set_back(by);
+        (self.shown, self.last_look) = (self.shown - by, self.last_look - by);
     }
 
     /// When to call [`Daemon::advance`].
@@ -367,8 +389,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// When to look at the queues: once an interval, and sooner while messages wait.
     fn next_due(&self) -> Time {
         let waits = || {
-            let on_links = self.links.iter().any(|link| link.queue.waiting() > 0);
-            on_links || self.prices.is_any_waiting()
+            let on_links = || self.links.iter().any(|link| link.queue.waiting() > 0);
+            self.is_look_awaited || on_links() || self.prices.is_any_waiting()
         };
         match self.settings.looks().is_some() && waits() {
             true => self.next_look,
@@ -392,6 +414,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if let Some(apart) = apart {
             self.next_look = now + apart;
         }
+        self.shown = self.last_look + now.since(self.last_look) / 2;
+        self.last_look = now;
+        self.is_look_awaited = false;
         for link in &mut self.links {
             link.queue.close_interval(now);
             if let Some(apart) = apart {
@@ -401,12 +426,17 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.prices.close_interval(now, params, apart);
         let average = |link: &Link<G, P>| (link.edge, link.queue.relative(params.soft_limit));
         let averages = || self.links.iter().map(average);
-        let is_early = !is_due && self.bears_update() && self.prices.has_leapt(averages());
+        let is_early =
+            !is_due && self.traffic >= self.early_update() && self.prices.has_leapt(averages());
         if (is_due || is_early) && !self.member.is_changing() {
             let links = self.prices.news_of_links(averages(), &self.settings.params);
             let clients = self.prices.news_of_clients();
             self.tell(links, clients);
-            self.traffic = Bytes::ZERO;
+            let one = self.early_update().get();
+            let left = self.traffic.get() - if is_early { one } else { 0 };
+            // A price that rose for a burst may fall before the next interval ends.
+            let least = if is_due && self.settings.params.spares_bursts() { one } else { 0 };
+            self.traffic = Bytes::new(left.clamp(least, MOST_EARLY * one));
         }
         if is_due && self.next_progress <= now {
             self.next_progress = now + PROGRESS;
@@ -417,10 +447,10 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.reconsider(now);
     }
 
-    /// Whether the traffic since the last update is large beside one more.
-    fn bears_update(&self) -> bool {
+    /// Traffic that bears an early update.
+    fn early_update(&self) -> Bytes {
         let others = self.member.view().1.len() as u64 - 1;
-        self.traffic.get() >= others * UPDATE.get() * TRAFFIC_OF_UPDATE
+        Bytes::new(others * UPDATE.get() * TRAFFIC_OF_UPDATE)
     }
 
     /// Takes what the membership has for links, for clients, and for this daemon.
@@ -464,6 +494,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     fn enter(&mut self) {
         self.prices.enter();
+        self.purses.values_mut().for_each(|purse| purse.enter());
+        self.burst = Burst::default();
         self.ways.clear();
         self.unstable.clear();
         (self.in_window, self.unasked) = (Bytes::ZERO, Bytes::ZERO);
@@ -476,9 +508,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
                 self.ready_links.push_back(link.peer);
             }
             let (kind, size) = kind(&message);
-            if let Kind::Data(_) = kind {
-                self.traffic += size;
-            }
+            self.traffic += size;
             link.queue.push(now, kind, size, message);
         }
     }

@@ -84,9 +84,22 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     pub(super) fn hear_links(&mut self, peer: OverlayNodeId, state: &Arc<LinkState>) {
-        if state.origin != self.me && self.reach.learn(state) {
+        if state.origin == self.me {
+            if self.reach.is_news(state) {
+                self.outlived = self.outlived.max(Some(state.incarnation));
+            }
+        } else if self.reach.learn(state) {
             self.flood(Some(peer), || LinkMessage::LinkState(Arc::clone(state)));
             self.consider();
+        }
+    }
+
+    /// Takes a number above that of an earlier start of this daemon, which others take for the
+    /// newer one: the clock has been set back since.
+    pub(super) fn overtake_earlier_start(&mut self) {
+        if let Some(earlier) = self.outlived.take() {
+            self.incarnation = earlier.saturating_add(1);
+            self.links_changed();
         }
     }
 

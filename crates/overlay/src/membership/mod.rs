@@ -113,6 +113,8 @@ impl Link {
 pub struct Member<G, P> {
     me: OverlayNodeId,
     incarnation: u64,
+    /// Largest number of an earlier start that others still take for the newest, if there is one.
+    outlived: Option<u64>,
     edges: Arc<[EdgeSpec]>,
     nodes: usize,
     links: Vec<Link>,
@@ -153,7 +155,8 @@ pub struct Member<G, P> {
 
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// A daemon that starts, alone, in an overlay of this many daemons with these links.
-    /// `incarnation` must be larger than at any earlier start of the daemon.
+    /// `incarnation` must differ from that of any earlier start of the daemon. If it is smaller,
+    /// the daemon takes a larger one when it hears of the earlier start.
     pub fn new(
         me: OverlayNodeId,
         incarnation: u64,
@@ -167,6 +170,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         let mut member = Member {
             me,
             incarnation,
+            outlived: None,
             nodes,
             links: peers.iter().map(|peer| Link::new(*peer, None)).collect(),
             peers,
@@ -256,7 +260,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.deliveries.pop_front()
     }
 
-    /// Notes a new connection with a neighbour. Both ends give the same number, larger than before.
+    /// Notes a new connection with a neighbour. Both ends give the same new number.
     pub fn link_up(&mut self, peer: OverlayNodeId, connection: u64) {
         let Some(place) = self.place(peer) else { return };
         self.links[place] = Link::new(peer, Some(connection));
@@ -275,6 +279,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
 
     /// Tells others how far this daemon is, if they do not know. To be called once in a while.
     pub fn tick(&mut self) {
+        // Not at once: two daemons of one name would overtake each other without end.
+        self.overtake_earlier_start();
         if self.round.is_none()
             && let Some(progress) = self.order.tell()
         {
@@ -354,7 +360,11 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn is_joining(&self, client: ClientId) -> bool {
         self.joining.contains_key(&client)
     }
-    /// Number of such clients.
+    /// Number of joins that a client of this daemon has asked for and that have not had their turn.
+    pub fn joins_under_way(&self, client: ClientId) -> u32 {
+        self.joining.get(&client).copied().unwrap_or(0)
+    }
+    /// Number of clients with such joins.
     pub fn joining(&self) -> usize {
         self.joining.len()
     }

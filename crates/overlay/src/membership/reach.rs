@@ -16,15 +16,20 @@ impl Reach {
         Reach { states: vec![None; nodes] }
     }
 
+    /// Whether a link state is newer than the known one of its daemon.
+    pub(super) fn is_news(&self, state: &LinkState) -> bool {
+        let age = |state: &LinkState| (state.incarnation, state.version);
+        let known = &self.states[state.origin.index()];
+        known.as_ref().is_none_or(|known| age(known) < age(state))
+    }
+
     /// Takes in a link state; false if it is old.
     pub(super) fn learn(&mut self, state: &Arc<LinkState>) -> bool {
-        let age = |state: &LinkState| (state.incarnation, state.version);
-        let known = &mut self.states[state.origin.index()];
-        if known.as_ref().is_some_and(|known| age(known) >= age(state)) {
-            return false;
+        let is_news = self.is_news(state);
+        if is_news {
+            self.states[state.origin.index()] = Some(Arc::clone(state));
         }
-        *known = Some(Arc::clone(state));
-        true
+        is_news
     }
 
     /// All known link states.

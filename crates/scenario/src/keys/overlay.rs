@@ -1,6 +1,6 @@
 //! Keys of overlays, their groups, and their faults.
 
-use ratewire_overlay::{Benefit, Price, WEIGHTS};
+use ratewire_overlay::{Benefit, BudgetRule, Price, WEIGHTS};
 
 use super::{Key, KeyKind, REQUIRED, key};
 
@@ -17,6 +17,7 @@ pub(super) const KEYS: &[Key] = &[
     key("overlay", "salary", KeyKind::Number(1e-6, 1e9), "10", "Dollars of each salary payment to a client (CNDS-2001-1, section 6).", "10"),
     key("overlay", "cap", KeyKind::Number(1e-6, 1e9), "20", "S: largest number of dollars a client may hold, and the price of a link at its soft limit (section 6).", "20"),
     key("overlay", "fee", KeyKind::Number(0.0, 1e9), "1", "Dollars that a message costs in addition to the prices of its links (section 4.2.3).", "1"),
+    key("overlay", "budget", KeyKind::Word(BudgetRule::NAMES), "paper", "Which messages cost the fee. \"paper\": all (section 4.2.3). \"bursts\", as daemons do unless told otherwise: those beyond `soft_limit` messages or 1 MB of a client (four times as much of all clients of a node) that prices do not show yet, because a node lacks them or has not looked at its queues since. With the layered benefit, all.", "\"bursts\""),
     key("overlay", "soft_limit", KeyKind::Number(0.1, 1000.0), "100", "M: soft limit of the messages that wait for a link (section 6). Only the price enforces it.", "100"),
     key("overlay", "interval", KeyKind::Time, "50 ms", "Time between a node's price updates (section 6; 100 ms on CAIRN, section 7).", "\"100 ms\""),
     key("overlay", "threshold", KeyKind::Number(0.0, 1e9), "15", "Dollars that decide a blocked client's next salaries. If its dearest message cost less, it is paid more often, otherwise half as often (section 4.2.3). The paper gives no value; papers/cost-benefit-multicast sweeps it.", "10"),

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use ratewire_net::spec::NodeId as Host;
 use ratewire_overlay::{
-    Benefit, Dollars, EdgeSpec, MOST_NODES, Occupancy, OverlayNodeId, Params, Price, Trees,
+    Benefit, BudgetRule, Dollars, EdgeSpec, MOST_NODES, Occupancy, OverlayNodeId, Params, Price,
+    Trees,
 };
 use ratewire_sim::overlay::spec::{OverlayLink, OverlaySpec};
 use ratewire_sim::setup::FlowSpec;
@@ -138,6 +139,7 @@ fn params(section: &Section<'_>, duration: Duration) -> Params {
         salary: dollars("salary"),
         cap: dollars("cap"),
         fee: dollars("fee"),
+        budget: BudgetRule::named(section.word_or("budget")).unwrap_or_default(),
         soft_limit: Occupancy::new(section.number_or("soft_limit")),
         interval: above_zero(section, "interval"),
         threshold: dollars("threshold"),

@@ -8,6 +8,7 @@ mod commands;
 mod common;
 mod deaths;
 mod faults;
+mod log;
 mod processes;
 mod shards;
 

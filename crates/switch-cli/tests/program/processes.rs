@@ -15,21 +15,31 @@ pub(crate) fn send(child: &Child, signal: &str) {
 /// A command that runs.
 pub(crate) struct Process {
     child: Child,
-    log: Lines<BufReader<ChildStderr>>,
+    log: Option<Lines<BufReader<ChildStderr>>>,
 }
 
 impl Process {
     pub(crate) fn start(folder: &Path, args: &[&str]) -> Process {
+        Process::logging_to(Stdio::piped(), folder, args)
+    }
+
+    pub(crate) fn logging_to(log: Stdio, folder: &Path, args: &[&str]) -> Process {
         let mut command = Command::new(crate::common::PROGRAM);
-        command.args(args).current_dir(folder).stderr(Stdio::piped());
+        command.args(args).current_dir(folder).stderr(log);
         let mut child = command.spawn().expect("the command starts");
-        let log = BufReader::new(child.stderr.take().expect("a pipe")).lines();
+        let log = child.stderr.take().map(|pipe| BufReader::new(pipe).lines());
         Process { child, log }
+    }
+
+    /// Whether it has not ended.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.child.try_wait().expect("a process").is_none()
     }
 
     /// Waits for a line of the log.
     pub(crate) fn logged(&mut self, what: &str) -> String {
-        let mut lines = self.log.by_ref().map(|line| line.expect("the log is text"));
+        let log = self.log.as_mut().expect("a log in a pipe");
+        let mut lines = log.map(|line| line.expect("the log is text"));
         lines.find(|line| line.contains(what)).expect("the process logs it before it ends")
     }
 

@@ -1,6 +1,6 @@
 //! Clients of the daemon, and what they get.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -19,6 +19,13 @@ use crate::daemon::notice;
 use crate::daemon::outbox::Item;
 use crate::spread::{GroupName, Message, Received, Refusal, Request};
 
+/// Joins of a client that are made at full speed while other daemons have not heard of them yet.
+const MOST_JOINS: u32 = 64;
+
+/// Why clients are cut off.
+const TOO_FAR_BEHIND: &str = "it is more messages behind than `lag` of the group allows";
+const NOTICES_UNREAD: &str = "its unread notices of members are more than `queue-per-client`";
+
 /// State that changes.
 pub(in crate::daemon) struct Core {
     pub(in crate::daemon) daemon: Daemon<GroupName, Body>,
@@ -26,6 +33,11 @@ pub(in crate::daemon) struct Core {
     names: BTreeMap<Label, ClientId>,
     /// Clients whose queue has changed.
     pub(super) changed: Vec<ClientId>,
+    /// Clients whose queue holds half the notices that it may.
+    crowded: BTreeSet<ClientId>,
+    /// Those whose queue held more than all, when everything had been delivered last: a single
+    /// change may bring many notices, which nobody can read meanwhile.
+    overfull: BTreeSet<ClientId>,
     pub(in crate::daemon) latencies: Latencies,
     unnamed: u64,
 }
@@ -37,6 +49,8 @@ impl Core {
             sessions: BTreeMap::new(),
             names: BTreeMap::new(),
             changed: Vec::new(),
+            crowded: BTreeSet::new(),
+            overfull: BTreeSet::new(),
             latencies: Latencies::default(),
             unnamed: 0,
         }
@@ -90,6 +104,11 @@ impl Core {
     pub(super) fn act(&mut self, shared: &Shared, session: &Session, request: Request) -> bool {
         let now = shared.now();
         match request {
+            // Its answers go into the client's own queue.
+            Request::Join(_) | Request::Leave(_) if session.outbox.borrow().is_full() => {
+                session.change.replace(Some(request));
+                return false;
+            }
             Request::Multicast(message) => {
                 shared.record.count(|totals| {
                     totals.messages_in += 1;
@@ -104,19 +123,31 @@ impl Core {
                 }
                 if groups.len() as u32 >= shared.config.limits.groups_per_client {
                     let rejected = Received::Rejected { sender: session.name, request };
-                    self.put(shared.queue_limit(), session, notice::item(&rejected));
+                    self.put(shared, session, notice::item(&rejected));
                     return true;
                 }
                 groups.push(group);
                 self.daemon.join(now, session.id, group);
             }
             Request::Leave(group) => {
-                session.groups.borrow_mut().retain(|joined| *joined != group);
-                self.daemon.leave(now, session.id, group);
+                let mut groups = session.groups.borrow_mut();
+                // Other daemons need not hear of a group that the client is not in.
+                if let Some(place) = groups.iter().position(|joined| *joined == group) {
+                    groups.remove(place);
+                    self.daemon.leave(now, session.id, group);
+                }
             }
             Request::Disconnect => {}
         }
         true
+    }
+
+    /// Whether a client's changes of its groups are made slowly: somebody is behind with reading of
+    /// changes, or other daemons with the client's own.
+    pub(super) fn is_crowded(&self, client: ClientId) -> bool {
+        let member = self.daemon.member();
+        let joins = member.joins_under_way(client);
+        !self.crowded.is_empty() || joins >= MOST_JOINS || member.is_changing()
     }
 
     fn multicast(
@@ -152,7 +183,6 @@ impl Core {
     /// Gives an event to the clients that it is for.
     pub(super) fn deliver(&mut self, shared: &Shared, delivery: Delivery<GroupName, Body>) {
         let config = &shared.config;
-        let limit = shared.queue_limit();
         match delivery.event {
             Event::Message { sender, service, self_discard, targets, payload } => {
                 let sender = notice::private_name(config, sender.node, &payload.sender);
@@ -172,40 +202,44 @@ impl Core {
                             shared.record.count(|totals| totals.dropped += 1);
                         }
                         Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
-                            self.cut_off(shared, &session);
+                            self.cut_off(shared, &session, TOO_FAR_BEHIND);
                         }
-                        _ => self.put(limit, &session, item.clone()),
+                        _ => self.put(shared, &session, item.clone()),
                     }
                 }
             }
             Event::View { group, id, members, cause } => {
                 let told = notice::membership(config, group, &id, &members, &cause);
-                self.notify(limit, &delivery.to, told);
+                self.notify(shared, &delivery.to, told);
             }
             Event::Transition { group, id } => {
                 let told = Received::Transition { group, id: notice::membership_id(&id) };
-                self.notify(limit, &delivery.to, Some(told));
+                self.notify(shared, &delivery.to, Some(told));
             }
             Event::Left { group } => {
-                self.notify(limit, &delivery.to, Some(Received::Left(group)));
+                self.notify(shared, &delivery.to, Some(Received::Left(group)));
             }
             Event::Entered(id, members, _) => shared.record.entered(config, &id, &members),
         }
     }
 
-    fn notify(&mut self, limit: usize, to: &[ClientId], told: Option<Received>) {
+    fn notify(&mut self, shared: &Shared, to: &[ClientId], told: Option<Received>) {
         let Some(item) = told.as_ref().map(notice::item) else { return };
         for id in to {
             if let Some(session) = self.sessions.get(id).cloned()
                 && session.wants_membership
             {
-                self.put(limit, &session, item.clone());
+                self.put(shared, &session, item.clone());
+                // No sender waits for a notice to be read, and none may be lost.
+                if self.overfull.contains(id) {
+                    self.cut_off(shared, &session, NOTICES_UNREAD);
+                }
             }
         }
     }
 
-    fn put(&mut self, limit: usize, session: &Session, item: Item) {
-        session.outbox.borrow_mut().push(item, limit);
+    fn put(&mut self, shared: &Shared, session: &Session, item: Item) {
+        session.outbox.borrow_mut().push(item, shared.queue_limit());
         session.writer.notify_one();
         if !session.is_changed.replace(true) {
             self.changed.push(session.id);
@@ -214,9 +248,9 @@ impl Core {
 
     /// Tells a client that is too far behind that it has left its groups, and ends its connection.
     /// Others see it go at once: its last messages may take long to be read.
-    fn cut_off(&mut self, shared: &Shared, session: &Session) {
+    fn cut_off(&mut self, shared: &Shared, session: &Session, reason: &'static str) {
         let waiting = session.outbox.borrow().messages();
-        shared.record.cut_off(session.name.as_str(), waiting);
+        shared.record.cut_off(session.name.as_str(), waiting, reason);
         let mut groups = core::mem::take(&mut *session.groups.borrow_mut());
         if !session.wants_membership {
             groups.clear();
@@ -229,17 +263,41 @@ impl Core {
     pub(super) fn forget(&mut self, now: Time, session: &Session) {
         if self.sessions.remove(&session.id).is_some() {
             self.names.remove(session.name.client());
+            self.crowded.remove(&session.id);
             self.daemon.disconnect(now, session.id);
         }
     }
 
-    pub(super) fn state_queue(&mut self, now: Time, id: ClientId) {
+    pub(super) fn state_queue(&mut self, shared: &Shared, id: ClientId) {
         let Some(session) = self.sessions.get(&id) else { return };
         session.is_changed.set(false);
-        let (counted, is_full) = {
+        let (counted, is_full, notices) = {
             let outbox = session.outbox.borrow();
-            (outbox.counted(), outbox.is_full())
+            (outbox.counted(), outbox.is_full(), outbox.notices())
         };
-        self.daemon.set_queue(now, id, counted, is_full);
+        if notices > shared.queue_limit() / 2 {
+            self.crowded.insert(id);
+        } else {
+            self.crowded.remove(&id);
+        }
+        self.daemon.set_queue(shared.now(), id, counted, is_full);
+    }
+
+    /// Notes who holds more notices than it may, now that everything has been delivered.
+    pub(super) fn note_overfull(&mut self, shared: &Shared) {
+        let (sessions, limit) = (&self.sessions, shared.queue_limit());
+        let notices = |id| sessions.get(id).map_or(0, |session| session.outbox.borrow().notices());
+        self.overfull = self.crowded.iter().filter(|id| notices(*id) > limit).copied().collect();
+    }
+
+    /// Makes the change that a client waits for, if the client has read enough.
+    pub(super) fn resume(&mut self, shared: &Shared, session: &Session) {
+        if session.outbox.borrow().is_full() {
+            return;
+        }
+        let change = session.change.take();
+        if change.is_some_and(|change| self.act(shared, session, change)) {
+            session.reader.notify_one();
+        }
     }
 }

@@ -35,6 +35,8 @@ const LEAST_INTERVAL: Duration = Duration::from_millis(2);
 /// Shortest time between two times at which the core does what is due. Chance considers a message
 /// again every few microseconds, and waking costs about as much.
 const LEAST_PAUSE: std::time::Duration = std::time::Duration::from_micros(100);
+/// Pause after a client's change of its groups while somebody is behind with such changes.
+const CROWDED: std::time::Duration = std::time::Duration::from_millis(10);
 /// Time by which the core's clock is set back: fifty days.
 const DAYS: Duration = Duration::from_secs(50 * 24 * 3600);
 
@@ -162,7 +164,6 @@ impl Shared {
     }
 
     fn flush(&self, core: &mut Core) {
-        let now = self.now();
         loop {
             while let Some(delivery) = core.daemon.poll_delivery() {
                 core.deliver(self, delivery);
@@ -172,9 +173,10 @@ impl Shared {
                 break;
             }
             for id in changed {
-                core.state_queue(now, id);
+                core.state_queue(self, id);
             }
         }
+        core.note_overfull(self);
         while let Some(id) = core.daemon.poll_sent() {
             if let Some(session) = core.sessions.get(&id) {
                 session.reader.notify_one();
@@ -193,8 +195,20 @@ impl Shared {
     /// Notes that messages to a client are written.
     pub(super) fn written(&self, session: &Session) {
         let mut core = self.core.borrow_mut();
-        core.state_queue(self.now(), session.id);
+        core.state_queue(self, session.id);
+        core.resume(self, session);
         self.flush(&mut core);
+    }
+
+    /// Passes on a change of a client's groups, and lets members read the notice of it before the
+    /// client's next change.
+    pub(super) async fn pass_on_change(&self, session: &Session) {
+        self.pass_on();
+        let is_crowded = self.look(|core| core.is_crowded(session.id));
+        match is_crowded {
+            true => tokio::time::sleep(CROWDED).await,
+            false => tokio::task::yield_now().await,
+        }
     }
 
     /// Shows the core and its clients.
@@ -292,7 +306,8 @@ pub(super) async fn keep_pace(shared: Rc<Shared>) {
     }
 }
 
-/// Microseconds since 1970. A restarted daemon has a larger number.
+/// Microseconds since 1970. A restarted daemon has another number, larger unless the clock was set
+/// back.
 #[expect(clippy::disallowed_methods, reason = "the number names a start of the daemon")]
 pub(super) fn microseconds() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -31,7 +31,9 @@ pub(super) fn rule(config: &Config, service: Service, targets: &[Target<GroupNam
 
 /// Whether a message's sender does not pay for the queues to its receivers.
 pub(super) fn ignores_receivers(config: &Config, message: &Message) -> bool {
+    // A client's own name is no group, though a pattern may fit it.
     let ignores = |group: &GroupName| match config.policies.of(group.as_str().as_bytes()) {
+        _ if group.as_private().is_some() => false,
         Policy::Block => false,
         Policy::Drop => message.service == Service::Unreliable,
         Policy::Lag(_) => true,

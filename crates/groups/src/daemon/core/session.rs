@@ -6,7 +6,7 @@ use ratewire_overlay::ClientId;
 use tokio::sync::Notify;
 
 use crate::daemon::outbox::{Item, Outbox};
-use crate::spread::{GroupName, PrivateName};
+use crate::spread::{GroupName, PrivateName, Request};
 
 /// A client that is connected.
 pub(in crate::daemon) struct Session {
@@ -20,8 +20,10 @@ pub(in crate::daemon) struct Session {
     pub(in crate::daemon) outbox: RefCell<Outbox>,
     /// Woken when there is something to write.
     pub(in crate::daemon) writer: Notify,
-    /// Woken when the message that waited has been sent.
+    /// Woken when the message that waited has been sent, or the change has been made.
     pub(in crate::daemon) reader: Notify,
+    /// A change of the client's groups that waits until the client has read.
+    pub(super) change: RefCell<Option<Request>>,
     /// Woken when the daemon ends the connection.
     pub(in crate::daemon) cut: Notify,
     /// Groups that the client has joined or is about to join.
@@ -48,6 +50,7 @@ impl Session {
             outbox: RefCell::default(),
             writer: Notify::new(),
             reader: Notify::new(),
+            change: RefCell::default(),
             cut: Notify::new(),
             groups: RefCell::default(),
             is_changed: Cell::new(false),

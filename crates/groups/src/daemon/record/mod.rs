@@ -30,6 +30,7 @@ pub(super) struct Record {
     start: Instant,
     totals: Cell<Totals>,
     links: BTreeMap<OverlayNodeId, LinkRecord>,
+    last_cut_off: RefCell<Option<String>>,
     /// Bounds of events, one each: events of one sort cannot hide those of another.
     clients: Throttle,
     strangers: Throttle,
@@ -59,6 +60,7 @@ impl Record {
             start: Instant::now(),
             totals: Cell::default(),
             links: peers.map(link).collect(),
+            last_cut_off: RefCell::default(),
             clients: Throttle::default(),
             strangers: Throttle::default(),
             views: Throttle::default(),
@@ -112,12 +114,18 @@ impl Record {
         }
     }
 
-    /// Notes that a client is too far behind.
-    pub(super) fn cut_off(&self, client: &str, waiting: usize) {
+    /// Notes that a client is cut off, and why.
+    pub(super) fn cut_off(&self, client: &str, waiting: usize, reason: &str) {
         self.count(|totals| totals.cut_off += 1);
+        self.last_cut_off.replace(Some(format!("{client}: {reason}")));
         if let Some(left_out) = self.admit(&self.clients) {
-            warn!(target: "ratewire_groups", client, waiting, left_out, "client cut off: too far behind");
+            warn!(target: "ratewire_groups", client, waiting, reason, left_out, "client cut off");
         }
+    }
+
+    /// The client that was cut off last, and why.
+    pub(super) fn last_cut_off(&self) -> Option<String> {
+        self.last_cut_off.borrow().clone()
     }
 
     /// Notes that the daemon is in a new view.

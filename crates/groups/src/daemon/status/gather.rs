@@ -47,6 +47,7 @@ pub(super) fn gather(shared: &Shared) -> Status {
             },
             flow_control: Some(FlowControlStatus::from(&config.params)),
             totals: shared.record.totals(),
+            last_cut_off: shared.record.last_cut_off(),
         }
     })
 }

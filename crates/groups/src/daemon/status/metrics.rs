@@ -124,7 +124,7 @@ fn totals(out: &mut Metrics<'_>, status: &Status) -> fmt::Result {
     let (bytes, seconds) = (|| Some(Unit::Bytes), || Some(Unit::Seconds));
     out.counter("clients_accepted", "Clients that were accepted", None, totals.accepted)?;
     out.counter("clients_refused", "Clients that were refused", None, totals.refused)?;
-    out.counter("clients_cut_off", "Clients too far behind", None, totals.cut_off)?;
+    out.counter("clients_cut_off", "Clients that were cut off", None, totals.cut_off)?;
     let help = "Connections that broke their protocol";
     out.counter("protocol_violations", help, None, totals.violations)?;
     out.counter("messages_in", "Messages from clients", None, totals.messages_in)?;

@@ -97,8 +97,9 @@ fn view() -> impl Strategy<Value = ViewStatus> {
 
 fn rules() -> impl Strategy<Value = FlowControlStatus> {
     let times = any::<[u32; 3]>();
-    ((".*", ".*"), times, any::<[bool; 2]>()).prop_map(
-        |((price, benefit), [base, memory, wait], [has, randomise])| FlowControlStatus {
+    ((".*", ".*", ".*"), times, any::<[bool; 2]>()).prop_map(
+        |((budget, price, benefit), [base, memory, wait], [has, randomise])| FlowControlStatus {
+            budget,
             price,
             price_base: has.then(|| base.into()),
             benefit,
@@ -112,32 +113,36 @@ fn rules() -> impl Strategy<Value = FlowControlStatus> {
 fn status() -> impl Strategy<Value = Status> {
     let lists = (vec(link(), 0..4), vec(client(), 0..4), vec(group(), 0..4));
     let numbers = (any::<[f64; 3]>(), any::<[u64; 5]>());
-    ((".*", proptest::option::of(rules())), view(), lists, numbers, any::<[u64; 4]>()).prop_map(
-        |((daemon, rules), view, (links, clients, groups), (floats, limits), counts)| Status {
-            daemon,
-            version: "1.0".to_string(),
-            started_unix_s: floats[0],
-            uptime_s: floats[1],
-            view,
-            links,
-            clients,
-            groups,
-            group_count: counts[0],
-            flow_control: rules,
-            limits: LimitStatus {
-                clients: limits[0],
-                groups_per_client: limits[1],
-                queue_per_client_bytes: limits[2],
-                window_bytes: limits[3],
-                window_used_bytes: limits[4],
-            },
-            totals: Totals {
-                messages_in: counts[1],
-                bytes_out: counts[2],
-                dropped: counts[3],
-                blocked_s: floats[2],
-                ..Totals::default()
-            },
+    let texts = (".*", proptest::option::of(rules()), proptest::option::of(".*"));
+    (texts, view(), lists, numbers, any::<[u64; 4]>()).prop_map(
+        |((daemon, rules, last), view, (links, clients, groups), (floats, limits), counts)| {
+            Status {
+                daemon,
+                version: "1.0".to_string(),
+                started_unix_s: floats[0],
+                uptime_s: floats[1],
+                view,
+                links,
+                clients,
+                groups,
+                group_count: counts[0],
+                flow_control: rules,
+                limits: LimitStatus {
+                    clients: limits[0],
+                    groups_per_client: limits[1],
+                    queue_per_client_bytes: limits[2],
+                    window_bytes: limits[3],
+                    window_used_bytes: limits[4],
+                },
+                totals: Totals {
+                    messages_in: counts[1],
+                    bytes_out: counts[2],
+                    dropped: counts[3],
+                    blocked_s: floats[2],
+                    ..Totals::default()
+                },
+                last_cut_off: last,
+            }
         },
     )
 }

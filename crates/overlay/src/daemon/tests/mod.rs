@@ -1,5 +1,6 @@
 //! Daemons on a line, and what is tried with them.
 
+mod bursts;
 mod money;
 mod prices;
 mod views;
@@ -13,6 +14,7 @@ use ratewire_units::{Bytes, Duration, Time};
 
 use super::{Daemon, Line, Offer, Offered, Payload, Settings};
 use crate::benefit::Benefit;
+use crate::burst::BudgetRule;
 use crate::ids::{ClientId, OverlayNodeId};
 use crate::membership::{Event, Founding, LinkMessage, Outgoing, Service, Target};
 use crate::params::Params;
@@ -21,6 +23,8 @@ use crate::tree::EdgeSpec;
 
 /// Messages that a client's line carries in a step.
 const LINE: usize = 200;
+/// Shortest time between two looks at the queues, where bursts cost no fee.
+const LOOK: Duration = Duration::from_millis(2);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Data(u32);
@@ -58,7 +62,10 @@ impl Net {
         };
         let edges = (1..nodes).flat_map(|i| [edge(i - 1, i), edge(i, i - 1)]).collect();
         let window = Bytes::new(window);
-        let least_interval = params.interval;
+        let least_interval = match params.budget {
+            BudgetRule::Paper => params.interval,
+            BudgetRule::Bursts => LOOK,
+        };
         let settings = Arc::new(Settings { params, nodes, edges, least_interval, window });
         let daemon = |i: usize| {
             let random = Xoshiro256PlusPlus::seed_from_u64(i as u64);

@@ -64,6 +64,23 @@ fn daemons_that_are_cut_off_go_on_and_merge_again() {
     assert!((0..4).all(|node| net.view(node) == net.view(0) && net.view(node).1.len() == 4));
 }
 
+/// Others know the state of its last start, whose number is larger.
+#[test]
+fn a_daemon_that_starts_with_an_earlier_clock_is_in_the_view_of_all() {
+    for node in 0..3 {
+        let mut net = Net::line(3);
+        net.settle();
+        for _ in 0..2 {
+            net.fault(&Fault::Crash(node));
+            net.settle();
+            net.fault(&Fault::RestartEarlier(node));
+            net.settle();
+            let views = [0, 1, 2].map(|node| net.view(node));
+            assert!(views.iter().all(|view| *view == views[0] && view.1.len() == 3), "{views:?}");
+        }
+    }
+}
+
 /// Without time passing, and although the daemon in the middle has no member.
 #[test]
 fn daemons_hurry_while_a_message_waits_for_them() {

@@ -16,6 +16,8 @@ use crate::tree::EdgeSpec;
 pub(super) type Group = u8;
 /// Number of groups.
 pub(super) const GROUPS: Group = 3;
+/// Numbers of starts are above, or below if the clock was set back.
+const EPOCH: u64 = 1 << 32;
 /// Number of a message in the record.
 pub(super) type Number = usize;
 
@@ -56,6 +58,8 @@ pub(super) struct Life {
 pub(super) enum Fault {
     Crash(usize),
     Restart(usize),
+    /// A restart whose number is smaller than any before: the clock was set back.
+    RestartEarlier(usize),
     Cut(usize, usize),
     Heal(usize, usize),
 }
@@ -115,15 +119,16 @@ impl Net {
             record: Vec::new(),
             sent: Vec::new(),
         };
-        (0..nodes).for_each(|node| net.start(node));
+        (0..nodes).for_each(|node| net.start(node, false));
         net
     }
 
-    fn start(&mut self, node: usize) {
+    fn start(&mut self, node: usize, is_earlier: bool) {
         self.lives += 1;
         let edges = Arc::clone(&self.edges);
         let id = OverlayNodeId(node as u8);
-        let daemon = Member::new(id, self.lives, self.daemons.len(), edges);
+        let incarnation = if is_earlier { EPOCH - self.lives } else { EPOCH + self.lives };
+        let daemon = Member::new(id, incarnation, self.daemons.len(), edges);
         let (view, members) = daemon.view();
         let ended = Arc::new(Ended { view, tally: daemon.tally().clone() });
         let entered =
@@ -191,9 +196,9 @@ impl Net {
                     }
                 }
             }
-            Fault::Restart(node) => {
+            Fault::Restart(node) | Fault::RestartEarlier(node) => {
                 if self.daemons[node].is_none() {
-                    self.start(node);
+                    self.start(node, matches!(fault, Fault::RestartEarlier(_)));
                 }
             }
         }

@@ -292,6 +292,7 @@ impl Play {
         let node = self.node();
         let fault = match self.below(8) {
             0 | 1 => Fault::Crash(node),
+            2 if self.below(3) == 0 => Fault::RestartEarlier(node),
             2 => Fault::Restart(node),
             3 | 4 => Fault::Heal(a, b),
             _ => Fault::Cut(a, b),

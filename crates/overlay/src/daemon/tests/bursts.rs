@@ -1,0 +1,171 @@
+//! What clients may send for no fee.
+
+use super::*;
+
+fn bursts(nodes: usize) -> Net {
+    let budget = BudgetRule::Bursts;
+    Net::with(nodes, 16 << 20, Params { budget, randomise: false, ..Params::default() })
+}
+
+/// Milliseconds in which a client of the first daemon sends so many messages to one of the last.
+fn time_of(net: &mut Net, messages: usize, counted: u32) -> u64 {
+    net.client(net.daemons.len() - 1, &[7]);
+    let sender = net.client(0, &[]);
+    net.run(Duration::from_secs(1));
+    let (begin, mut sent) = (net.now, 0);
+    while sent < messages {
+        sent += usize::from(net.daemons[0].poll_sent().is_some());
+        while sent < messages
+            && net.daemons[0].purse(net.now, sender).is_some_and(|purse| !purse.is_blocked)
+        {
+            let offered = net.daemons[0].offer(net.now, sender, offer(7, counted));
+            sent += usize::from(offered == Offered::Sent);
+        }
+        if sent < messages {
+            net.run(Duration::from_millis(1));
+        }
+    }
+    net.now.since(begin).ps() / 1_000_000_000
+}
+
+/// By the paper's rule ten messages of 100 packets owe $1,000, and a salary is $10.
+#[test]
+fn an_idle_network_takes_a_burst_at_once() {
+    for nodes in [1, 3] {
+        for (messages, counted) in [(100, 1), (10, 100)] {
+            let time = time_of(&mut bursts(nodes), messages, counted);
+            assert_eq!(time, 0, "{messages} messages as {counted}, {nodes} daemons");
+        }
+        let looks = time_of(&mut bursts(nodes), 100, 100) / 2;
+        assert!((9..=20).contains(&looks), "{looks} looks for ten MB, {nodes} daemons");
+    }
+    assert!(time_of(&mut Net::line(1, 16 << 20), 10, 100) > 1000);
+}
+
+#[test]
+fn a_small_window_leaves_little_room() {
+    let params = Params { budget: BudgetRule::Bursts, randomise: false, ..Params::default() };
+    let mut net = Net::with(2, 64 << 10, params);
+    net.client(1, &[7]);
+    let sender = net.client(0, &[]);
+    assert_eq!(
+        net.flood(0, sender, 7, 1),
+        5 + 10,
+        "4 KiB end in the fifth message of 1000 bytes; and $10"
+    );
+}
+
+/// Nobody's queue fills.
+#[test]
+fn what_nobody_gets_costs_nothing() {
+    let mut net = bursts(1);
+    let sender = net.client(0, &[]);
+    assert_eq!((0..5).map(|_| net.flood(0, sender, 7, 1)).sum::<usize>(), 5 * LINE);
+}
+
+/// Most messages that wait for a reader of 100 a second, one of four, while a client floods.
+fn most_waiting(mut net: Net) -> u64 {
+    let last = net.daemons.len() - 1;
+    let slow = net.client(last, &[7]);
+    (0..3).for_each(|_| _ = net.client(last, &[7]));
+    let sender = net.client(0, &[]);
+    net.run(Duration::from_secs(1));
+    let (mut waiting, mut most) = (0, 0);
+    let already = net.got[last];
+    for ms in 0..3000 {
+        net.flood_for(0, sender, 7, Duration::from_millis(1));
+        let came = (net.got[last] - already) as u64 / 4;
+        waiting = came.saturating_sub(ms / 10);
+        most = most.max(waiting);
+        net.daemons[last].set_queue(net.now, slow, waiting, false);
+    }
+    assert!(waiting > 0, "it is behind");
+    most
+}
+
+#[test]
+fn a_slow_reader_gets_no_more_than_its_price_can_tell() {
+    for nodes in [1, 2] {
+        let most = most_waiting(bursts(nodes));
+        assert!(most <= 600, "{most} messages wait, {nodes} daemons");
+    }
+    let free = Params { fee: Dollars::ZERO, randomise: false, ..Params::default() };
+    let most = most_waiting(Net::with(2, 16 << 20, free));
+    assert!(most > 3000, "{most} messages wait if nothing costs anything");
+}
+
+#[test]
+fn all_clients_of_a_daemon_share_four_bursts() {
+    let mut net = bursts(1);
+    net.client(0, &[7]);
+    let clients: Vec<ClientId> = (0..30).map(|_| net.client(0, &[])).collect();
+    net.run(Duration::from_secs(1));
+    let sent: Vec<usize> = clients.iter().map(|client| net.flood(0, *client, 7, 1)).collect();
+    assert_eq!(sent[..4], [100 + 20; 4], "a burst, and what $20 buy");
+    assert_eq!(sent[4..], [20; 26], "what $20 buy");
+}
+
+/// Its worth bounds a client's rate by the cost, so a message must cost something.
+#[test]
+fn layers_have_no_bursts() {
+    let (budget, benefit) = (BudgetRule::Bursts, Benefit::Layered(Duration::from_secs(1)));
+    let params = Params { budget, benefit, randomise: false, ..Params::default() };
+    let mut net = Net::with(1, 1 << 20, params);
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    assert!(net.flood(0, sender, 7, 1) < 30);
+}
+
+/// Stamps begin anew with a view: what counted in the old one must not count for ever.
+#[test]
+fn bursts_end_with_their_view() {
+    let mut net = bursts(3);
+    net.client(1, &[7]);
+    let sender = net.client(0, &[]);
+    net.run(Duration::from_secs(1));
+    let sent = net.flood(0, sender, 7, 100);
+    assert!((10..=11).contains(&sent), "a burst, and perhaps one for money: {sent}");
+    net.daemons[1].link_down(net.now, OverlayNodeId(2));
+    net.daemons[2].link_down(net.now, OverlayNodeId(1));
+    net.run(Duration::from_millis(20));
+    assert_eq!(net.daemons[0].member().view().1.len(), 2);
+    assert_eq!(net.daemons[0].poll_sent(), Some(sender), "the message that waited has gone");
+    assert!(net.flood(0, sender, 7, 100) > 0);
+}
+
+/// Receivers' prices, which such messages do not pay, are what bounds those who go on.
+#[test]
+fn who_ignores_receivers_has_no_bursts() {
+    let mut net = bursts(1);
+    net.client(0, &[7]);
+    let sender = net.client(0, &[]);
+    net.run(Duration::from_secs(1));
+    let offer = Offer { ignores_receivers: true, ..offer(7, 1) };
+    let now = net.now;
+    let sent =
+        (0..100).take_while(|_| net.daemons[0].offer(now, sender, offer.clone()) == Offered::Sent);
+    assert_eq!(sent.count(), 20, "what $20 buy");
+}
+
+#[test]
+fn those_beyond_the_room_of_all_take_turns() {
+    let params = Params { budget: BudgetRule::Bursts, randomise: false, ..Params::default() };
+    let mut net = Net::with(2, 64 << 10, params);
+    net.client(1, &[7]);
+    let clients: Vec<ClientId> = (0..8).map(|_| net.client(0, &[])).collect();
+    let mut sent = vec![0; clients.len()];
+    for _ in 0..2000 {
+        while let Some(gone) = net.daemons[0].poll_sent() {
+            sent[clients.iter().position(|client| *client == gone).unwrap()] += 1;
+            net.held.remove(&(0, gone));
+        }
+        for (place, client) in clients.iter().enumerate() {
+            if !net.held.contains(&(0, *client)) {
+                sent[place] += net.flood(0, *client, 7, 40);
+            }
+        }
+        net.run(Duration::from_millis(1));
+    }
+    let (least, most) = (sent.iter().min().unwrap(), sent.iter().max().unwrap());
+    assert!(*least * 2 > *most, "{sent:?}");
+}
