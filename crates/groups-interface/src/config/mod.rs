@@ -24,7 +24,7 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -150,12 +150,30 @@ impl Config {
         self.links.iter().flat_map(both).collect()
     }
 
-    /// A number that differs between configurations with which daemons would not understand each
-    /// other: other daemons, links, prices, policies, salaries or weights. Addresses, limits and
-    /// what costs the fee may differ.
+    /// A number that differs between configurations whose daemons do not link, or do not treat
+    /// clients alike: other daemons, links, prices, policies, salaries or weights. Addresses, limits
+    /// and what costs the fee may differ.
     pub fn fingerprint(&self) -> u64 {
+        let mut text = self.agreement();
+        let mut add = |part: &dyn Debug| _ = writeln!(text, "{part:?}");
+        self.policies.weights().for_each(|weight| add(&weight));
+        self.clients.iter().for_each(|(name, terms)| {
+            add(&(name, terms.salary.map(Dollars::get), terms.weight));
+        });
+        hash(&text)
+    }
+
+    /// A number that differs between configurations whose daemons do not link: other daemons,
+    /// links, prices or policies. Salaries and weights may differ, too: a daemon applies its own to
+    /// its own clients.
+    pub fn link_fingerprint(&self) -> u64 {
+        hash(&self.agreement())
+    }
+
+    /// What daemons must agree on to be linked.
+    fn agreement(&self) -> String {
         let mut text = String::new();
-        let mut add = |part: &dyn std::fmt::Debug| _ = writeln!(text, "{part:?}");
+        let mut add = |part: &dyn Debug| _ = writeln!(text, "{part:?}");
         self.daemons.iter().for_each(|daemon| add(&daemon.name));
         self.links.iter().for_each(|link| add(&(link.ends, link.delay.ps())));
         let Params { salary, cap, fee, soft_limit, threshold, interval, first_period, .. } =
@@ -170,13 +188,15 @@ impl Config {
             add(&(price.name(), price.base(), benefit.name(), benefit.memory().map(Duration::ps)));
             add(&(randomise, second_thought.map(Duration::ps)));
         }
+        // A sender's daemon does not wait for the receivers of a group whose policy cuts them off.
+        // If a receiver's daemon did not know that policy, the receiver's queue would have no end.
         self.policies.iter().for_each(|policy| add(&policy));
-        self.policies.weights().for_each(|weight| add(&weight));
-        self.clients.iter().for_each(|(name, terms)| {
-            add(&(name, terms.salary.map(Dollars::get), terms.weight));
-        });
-        // FNV-1a: the same on every machine. Daemons are not to be deceived by it.
-        let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
+        text
     }
+}
+
+/// FNV-1a: the same on every machine. Daemons are not to be deceived by it.
+fn hash(text: &str) -> u64 {
+    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
 }

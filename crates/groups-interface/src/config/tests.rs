@@ -377,6 +377,13 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
     for (old, new) in own {
         assert_eq!(print(&WHOLE.replace(old, new)), whole, "{new}");
     }
+    // Daemons with other salaries and weights link.
+    let link_print = |text: &str| parse(text).unwrap().link_fingerprint();
+    for (old, new) in others {
+        let is_local = ["weight = 5", "weight = 2", "salary = 16", "\"feed2\""].contains(&new);
+        let is_same = link_print(&WHOLE.replace(old, new)) == link_print(WHOLE);
+        assert_eq!(is_same, is_local, "{new}");
+    }
     // Other releases and machines compute the same number.
     assert_eq!(Config::single().fingerprint(), 13_329_327_549_576_843_920);
 }

@@ -268,6 +268,17 @@ where
     let theirs = next(stream, buffer, Greeting::decode).await?;
     let peer = theirs.check(&shared.config, shared.me, peering.expected).map_err(invalid)?;
     let connection = if peering.is_ours { ours } else { next(stream, buffer, decode).await? };
+    if !theirs.has_configuration(&shared.config) {
+        out.clear();
+        encode(&shared.config.link_fingerprint(), &mut out).map_err(invalid)?;
+        // A peer of an earlier release ends the connection instead.
+        let print = match stream.write_all(&out).await {
+            Ok(()) => next(stream, buffer, decode).await.ok(),
+            Err(_) => None,
+        };
+        theirs.check_link(&shared.config, print).map_err(invalid)?;
+        shared.record.differs(peer);
+    }
     Ok((peer, connection))
 }
 

@@ -58,6 +58,7 @@ impl Greeting {
 
     /// Checks the greeting of a peer of daemon `me`, and returns which daemon the peer is.
     /// `expected` is the daemon that was asked for or whose certificate the peer has, if known.
+    /// Whether the configurations fit is to be asked of [`Greeting::has_configuration`].
     ///
     /// # Errors
     /// If the peer is not a daemon of this configuration, or not the expected one.
@@ -76,9 +77,24 @@ impl Greeting {
         if peer == me {
             return Err(WireError::SameDaemon(name()));
         }
-        if self.configuration != config.fingerprint() {
-            return Err(WireError::OtherConfiguration(name()));
-        }
         Ok(peer)
+    }
+
+    /// Whether the peer has this very configuration. If not, both ends send the fingerprint of what
+    /// they must agree on, and check that of the other ([`Greeting::check_link`]).
+    pub fn has_configuration(&self, config: &Config) -> bool {
+        self.configuration == config.fingerprint()
+    }
+
+    /// Checks the fingerprint that a peer with another configuration has sent. Peers of earlier
+    /// releases send none.
+    ///
+    /// # Errors
+    /// If the configurations do not fit.
+    pub fn check_link(&self, config: &Config, theirs: Option<u64>) -> Result<(), WireError> {
+        if theirs == Some(config.link_fingerprint()) {
+            return Ok(());
+        }
+        Err(WireError::OtherConfiguration(self.daemon.clone()))
     }
 }

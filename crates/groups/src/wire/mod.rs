@@ -1,7 +1,8 @@
 //! Bytes on the links between daemons, sans-IO.
 //!
 //! Both ends first send a [`Greeting`], and the one that connects sends the number of the
-//! connection. Each of these is:
+//! connection. If their configurations differ, both send the fingerprint of what they must agree on
+//! ([`Config::link_fingerprint`](crate::config::Config::link_fingerprint)). Each of these is:
 //!
 //! | bytes | field |
 //! |---|---|

@@ -140,7 +140,12 @@ fn a_greeting_is_checked_against_the_configuration() {
     };
     has(check(&Greeting::new(&other, beta, 5), None), "no daemon `gamma`; copy the same file");
     let stale = Greeting { configuration: 1, ..greeting.clone() };
-    has(check(&stale, Some(beta)), "daemon `beta` has another groups.toml; copy the same file");
+    assert!(greeting.has_configuration(&config) && !stale.has_configuration(&config));
+    assert_eq!(stale.check_link(&config, Some(config.link_fingerprint())), Ok(()));
+    for theirs in [None, Some(other.link_fingerprint())] {
+        let said = stale.check_link(&config, theirs).map_err(|error| error.to_string());
+        has(said.map(|()| beta), "daemon `beta` has another groups.toml; copy the same file");
+    }
     has(check(&greeting, Some(alpha)), "says that it is daemon `beta`, but is `alpha`");
     has(check(&Greeting::new(&config, alpha, 5), None), "another daemon runs as `alpha`");
     let steering = Greeting { daemon: "\u{1b}[31m".into(), ..greeting };

@@ -1,24 +1,32 @@
 //! Whom a daemon lets in as another daemon.
 
+use std::net::Shutdown;
 use std::time::SystemTime;
 
 use bytes::BytesMut;
 use ratewire_groups::certificates::{Identity, make};
 use ratewire_groups::config::Config;
-use ratewire_groups::wire::{Greeting, encode};
+use ratewire_groups::wire::{Greeting, decode, encode};
 use ratewire_overlay::membership::Service;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use super::client::Stream;
 use super::overlay::{FREE, Overlay, Running};
-use super::several::{MESH, NAMES, Three};
+use super::several::{MESH, NAMES, Three, meet};
 
 /// What a daemon that calls itself `name` says first to one with a higher number.
 fn introduction(config: &Config, name: &str) -> BytesMut {
     let mut out = BytesMut::new();
     Greeting::new(config, config.node(name).unwrap(), 1).encode(&mut out).unwrap();
     encode(&1u64, &mut out).unwrap();
+    out
+}
+
+/// As [`introduction`], of a daemon that has seen that the other has another configuration.
+fn differing(config: &Config, name: &str) -> BytesMut {
+    let mut out = introduction(config, name);
+    encode(&config.link_fingerprint(), &mut out).unwrap();
     out
 }
 
@@ -43,12 +51,18 @@ fn a_daemon_of_another_configuration_is_not_let_in() {
     ];
     for other in others {
         let mut stream = Stream::tcp(address);
-        stream.write(&introduction(&other, "a"));
-        // The daemon greets, and sends nothing more.
+        stream.write(&differing(&other, "a"));
+        // The daemon greets, says what must be agreed on, and sends nothing more.
         let mut answer = BytesMut::from(&stream.rest()[..]);
         assert_eq!(Greeting::decode(&mut answer).unwrap().unwrap().daemon, "c");
+        assert_eq!(decode(&mut answer), Ok(Some(config.link_fingerprint())));
         assert!(answer.is_empty(), "{answer:?}");
     }
+    // An earlier release ends the connection.
+    let mut stream = Stream::tcp(address);
+    stream.write(&introduction(&overlay.with(&overlay.text.replace("fee = 0", "fee = 1")), "a"));
+    stream.shutdown(Shutdown::Write);
+    stream.rest();
     for bytes in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 64], &[0; 64]] {
         let mut stream = Stream::tcp(address);
         stream.write(bytes);
@@ -66,6 +80,24 @@ fn a_daemon_of_another_configuration_is_not_let_in() {
     while answer.is_empty() {
         assert!(stream.read_some(&mut answer));
     }
+}
+
+/// A change of salaries and weights spreads by restarts of one daemon after another.
+#[test]
+fn daemons_with_other_salaries_and_weights_are_linked() {
+    let end = format!("{FREE}[[group]]\nname = \"chat\"\nweight = 3\n");
+    let overlay = Overlay::new("", &NAMES, MESH, &end);
+    let text = overlay.text.replace("weight = 3", "weight = 2");
+    let newer = overlay.with(&format!("{text}[[client]]\nname = \"feed\"\nsalary = 3\n"));
+    assert_ne!(newer.fingerprint(), overlay.config().fingerprint());
+    let daemons = [Running::start(newer, "a"), overlay.start("b"), overlay.start("c")];
+    let mut clients = ["a", "b", "c"].map(|name| overlay.client(&format!("at-{name}"), name));
+    clients.iter_mut().for_each(|client| client.join("chat"));
+    let [a, b, c] = &mut clients;
+    meet(&mut [a, b, c]);
+    c.say(Service::Safe, &["chat"], "to all");
+    clients.iter_mut().for_each(|client| assert_eq!(client.text(), "to all"));
+    daemons.into_iter().for_each(Running::stop);
 }
 
 #[test]

@@ -176,6 +176,17 @@ impl Record {
         link.last_error.replace(Some(reason));
     }
 
+    /// Notes that a neighbour gives its clients other salaries or weights.
+    pub(super) fn differs(&self, peer: OverlayNodeId) {
+        let Some(link) = self.links.get(&peer) else { return };
+        if let Some(left_out) = self.admit(&link.throttle) {
+            warn!(
+                target: "ratewire_groups", peer = link.name, left_out,
+                "salaries or weights of groups.toml differ"
+            );
+        }
+    }
+
     /// Notes a connection to the address for daemons that has ended before its peer was known.
     pub(super) fn stranger(&self, from: &str, reason: &str) {
         if let Some(left_out) = self.admit(&self.strangers) {
