@@ -194,17 +194,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         random: Xoshiro256PlusPlus,
     ) -> Daemon<G, P> {
         let me = member.id();
-        let own = settings.edges.iter().enumerate().filter(|(_, edge)| edge.from == me);
-        let link = |(number, edge): (usize, &EdgeSpec)| Link {
-            peer: edge.to,
-            edge: EdgeId(number as u16),
-            is_up: false,
-            queue: LinkQueue::default(),
-        };
+        let mut prices = PriceTable::new(me);
+        prices.grow(settings.nodes, &settings.edges);
         Daemon {
-            links: own.map(link).collect(),
+            links: own_links(me, &settings.edges, 0).collect(),
             ready_links: VecDeque::new(),
-            prices: PriceTable::new(me, settings.nodes, &settings.edges),
+            prices,
             purses: Purses::new(),
             wakes: BinaryHeap::new(),
             held: 0,
@@ -229,6 +224,23 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             settings,
             member,
         }
+    }
+
+    /// Knows this many daemons with these links from now on, as [`Member::grow`].
+    pub fn grow(&mut self, now: Time, nodes: usize, edges: Arc<[EdgeSpec]>) {
+        let known = self.settings.edges.len();
+        self.links.extend(own_links(self.member.id(), &edges, known));
+        self.prices.grow(nodes, &edges);
+        self.settings =
+            Arc::new(Settings { nodes, edges: Arc::clone(&edges), ..(*self.settings).clone() });
+        self.member.grow(nodes, edges);
+        self.settle(now);
+    }
+
+    /// Tells all daemons terms that may differ, as [`Member::set_terms`].
+    pub fn set_terms(&mut self, now: Time, terms: u64) {
+        self.member.set_terms(terms);
+        self.settle(now);
     }
 
     /// The membership.
@@ -547,6 +559,21 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     pub fn poll_sent(&mut self) -> Option<ClientId> {
         self.sent.pop_front()
     }
+}
+
+/// The links of daemon `me`, but those among so many first ones of all.
+fn own_links<G, P>(
+    me: OverlayNodeId,
+    edges: &[EdgeSpec],
+    first: usize,
+) -> impl Iterator<Item = Link<G, P>> {
+    let own = edges.iter().enumerate().skip(first).filter(move |(_, edge)| edge.from == me);
+    own.map(|(number, edge)| Link {
+        peer: edge.to,
+        edge: EdgeId(number as u16),
+        is_up: false,
+        queue: LinkQueue::default(),
+    })
 }
 
 /// How a message counts in a link's queue.

@@ -9,7 +9,7 @@ use super::message::{
 };
 use super::order::Order;
 use super::table::Table;
-use super::{Cause, Delivery, Ended, Event, Member, Paths, Recipients, Tally};
+use super::{Cause, Delivery, Ended, Event, Link, Member, Paths, Recipients, Tally};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -56,13 +56,15 @@ impl<G: Clone + Ord, P> Round<G, P> {
 
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub(super) fn link_state(&self) -> LinkState {
-        let connection = |link: &super::Link| Some((link.peer, link.connection?));
+        let connection = |link: &Link| Some((link.peer, link.connection?));
         LinkState {
             origin: self.me,
             incarnation: self.incarnation,
             version: self.version,
             highest: self.highest,
             links: self.links.iter().filter_map(connection).collect(),
+            known: self.nodes as u8,
+            terms: self.terms,
         }
     }
 
@@ -88,8 +90,14 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             if self.reach.is_news(state) {
                 self.outlived = self.outlived.max(Some(state.incarnation));
             }
-        } else if self.reach.learn(state) {
+            return;
+        }
+        let known = self.reach.state(state.origin).map_or(0, |state| state.known);
+        if self.reach.learn(state) {
             self.flood(Some(peer), || LinkMessage::LinkState(Arc::clone(state)));
+            if (1..state.known).contains(&known) {
+                self.tell_states(state.origin);
+            }
             self.consider();
         }
     }
@@ -162,7 +170,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         });
         // All members of a component reach each other.
         let Ok(trees) = trees else { return };
-        let connected = self.links.iter().filter(|link| reach.connects(self.me, link.peer));
+        let is_connected =
+            |link: &&Link| members.contains(link.peer) && reach.connects(self.me, link.peer);
+        let connected = self.links.iter().filter(is_connected);
         let connections = connected.filter_map(|link| Some((link.peer, link.connection?)));
         let paths = Paths {
             topology: proposal.topology.clone(),
@@ -215,7 +225,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                     self.send_missing();
                 }
             }
-            ChangeBody::Missing(missing) => round.missing.push(Arc::clone(missing)),
+            ChangeBody::Missing(missing) if missing.is_valid(self.nodes) => {
+                round.missing.push(Arc::clone(missing));
+            }
+            ChangeBody::Missing(_) => {}
             ChangeBody::Sent => round.sent.insert(message.origin),
             ChangeBody::Ready(lists) => {
                 round.ready.insert(message.origin, lists.clone());
