@@ -42,10 +42,12 @@ mod writing;
 
 use std::cell::RefCell;
 use std::future::Future;
+use std::pin::pin;
 use std::rc::Rc;
 
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
+use ratewire_daemon::process::begin;
 use ratewire_overlay::OverlayNodeId;
 use ratewire_timer::Timer;
 use tokio::task::LocalSet;
@@ -113,8 +115,6 @@ async fn serve(
     if let Some(server) = server {
         tasks.spawn_local(server.serve(Rc::clone(&reloads)));
     }
-    info!(target: "ratewire_groups", daemon, "daemon ready");
-    ready();
     let reloading = async {
         loop {
             reload().await;
@@ -122,6 +122,11 @@ async fn serve(
             reloads.reload().ok();
         }
     };
+    let mut reloading = pin!(reloading);
+    // From here on, a signal to reload is awaited and does not end the process.
+    begin(reloading.as_mut()).await;
+    info!(target: "ratewire_groups", daemon, "daemon ready");
+    ready();
     tokio::select! {
         () = stop => {}
         () = reloading => {}

@@ -80,7 +80,7 @@ fn links(shared: &Shared, now: Time, daemon: &Daemon) -> Vec<LinkStatus> {
         let record = record.as_deref();
         let [sent, received] = record.map(|record| record.traffic()).unwrap_or_default();
         LinkStatus {
-            peer: name(&*shared.config(), link.peer),
+            peer: name(&config, link.peer),
             is_up: link.is_up,
             price_dollars: finite(link.cost),
             waiting_messages: link.queue.waiting(),
