@@ -345,14 +345,17 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                 self.table.show(&group, shown.shown(&group));
                 continue;
             }
-            let mut sets: BTreeMap<(bool, ViewId), Vec<Client>> = BTreeMap::new();
+            // As Spread orders them: by who formed the view, and then by when.
+            let rank = |view: ViewId| (view.coordinator, view.incarnation, view.number);
+            let mut sets: BTreeMap<_, Vec<Client>> = BTreeMap::new();
             for (client, _) in &members {
-                let view = round.reports[&client.node].view;
-                sets.entry((view != old, view)).or_default().push(*client);
+                let before = round.reports[&client.node].view;
+                sets.entry(rank(before)).or_default().push(*client);
             }
             let id = GroupViewId { view: self.view, change: 0 };
             self.table.show(&group, Some(id));
-            let cause = Cause::Network(sets.into_values().collect());
+            let own = sets.range(..rank(old)).count();
+            let cause = Cause::Network { sets: sets.into_values().collect(), own };
             self.tell(self.ours(&group), Event::View { group, id, members, cause });
         }
         asking.into_iter().for_each(|group| self.ask_for(group));

@@ -49,6 +49,10 @@ impl Story<'_> {
     }
 }
 
+/// What all members of a group are told alike of a view: its members, and if the network caused it,
+/// the sets of those that came along with each other.
+type Told = (Vec<(Client, Label)>, Option<Vec<Vec<Client>>>);
+
 type Broken = Result<(), String>;
 
 fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
@@ -56,10 +60,10 @@ fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
 }
 
 pub(super) fn check(net: &Net) -> Broken {
-    let mut members: BTreeMap<(Group, GroupViewId), Vec<(Client, Label)>> = BTreeMap::new();
+    let mut shown = BTreeMap::new();
     let mut stories = Vec::new();
     for life in &net.record {
-        stories.push(story(life, &net.sent, &mut members)?);
+        stories.push(story(life, &net.sent, &mut shown)?);
     }
     for story in &stories {
         for (client, seen) in &story.clients {
@@ -79,7 +83,7 @@ pub(super) fn check(net: &Net) -> Broken {
 fn story<'a>(
     life: &'a Life,
     sent: &[Sent],
-    members: &mut BTreeMap<(Group, GroupViewId), Vec<(Client, Label)>>,
+    shown: &mut BTreeMap<(Group, GroupViewId), Told>,
 ) -> Result<Story<'a>, String> {
     let mut story = Story { life, views: Vec::new(), clients: BTreeMap::new() };
     let mut inside: BTreeMap<ClientId, BTreeMap<Group, (u64, usize)>> = BTreeMap::new();
@@ -134,7 +138,7 @@ fn story<'a>(
                     holds(is_for, || format!("{me:?} got {payload}, which is not for it"))?;
                     What::Got(*payload)
                 }
-                Event::View { group, id, members: list, .. } => {
+                Event::View { group, id, members: list, cause } => {
                     holds(list.iter().any(|(client, _)| *client == me), || {
                         format!("{me:?} got a view of {group} without itself")
                     })?;
@@ -142,8 +146,13 @@ fn story<'a>(
                     let before = last.insert((*client, *group), *id);
                     let is_later = before.is_none_or(|before| before < *id);
                     holds(is_later, || format!("{me:?}: view {id:?} after {before:?}"))?;
-                    let known = members.entry((*group, *id)).or_insert_with(|| list.clone());
-                    holds(known == list, || format!("{id:?} of {group}: {known:?} and {list:?}"))?;
+                    let sets = match cause {
+                        Cause::Network { sets, own } => Some(sets_of(list, sets, *own, me)?),
+                        _ => None,
+                    };
+                    let told = (list.clone(), sets);
+                    let known = shown.entry((*group, *id)).or_insert_with(|| told.clone());
+                    holds(*known == told, || format!("{id:?} of {group}: {known:?} and {told:?}"))?;
                     // The first change of a view of daemons is part of its beginning.
                     let since = if id.change == 0 { view } else { view + 1 };
                     let mine = inside.entry(*client).or_default();
@@ -179,6 +188,22 @@ fn story<'a>(
         seen.inside = inside.into_iter().map(|(group, (time, _))| (group, time)).collect();
     }
     Ok(story)
+}
+
+/// The sets that a client is told of: each member is in one, and the client in its own.
+fn sets_of(
+    members: &[(Client, Label)],
+    sets: &[Vec<Client>],
+    own: usize,
+    me: Client,
+) -> Result<Vec<Vec<Client>>, String> {
+    let mut clients = sets.concat();
+    clients.sort_unstable();
+    let is_whole = clients.iter().eq(members.iter().map(|(client, _)| client));
+    holds(is_whole, || format!("sets {sets:?} of {members:?}"))?;
+    let is_own = sets.get(own).is_some_and(|set| set.contains(&me));
+    holds(is_own, || format!("{me:?} is not in set {own} of {sets:?}"))?;
+    Ok(sets.to_vec())
 }
 
 fn groups(
@@ -399,14 +424,16 @@ fn same_for_those_who_come_along(net: &Net, stories: &[Story<'_>]) -> Broken {
                     }
                     Event::View { group, id, cause, .. } => {
                         let before = open.insert((*client, *group), (*id, BTreeSet::new()));
-                        let (Some((last, got)), Cause::Network(sets)) = (before, cause) else {
+                        let (Some((last, got)), Cause::Network { sets, own }) = (before, cause)
+                        else {
                             continue;
                         };
-                        let way = (*group, last, *id, sets[0].clone());
+                        let along = &sets[*own];
+                        let way = (*group, last, *id, along.clone());
                         let others = known.entry(way).or_insert_with(|| got.clone());
                         let differ = got.symmetric_difference(others).next();
                         holds(differ.is_none(), || {
-                            format!("{last:?} to {id:?}: {differ:?} came to some of {:?}", sets[0])
+                            format!("{last:?} to {id:?}: {differ:?} came to some of {along:?}")
                         })?;
                     }
                     Event::Left { group } => drop(open.remove(&(*client, *group))),
