@@ -23,6 +23,7 @@
 
 mod buying;
 mod prices;
+mod purse;
 mod purses;
 #[cfg(test)]
 mod tests;
@@ -31,9 +32,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use buying::Purse;
-pub use buying::{Line, Offer, Offered, PurseState};
+pub use buying::Offered;
 use prices::PriceTable;
+use purse::Purse;
+pub use purse::{Line, Offer, PurseState};
 use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};

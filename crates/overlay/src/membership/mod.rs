@@ -20,6 +20,7 @@
 
 mod change;
 mod clients;
+mod delivering;
 mod event;
 mod founding;
 mod frame;
@@ -37,6 +38,7 @@ use std::sync::Arc;
 
 use change::Round;
 use clients::Request;
+use delivering::Ending;
 pub use event::{Cause, Delivery, Ended, Event, Outgoing, Recipients, Tally};
 pub use founding::Founding;
 pub use frame::{FrameError, Framed, read, write};
@@ -143,6 +145,8 @@ pub struct Member<G, P> {
     next_client: u32,
     /// The change to another view.
     round: Option<Round<G, P>>,
+    /// The end of the view, while it is delivered.
+    ending: Option<Ending<G>>,
     /// Messages in the proposed view, from daemons that have entered it earlier.
     early: Vec<LinkMessage<G, P>>,
     /// Prices of other daemons.
@@ -194,6 +198,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             joining: BTreeMap::new(),
             next_client: 0,
             round: None,
+            ending: None,
             early: Vec::new(),
             prices: VecDeque::new(),
             requests: VecDeque::new(),

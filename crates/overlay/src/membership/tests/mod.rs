@@ -27,6 +27,7 @@ fn planted_errors_fit_the_code() {
     let files = [
         ("change.rs", include_str!("../change.rs")),
         ("clients.rs", include_str!("../clients.rs")),
+        ("delivering.rs", include_str!("../delivering.rs")),
         ("mod.rs", include_str!("../mod.rs")),
         ("order.rs", include_str!("../order.rs")),
         ("reach.rs", include_str!("../reach.rs")),
