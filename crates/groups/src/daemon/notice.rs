@@ -7,7 +7,7 @@ use ratewire_overlay::OverlayNodeId;
 use ratewire_overlay::membership::{Cause, Client, GroupViewId, Label, Service, Target};
 
 use super::body::{Body, counted};
-use super::outbox::Item;
+use super::item::Item;
 use crate::config::Config;
 use crate::spread::{
     ByteOrder, Change, GroupName, Membership, MembershipId, Message, PrivateName, Received,
