@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-use ratewire_units::{Bytes, Time};
+use ratewire_units::Time;
 
 use super::prices::PriceTable;
 use super::purse::{Aim, Bill, Hindrance, Offer, PurseState};
@@ -13,9 +13,6 @@ use crate::ids::ClientId;
 use crate::membership::{Member, Target};
 use crate::params::Params;
 use crate::price::Dollars;
-
-/// Part of the window after which a daemon asks others whether they have its messages.
-const ASKING: u64 = 8;
 
 /// What became of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,10 +144,10 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let Some(purse) = self.purses.get_mut(client) else { return Err(Hindrance::Event) };
         let Some(offer) = &purse.held else { return Err(Hindrance::Event) };
         let size = offer.message.payload.size();
-        let is_full = self.in_window + size > self.settings.window && !self.unstable.is_empty();
+        let is_full = self.window.is_full(size);
         if self.member.is_changing() || is_full || self.member.is_joining(client) {
             self.is_waited_for = true;
-            if is_full && core::mem::take(&mut self.unasked) > Bytes::ZERO {
+            if is_full && self.window.asks() {
                 self.member.ask_for_stability();
             }
             return Err(Hindrance::Event);
@@ -208,21 +205,15 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.held -= 1;
         offer.message.payload.note_sent(now);
         self.member.send_to_these(client, offer.message, to);
-        let is_bounded = self.settings.window < Bytes::MAX;
         let stamp = self.member.stamp();
         self.served = client;
         if is_spared && receivers > 0 {
             let bursts = [&mut purse.burst, &mut self.burst];
             bursts.into_iter().for_each(|burst| burst.note(now, size, stamp));
         }
-        if is_bounded && is_for_others && self.member.stable() < stamp {
-            self.unstable.push_back((stamp, size));
-            self.in_window += size;
-            self.unasked += size;
-            if self.unasked.get() >= self.settings.window.get() / ASKING {
-                self.unasked = Bytes::ZERO;
-                self.member.ask_for_stability();
-            }
+        let is_bounded = self.window.is_bounded() && is_for_others;
+        if is_bounded && self.member.stable() < stamp && self.window.note(stamp, size) {
+            self.member.ask_for_stability();
         }
         Ok(())
     }
