@@ -65,7 +65,7 @@ pub(super) fn message(
 pub(super) fn membership_id(id: &GroupViewId) -> MembershipId {
     let view = id.view;
     // Seconds of the coordinator's start, as Spread's identifiers have the time of the view.
-    let time = (view.incarnation / 1_000_000) as i32;
+    let time = (view.started() / 1_000_000) as i32;
     let daemon = (i32::from(view.coordinator.0) + 1) << 24 | (view.number & 0xff_ffff) as i32;
     MembershipId { daemon, time, index: id.change as i32 + 1 }
 }

@@ -8,7 +8,7 @@ use super::message::{
     Update, ViewBody, ViewId, ViewMessage,
 };
 use super::order::Order;
-use super::{Delivery, Ended, Event, Member, Paths, Recipients, Tally};
+use super::{Delivery, Ended, Event, Member, Paths, Recipients, Tally, start};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -88,7 +88,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// newer one: the clock has been set back since.
     pub(super) fn overtake_earlier_start(&mut self) {
         if let Some(earlier) = self.outlived.take() {
-            self.incarnation = earlier.saturating_add(1);
+            self.incarnation = start::above(earlier, self.incarnation);
             self.links_changed();
         }
     }

@@ -27,6 +27,7 @@ mod frame;
 mod message;
 mod order;
 mod reach;
+mod start;
 mod table;
 mod valid;
 
@@ -159,8 +160,8 @@ pub struct Member<G, P> {
 
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// A daemon that starts, alone, in an overlay of this many daemons with these links.
-    /// `incarnation` must differ from that of any earlier start of the daemon. If it is smaller,
-    /// the daemon takes a larger one when it hears of the earlier start.
+    /// `incarnation` is below 2^52, and differs from that of any earlier start of the daemon. If it
+    /// is smaller, the daemon takes a larger one when it hears of the earlier start.
     pub fn new(
         me: OverlayNodeId,
         incarnation: u64,

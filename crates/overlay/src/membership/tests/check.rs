@@ -60,6 +60,7 @@ fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
 }
 
 pub(super) fn check(net: &Net) -> Broken {
+    starts_differ(net)?;
     let mut shown = BTreeMap::new();
     let mut stories = Vec::new();
     for life in &net.record {
@@ -77,6 +78,18 @@ pub(super) fn check(net: &Net) -> Broken {
     safe_when_all_have_it(net, &stories)?;
     nothing_lost(net, &stories)?;
     at_rest(net)
+}
+
+/// No two starts of a daemon take the same number.
+fn starts_differ(net: &Net) -> Broken {
+    let mut taken = BTreeSet::new();
+    for life in &net.record {
+        for number in &life.incarnations {
+            let is_new = taken.insert((life.node, number));
+            holds(is_new, || format!("two starts of daemon {} took number {number}", life.node))?;
+        }
+    }
+    Ok(())
 }
 
 /// Follows a daemon's record; views of a group must be the same for all, and grow.

@@ -116,6 +116,26 @@ fn a_daemon_that_starts_with_an_earlier_clock_is_in_the_view_of_all() {
     }
 }
 
+/// Neither part of the network knows which number the start in the other has taken.
+#[test]
+fn starts_with_an_earlier_clock_in_two_parts_of_a_network_take_two_numbers() {
+    let mut net = Net::line(3);
+    net.settle();
+    for faults in [
+        [Fault::Cut(0, 1), Fault::Cut(1, 2)],
+        [Fault::Crash(1), Fault::Heal(0, 1)],
+        [Fault::RestartEarlier(1), Fault::Crash(1)],
+        [Fault::Cut(0, 1), Fault::Heal(1, 2)],
+        [Fault::RestartEarlier(1), Fault::Heal(0, 1)],
+    ] {
+        for fault in &faults {
+            net.fault(fault);
+            net.settle();
+        }
+    }
+    assert_eq!(check::check(&net), Ok(()));
+}
+
 /// Without time passing, and although the daemon in the middle has no member.
 #[test]
 fn daemons_hurry_while_a_message_waits_for_them() {
