@@ -14,6 +14,9 @@ use crate::tree::EdgeSpec;
 /// A daemon's links.
 #[derive(Debug)]
 pub(super) struct Links<G, P> {
+    me: OverlayNodeId,
+    /// Number of links of all daemons that this one knows.
+    known: usize,
     links: Vec<Link<G, P>>,
     /// Neighbours whose empty queues have got a message.
     ready: VecDeque<OverlayNodeId>,
@@ -29,16 +32,21 @@ pub(super) struct Link<G, P> {
 }
 
 impl<G, P> Links<G, P> {
-    /// The links of daemon `me`.
-    pub(super) fn new(me: OverlayNodeId, edges: &[EdgeSpec]) -> Links<G, P> {
-        let own = edges.iter().enumerate().filter(|(_, edge)| edge.from == me);
-        let link = |(number, edge): (usize, &EdgeSpec)| Link {
+    pub(super) fn new(me: OverlayNodeId) -> Links<G, P> {
+        Links { me, known: 0, links: Vec::new(), ready: VecDeque::new() }
+    }
+
+    /// Has those of these links that are this daemon's. They begin with the links known so far.
+    pub(super) fn grow(&mut self, edges: &[EdgeSpec]) {
+        let new = edges.iter().enumerate().skip(self.known);
+        let own = new.filter(|(_, edge)| edge.from == self.me);
+        self.links.extend(own.map(|(number, edge)| Link {
             peer: edge.to,
             edge: EdgeId(number as u16),
             is_up: false,
             queue: LinkQueue::default(),
-        };
-        Links { links: own.map(link).collect(), ready: VecDeque::new() }
+        }));
+        self.known = edges.len();
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Link<G, P>> {

@@ -183,9 +183,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         random: Xoshiro256PlusPlus,
     ) -> Daemon<G, P> {
         let me = member.id();
+        let (mut links, mut prices) = (Links::new(me), PriceTable::new(me));
+        links.grow(&settings.edges);
+        prices.grow(settings.nodes, &settings.edges);
         Daemon {
-            links: Links::new(me, &settings.edges),
-            prices: PriceTable::new(me, settings.nodes, &settings.edges),
+            links,
+            prices,
             purses: Purses::new(),
             wakes: BinaryHeap::new(),
             held: 0,
@@ -208,6 +211,22 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             settings,
             member,
         }
+    }
+
+    /// Knows this many daemons with these links from now on, as [`Member::grow`].
+    pub fn grow(&mut self, now: Time, nodes: usize, edges: Arc<[EdgeSpec]>) {
+        self.links.grow(&edges);
+        self.prices.grow(nodes, &edges);
+        self.settings =
+            Arc::new(Settings { nodes, edges: Arc::clone(&edges), ..(*self.settings).clone() });
+        self.member.grow(nodes, edges);
+        self.settle(now);
+    }
+
+    /// Tells all daemons terms that may differ, as [`Member::set_terms`].
+    pub fn set_terms(&mut self, now: Time, terms: u64) {
+        self.member.set_terms(terms);
+        self.settle(now);
     }
 
     /// The membership.

@@ -8,7 +8,7 @@ use super::message::{
     Update, ViewBody, ViewId, ViewMessage,
 };
 use super::order::Order;
-use super::{Delivery, Ended, Event, Member, Paths, Recipients, Tally, start};
+use super::{Delivery, Ended, Event, Link, Member, Paths, Recipients, Tally, start};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -46,13 +46,15 @@ impl<G, P> Round<G, P> {
 
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub(super) fn link_state(&self) -> LinkState {
-        let connection = |link: &super::Link| Some((link.peer, link.connection?));
+        let connection = |link: &Link| Some((link.peer, link.connection?));
         LinkState {
             origin: self.me,
             incarnation: self.incarnation,
             version: self.version,
             highest: self.highest,
             links: self.links.iter().filter_map(connection).collect(),
+            known: self.nodes as u8,
+            terms: self.terms,
         }
     }
 
@@ -63,6 +65,14 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.reach.learn(&state);
         self.flood(None, || LinkMessage::LinkState(Arc::clone(&state)));
         self.consider();
+    }
+
+    /// Tells a neighbour all link states.
+    pub(super) fn tell_states(&mut self, peer: OverlayNodeId) {
+        let is_up = |place: &usize| self.links[*place].connection.is_some();
+        let Some(place) = self.place(peer).filter(is_up) else { return };
+        let states = self.reach.states().map(|state| LinkMessage::LinkState(Arc::clone(state)));
+        self.outgoing.extend(states.map(|state| (place as u8, state)));
     }
 
     /// Sends a message to all neighbours but one.
@@ -78,8 +88,14 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             if self.reach.is_news(state) {
                 self.outlived = self.outlived.max(Some(state.incarnation));
             }
-        } else if self.reach.learn(state) {
+            return;
+        }
+        let known = self.reach.state(state.origin).map_or(0, |state| state.known);
+        if self.reach.learn(state) {
             self.flood(Some(peer), || LinkMessage::LinkState(Arc::clone(state)));
+            if (1..state.known).contains(&known) {
+                self.tell_states(state.origin);
+            }
             self.consider();
         }
     }
@@ -152,7 +168,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         });
         // All members of a component reach each other.
         let Ok(trees) = trees else { return };
-        let connected = self.links.iter().filter(|link| reach.connects(self.me, link.peer));
+        let is_connected =
+            |link: &&Link| members.contains(link.peer) && reach.connects(self.me, link.peer);
+        let connected = self.links.iter().filter(is_connected);
         let connections = connected.filter_map(|link| Some((link.peer, link.connection?)));
         let paths = Paths {
             topology: proposal.topology.clone(),
@@ -204,7 +222,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                     self.send_missing();
                 }
             }
-            ChangeBody::Missing(missing) => round.missing.push(Arc::clone(missing)),
+            ChangeBody::Missing(missing) if missing.is_valid(self.nodes) => {
+                round.missing.push(Arc::clone(missing));
+            }
+            ChangeBody::Missing(_) => {}
             ChangeBody::Sent => round.sent.insert(message.origin),
             ChangeBody::Ready(lists) => {
                 round.ready.insert(message.origin, lists.clone());

@@ -156,4 +156,9 @@ impl Tally {
     pub(super) fn new(nodes: usize) -> Tally {
         Tally { sent: vec![0; nodes], came: vec![0; nodes] }
     }
+
+    pub(super) fn grow(&mut self, nodes: usize) {
+        self.sent.resize(nodes, 0);
+        self.came.resize(nodes, 0);
+    }
 }

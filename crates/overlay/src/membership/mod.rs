@@ -24,6 +24,7 @@ mod delivering;
 mod event;
 mod founding;
 mod frame;
+mod growth;
 mod message;
 mod order;
 mod reach;
@@ -120,6 +121,8 @@ pub struct Member<G, P> {
     outlived: Option<u64>,
     edges: Arc<[EdgeSpec]>,
     nodes: usize,
+    /// See [`Member::set_terms`].
+    terms: u64,
     links: Vec<Link>,
     /// By place of a link: the neighbour. Each message looks its link up, so these stand together.
     peers: Vec<OverlayNodeId>,
@@ -177,6 +180,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             incarnation,
             outlived: None,
             nodes,
+            terms: 0,
             links: peers.iter().map(|peer| Link::new(*peer, None)).collect(),
             peers,
             version: 0,
@@ -270,8 +274,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn link_up(&mut self, peer: OverlayNodeId, connection: u64) {
         let Some(place) = self.place(peer) else { return };
         self.links[place] = Link::new(peer, Some(connection));
-        let states = self.reach.states().map(|state| LinkMessage::LinkState(Arc::clone(state)));
-        self.outgoing.extend(states.map(|state| (place as u8, state)));
+        self.tell_states(peer);
         self.links_changed();
     }
 
@@ -466,6 +469,15 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     fn hear_now(&mut self, message: &LinkMessage<G, P>) {
+        let origin = match message {
+            LinkMessage::View(message) => message.origin,
+            LinkMessage::Progress(progress) => progress.origin,
+            LinkMessage::Prices(prices) => prices.origin,
+            _ => return,
+        };
+        if !self.paths.members.contains(origin) {
+            return;
+        }
         match message {
             LinkMessage::View(message) => self.hear(message),
             LinkMessage::Progress(progress) => self.hear_progress(progress),

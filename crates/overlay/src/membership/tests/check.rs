@@ -531,28 +531,15 @@ fn nothing_lost(net: &Net, stories: &[Story<'_>]) -> Broken {
 /// Faults have stopped: those that reach each other are in one view, and know the same groups.
 fn at_rest(net: &Net) -> Broken {
     let nodes = net.daemons.len();
-    let mut part: Vec<usize> = (0..nodes).collect();
-    for _ in 0..nodes {
-        for ((a, b), whole) in net.links() {
-            if whole && net.daemons[a].is_some() && net.daemons[b].is_some() {
-                let least = part[a].min(part[b]);
-                (part[a], part[b]) = (least, least);
-            }
-        }
-    }
+    let parts: Vec<NodeSet> = (0..nodes).map(|node| part(net, node)).collect();
     for (node, daemon) in net.daemons.iter().enumerate() {
         let Some(daemon) = daemon else { continue };
         holds(!daemon.is_changing(), || format!("daemon {node} has not come to a view"))?;
         let left = daemon.left_over();
         holds(left == 0, || format!("daemon {node} has not done {left} things"))?;
-        let together = |other: &usize| part[*other] == part[node] && net.daemons[*other].is_some();
-        let expected: NodeSet =
-            (0..nodes).filter(together).map(|n| OverlayNodeId(n as u8)).collect();
-        let (id, members) = daemon.view();
-        holds(*members == expected, || {
-            format!("daemon {node} sees {members:?}, not {expected:?}")
-        })?;
-        for other in (0..nodes).filter(together) {
+        let (expected, (id, members)) = (&parts[node], daemon.view());
+        holds(members == expected, || format!("daemon {node} sees {members:?}, not {expected:?}"))?;
+        for other in expected.iter().map(OverlayNodeId::index) {
             let Some(theirs) = &net.daemons[other] else { continue };
             holds(theirs.view().0 == id, || format!("{node} and {other} are in different views"))?;
             for group in 0..GROUPS {
@@ -562,4 +549,31 @@ fn at_rest(net: &Net) -> Broken {
         }
     }
     Ok(())
+}
+
+/// The daemons that reach each other and this one, and know each other: of those among the first
+/// ones, as many as possible.
+fn part(net: &Net, node: usize) -> NodeSet {
+    let me: NodeSet = [OverlayNodeId(node as u8)].into_iter().collect();
+    let reached = |first: usize| {
+        let mut reached = me;
+        for _ in 0..first {
+            for ((a, b), whole) in net.links() {
+                let run = net.daemons[a].is_some() && net.daemons[b].is_some();
+                let is_up = whole && run && net.know(a, b);
+                let ends = [a, b].map(|end| OverlayNodeId(end as u8));
+                if is_up && a.max(b) < first && ends.iter().any(|end| reached.contains(*end)) {
+                    ends.into_iter().for_each(|end| reached.insert(end));
+                }
+            }
+        }
+        reached
+    };
+    let know = |first: usize| {
+        move |reached: &NodeSet| reached.iter().all(|n| net.known[n.index()] >= first)
+    };
+    let mut parts = (node + 1..=net.known[node])
+        .rev()
+        .filter_map(|first| Some(reached(first)).filter(know(first)));
+    parts.next().unwrap_or(me)
 }

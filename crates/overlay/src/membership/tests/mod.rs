@@ -157,3 +157,41 @@ fn daemons_hurry_while_a_message_waits_for_them() {
         assert_eq!(got.filter(|(_, entry)| is_message(entry)).count(), 1, "{service:?}");
     }
 }
+
+/// Daemons 3 and 4 come to an overlay of three.
+#[test]
+fn an_overlay_grows_while_it_runs() {
+    let links = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)];
+    let mut net = Net::growing(&links, &[3, 3, 3, 5, 5]);
+    net.settle();
+    let (old, alone) = (net.view(0), net.view(3).1);
+    assert_eq!((old.1.len(), alone.len()), (3, 2), "new ones know each other");
+    for node in [2, 0] {
+        net.fault(&Fault::Learn(node));
+        net.settle();
+        let views = [0, 1, 2].map(|node| net.view(node));
+        assert!(views.iter().all(|view| *view == views[0] && view.1 == old.1), "{views:?}");
+        assert!(!net.view(3).1.contains(OverlayNodeId(0)));
+    }
+    net.fault(&Fault::Learn(1));
+    net.settle();
+    let views = [0, 1, 2, 3, 4].map(|node| net.view(node));
+    assert!(views.iter().all(|view| *view == views[0] && view.1.len() == 5), "{views:?}");
+}
+
+#[test]
+fn daemons_of_a_view_know_whether_their_terms_are_the_same() {
+    let mut net = Net::line(3);
+    net.settle();
+    let agree = |net: &Net| [0, 1, 2].map(|node| net.member(node).agrees());
+    for (node, terms, expected) in
+        [(1, 7, [false; 3]), (0, 7, [false; 3]), (2, 7, [true; 3]), (0, 8, [false; 3])]
+    {
+        net.with(node, |daemon| daemon.set_terms(terms));
+        net.settle();
+        assert_eq!(agree(&net), expected);
+    }
+    net.fault(&Fault::Cut(0, 1));
+    net.settle();
+    assert_eq!(agree(&net), [true; 3], "those that differ are in another view");
+}

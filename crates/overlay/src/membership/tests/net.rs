@@ -64,6 +64,8 @@ pub(super) enum Fault {
     RestartEarlier(usize),
     Cut(usize, usize),
     Heal(usize, usize),
+    /// A daemon that knows only the first of the others learns of all.
+    Learn(usize),
 }
 
 /// What travels one way over a link.
@@ -85,6 +87,8 @@ struct Way {
 pub(super) struct Net {
     edges: Arc<[EdgeSpec]>,
     pub(super) daemons: Vec<Option<Member<Group, Number>>>,
+    /// By daemon: number of first daemons that it knows, also after a restart.
+    pub(super) known: Vec<usize>,
     ways: BTreeMap<(usize, usize), Way>,
     /// Links that are whole.
     whole: BTreeMap<(usize, usize), bool>,
@@ -103,15 +107,22 @@ impl Net {
     }
 
     pub(super) fn new(nodes: usize, links: &[(usize, usize)]) -> Net {
+        Net::growing(links, &vec![nodes; nodes])
+    }
+
+    /// Daemons that each know only so many first ones.
+    pub(super) fn growing(links: &[(usize, usize)], known: &[usize]) -> Net {
         let edge = |(from, to): (usize, usize)| EdgeSpec {
             from: OverlayNodeId(from as u8),
             to: OverlayNodeId(to as u8),
             delay: Duration::from_millis(1),
         };
-        let edges = links.iter().flat_map(|(a, b)| [edge((*a, *b)), edge((*b, *a))]).collect();
+        let (nodes, mut in_order) = (known.len(), links.to_vec());
+        in_order.sort_by_key(|(a, b)| *a.max(b));
         let mut net = Net {
-            edges,
+            edges: in_order.iter().flat_map(|(a, b)| [edge((*a, *b)), edge((*b, *a))]).collect(),
             daemons: (0..nodes).map(|_| None).collect(),
+            known: known.to_vec(),
             ways: BTreeMap::new(),
             whole: links.iter().map(|link| (*link, true)).collect(),
             connections: 0,
@@ -127,10 +138,10 @@ impl Net {
 
     fn start(&mut self, node: usize, is_earlier: bool) {
         self.lives += 1;
-        let edges = Arc::clone(&self.edges);
+        let edges = self.known_edges(node);
         let id = OverlayNodeId(node as u8);
         let incarnation = if is_earlier { EPOCH - self.lives } else { EPOCH + self.lives };
-        let daemon = Member::new(id, incarnation, self.daemons.len(), edges);
+        let daemon = Member::new(id, incarnation, self.known[node], edges);
         let (view, members) = daemon.view();
         let ended = Arc::new(Ended { view, tally: daemon.tally().clone() });
         let entered =
@@ -143,6 +154,17 @@ impl Net {
         self.connect();
     }
 
+    /// Whether two daemons know each other.
+    pub(super) fn know(&self, a: usize, b: usize) -> bool {
+        self.known[a] > b && self.known[b] > a
+    }
+
+    /// Links between daemons that a daemon knows.
+    fn known_edges(&self, node: usize) -> Arc<[EdgeSpec]> {
+        let known = |edge: &&EdgeSpec| edge.from.index().max(edge.to.index()) < self.known[node];
+        self.edges.iter().filter(known).copied().collect()
+    }
+
     /// Connects what is whole and not connected, once both ends know of the last connection's end.
     fn connect(&mut self) {
         for (a, b) in self.whole.iter().filter(|(_, whole)| **whole).map(|(link, _)| *link) {
@@ -152,7 +174,7 @@ impl Net {
                 way.is_none_or(|way| way.items.is_empty() && !way.is_up)
             };
             let run = self.daemons[a].is_some() && self.daemons[b].is_some();
-            if run && both.iter().all(is_over) {
+            if run && self.know(a, b) && both.iter().all(is_over) {
                 self.connections += 1;
                 for way in both {
                     let items = [Item::Up(self.connections)].into();
@@ -203,6 +225,12 @@ impl Net {
                 if self.daemons[node].is_none() {
                     self.start(node, matches!(fault, Fault::RestartEarlier(_)));
                 }
+            }
+            Fault::Learn(node) => {
+                self.known[node] = self.daemons.len();
+                let (nodes, edges) = (self.known[node], self.known_edges(node));
+                self.with(node, |daemon| daemon.grow(nodes, edges));
+                self.connect();
             }
         }
     }
@@ -350,9 +378,12 @@ impl Net {
         if life.is_running { life.life } else { 0 }
     }
 
+    pub(super) fn member(&self, node: usize) -> &Member<Group, Number> {
+        self.daemons[node].as_ref().expect("it runs")
+    }
+
     pub(super) fn view(&self, node: usize) -> (ViewId, NodeSet) {
-        let daemon = self.daemons[node].as_ref().expect("it runs");
-        let (id, members) = daemon.view();
+        let (id, members) = self.member(node).view();
         (id, *members)
     }
 
