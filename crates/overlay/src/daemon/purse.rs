@@ -241,6 +241,7 @@ impl<G, P> Purse<G, P> {
         self.burst.set_back(by);
         self.recent.set_back(by);
         self.since = self.since - by;
+        self.last_seen = self.last_seen - by;
         self.ready = self.ready - by;
         if self.wake != Time::NEVER {
             self.wake = self.wake - by;
