@@ -167,6 +167,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// Shows groups in a new view of daemons, which each came from this earlier one.
     pub(super) fn show_groups(&mut self, came_from: impl Fn(OverlayNodeId) -> ViewId) {
         let Some(Ending { shown, told }) = self.ending.take() else { return };
+        let old = came_from(self.me);
         // As Spread orders sets: by who formed the view, and then by when.
         let rank = |view: ViewId| (view.coordinator, view.incarnation, view.number);
         let groups: Vec<G> = self.table.groups().cloned().collect();
@@ -184,7 +185,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             }
             let id = GroupViewId { view: self.view, change: 0 };
             self.table.show(&group, Some(id));
-            let own = sets.range(..rank(came_from(self.me))).count();
+            let own = sets.range(..rank(old)).count();
             let cause = Cause::Network { sets: sets.into_values().collect(), own };
             self.tell(self.ours(&group), Event::View { group, id, members, cause });
         }

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::net::{Entry, GROUPS, Group, Life, Net, Number, Sent};
+use super::sets::{self, Told};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
-use crate::membership::{Cause, Client, Delivery, Event, GroupViewId, Label, Service, ViewId};
+use crate::membership::{Cause, Client, Delivery, Event, GroupViewId, Service, ViewId};
 
 /// What one client saw: its messages and groups.
 #[derive(Clone, Debug, Default)]
@@ -49,13 +50,9 @@ impl Story<'_> {
     }
 }
 
-/// What all members of a group are told alike of a view: its members, and if the network caused it,
-/// the sets of those that came along with each other.
-type Told = (Vec<(Client, Label)>, Option<Vec<Vec<Client>>>);
+pub(super) type Broken = Result<(), String>;
 
-type Broken = Result<(), String>;
-
-fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
+pub(super) fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
     if promise { Ok(()) } else { Err(broken()) }
 }
 
@@ -66,6 +63,12 @@ pub(super) fn check(net: &Net) -> Broken {
     for life in &net.record {
         stories.push(story(life, &net.sent, &mut shown)?);
     }
+    let came_from = |client: &Client, to: ViewId| {
+        let of = stories.iter().filter(|story| story.life.node == client.node.index());
+        let mut steps = of.flat_map(|story| story.views.windows(2));
+        steps.find_map(|pair| (pair[1].0 == to).then_some(pair[0].0))
+    };
+    sets::are_of_views(&shown, came_from)?;
     for story in &stories {
         for (client, seen) in &story.clients {
             once_and_in_order(net, &stories, story, *client, seen)?;
@@ -160,7 +163,7 @@ fn story<'a>(
                     let is_later = before.is_none_or(|before| before < *id);
                     holds(is_later, || format!("{me:?}: view {id:?} after {before:?}"))?;
                     let sets = match cause {
-                        Cause::Network { sets, own } => Some(sets_of(list, sets, *own, me)?),
+                        Cause::Network { sets, own } => Some(sets::told(list, sets, *own, me)?),
                         _ => None,
                     };
                     let told = (list.clone(), sets);
@@ -201,22 +204,6 @@ fn story<'a>(
         seen.inside = inside.into_iter().map(|(group, (time, _))| (group, time)).collect();
     }
     Ok(story)
-}
-
-/// The sets that a client is told of: each member is in one, and the client in its own.
-fn sets_of(
-    members: &[(Client, Label)],
-    sets: &[Vec<Client>],
-    own: usize,
-    me: Client,
-) -> Result<Vec<Vec<Client>>, String> {
-    let mut clients = sets.concat();
-    clients.sort_unstable();
-    let is_whole = clients.iter().eq(members.iter().map(|(client, _)| client));
-    holds(is_whole, || format!("sets {sets:?} of {members:?}"))?;
-    let is_own = sets.get(own).is_some_and(|set| set.contains(&me));
-    holds(is_own, || format!("{me:?} is not in set {own} of {sets:?}"))?;
-    Ok(sets.to_vec())
 }
 
 fn groups(

@@ -3,6 +3,7 @@
 mod check;
 mod net;
 mod schedule;
+mod sets;
 
 use net::{Entry, Fault, Net};
 
