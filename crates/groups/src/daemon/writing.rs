@@ -93,7 +93,7 @@ impl<W: WriteHalf> Writer<'_, W> {
             return;
         }
         let since = *self.stalled.get_or_insert_with(Instant::now);
-        let limit = self.shared.config.limits.longest_stall.limit();
+        let limit = self.shared.config().limits.longest_stall.limit();
         if limit.is_some_and(|limit| since.elapsed() >= limit.to_std()) {
             self.shared.cut_off_stalled(self.session);
         }
