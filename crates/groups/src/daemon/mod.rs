@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `core` | the daemon's state, and what clients may do to it |
 //! | `notice` | what a client is told, as bytes |
+//! | `item` | a message to a client |
 //! | `outbox` | queue to a client |
 //! | `unsent` | messages that wait in the kernel |
 //! | `client`, `writing` | a client's connection |
@@ -26,6 +27,7 @@ mod client;
 mod core;
 mod error;
 pub mod fuzzing;
+mod item;
 mod link;
 mod listen;
 mod notice;

@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, sleep};
 
 use super::core::{Session, Shared};
-use super::outbox::Item;
+use super::item::Item;
 use super::socket::WriteHalf;
 
 /// Messages to write at a time.

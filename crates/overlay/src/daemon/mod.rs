@@ -22,31 +22,35 @@
 //!   limit and one window of each daemon.
 
 mod buying;
+mod links;
 mod prices;
+mod purse;
 mod purses;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use buying::Purse;
-pub use buying::{Line, Offer, Offered, PurseState};
+pub use buying::Offered;
+use links::{Links, kind};
 use prices::PriceTable;
+use purse::Purse;
+pub use purse::{Line, Offer, PurseState};
 use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
+use window::Window;
 
 use crate::burst::Burst;
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::level::Level;
-use crate::membership::{
-    Delivery, Founding, Label, LinkMessage, Member, OrderStamp, ViewBody, ViewId,
-};
+use crate::membership::{Delivery, Founding, Label, LinkMessage, Member, ViewId};
 use crate::params::Params;
 use crate::price::Dollars;
-use crate::queue::{Kind, LinkQueue};
+use crate::queue::LinkQueue;
 use crate::tree::EdgeSpec;
 
 /// Bytes of a long cost update on a link: one that names a client.
@@ -98,9 +102,7 @@ impl Settings {
 pub struct Daemon<G, P> {
     settings: Arc<Settings>,
     member: Member<G, P>,
-    /// This daemon's links.
-    links: Vec<Link<G, P>>,
-    ready_links: VecDeque<OverlayNodeId>,
+    links: Links<G, P>,
     prices: PriceTable,
     purses: Purses<G, P>,
     wakes: BinaryHeap<Reverse<(Time, ClientId)>>,
@@ -113,11 +115,7 @@ pub struct Daemon<G, P> {
     sent: VecDeque<ClientId>,
     /// The view as last seen.
     view: ViewId,
-    /// This daemon's messages that not all have, with their sizes, and the sum of these.
-    unstable: VecDeque<(OrderStamp, Bytes)>,
-    in_window: Bytes,
-    /// Bytes sent since this daemon last asked others whether they have its messages.
-    unasked: Bytes,
+    window: Window,
     /// By destinations: the links that messages cross in this view.
     ways: BTreeMap<NodeSet, Arc<[EdgeId]>>,
     next_update: Time,
@@ -137,15 +135,6 @@ pub struct Daemon<G, P> {
     /// Clients' data on links, either way, that has not borne an early update yet.
     traffic: Bytes,
     random: Xoshiro256PlusPlus,
-}
-
-/// A link to a neighbour.
-#[derive(Debug)]
-struct Link<G, P> {
-    peer: OverlayNodeId,
-    edge: EdgeId,
-    is_up: bool,
-    queue: LinkQueue<LinkMessage<G, P>>,
 }
 
 /// State of a link to a neighbour.
@@ -194,11 +183,11 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         random: Xoshiro256PlusPlus,
     ) -> Daemon<G, P> {
         let me = member.id();
-        let mut prices = PriceTable::new(me);
+        let (mut links, mut prices) = (Links::new(me), PriceTable::new(me));
+        links.grow(&settings.edges);
         prices.grow(settings.nodes, &settings.edges);
         Daemon {
-            links: own_links(me, &settings.edges, 0).collect(),
-            ready_links: VecDeque::new(),
+            links,
             prices,
             purses: Purses::new(),
             wakes: BinaryHeap::new(),
@@ -207,9 +196,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             joining: 0,
             sent: VecDeque::new(),
             view: member.view().0,
-            unstable: VecDeque::new(),
-            in_window: Bytes::ZERO,
-            unasked: Bytes::ZERO,
+            window: Window::new(settings.window),
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
             next_look: Time::ZERO,
@@ -228,8 +215,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
 
     /// Knows this many daemons with these links from now on, as [`Member::grow`].
     pub fn grow(&mut self, now: Time, nodes: usize, edges: Arc<[EdgeSpec]>) {
-        let known = self.settings.edges.len();
-        self.links.extend(own_links(self.member.id(), &edges, known));
+        self.links.grow(&edges);
         self.prices.grow(nodes, &edges);
         self.settings =
             Arc::new(Settings { nodes, edges: Arc::clone(&edges), ..(*self.settings).clone() });
@@ -263,29 +249,21 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     }
     /// This daemon's messages that not all daemons have yet.
     pub fn in_window(&self) -> Bytes {
-        self.in_window
+        self.window.bytes()
     }
 
     /// Notes a new connection with a neighbour. Both ends give the same new number.
     pub fn link_up(&mut self, now: Time, peer: OverlayNodeId, connection: u64) {
-        self.clear(now, peer, true);
+        self.links.clear(now, peer, true);
         self.member.link_up(peer, connection);
         self.settle(now);
     }
 
     /// Notes the end of the connection with a neighbour.
     pub fn link_down(&mut self, now: Time, peer: OverlayNodeId) {
-        self.clear(now, peer, false);
+        self.links.clear(now, peer, false);
         self.member.link_down(peer);
         self.settle(now);
-    }
-
-    fn clear(&mut self, now: Time, peer: OverlayNodeId, is_up: bool) {
-        for link in self.links.iter_mut().filter(|link| link.peer == peer) {
-            link.queue.clear(now);
-            link.is_up = is_up;
-        }
-        self.ready_links.retain(|ready| *ready != peer);
     }
 
     /// Takes in a message from a neighbour.
@@ -407,8 +385,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// When to look at the queues: once an interval, and sooner while messages wait.
     fn next_due(&self) -> Time {
         let waits = || {
-            let on_links = || self.links.iter().any(|link| link.queue.waiting() > 0);
-            self.is_look_awaited || on_links() || self.prices.is_any_waiting()
+            let (links, prices) = (&self.links, &self.prices);
+            self.is_look_awaited || links.is_any_waiting() || prices.is_any_waiting()
         };
         match self.settings.looks().is_some() && waits() {
             true => self.next_look,
@@ -435,15 +413,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.shown = self.last_look + now.since(self.last_look) / 2;
         self.last_look = now;
         self.is_look_awaited = false;
-        for link in &mut self.links {
-            link.queue.close_interval(now);
-            if let Some(apart) = apart {
-                link.queue.look(now, apart);
-            }
-        }
+        self.links.close_interval(now, apart);
         self.prices.close_interval(now, params, apart);
-        let average = |link: &Link<G, P>| (link.edge, link.queue.relative(params.soft_limit));
-        let averages = || self.links.iter().map(average);
+        let averages = || self.links.averages(params.soft_limit);
         let is_early =
             !is_due && self.traffic >= self.early_update() && self.prices.has_leapt(averages());
         if (is_due || is_early) && !self.member.is_changing() {
@@ -486,8 +458,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.enter();
             is_news = true;
         }
-        if !self.unstable.is_empty() {
-            is_news |= self.forget_stable();
+        if !self.window.is_empty() {
+            is_news |= self.window.forget(self.member.stable()) && self.is_waited_for;
         }
         let joining = self.member.joining();
         is_news |= core::mem::replace(&mut self.joining, joining) > joining;
@@ -496,38 +468,19 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
     }
 
-    /// Forgets messages that all daemons have. Returns whether a client waits for that.
-    fn forget_stable(&mut self) -> bool {
-        let stable = self.member.stable();
-        let mut is_news = false;
-        while let Some((stamp, size)) = self.unstable.front().copied()
-            && stamp <= stable
-        {
-            self.unstable.pop_front();
-            self.in_window = self.in_window.saturating_sub(size);
-            is_news = true;
-        }
-        is_news && self.is_waited_for
-    }
-
     fn enter(&mut self) {
         self.prices.enter();
         self.purses.values_mut().for_each(|purse| purse.enter());
         self.burst = Burst::default();
         self.ways.clear();
-        self.unstable.clear();
-        (self.in_window, self.unasked) = (Bytes::ZERO, Bytes::ZERO);
+        self.window.clear();
     }
 
     fn collect(&mut self, now: Time) {
         while let Some((place, message)) = self.member.poll_place() {
-            let link = &mut self.links[place];
-            if link.queue.is_empty() {
-                self.ready_links.push_back(link.peer);
-            }
-            let (kind, size) = kind(&message);
-            self.traffic += size;
-            link.queue.push(now, kind, size, message);
+            let kind = kind(&message);
+            self.traffic += kind.1;
+            self.links.push(now, place, kind, message);
         }
     }
 
@@ -544,12 +497,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         peer: OverlayNodeId,
     ) -> Option<(Bytes, LinkMessage<G, P>)> {
         let place = self.member.place(peer)?;
-        self.links[place].queue.take(now)
+        self.links.take(now, place)
     }
 
     /// A neighbour whose empty queue has got a message.
     pub fn poll_link(&mut self) -> Option<OverlayNodeId> {
-        self.ready_links.pop_front()
+        self.links.poll_ready()
     }
     /// An event for clients.
     pub fn poll_delivery(&mut self) -> Option<Delivery<G, P>> {
@@ -558,32 +511,5 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// A client whose [held](Offered::Held) message has been sent: it may offer its next.
     pub fn poll_sent(&mut self) -> Option<ClientId> {
         self.sent.pop_front()
-    }
-}
-
-/// The links of daemon `me`, but those among so many first ones of all.
-fn own_links<G, P>(
-    me: OverlayNodeId,
-    edges: &[EdgeSpec],
-    first: usize,
-) -> impl Iterator<Item = Link<G, P>> {
-    let own = edges.iter().enumerate().skip(first).filter(move |(_, edge)| edge.from == me);
-    own.map(|(number, edge)| Link {
-        peer: edge.to,
-        edge: EdgeId(number as u16),
-        is_up: false,
-        queue: LinkQueue::default(),
-    })
-}
-
-/// How a message counts in a link's queue.
-fn kind<G, P: Payload>(message: &LinkMessage<G, P>) -> (Kind, Bytes) {
-    match message {
-        LinkMessage::EnterPrices(_) | LinkMessage::Prices(_) => (Kind::Prices, Bytes::ZERO),
-        LinkMessage::View(message) => match &message.body {
-            ViewBody::Data { payload, .. } => (Kind::Data(payload.counted()), payload.size()),
-            _ => (Kind::Other, Bytes::ZERO),
-        },
-        _ => (Kind::Other, Bytes::ZERO),
     }
 }

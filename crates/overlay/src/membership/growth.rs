@@ -8,7 +8,6 @@
 
 use std::sync::Arc;
 
-use super::message::LinkMessage;
 use super::{Link, Member};
 use crate::ids::OverlayNodeId;
 use crate::tree::EdgeSpec;
@@ -41,13 +40,5 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn agrees(&self) -> bool {
         let terms = |node: OverlayNodeId| self.reach.state(node).map(|state| state.terms);
         self.paths.members.iter().all(|node| terms(node) == Some(self.terms))
-    }
-
-    /// Tells a neighbour all link states.
-    pub(super) fn tell_states(&mut self, peer: OverlayNodeId) {
-        let is_up = |place: &usize| self.links[*place].connection.is_some();
-        let Some(place) = self.place(peer).filter(is_up) else { return };
-        let states = self.reach.states().map(|state| LinkMessage::LinkState(Arc::clone(state)));
-        self.outgoing.extend(states.map(|state| (place as u8, state)));
     }
 }

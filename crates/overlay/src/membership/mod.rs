@@ -20,6 +20,7 @@
 
 mod change;
 mod clients;
+mod delivering;
 mod event;
 mod founding;
 mod frame;
@@ -27,6 +28,7 @@ mod growth;
 mod message;
 mod order;
 mod reach;
+mod start;
 mod table;
 mod valid;
 
@@ -38,6 +40,7 @@ use std::sync::Arc;
 
 use change::Round;
 use clients::Request;
+use delivering::Ending;
 pub use event::{Cause, Delivery, Ended, Event, Outgoing, Recipients, Tally};
 pub use founding::Founding;
 pub use frame::{FrameError, Framed, read, write};
@@ -146,6 +149,8 @@ pub struct Member<G, P> {
     next_client: u32,
     /// The change to another view.
     round: Option<Round<G, P>>,
+    /// The end of the view, while it is delivered.
+    ending: Option<Ending<G>>,
     /// Messages in the proposed view, from daemons that have entered it earlier.
     early: Vec<LinkMessage<G, P>>,
     /// Prices of other daemons.
@@ -158,8 +163,8 @@ pub struct Member<G, P> {
 
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// A daemon that starts, alone, in an overlay of this many daemons with these links.
-    /// `incarnation` must differ from that of any earlier start of the daemon. If it is smaller,
-    /// the daemon takes a larger one when it hears of the earlier start.
+    /// `incarnation` is below 2^52, and differs from that of any earlier start of the daemon. If it
+    /// is smaller, the daemon takes a larger one when it hears of the earlier start.
     pub fn new(
         me: OverlayNodeId,
         incarnation: u64,
@@ -198,6 +203,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             joining: BTreeMap::new(),
             next_client: 0,
             round: None,
+            ending: None,
             early: Vec::new(),
             prices: VecDeque::new(),
             requests: VecDeque::new(),

@@ -15,8 +15,8 @@ use super::session::Session;
 use super::{Shared, microseconds};
 use crate::config::{MOST_MEMBERSHIPS, Terms};
 use crate::daemon::body::Body;
+use crate::daemon::item::Item;
 use crate::daemon::notice;
-use crate::daemon::outbox::Item;
 use crate::spread::{GroupName, Message, Received, Refusal, Request};
 
 /// Joins of a client that are made at full speed while other daemons have not heard of them yet.

@@ -65,7 +65,7 @@ fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
     ViewStatus {
         number: id.number,
         coordinator: name(&config, id.coordinator),
-        coordinator_started_unix_us: id.incarnation,
+        coordinator_started_unix_us: id.started(),
         members: names(present).collect(),
         absent: names(absent).collect(),
         is_changing: daemon.member().is_changing(),

@@ -1,6 +1,6 @@
 //! Daemons, the links between them, and what all saw.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use rand_core::Rng;
@@ -48,6 +48,8 @@ pub(super) struct Sent {
 pub(super) struct Life {
     pub(super) node: usize,
     pub(super) life: u64,
+    /// Incarnations of the daemon.
+    pub(super) incarnations: BTreeSet<u64>,
     /// Each with its time, in steps.
     pub(super) entries: Vec<(u64, Entry)>,
     /// Whether it still runs.
@@ -147,7 +149,8 @@ impl Net {
         self.daemons[node] = Some(daemon);
         self.current[node] = self.record.len();
         let entries = vec![(self.steps, Entry::Got(entered))];
-        self.record.push(Life { node, life: self.lives, entries, is_running: true });
+        let incarnations = [incarnation].into();
+        self.record.push(Life { node, life: self.lives, incarnations, entries, is_running: true });
         self.connect();
     }
 
@@ -257,7 +260,9 @@ impl Net {
     /// Sends and records what a daemon has to send and to deliver.
     fn collect(&mut self, node: usize) {
         let Some(daemon) = self.daemons[node].as_mut() else { return };
-        let record = &mut self.record[self.current[node]].entries;
+        let life = &mut self.record[self.current[node]];
+        life.incarnations.insert(daemon.incarnation);
+        let record = &mut life.entries;
         self.steps += 1;
         while let Some(delivery) = daemon.poll_delivery() {
             record.push((self.steps, Entry::Got(delivery)));
