@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::process::Stdio;
+
 use std::time::Duration;
 
+use ratewire_testing::Unwritable;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 use tokio::task::AbortHandle;
@@ -96,7 +97,8 @@ impl Cluster {
                 .args(["daemon", "--config"])
                 .arg(self.folder.join(format!("{daemon}.toml")))
                 .args(["--name", &format!("d{daemon}")])
-                .stderr(Stdio::null())
+                // Logs that find no room end no daemon.
+                .stderr(Unwritable::FullDisk.open())
                 .kill_on_drop(true)
                 .spawn();
             self.daemons[daemon] = Some(child.expect("the command starts"));
