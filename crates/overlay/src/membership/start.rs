@@ -1,8 +1,8 @@
 //! Numbers of a daemon's starts: others take the largest for the newest.
 //!
 //! A start is given a number by the clock, which may be set back. If others know a larger one, the
-//! start takes a number above that. All numbers that a start takes end in the given one, so no other
-//! start of the daemon takes the same, in whatever part of the network.
+//! start takes a number above that. All numbers that a start takes end in the given one, so no
+//! other start of the daemon takes the same, in whatever part of the network.
 
 use super::message::ViewId;
 
