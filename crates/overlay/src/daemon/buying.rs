@@ -301,11 +301,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if self.held == 0 {
             return;
         }
+        let spares_bursts = self.settings.params.spares_bursts();
         let held = |(client, purse): (ClientId, &Purse<G, P>)| {
-            (purse.held.is_some() && purse.ready <= now).then_some(client)
+            (purse.held.is_some() && (spares_bursts || purse.ready <= now)).then_some(client)
         };
         let mut held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
-        if self.settings.params.spares_bursts() {
+        if spares_bursts {
             // All share the room of bursts, so they take turns.
             let after = held.partition_point(|client| *client <= self.served);
             held.rotate_left(after);
@@ -390,6 +391,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             let targets = &offer.message.targets;
             cost = cost + clients(&self.member, &self.prices, params, client, targets);
         }
+        let is_unpriced = cost == params.fee;
         cost = cost.over(offer.weight);
         let (counted, line) = (offer.message.payload.counted(), offer.line.map(|line| line.time));
         let to = aim.to;
@@ -404,6 +406,10 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.is_look_awaited |= params.spares_bursts() && may_pass;
             if is_beyond && may_pass {
                 self.member.ask_for_stability();
+                // Nothing but the room of bursts stops it.
+                if let (true, Some(apart)) = (is_unpriced, self.settings.looks()) {
+                    self.next_look = self.next_look.min(self.last_look + apart / 2);
+                }
             }
             return Err(hindrance);
         }
@@ -480,7 +486,13 @@ impl<G, P> Purse<G, P> {
                 self.budget.catch_up(now, params);
                 self.ready = self.ready.max(now);
             }
-            None => self.budget.skip_to(lagging(now)),
+            None => {
+                self.budget.skip_to(lagging(now));
+                // Chance has no say in what costs a dollar or less, as when a price has fallen.
+                if params.spares_bursts() && paid.get() <= 1.0 {
+                    self.ready = self.ready.min(now);
+                }
+            }
         }
         // No salary buys a message that is worth so little: it waits until the client's rate is
         // lower.

@@ -11,22 +11,33 @@ fn with_window(nodes: usize, window: u64) -> Net {
     Net::with(nodes, window, Params { budget, randomise: false, ..Params::default() })
 }
 
-/// Milliseconds in which a client of the first daemon sends so many messages to one of the last.
-fn time_of(net: &mut Net, messages: usize, counted: u32) -> u64 {
-    net.client(net.daemons.len() - 1, &[7]);
+/// Milliseconds until a burst of a client of the first daemon has come to a receiver at each. A link
+/// carries `pace` packets a millisecond, a receiver reads as many, and the sender writes twice as
+/// many.
+fn time_of(net: &mut Net, (messages, counted): (usize, u32), pace: u64) -> u64 {
+    let nodes = net.daemons.len();
+    let receivers: Vec<ClientId> = (0..nodes).map(|node| net.client(node, &[7])).collect();
     let sender = net.client(0, &[]);
     net.run(Duration::from_secs(1));
-    let (begin, mut sent) = (net.now, 0);
-    while sent < messages {
+    net.pace = pace;
+    let (begin, before, mut sent) = (net.now, net.got.clone(), 0);
+    let mut read = vec![0u64; nodes];
+    while (0..nodes).any(|node| net.got[node] - before[node] < messages) {
         sent += usize::from(net.daemons[0].poll_sent().is_some());
+        let mut written = 0;
         while sent < messages
+            && written < pace.saturating_mul(2)
             && net.daemons[0].purse(net.now, sender).is_some_and(|purse| !purse.is_blocked)
         {
+            written += u64::from(counted);
             let offered = net.daemons[0].offer(net.now, sender, offer(7, counted));
             sent += usize::from(offered == Offered::Sent);
         }
-        if sent < messages {
-            net.run(Duration::from_millis(1));
+        net.run(Duration::from_millis(1));
+        for node in 0..nodes {
+            let came = (net.got[node] - before[node]) as u64 * u64::from(counted);
+            read[node] = came.min(read[node].saturating_add(pace));
+            net.daemons[node].set_queue(net.now, receivers[node], came - read[node], false);
         }
     }
     net.now.since(begin).ps() / 1_000_000_000
@@ -36,14 +47,61 @@ fn time_of(net: &mut Net, messages: usize, counted: u32) -> u64 {
 #[test]
 fn an_idle_network_takes_a_burst_at_once() {
     for nodes in [1, 3] {
-        for (messages, counted) in [(100, 1), (10, 100)] {
-            let time = time_of(&mut bursts(nodes), messages, counted);
-            assert_eq!(time, 0, "{messages} messages as {counted}, {nodes} daemons");
+        for burst in [(100, 1), (10, 100)] {
+            let time = time_of(&mut bursts(nodes), burst, u64::MAX);
+            assert_eq!(time, 1, "{burst:?}, {nodes} daemons");
         }
-        let looks = time_of(&mut bursts(nodes), 100, 100) / 2;
-        assert!((9..=20).contains(&looks), "{looks} looks for ten MB, {nodes} daemons");
+        let time = time_of(&mut bursts(nodes), (100, 100), u64::MAX);
+        assert!((10..=40).contains(&time), "{time} ms for looks after each MB, {nodes} daemons");
     }
-    assert!(time_of(&mut Net::line(1, 16 << 20), 10, 100) > 1000);
+    assert!(time_of(&mut Net::line(1, 16 << 20), (10, 100), u64::MAX) > 1000);
+}
+
+/// A burst has a price while it waits, at each link and receiver. Whoever sends next must not pay
+/// for what has gone.
+#[test]
+fn a_burst_is_not_held_back_by_its_own_price() {
+    for nodes in [1, 2, 3] {
+        for burst in [(300, 1), (100, 7), (10, 70), (30, 70)] {
+            for pace in [50, 70, 100, 200] {
+                let params = Params { budget: BudgetRule::Bursts, ..Params::default() };
+                let time = time_of(&mut Net::with(nodes, 16 << 20, params), burst, pace);
+                let least = burst.0 as u64 * u64::from(burst.1) / pace;
+                assert!(time <= 2 * least + 10, "{time} ms, {burst:?}, {pace}, {nodes} daemons");
+            }
+        }
+    }
+}
+
+/// At any time since the last interval ended.
+#[test]
+fn a_price_ends_with_its_queue() {
+    for since in (5..50).step_by(9) {
+        let mut net = bursts(2);
+        let reader = net.client(1, &[7]);
+        let sender = net.client(0, &[]);
+        net.daemons[1].set_queue(net.now, reader, 50, false);
+        net.run(Duration::from_millis(100 + since));
+        assert_eq!(net.flood(0, sender, 7, 1), 1, "$10 pay once for a queue of 50");
+        net.daemons[1].set_queue(net.now, reader, 0, false);
+        net.run(Duration::from_millis(5));
+        assert_eq!(net.daemons[0].poll_sent(), Some(sender), "{since} ms");
+        assert!(net.flood(0, sender, 7, 1) >= 98);
+    }
+}
+
+/// Without traffic, two early updates an interval.
+#[test]
+fn prices_that_come_and_go_are_told_seldom() {
+    let mut net = bursts(2);
+    let reader = net.client(1, &[7]);
+    net.run(Duration::from_secs(1));
+    net.updates = 0;
+    for ms in 0..1000 {
+        net.daemons[1].set_queue(net.now, reader, if ms % 8 < 4 { 50 } else { 0 }, false);
+        net.run(Duration::from_millis(1));
+    }
+    assert!((20..=60).contains(&net.updates), "{} updates in 20 intervals", net.updates);
 }
 
 #[test]
