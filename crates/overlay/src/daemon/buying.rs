@@ -13,7 +13,7 @@ use super::prices::PriceTable;
 use super::{Daemon, Payload};
 use crate::benefit::Recent;
 use crate::budget::{Budget, Decision};
-use crate::burst::{Burst, Room};
+use crate::burst::{Burst, BurstLimit};
 use crate::ids::{ClientId, EdgeId, NodeSet};
 use crate::membership::{Member, Outgoing, Target};
 use crate::params::Params;
@@ -307,7 +307,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         };
         let mut held: Vec<ClientId> = self.purses.iter().filter_map(held).collect();
         if spares_bursts {
-            // All share the room of bursts, so they take turns.
+            // All share the limit of bursts, so they take turns.
             let after = held.partition_point(|client| *client <= self.served);
             held.rotate_left(after);
         }
@@ -383,8 +383,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let is_spared = params.spares_bursts() && !offer.ignores_receivers && {
             let bursts = [&mut purse.burst, &mut self.burst];
             bursts.into_iter().for_each(|burst| burst.renew(shown, || member.stable()));
-            let room = Room::of_client(params.soft_limit, self.settings.window);
-            receivers == 0 || (purse.burst.fits(room) && self.burst.fits(room.of_all()))
+            let limit = BurstLimit::of_client(params.soft_limit, self.settings.window);
+            receivers == 0 || (purse.burst.fits(limit) && self.burst.fits(limit.of_all()))
         };
         let mut cost = if is_spared { links } else { params.fee + links };
         if !offer.ignores_receivers && self.prices.has_clients() {
@@ -406,7 +406,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.is_look_awaited |= params.spares_bursts() && may_pass;
             if is_beyond && may_pass {
                 self.member.ask_for_stability();
-                // Nothing but the room of bursts stops it.
+                // Nothing but the limit of bursts stops it.
                 if let (true, Some(apart)) = (is_unpriced, self.settings.looks()) {
                     self.next_look = self.next_look.min(self.last_look + apart / 2);
                 }

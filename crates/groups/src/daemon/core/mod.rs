@@ -208,8 +208,7 @@ impl Shared {
 
     /// Whether others wait for a client to read.
     pub(super) fn is_waited_for(&self, session: &Session) -> bool {
-        let waits = || policy::waits(&self.config, &session.groups.borrow());
-        self.core.borrow().daemon.holds_others(session.id) && waits()
+        session.holds_senders.get() && self.core.borrow().daemon.holds_others(session.id)
     }
 
     /// Ends the connection of a client that has read nothing for the longest time.

@@ -209,7 +209,7 @@ fn who_ignores_receivers_has_no_bursts() {
 }
 
 #[test]
-fn those_beyond_the_room_of_all_take_turns() {
+fn those_beyond_the_limit_of_all_take_turns() {
     let mut net = with_window(2, 64 << 10);
     net.client(1, &[7]);
     let clients: Vec<ClientId> = (0..8).map(|_| net.client(0, &[])).collect();
