@@ -122,8 +122,8 @@ impl PriceTable {
             && self.ours.get(&client).is_some_and(|queue| queue.gauge.waiting() > 0)
     }
 
-    /// Whether others wait for a client of this daemon: its queue is full, or its price is more than
-    /// a sender gets at a time.
+    /// Whether others wait for a client of this daemon: its queue is full, or its price is more
+    /// than a sender gets at a time.
     pub(super) fn holds_others(&self, client: ClientId, params: &Params) -> bool {
         let queue = self.ours.get(&client);
         queue.is_some_and(|queue| cost(queue.level(), params) > params.salary)

@@ -11,9 +11,8 @@ fn with_window(nodes: usize, window: u64) -> Net {
     Net::with(nodes, window, Params { budget, randomise: false, ..Params::default() })
 }
 
-/// Milliseconds until a burst of a client of the first daemon has come to a receiver at each. A link
-/// carries `pace` packets a millisecond, a receiver reads as many, and the sender writes twice as
-/// many.
+/// Milliseconds until a burst of a client of the first daemon has come to a receiver at each. Links
+/// carry `pace` packets a millisecond, receivers read as many, and the sender writes twice as many.
 fn time_of(net: &mut Net, (messages, counted): (usize, u32), pace: u64) -> u64 {
     let nodes = net.daemons.len();
     let receivers: Vec<ClientId> = (0..nodes).map(|node| net.client(node, &[7])).collect();
