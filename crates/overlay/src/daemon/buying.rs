@@ -32,6 +32,9 @@ const ASKING: u64 = 8;
 /// too little.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
 
+/// Longest time before that, with bursts: prices are looked at as often.
+const MOST_THOUGHT: Duration = Duration::from_millis(2);
+
 /// A message that a client wants to send.
 #[derive(Clone, Debug)]
 pub struct Offer<G, P> {
@@ -197,11 +200,13 @@ fn lagging(now: Time) -> Time {
 }
 
 /// Time until another message could have come: that of a message on the client's line, or else the
-/// time in which the client earns the fee.
+/// time in which the client earns the fee. With bursts that would be long beside the times in which
+/// prices change.
 fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> Duration {
     params.second_thought.or(line).unwrap_or_else(|| {
         let share = params.fee.get() / budget.salary().get();
-        budget.period().scale(share).max(LEAST_THOUGHT)
+        let earned = budget.period().scale(share).max(LEAST_THOUGHT);
+        if params.spares_bursts() { earned.min(MOST_THOUGHT) } else { earned }
     })
 }
 

@@ -154,6 +154,36 @@ fn a_slow_reader_gets_no_more_than_its_price_can_tell() {
     assert!(most > 3000, "{most} messages wait if nothing costs anything");
 }
 
+/// A reader of 100 a second, one of four, whose kernel holds 400 messages and takes eight when the
+/// reader has read as many. Others get as many as it reads, without long gaps.
+#[test]
+fn a_group_goes_on_evenly_beside_a_slow_reader() {
+    let (budget, interval) = (BudgetRule::Bursts, Duration::from_millis(100));
+    for nodes in [1, 2, 3] {
+        let params = Params { budget, interval, first_period: interval, ..Params::default() };
+        let mut net = Net::with(nodes, 16 << 20, params);
+        let last = nodes - 1;
+        let slow = net.client(last, &[7]);
+        (0..3).for_each(|_| _ = net.client(last, &[7]));
+        let sender = net.client(0, &[]);
+        let (mut taken, mut room, mut came) = (0, 400, 0);
+        let (mut gap, mut longest) = (0, 0);
+        for ms in 1..=20_000 {
+            net.flood_for(0, sender, 7, Duration::from_millis(1));
+            let before = core::mem::replace(&mut came, net.got[last] as u64 / 4);
+            gap = if came > before { 0 } else { gap + 1 };
+            longest = longest.max(gap);
+            room += if ms % 80 == 0 { 8 } else { 0 };
+            let takes = room.min(came - taken);
+            (taken, room) = (taken + takes, room - takes);
+            net.daemons[last].set_queue(net.now, slow, came - taken, false);
+        }
+        assert!(longest <= 300, "{longest} ms without a message, {nodes} daemons");
+        let rate = (came - 400) / 20;
+        assert!((95..=110).contains(&rate), "{rate} a second, {nodes} daemons");
+    }
+}
+
 #[test]
 fn all_clients_of_a_daemon_share_four_bursts() {
     let mut net = bursts(1);
