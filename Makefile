@@ -54,7 +54,7 @@ help:
 	@echo "make bench   speed and memory, beside ns-2 and Spread where they are (apt-get install ns2; SPREAD=its daemon), nats-server,"
 	@echo "             quinn, HAProxy and nutcracker"
 	@echo "make parity  TCPs of the simulator beside this kernel's at random points (root; some 40 minutes, goes on after a stop)"
-	@echo "make lab     the tests of kernel laws in a guest with Debian's kernel 6.12 (root; QEMU, some ten minutes)"
+	@echo "make lab     the tests of kernel laws in a guest with Debian's kernel 6.12 (root; QEMU, a quarter of an hour)"
 	@echo "make package whether every crate could be published, before a release"
 	@echo "make fuzz    every fuzz target for a minute (cargo install cargo-fuzz)"
 
@@ -149,14 +149,16 @@ lint:
 parity: build groups switch
 	python3 bench/parity.py target/release/ratewire target/parity.jsonl
 
-# The tests of kernel laws in a guest with Debian's next long-term kernel. It has no systemd, and one card for its console.
+# The tests of kernel laws in a guest with Debian's next long-term kernel, but those that ask for a rate: its translated processor
+# does not fill a link of 100 Mbit/s. The guest has no systemd, either.
 lab:
 	@[ "$$(id -u)" = 0 ] || { echo "make lab needs root: it shares this machine's files with a guest" >&2; exit 1; }
 	@$(call install,$(LIVE_PACKAGES) $(LAB_PACKAGES))
 	@mkdir -p target/lab
 	$(TESTENV) $(ONCE) $(CARGO) test -p ratewire-cli --features ratewire-cli/live --test live --no-run \
 		--message-format json-render-diagnostics >target/lab/tests.json
-	$(TESTENV) RATEWIRE_REQUIRE_ROOT=1 lab/run -- sh -c 'test/run --alone <target/lab/tests.json -- --skip upkeep::'
+	$(TESTENV) RATEWIRE_REQUIRE_ROOT=1 lab/run -- sh -c 'test/run --alone <target/lab/tests.json -- --skip upkeep:: --skip links:: \
+		--skip status::flows_are_counted'
 
 # Whether every crate could be published, for a release; nothing is uploaded.
 package:

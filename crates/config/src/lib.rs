@@ -64,7 +64,7 @@ use std::path::Path;
 
 use toml::de::DeTable;
 
-pub use listen::{LONGEST_SOCKET, Listen};
+pub use listen::{Listen, socket_path};
 pub use nearest::nearest;
 pub use problem::{ConfigError, Problem, known_words};
 pub use section::Section;

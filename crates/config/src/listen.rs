@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use crate::Section;
+
 /// Longest path of a Unix socket that the kernel takes, in bytes.
-pub const LONGEST_SOCKET: usize = 107;
+const LONGEST_SOCKET: usize = 107;
 
 /// Where a stream comes from or goes to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,4 +44,15 @@ impl FromStr for Listen {
         }
         Ok(Listen::Unix(path.into()))
     }
+}
+
+/// The path of a Unix socket for a daemon's commands, relative to the folder of the file.
+pub fn socket_path(section: &Section<'_>, key: &'static str, folder: &Path) -> Option<PathBuf> {
+    let found = section.text(key, "the path of a Unix socket")?;
+    let path = folder.join(found.value);
+    if path.as_os_str().len() > LONGEST_SOCKET {
+        let message = format!("the path of the socket has more than {LONGEST_SOCKET} bytes");
+        section.note(&found.span, message, "name a shorter one, as in /run/ratewire/control");
+    }
+    Some(path)
 }

@@ -1,6 +1,9 @@
 //! The log, readiness and the end of a daemon's process.
 
+use std::future::{Future, poll_fn};
 use std::io;
+use std::pin::Pin;
+use std::task::Poll;
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -61,6 +64,11 @@ async fn notify_watchdog() {
         due.tick().await;
         sd_notify::notify(&[sd_notify::NotifyState::Watchdog]).ok();
     }
+}
+
+/// Begins to wait: what a future waits for is awaited from now on, though nobody polls it yet.
+pub async fn begin(mut waiting: Pin<&mut impl Future<Output = ()>>) {
+    poll_fn(|context| Poll::Ready(_ = waiting.as_mut().poll(context))).await;
 }
 
 /// SIGHUP, again and again.

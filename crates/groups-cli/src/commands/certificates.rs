@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use ratewire_command_line::{Exit, print, refuse, with_causes};
-use ratewire_groups::certificates::{CertificateError, make};
+use ratewire_groups::certificates::{CertificateError, Making, add, make};
 use ratewire_groups::config::{Config, Protection};
 
 #[derive(clap::Args)]
@@ -23,6 +23,13 @@ pub(crate) struct Args {
     /// Replace a set; every daemon then needs its new files
     #[arg(long)]
     overwrite: bool,
+    /// Write the authority's key, ca.key, too, with which --add makes certificates later. Who has
+    /// it can be any daemon
+    #[arg(long)]
+    keep_authority: bool,
+    /// Make certificates only for daemons that have none in the folder, with its ca.key
+    #[arg(long, conflicts_with_all = ["overwrite", "keep_authority"])]
+    add: bool,
 }
 
 pub(super) fn certificates(args: &Args) -> Exit {
@@ -33,8 +40,13 @@ pub(super) fn certificates(args: &Args) -> Exit {
     let daemons: Vec<&str> = names.iter().map(String::as_str).collect();
     #[expect(clippy::disallowed_methods, reason = "certificates are valid from now on")]
     let now = std::time::SystemTime::now();
-    match make(&folder, &daemons, now, args.overwrite) {
-        Ok(files) => print(&described(&folder, &daemons, files.len())),
+    let making = Making { overwrites: args.overwrite, keeps_key: args.keep_authority };
+    let made = match args.add {
+        true => add(&folder, &daemons, now),
+        false => make(&folder, &daemons, now, making),
+    };
+    match made {
+        Ok(files) => print(&described(&folder, &daemons, &files)),
         Err(error) => fail(&error),
     }
 }
@@ -48,7 +60,8 @@ fn whose(args: &Args) -> Result<(PathBuf, Vec<String>), Exit> {
         };
     };
     let config = Config::read(file).map_err(|error| refuse(&error))?;
-    let names = config.daemons.into_iter().map(|daemon| daemon.name).collect();
+    let daemons = config.daemons.into_iter().filter(|daemon| !daemon.is_retired);
+    let names = daemons.map(|daemon| daemon.name).collect();
     match (&args.folder, config.protection) {
         (Some(folder), _) => Ok((folder.clone(), names)),
         (None, Protection::Certificates(folder)) => Ok((folder, names)),
@@ -83,13 +96,16 @@ fn fail(error: &CertificateError) -> Exit {
 }
 
 /// What was written, and which files each daemon's host needs.
-fn described(folder: &Path, daemons: &[&str], files: usize) -> String {
-    let folder = folder.display();
-    let mut text = format!("{files} files written into {folder}\n");
-    for name in daemons {
+fn described(folder: &Path, daemons: &[&str], files: &[PathBuf]) -> String {
+    let mut text = format!("{} files written into {}\n", files.len(), folder.display());
+    let is_new = |name: &&&str| files.contains(&folder.join(format!("{name}.pem")));
+    for name in daemons.iter().filter(is_new) {
         _ = writeln!(text, "copy to the host of {name}: ca.pem {name}.pem {name}.key");
     }
     text += "A key proves who a daemon is: copy each to its own host only, then delete it here.\n\
              In groups.toml, `certificates` names the folder with these files on every host.\n";
+    if files.contains(&folder.join("ca.key")) {
+        text += "Whoever has ca.key can be any daemon: keep it where none runs.\n";
+    }
     ratewire_units::text::legible_lines(&text)
 }

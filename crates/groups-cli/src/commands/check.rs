@@ -51,6 +51,10 @@ fn check_certificates(folder: &Path, daemons: &[Daemon]) -> Exit {
 fn described(config: &Config) -> String {
     let mut text = String::new();
     for (place, daemon) in config.daemons.iter().enumerate() {
+        if daemon.is_retired {
+            _ = writeln!(text, "{}: retired", daemon.name);
+            continue;
+        }
         let listen: Vec<String> = daemon.listen.iter().map(Listen::to_string).collect();
         _ = write!(text, "{}: clients at {}", daemon.name, listen.join(", "));
         if let Some(status) = daemon.status {
@@ -81,7 +85,8 @@ fn links(config: &Config, place: usize) -> impl Iterator<Item = String> {
             place if place == b => a,
             _ => return None,
         };
-        Some(format!("{} ({})", config.daemons[other].name, link.delay))
+        let other = &config.daemons[other];
+        (!other.is_retired).then(|| format!("{} ({})", other.name, link.delay))
     })
 }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ratewire_command_line::{Exit, refuse, with_causes};
-use ratewire_daemon::process::{notify_ready, start_log, wait_for_stop_signal};
+use ratewire_daemon::process::{Hangups, notify_ready, start_log, wait_for_stop_signal};
 use ratewire_groups::config::Config;
 use ratewire_groups::daemon::{self, DaemonError};
 
@@ -34,7 +34,8 @@ pub(super) fn daemon(args: &Args) -> Exit {
         Err(error) => return refuse(&error),
     };
     let stop = wait_for_stop_signal("the daemon ends without leaving");
-    match daemon::run(config, me, stop, notify_ready) {
+    let mut hangups = Hangups::default();
+    match daemon::run(config, me, stop, async || hangups.next().await, notify_ready) {
         Ok(()) => Exit::Done,
         Err(error) => fail(&error),
     }
@@ -43,7 +44,10 @@ pub(super) fn daemon(args: &Args) -> Exit {
 fn fail(error: &DaemonError) -> Exit {
     let help = match error {
         DaemonError::Runtime(_) => "raise the limit of open files".to_string(),
-        DaemonError::Listen(..) | DaemonError::Links(..) | DaemonError::Status(..) => {
+        DaemonError::Listen(..)
+        | DaemonError::Links(..)
+        | DaemonError::Status(..)
+        | DaemonError::Control(..) => {
             "end the program that has the address (perhaps another daemon), or write another address \
              into a groups.toml and name the file with --config"
                 .to_string()

@@ -9,6 +9,7 @@ mod flood;
 mod many;
 mod pace;
 mod receive;
+mod reload;
 mod send;
 mod service;
 mod status;
@@ -24,6 +25,8 @@ use ratewire_units::Duration;
 pub(crate) enum Command {
     /// Run a daemon, which programs written for Spread can use
     Daemon(daemon::Args),
+    /// Have a running daemon read its groups.toml again
+    Reload(reload::Args),
     /// Show a daemon's view, links, clients and groups, with prices and budgets
     Status(status::Args),
     /// Check a groups.toml: list its mistakes, or say what each daemon would do
@@ -46,6 +49,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: &Command, root: clap::Command) -> Exit {
     match command {
         Command::Daemon(args) => daemon::daemon(args),
+        Command::Reload(args) => reload::reload(args),
         Command::Status(args) => status::status(args),
         Command::Check(args) => check::check(args),
         Command::Certificates(args) => certificates::certificates(args),

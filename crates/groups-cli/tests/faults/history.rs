@@ -166,13 +166,13 @@ fn alone(history: &History) -> Result<(), String> {
     }
 }
 
-/// A view has the same members for all, who agree on who came along with whom.
+/// A view has the same members for all, who agree on who came along with whom: they are told the
+/// same sets in the same order.
 fn same_members(histories: &[History]) -> Result<(), String> {
-    let sorted = |set: &Vec<PrivateName>| set.iter().copied().collect::<BTreeSet<_>>();
     let facts = |view: &Membership| {
         let sets = match &view.change {
-            Change::Network { sets, .. } => sets.iter().map(sorted).collect(),
-            _ => BTreeSet::new(),
+            Change::Network { sets, .. } => Some(sets.clone()),
+            _ => None,
         };
         (view.members.clone(), sets)
     };
@@ -321,4 +321,6 @@ fn clients_that_came_another_way_may_have_got_other_messages() {
     assert!(broken.unwrap_err().contains("differ"));
     let broken = check(&[history(0, &apart, 0), history(1, &together, 0)]);
     assert!(broken.is_err(), "they do not agree on who came along");
+    let broken = check(&[history(0, &apart, 0), history(1, &[other, one], 0)]);
+    assert!(broken.is_err(), "they do not have the same order of sets");
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use ratewire_testing::{Unwritable, port};
 
-use super::common::folder;
+use super::common::{folder, write};
 use super::process::{Daemon, command};
 
 #[test]
@@ -41,6 +41,39 @@ fn a_log_that_cannot_be_written_does_not_end_the_daemon() {
         assert!(told.expect("kill").success());
         assert_eq!(daemon.wait().expect("an end").code(), Some(0), "{log:?}");
     }
+}
+
+#[test]
+fn a_hangup_or_a_command_reads_the_file_again() {
+    let folder = folder("groups-reload");
+    let mut daemon = Daemon::start(&folder, 0, 1024);
+    daemon.logged("daemon ready");
+    let text = std::fs::read_to_string(folder.join("groups.toml")).expect("the file");
+    write(&folder, "groups.toml", &format!("{text}[[group]]\nname = \"x\"\nlag = 5\n"));
+    daemon.signal("-HUP");
+    daemon.logged("groups.toml reloaded");
+    write(&folder, "groups.toml", &format!("{text}[flow-control]\nfee = 2\n"));
+    daemon.signal("-HUP");
+    let refused = daemon.logged("groups.toml not reloaded");
+    assert!(refused.contains("[flow-control] cannot change while the daemon runs"), "{refused}");
+    let reload = || {
+        let mut command = Command::new(crate::common::PROGRAM);
+        let done = command.arg("reload").current_dir(&folder).output().expect("it runs");
+        (
+            done.status.code(),
+            String::from_utf8(done.stdout).unwrap() + &String::from_utf8(done.stderr).unwrap(),
+        )
+    };
+    let (code, said) = reload();
+    assert!(code == Some(2) && said.contains("has no key `control`"), "{said}");
+    drop(daemon);
+    let (control, address) = ("control = \"a.control\"\n", "listen = [\"127.0.0.1:0\"]\n");
+    write(&folder, "groups.toml", &format!("[[daemon]]\nname = \"a\"\n{address}{control}"));
+    let (code, said) = reload();
+    assert!(code == Some(5) && said.contains("no daemon takes commands at"), "{said}");
+    let mut daemon = Daemon::spawn(&folder, 1024);
+    daemon.logged("daemon ready");
+    assert_eq!(reload(), (Some(0), "the file has been read again\n".to_string()));
 }
 
 #[test]

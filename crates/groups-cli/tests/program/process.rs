@@ -33,6 +33,11 @@ impl Daemon {
     /// files.
     pub(crate) fn start(folder: &Path, port: u16, files: u32) -> Daemon {
         configure(folder, port);
+        Daemon::spawn(folder, files)
+    }
+
+    /// Starts the daemon of the folder's file, with at most so many open files.
+    pub(crate) fn spawn(folder: &Path, files: u32) -> Daemon {
         let start = format!("ulimit -n {files}; exec \"$0\" daemon --config groups.toml");
         let mut command = Command::new("sh");
         command.args(["-c", &start, crate::common::PROGRAM]).current_dir(folder);
@@ -43,6 +48,12 @@ impl Daemon {
         let (_, address) = served.split_once("address=\"").expect("an address");
         daemon.address = address.trim_end_matches('"').to_string();
         daemon
+    }
+
+    /// Sends a signal.
+    pub(crate) fn signal(&self, signal: &str) {
+        let told = Command::new("kill").args([signal, &self.child.id().to_string()]).status();
+        assert!(told.expect("kill").success());
     }
 
     /// Waits for a line of the log.

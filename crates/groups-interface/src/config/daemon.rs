@@ -1,15 +1,16 @@
 //! Daemons, and where they listen.
 
 use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 
 pub use ratewire_config::Listen;
-use ratewire_config::{At, Problem, Section};
+use ratewire_config::{At, Problem, Section, socket_path};
 use ratewire_overlay::MOST_NODES;
 
 /// Title of the tables.
 pub(super) const TITLE: &str = "[[daemon]]";
 /// Keys of the tables.
-pub(super) const KEYS: &[&str] = &["name", "address", "listen", "status"];
+pub(super) const KEYS: &[&str] = &["name", "address", "listen", "status", "control", "retired"];
 
 /// Longest name of a daemon, in bytes: clients of Spread keep 32 bytes for `#client#daemon`.
 pub const LONGEST_NAME: usize = 19;
@@ -29,6 +30,10 @@ pub struct Daemon {
     pub listen: Vec<Listen>,
     /// Where the daemon serves its metrics and its state.
     pub status: Option<SocketAddr>,
+    /// The Unix socket at which the daemon takes commands of its user.
+    pub control: Option<PathBuf>,
+    /// Whether the daemon is no more. Its place stays: later daemons have the numbers of theirs.
+    pub is_retired: bool,
 }
 
 impl Daemon {
@@ -36,7 +41,23 @@ impl Daemon {
     /// of this host, and knows no others.
     pub fn local(name: &str) -> Daemon {
         let status = Some(SocketAddr::from(([127, 0, 0, 1], STATUS_PORT)));
-        Daemon { name: name.to_string(), address: None, listen: usual(), status }
+        let (control, is_retired) = (None, false);
+        Daemon {
+            name: name.to_string(),
+            address: None,
+            listen: usual(),
+            status,
+            control,
+            is_retired,
+        }
+    }
+
+    /// Whether another entry of the daemon has the addresses and sockets of this one.
+    pub(super) fn has_addresses_of(&self, other: &Daemon) -> bool {
+        let all = |daemon: &Daemon| {
+            (daemon.address, daemon.listen.clone(), daemon.status, daemon.control.clone())
+        };
+        all(self) == all(other)
     }
 }
 
@@ -72,7 +93,7 @@ pub fn check_name(name: &str) -> Result<(), Problem> {
 }
 
 /// Reads the daemons. One with a mistake is left out.
-pub(super) fn read(root: &Section<'_>) -> Vec<At<Daemon>> {
+pub(super) fn read(root: &Section<'_>, folder: &Path) -> Vec<At<Daemon>> {
     let sections = root.tables(TITLE, KEYS);
     if let Some(first_too_many) = sections.get(MOST_NODES) {
         let message = format!("{} daemons are too many", sections.len());
@@ -85,14 +106,14 @@ pub(super) fn read(root: &Section<'_>) -> Vec<At<Daemon>> {
     }
     let is_alone = sections.len() < 2;
     let sections = sections.into_iter().take(MOST_NODES);
-    let read = sections.filter_map(|section| Some((daemon(&section, is_alone)?, section)));
+    let read = sections.filter_map(|section| Some((daemon(&section, folder, is_alone)?, section)));
     let daemons: Vec<(Daemon, Section<'_>)> = read.collect();
     check_distinct(&daemons);
     daemons.into_iter().map(|(value, section)| At { value, span: section.span() }).collect()
 }
 
-fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
-    let name = name(section);
+fn daemon(section: &Section<'_>, folder: &Path, is_alone: bool) -> Option<Daemon> {
+    let (name, is_retired) = (name(section), section.flag("retired"));
     let reached = "an IP address and a port, for example \"10.0.0.1:4804\"";
     let address = section.parsed::<SocketAddr>("address", reached);
     if let Some(At { value, span }) = &address
@@ -101,13 +122,14 @@ fn daemon(section: &Section<'_>, is_alone: bool) -> Option<Daemon> {
         let message = format!("other daemons cannot reach `address` {value}");
         section.note(span, message, format!("write {reached}"));
     }
-    if !is_alone && !section.has("address") {
+    if !is_alone && !is_retired && !section.has("address") {
         section.missing("address", &format!("write where other daemons reach this one: {reached}"));
     }
     let shown = "an IP address and a port, for example \"127.0.0.1:4809\"";
     let status = section.parsed::<SocketAddr>("status", shown).map(|at| at.value);
     let address = address.map(|at| at.value);
-    let daemon = Daemon { name: name?, address, listen: listen(section), status };
+    let (listen, control) = (listen(section), socket_path(section, "control", folder));
+    let daemon = Daemon { name: name?, address, listen, status, control, is_retired };
     let taken: Vec<Taken> = taken(&daemon).collect();
     let clash = taken.iter().enumerate().find_map(|(n, last)| clash(&taken[..n], last));
     if let Some((_, what)) = clash {
@@ -159,7 +181,10 @@ type Taken = (&'static str, Listen);
 fn taken(daemon: &Daemon) -> impl Iterator<Item = Taken> {
     let others = [("address", daemon.address), ("status", daemon.status)];
     let others = others.into_iter().filter_map(|(key, at)| Some((key, Listen::Tcp(at?))));
-    daemon.listen.iter().map(|listen| ("listen", listen.clone())).chain(others)
+    let control = daemon.control.iter().map(|path| ("control", Listen::Unix(path.clone())));
+    let all = daemon.listen.iter().map(|listen| ("listen", listen.clone()));
+    // Where a retired daemon listened, another may.
+    all.chain(others).chain(control).filter(|_| !daemon.is_retired)
 }
 
 /// The key of `last` and the words for what it shares with one of `before`, on one host.

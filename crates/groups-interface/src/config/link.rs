@@ -37,7 +37,9 @@ pub(super) fn read(root: &Section<'_>, daemons: &[At<Daemon>]) -> Vec<Link> {
         }
         Some(_) => {}
     }
-    let mut links: BTreeMap<[OverlayNodeId; 2], Link> = BTreeMap::new();
+    // By the later end first: a file that names more daemons at its end has further links at the
+    // end of all.
+    let mut links: BTreeMap<(OverlayNodeId, OverlayNodeId), Link> = BTreeMap::new();
     let mut is_whole = true;
     for section in sections {
         let range = Duration::from_micros(1)..=Duration::from_secs(60);
@@ -46,15 +48,16 @@ pub(super) fn read(root: &Section<'_>, daemons: &[At<Daemon>]) -> Vec<Link> {
             is_whole = false;
             continue;
         };
-        if links.insert(ends, Link { ends, delay }).is_some() {
+        if links.insert((ends[1], ends[0]), Link { ends, delay }).is_some() {
             let [a, b] = ends.map(|end| &daemons[end.index()].value.name);
             let message = format!("`{a}` and `{b}` are linked twice");
             root.note(&section.span(), message, "take one of the links away");
         }
     }
     let links: Vec<Link> = links.into_values().collect();
-    if is_whole && let Some(apart) = unreached(daemons.len(), &links) {
-        let (first, apart) = (&daemons[0].value.name, &daemons[apart]);
+    let is_retired: Vec<bool> = daemons.iter().map(|daemon| daemon.value.is_retired).collect();
+    if is_whole && let Some((first, apart)) = unreached(&is_retired, &links) {
+        let (first, apart) = (&daemons[first].value.name, &daemons[apart]);
         let message = format!("no links lead from `{first}` to `{}`", apart.value.name);
         let help = "add [[link]] until every daemon is reached, or write links = \"mesh\"";
         root.note(&apart.span, message, help);
@@ -76,7 +79,7 @@ fn is_mesh(root: &Section<'_>) -> bool {
 /// A link between any two daemons.
 fn mesh(daemons: usize) -> Vec<Link> {
     let nodes = || (0..daemons).map(|node| OverlayNodeId(node as u8));
-    let pairs = nodes().flat_map(|a| nodes().filter(move |b| a < *b).map(move |b| [a, b]));
+    let pairs = nodes().flat_map(|b| nodes().take(b.index()).map(move |a| [a, b]));
     pairs.map(|ends| Link { ends, delay: USUAL_DELAY }).collect()
 }
 
@@ -109,12 +112,14 @@ fn ends(section: &Section<'_>, daemons: &[At<Daemon>]) -> Option<[OverlayNodeId;
     Some([a.min(b), a.max(b)])
 }
 
-/// Index of a daemon that no links join to the first.
-fn unreached(daemons: usize, links: &[Link]) -> Option<usize> {
-    let mut reached = vec![false; daemons];
-    let mut open = vec![0];
+/// The first daemon, and one that no links join to it, not over those that are retired.
+fn unreached(is_retired: &[bool], links: &[Link]) -> Option<(usize, usize)> {
+    let first = is_retired.iter().position(|is_retired| !is_retired)?;
+    // A retired daemon need not be reached, and passes nothing on.
+    let mut is_done = is_retired.to_vec();
+    let mut open = vec![first];
     while let Some(daemon) = open.pop() {
-        if daemon < daemons && !std::mem::replace(&mut reached[daemon], true) {
+        if !std::mem::replace(&mut is_done[daemon], true) {
             let ends = links.iter().map(|link| link.ends.map(OverlayNodeId::index));
             let others = ends.filter_map(|[a, b]| match daemon {
                 daemon if daemon == a => Some(b),
@@ -124,5 +129,5 @@ fn unreached(daemons: usize, links: &[Link]) -> Option<usize> {
             open.extend(others);
         }
     }
-    reached.iter().position(|is_reached| !is_reached)
+    is_done.iter().position(|is_done| !is_done).map(|apart| (first, apart))
 }

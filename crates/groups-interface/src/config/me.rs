@@ -5,17 +5,23 @@ use std::net::{IpAddr, UdpSocket};
 use ratewire_config::{ConfigError, known_words};
 use ratewire_overlay::OverlayNodeId;
 
-use super::Config;
+use super::{Config, Daemon};
 
 impl Config {
     /// The daemon that runs here: the one called `name`. Without a name it is the only one, else
     /// the one whose address is an address of this host, else the one that is called as the host.
     ///
     /// # Errors
-    /// If no daemon, or more than one, is found.
+    /// If no daemon, or more than one, is found, or it is retired.
     pub fn me(&self, name: Option<&str>) -> Result<OverlayNodeId, ConfigError> {
         let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        self.choose(name, is_local, host.trim())
+        let me = self.choose(name, is_local, host.trim())?;
+        let Daemon { name, is_retired, .. } = self.daemon(me);
+        if *is_retired {
+            let (message, help) = (format!("daemon `{name}` is retired"), "take `retired` away");
+            return Err(ConfigError::general(self.file.as_deref(), message, help.to_string()));
+        }
+        Ok(me)
     }
 
     fn choose(
@@ -35,7 +41,7 @@ impl Config {
             return called(name).map_or_else(none, |place| Ok(OverlayNodeId(place as u8)));
         }
         let is_here = |place: &usize| {
-            let address = self.daemons[*place].address;
+            let address = self.daemons[*place].address.filter(|_| !self.daemons[*place].is_retired);
             address.is_some_and(|address| is_local(address.ip()))
         };
         let mut here: Vec<usize> = (0..self.daemons.len()).filter(is_here).collect();

@@ -9,9 +9,11 @@
 //! | `client` | `[[client]]` |
 //! | `protection` | `certificates`, `plaintext` |
 //! | `me` | which of the daemons runs here |
+//! | `agreement` | what daemons must agree on, and what may change while they run |
 //!
 //! All mistakes of a file are reported at once ([`ConfigError`]).
 
+mod agreement;
 mod by_name;
 mod client;
 mod daemon;
@@ -24,14 +26,12 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
-use std::fmt::{Debug, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ratewire_config as config;
 pub use ratewire_config::{ConfigError, Problem};
-use ratewire_overlay::{Dollars, EdgeSpec, OverlayNodeId, Params};
-use ratewire_units::Duration;
+use ratewire_overlay::{EdgeSpec, OverlayNodeId, Params};
 
 pub use client::{Clients, Terms};
 pub use daemon::{Daemon, LONGEST_NAME, Listen, check_name};
@@ -57,9 +57,11 @@ const KEYS: &[&str] = &[
 /// Configuration of all daemons.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The daemons, at most 128. Their places are their numbers in the overlay.
+    /// The daemons, at most 128, with those that are retired. Their places are their numbers in the
+    /// overlay.
     pub daemons: Vec<Daemon>,
-    /// Links between daemons, which join all of them.
+    /// Links between daemons, which join all that are not retired. Those to a daemon come after
+    /// all links between earlier daemons.
     pub links: Vec<Link>,
     /// Prices and budgets.
     pub params: Params,
@@ -110,7 +112,7 @@ impl Config {
     pub fn parse(file: &Path, text: &str) -> Result<Config, ConfigError> {
         let folder = file.parent().unwrap_or(Path::new(""));
         config::parse(file, text, KEYS, |root| {
-            let daemons = daemon::read(root);
+            let daemons = daemon::read(root, folder);
             Config {
                 links: link::read(root, &daemons),
                 params: settings::read_params(root),
@@ -123,6 +125,19 @@ impl Config {
                 file: Some(file.to_path_buf()),
             }
         })
+    }
+
+    /// Reads the file of this configuration again.
+    ///
+    /// # Errors
+    /// As [`Config::read`], and if this is the built-in configuration.
+    pub fn read_again(&self) -> Result<Config, ConfigError> {
+        let Some(file) = &self.file else {
+            let message = "the daemon runs without a file".to_string();
+            let help = "start it with --config".to_string();
+            return Err(ConfigError::general(None, message, help));
+        };
+        Config::read(file)
     }
 
     /// Whether this is the built-in configuration, not that of a file.
@@ -149,54 +164,4 @@ impl Config {
         };
         self.links.iter().flat_map(both).collect()
     }
-
-    /// A number that differs between configurations whose daemons do not link, or do not treat
-    /// clients alike: other daemons, links, prices, policies, salaries or weights. Addresses, limits
-    /// and what costs the fee may differ.
-    pub fn fingerprint(&self) -> u64 {
-        let mut text = self.agreement();
-        let mut add = |part: &dyn Debug| _ = writeln!(text, "{part:?}");
-        self.policies.weights().for_each(|weight| add(&weight));
-        self.clients.iter().for_each(|(name, terms)| {
-            add(&(name, terms.salary.map(Dollars::get), terms.weight));
-        });
-        hash(&text)
-    }
-
-    /// A number that differs between configurations whose daemons do not link: other daemons,
-    /// links, prices or policies. Salaries and weights may differ, too: a daemon applies its own to
-    /// its own clients.
-    pub fn link_fingerprint(&self) -> u64 {
-        hash(&self.agreement())
-    }
-
-    /// What daemons must agree on to be linked.
-    fn agreement(&self) -> String {
-        let mut text = String::new();
-        let mut add = |part: &dyn Debug| _ = writeln!(text, "{part:?}");
-        self.daemons.iter().for_each(|daemon| add(&daemon.name));
-        self.links.iter().for_each(|link| add(&(link.ends, link.delay.ps())));
-        let Params { salary, cap, fee, soft_limit, threshold, interval, first_period, .. } =
-            self.params;
-        let Params { price, benefit, randomise, second_thought, .. } = self.params;
-        add(&[salary, cap, fee, threshold].map(Dollars::get));
-        add(&(soft_limit.get(), interval.ps(), first_period.ps()));
-        let choices = (price, benefit, randomise, second_thought);
-        let usual = Params::default();
-        // Daemons of releases without these choices have the usual ones.
-        if choices != (usual.price, usual.benefit, usual.randomise, usual.second_thought) {
-            add(&(price.name(), price.base(), benefit.name(), benefit.memory().map(Duration::ps)));
-            add(&(randomise, second_thought.map(Duration::ps)));
-        }
-        // A sender's daemon does not wait for the receivers of a group whose policy cuts them off.
-        // If a receiver's daemon did not know that policy, the receiver's queue would have no end.
-        self.policies.iter().for_each(|policy| add(&policy));
-        text
-    }
-}
-
-/// FNV-1a: the same on every machine. Daemons are not to be deceived by it.
-fn hash(text: &str) -> u64 {
-    let add = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, add)
 }

@@ -327,12 +327,14 @@ fn all_mistakes_are_told_in_the_order_of_the_file() {
     assert_eq!(places, ["2:11:", "3:1:", "5:8:"]);
 }
 
+/// A file with so many daemons.
+fn daemons(count: usize) -> String {
+    let daemon = |n| format!("[[daemon]]\nname = \"d{n}\"\naddress = \"10.0.0.{}:1\"\n", n + 1);
+    "plaintext = true\n".to_string() + &(0..count).map(daemon).collect::<String>()
+}
+
 #[test]
 fn as_many_daemons_as_the_overlay_has_nodes() {
-    let daemons = |count: usize| {
-        let daemon = |n| format!("[[daemon]]\nname = \"d{n}\"\naddress = \"10.0.0.{}:1\"\n", n + 1);
-        "plaintext = true\n".to_string() + &(0..count).map(daemon).collect::<String>()
-    };
     let config = parse(&daemons(MOST_NODES)).unwrap();
     assert_eq!(config.edges().len(), MOST_NODES * (MOST_NODES - 1));
     assert!(wrong(&daemons(MOST_NODES + 1)).contains("386:1: 129 daemons are too many"));
@@ -377,11 +379,12 @@ fn fingerprints_tell_what_daemons_must_agree_on() {
     for (old, new) in own {
         assert_eq!(print(&WHOLE.replace(old, new)), whole, "{new}");
     }
-    // Daemons with other salaries and weights link.
-    let link_print = |text: &str| parse(text).unwrap().link_fingerprint();
+    // Daemons with other policies, salaries and weights link.
+    let link_prints = |text: &str| parse(text).unwrap().link_fingerprints();
+    let spreads = ["lag = 9", "weight = 5", "weight = 2", "salary = 16", "\"feed2\""];
     for (old, new) in others {
-        let is_local = ["weight = 5", "weight = 2", "salary = 16", "\"feed2\""].contains(&new);
-        let is_same = link_print(&WHOLE.replace(old, new)) == link_print(WHOLE);
+        let is_local = spreads.contains(&new);
+        let is_same = link_prints(&WHOLE.replace(old, new)) == link_prints(WHOLE);
         assert_eq!(is_same, is_local, "{new}");
     }
     // Other releases and machines compute the same number.
@@ -516,4 +519,70 @@ proptest! {
         prop_assert_eq!(config.policies.of(b"x"), Policy::Lag(lag));
         prop_assert!(fuzzing::config(text.as_bytes()));
     }
+}
+
+#[test]
+fn a_running_daemon_takes_over_what_others_need_not_know_at_once() {
+    let old = parse(WHOLE).unwrap();
+    let me = OverlayNodeId(0);
+    let check = |text: &str| {
+        let next = parse(text).unwrap();
+        let found = old.check_reload(&next, me).map_err(|error| error.to_string());
+        // What is taken over agrees with what was, in the part that both know.
+        let prints = next.link_fingerprints();
+        found.inspect(|()| assert_eq!(prints[..2], old.link_fingerprints()))
+    };
+    let gamma = "[[daemon]]\nname = \"gamma\"\naddress = \"10.0.0.3:4804\"\n";
+    let retired = "name = \"beta\"\nretired = true";
+    for text in [
+        WHOLE.to_string(),
+        format!("{WHOLE}{gamma}"),
+        WHOLE.replace("[fd00::2]", "[fd00::3]"),
+        WHOLE.replace("lag = 100", "lag = 9"),
+        WHOLE.replace("salary = 20\nweight = 3", "weight = 2"),
+        WHOLE.replace("name = \"beta\"", retired),
+    ] {
+        assert_eq!(check(&text), Ok(()), "{text}");
+    }
+    let at_alpha = WHOLE.replace("10.0.0.1:", "10.0.0.9:");
+    for (text, words) in [
+        (WHOLE.replace("\"beta\"", "\"zeta\""), "`beta` is not daemon 2 any more"),
+        (WHOLE.replace("cap = 30.5", "cap = 31"), "[flow-control] cannot change"),
+        (WHOLE.replace("clients = 10", "clients = 11"), "[limits] cannot change"),
+        (WHOLE.replace("\"keys\"", "\"other\""), "`certificates` or `plaintext` cannot change"),
+        (format!("measure-latency = true\n{WHOLE}"), "`measure-latency` cannot change"),
+        (at_alpha, "addresses of this daemon cannot change"),
+        (WHOLE.replace("name = \"alpha\"", "name = \"alpha\"\nretired = true"), "is retired"),
+    ] {
+        let said = check(&text).unwrap_err();
+        assert!(said.contains(words) && said.contains("help: "), "{said}");
+    }
+}
+
+#[test]
+fn links_to_a_daemon_come_behind_those_between_earlier_ones() {
+    let config = parse(&daemons(4)).unwrap();
+    let ends: Vec<_> = config.links.iter().map(|link| link.ends.map(|end| end.0)).collect();
+    assert_eq!(ends, [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]]);
+}
+
+#[test]
+fn retired_daemons_have_a_place_and_nothing_else() {
+    let table = |name: &str, rest: &str| format!("[[daemon]]\nname = \"{name}\"\n{rest}\n");
+    let text = |links: &[[&str; 2]]| {
+        let links = links.iter().map(|[a, b]| format!("[[link]]\nbetween = [\"{a}\", \"{b}\"]\n"));
+        let at = |last: u8| format!("address = \"10.0.0.{last}:4804\"");
+        let daemons = [
+            table("a", &at(1)),
+            table("b", "retired = true"),
+            // Where `b` listened.
+            table("c", &at(1).replace("4804", "4805")) + "listen = [\"unix:/run/c\"]\n",
+        ];
+        format!("plaintext = true\n{}{}", daemons.concat(), links.collect::<String>())
+    };
+    let config = parse(&text(&[["a", "b"], ["a", "c"]])).unwrap();
+    assert!(config.daemons[1].is_retired);
+    let said = config.me(Some("b")).unwrap_err().to_string();
+    assert!(said.contains("daemon `b` is retired\n  help: take `retired` away"), "{said}");
+    assert!(wrong(&text(&[["a", "b"], ["b", "c"]])).contains("no links lead from `a` to `c`"));
 }

@@ -49,7 +49,8 @@ pub enum Change {
     Disconnect(PrivateName),
     /// Daemons have lost or found each other.
     Network {
-        /// All members. Those in a set got the same messages in the previous membership.
+        /// All members. Those in a set got the same messages in the previous membership. All
+        /// receivers have the same sets in the same order.
         sets: Vec<Vec<PrivateName>>,
         /// Index in `sets` of the receiver's.
         own: usize,

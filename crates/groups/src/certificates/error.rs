@@ -64,6 +64,11 @@ impl CertificateError {
             CertificateError::Write(..) => {
                 "name a folder that this user may write, on a disk with free space".to_string()
             }
+            CertificateError::Read(file, _) if file.ends_with("ca.key") => {
+                "only a set made with --keep-authority can be added to: name the folder with its \
+                 ca.key, or make a new set for all daemons"
+                    .to_string()
+            }
             CertificateError::Read(file, _) => {
                 let name = file.file_name().unwrap_or_default().display();
                 format!("copy {name} of the set there, or {MAKE}")

@@ -8,8 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose,
+    KeyUsagePurpose, PublicKeyData,
 };
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::error::CertificateError;
 use super::name::dns_name;
@@ -20,6 +22,9 @@ const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const VALIDITY: Duration = DAY.saturating_mul(3653);
 /// Certificates are valid from before they are made: clocks of hosts differ.
 const CLOCKS_DIFFER: Duration = DAY;
+/// Files of the authority.
+const CERTIFICATE: &str = "ca.pem";
+const KEY: &str = "ca.key";
 
 /// A file of a set.
 struct Output {
@@ -29,18 +34,76 @@ struct Output {
     mode: u32,
 }
 
+/// What becomes of an authority's key, and of files that are there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Making {
+    /// Whether files of another set are replaced.
+    pub overwrites: bool,
+    /// Whether the authority's key is written, too. Without it nobody can add to the set, and a
+    /// daemon that joins later needs a new one.
+    pub keeps_key: bool,
+}
+
 /// Makes a set of certificates for these daemons, and writes it into `folder`. Returns the names of
-/// the files. The authority's key is not kept: nobody can add to the set, and a daemon that joins
-/// later needs a new one.
+/// the files.
 ///
 /// # Errors
-/// If a daemon's name is not allowed, a file of the set exists and `overwrite` is false, or a file
+/// If a daemon's name is not allowed, a file of the set exists and is not to be replaced, or a file
 /// cannot be written.
 pub fn make(
     folder: &Path,
     daemons: &[&str],
     now: SystemTime,
-    overwrite: bool,
+    making: Making,
+) -> Result<Vec<PathBuf>, CertificateError> {
+    let (params, key) = (authority(now), KeyPair::generate());
+    let outputs = params.and_then(|params| {
+        let (key, mut outputs) = (key?, Vec::new());
+        if making.keeps_key {
+            outputs.push(Output { file: folder.join(KEY), text: key.serialize_pem(), mode: 0o600 });
+        }
+        let text = params.self_signed(&key)?.pem();
+        let authority_file = Output { file: folder.join(CERTIFICATE), text, mode: 0o644 };
+        outputs.extend(of_daemons(folder, daemons, now, &Issuer::new(params, key))?);
+        // With the authority's file, the set is whole.
+        outputs.push(authority_file);
+        Ok(outputs)
+    });
+    write_set(folder, daemons, outputs, making.overwrites)
+}
+
+/// Makes certificates for those of these daemons that have none in `folder`, with the key of the
+/// set's authority, which is there. Returns the names of the files.
+///
+/// # Errors
+/// As [`make`], and if the authority's key is not there, or not the key of `ca.pem`.
+pub fn add(
+    folder: &Path,
+    daemons: &[&str],
+    now: SystemTime,
+) -> Result<Vec<PathBuf>, CertificateError> {
+    let [key_file, file] = [KEY, CERTIFICATE].map(|name| folder.join(name));
+    let pem = CertificateDer::from_pem_file(&file).map_err(CertificateError::read(&file))?;
+    let key = PrivateKeyDer::from_pem_file(&key_file).map_err(CertificateError::read(&key_file))?;
+    let key = KeyPair::try_from(&key).map_err(CertificateError::Make)?;
+    let spki = key.subject_public_key_info();
+    if !pem.windows(spki.len()).any(|bytes| bytes == spki) {
+        let source = rustls::Error::General("it is not the key of ca.pem".to_string());
+        return Err(CertificateError::Unusable(key_file, source));
+    }
+    let is_new = |daemon: &&&str| !folder.join(format!("{daemon}.pem")).exists();
+    let new: Vec<&str> = daemons.iter().filter(is_new).copied().collect();
+    let outputs =
+        authority(now).and_then(|params| of_daemons(folder, &new, now, &Issuer::new(params, key)));
+    write_set(folder, daemons, outputs, false)
+}
+
+/// Checks the names of all daemons, and writes the files.
+fn write_set(
+    folder: &Path,
+    daemons: &[&str],
+    outputs: Result<Vec<Output>, rcgen::Error>,
+    overwrites: bool,
 ) -> Result<Vec<PathBuf>, CertificateError> {
     for (number, daemon) in daemons.iter().enumerate() {
         check_name(daemon).map_err(CertificateError::Name)?;
@@ -50,8 +113,8 @@ pub fn make(
             return Err(CertificateError::Name(Problem { place: None, message, help }));
         }
     }
-    let outputs = outputs(folder, daemons, now).map_err(CertificateError::Make)?;
-    if let Some(known) = outputs.iter().find(|output| !overwrite && output.file.exists()) {
+    let outputs = outputs.map_err(CertificateError::Make)?;
+    if let Some(known) = outputs.iter().find(|output| !overwrites && output.file.exists()) {
         return Err(CertificateError::Exists(known.file.clone()));
     }
     DirBuilder::new()
@@ -70,15 +133,21 @@ pub fn make(
     Ok(outputs.into_iter().map(|output| output.file).collect())
 }
 
-/// The files of a new set. The authority's comes last: with it the set is whole.
-fn outputs(folder: &Path, daemons: &[&str], now: SystemTime) -> Result<Vec<Output>, rcgen::Error> {
+/// What the authority's certificate says, and what those say of it that it has signed.
+fn authority(now: SystemTime) -> Result<CertificateParams, rcgen::Error> {
     let mut authority = params("Ratewire groups", Vec::new(), now)?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     authority.key_usages = vec![KeyUsagePurpose::KeyCertSign];
-    // Keys are on the curve P-256.
-    let key = KeyPair::generate()?;
-    let authority_pem = authority.self_signed(&key)?.pem();
-    let issuer = Issuer::new(authority, key);
+    Ok(authority)
+}
+
+/// Files of daemons. Keys are on the curve P-256.
+fn of_daemons(
+    folder: &Path,
+    daemons: &[&str],
+    now: SystemTime,
+    issuer: &Issuer<'_, KeyPair>,
+) -> Result<Vec<Output>, rcgen::Error> {
     let mut outputs = Vec::new();
     for daemon in daemons {
         let names = dns_name(daemon).map(|name| name.as_ref().to_string());
@@ -88,12 +157,11 @@ fn outputs(folder: &Path, daemons: &[&str], now: SystemTime) -> Result<Vec<Outpu
             vec![ExtendedKeyUsagePurpose::ServerAuth, ExtendedKeyUsagePurpose::ClientAuth];
         params.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate()?;
-        let pem = params.signed_by(&key, &issuer)?.pem();
+        let pem = params.signed_by(&key, issuer)?.pem();
         let file = |ending| folder.join(format!("{daemon}.{ending}"));
         outputs.push(Output { file: file("key"), text: key.serialize_pem(), mode: 0o600 });
         outputs.push(Output { file: file("pem"), text: pem, mode: 0o644 });
     }
-    outputs.push(Output { file: folder.join("ca.pem"), text: authority_pem, mode: 0o644 });
     Ok(outputs)
 }
 

@@ -3,8 +3,8 @@
 //! A set of certificates is a folder: `ca.pem` is the authority's, `NAME.pem` and `NAME.key` are a
 //! daemon's. A certificate names its daemon as the DNS name `NAME.groups.ratewire`, which no
 //! resolver knows. DNS names ignore case, so names of daemons differ by more than case.
-//! [`make`] writes a set, and [`Identity`] uses a daemon's part of it. Sets of another authority
-//! serve as well.
+//! [`make`] writes a set, [`add`] adds to one whose authority's key, `ca.key`, was kept, and
+//! [`Identity`] uses a daemon's part of it. Sets of another authority serve as well.
 
 mod error;
 mod explain;
@@ -17,4 +17,4 @@ mod tests;
 pub use error::CertificateError;
 pub(crate) use explain::explain;
 pub use identity::Identity;
-pub use make::make;
+pub use make::{Making, add, make};

@@ -30,7 +30,7 @@ where
     W: WriteHalf,
 {
     let mut buffer = BytesMut::new();
-    let limit = shared.config.limits.handshake_timeout.to_std();
+    let limit = shared.config().limits.handshake_timeout.to_std();
     let greeted = greet(&shared, &from, &mut read, &mut write, &mut buffer);
     let session = match tokio::time::timeout(limit, greeted).await {
         Ok(Ok(session)) => session,

@@ -20,6 +20,9 @@ pub enum DaemonError {
     /// The address for the status cannot be used.
     #[error("cannot serve the status at {0}")]
     Status(std::net::SocketAddr, #[source] io::Error),
+    /// The socket for commands cannot be used.
+    #[error("cannot take commands at {}", .0.display())]
+    Control(std::path::PathBuf, #[source] io::Error),
     /// A certificate or key cannot be used.
     #[error("cannot use the daemon's certificate")]
     Certificates(#[source] CertificateError),

@@ -1,6 +1,7 @@
 //! Connections with other daemons.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::rc::Rc;
@@ -11,7 +12,7 @@ use ratewire_daemon::log::reason;
 use ratewire_overlay::OverlayNodeId;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::task::JoinSet;
+use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::core::{Link, LinkMessage, Shared, microseconds};
@@ -20,7 +21,7 @@ use super::progress::{Progress, Watched};
 use super::strangers::Strangers;
 use crate::certificates::{Identity, explain};
 use crate::config::{Config, Protection};
-use crate::wire::{Greeting, decode, decode_message, encode, encode_message};
+use crate::wire::{Agreement, Greeting, decode, decode_message, encode, encode_message};
 
 /// Bytes that a connection takes off the priced queue at a time, and bytes that the kernel may keep
 /// unsent. These bytes have left the queue, so prices cannot overtake them.
@@ -43,65 +44,112 @@ const ENDED: &str = "the other end has ended the connection";
 /// Reason for the end of the oldest connection of many that are silent.
 const CROWD: &str = "too many connections have not introduced themselves";
 
+/// Time after which a daemon connects with one of a lower number that has not connected with it,
+/// and between two such connections. It may be one that does not know this daemon.
+const SILENCE: Duration = Duration::from_secs(2);
+const REMINDER: Duration = Duration::from_secs(30);
+/// Number of a connection by which a daemon only says that it is there.
+const NO_CONNECTION: u64 = 0;
+
 /// What this daemon needs for its links.
 pub(super) struct Links {
     listener: Option<TcpListener>,
-    identity: Option<Identity>,
+    identity: Rc<Option<Identity>>,
+    tasks: JoinSet<()>,
+    /// Those of the tasks that connect, by daemon.
+    connecting: BTreeMap<OverlayNodeId, AbortHandle>,
 }
 
 impl Links {
     pub(super) async fn open(config: &Config, me: OverlayNodeId) -> Result<Links, DaemonError> {
         let identity = match &config.protection {
-            Protection::Certificates(folder) if config.daemons.len() > 1 => {
+            Protection::Certificates(folder) if config.daemon(me).address.is_some() => {
                 let name = &config.daemon(me).name;
                 Some(Identity::load(folder, name).map_err(DaemonError::Certificates)?)
             }
             _ => None,
         };
         let listener = match config.daemon(me).address {
-            Some(address) if config.daemons.len() > 1 => {
+            // Alone, it may come to know others.
+            Some(address) => {
                 let listener = TcpListener::bind(address).await;
                 Some(listener.map_err(|error| DaemonError::Links(address, error))?)
             }
-            _ => None,
+            None => None,
         };
-        Ok(Links { listener, identity })
+        let (tasks, connecting) = Default::default();
+        Ok(Links { listener, identity: Rc::new(identity), tasks, connecting })
     }
 
-    /// The daemon with the lower number connects, so there is one connection a link.
-    pub(super) fn start(self, shared: &Rc<Shared>, tasks: &mut JoinSet<()>) {
-        let identity = Rc::new(self.identity);
-        for peer in shared.peers().filter(|peer| *peer > shared.me) {
-            if let Some(address) = shared.config.daemon(peer).address {
-                let (shared, identity) = (Rc::clone(shared), Rc::clone(&identity));
-                tasks.spawn_local(async move { connect(&shared, &identity, peer, address).await });
-            }
+    /// Accepts connections, and connects with the peers.
+    pub(super) fn start(&mut self, shared: &Rc<Shared>) {
+        if let Some(listener) = self.listener.take() {
+            let (shared, identity) = (Rc::clone(shared), Rc::clone(&self.identity));
+            self.tasks.spawn_local(async move { accept(&shared, &identity, &listener).await });
         }
-        if let Some(listener) = self.listener {
-            let shared = Rc::clone(shared);
-            tasks.spawn_local(async move { accept(&shared, &identity, &listener).await });
+        self.connect(shared);
+    }
+
+    /// Connects with peers that are new, and not any more with those that are retired. The daemon
+    /// with the lower number connects, so there is one connection a link.
+    pub(super) fn connect(&mut self, shared: &Rc<Shared>) {
+        for peer in shared.peers() {
+            let runs = self.connecting.get(&peer).is_some_and(|task| !task.is_finished());
+            if is_retired(shared, peer) {
+                shared.end_link(peer);
+            } else if !runs {
+                let (shared, identity) = (Rc::clone(shared), Rc::clone(&self.identity));
+                let task = async move {
+                    match peer > shared.me {
+                        true => connect(&shared, &identity, peer).await,
+                        false => remind(&shared, &identity, peer).await,
+                    }
+                };
+                self.connecting.insert(peer, self.tasks.spawn_local(task));
+            }
         }
     }
 }
 
+fn is_retired(shared: &Shared, peer: OverlayNodeId) -> bool {
+    shared.config().daemon(peer).is_retired
+}
+
 /// Connects with a daemon again and again.
-async fn connect(
+async fn connect(shared: &Rc<Shared>, identity: &Option<Identity>, peer: OverlayNodeId) {
+    while !is_retired(shared, peer) {
+        try_to_connect(shared, identity, peer, true).await;
+        sleep(RETRY).await;
+    }
+}
+
+/// Says to a daemon now and then that this one is there, while it does not connect.
+async fn remind(shared: &Rc<Shared>, identity: &Option<Identity>, peer: OverlayNodeId) {
+    sleep(SILENCE).await;
+    while !is_retired(shared, peer) {
+        if !shared.is_up(peer) {
+            try_to_connect(shared, identity, peer, false).await;
+        }
+        sleep(REMINDER).await;
+    }
+}
+
+/// Connects with a daemon, to stay or only to say that this one is there.
+async fn try_to_connect(
     shared: &Rc<Shared>,
     identity: &Option<Identity>,
     peer: OverlayNodeId,
-    address: SocketAddr,
+    stays: bool,
 ) {
-    loop {
-        let ended = match timeout(DEAD, TcpStream::connect(address)).await {
-            Ok(Ok(stream)) => introduce(shared, identity, peer, stream).await,
-            Ok(Err(error)) => Err(error),
-            Err(late) => Err(late.into()),
-        };
-        // A link that ends is tried again; the status shows why it is down.
-        if let Err(error) = ended {
-            shared.record.link_failed(peer, why(&error));
-        }
-        sleep(RETRY).await;
+    let Some(address) = shared.config().daemon(peer).address else { return };
+    let ended = match timeout(DEAD, TcpStream::connect(address)).await {
+        Ok(Ok(stream)) => introduce(shared, identity, peer, stays, stream).await,
+        Ok(Err(error)) => Err(error),
+        Err(late) => Err(late.into()),
+    };
+    // A link that ends is tried again; the status shows why it is down.
+    if let Err(error) = ended {
+        shared.record.link_failed(peer, why(&error));
     }
 }
 
@@ -109,15 +157,17 @@ async fn introduce(
     shared: &Rc<Shared>,
     identity: &Option<Identity>,
     peer: OverlayNodeId,
+    stays: bool,
     stream: TcpStream,
 ) -> io::Result<()> {
     let (stream, progress) = prepare(stream)?;
-    let peering = Peering { expected: Some(peer), is_ours: true, is_known: Rc::default() };
+    let number = if stays { microseconds() } else { NO_CONNECTION };
+    let peering = Peering { of: Known::As(peer), number: Some(number), is_known: Rc::default() };
     match identity {
         None => run(shared, &peering, progress, stream).await,
         Some(identity) => {
-            let name = &shared.config.daemon(peer).name;
-            let stream = within(shared, identity.connect(stream, name)).await?;
+            let name = shared.config().daemon(peer).name.clone();
+            let stream = within(shared, identity.connect(stream, &name)).await?;
             run(shared, &peering, progress, stream).await
         }
     }
@@ -179,14 +229,16 @@ async fn answer_to(
     let (stream, progress) = prepare(stream)?;
     match identity {
         None => {
-            let peering = Peering { expected: None, is_ours: false, is_known };
+            let peering = Peering { of: Known::AsItSays, number: None, is_known };
             run(shared, &peering, progress, stream).await
         }
         Some(identity) => {
-            let names = shared.config.daemons.iter().map(|daemon| daemon.name.as_str());
+            let config = shared.config();
+            let names = config.daemons.iter().map(|daemon| daemon.name.as_str());
             let (stream, name) = within(shared, identity.accept(stream, names)).await?;
-            *peer = shared.config.node(name);
-            let peering = Peering { expected: *peer, is_ours: false, is_known };
+            *peer = name.and_then(|name| config.node(name));
+            let of = peer.map_or(Known::AsNone, Known::As);
+            let peering = Peering { of, number: None, is_known };
             run(shared, &peering, progress, stream).await
         }
     }
@@ -199,17 +251,27 @@ fn prepare(stream: TcpStream) -> io::Result<(Watched<TcpStream>, [Progress; 2])>
 }
 
 async fn within<T>(shared: &Shared, step: impl Future<Output = io::Result<T>>) -> io::Result<T> {
-    timeout(shared.config.limits.handshake_timeout.to_std(), step).await?
+    timeout(shared.config().limits.handshake_timeout.to_std(), step).await?
 }
 
 /// The two ends of a connection.
 struct Peering {
-    /// The daemon at the other end, if it is known.
-    expected: Option<OverlayNodeId>,
-    /// Whether this daemon has connected.
-    is_ours: bool,
+    of: Known,
+    /// The connection's number, if this daemon has connected.
+    number: Option<u64>,
     /// Set when the other end has introduced itself.
     is_known: Rc<Cell<bool>>,
+}
+
+/// What is known of the other end before it says anything.
+#[derive(Clone, Copy)]
+enum Known {
+    /// It is this daemon, because this one has connected with it, or by its certificate.
+    As(OverlayNodeId),
+    /// By its certificate it is no daemon of the configuration.
+    AsNone,
+    /// Without certificates, it is the daemon that it says.
+    AsItSays,
 }
 
 /// Runs a connection until it ends. `progress` is that of its reading and writing.
@@ -226,6 +288,9 @@ where
     let greeted = greet(shared, peering, &mut stream, &mut buffer);
     let (peer, connection) = within(shared, greeted).await?;
     peering.is_known.set(true);
+    if connection == NO_CONNECTION {
+        return Ok(());
+    }
     let (read, write) = tokio::io::split(stream);
     let Some(link) = shared.link_up(peer, connection) else {
         return Err(invalid("the configuration has no link with this daemon"));
@@ -257,29 +322,41 @@ async fn greet<S>(
 where
     S: AsyncRead + AsyncWrite + Unpin,
 {
-    let mut out = BytesMut::new();
-    let greeting = Greeting::new(&shared.config, shared.me, shared.incarnation);
-    greeting.encode(&mut out).map_err(invalid)?;
-    let ours = microseconds();
-    if peering.is_ours {
-        encode(&ours, &mut out).map_err(invalid)?;
+    let (config, mut out) = (shared.config(), BytesMut::new());
+    Greeting::new(&config, shared.me, shared.incarnation).encode(&mut out).map_err(invalid)?;
+    if let Some(number) = peering.number {
+        encode(&number, &mut out).map_err(invalid)?;
     }
     stream.write_all(&out).await?;
     let theirs = next(stream, buffer, Greeting::decode).await?;
-    let peer = theirs.check(&shared.config, shared.me, peering.expected).map_err(invalid)?;
-    let connection = if peering.is_ours { ours } else { next(stream, buffer, decode).await? };
-    if !theirs.has_configuration(&shared.config) {
+    let number = match peering.number {
+        Some(number) => number,
+        None => next(stream, buffer, decode).await?,
+    };
+    let peer = match peering.of {
+        Known::As(peer) => theirs.check(&config, shared.me, Some(peer)),
+        Known::AsItSays => theirs.check(&config, shared.me, None),
+        Known::AsNone => Err(theirs.check_unknown(&config)),
+    };
+    if !theirs.has_configuration(&config) {
+        // Also to a daemon that this one does not know, which learns of that.
+        let ours = Agreement::new(&config);
         out.clear();
-        encode(&shared.config.link_fingerprint(), &mut out).map_err(invalid)?;
-        // A peer of an earlier release ends the connection instead.
-        let print = match stream.write_all(&out).await {
-            Ok(()) => next(stream, buffer, decode).await.ok(),
-            Err(_) => None,
-        };
-        theirs.check_link(&shared.config, print).map_err(invalid)?;
+        ours.encode(&mut out).map_err(invalid)?;
+        stream.write_all(&out).await?;
+        let agreement = next(stream, buffer, Agreement::decode).await;
+        if peer.is_ok() {
+            ours.check(&agreement?, shared.me, &theirs.daemon).map_err(invalid)?;
+        }
+    }
+    let peer = peer.map_err(invalid)?;
+    if is_retired(shared, peer) {
+        return Err(invalid(format!("daemon `{}` is retired", theirs.daemon)));
+    }
+    if number != NO_CONNECTION && !theirs.has_configuration(&config) {
         shared.record.differs(peer);
     }
-    Ok((peer, connection))
+    Ok((peer, number))
 }
 
 /// Reads until a frame is complete.

@@ -116,8 +116,8 @@ async fn accept<S, K, A, F>(
 {
     let (mut clients, mut waiting) = (JoinSet::new(), Waiting::new());
     // Clients that have not introduced themselves count, too.
-    let most = shared.config.limits.clients as usize + 100;
-    let served = shared.config.limits.connections_per_second;
+    let most = shared.config().limits.clients as usize + 100;
+    let served = shared.config().limits.connections_per_second;
     let (mut accepting, mut serving) = (pace(served.saturating_mul(ACCEPTED)), pace(served));
     loop {
         while clients.try_join_next().is_some() {}

@@ -7,7 +7,7 @@ use ratewire_overlay::OverlayNodeId;
 use ratewire_overlay::membership::{Cause, Client, GroupViewId, Label, Service, Target};
 
 use super::body::{Body, counted};
-use super::outbox::Item;
+use super::item::Item;
 use crate::config::Config;
 use crate::spread::{
     ByteOrder, Change, GroupName, Membership, MembershipId, Message, PrivateName, Received,
@@ -65,7 +65,7 @@ pub(super) fn message(
 pub(super) fn membership_id(id: &GroupViewId) -> MembershipId {
     let view = id.view;
     // Seconds of the coordinator's start, as Spread's identifiers have the time of the view.
-    let time = (view.incarnation / 1_000_000) as i32;
+    let time = (view.started() / 1_000_000) as i32;
     let daemon = (i32::from(view.coordinator.0) + 1) << 24 | (view.number & 0xff_ffff) as i32;
     MembershipId { daemon, time, index: id.change as i32 + 1 }
 }
@@ -78,23 +78,24 @@ pub(super) fn membership(
     members: &[(Client, Label)],
     cause: &Cause,
 ) -> Option<Received> {
-    let name = |(client, label): &(Client, Label)| private_name(config, client.node, label);
+    // As Spread's daemon lists them: by daemon, and then by name.
+    let listed = |mut clients: Vec<(OverlayNodeId, &Label)>| -> Vec<PrivateName> {
+        clients.sort_unstable();
+        clients.into_iter().filter_map(|(node, label)| private_name(config, node, label)).collect()
+    };
     let changed = |client: &Client, label: &Label| private_name(config, client.node, label);
     let change = match cause {
         Cause::Join(client, label) => Change::Join(changed(client, label)?),
         Cause::Leave(client, label) => Change::Leave(changed(client, label)?),
         Cause::Disconnect(client, label) => Change::Disconnect(changed(client, label)?),
-        Cause::Network(sets) => {
-            let names: BTreeMap<Client, PrivateName> =
-                members.iter().filter_map(|member| Some((member.0, name(member)?))).collect();
-            let set =
-                |set: &Vec<Client>| set.iter().filter_map(|c| names.get(c).copied()).collect();
-            Change::Network { sets: sets.iter().map(set).collect(), own: 0 }
+        Cause::Network { sets, own } => {
+            let labels: BTreeMap<Client, &Label> =
+                members.iter().map(|(client, label)| (*client, label)).collect();
+            let named = |client: &Client| Some((client.node, *labels.get(client)?));
+            let set = |set: &Vec<Client>| listed(set.iter().filter_map(named).collect());
+            Change::Network { sets: sets.iter().map(set).collect(), own: *own }
         }
     };
-    // As Spread's daemon lists them: by daemon, and then by name.
-    let mut members: Vec<&(Client, Label)> = members.iter().collect();
-    members.sort_by_key(|(client, label)| (client.node, label));
-    let members = members.into_iter().filter_map(name).collect();
+    let members = listed(members.iter().map(|(client, label)| (client.node, label)).collect());
     Some(Received::Membership(Membership { group, id: membership_id(id), members, change }))
 }

@@ -2,8 +2,7 @@
 
 use std::collections::VecDeque;
 
-use bytes::Bytes;
-
+use super::item::Item;
 use super::unsent::Unsent;
 
 /// What waits for a client.
@@ -24,29 +23,6 @@ pub(super) struct Outbox {
     is_closing: bool,
     /// Messages that are written.
     delivered: u64,
-}
-
-/// A message to a client.
-#[derive(Clone, Debug)]
-pub(super) struct Item {
-    pub(super) head: Bytes,
-    /// The rest of a large message, which all receivers share.
-    pub(super) data: Bytes,
-    /// Number of messages that it counts as.
-    pub(super) counted: u32,
-    /// Whether the daemon itself says it: no sender waits for room in the queue.
-    pub(super) is_notice: bool,
-}
-
-impl Item {
-    /// Bytes on the wire.
-    pub(super) fn size(&self) -> usize {
-        self.head.len() + self.data.len()
-    }
-
-    fn notice_size(&self) -> usize {
-        if self.is_notice { self.size() } else { 0 }
-    }
 }
 
 impl Outbox {
@@ -134,6 +110,8 @@ impl Outbox {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+
     use super::*;
 
     fn item(size: usize) -> Item {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::outbox::Item;
+use super::item::Item;
 
 /// Messages that were written to a client's socket and may still wait there, the oldest first.
 #[derive(Debug, Default)]

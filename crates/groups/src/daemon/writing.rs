@@ -7,7 +7,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::time::{Instant, sleep};
 
 use super::core::{Session, Shared};
-use super::outbox::Item;
+use super::item::Item;
 use super::socket::WriteHalf;
 
 /// Messages to write at a time.
@@ -93,7 +93,7 @@ impl<W: WriteHalf> Writer<'_, W> {
             return;
         }
         let since = *self.stalled.get_or_insert_with(Instant::now);
-        let limit = self.shared.config.limits.longest_stall.limit();
+        let limit = self.shared.config().limits.longest_stall.limit();
         if limit.is_some_and(|limit| since.elapsed() >= limit.to_std()) {
             self.shared.cut_off_stalled(self.session);
         }

@@ -37,13 +37,21 @@ pub enum WireError {
     OtherVersion(u32),
     /// The configuration names no daemon that is called as the peer.
     #[error(
-        "groups.toml has no daemon `{}`; copy the same file to all hosts and restart",
+        "groups.toml has no daemon `{}`; write it there behind all others, and reload the file",
         legible(.0)
     )]
     UnknownDaemon(String),
+    /// The peer, called so, does not know this daemon.
+    #[error(
+        "the groups.toml of daemon `{}` does not have this daemon; copy the same file to all hosts, \
+         and reload it there",
+        legible(.0)
+    )]
+    UnknownThere(String),
     /// The peer, called so, has another configuration.
     #[error(
-        "daemon `{}` has another groups.toml; copy the same file to all hosts and restart",
+        "daemon `{}` has another groups.toml, with other names, links or [flow-control]; copy the \
+         same file to all hosts and restart",
         legible(.0)
     )]
     OtherConfiguration(String),
@@ -54,6 +62,12 @@ pub enum WireError {
         legible(.1)
     )]
     OtherDaemon(String, String),
+    /// The peer says that it is this daemon, and has the certificate of none, or of several.
+    #[error(
+        "the peer says that it is daemon `{}`, but its certificate is of no daemon, or of several",
+        legible(.0)
+    )]
+    Impostor(String),
     /// The peer is called as this daemon.
     #[error("another daemon runs as `{}`; give each host its own --name", legible(.0))]
     SameDaemon(String),

@@ -15,6 +15,9 @@ const MAGIC: [u8; 8] = *b"RWGROUPS";
 /// Largest length of a greeting's body. A peer that has not introduced itself gets no more memory.
 const LONGEST_GREETING: usize = 256;
 
+/// Largest length of an agreement's body, as [`LONGEST_GREETING`].
+const LONGEST_AGREEMENT: usize = 2048;
+
 /// First frame in each direction of a link.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
@@ -58,7 +61,7 @@ impl Greeting {
 
     /// Checks the greeting of a peer of daemon `me`, and returns which daemon the peer is.
     /// `expected` is the daemon that was asked for or whose certificate the peer has, if known.
-    /// Whether the configurations fit is to be asked of [`Greeting::has_configuration`].
+    /// Whether the configurations fit, an [`Agreement`] says.
     ///
     /// # Errors
     /// If the peer is not a daemon of this configuration, or not the expected one.
@@ -80,21 +83,65 @@ impl Greeting {
         Ok(peer)
     }
 
-    /// Whether the peer has this very configuration. If not, both ends send the fingerprint of what
-    /// they must agree on, and check that of the other ([`Greeting::check_link`]).
+    /// Why a peer whose certificate is that of no daemon of this configuration is not let in.
+    pub fn check_unknown(&self, config: &Config) -> WireError {
+        match config.node(&self.daemon) {
+            Some(_) => WireError::Impostor(self.daemon.clone()),
+            None => WireError::UnknownDaemon(self.daemon.clone()),
+        }
+    }
+
+    /// Whether the peer has this very configuration. If not, both ends send an [`Agreement`], and
+    /// check that of the other.
     pub fn has_configuration(&self, config: &Config) -> bool {
         self.configuration == config.fingerprint()
     }
+}
 
-    /// Checks the fingerprint that a peer with another configuration has sent. Peers of earlier
-    /// releases send none.
+/// What daemons must agree on, as they tell each other if their configurations differ: the
+/// [fingerprints](Config::link_fingerprints) of the first daemon, the first two, and so on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement(pub Vec<u64>);
+
+impl Agreement {
+    /// That of this configuration.
+    pub fn new(config: &Config) -> Agreement {
+        Agreement(config.link_fingerprints())
+    }
+
+    /// Appends the agreement to `out`.
     ///
     /// # Errors
-    /// If the configurations do not fit.
-    pub fn check_link(&self, config: &Config, theirs: Option<u64>) -> Result<(), WireError> {
-        if theirs == Some(config.link_fingerprint()) {
-            return Ok(());
+    /// If it has far more daemons than an overlay may.
+    pub fn encode(&self, out: &mut BytesMut) -> Result<(), WireError> {
+        encode_within(LONGEST_AGREEMENT, self, out)
+    }
+
+    /// Takes an agreement from `input`. `None` if more bytes are needed.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn decode(input: &mut BytesMut) -> Result<Option<Agreement>, WireError> {
+        let Some(body) = take(LONGEST_AGREEMENT, input)? else { return Ok(None) };
+        read(&body).map(Some)
+    }
+
+    /// Checks the agreement of a peer, called `peer`, of daemon `me`.
+    ///
+    /// # Errors
+    /// If the peer does not know this daemon, or the daemons do not agree.
+    pub fn check(
+        &self,
+        theirs: &Agreement,
+        me: OverlayNodeId,
+        peer: &str,
+    ) -> Result<(), WireError> {
+        let known = self.0.len().min(theirs.0.len());
+        let is_same = known.checked_sub(1).is_some_and(|last| self.0[last] == theirs.0[last]);
+        match is_same {
+            false => Err(WireError::OtherConfiguration(peer.to_string())),
+            true if me.index() >= known => Err(WireError::UnknownThere(peer.to_string())),
+            true => Ok(()),
         }
-        Err(WireError::OtherConfiguration(self.daemon.clone()))
     }
 }

@@ -1,8 +1,8 @@
 //! Bytes on the links between daemons, sans-IO.
 //!
 //! Both ends first send a [`Greeting`], and the one that connects sends the number of the
-//! connection. If their configurations differ, both send the fingerprint of what they must agree on
-//! ([`Config::link_fingerprint`](crate::config::Config::link_fingerprint)). Each of these is:
+//! connection, or 0 if it connects only to say that it is there. If their configurations differ,
+//! both then send an [`Agreement`]. Each of these is:
 //!
 //! | bytes | field |
 //! |---|---|
@@ -20,7 +20,7 @@ mod tests;
 
 pub use error::WireError;
 pub use frame::{LONGEST_FRAME, decode, decode_message, encode, encode_message};
-pub use greeting::Greeting;
+pub use greeting::{Agreement, Greeting};
 
 /// Version of the format of links. Daemons of different versions do not link.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;

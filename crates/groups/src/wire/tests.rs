@@ -2,7 +2,7 @@ use std::path::Path;
 
 use bytes::{BufMut, BytesMut};
 use proptest::prelude::*;
-use ratewire_overlay::OverlayNodeId;
+use ratewire_overlay::{MOST_NODES, OverlayNodeId};
 use serde::{Deserialize, Serialize};
 
 use super::frame::{encode_within, read, take};
@@ -102,7 +102,7 @@ fn greetings_have_these_bytes() {
     let mut bytes = BytesMut::new();
     let greeting = Greeting { daemon: "a".into(), incarnation: 2, configuration: 3 };
     greeting.encode(&mut bytes).unwrap();
-    assert_eq!(bytes[..], *b"\x0d\0\0\0RWGROUPS\x02\x01a\x02\x03");
+    assert_eq!(bytes[..], *b"\x0d\0\0\0RWGROUPS\x03\x01a\x02\x03");
     assert_eq!(Greeting::decode(&mut bytes), Ok(Some(greeting)));
 }
 
@@ -114,14 +114,14 @@ fn peers_that_are_no_daemons_are_told_apart() {
     // A greeting of TLS, and a client of Spread.
     assert!(said(b"\x16\x03\x01\x02\x00").contains("no daemon of Ratewire"));
     assert_eq!(decode(b"\x05\0\0\0\x05hello"), Err(WireError::NotADaemon));
-    assert_eq!(decode(b"\x0d\0\0\0RWGROUPZ\x02\x01a\x02\x03"), Err(WireError::NotADaemon));
+    assert_eq!(decode(b"\x0d\0\0\0RWGROUPZ\x03\x01a\x02\x03"), Err(WireError::NotADaemon));
     // What follows another version is not read.
-    assert_eq!(decode(b"\x0a\0\0\0RWGROUPS\x03\xff"), Err(WireError::OtherVersion(3)));
+    assert_eq!(decode(b"\x0a\0\0\0RWGROUPS\x02\xff"), Err(WireError::OtherVersion(2)));
     assert!(
-        said(b"\x0a\0\0\0RWGROUPS\x03\xff").contains("format 3, this daemon's 2; run the same")
+        said(b"\x0a\0\0\0RWGROUPS\x02\xff").contains("format 2, this daemon's 3; run the same")
     );
-    assert_eq!(decode(b"\x0e\0\0\0RWGROUPS\x02\x01a\x02\x03\x04"), Err(WireError::Trailing(1)));
-    assert_eq!(decode(b"\x0d\0\0\0RWGROUPS\x02\x01a"), Ok(None));
+    assert_eq!(decode(b"\x0e\0\0\0RWGROUPS\x03\x01a\x02\x03\x04"), Err(WireError::Trailing(1)));
+    assert_eq!(decode(b"\x0d\0\0\0RWGROUPS\x03\x01a"), Ok(None));
 }
 
 #[test]
@@ -138,18 +138,49 @@ fn a_greeting_is_checked_against_the_configuration() {
         let said = result.unwrap_err();
         assert!(said.contains(words), "{said}");
     };
-    has(check(&Greeting::new(&other, beta, 5), None), "no daemon `gamma`; copy the same file");
+    has(check(&Greeting::new(&other, beta, 5), None), "no daemon `gamma`; write it there");
     let stale = Greeting { configuration: 1, ..greeting.clone() };
     assert!(greeting.has_configuration(&config) && !stale.has_configuration(&config));
-    assert_eq!(stale.check_link(&config, Some(config.link_fingerprint())), Ok(()));
-    for theirs in [None, Some(other.link_fingerprint())] {
-        let said = stale.check_link(&config, theirs).map_err(|error| error.to_string());
-        has(said.map(|()| beta), "daemon `beta` has another groups.toml; copy the same file");
-    }
+    let unknown = |name: &str| {
+        let greeting = Greeting { daemon: name.into(), ..greeting.clone() };
+        Err(greeting.check_unknown(&config).to_string())
+    };
+    has(unknown("gamma"), "no daemon `gamma`");
+    has(unknown("beta"), "says that it is daemon `beta`, but its certificate is of no daemon");
     has(check(&greeting, Some(alpha)), "says that it is daemon `beta`, but is `alpha`");
     has(check(&Greeting::new(&config, alpha, 5), None), "another daemon runs as `alpha`");
     let steering = Greeting { daemon: "\u{1b}[31m".into(), ..greeting };
     has(check(&steering, None), "no daemon `\\u001b[31m`");
+}
+
+#[test]
+fn daemons_agree_if_one_knows_the_first_of_the_others_daemons() {
+    let of = |names: &[&str], rest: &str| {
+        let mut text = "plaintext = true\nlinks = \"mesh\"\n".to_string();
+        for (place, name) in names.iter().enumerate() {
+            let address = format!("10.0.0.{}:4804", place + 1);
+            text += &format!("[[daemon]]\nname = \"{name}\"\naddress = \"{address}\"\n");
+        }
+        Agreement::new(&Config::parse(Path::new("groups.toml"), &(text + rest)).unwrap())
+    };
+    let (two, three) = (of(&["a", "b"], ""), of(&["a", "b", "c"], ""));
+    let check = |ours: &Agreement, theirs: &Agreement, me| {
+        ours.check(theirs, OverlayNodeId(me), "x").map_err(|error| error.to_string())
+    };
+    assert_eq!((check(&two, &three, 1), check(&three, &two, 1)), (Ok(()), Ok(())));
+    let said = check(&three, &two, 2).unwrap_err();
+    assert!(said.contains("groups.toml of daemon `x` does not have this daemon"), "{said}");
+    let fee = "[flow-control]\nfee = 2\n";
+    for other in [of(&["a", "z"], ""), of(&["z"], ""), of(&["a", "b", "d"], fee), Agreement(vec![])]
+    {
+        let said = check(&three, &other, 0).unwrap_err();
+        assert!(said.contains("daemon `x` has another groups.toml"), "{said}");
+    }
+    let mut bytes = BytesMut::new();
+    let most = Agreement(vec![u64::MAX; MOST_NODES]);
+    most.encode(&mut bytes).unwrap();
+    assert_eq!(Agreement::decode(&mut bytes), Ok(Some(most)));
+    assert!(Agreement(vec![u64::MAX; 2 * MOST_NODES]).encode(&mut bytes).is_err());
 }
 
 #[test]

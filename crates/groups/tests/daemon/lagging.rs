@@ -7,11 +7,11 @@ use super::client::{Client, group};
 use super::overlay::{FREE, Overlay};
 use super::slow::{LIMITS, SIZE, numbered};
 
-const POLICY: &str = "[[group]]\nname = \"quick*\"\nlag = 10\n";
+pub const POLICY: &str = "[[group]]\nname = \"quick*\"\nlag = 10\n";
 
 /// Sends messages, which one member reads and `slow` does not, until it has been cut off. Returns
 /// the number of messages.
-fn send_until_cut_off(overlay: &Overlay, slow: &Client) -> u64 {
+pub fn send_until_cut_off(overlay: &Overlay, slow: &Client) -> u64 {
     let (mut sender, mut fast) = (overlay.quiet("sender", "localhost"), overlay.local("fast"));
     fast.enter("quick1");
     let most = 2 * slow.stream.send_buffer() / SIZE + 100;

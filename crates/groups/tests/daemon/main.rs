@@ -8,6 +8,7 @@
 //! | `service` | what one daemon does for its clients |
 //! | `recorded` | sessions of Spread's programs, byte for byte |
 //! | `several`, `restart` | orders and notices across daemons that come and go |
+//! | `growing` | daemons that read their file again |
 //! | `slow_link` | a link that takes long for a message |
 //! | `trust` | which daemons are let in |
 //! | `slow`, `lagging`, `unread` | members that do not read |
@@ -22,6 +23,7 @@
 
 mod client;
 mod example;
+mod growing;
 mod handshake;
 mod hostile;
 mod lagging;

@@ -1,12 +1,15 @@
 //! Daemons of one configuration, each in a thread.
 
 use std::fmt::Write as _;
+use std::fs;
+use std::future::pending;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use ratewire_groups::config::Config;
-use ratewire_groups::daemon::{DaemonError, run};
+use ratewire_groups::daemon::{DaemonError, Status, fetch_status, reload, run};
 use ratewire_overlay::OverlayNodeId;
 use ratewire_testing::free_address;
 use tempfile::TempDir;
@@ -41,17 +44,25 @@ impl Overlay {
     pub fn new(top: &str, names: &[&str], links: &[[&str; 2]], rest: &str) -> Overlay {
         let folder = tempfile::tempdir().unwrap();
         let mut text = format!("{top}\n");
-        for name in names {
-            let (address, socket) = (free_address(), socket(folder.path(), name));
-            let listen = format!("listen = [\"unix:{}\"]", socket.display());
-            writeln!(text, "[[daemon]]\nname = \"{name}\"\naddress = \"{address}\"\n{listen}")
-                .unwrap();
-        }
+        names.iter().for_each(|name| text.push_str(&table(folder.path(), name)));
         for [a, b] in links {
             writeln!(text, "[[link]]\nbetween = [\"{a}\", \"{b}\"]").unwrap();
         }
         text.push_str(rest);
         Overlay { folder, text }
+    }
+
+    /// Names further daemons at the end of the file, and writes it.
+    pub fn add(&mut self, names: &[&str]) {
+        for name in names {
+            self.text.push_str(&table(self.folder.path(), name));
+        }
+        self.write();
+    }
+
+    /// Writes the file, which daemons read again.
+    pub fn write(&self) {
+        fs::write(self.folder.path().join("groups.toml"), &self.text).unwrap();
     }
 
     /// The configuration.
@@ -68,6 +79,35 @@ impl Overlay {
     /// Starts a daemon, and waits until clients can connect.
     pub fn start(&self, name: &str) -> Running {
         Running::start(self.config(), name)
+    }
+
+    /// Has a daemon read the file again.
+    pub fn reload(&self, daemon: &str) -> Result<String, String> {
+        let done = reload(&self.folder.path().join(format!("{daemon}.control")));
+        done.map_err(|error| error.to_string())
+    }
+
+    /// Waits until these daemons are in a view together and have all links with each other, and
+    /// with `others`. No link then comes up that would change the view again.
+    pub fn until_view(&self, of: &[&str], others: &[&str]) {
+        let config = self.config();
+        let is_there = |peer: &str| of.contains(&peer) || others.contains(&peer);
+        loop {
+            let status = |name: &&str| {
+                let address = config.daemon(config.node(name).unwrap()).status.unwrap();
+                fetch_status(address).unwrap()
+            };
+            let all: Vec<Status> = of.iter().map(status).collect();
+            let rests = |status: &Status| {
+                let view = &status.view;
+                let are_up = status.links.iter().all(|link| link.is_up || !is_there(&link.peer));
+                view.members == of && !view.is_changing && are_up
+            };
+            if all.iter().all(|one| rests(one) && one.view.number == all[0].view.number) {
+                return;
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Where clients reach a daemon.
@@ -91,6 +131,16 @@ impl Overlay {
     }
 }
 
+/// The table of a daemon.
+fn table(folder: &Path, name: &str) -> String {
+    let ([address, status], socket) = ([free_address(), free_address()], socket(folder, name));
+    format!(
+        "[[daemon]]\nname = \"{name}\"\naddress = \"{address}\"\nstatus = \"{status}\"\n\
+         control = \"{name}.control\"\nlisten = [\"unix:{}\"]\n",
+        socket.display()
+    )
+}
+
 fn socket(folder: &Path, daemon: &str) -> PathBuf {
     folder.join(format!("{daemon}.sock"))
 }
@@ -108,7 +158,7 @@ impl Running {
         let (started, is_ready) = mpsc::channel();
         let thread = thread::spawn(move || {
             let stop = async move { _ = stopped.await };
-            run(config, me, stop, move || started.send(()).unwrap())
+            run(config, me, stop, pending, move || started.send(()).unwrap())
         });
         match is_ready.recv_timeout(HANG) {
             Ok(()) => Ok(Running { stop: Some(stop), thread: Some(thread) }),

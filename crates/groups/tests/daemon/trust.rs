@@ -4,9 +4,9 @@ use std::net::Shutdown;
 use std::time::SystemTime;
 
 use bytes::BytesMut;
-use ratewire_groups::certificates::{Identity, make};
+use ratewire_groups::certificates::{Identity, Making, make};
 use ratewire_groups::config::Config;
-use ratewire_groups::wire::{Greeting, decode, encode};
+use ratewire_groups::wire::{Agreement, Greeting, encode};
 use ratewire_overlay::membership::Service;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -26,7 +26,7 @@ fn introduction(config: &Config, name: &str) -> BytesMut {
 /// As [`introduction`], of a daemon that has seen that the other has another configuration.
 fn differing(config: &Config, name: &str) -> BytesMut {
     let mut out = introduction(config, name);
-    encode(&config.link_fingerprint(), &mut out).unwrap();
+    Agreement::new(config).encode(&mut out).unwrap();
     out
 }
 
@@ -44,7 +44,6 @@ fn a_daemon_of_another_configuration_is_not_let_in() {
     let config = overlay.config();
     let address = config.daemons[2].address.unwrap();
     let others = [
-        overlay.with(&format!("{}[[group]]\nname = \"x\"\npolicy = \"drop\"\n", overlay.text)),
         overlay.with(&overlay.text.replace("fee = 0", "fee = 1")),
         overlay
             .with(&overlay.text.replace("name = \"b\"", "name = \"d\"").replace("\"b\"", "\"d\"")),
@@ -55,10 +54,10 @@ fn a_daemon_of_another_configuration_is_not_let_in() {
         // The daemon greets, says what must be agreed on, and sends nothing more.
         let mut answer = BytesMut::from(&stream.rest()[..]);
         assert_eq!(Greeting::decode(&mut answer).unwrap().unwrap().daemon, "c");
-        assert_eq!(decode(&mut answer), Ok(Some(config.link_fingerprint())));
+        assert_eq!(Agreement::decode(&mut answer), Ok(Some(Agreement::new(&config))));
         assert!(answer.is_empty(), "{answer:?}");
     }
-    // An earlier release ends the connection.
+    // One that says nothing more.
     let mut stream = Stream::tcp(address);
     stream.write(&introduction(&overlay.with(&overlay.text.replace("fee = 0", "fee = 1")), "a"));
     stream.shutdown(Shutdown::Write);
@@ -82,12 +81,12 @@ fn a_daemon_of_another_configuration_is_not_let_in() {
     }
 }
 
-/// A change of salaries and weights spreads by restarts of one daemon after another.
+/// A change of these spreads from daemon to daemon.
 #[test]
-fn daemons_with_other_salaries_and_weights_are_linked() {
+fn daemons_with_other_policies_salaries_and_weights_are_linked() {
     let end = format!("{FREE}[[group]]\nname = \"chat\"\nweight = 3\n");
     let overlay = Overlay::new("", &NAMES, MESH, &end);
-    let text = overlay.text.replace("weight = 3", "weight = 2");
+    let text = overlay.text.replace("weight = 3", "weight = 2\nlag = 7");
     let newer = overlay.with(&format!("{text}[[client]]\nname = \"feed\"\nsalary = 3\n"));
     assert_ne!(newer.fingerprint(), overlay.config().fingerprint());
     let daemons = [Running::start(newer, "a"), overlay.start("b"), overlay.start("c")];
@@ -131,7 +130,7 @@ fn what_is_no_message_ends_the_link_and_nothing_else() {
 
 fn certified(overlay: &Overlay) {
     let folder = overlay.folder.path().join("certificates");
-    make(&folder, &NAMES, now(), false).unwrap();
+    make(&folder, &NAMES, now(), Making::default()).unwrap();
 }
 
 fn now() -> SystemTime {
@@ -176,7 +175,7 @@ async fn only_daemons_with_the_right_certificate_are_let_in() {
     let reply = answer(connect().await, &said).await;
     assert!(Greeting::decode(&mut BytesMut::from(&reply[..])).is_err(), "{reply:?}");
     // One of another authority.
-    make(&folder.join("others"), &NAMES, now(), false).unwrap();
+    make(&folder.join("others"), &NAMES, now(), Making::default()).unwrap();
     let other = Identity::load(&folder.join("others"), "a").unwrap();
     assert!(other.connect(connect().await, "c").await.is_err());
     // One of another daemon than the greeting says.

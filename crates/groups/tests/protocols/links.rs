@@ -45,8 +45,18 @@ fn change(origin: u8, to: u8, body: ChangeBody<String, Body>) -> Option<Message>
 /// Daemon `b` claims to have lost `c`: `a` proposes a view of two.
 fn loss() -> Option<Message> {
     let (origin, links) = (OverlayNodeId(1), vec![(OverlayNodeId(0), 1)]);
-    let state = LinkState { origin, incarnation: 1, version: 50, highest: 0, links };
-    Some(LinkMessage::LinkState(Arc::new(state)))
+    Some(state(origin, 0, links, 3))
+}
+
+fn state(
+    origin: OverlayNodeId,
+    highest: u64,
+    links: Vec<(OverlayNodeId, u64)>,
+    known: u8,
+) -> Message {
+    let (incarnation, version, terms) = (1, 50, 0);
+    let state = LinkState { origin, incarnation, version, highest, links, known, terms };
+    LinkMessage::LinkState(Arc::new(state))
 }
 
 /// Inputs that have made a daemon panic, and others that reach far.
@@ -69,8 +79,7 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
     };
     let highest = |highest| {
         let (origin, links) = (OverlayNodeId(1), vec![(OverlayNodeId(0), 1)]);
-        let state = LinkState { origin, incarnation: 1, version: 50, highest, links };
-        input(0, &[Some(LinkMessage::LinkState(Arc::new(state)))])
+        input(0, &[Some(state(origin, highest, links, 3))])
     };
     vec![
         ("view_of_two", steps(1, 1)),
@@ -79,12 +88,15 @@ fn cases() -> Vec<(&'static str, Vec<u8>)> {
         ("stamp_too_large", stamped(u64::MAX)),
         ("highest_valid", highest(u64::MAX / 2)),
         ("highest_too_large", highest(u64::MAX)),
+        // Daemons that this one does not know, and one that does not know itself.
+        ("of_a_longer_list", input(0, &[Some(state(OverlayNodeId(4), 9, vec![], 5)), loss()])),
+        ("a_list_without_itself", input(0, &[Some(state(OverlayNodeId(4), 9, vec![], 4))])),
     ]
 }
 
 #[test]
 fn cases_that_panicked_once_do_not_any_more() {
-    let valid = [4, 4, 4, 1, 1, 0];
+    let valid = [4, 4, 4, 1, 1, 0, 2, 0];
     for ((name, input), valid) in cases().into_iter().zip(valid) {
         assert_eq!(fuzzing::links(&input), valid, "{name}");
     }
@@ -207,7 +219,7 @@ fn view_message() -> BoxedStrategy<Arc<ViewMessage<String, Body>>> {
 
 fn change_body() -> BoxedStrategy<ChangeBody<String, Body>> {
     let recovered = vec((number(), node()), 0..3);
-    let report = (view_id(), vec(number(), 3), recovered, number(), number()).prop_map(
+    let report = (view_id(), vec(number(), 2..6), recovered, number(), number()).prop_map(
         |(view, heard, recovered, agreed, safe)| {
             ChangeBody::Report(Report { view, heard, recovered, agreed, safe })
         },
@@ -224,9 +236,11 @@ fn change_body() -> BoxedStrategy<ChangeBody<String, Body>> {
 /// Boxed, as its parts: unoptimised, a strategy of all parts fills a thread's stack.
 fn message() -> BoxedStrategy<Message> {
     let links = vec((node(), number()), 0..3);
-    let state = (node(), number(), number(), number(), links).prop_map(
-        |(origin, incarnation, version, highest, links)| {
-            let state = LinkState { origin, incarnation, version, highest, links };
+    // Other daemons may know more daemons.
+    let known = prop_oneof![20 => Just(3), 3 => 1u8..6, 1 => any::<u8>()];
+    let state = (node(), number(), number(), number(), links, known, number()).prop_map(
+        |(origin, incarnation, version, highest, links, known, terms)| {
+            let state = LinkState { origin, incarnation, version, highest, links, known, terms };
             LinkMessage::LinkState(Arc::new(state))
         },
     );

@@ -1,6 +1,6 @@
 //! Events for the log.
 
-use ratewire_groups::certificates::make;
+use ratewire_groups::certificates::{Making, make};
 use ratewire_groups::client::Options;
 use ratewire_groups::client::blocking::Connection;
 use ratewire_groups::config::Protection;
@@ -53,7 +53,7 @@ fn daemons_of_two_sets_of_certificates_name_the_remedy() {
     let (config, logs) = (two(), [(); 2].map(|()| Log::default()));
     let daemons = [0, 1].map(|place| {
         let (folder, mut config) = (folders[place].path(), config.clone());
-        make(folder, &["paris", "tokyo"], std::time::SystemTime::now(), false).unwrap();
+        make(folder, &["paris", "tokyo"], std::time::SystemTime::now(), Making::default()).unwrap();
         config.protection = Protection::Certificates(folder.to_path_buf());
         start(config, ["paris", "tokyo"][place], &logs[place]).unwrap()
     });
@@ -66,5 +66,38 @@ fn daemons_of_two_sets_of_certificates_name_the_remedy() {
         let lines = log.lines();
         let is_told = |line: &String| line.contains(event) && line.contains(remedy);
         assert!(lines.iter().any(is_told), "{lines:#?}");
+    }
+}
+
+/// With certificates and without. Paris has the lower number, but cannot connect with a daemon of
+/// which it does not know.
+#[test]
+fn a_daemon_that_another_does_not_know_is_told_of_at_both_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let now = std::time::SystemTime::now();
+    make(folder.path(), &["paris", "tokyo"], now, Making::default()).unwrap();
+    let pairs = [Protection::Plaintext, Protection::Certificates(folder.path().to_path_buf())];
+    let pairs = pairs.map(|protection| {
+        let (mut whole, logs) = (two(), [(); 2].map(|()| Log::default()));
+        whole.protection = protection;
+        let mut first = whole.clone();
+        first.daemons.truncate(1);
+        first.links.clear();
+        let configs = [(first, "paris"), (whole, "tokyo")].into_iter().zip(&logs);
+        let daemons: Vec<_> =
+            configs.map(|((config, name), log)| start(config, name, log).unwrap()).collect();
+        (daemons, logs)
+    });
+    for (daemons, logs) in pairs {
+        let is_told = |why: &str| why.contains("groups.toml of daemon `paris` does not have this");
+        daemons[1].wait(|status| status.links[0].last_error.as_deref().is_some_and(is_told));
+        drop(daemons);
+        for (log, told) in logs.iter().zip([
+            "groups.toml has no daemon `tokyo`; write it there behind all others, and reload",
+            "does not have this daemon; copy the same file to all hosts, and reload it there",
+        ]) {
+            let lines = log.lines();
+            assert!(lines.iter().any(|line| line.contains(told)), "{lines:#?}");
+        }
     }
 }

@@ -37,7 +37,7 @@ pub fn start(config: Config, name: &str, log: &Log) -> Result<Running, DaemonErr
     let thread = thread::spawn(move || {
         tracing::dispatcher::with_default(&log, || {
             let stopped = async { _ = stopped.await };
-            daemon::run(config, me, stopped, || ready.send(()).unwrap())
+            daemon::run(config, me, stopped, std::future::pending, || ready.send(()).unwrap())
         })
     });
     let mut daemon = Running { clients, status, stop: Some(stop), thread: Some(thread) };

@@ -22,31 +22,35 @@
 //!   limit and one window of each daemon.
 
 mod buying;
+mod links;
 mod prices;
+mod purse;
 mod purses;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 
-use buying::Purse;
-pub use buying::{Line, Offer, Offered, PurseState};
+pub use buying::Offered;
+use links::{Links, kind};
 use prices::PriceTable;
+use purse::Purse;
+pub use purse::{Line, Offer, PurseState};
 use purses::Purses;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
+use window::Window;
 
 use crate::burst::Burst;
 use crate::ids::{ClientId, EdgeId, NodeSet, OverlayNodeId};
 use crate::level::Level;
-use crate::membership::{
-    Delivery, Founding, Label, LinkMessage, Member, OrderStamp, ViewBody, ViewId,
-};
+use crate::membership::{Delivery, Founding, Label, LinkMessage, Member, ViewId};
 use crate::params::Params;
-use crate::price::{Dollars, Occupancy};
-use crate::queue::{Kind, LinkQueue};
+use crate::price::Dollars;
+use crate::queue::LinkQueue;
 use crate::tree::EdgeSpec;
 
 /// Bytes of a long cost update on a link: one that names a client.
@@ -98,9 +102,7 @@ impl Settings {
 pub struct Daemon<G, P> {
     settings: Arc<Settings>,
     member: Member<G, P>,
-    /// This daemon's links.
-    links: Vec<Link<G, P>>,
-    ready_links: VecDeque<OverlayNodeId>,
+    links: Links<G, P>,
     prices: PriceTable,
     purses: Purses<G, P>,
     wakes: BinaryHeap<Reverse<(Time, ClientId)>>,
@@ -113,11 +115,7 @@ pub struct Daemon<G, P> {
     sent: VecDeque<ClientId>,
     /// The view as last seen.
     view: ViewId,
-    /// This daemon's messages that not all have, with their sizes, and the sum of these.
-    unstable: VecDeque<(OrderStamp, Bytes)>,
-    in_window: Bytes,
-    /// Bytes sent since this daemon last asked others whether they have its messages.
-    unasked: Bytes,
+    window: Window,
     /// By destinations: the links that messages cross in this view.
     ways: BTreeMap<NodeSet, Arc<[EdgeId]>>,
     next_update: Time,
@@ -137,15 +135,6 @@ pub struct Daemon<G, P> {
     /// Clients' data on links, either way, that has not borne an early update yet.
     traffic: Bytes,
     random: Xoshiro256PlusPlus,
-}
-
-/// A link to a neighbour.
-#[derive(Debug)]
-struct Link<G, P> {
-    peer: OverlayNodeId,
-    edge: EdgeId,
-    is_up: bool,
-    queue: LinkQueue<LinkMessage<G, P>>,
 }
 
 /// State of a link to a neighbour.
@@ -194,17 +183,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         random: Xoshiro256PlusPlus,
     ) -> Daemon<G, P> {
         let me = member.id();
-        let own = settings.edges.iter().enumerate().filter(|(_, edge)| edge.from == me);
-        let link = |(number, edge): (usize, &EdgeSpec)| Link {
-            peer: edge.to,
-            edge: EdgeId(number as u16),
-            is_up: false,
-            queue: LinkQueue::default(),
-        };
+        let (mut links, mut prices) = (Links::new(me), PriceTable::new(me));
+        links.grow(&settings.edges);
+        prices.grow(settings.nodes, &settings.edges);
         Daemon {
-            links: own.map(link).collect(),
-            ready_links: VecDeque::new(),
-            prices: PriceTable::new(me, settings.nodes, &settings.edges),
+            links,
+            prices,
             purses: Purses::new(),
             wakes: BinaryHeap::new(),
             held: 0,
@@ -212,9 +196,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             joining: 0,
             sent: VecDeque::new(),
             view: member.view().0,
-            unstable: VecDeque::new(),
-            in_window: Bytes::ZERO,
-            unasked: Bytes::ZERO,
+            window: Window::new(settings.window),
             ways: BTreeMap::new(),
             next_update: settings.params.first_update(me.index(), settings.nodes),
             next_look: Time::ZERO,
@@ -229,6 +211,22 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             settings,
             member,
         }
+    }
+
+    /// Knows this many daemons with these links from now on, as [`Member::grow`].
+    pub fn grow(&mut self, now: Time, nodes: usize, edges: Arc<[EdgeSpec]>) {
+        self.links.grow(&edges);
+        self.prices.grow(nodes, &edges);
+        self.settings =
+            Arc::new(Settings { nodes, edges: Arc::clone(&edges), ..(*self.settings).clone() });
+        self.member.grow(nodes, edges);
+        self.settle(now);
+    }
+
+    /// Tells all daemons terms that may differ, as [`Member::set_terms`].
+    pub fn set_terms(&mut self, now: Time, terms: u64) {
+        self.member.set_terms(terms);
+        self.settle(now);
     }
 
     /// The membership.
@@ -251,29 +249,21 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     }
     /// This daemon's messages that not all daemons have yet.
     pub fn in_window(&self) -> Bytes {
-        self.in_window
+        self.window.bytes()
     }
 
     /// Notes a new connection with a neighbour. Both ends give the same new number.
     pub fn link_up(&mut self, now: Time, peer: OverlayNodeId, connection: u64) {
-        self.clear(now, peer, true);
+        self.links.clear(now, peer, true);
         self.member.link_up(peer, connection);
         self.settle(now);
     }
 
     /// Notes the end of the connection with a neighbour.
     pub fn link_down(&mut self, now: Time, peer: OverlayNodeId) {
-        self.clear(now, peer, false);
+        self.links.clear(now, peer, false);
         self.member.link_down(peer);
         self.settle(now);
-    }
-
-    fn clear(&mut self, now: Time, peer: OverlayNodeId, is_up: bool) {
-        for link in self.links.iter_mut().filter(|link| link.peer == peer) {
-            link.queue.clear(now);
-            link.is_up = is_up;
-        }
-        self.ready_links.retain(|ready| *ready != peer);
     }
 
     /// Takes in a message from a neighbour.
@@ -395,10 +385,10 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// When to look at the queues: once an interval, and sooner while messages wait.
     fn next_due(&self) -> Time {
         let waits = || {
-            let on_links = || self.links.iter().any(|link| link.queue.waiting() > 0);
+            let (links, prices) = (&self.links, &self.prices);
             // Others pay for what they were told until they hear that it has gone.
-            let is_told = || self.settings.params.spares_bursts() && self.prices.has_told();
-            self.is_look_awaited || on_links() || self.prices.is_any_waiting() || is_told()
+            let is_told = || self.settings.params.spares_bursts() && prices.has_told();
+            self.is_look_awaited || links.is_any_waiting() || prices.is_any_waiting() || is_told()
         };
         match self.settings.looks().is_some() && waits() {
             true => self.next_look,
@@ -425,20 +415,16 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.shown = self.last_look + now.since(self.last_look) / 2;
         self.last_look = now;
         self.is_look_awaited = false;
-        for link in &mut self.links {
-            link.queue.close_interval(now);
-            if let Some(apart) = apart {
-                link.queue.look(now, apart);
-            }
-        }
+        self.links.close_interval(now, apart);
         self.prices.close_interval(now, params, apart);
+        let averages = || self.links.averages(params.soft_limit);
         if params.spares_bursts() {
-            self.prices.price_links(averages(&self.links, params), params);
+            self.prices.price_links(averages(), params);
         }
         let is_early = !is_due && self.is_urgent();
         if (is_due || is_early) && !self.member.is_changing() {
             let params = &self.settings.params;
-            let links = self.prices.news_of_links(averages(&self.links, params), params);
+            let links = self.prices.news_of_links(self.links.averages(params.soft_limit), params);
             let clients = self.prices.news_of_clients();
             let one = self.early_update().get();
             let left = self.traffic.get() - if is_early { one } else { 0 };
@@ -460,7 +446,7 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// bears it.
     fn is_urgent(&self) -> bool {
         let (one, params) = (self.early_update(), &self.settings.params);
-        let levels = || self.prices.levels(averages(&self.links, params));
+        let levels = || self.prices.levels(self.links.averages(params.soft_limit));
         if !params.spares_bursts() {
             return self.traffic >= one && levels().any(|(level, told)| level.has_leapt(told));
         }
@@ -493,8 +479,8 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.enter();
             is_news = true;
         }
-        if !self.unstable.is_empty() {
-            is_news |= self.forget_stable();
+        if !self.window.is_empty() {
+            is_news |= self.window.forget(self.member.stable()) && self.is_waited_for;
         }
         let joining = self.member.joining();
         is_news |= core::mem::replace(&mut self.joining, joining) > joining;
@@ -503,38 +489,19 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
     }
 
-    /// Forgets messages that all daemons have. Returns whether a client waits for that.
-    fn forget_stable(&mut self) -> bool {
-        let stable = self.member.stable();
-        let mut is_news = false;
-        while let Some((stamp, size)) = self.unstable.front().copied()
-            && stamp <= stable
-        {
-            self.unstable.pop_front();
-            self.in_window = self.in_window.saturating_sub(size);
-            is_news = true;
-        }
-        is_news && self.is_waited_for
-    }
-
     fn enter(&mut self) {
         self.prices.enter();
         self.purses.values_mut().for_each(|purse| purse.enter());
         self.burst = Burst::default();
         self.ways.clear();
-        self.unstable.clear();
-        (self.in_window, self.unasked) = (Bytes::ZERO, Bytes::ZERO);
+        self.window.clear();
     }
 
     fn collect(&mut self, now: Time) {
         while let Some((place, message)) = self.member.poll_place() {
-            let link = &mut self.links[place];
-            if link.queue.is_empty() {
-                self.ready_links.push_back(link.peer);
-            }
-            let (kind, size) = kind(&message);
-            self.traffic += size;
-            link.queue.push(now, kind, size, message);
+            let kind = kind(&message);
+            self.traffic += kind.1;
+            self.links.push(now, place, kind, message);
         }
     }
 
@@ -551,12 +518,12 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         peer: OverlayNodeId,
     ) -> Option<(Bytes, LinkMessage<G, P>)> {
         let place = self.member.place(peer)?;
-        self.links[place].queue.take(now)
+        self.links.take(now, place)
     }
 
     /// A neighbour whose empty queue has got a message.
     pub fn poll_link(&mut self) -> Option<OverlayNodeId> {
-        self.ready_links.pop_front()
+        self.links.poll_ready()
     }
     /// An event for clients.
     pub fn poll_delivery(&mut self) -> Option<Delivery<G, P>> {
@@ -565,25 +532,5 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     /// A client whose [held](Offered::Held) message has been sent: it may offer its next.
     pub fn poll_sent(&mut self) -> Option<ClientId> {
         self.sent.pop_front()
-    }
-}
-
-/// Mean queues of links, beside how fast they drain.
-fn averages<G, P>(
-    links: &[Link<G, P>],
-    params: &Params,
-) -> impl Iterator<Item = (EdgeId, Occupancy)> {
-    links.iter().map(|link| (link.edge, link.queue.relative(params.soft_limit)))
-}
-
-/// How a message counts in a link's queue.
-fn kind<G, P: Payload>(message: &LinkMessage<G, P>) -> (Kind, Bytes) {
-    match message {
-        LinkMessage::EnterPrices(_) | LinkMessage::Prices(_) => (Kind::Prices, Bytes::ZERO),
-        LinkMessage::View(message) => match &message.body {
-            ViewBody::Data { payload, .. } => (Kind::Data(payload.counted()), payload.size()),
-            _ => (Kind::Other, Bytes::ZERO),
-        },
-        _ => (Kind::Other, Bytes::ZERO),
     }
 }

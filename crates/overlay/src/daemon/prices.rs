@@ -53,14 +53,19 @@ impl Queue {
 }
 
 impl PriceTable {
-    pub(super) fn new(me: OverlayNodeId, nodes: usize, edges: &[EdgeSpec]) -> PriceTable {
-        let mut own = vec![Vec::new(); nodes];
-        for (number, edge) in edges.iter().enumerate() {
-            own[edge.from.index()].push(EdgeId(number as u16));
+    pub(super) fn new(me: OverlayNodeId) -> PriceTable {
+        let (own, links, costs, theirs, ours) = Default::default();
+        PriceTable { me, own, links, costs, theirs, ours }
+    }
+
+    /// Has room for the links of this many daemons, which begin with those known so far.
+    pub(super) fn grow(&mut self, nodes: usize, edges: &[EdgeSpec]) {
+        self.own.resize(nodes, Vec::new());
+        for (number, edge) in edges.iter().enumerate().skip(self.links.len()) {
+            self.own[edge.from.index()].push(EdgeId(number as u16));
         }
-        let links = vec![Level::default(); edges.len()];
-        let costs = vec![Dollars::ZERO; edges.len()];
-        PriceTable { me, own, links, costs, theirs: BTreeMap::new(), ours: BTreeMap::new() }
+        self.links.resize(edges.len(), Level::default());
+        self.costs.resize(edges.len(), Dollars::ZERO);
     }
 
     pub(super) fn set_back(&mut self, by: Duration) {

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::buying::Purse;
+use super::purse::Purse;
 use crate::ids::ClientId;
 
 /// Purses of a daemon's clients. Numbers of clients only grow, so places begin with the oldest.

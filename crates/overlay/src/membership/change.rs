@@ -1,15 +1,14 @@
 //! The change of daemons from their views to a new one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::message::{
-    ChangeBody, ChangeMessage, Client, GroupViewId, Label, LinkMessage, LinkState, Proposal,
-    Report, Topology, Update, ViewBody, ViewId, ViewMessage,
+    ChangeBody, ChangeMessage, Client, Label, LinkMessage, LinkState, Proposal, Report, Topology,
+    Update, ViewBody, ViewId, ViewMessage,
 };
 use super::order::Order;
-use super::table::Table;
-use super::{Cause, Delivery, Ended, Event, Member, Paths, Recipients, Tally};
+use super::{Delivery, Ended, Event, Link, Member, Paths, Recipients, Tally, start};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
 use crate::tree::Trees;
 
@@ -27,20 +26,11 @@ pub(super) struct Round<G, P> {
     ready: BTreeMap<OverlayNodeId, Lists<G>>,
     /// Messages in the round, until all reports have come.
     missing: Vec<Arc<ViewMessage<G, P>>>,
-    /// After the messages that all members of the old view agree on: the groups as last shown, and
-    /// those whose members were told of a change.
-    transition: Option<(Table<G>, BTreeSet<G>)>,
 }
 
-impl<G: Clone + Ord, P> Round<G, P> {
+impl<G, P> Round<G, P> {
     pub(super) fn id(&self) -> ViewId {
         self.proposal.id
-    }
-    /// Notes a change of a group. Returns whether it is shown with the new view, because the old
-    /// view's end is being delivered, which is not the same at all of its daemons.
-    pub(super) fn note_change(&mut self, group: &G) -> bool {
-        let transition = self.transition.as_mut();
-        transition.map(|(_, told)| told.insert(group.clone())).is_some()
     }
 
     fn has_all_reports(&self) -> bool {
@@ -56,13 +46,15 @@ impl<G: Clone + Ord, P> Round<G, P> {
 
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub(super) fn link_state(&self) -> LinkState {
-        let connection = |link: &super::Link| Some((link.peer, link.connection?));
+        let connection = |link: &Link| Some((link.peer, link.connection?));
         LinkState {
             origin: self.me,
             incarnation: self.incarnation,
             version: self.version,
             highest: self.highest,
             links: self.links.iter().filter_map(connection).collect(),
+            known: self.nodes as u8,
+            terms: self.terms,
         }
     }
 
@@ -73,6 +65,14 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.reach.learn(&state);
         self.flood(None, || LinkMessage::LinkState(Arc::clone(&state)));
         self.consider();
+    }
+
+    /// Tells a neighbour all link states.
+    pub(super) fn tell_states(&mut self, peer: OverlayNodeId) {
+        let is_up = |place: &usize| self.links[*place].connection.is_some();
+        let Some(place) = self.place(peer).filter(is_up) else { return };
+        let states = self.reach.states().map(|state| LinkMessage::LinkState(Arc::clone(state)));
+        self.outgoing.extend(states.map(|state| (place as u8, state)));
     }
 
     /// Sends a message to all neighbours but one.
@@ -88,8 +88,14 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             if self.reach.is_news(state) {
                 self.outlived = self.outlived.max(Some(state.incarnation));
             }
-        } else if self.reach.learn(state) {
+            return;
+        }
+        let known = self.reach.state(state.origin).map_or(0, |state| state.known);
+        if self.reach.learn(state) {
             self.flood(Some(peer), || LinkMessage::LinkState(Arc::clone(state)));
+            if (1..state.known).contains(&known) {
+                self.tell_states(state.origin);
+            }
             self.consider();
         }
     }
@@ -98,7 +104,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// newer one: the clock has been set back since.
     pub(super) fn overtake_earlier_start(&mut self) {
         if let Some(earlier) = self.outlived.take() {
-            self.incarnation = earlier.saturating_add(1);
+            self.incarnation = start::above(earlier, self.incarnation);
             self.links_changed();
         }
     }
@@ -162,7 +168,9 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         });
         // All members of a component reach each other.
         let Ok(trees) = trees else { return };
-        let connected = self.links.iter().filter(|link| reach.connects(self.me, link.peer));
+        let is_connected =
+            |link: &&Link| members.contains(link.peer) && reach.connects(self.me, link.peer);
+        let connected = self.links.iter().filter(is_connected);
         let connections = connected.filter_map(|link| Some((link.peer, link.connection?)));
         let paths = Paths {
             topology: proposal.topology.clone(),
@@ -178,7 +186,6 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             sent: NodeSet::EMPTY,
             ready: BTreeMap::new(),
             missing: Vec::new(),
-            transition: None,
         });
         let report = self.order.report(self.view);
         self.send_change(members, ChangeBody::Report(report));
@@ -215,7 +222,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
                     self.send_missing();
                 }
             }
-            ChangeBody::Missing(missing) => round.missing.push(Arc::clone(missing)),
+            ChangeBody::Missing(missing) if missing.is_valid(self.nodes) => {
+                round.missing.push(Arc::clone(missing));
+            }
+            ChangeBody::Missing(_) => {}
             ChangeBody::Sent => round.sent.insert(message.origin),
             ChangeBody::Ready(lists) => {
                 round.ready.insert(message.origin, lists.clone());
@@ -302,22 +312,8 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         self.start_view();
     }
 
-    fn announce_transition(&mut self, together: &NodeSet) {
-        let is_lost = |(client, _): (Client, &Label)| !together.contains(client.node);
-        let groups = self.table.groups().filter(|group| self.table.members(group).any(is_lost));
-        let groups: BTreeSet<G> = groups.cloned().collect();
-        for group in &groups {
-            let Some(id) = self.table.shown(group) else { continue };
-            self.tell(self.ours(group), Event::Transition { group: group.clone(), id });
-        }
-        if let Some(round) = &mut self.round {
-            round.transition = Some((self.table.clone(), groups));
-        }
-    }
-
     fn start_view(&mut self) {
-        let Some(mut round) = self.round.take() else { return };
-        let Some((shown, told)) = round.transition.take() else { return };
+        let Some(round) = self.round.take() else { return };
         let old = self.view;
         self.view = round.id();
         self.paths = round.paths;
@@ -336,25 +332,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         for client in self.table.joining_clients() {
             *self.joining.entry(client).or_default() += 1;
         }
-        let groups: Vec<G> = self.table.groups().cloned().collect();
-        for group in groups {
-            let members: Vec<_> =
-                self.table.members(&group).map(|(client, label)| (client, label.clone())).collect();
-            let is_same = shown.members(&group).eq(self.table.members(&group));
-            if is_same && !told.contains(&group) {
-                self.table.show(&group, shown.shown(&group));
-                continue;
-            }
-            let mut sets: BTreeMap<(bool, ViewId), Vec<Client>> = BTreeMap::new();
-            for (client, _) in &members {
-                let view = round.reports[&client.node].view;
-                sets.entry((view != old, view)).or_default().push(*client);
-            }
-            let id = GroupViewId { view: self.view, change: 0 };
-            self.table.show(&group, Some(id));
-            let cause = Cause::Network(sets.into_values().collect());
-            self.tell(self.ours(&group), Event::View { group, id, members, cause });
-        }
+        self.show_groups(|node| round.reports[&node].view);
         asking.into_iter().for_each(|group| self.ask_for(group));
         while self.round.is_none()
             && let Some(request) = self.requests.pop_front()

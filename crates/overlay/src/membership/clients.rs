@@ -1,12 +1,9 @@
-//! What clients of a daemon ask for, and what they get.
-
-use std::collections::btree_map::Entry;
-use std::sync::Arc;
+//! What clients of a daemon ask for.
 
 use super::Member;
-use super::event::{Cause, Delivery, Event, Outgoing, Recipients};
-use super::message::{Client, GroupViewId, Label, Target, Update, ViewBody, ViewMessage};
-use crate::ids::{ClientId, NodeSet, OverlayNodeId};
+use super::event::Outgoing;
+use super::message::{Label, Update, ViewBody};
+use crate::ids::{ClientId, NodeSet};
 
 /// What a client asks for while views change.
 #[derive(Clone, Debug)]
@@ -121,135 +118,5 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
         to.iter().for_each(|node| self.tally.sent[node.index()] += 1);
         let stamp = self.order.stamp();
         self.send_to(to, stamp, ViewBody::Data { sender, service, self_discard, targets, payload });
-    }
-
-    /// Delivers a message whose turn it is.
-    pub(super) fn deliver(&mut self, message: &ViewMessage<G, P>) {
-        match &message.body {
-            ViewBody::Data { sender, service, self_discard, targets, payload } => {
-                let sender = Client { node: message.origin, id: *sender };
-                let mut to = self.addressed(targets);
-                if *self_discard && sender.node == self.me {
-                    to = to.iter().copied().filter(|client| *client != sender.id).collect();
-                }
-                let (service, self_discard) = (*service, *self_discard);
-                let (targets, payload) = (Arc::clone(targets), payload.clone());
-                self.tell(to, Event::Message { sender, service, self_discard, targets, payload });
-            }
-            ViewBody::Update(update) => self.apply(message.origin, update),
-            _ => {}
-        }
-    }
-
-    /// Clients of this daemon that a message is for, each once.
-    fn addressed(&self, targets: &[Target<G>]) -> Recipients {
-        if let [Target::Group(group)] = targets
-            && self.leaving.is_empty()
-        {
-            return self.table.here(group);
-        }
-        let mut to = Vec::new();
-        for target in targets {
-            match target {
-                Target::Group(group) => {
-                    let stays = |id: &ClientId| {
-                        self.leaving.is_empty() || !self.leaving.contains_key(&(group.clone(), *id))
-                    };
-                    to.extend(self.table.here(group).iter().copied().filter(stays));
-                }
-                Target::Private(node, label) if *node == self.me => {
-                    let named = self.labels.iter().filter(|(_, name)| *name == label);
-                    to.extend(named.map(|(client, _)| *client));
-                }
-                Target::Private(..) => {}
-            }
-        }
-        if targets.len() > 1 {
-            to.sort_unstable();
-            to.dedup();
-        }
-        to.into_iter().collect()
-    }
-
-    /// Members of a group that are clients of this daemon.
-    pub(super) fn ours(&self, group: &G) -> Recipients {
-        self.table.here(group)
-    }
-
-    pub(super) fn tell(&mut self, mut to: Recipients, event: Event<G, P>) {
-        if !self.gone.is_empty() {
-            to = to.iter().copied().filter(|client| !self.gone.contains(client)).collect();
-        }
-        if !to.is_empty() {
-            self.deliveries.push_back(Delivery { to, event });
-        }
-    }
-
-    /// Applies a change of groups, and shows it to their members.
-    fn apply(&mut self, node: OverlayNodeId, update: &Update<G>) {
-        match update {
-            Update::Join(group, id, label) => {
-                let client = Client { node, id: *id };
-                if node == self.me {
-                    self.has_joined(*id);
-                }
-                if let Some(change) = self.table.add(group, client, label) {
-                    self.show(group, change, Cause::Join(client, label.clone()));
-                }
-            }
-            Update::Leave(group, id) => {
-                let client = Client { node, id: *id };
-                if node == self.me {
-                    self.has_left(group, *id);
-                }
-                self.remove(group, client, Cause::Leave);
-            }
-            Update::Disconnect(id) => {
-                let client = Client { node, id: *id };
-                for group in self.table.groups_of(client) {
-                    self.remove(&group, client, Cause::Disconnect);
-                }
-                if node == self.me {
-                    self.gone.remove(id);
-                }
-            }
-        }
-    }
-
-    fn has_joined(&mut self, client: ClientId) {
-        if let Entry::Occupied(mut joins) = self.joining.entry(client) {
-            *joins.get_mut() -= 1;
-            if *joins.get() == 0 {
-                joins.remove();
-            }
-        }
-    }
-
-    fn has_left(&mut self, group: &G, client: ClientId) {
-        if let Entry::Occupied(mut leaves) = self.leaving.entry((group.clone(), client)) {
-            *leaves.get_mut() -= 1;
-            if *leaves.get() == 0 {
-                leaves.remove();
-            }
-        }
-    }
-
-    fn remove(&mut self, group: &G, client: Client, cause: fn(Client, Label) -> Cause) {
-        let Some((change, label)) = self.table.remove(group, client) else { return };
-        if client.node == self.me {
-            self.tell(client.id.into(), Event::Left { group: group.clone() });
-        }
-        self.show(group, change, cause(client, label));
-    }
-
-    fn show(&mut self, group: &G, change: u64, cause: Cause) {
-        if self.round.as_mut().is_some_and(|round| round.note_change(group)) {
-            return;
-        }
-        let id = GroupViewId { view: self.view, change };
-        self.table.show(group, Some(id));
-        let members = self.table.members(group).map(|(client, label)| (client, label.clone()));
-        let (group, members) = (group.clone(), members.collect());
-        self.tell(self.ours(&group), Event::View { group, id, members, cause });
     }
 }

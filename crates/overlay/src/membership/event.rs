@@ -16,9 +16,14 @@ pub enum Cause {
     Leave(Client, Label),
     /// A client's connection has ended.
     Disconnect(Client, Label),
-    /// Daemons can be reached, or not, that could not, or could. The members in sets of those that
-    /// were in one view before; the first set is the receiver's.
-    Network(Vec<Vec<Client>>),
+    /// Daemons can be reached, or not, that could not, or could.
+    Network {
+        /// The members in sets of those that were in one view before. All receivers of the group's
+        /// view have the same sets in the same order.
+        sets: Vec<Vec<Client>>,
+        /// Index of the receiver's set. All receivers of one daemon are in the same set.
+        own: usize,
+    },
 }
 
 /// An event for clients of a daemon.
@@ -150,5 +155,10 @@ pub struct Tally {
 impl Tally {
     pub(super) fn new(nodes: usize) -> Tally {
         Tally { sent: vec![0; nodes], came: vec![0; nodes] }
+    }
+
+    pub(super) fn grow(&mut self, nodes: usize) {
+        self.sent.resize(nodes, 0);
+        self.came.resize(nodes, 0);
     }
 }

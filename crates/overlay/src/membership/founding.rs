@@ -67,8 +67,15 @@ impl<G: Clone + Ord> Founding<G> {
     }
 
     fn link_state(&self, origin: OverlayNodeId) -> LinkState {
-        let links = self.connections(origin);
-        LinkState { origin, incarnation: INCARNATION, version: 1, highest: 1, links }
+        LinkState {
+            origin,
+            incarnation: INCARNATION,
+            version: 1,
+            highest: 1,
+            links: self.connections(origin),
+            known: self.nodes as u8,
+            terms: 0,
+        }
     }
 }
 

@@ -81,6 +81,11 @@ pub struct LinkState {
     pub highest: u64,
     /// Neighbours with a connection, and the connection's number, which both ends know.
     pub links: Vec<(OverlayNodeId, u64)>,
+    /// Number of daemons that the daemon knows: the first ones of the overlay.
+    pub known: u8,
+    /// Fingerprint of what a daemon's program may come to do otherwise while the daemon runs
+    /// ([`Member::set_terms`](super::Member::set_terms)).
+    pub terms: u64,
 }
 
 /// The link states of a view's members: (daemon, incarnation, version), in order of daemons.

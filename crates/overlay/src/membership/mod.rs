@@ -20,12 +20,15 @@
 
 mod change;
 mod clients;
+mod delivering;
 mod event;
 mod founding;
 mod frame;
+mod growth;
 mod message;
 mod order;
 mod reach;
+mod start;
 mod table;
 mod valid;
 
@@ -37,6 +40,7 @@ use std::sync::Arc;
 
 use change::Round;
 use clients::Request;
+use delivering::Ending;
 pub use event::{Cause, Delivery, Ended, Event, Outgoing, Recipients, Tally};
 pub use founding::Founding;
 pub use frame::{FrameError, Framed, read, write};
@@ -117,6 +121,8 @@ pub struct Member<G, P> {
     outlived: Option<u64>,
     edges: Arc<[EdgeSpec]>,
     nodes: usize,
+    /// See [`Member::set_terms`].
+    terms: u64,
     links: Vec<Link>,
     /// By place of a link: the neighbour. Each message looks its link up, so these stand together.
     peers: Vec<OverlayNodeId>,
@@ -143,6 +149,8 @@ pub struct Member<G, P> {
     next_client: u32,
     /// The change to another view.
     round: Option<Round<G, P>>,
+    /// The end of the view, while it is delivered.
+    ending: Option<Ending<G>>,
     /// Messages in the proposed view, from daemons that have entered it earlier.
     early: Vec<LinkMessage<G, P>>,
     /// Prices of other daemons.
@@ -155,8 +163,8 @@ pub struct Member<G, P> {
 
 impl<G: Clone + Ord, P: Clone> Member<G, P> {
     /// A daemon that starts, alone, in an overlay of this many daemons with these links.
-    /// `incarnation` must differ from that of any earlier start of the daemon. If it is smaller,
-    /// the daemon takes a larger one when it hears of the earlier start.
+    /// `incarnation` is below 2^52, and differs from that of any earlier start of the daemon. If it
+    /// is smaller, the daemon takes a larger one when it hears of the earlier start.
     pub fn new(
         me: OverlayNodeId,
         incarnation: u64,
@@ -172,6 +180,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             incarnation,
             outlived: None,
             nodes,
+            terms: 0,
             links: peers.iter().map(|peer| Link::new(*peer, None)).collect(),
             peers,
             version: 0,
@@ -194,6 +203,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             joining: BTreeMap::new(),
             next_client: 0,
             round: None,
+            ending: None,
             early: Vec::new(),
             prices: VecDeque::new(),
             requests: VecDeque::new(),
@@ -264,8 +274,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     pub fn link_up(&mut self, peer: OverlayNodeId, connection: u64) {
         let Some(place) = self.place(peer) else { return };
         self.links[place] = Link::new(peer, Some(connection));
-        let states = self.reach.states().map(|state| LinkMessage::LinkState(Arc::clone(state)));
-        self.outgoing.extend(states.map(|state| (place as u8, state)));
+        self.tell_states(peer);
         self.links_changed();
     }
 
@@ -460,6 +469,15 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
     }
 
     fn hear_now(&mut self, message: &LinkMessage<G, P>) {
+        let origin = match message {
+            LinkMessage::View(message) => message.origin,
+            LinkMessage::Progress(progress) => progress.origin,
+            LinkMessage::Prices(prices) => prices.origin,
+            _ => return,
+        };
+        if !self.paths.members.contains(origin) {
+            return;
+        }
         match message {
             LinkMessage::View(message) => self.hear(message),
             LinkMessage::Progress(progress) => self.hear_progress(progress),

@@ -106,6 +106,13 @@ impl<G, P> Order<G, P> {
         }
     }
 
+    /// Has room for the progress of this many daemons.
+    pub(super) fn grow(&mut self, nodes: usize) {
+        for by_daemon in [&mut self.heard, &mut self.clocks, &mut self.received] {
+            by_daemon.resize(nodes, 0);
+        }
+    }
+
     /// An order that keeps no copies of messages, for runs in which no daemon or link fails.
     pub(super) fn without_copies(self) -> Order<G, P> {
         Order { keeps_copies: false, ..self }
@@ -307,7 +314,9 @@ impl<G, P> Order<G, P> {
         reports: &BTreeMap<OverlayNodeId, Report>,
     ) -> Vec<(NodeSet, Arc<ViewMessage<G, P>>)> {
         let has = |node: OverlayNodeId, report: &Report, key: &Key, to: &NodeSet| {
-            let came = key.0 <= report.heard[key.1.index()] || report.recovered.contains(key);
+            // A daemon that knows fewer daemons has heard nothing of the others.
+            let heard = report.heard.get(key.1.index()).copied().unwrap_or(0);
+            let came = key.0 <= heard || report.recovered.contains(key);
             node == key.1 || (to.contains(node) && came)
         };
         let lacking = |(key, message): (&Key, &Arc<ViewMessage<G, P>>)| {

@@ -19,11 +19,21 @@ impl Reach {
     /// Whether a link state is newer than the known one of its daemon.
     pub(super) fn is_news(&self, state: &LinkState) -> bool {
         let age = |state: &LinkState| (state.incarnation, state.version);
-        let known = &self.states[state.origin.index()];
-        known.as_ref().is_none_or(|known| age(known) < age(state))
+        let known = self.states.get(state.origin.index());
+        known.is_some_and(|known| known.as_ref().is_none_or(|known| age(known) < age(state)))
     }
 
-    /// Takes in a link state; false if it is old.
+    /// Knows this many daemons from now on.
+    pub(super) fn grow(&mut self, nodes: usize) {
+        self.states.resize(nodes, None);
+    }
+
+    /// The link state of a daemon.
+    pub(super) fn state(&self, node: OverlayNodeId) -> Option<&LinkState> {
+        self.states.get(node.index())?.as_deref()
+    }
+
+    /// Takes in a link state; false if it is old, or that of an unknown daemon.
     pub(super) fn learn(&mut self, state: &Arc<LinkState>) -> bool {
         let is_news = self.is_news(state);
         if is_news {
@@ -38,7 +48,7 @@ impl Reach {
     }
 
     fn links(&self, node: OverlayNodeId) -> &[(OverlayNodeId, u64)] {
-        self.states[node.index()].as_ref().map_or(&[], |state| &state.links)
+        self.state(node).map_or(&[], |state| &state.links)
     }
 
     /// Whether both ends of a link know of the same connection.
@@ -48,13 +58,25 @@ impl Reach {
         connection.is_some_and(|number| self.links(b).contains(&(a, number)))
     }
 
-    /// The daemons that can be reached from this one, which is among them.
+    /// The daemons that can be in a view with this one, which is among them: those that can be
+    /// reached over daemons which all know each other. While an overlay grows, some daemons know
+    /// fewer of the others.
     pub(super) fn component(&self, me: OverlayNodeId) -> NodeSet {
+        let knows = |node: OverlayNodeId| self.state(node).map_or(0, |state| state.known);
+        let firsts = (me.0 + 1..=knows(me)).rev().map(|first| (first, self.connected(me, first)));
+        let all_know =
+            |(first, reached): &(u8, NodeSet)| reached.iter().all(|n| knows(n) >= *first);
+        let mut firsts = firsts.filter(all_know).map(|(_, reached)| reached);
+        firsts.next().unwrap_or_else(|| [me].into_iter().collect())
+    }
+
+    /// The daemons that can be reached over so many first daemons.
+    fn connected(&self, me: OverlayNodeId, first: u8) -> NodeSet {
         let mut reached: NodeSet = [me].into_iter().collect();
         let mut open = vec![me];
         while let Some(node) = open.pop() {
             for (peer, _) in self.links(node) {
-                if !reached.contains(*peer) && self.connects(node, *peer) {
+                if peer.0 < first && !reached.contains(*peer) && self.connects(node, *peer) {
                     reached.insert(*peer);
                     open.push(*peer);
                 }
@@ -65,13 +87,13 @@ impl Reach {
 
     /// The link states of these daemons.
     pub(super) fn topology(&self, members: &NodeSet) -> Topology {
-        let states = members.iter().filter_map(|node| self.states[node.index()].as_deref());
+        let states = members.iter().filter_map(|node| self.state(node));
         states.map(|state| (state.origin, state.incarnation, state.version)).collect()
     }
 
     /// The largest number of a view that these daemons told.
     pub(super) fn highest(&self, members: &NodeSet) -> u64 {
-        let states = members.iter().filter_map(|node| self.states[node.index()].as_deref());
+        let states = members.iter().filter_map(|node| self.state(node));
         states.map(|state| state.highest).max().unwrap_or(0)
     }
 }

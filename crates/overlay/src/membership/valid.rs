@@ -1,5 +1,7 @@
 //! Checks messages of other daemons. A valid message names only daemons of the overlay, and its
 //! numbers leave room to count on from. No other part needs to check that.
+//!
+//! What a daemon passes on for others may name daemons that it does not know yet.
 
 use super::message::{
     ChangeBody, ChangeMessage, LinkMessage, LinkState, Proposal, Report, Target, ViewBody, ViewId,
@@ -15,16 +17,23 @@ impl<G, P> LinkMessage<G, P> {
     /// Whether the message is one of an overlay with this many daemons. Messages of others may make
     /// a daemon panic.
     pub fn is_valid(&self, nodes: usize) -> bool {
-        let overlay = Overlay { nodes, all: NodeSet::first(nodes.min(MOST_NODES)) };
+        let overlay = Overlay::of(nodes);
         match self {
-            LinkMessage::LinkState(state) => overlay.has_state(state),
-            LinkMessage::Propose(proposal) => overlay.has_proposal(proposal),
+            LinkMessage::LinkState(state) => has_state(state),
+            LinkMessage::Propose(proposal) => has_proposal(proposal),
             LinkMessage::Change(message) => overlay.has_change(message),
-            LinkMessage::Enter(view) | LinkMessage::EnterPrices(view) => overlay.has_view(view),
+            LinkMessage::Enter(view) | LinkMessage::EnterPrices(view) => has_view(view),
             LinkMessage::View(message) => overlay.has_message(message),
             LinkMessage::Progress(progress) => overlay.has(progress.origin),
             LinkMessage::Prices(prices) => overlay.has(prices.origin),
         }
+    }
+}
+
+impl<G, P> ViewMessage<G, P> {
+    /// Whether the message is one of an overlay with this many daemons.
+    pub(super) fn is_valid(&self, nodes: usize) -> bool {
+        Overlay::of(nodes).has_message(self)
     }
 }
 
@@ -34,43 +43,25 @@ struct Overlay {
 }
 
 impl Overlay {
+    fn of(nodes: usize) -> Overlay {
+        Overlay { nodes, all: NodeSet::first(nodes.min(MOST_NODES)) }
+    }
+
     fn has(&self, node: OverlayNodeId) -> bool {
         node.index() < self.nodes
     }
     fn has_all(&self, nodes: &NodeSet) -> bool {
         nodes.and(&self.all) == *nodes
     }
-    fn has_view(&self, view: &ViewId) -> bool {
-        self.has(view.coordinator) && view.number <= MOST
-    }
-
-    fn has_state(&self, state: &LinkState) -> bool {
-        self.has(state.origin)
-            && state.highest <= MOST
-            && state.links.iter().all(|(peer, _)| self.has(*peer))
-    }
-
-    fn has_proposal(&self, proposal: &Proposal) -> bool {
-        let nodes = proposal.topology.iter().map(|(node, ..)| *node);
-        self.has_view(&proposal.id) && nodes.into_iter().all(|node| self.has(node))
-    }
 
     fn has_change<G, P>(&self, message: &ChangeMessage<G, P>) -> bool {
         let has_body = match &message.body {
-            ChangeBody::Report(report) => self.has_report(report),
-            ChangeBody::Missing(message) => self.has_message(message),
+            ChangeBody::Report(report) => has_report(report),
+            // Only daemons of one view send each other what some lack.
+            ChangeBody::Missing(message) => Overlay::of(MOST_NODES).has_message(message),
             ChangeBody::Sent | ChangeBody::Ready(_) => true,
         };
-        self.has_view(&message.id)
-            && self.has(message.origin)
-            && self.has_all(&message.to)
-            && has_body
-    }
-
-    fn has_report(&self, report: &Report) -> bool {
-        self.has_view(&report.view)
-            && report.heard.len() == self.nodes
-            && report.recovered.iter().all(|(_, node)| self.has(*node))
+        has_view(&message.id) && self.has(message.origin) && self.has_all(&message.to) && has_body
     }
 
     fn has_message<G, P>(&self, message: &ViewMessage<G, P>) -> bool {
@@ -83,4 +74,32 @@ impl Overlay {
         };
         self.has(message.origin) && self.has_all(&message.to) && message.stamp <= MOST && has_body
     }
+}
+
+/// Whether an overlay can have a daemon with this number.
+fn may_be(node: OverlayNodeId) -> bool {
+    node.index() < MOST_NODES
+}
+
+fn has_view(view: &ViewId) -> bool {
+    may_be(view.coordinator) && view.number <= MOST
+}
+
+fn has_state(state: &LinkState) -> bool {
+    let known = usize::from(state.known);
+    state.origin.index() < known
+        && known <= MOST_NODES
+        && state.highest <= MOST
+        && state.links.len() <= MOST_NODES
+        && state.links.iter().all(|(peer, _)| may_be(*peer))
+}
+
+fn has_proposal(proposal: &Proposal) -> bool {
+    has_view(&proposal.id) && proposal.topology.iter().all(|(node, ..)| may_be(*node))
+}
+
+fn has_report(report: &Report) -> bool {
+    has_view(&report.view)
+        && report.heard.len() <= MOST_NODES
+        && report.recovered.iter().all(|(_, node)| may_be(*node))
 }

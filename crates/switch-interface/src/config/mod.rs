@@ -33,7 +33,7 @@ pub use member::{is_name, is_weight};
 pub use peer::PeerConfig;
 pub use probe::ProbeConfig;
 use ratewire_anypoint::{FlowControl, Transforms};
-use ratewire_config::LONGEST_SOCKET;
+use ratewire_config::socket_path;
 use ratewire_config::{self as config, Section};
 pub use ratewire_config::{ConfigError, Problem};
 use ratewire_units::{Bytes, Duration};
@@ -167,7 +167,7 @@ impl Config {
             member_key: file("member-key").unwrap_or_else(|| key.clone()),
             key,
             status: address(root, "status"),
-            control: control(root, folder),
+            control: socket_path(root, "control", folder),
             routing: routing::read(root, folder, &members),
             flow_control: word(root, "flow-control", &FLOW_CONTROL).unwrap_or(FlowControl::Strict),
             transforms: word(root, "transforms", &TRANSFORMS).unwrap_or(TRANSFORMS[0].1),
@@ -196,17 +196,6 @@ fn limits(root: &Section<'_>) -> Limits {
         connections: table.count("connections", usual.connections, 1..=100_000),
         longest_frame: table.quantity("longest-frame", usual.longest_frame, frames),
     }
-}
-
-/// The path of the socket for commands.
-fn control(root: &Section<'_>, folder: &Path) -> Option<PathBuf> {
-    let found = root.text("control", "the path of a Unix socket")?;
-    let path = folder.join(found.value);
-    if path.as_os_str().len() > LONGEST_SOCKET {
-        let message = format!("the path of the socket has more than {LONGEST_SOCKET} bytes");
-        root.note(&found.span, message, "name a shorter one, as in /run/ratewire-switch/control");
-    }
-    Some(path)
 }
 
 fn address(section: &Section<'_>, key: &str) -> Option<SocketAddr> {

@@ -17,11 +17,10 @@ mod probing;
 mod routing;
 mod status;
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::pin::pin;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 pub use commands::{Command, send};
@@ -29,6 +28,7 @@ pub use error::DaemonError;
 use ratewire_acp::{self as acp, Credentials};
 pub use ratewire_daemon::control::ControlError;
 use ratewire_daemon::control::ControlServer;
+use ratewire_daemon::process::begin;
 use ratewire_daemon::status::Server;
 pub use ratewire_switch_interface::status::{
     MemberStatus, ModuleStatus, PROGRAM, PeerStatus, RegistrationStatus, Status, StatusError,
@@ -83,7 +83,7 @@ async fn serve(
     };
     let mut reloads = pin!(reloads);
     // From here on, a signal to reload is awaited and does not end the process.
-    poll_fn(|context| Poll::Ready(_ = reloads.as_mut().poll(context))).await;
+    begin(reloads.as_mut()).await;
     let credentials = KeyFile::read(&config.member_key).map_err(DaemonError::Key)?;
     let hub = hub(&config, &modules, &credentials, spare)?;
     let running = Rc::new(Running::open(config.listen, config.from, hub)?);

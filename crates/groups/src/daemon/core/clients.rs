@@ -15,8 +15,8 @@ use super::session::Session;
 use super::{Shared, microseconds};
 use crate::config::{MOST_MEMBERSHIPS, Terms};
 use crate::daemon::body::Body;
+use crate::daemon::item::Item;
 use crate::daemon::notice;
-use crate::daemon::outbox::Item;
 use crate::spread::{GroupName, Message, Received, Refusal, Request};
 
 /// Joins of a client that are made at full speed while other daemons have not heard of them yet.
@@ -62,7 +62,7 @@ impl Core {
 
     /// Whether a client with this name may connect.
     pub(super) fn admit(&self, shared: &Shared, name: Option<&str>) -> Result<(), Refusal> {
-        if self.sessions.len() >= shared.config.limits.clients as usize {
+        if self.sessions.len() >= shared.config().limits.clients as usize {
             return Err(Refusal::Quota);
         }
         match name {
@@ -83,9 +83,9 @@ impl Core {
             Some(name) => name.into(),
             None => self.free_name(),
         };
-        let private = notice::private_name(&shared.config, shared.me, &label);
+        let private = notice::private_name(&shared.config(), shared.me, &label);
         let private = private.ok_or(Refusal::IllegalName)?;
-        let Terms { salary, weight } = shared.config.clients.of(&label);
+        let Terms { salary, weight } = shared.config().clients.of(&label);
         let id = self.daemon.connect_paid(shared.now(), Arc::clone(&label), salary);
         self.names.insert(label, id);
         let session = Rc::new(Session::new(id, private, from, wants_membership, weight));
@@ -127,7 +127,7 @@ impl Core {
                 if groups.contains(&group) {
                     return true;
                 }
-                let most = shared.config.limits.groups_per_client as usize;
+                let most = shared.config().limits.groups_per_client as usize;
                 if groups.len() >= most || self.memberships >= MOST_MEMBERSHIPS {
                     shared.record.join_rejected(session.name.as_str(), groups.len());
                     let rejected = Received::Rejected { sender: session.name, request };
@@ -168,16 +168,18 @@ impl Core {
         let target = |group: &GroupName| match group.as_private() {
             None => Some(Target::Group(*group)),
             Some(name) => {
-                let node = shared.config.node(name.daemon())?;
+                let node = shared.config().node(name.daemon())?;
                 Some(Target::Private(node, name.client().into()))
             }
         };
         let offer = Offer {
-            ignores_receivers: policy::ignores_receivers(&shared.config, message),
+            // While policies differ, all are waited for.
+            ignores_receivers: policy::ignores_receivers(&shared.config(), message)
+                && self.daemon.member().agrees(),
             needs_receiver: false,
             line: None,
             data: Bytes::new(message.data.len() as u64),
-            weight: session.weight * policy::weight(&shared.config, message),
+            weight: session.weight * policy::weight(&shared.config(), message),
             message: Outgoing {
                 service: message.service,
                 self_discard: message.self_discard,
@@ -190,7 +192,7 @@ impl Core {
 
     /// Gives an event to the clients that it is for.
     pub(super) fn deliver(&mut self, shared: &Shared, delivery: Delivery<GroupName, Body>) {
-        let config = &shared.config;
+        let config = &*shared.config();
         match delivery.event {
             Event::Message { sender, service, self_discard, targets, payload } => {
                 let sender = notice::private_name(config, sender.node, &payload.sender);
@@ -292,7 +294,7 @@ impl Core {
         let (now, name) = (shared.now(), session.name);
         let held = self.daemon.withdraw(session.id);
         self.forget(now, session);
-        let Terms { salary, weight } = shared.config.clients.of(name.client());
+        let Terms { salary, weight } = shared.config().clients.of(name.client());
         let id = self.daemon.connect_paid(now, "".into(), salary);
         let from = format!("{}: ended, last messages wait", session.from);
         let rest = Rc::new(Session::new(id, name, &from, false, weight));

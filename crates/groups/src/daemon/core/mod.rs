@@ -45,7 +45,7 @@ pub(super) type LinkMessage = membership::LinkMessage<GroupName, Body>;
 
 /// What all tasks of a daemon share.
 pub(super) struct Shared {
-    pub(super) config: Config,
+    config: RefCell<Rc<Config>>,
     pub(super) me: OverlayNodeId,
     pub(super) incarnation: u64,
     pub(super) record: Record,
@@ -58,7 +58,7 @@ pub(super) struct Shared {
     /// Woken when others may wait for what this daemon has to tell.
     pace: Notify,
     /// By neighbour: the last connection.
-    links: BTreeMap<OverlayNodeId, RefCell<Rc<Link>>>,
+    links: RefCell<BTreeMap<OverlayNodeId, Rc<Link>>>,
 }
 
 /// A connection with another daemon.
@@ -82,20 +82,54 @@ impl Shared {
         });
         let random = Xoshiro256PlusPlus::seed_from_u64(incarnation ^ u64::from(me.0));
         let daemon = Daemon::new(me, incarnation, settings, random);
-        let record = Record::new(&config, daemon.links().map(|link| link.peer));
-        let links = daemon.links().map(|link| (link.peer, RefCell::default())).collect();
         let core = Core::new(daemon);
-        Shared {
-            config,
+        let shared = Shared {
+            config: RefCell::new(Rc::new(config)),
             me,
             incarnation,
-            record,
+            record: Record::new(),
             start: Cell::new(Instant::now()),
             core: RefCell::new(core),
             clock: Notify::new(),
             armed: Cell::new(Time::NEVER),
             pace: Notify::new(),
-            links,
+            links: RefCell::default(),
+        };
+        shared.note_links();
+        shared
+    }
+
+    /// The configuration, as last read.
+    pub(super) fn config(&self) -> Rc<Config> {
+        Rc::clone(&self.config.borrow())
+    }
+
+    /// Goes on with another configuration, which [can take the place](Config::check_reload) of the
+    /// present one.
+    pub(super) fn reload(&self, config: Config) {
+        let (nodes, edges) = (config.daemons.len(), config.edges());
+        let grows = nodes > self.config().daemons.len();
+        self.config.replace(Rc::new(config));
+        let mut core = self.core.borrow_mut();
+        if grows {
+            core.daemon.grow(self.now(), nodes, edges);
+        }
+        drop(core);
+        self.note_links();
+        self.pass_on();
+    }
+
+    /// Notes links that are new, and what daemons must agree on to leave receivers out of a price.
+    fn note_links(&self) {
+        let config = self.config();
+        let mut core = self.core.borrow_mut();
+        core.daemon.set_terms(self.now(), config.terms());
+        let mut links = self.links.borrow_mut();
+        for peer in core.daemon.links().map(|link| link.peer) {
+            links.entry(peer).or_insert_with(|| {
+                self.record.add_link(&config, peer);
+                Rc::default()
+            });
         }
     }
 
@@ -107,7 +141,7 @@ impl Shared {
     /// the time at which they were sent.
     fn clock(&self) -> Option<u64> {
         let now = || self.now().ps() / 1_000_000;
-        self.config.measures_latency.then(|| microseconds().saturating_sub(now()))
+        self.config().measures_latency.then(|| microseconds().saturating_sub(now()))
     }
 
     /// Sets the core's clock back once in a while: it has room for 213 days.
@@ -124,7 +158,7 @@ impl Shared {
 
     /// Limit of a client's queue in bytes.
     pub(super) fn queue_limit(&self) -> usize {
-        self.config.limits.queue_per_client.get() as usize
+        self.config().limits.queue_per_client.get() as usize
     }
 
     /// Whether a client with this name may connect.
@@ -189,8 +223,8 @@ impl Shared {
             }
         }
         while let Some(peer) = core.daemon.poll_link() {
-            if let Some(link) = self.links.get(&peer) {
-                link.borrow().writer.notify_one();
+            if let Some(link) = self.links.borrow().get(&peer) {
+                link.writer.notify_one();
             }
         }
         if core.daemon.deadline() < self.armed.get() {
@@ -208,7 +242,9 @@ impl Shared {
 
     /// Whether others wait for a client to read.
     pub(super) fn is_waited_for(&self, session: &Session) -> bool {
-        session.holds_senders.get() && self.core.borrow().daemon.holds_others(session.id)
+        let daemon = &self.core.borrow().daemon;
+        daemon.holds_others(session.id)
+            && (session.holds_senders.get() || !daemon.member().agrees())
     }
 
     /// Ends the connection of a client that has read nothing for the longest time.
@@ -234,14 +270,27 @@ impl Shared {
     }
 
     /// Daemons that this one has links with.
-    pub(super) fn peers(&self) -> impl Iterator<Item = OverlayNodeId> {
-        self.links.keys().copied()
+    pub(super) fn peers(&self) -> Vec<OverlayNodeId> {
+        self.links.borrow().keys().copied().collect()
+    }
+
+    /// Whether there is a connection with a peer.
+    pub(super) fn is_up(&self, peer: OverlayNodeId) -> bool {
+        self.look(|core| core.daemon.links().any(|link| link.peer == peer && link.is_up))
+    }
+
+    /// Ends the connection with a peer, if there is one.
+    pub(super) fn end_link(&self, peer: OverlayNodeId) {
+        if let Some(link) = self.links.borrow().get(&peer) {
+            link.replaced.notify_one();
+        }
     }
 
     /// Notes a new connection with a peer, which takes the place of an earlier one.
     pub(super) fn link_up(&self, peer: OverlayNodeId, connection: u64) -> Option<Rc<Link>> {
         let new = Rc::new(Link::default());
-        self.links.get(&peer)?.replace(Rc::clone(&new)).replaced.notify_one();
+        let old = core::mem::replace(self.links.borrow_mut().get_mut(&peer)?, Rc::clone(&new));
+        old.replaced.notify_one();
         self.record.link_up(peer);
         self.core.borrow_mut().daemon.link_up(self.now(), peer, connection);
         self.pass_on();
@@ -258,7 +307,7 @@ impl Shared {
     }
 
     fn is_current(&self, peer: OverlayNodeId, link: &Rc<Link>) -> bool {
-        self.links.get(&peer).is_some_and(|current| Rc::ptr_eq(&current.borrow(), link))
+        self.links.borrow().get(&peer).is_some_and(|current| Rc::ptr_eq(current, link))
     }
 
     /// Takes in a message from another daemon. Returns whether the message can be one.
@@ -268,7 +317,7 @@ impl Shared {
         link: &Rc<Link>,
         message: LinkMessage,
     ) -> bool {
-        let is_valid = message.is_valid(self.config.daemons.len());
+        let is_valid = message.is_valid(self.config().daemons.len());
         if is_valid && self.is_current(peer, link) {
             self.core.borrow_mut().daemon.receive(self.now(), peer, message);
         }

@@ -6,7 +6,8 @@ use std::collections::BTreeSet;
 use ratewire_overlay::ClientId;
 use tokio::sync::Notify;
 
-use crate::daemon::outbox::{Item, Outbox};
+use crate::daemon::item::Item;
+use crate::daemon::outbox::Outbox;
 use crate::spread::{GroupName, PrivateName, Request};
 
 /// A client that is connected.

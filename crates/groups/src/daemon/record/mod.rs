@@ -8,6 +8,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io;
+use std::rc::Rc;
 use std::time::Duration;
 
 use ratewire_daemon::log::{Throttle, reason};
@@ -29,7 +30,7 @@ pub(super) struct Record {
     /// Start of the daemon. The core's clock is set back once in a while; this one is not.
     start: Instant,
     totals: Cell<Totals>,
-    links: BTreeMap<OverlayNodeId, LinkRecord>,
+    links: RefCell<BTreeMap<OverlayNodeId, Rc<LinkRecord>>>,
     last_cut_off: RefCell<Option<String>>,
     /// Bounds of events, one each: events of one sort cannot hide those of another.
     clients: Throttle,
@@ -50,22 +51,25 @@ pub(super) struct LinkRecord {
 }
 
 impl Record {
-    /// The record of a daemon that starts, with links to `peers`.
-    pub(super) fn new(config: &Config, peers: impl Iterator<Item = OverlayNodeId>) -> Record {
-        let link = |peer| {
-            let name = config.daemon(peer).name.clone();
-            (peer, LinkRecord { name, ..LinkRecord::default() })
-        };
+    /// The record of a daemon that starts.
+    pub(super) fn new() -> Record {
         Record {
             start: Instant::now(),
             totals: Cell::default(),
-            links: peers.map(link).collect(),
+            links: RefCell::default(),
             last_cut_off: RefCell::default(),
             clients: Throttle::default(),
             strangers: Throttle::default(),
             views: Throttle::default(),
             accepts: Throttle::new(MOST_ACCEPTS),
         }
+    }
+
+    /// Notes a link, which is there from now on.
+    pub(super) fn add_link(&self, config: &Config, peer: OverlayNodeId) {
+        let name = config.daemon(peer).name.clone();
+        let link = Rc::new(LinkRecord { name, ..LinkRecord::default() });
+        self.links.borrow_mut().insert(peer, link);
     }
 
     /// Time since the start of the daemon.
@@ -84,8 +88,8 @@ impl Record {
         self.totals.get()
     }
 
-    pub(super) fn link(&self, peer: OverlayNodeId) -> Option<&LinkRecord> {
-        self.links.get(&peer)
+    pub(super) fn link(&self, peer: OverlayNodeId) -> Option<Rc<LinkRecord>> {
+        self.links.borrow().get(&peer).cloned()
     }
 
     /// Admits an event to the log, or counts it as left out.
@@ -148,7 +152,7 @@ impl Record {
 
     /// Notes a connection with a neighbour.
     pub(super) fn link_up(&self, peer: OverlayNodeId) {
-        let Some(link) = self.links.get(&peer) else { return };
+        let Some(link) = self.link(peer) else { return };
         link.connections.set(link.connections.get() + 1);
         if let Some(left_out) = self.admit(&link.throttle) {
             info!(target: "ratewire_groups", peer = link.name, left_out, "link up");
@@ -157,7 +161,7 @@ impl Record {
 
     /// Notes why the connection with a neighbour has ended.
     pub(super) fn link_down(&self, peer: OverlayNodeId, reason: String) {
-        let Some(link) = self.links.get(&peer) else { return };
+        let Some(link) = self.link(peer) else { return };
         if let Some(left_out) = self.admit(&link.throttle) {
             warn!(target: "ratewire_groups", peer = link.name, reason, left_out, "link down");
         }
@@ -166,7 +170,7 @@ impl Record {
 
     /// Notes why there is no connection with a neighbour. A reason that remains is logged once.
     pub(super) fn link_failed(&self, peer: OverlayNodeId, reason: String) {
-        let Some(link) = self.links.get(&peer) else { return };
+        let Some(link) = self.link(peer) else { return };
         if link.last_error.borrow().as_ref() == Some(&reason) {
             return;
         }
@@ -176,13 +180,13 @@ impl Record {
         link.last_error.replace(Some(reason));
     }
 
-    /// Notes that a neighbour gives its clients other salaries or weights.
+    /// Notes that a neighbour knows more daemons or fewer, or treats groups or clients otherwise.
     pub(super) fn differs(&self, peer: OverlayNodeId) {
-        let Some(link) = self.links.get(&peer) else { return };
+        let Some(link) = self.link(peer) else { return };
         if let Some(left_out) = self.admit(&link.throttle) {
             warn!(
                 target: "ratewire_groups", peer = link.name, left_out,
-                "salaries or weights of groups.toml differ"
+                "groups.toml differs"
             );
         }
     }

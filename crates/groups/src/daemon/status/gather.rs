@@ -23,13 +23,13 @@ type Daemon = daemon::Daemon<GroupName, Body>;
 
 /// The present state.
 pub(super) fn gather(shared: &Shared) -> Status {
-    let (config, now) = (&shared.config, shared.now());
+    let (config, now) = (shared.config(), shared.now());
     shared.look(|core| {
         let Core { daemon, sessions, latencies, .. } = core;
         let purses: BTreeMap<ClientId, PurseState> = daemon.purses(now).collect();
         let client = |session: &Session| client(session, purses.get(&session.id));
         Status {
-            daemon: name(config, shared.me),
+            daemon: name(&config, shared.me),
             version: env!("CARGO_PKG_VERSION").to_string(),
             started_unix_s: shared.incarnation as f64 / 1e6,
             uptime_s: shared.record.uptime().as_secs_f64(),
@@ -57,14 +57,15 @@ fn name(config: &Config, node: OverlayNodeId) -> String {
 }
 
 fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
-    let (config, (id, members)) = (&shared.config, daemon.member().view());
+    let (config, (id, members)) = (shared.config(), daemon.member().view());
     let all = (0..config.daemons.len()).map(|place| OverlayNodeId(place as u8));
     let (present, absent): (Vec<_>, Vec<_>) = all.partition(|node| members.contains(*node));
-    let names = |nodes: Vec<OverlayNodeId>| nodes.into_iter().map(|node| name(config, node));
+    let absent = absent.into_iter().filter(|node| !config.daemon(*node).is_retired).collect();
+    let names = |nodes: Vec<OverlayNodeId>| nodes.into_iter().map(|node| name(&config, node));
     ViewStatus {
         number: id.number,
-        coordinator: name(config, id.coordinator),
-        coordinator_started_unix_us: id.incarnation,
+        coordinator: name(&config, id.coordinator),
+        coordinator_started_unix_us: id.started(),
         members: names(present).collect(),
         absent: names(absent).collect(),
         is_changing: daemon.member().is_changing(),
@@ -73,11 +74,13 @@ fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
 }
 
 fn links(shared: &Shared, now: Time, daemon: &Daemon) -> Vec<LinkStatus> {
+    let config = shared.config();
     let status = |link: daemon::LinkView<'_, GroupName, Body>| {
         let record = shared.record.link(link.peer);
+        let record = record.as_deref();
         let [sent, received] = record.map(|record| record.traffic()).unwrap_or_default();
         LinkStatus {
-            peer: name(&shared.config, link.peer),
+            peer: name(&config, link.peer),
             is_up: link.is_up,
             price_dollars: finite(link.cost),
             waiting_messages: link.queue.waiting(),
@@ -90,7 +93,8 @@ fn links(shared: &Shared, now: Time, daemon: &Daemon) -> Vec<LinkStatus> {
             last_error: record.and_then(|record| record.last_error()),
         }
     };
-    daemon.links().map(status).collect()
+    let links = daemon.links().filter(|link| link.is_up || !config.daemon(link.peer).is_retired);
+    links.map(status).collect()
 }
 
 fn client(session: &Session, purse: Option<&PurseState>) -> ClientStatus {
@@ -118,13 +122,14 @@ fn client(session: &Session, purse: Option<&PurseState>) -> ClientStatus {
 }
 
 fn groups(shared: &Shared, daemon: &Daemon, latencies: &Latencies) -> Vec<GroupStatus> {
+    let config = shared.config();
     let group = |group: &GroupName| {
         let (mut local_members, mut members) = (0, 0);
         for (client, _) in daemon.member().members(group) {
             members += 1;
             local_members += u64::from(client.node == shared.me);
         }
-        let (name, policies) = (group.as_str(), &shared.config.policies);
+        let (name, policies) = (group.as_str(), &config.policies);
         GroupStatus {
             name: name.to_string(),
             policy: policies.of(name.as_bytes()),

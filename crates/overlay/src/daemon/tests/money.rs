@@ -58,6 +58,25 @@ fn nothing_changes_when_the_clock_is_set_back() {
     assert_eq!(course(Duration::from_millis(1000)), course(Duration::ZERO));
 }
 
+/// Two clients send to each other and do not read meanwhile: after 20 ms, one does not wait for the
+/// other any more.
+#[test]
+fn clients_that_wait_when_the_clock_is_set_back_do_not_wait_for_it() {
+    for by in [Duration::ZERO, Duration::from_millis(600)] {
+        let mut net = Net::line(1, 1 << 20);
+        let clients = [7, 8].map(|group| net.client(0, &[group]));
+        clients.iter().for_each(|client| net.daemons[0].set_queue(net.now, *client, 62, false));
+        net.run(Duration::from_millis(200));
+        assert_eq!([net.flood(0, clients[0], 8, 1), net.flood(0, clients[1], 7, 1)], [0, 0]);
+        net.daemons[0].set_back(by);
+        net.now = net.now - by;
+        net.run(Duration::from_millis(15));
+        assert_eq!(net.daemons[0].poll_sent(), None);
+        net.run(Duration::from_millis(10));
+        assert!(net.daemons[0].poll_sent().is_some(), "set back by {by}");
+    }
+}
+
 #[test]
 fn a_client_at_exact_times_saves_up_to_the_cap_and_thinks_once() {
     let mut net = Net::line(1, 1 << 20);

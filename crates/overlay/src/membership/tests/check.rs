@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::net::{Entry, GROUPS, Group, Life, Net, Number, Sent};
+use super::sets::{self, Told};
 use crate::ids::{ClientId, NodeSet, OverlayNodeId};
-use crate::membership::{Cause, Client, Delivery, Event, GroupViewId, Label, Service, ViewId};
+use crate::membership::{Cause, Client, Delivery, Event, GroupViewId, Service, ViewId};
 
 /// What one client saw: its messages and groups.
 #[derive(Clone, Debug, Default)]
@@ -49,18 +50,25 @@ impl Story<'_> {
     }
 }
 
-type Broken = Result<(), String>;
+pub(super) type Broken = Result<(), String>;
 
-fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
+pub(super) fn holds(promise: bool, broken: impl FnOnce() -> String) -> Broken {
     if promise { Ok(()) } else { Err(broken()) }
 }
 
 pub(super) fn check(net: &Net) -> Broken {
-    let mut members: BTreeMap<(Group, GroupViewId), Vec<(Client, Label)>> = BTreeMap::new();
+    starts_differ(net)?;
+    let mut shown = BTreeMap::new();
     let mut stories = Vec::new();
     for life in &net.record {
-        stories.push(story(life, &net.sent, &mut members)?);
+        stories.push(story(life, &net.sent, &mut shown)?);
     }
+    let came_from = |client: &Client, to: ViewId| {
+        let of = stories.iter().filter(|story| story.life.node == client.node.index());
+        let mut steps = of.flat_map(|story| story.views.windows(2));
+        steps.find_map(|pair| (pair[1].0 == to).then_some(pair[0].0))
+    };
+    sets::are_of_views(&shown, came_from)?;
     for story in &stories {
         for (client, seen) in &story.clients {
             once_and_in_order(net, &stories, story, *client, seen)?;
@@ -75,11 +83,23 @@ pub(super) fn check(net: &Net) -> Broken {
     at_rest(net)
 }
 
+/// No two starts of a daemon take the same number.
+fn starts_differ(net: &Net) -> Broken {
+    let mut taken = BTreeSet::new();
+    for life in &net.record {
+        for number in &life.incarnations {
+            let is_new = taken.insert((life.node, number));
+            holds(is_new, || format!("two starts of daemon {} took number {number}", life.node))?;
+        }
+    }
+    Ok(())
+}
+
 /// Follows a daemon's record; views of a group must be the same for all, and grow.
 fn story<'a>(
     life: &'a Life,
     sent: &[Sent],
-    members: &mut BTreeMap<(Group, GroupViewId), Vec<(Client, Label)>>,
+    shown: &mut BTreeMap<(Group, GroupViewId), Told>,
 ) -> Result<Story<'a>, String> {
     let mut story = Story { life, views: Vec::new(), clients: BTreeMap::new() };
     let mut inside: BTreeMap<ClientId, BTreeMap<Group, (u64, usize)>> = BTreeMap::new();
@@ -134,7 +154,7 @@ fn story<'a>(
                     holds(is_for, || format!("{me:?} got {payload}, which is not for it"))?;
                     What::Got(*payload)
                 }
-                Event::View { group, id, members: list, .. } => {
+                Event::View { group, id, members: list, cause } => {
                     holds(list.iter().any(|(client, _)| *client == me), || {
                         format!("{me:?} got a view of {group} without itself")
                     })?;
@@ -142,8 +162,13 @@ fn story<'a>(
                     let before = last.insert((*client, *group), *id);
                     let is_later = before.is_none_or(|before| before < *id);
                     holds(is_later, || format!("{me:?}: view {id:?} after {before:?}"))?;
-                    let known = members.entry((*group, *id)).or_insert_with(|| list.clone());
-                    holds(known == list, || format!("{id:?} of {group}: {known:?} and {list:?}"))?;
+                    let sets = match cause {
+                        Cause::Network { sets, own } => Some(sets::told(list, sets, *own, me)?),
+                        _ => None,
+                    };
+                    let told = (list.clone(), sets);
+                    let known = shown.entry((*group, *id)).or_insert_with(|| told.clone());
+                    holds(*known == told, || format!("{id:?} of {group}: {known:?} and {told:?}"))?;
                     // The first change of a view of daemons is part of its beginning.
                     let since = if id.change == 0 { view } else { view + 1 };
                     let mine = inside.entry(*client).or_default();
@@ -399,14 +424,16 @@ fn same_for_those_who_come_along(net: &Net, stories: &[Story<'_>]) -> Broken {
                     }
                     Event::View { group, id, cause, .. } => {
                         let before = open.insert((*client, *group), (*id, BTreeSet::new()));
-                        let (Some((last, got)), Cause::Network(sets)) = (before, cause) else {
+                        let (Some((last, got)), Cause::Network { sets, own }) = (before, cause)
+                        else {
                             continue;
                         };
-                        let way = (*group, last, *id, sets[0].clone());
+                        let along = &sets[*own];
+                        let way = (*group, last, *id, along.clone());
                         let others = known.entry(way).or_insert_with(|| got.clone());
                         let differ = got.symmetric_difference(others).next();
                         holds(differ.is_none(), || {
-                            format!("{last:?} to {id:?}: {differ:?} came to some of {:?}", sets[0])
+                            format!("{last:?} to {id:?}: {differ:?} came to some of {along:?}")
                         })?;
                     }
                     Event::Left { group } => drop(open.remove(&(*client, *group))),
@@ -491,28 +518,15 @@ fn nothing_lost(net: &Net, stories: &[Story<'_>]) -> Broken {
 /// Faults have stopped: those that reach each other are in one view, and know the same groups.
 fn at_rest(net: &Net) -> Broken {
     let nodes = net.daemons.len();
-    let mut part: Vec<usize> = (0..nodes).collect();
-    for _ in 0..nodes {
-        for ((a, b), whole) in net.links() {
-            if whole && net.daemons[a].is_some() && net.daemons[b].is_some() {
-                let least = part[a].min(part[b]);
-                (part[a], part[b]) = (least, least);
-            }
-        }
-    }
+    let parts: Vec<NodeSet> = (0..nodes).map(|node| part(net, node)).collect();
     for (node, daemon) in net.daemons.iter().enumerate() {
         let Some(daemon) = daemon else { continue };
         holds(!daemon.is_changing(), || format!("daemon {node} has not come to a view"))?;
         let left = daemon.left_over();
         holds(left == 0, || format!("daemon {node} has not done {left} things"))?;
-        let together = |other: &usize| part[*other] == part[node] && net.daemons[*other].is_some();
-        let expected: NodeSet =
-            (0..nodes).filter(together).map(|n| OverlayNodeId(n as u8)).collect();
-        let (id, members) = daemon.view();
-        holds(*members == expected, || {
-            format!("daemon {node} sees {members:?}, not {expected:?}")
-        })?;
-        for other in (0..nodes).filter(together) {
+        let (expected, (id, members)) = (&parts[node], daemon.view());
+        holds(members == expected, || format!("daemon {node} sees {members:?}, not {expected:?}"))?;
+        for other in expected.iter().map(OverlayNodeId::index) {
             let Some(theirs) = &net.daemons[other] else { continue };
             holds(theirs.view().0 == id, || format!("{node} and {other} are in different views"))?;
             for group in 0..GROUPS {
@@ -522,4 +536,31 @@ fn at_rest(net: &Net) -> Broken {
         }
     }
     Ok(())
+}
+
+/// The daemons that reach each other and this one, and know each other: of those among the first
+/// ones, as many as possible.
+fn part(net: &Net, node: usize) -> NodeSet {
+    let me: NodeSet = [OverlayNodeId(node as u8)].into_iter().collect();
+    let reached = |first: usize| {
+        let mut reached = me;
+        for _ in 0..first {
+            for ((a, b), whole) in net.links() {
+                let run = net.daemons[a].is_some() && net.daemons[b].is_some();
+                let is_up = whole && run && net.know(a, b);
+                let ends = [a, b].map(|end| OverlayNodeId(end as u8));
+                if is_up && a.max(b) < first && ends.iter().any(|end| reached.contains(*end)) {
+                    ends.into_iter().for_each(|end| reached.insert(end));
+                }
+            }
+        }
+        reached
+    };
+    let know = |first: usize| {
+        move |reached: &NodeSet| reached.iter().all(|n| net.known[n.index()] >= first)
+    };
+    let mut parts = (node + 1..=net.known[node])
+        .rev()
+        .filter_map(|first| Some(reached(first)).filter(know(first)));
+    parts.next().unwrap_or(me)
 }

@@ -3,10 +3,12 @@
 mod check;
 mod net;
 mod schedule;
+mod sets;
 
 use net::{Entry, Fault, Net};
 
-use super::{Event, Service};
+use super::{Cause, Client, Delivery, Event, Service};
+use crate::ids::OverlayNodeId;
 
 /// `RATEWIRE_SCHEDULES` sets the number of schedules. The same seed gives the same schedule.
 #[test]
@@ -26,6 +28,7 @@ fn planted_errors_fit_the_code() {
     let files = [
         ("change.rs", include_str!("../change.rs")),
         ("clients.rs", include_str!("../clients.rs")),
+        ("delivering.rs", include_str!("../delivering.rs")),
         ("mod.rs", include_str!("../mod.rs")),
         ("order.rs", include_str!("../order.rs")),
         ("reach.rs", include_str!("../reach.rs")),
@@ -64,6 +67,39 @@ fn daemons_that_are_cut_off_go_on_and_merge_again() {
     assert!((0..4).all(|node| net.view(node) == net.view(0) && net.view(node).1.len() == 4));
 }
 
+/// Sets are in the order of the coordinators of the views that members come from, not of the views'
+/// numbers: the part of daemons 0 and 1 has had more views when it meets 2 and 3.
+#[test]
+fn all_members_are_told_the_same_sets_in_the_same_order() {
+    let mut net = Net::line(4);
+    net.settle();
+    let clients: Vec<Client> = (0..4)
+        .map(|node| {
+            let id = net.connect_client(node).expect("it runs");
+            net.with(node, |daemon| daemon.join(id, 0));
+            Client { node: OverlayNodeId(node as u8), id }
+        })
+        .collect();
+    net.settle();
+    net.fault(&Fault::Cut(1, 2));
+    net.settle();
+    for fault in [Fault::Cut(0, 1), Fault::Heal(0, 1)] {
+        net.fault(&fault);
+        net.settle();
+    }
+    assert!(net.view(0).0 > net.view(2).0);
+    net.fault(&Fault::Heal(1, 2));
+    net.settle();
+    let expected = vec![clients[..2].to_vec(), clients[2..].to_vec()];
+    for (life, place) in net.record.iter().zip([0, 0, 1, 1]) {
+        let last = life.entries.iter().rev().find_map(|(_, entry)| match entry {
+            Entry::Got(Delivery { event: Event::View { cause, .. }, .. }) => Some(cause.clone()),
+            _ => None,
+        });
+        assert_eq!(last, Some(Cause::Network { sets: expected.clone(), own: place }));
+    }
+}
+
 /// Others know the state of its last start, whose number is larger.
 #[test]
 fn a_daemon_that_starts_with_an_earlier_clock_is_in_the_view_of_all() {
@@ -79,6 +115,26 @@ fn a_daemon_that_starts_with_an_earlier_clock_is_in_the_view_of_all() {
             assert!(views.iter().all(|view| *view == views[0] && view.1.len() == 3), "{views:?}");
         }
     }
+}
+
+/// Neither part of the network knows which number the start in the other has taken.
+#[test]
+fn starts_with_an_earlier_clock_in_two_parts_of_a_network_take_two_numbers() {
+    let mut net = Net::line(3);
+    net.settle();
+    for faults in [
+        [Fault::Cut(0, 1), Fault::Cut(1, 2)],
+        [Fault::Crash(1), Fault::Heal(0, 1)],
+        [Fault::RestartEarlier(1), Fault::Crash(1)],
+        [Fault::Cut(0, 1), Fault::Heal(1, 2)],
+        [Fault::RestartEarlier(1), Fault::Heal(0, 1)],
+    ] {
+        for fault in &faults {
+            net.fault(fault);
+            net.settle();
+        }
+    }
+    assert_eq!(check::check(&net), Ok(()));
 }
 
 /// Without time passing, and although the daemon in the middle has no member.
@@ -101,4 +157,42 @@ fn daemons_hurry_while_a_message_waits_for_them() {
         let got = net.record.iter().flat_map(|life| &life.entries);
         assert_eq!(got.filter(|(_, entry)| is_message(entry)).count(), 1, "{service:?}");
     }
+}
+
+/// Daemons 3 and 4 come to an overlay of three.
+#[test]
+fn an_overlay_grows_while_it_runs() {
+    let links = [(0, 1), (1, 2), (0, 2), (2, 3), (3, 4)];
+    let mut net = Net::growing(&links, &[3, 3, 3, 5, 5]);
+    net.settle();
+    let (old, alone) = (net.view(0), net.view(3).1);
+    assert_eq!((old.1.len(), alone.len()), (3, 2), "new ones know each other");
+    for node in [2, 0] {
+        net.fault(&Fault::Learn(node));
+        net.settle();
+        let views = [0, 1, 2].map(|node| net.view(node));
+        assert!(views.iter().all(|view| *view == views[0] && view.1 == old.1), "{views:?}");
+        assert!(!net.view(3).1.contains(OverlayNodeId(0)));
+    }
+    net.fault(&Fault::Learn(1));
+    net.settle();
+    let views = [0, 1, 2, 3, 4].map(|node| net.view(node));
+    assert!(views.iter().all(|view| *view == views[0] && view.1.len() == 5), "{views:?}");
+}
+
+#[test]
+fn daemons_of_a_view_know_whether_their_terms_are_the_same() {
+    let mut net = Net::line(3);
+    net.settle();
+    let agree = |net: &Net| [0, 1, 2].map(|node| net.member(node).agrees());
+    for (node, terms, expected) in
+        [(1, 7, [false; 3]), (0, 7, [false; 3]), (2, 7, [true; 3]), (0, 8, [false; 3])]
+    {
+        net.with(node, |daemon| daemon.set_terms(terms));
+        net.settle();
+        assert_eq!(agree(&net), expected);
+    }
+    net.fault(&Fault::Cut(0, 1));
+    net.settle();
+    assert_eq!(agree(&net), [true; 3], "those that differ are in another view");
 }

@@ -1,6 +1,6 @@
 //! Daemons, the links between them, and what all saw.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use rand_core::Rng;
@@ -48,6 +48,8 @@ pub(super) struct Sent {
 pub(super) struct Life {
     pub(super) node: usize,
     pub(super) life: u64,
+    /// Incarnations of the daemon.
+    pub(super) incarnations: BTreeSet<u64>,
     /// Each with its time, in steps.
     pub(super) entries: Vec<(u64, Entry)>,
     /// Whether it still runs.
@@ -62,6 +64,8 @@ pub(super) enum Fault {
     RestartEarlier(usize),
     Cut(usize, usize),
     Heal(usize, usize),
+    /// A daemon that knows only the first of the others learns of all.
+    Learn(usize),
 }
 
 /// What travels one way over a link.
@@ -83,6 +87,8 @@ struct Way {
 pub(super) struct Net {
     edges: Arc<[EdgeSpec]>,
     pub(super) daemons: Vec<Option<Member<Group, Number>>>,
+    /// By daemon: number of first daemons that it knows, also after a restart.
+    pub(super) known: Vec<usize>,
     ways: BTreeMap<(usize, usize), Way>,
     /// Links that are whole.
     whole: BTreeMap<(usize, usize), bool>,
@@ -101,15 +107,22 @@ impl Net {
     }
 
     pub(super) fn new(nodes: usize, links: &[(usize, usize)]) -> Net {
+        Net::growing(links, &vec![nodes; nodes])
+    }
+
+    /// Daemons that each know only so many first ones.
+    pub(super) fn growing(links: &[(usize, usize)], known: &[usize]) -> Net {
         let edge = |(from, to): (usize, usize)| EdgeSpec {
             from: OverlayNodeId(from as u8),
             to: OverlayNodeId(to as u8),
             delay: Duration::from_millis(1),
         };
-        let edges = links.iter().flat_map(|(a, b)| [edge((*a, *b)), edge((*b, *a))]).collect();
+        let (nodes, mut in_order) = (known.len(), links.to_vec());
+        in_order.sort_by_key(|(a, b)| *a.max(b));
         let mut net = Net {
-            edges,
+            edges: in_order.iter().flat_map(|(a, b)| [edge((*a, *b)), edge((*b, *a))]).collect(),
             daemons: (0..nodes).map(|_| None).collect(),
+            known: known.to_vec(),
             ways: BTreeMap::new(),
             whole: links.iter().map(|link| (*link, true)).collect(),
             connections: 0,
@@ -125,10 +138,10 @@ impl Net {
 
     fn start(&mut self, node: usize, is_earlier: bool) {
         self.lives += 1;
-        let edges = Arc::clone(&self.edges);
+        let edges = self.known_edges(node);
         let id = OverlayNodeId(node as u8);
         let incarnation = if is_earlier { EPOCH - self.lives } else { EPOCH + self.lives };
-        let daemon = Member::new(id, incarnation, self.daemons.len(), edges);
+        let daemon = Member::new(id, incarnation, self.known[node], edges);
         let (view, members) = daemon.view();
         let ended = Arc::new(Ended { view, tally: daemon.tally().clone() });
         let entered =
@@ -136,8 +149,20 @@ impl Net {
         self.daemons[node] = Some(daemon);
         self.current[node] = self.record.len();
         let entries = vec![(self.steps, Entry::Got(entered))];
-        self.record.push(Life { node, life: self.lives, entries, is_running: true });
+        let incarnations = [incarnation].into();
+        self.record.push(Life { node, life: self.lives, incarnations, entries, is_running: true });
         self.connect();
+    }
+
+    /// Whether two daemons know each other.
+    pub(super) fn know(&self, a: usize, b: usize) -> bool {
+        self.known[a] > b && self.known[b] > a
+    }
+
+    /// Links between daemons that a daemon knows.
+    fn known_edges(&self, node: usize) -> Arc<[EdgeSpec]> {
+        let known = |edge: &&EdgeSpec| edge.from.index().max(edge.to.index()) < self.known[node];
+        self.edges.iter().filter(known).copied().collect()
     }
 
     /// Connects what is whole and not connected, once both ends know of the last connection's end.
@@ -149,7 +174,7 @@ impl Net {
                 way.is_none_or(|way| way.items.is_empty() && !way.is_up)
             };
             let run = self.daemons[a].is_some() && self.daemons[b].is_some();
-            if run && both.iter().all(is_over) {
+            if run && self.know(a, b) && both.iter().all(is_over) {
                 self.connections += 1;
                 for way in both {
                     let items = [Item::Up(self.connections)].into();
@@ -201,6 +226,12 @@ impl Net {
                     self.start(node, matches!(fault, Fault::RestartEarlier(_)));
                 }
             }
+            Fault::Learn(node) => {
+                self.known[node] = self.daemons.len();
+                let (nodes, edges) = (self.known[node], self.known_edges(node));
+                self.with(node, |daemon| daemon.grow(nodes, edges));
+                self.connect();
+            }
         }
     }
 
@@ -229,7 +260,9 @@ impl Net {
     /// Sends and records what a daemon has to send and to deliver.
     fn collect(&mut self, node: usize) {
         let Some(daemon) = self.daemons[node].as_mut() else { return };
-        let record = &mut self.record[self.current[node]].entries;
+        let life = &mut self.record[self.current[node]];
+        life.incarnations.insert(daemon.incarnation);
+        let record = &mut life.entries;
         self.steps += 1;
         while let Some(delivery) = daemon.poll_delivery() {
             record.push((self.steps, Entry::Got(delivery)));
@@ -345,9 +378,12 @@ impl Net {
         if life.is_running { life.life } else { 0 }
     }
 
+    pub(super) fn member(&self, node: usize) -> &Member<Group, Number> {
+        self.daemons[node].as_ref().expect("it runs")
+    }
+
     pub(super) fn view(&self, node: usize) -> (ViewId, NodeSet) {
-        let daemon = self.daemons[node].as_ref().expect("it runs");
-        let (id, members) = daemon.view();
+        let (id, members) = self.member(node).view();
         (id, *members)
     }
 

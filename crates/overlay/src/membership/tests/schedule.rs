@@ -47,8 +47,9 @@ struct Stage {
 }
 
 impl Stage {
-    fn new(nodes: usize, links: &[(usize, usize)]) -> Stage {
-        Stage { net: Net::new(nodes, links), clients: Vec::new() }
+    /// Daemons that know so many first ones.
+    fn new(known: &[usize], links: &[(usize, usize)]) -> Stage {
+        Stage { net: Net::growing(links, known), clients: Vec::new() }
     }
 
     /// A client that is still connected.
@@ -99,6 +100,8 @@ struct Play {
     stage: Stage,
     steps: Vec<Step>,
     links: Vec<(usize, usize)>,
+    /// By daemon: how many first ones it knows at its start.
+    known: Vec<usize>,
     /// Ways of the links on which messages take long.
     slow: BTreeMap<(usize, usize), usize>,
 }
@@ -118,12 +121,13 @@ pub(super) fn play(seed: u64) -> Result<(), String> {
             play.take(Step::Fault(Fault::Heal(a, b), 0));
         }
         (0..nodes).for_each(|node| play.take(Step::Fault(Fault::Restart(node), 0)));
+        (0..nodes).for_each(|node| play.take(Step::Fault(Fault::Learn(node), 0)));
     }
-    let Play { stage, steps, links, .. } = play;
+    let Play { stage, steps, links, known, .. } = play;
     let Err(broken) = end(stage, seed) else { return Ok(()) };
-    let steps = shrink(steps, |steps| replay(nodes, &links, steps, seed).is_err());
-    let now = replay(nodes, &links, &steps, seed).err().unwrap_or(broken);
-    Err(format!("{now}\nlinks: {links:?}\nsteps: {steps:#?}"))
+    let steps = shrink(steps, |steps| replay(&known, &links, steps, seed).is_err());
+    let now = replay(&known, &links, &steps, seed).err().unwrap_or(broken);
+    Err(format!("{now}\nlinks: {links:?}\nknown: {known:?}\nsteps: {steps:#?}"))
 }
 
 /// Lets all come to rest, in an order that the seed gives, and checks the promises.
@@ -132,8 +136,13 @@ fn end(mut stage: Stage, seed: u64) -> Result<(), String> {
     check::check(&stage.net)
 }
 
-fn replay(nodes: usize, links: &[(usize, usize)], steps: &[Step], seed: u64) -> Result<(), String> {
-    let mut stage = Stage::new(nodes, links);
+fn replay(
+    known: &[usize],
+    links: &[(usize, usize)],
+    steps: &[Step],
+    seed: u64,
+) -> Result<(), String> {
+    let mut stage = Stage::new(known, links);
     steps.iter().for_each(|step| stage.take(step));
     end(stage, seed)
 }
@@ -160,9 +169,9 @@ fn shrink<T: Clone>(mut items: Vec<T>, fails: impl Fn(&[T]) -> bool) -> Vec<T> {
 impl Play {
     fn new(seed: u64) -> Play {
         let random = Xoshiro256PlusPlus::seed_from_u64(seed);
-        let stage = Stage::new(1, &[]);
-        let (links, slow) = (Vec::new(), BTreeMap::new());
-        let mut play = Play { random, stage, steps: Vec::new(), links, slow };
+        let stage = Stage::new(&[1], &[]);
+        let (steps, links, known, slow) = Default::default();
+        let mut play = Play { random, stage, steps, links, known, slow };
         let nodes = 2 + play.below(4);
         play.links = (1..nodes).map(|node| (play.below(node), node)).collect();
         for _ in 0..play.below(nodes) {
@@ -178,7 +187,11 @@ impl Play {
                 play.slow.insert(way, slowness);
             }
         }
-        play.stage = Stage::new(nodes, &play.links);
+        // In half of the schedules the overlay grows: some of the first daemons know only these.
+        let first = if play.below(2) == 0 { nodes } else { 1 + play.below(nodes) };
+        let knows = |node| if node < first && play.below(3) > 0 { first } else { nodes };
+        play.known = (0..nodes).map(knows).collect();
+        play.stage = Stage::new(&play.known, &play.links);
         for _ in 0..nodes + play.below(2 * nodes) {
             play.connect();
         }
@@ -295,6 +308,7 @@ impl Play {
             2 if self.below(3) == 0 => Fault::RestartEarlier(node),
             2 => Fault::Restart(node),
             3 | 4 => Fault::Heal(a, b),
+            5 if self.stage.net.known[node] < self.known.len() => Fault::Learn(node),
             _ => Fault::Cut(a, b),
         };
         let part = self.below(1 << 16);
