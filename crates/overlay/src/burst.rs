@@ -12,12 +12,12 @@ use ratewire_units::{Bytes, Duration, Time};
 use crate::membership::OrderStamp;
 use crate::price::Occupancy;
 
-/// Part of the window that a client's burst may fill.
-const PART: u64 = 16;
+/// A client's burst may fill one part in so many of the window.
+const WINDOW_SHARE: u64 = 16;
 /// Most bytes of a burst.
-const MOST: Bytes = Bytes::new(1_000_000);
+const MAX_BURST: Bytes = Bytes::new(1_000_000);
 /// Bursts of single clients that all clients of a daemon may send together.
-const CLIENTS: u64 = 4;
+const CLIENTS_AT_ONCE: u64 = 4;
 
 /// Which messages cost the fee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,24 +52,24 @@ impl BudgetRule {
     }
 }
 
-/// What a client may send until prices show it.
+/// Limit of what clients may send until prices show it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Room {
+pub(crate) struct BurstLimit {
     messages: u64,
     bytes: Bytes,
 }
 
-impl Room {
-    /// Room of a client, by the soft limit of queues and the window of a daemon.
-    pub(crate) fn of_client(soft_limit: Occupancy, window: Bytes) -> Room {
-        let bytes = Bytes::new(window.get() / PART).min(MOST);
-        Room { messages: libm::ceil(soft_limit.get()) as u64, bytes }
+impl BurstLimit {
+    /// Limit of a client, by the soft limit of queues and the window of a daemon.
+    pub(crate) fn of_client(soft_limit: Occupancy, window: Bytes) -> BurstLimit {
+        let bytes = Bytes::new(window.get() / WINDOW_SHARE).min(MAX_BURST);
+        BurstLimit { messages: libm::ceil(soft_limit.get()) as u64, bytes }
     }
 
-    /// Room of all clients of a daemon.
-    pub(crate) fn of_all(self) -> Room {
-        let bytes = Bytes::new(CLIENTS * self.bytes.get());
-        Room { messages: CLIENTS * self.messages, bytes }
+    /// Limit of all clients of a daemon.
+    pub(crate) fn of_all(self) -> BurstLimit {
+        let bytes = Bytes::new(CLIENTS_AT_ONCE * self.bytes.get());
+        BurstLimit { messages: CLIENTS_AT_ONCE * self.messages, bytes }
     }
 }
 
@@ -92,9 +92,9 @@ impl Burst {
         }
     }
 
-    /// Whether another message costs no fee. The last one may end beyond the room.
-    pub(crate) fn fits(&self, room: Room) -> bool {
-        self.messages < room.messages && self.bytes < room.bytes
+    /// Whether another message costs no fee. The last one may end beyond the limit.
+    pub(crate) fn fits(&self, limit: BurstLimit) -> bool {
+        self.messages < limit.messages && self.bytes < limit.bytes
     }
 
     /// Notes a message that was sent for no fee.

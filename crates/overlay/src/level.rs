@@ -30,6 +30,10 @@ impl Level {
     pub fn has_leapt(self, told: Level) -> bool {
         self.0.abs_diff(told.0) >= Self::LEAP.max(told.0 / 4)
     }
+    /// Whether the queue has no price any more, and the last one sent said that it has one.
+    pub fn has_gone(self, told: Level) -> bool {
+        self == Level::default() && told != self
+    }
     /// The level as a number of messages.
     pub fn occupancy(self) -> Occupancy {
         Occupancy::new(f64::from(self.0) / Self::STEPS)

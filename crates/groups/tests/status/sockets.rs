@@ -76,6 +76,25 @@ fn a_member_that_reads_nothing_while_others_wait_is_cut_off() {
     assert!(left, "its last notice is that it has left");
 }
 
+/// Members of its group may lag, but who writes to it alone waits.
+#[test]
+fn a_member_that_may_lag_is_cut_off_if_private_messages_wait_for_it() {
+    let tables = format!("{TABLES}[limits]\nlongest-stall = \"1 s\"\n");
+    let daemon = start(one_with(&tables), "paris", &Log::default()).unwrap();
+    let (mut frozen, mut sender) = (daemon.client("frozen"), daemon.client("sender"));
+    frozen.join("feed".parse().unwrap()).unwrap();
+    joined(&mut frozen);
+    let private: GroupName = "#frozen#paris".parse().unwrap();
+    let sending = thread::spawn(move || {
+        for _ in 0..MESSAGES {
+            sender.multicast(Service::Fifo, &[private], 0, vec![7; SIZE as usize]).unwrap();
+        }
+        sender
+    });
+    daemon.wait(|status| status.totals.cut_off == 1);
+    sending.join().unwrap();
+}
+
 /// As Spread's `spflooder`, whose only thread sends all before it reads.
 #[test]
 fn a_program_may_send_itself_20_mb_before_it_reads() {

@@ -8,7 +8,7 @@ use ratewire_units::Time;
 use super::prices::PriceTable;
 use super::purse::{Aim, Bill, Hindrance, Offer, PurseState};
 use super::{Daemon, Payload};
-use crate::burst::Room;
+use crate::burst::BurstLimit;
 use crate::ids::ClientId;
 use crate::membership::{Member, Target};
 use crate::params::Params;
@@ -99,10 +99,16 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         if self.held == 0 {
             return;
         }
-        let ready = self.purses.iter().filter(|(_, purse)| purse.is_ready(now));
-        let mut held: Vec<ClientId> = ready.map(|(client, _)| client).collect();
-        if self.settings.params.spares_bursts() {
-            // All share the room of bursts, so they take turns.
+        let spares_bursts = self.settings.params.spares_bursts();
+        // With bursts, a price may have fallen so far that chance has no say any more.
+        let may_go = |purse: &Purse<G, P>| match spares_bursts {
+            true => purse.is_held(),
+            false => purse.is_ready(now),
+        };
+        let held = self.purses.iter().filter(|(_, purse)| may_go(purse));
+        let mut held: Vec<ClientId> = held.map(|(client, _)| client).collect();
+        if spares_bursts {
+            // All share the limit of bursts, so they take turns.
             let after = held.partition_point(|client| *client <= self.served);
             held.rotate_left(after);
         }
@@ -176,14 +182,15 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         let is_spared = params.spares_bursts() && !offer.ignores_receivers && {
             let bursts = [&mut purse.burst, &mut self.burst];
             bursts.into_iter().for_each(|burst| burst.renew(shown, || member.stable()));
-            let room = Room::of_client(params.soft_limit, self.settings.window);
-            receivers == 0 || (purse.burst.fits(room) && self.burst.fits(room.of_all()))
+            let limit = BurstLimit::of_client(params.soft_limit, self.settings.window);
+            receivers == 0 || (purse.burst.fits(limit) && self.burst.fits(limit.of_all()))
         };
         let mut cost = if is_spared { links } else { params.fee + links };
         if !offer.ignores_receivers && self.prices.has_clients() {
             let targets = &offer.message.targets;
             cost = cost + clients(&self.member, &self.prices, params, client, targets);
         }
+        let is_unpriced = cost == params.fee;
         cost = cost.over(offer.weight);
         let (counted, line) = (offer.message.payload.counted(), offer.line.map(|line| line.time));
         let to = aim.to;
@@ -198,6 +205,10 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.is_look_awaited |= params.spares_bursts() && may_pass;
             if is_beyond && may_pass {
                 self.member.ask_for_stability();
+                // Nothing but the limit of bursts stops it.
+                if let (true, Some(apart)) = (is_unpriced, self.settings.looks()) {
+                    self.next_look = self.next_look.min(self.last_look + apart / 2);
+                }
             }
             return Err(hindrance);
         }

@@ -144,7 +144,7 @@ pub struct LinkView<'a, G, P> {
     pub peer: OverlayNodeId,
     /// Whether there is a connection.
     pub is_up: bool,
-    /// Cost of a message over the link, as last told.
+    /// Cost of a message over the link, as this daemon's clients pay it.
     pub cost: Dollars,
     /// Queue in front of the link.
     pub queue: &'a LinkQueue<LinkMessage<G, P>>,
@@ -386,7 +386,9 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
     fn next_due(&self) -> Time {
         let waits = || {
             let (links, prices) = (&self.links, &self.prices);
-            self.is_look_awaited || links.is_any_waiting() || prices.is_any_waiting()
+            // Others pay for what they were told until they hear that it has gone.
+            let is_told = || self.settings.params.spares_bursts() && prices.has_told();
+            self.is_look_awaited || links.is_any_waiting() || prices.is_any_waiting() || is_told()
         };
         match self.settings.looks().is_some() && waits() {
             true => self.next_look,
@@ -416,17 +418,20 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         self.links.close_interval(now, apart);
         self.prices.close_interval(now, params, apart);
         let averages = || self.links.averages(params.soft_limit);
-        let is_early =
-            !is_due && self.traffic >= self.early_update() && self.prices.has_leapt(averages());
+        if params.spares_bursts() {
+            self.prices.price_links(averages(), params);
+        }
+        let is_early = !is_due && self.is_urgent();
         if (is_due || is_early) && !self.member.is_changing() {
-            let links = self.prices.news_of_links(averages(), &self.settings.params);
+            let params = &self.settings.params;
+            let links = self.prices.news_of_links(self.links.averages(params.soft_limit), params);
             let clients = self.prices.news_of_clients();
-            self.tell(links, clients);
             let one = self.early_update().get();
             let left = self.traffic.get() - if is_early { one } else { 0 };
-            // A price that rose for a burst may fall before the next interval ends.
-            let least = if is_due && self.settings.params.spares_bursts() { one } else { 0 };
+            // A burst may end before the traffic bears the news: its price may rise and fall.
+            let least = if is_due && params.spares_bursts() { 2 * one } else { 0 };
             self.traffic = Bytes::new(left.clamp(least, MOST_EARLY * one));
+            self.tell(links, clients);
         }
         if is_due && self.next_progress <= now {
             self.next_progress = now + PROGRESS;
@@ -435,6 +440,22 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
             self.member.hurry();
         }
         self.reconsider(now);
+    }
+
+    /// Whether this daemon should tell its prices before the interval is over, and the traffic
+    /// bears it.
+    fn is_urgent(&self) -> bool {
+        let (one, params) = (self.early_update(), &self.settings.params);
+        let levels = || self.prices.levels(self.links.averages(params.soft_limit));
+        if !params.spares_bursts() {
+            return self.traffic >= one && levels().any(|(level, told)| level.has_leapt(told));
+        }
+        // Who was told of a price pays it until its end is told. So that the end need not wait for
+        // the interval, other early updates leave what it needs.
+        let is_end = levels().all(|(level, _)| level == Level::default());
+        let needed = if is_end { one } else { one * 2 };
+        let is_news = |level: Level, told| level.has_leapt(told) || level.has_gone(told);
+        self.traffic >= needed && levels().any(|(level, told)| is_news(level, told))
     }
 
     /// Traffic that bears an early update.

@@ -20,7 +20,7 @@ pub(super) struct PriceTable {
     own: Vec<Vec<EdgeId>>,
     /// By link: its queue, as last told.
     links: Vec<Level>,
-    /// By link: cost of a message.
+    /// By link: cost of a message to clients of this daemon.
     costs: Vec<Dollars>,
     /// Queues of other daemons' clients, as last told; empty ones are left out.
     theirs: BTreeMap<Client, (Label, Level)>,
@@ -154,6 +154,17 @@ impl PriceTable {
         queue.told
     }
 
+    /// Lets this daemon's clients pay for its links as they are, not as others were told.
+    pub(super) fn price_links(
+        &mut self,
+        averages: impl Iterator<Item = (EdgeId, Occupancy)>,
+        params: &Params,
+    ) {
+        for (link, average) in averages {
+            self.costs[link.index()] = params.link_cost(average);
+        }
+    }
+
     /// Changed queues of this daemon's links.
     pub(super) fn news_of_links(
         &mut self,
@@ -163,7 +174,7 @@ impl PriceTable {
         let mut news = Vec::new();
         for (place, (link, average)) in averages.enumerate() {
             let (level, told) = (Level::of(average), &mut self.links[link.index()]);
-            if level.is_news(*told) {
+            if level.is_news(*told) || (params.spares_bursts() && level.has_gone(*told)) {
                 *told = level;
                 self.costs[link.index()] = params.link_cost(level.occupancy());
                 news.push((place as u8, level));
@@ -189,13 +200,20 @@ impl PriceTable {
         self.ours.values().any(|queue| queue.gauge.waiting() > 0)
     }
 
-    /// Whether a queue of this daemon is far from what was told.
-    pub(super) fn has_leapt(
+    /// Whether others were told that a queue of this daemon has a price.
+    pub(super) fn has_told(&self) -> bool {
+        let links = self.own[self.me.index()].iter().map(|link| self.links[link.index()]);
+        let mut told = links.chain(self.ours.values().map(|queue| queue.told));
+        told.any(|level| level != Level::default())
+    }
+
+    /// Levels of this daemon's queues: now, and as last told.
+    pub(super) fn levels(
         &self,
-        mut averages: impl Iterator<Item = (EdgeId, Occupancy)>,
-    ) -> bool {
-        averages.any(|(link, average)| Level::of(average).has_leapt(self.links[link.index()]))
-            || self.ours.values().any(|queue| queue.level().has_leapt(queue.told))
+        averages: impl Iterator<Item = (EdgeId, Occupancy)>,
+    ) -> impl Iterator<Item = (Level, Level)> {
+        let links = averages.map(|(link, average)| (Level::of(average), self.links[link.index()]));
+        links.chain(self.ours.values().map(|queue| (queue.level(), queue.told)))
     }
 
     /// Changed queues to this daemon's clients.
@@ -204,7 +222,7 @@ impl PriceTable {
         self.ours.retain(|client, queue| {
             let level = queue.level();
             let is_empty = level == Level::default();
-            if level.is_news(queue.told) || (is_empty && queue.told != level) {
+            if level.is_news(queue.told) || level.has_gone(queue.told) {
                 queue.told = level;
                 news.push((*client, level));
             }

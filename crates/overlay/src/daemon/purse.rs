@@ -26,6 +26,8 @@ const BUFFERING: Duration = Duration::from_millis(5);
 /// Shortest time before a message that chance delayed is considered again, or one that was worth
 /// too little.
 const LEAST_THOUGHT: Duration = Duration::from_micros(10);
+/// Longest time before that, with bursts: prices are looked at as often.
+const MOST_THOUGHT: Duration = Duration::from_millis(2);
 
 /// A message that a client wants to send.
 #[derive(Clone, Debug)]
@@ -278,7 +280,13 @@ impl<G, P> Purse<G, P> {
                 self.budget.catch_up(now, params);
                 self.ready = self.ready.max(now);
             }
-            None => self.budget.skip_to(lagging(now)),
+            None => {
+                self.budget.skip_to(lagging(now));
+                // Chance has no say in what costs a dollar or less, as when a price has fallen.
+                if params.spares_bursts() && paid.get() <= 1.0 {
+                    self.ready = self.ready.min(now);
+                }
+            }
         }
         // No salary buys a message that is worth so little: it waits until the client's rate is
         // lower.
@@ -316,10 +324,12 @@ fn lagging(now: Time) -> Time {
 }
 
 /// Time until another message could have come: that of a message on the client's line, or else the
-/// time in which the client earns the fee.
+/// time in which the client earns the fee. With bursts that would be long beside the times in which
+/// prices change.
 fn second_thought(budget: &Budget, line: Option<Duration>, params: &Params) -> Duration {
     params.second_thought.or(line).unwrap_or_else(|| {
         let share = params.fee.get() / budget.salary().get();
-        budget.period().scale(share).max(LEAST_THOUGHT)
+        let earned = budget.period().scale(share).max(LEAST_THOUGHT);
+        if params.spares_bursts() { earned.min(MOST_THOUGHT) } else { earned }
     })
 }

@@ -214,7 +214,12 @@ impl Core {
                         Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
                             self.cut_off(shared, &session, TOO_FAR_BEHIND);
                         }
-                        _ => self.put(shared, &session, item.clone()),
+                        _ => {
+                            if let Rule::Keep = rule {
+                                session.holds_senders.set(true);
+                            }
+                            self.put(shared, &session, item.clone());
+                        }
                     }
                 }
             }
@@ -306,6 +311,9 @@ impl Core {
         session.is_changed.set(false);
         let (counted, is_full, notices) = {
             let outbox = session.outbox.borrow();
+            if outbox.counted() == 0 && !outbox.is_unsent() {
+                session.holds_senders.set(false);
+            }
             (outbox.counted(), outbox.is_full(), outbox.notices())
         };
         if notices > shared.queue_limit() / 2 {

@@ -242,9 +242,9 @@ impl Shared {
 
     /// Whether others wait for a client to read.
     pub(super) fn is_waited_for(&self, session: &Session) -> bool {
-        let waits = || policy::waits(&self.config(), &session.groups.borrow());
         let daemon = &self.core.borrow().daemon;
-        daemon.holds_others(session.id) && (waits() || !daemon.member().agrees())
+        daemon.holds_others(session.id)
+            && (session.holds_senders.get() || !daemon.member().agrees())
     }
 
     /// Ends the connection of a client that has read nothing for the longest time.

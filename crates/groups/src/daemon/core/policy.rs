@@ -1,7 +1,5 @@
 //! What a group's policy means for a message.
 
-use std::collections::BTreeSet;
-
 use ratewire_overlay::membership::{Service, Target};
 
 use crate::config::{Config, Policy};
@@ -41,14 +39,6 @@ pub(super) fn ignores_receivers(config: &Config, message: &Message) -> bool {
         Policy::Lag(_) => true,
     };
     message.groups.iter().all(ignores)
-}
-
-/// Whether senders wait for a member of these groups to read.
-pub(super) fn waits(config: &Config, groups: &BTreeSet<GroupName>) -> bool {
-    let lags =
-        |group: &GroupName| matches!(config.policies.of(group.as_str().as_bytes()), Policy::Lag(_));
-    // A client without groups gets messages to its own name.
-    groups.is_empty() || !groups.iter().all(lags)
 }
 
 /// Weight of a message: the greatest of its groups.

@@ -31,6 +31,9 @@ pub(in crate::daemon) struct Session {
     /// Groups that the client has joined or is about to join.
     pub(in crate::daemon) groups: RefCell<BTreeSet<GroupName>>,
     pub(super) is_changed: Cell<bool>,
+    /// Whether the queue may hold a message that is neither dropped nor too far behind: senders of
+    /// such messages wait for room.
+    pub(super) holds_senders: Cell<bool>,
     /// Unreliable messages that were dropped.
     pub(in crate::daemon) dropped: Cell<u64>,
 }
@@ -56,6 +59,7 @@ impl Session {
             cut: Notify::new(),
             groups: RefCell::default(),
             is_changed: Cell::new(false),
+            holds_senders: Cell::new(false),
             dropped: Cell::new(0),
         }
     }

@@ -5,20 +5,21 @@ mod money;
 mod prices;
 mod views;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rand_core::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use ratewire_units::{Bytes, Duration, Time};
 
-use super::{Daemon, Line, Offer, Offered, Payload, Settings};
+use super::{Daemon, Line, Offer, Offered, Payload, Settings, kind};
 use crate::benefit::Benefit;
 use crate::burst::BudgetRule;
 use crate::ids::{ClientId, OverlayNodeId};
 use crate::membership::{Event, Founding, LinkMessage, Outgoing, Service, Target};
 use crate::params::Params;
 use crate::price::Dollars;
+use crate::queue::Kind;
 use crate::tree::EdgeSpec;
 
 /// Messages that a client's line carries in a step.
@@ -44,6 +45,10 @@ struct Net {
     daemons: Vec<Daemon<u8, Data>>,
     /// Links from one daemon to the next that carry nothing but prices.
     stopped: Option<usize>,
+    /// Packets that each link carries in a step, at most.
+    pace: u64,
+    /// Cost updates that links carried.
+    updates: usize,
     got: Vec<usize>,
     /// Clients with a message that waits.
     held: BTreeSet<(usize, ClientId)>,
@@ -75,6 +80,8 @@ impl Net {
             now: Time::ZERO,
             daemons: (0..nodes).map(daemon).collect(),
             stopped: None,
+            pace: u64::MAX,
+            updates: 0,
             got: vec![0; nodes],
             held: BTreeSet::new(),
         };
@@ -88,6 +95,7 @@ impl Net {
     }
 
     fn exchange(&mut self) {
+        let mut carried = BTreeMap::new();
         loop {
             let mut is_busy = false;
             for node in 0..self.daemons.len() {
@@ -98,8 +106,16 @@ impl Net {
                     if self.stopped == Some(node) && peer.index() > node {
                         continue;
                     }
-                    while let Some(message) = self.daemons[node].take(self.now, peer) {
+                    let carried: &mut u64 = carried.entry((node, peer)).or_default();
+                    while *carried < self.pace
+                        && let Some(message) = self.daemons[node].take(self.now, peer)
+                    {
                         is_busy = true;
+                        match kind(&message).0 {
+                            Kind::Data(counted) => *carried += u64::from(counted),
+                            Kind::Prices => self.updates += 1,
+                            Kind::Other => {}
+                        }
                         let from = OverlayNodeId(node as u8);
                         self.daemons[peer.index()].receive(self.now, from, message);
                     }
