@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ratewire_units::Time;
 
 use super::prices::PriceTable;
-use super::purse::{Aim, Bill, Hindrance, Offer, PurseState};
+use super::purse::{Aim, Bill, Hindrance, Offer, Purse, PurseState};
 use super::{Daemon, Payload};
 use crate::burst::BurstLimit;
 use crate::ids::ClientId;
