@@ -157,8 +157,8 @@ lab:
 	@mkdir -p target/lab
 	$(TESTENV) $(ONCE) $(CARGO) test -p ratewire-cli --features ratewire-cli/live --test live --no-run \
 		--message-format json-render-diagnostics >target/lab/tests.json
-	$(TESTENV) RATEWIRE_REQUIRE_ROOT=1 lab/run -- sh -c 'test/run --alone <target/lab/tests.json -- --skip upkeep:: --skip links:: \
-		--skip status::flows_are_counted'
+	$(TESTENV) RATEWIRE_REQUIRE_ROOT=1 lab/run -- sh -c 'test/run --alone <target/lab/tests.json -- --test-threads 1 \
+		--skip upkeep:: --skip links:: --skip status::flows_are_counted'
 
 # Whether every crate could be published, for a release; nothing is uploaded.
 package:
