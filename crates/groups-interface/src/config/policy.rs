@@ -2,13 +2,14 @@
 
 use ratewire_config::{At, Section};
 use ratewire_overlay::WEIGHTS;
+use ratewire_units::Duration;
 
 use super::by_name::ByName;
 
 /// Title of the tables.
 pub(super) const TITLE: &str = "[[group]]";
 /// Keys of the tables.
-pub(super) const KEYS: &[&str] = &["name", "policy", "lag", "weight"];
+pub(super) const KEYS: &[&str] = &["name", "policy", "lag", "lag-time", "weight"];
 
 /// Longest name of a group, in bytes: clients of Spread keep 32, with a zero at the end.
 const LONGEST_GROUP: usize = 31;
@@ -26,6 +27,8 @@ pub enum Policy {
     /// A member that is more than this many messages behind is told that it has left its groups,
     /// and its connection ends.
     Lag(u32),
+    /// The same of a member whose oldest waiting message is older than this.
+    LagTime(Duration),
 }
 
 /// What `[[group]]` says about a group.
@@ -99,27 +102,28 @@ fn name<'a>(section: &Section<'a>) -> Option<At<&'a str>> {
 
 fn policy(section: &Section<'_>) -> Policy {
     let allowed = "\"block\" or \"drop\"; `lag` = 100 in its place keeps the newest 100 messages";
-    let lag = section.has("lag").then(|| section.count("lag", 1, 1..=MOST_LAG));
-    let word = section.text("policy", allowed);
-    match (word, lag) {
-        (None, Some(lag)) if !section.has("policy") => Policy::Lag(lag),
-        (Some(At { span, .. }), Some(_)) => {
-            let message = "`policy` and `lag` exclude each other";
-            section.note(&span, message, "take one of them away");
-            Policy::Block
-        }
-        (Some(At { value: "block", .. }), None) => Policy::Block,
-        (Some(At { value: "drop", .. }), None) => Policy::Drop,
-        (Some(At { value, span }), None) => {
+    let ages = Duration::from_millis(100)..=Duration::from_secs(3600);
+    let lag = section.has("lag").then(|| Policy::Lag(section.count("lag", 1, 1..=MOST_LAG)));
+    let lag_time = section
+        .has("lag-time")
+        .then(|| Policy::LagTime(section.quantity("lag-time", *ages.start(), ages)));
+    let word = section.text("policy", allowed).map(|At { value, span }| match value {
+        "block" => Policy::Block,
+        "drop" => Policy::Drop,
+        _ => {
             let message = format!("`policy` cannot be {value:?}");
             section.note(&span, message, format!("allowed: {allowed}"));
             Policy::Block
         }
-        (None, _) => {
-            if !section.has("policy") && !section.has("weight") {
-                section.missing("policy", &format!("write {allowed}"));
-            }
-            Policy::Block
-        }
+    });
+    let mut given = [word, lag, lag_time].into_iter().flatten();
+    let first = given.next();
+    if given.next().is_some() {
+        let message = "`policy`, `lag` and `lag-time` exclude each other";
+        section.note(&section.span(), message, "leave one of them");
     }
+    if first.is_none() && !section.has("policy") && !section.has("weight") {
+        section.missing("policy", &format!("write {allowed}"));
+    }
+    first.unwrap_or_default()
 }

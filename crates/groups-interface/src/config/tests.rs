@@ -63,6 +63,10 @@ weight = 0.5
 name = "alarm"
 weight = 4
 
+[[group]]
+name = "quotes"
+lag-time = "2 s"
+
 [[client]]
 name = "feed*"
 salary = 20
@@ -132,6 +136,7 @@ fn a_whole_file_is_read() {
     let policies = policies.map(|group| config.policies.of(group.as_bytes()));
     assert_eq!(policies, [Policy::Lag(100), Policy::Drop, Policy::Drop, Policy::Block]);
     assert_eq!(config.policies.of(b"alarm"), Policy::Block);
+    assert_eq!(config.policies.of(b"quotes"), Policy::LagTime(Duration::from_secs(2)));
     let weights = ["alarm", "video", "audio"].map(|name| config.policies.weight(name.as_bytes()));
     assert_eq!(weights, [4.0, 1.0, 0.5]);
     let terms = |salary, weight| Terms { salary: Some(Dollars::new(salary)), weight };
@@ -233,6 +238,11 @@ fn every_mistake_has_a_line_and_a_remedy() {
         (format!("{TWO}[[group]]\nname = \"x\""), "[[group]] needs the key `policy`"),
         (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"lose\""), "cannot be \"lose\""),
         (format!("{TWO}[[group]]\nname = \"x\"\npolicy = \"drop\"\nlag = 1"), "exclude each other"),
+        (
+            format!("{TWO}[[group]]\nname = \"x\"\nlag-time = \"9 s\"\nlag = 1"),
+            "exclude each other",
+        ),
+        (format!("{TWO}[[group]]\nname = \"x\"\nlag-time = \"9 ms\""), "`lag-time` cannot be"),
         (format!("{TWO}[[group]]\nname = \"x\"\nweight = 0"), "`weight` cannot be 0"),
         (format!("{TWO}[[client]]\nsalary = 3"), "[[client]] needs the key `name`"),
         (format!("{TWO}[[client]]\nname = \"x\""), "[[client]] needs the key `salary`"),

@@ -131,7 +131,8 @@ pub struct ClientStatus {
 pub struct GroupStatus {
     /// Name of the group.
     pub name: String,
-    /// What happens to messages for a slow member: `"block"`, `"drop"` or `{"lag": messages}`.
+    /// What happens to messages for a slow member: `"block"`, `"drop"`, `{"lag": messages}`
+    /// or `{"lag_s": seconds}`.
     #[serde(with = "PolicyForm")]
     pub policy: Policy,
     /// Weight of messages to the group; `None` of releases that do not tell.
@@ -213,4 +214,20 @@ enum PolicyForm {
     Block,
     Drop,
     Lag(u32),
+    #[serde(rename = "lag_s", with = "seconds")]
+    LagTime(Duration),
+}
+
+/// A time in JSON: seconds.
+mod seconds {
+    use ratewire_units::Duration;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_f64(time.secs())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+        f64::deserialize(from).map(Duration::from_secs_f64)
+    }
 }

@@ -153,6 +153,7 @@ fn group(group: &GroupStatus) -> [String; 5] {
         Policy::Block => "block".to_string(),
         Policy::Drop => "drop".to_string(),
         Policy::Lag(messages) => format!("lag {messages}"),
+        Policy::LagTime(time) => format!("lag {time}"),
     };
     let (here, all) = (group.local_members.to_string(), group.members.to_string());
     [group.name.clone(), policy, weight(group.weight), here, all]

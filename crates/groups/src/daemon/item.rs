@@ -1,6 +1,7 @@
 //! A message to a client.
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 /// A message to a client.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub(super) struct Item {
     pub(super) counted: u32,
     /// Whether the daemon itself says it: no sender waits for room in the queue.
     pub(super) is_notice: bool,
+    /// When it came.
+    pub(super) at: Instant,
 }
 
 impl Item {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use ratewire_overlay::OverlayNodeId;
 use ratewire_overlay::membership::{Cause, Client, GroupViewId, Label, Service, Target};
+use tokio::time::Instant;
 
 use super::body::{Body, counted};
 use super::item::Item;
@@ -28,7 +29,13 @@ pub(super) fn private_name(
 /// A notice for a client.
 pub(super) fn item(notice: &Received) -> Item {
     let head = notice.encode(ByteOrder::NATIVE);
-    Item { counted: counted(head.len()), head, data: Bytes::new(), is_notice: true }
+    Item {
+        counted: counted(head.len()),
+        head,
+        data: Bytes::new(),
+        is_notice: true,
+        at: Instant::now(),
+    }
 }
 
 /// A client's message for its receivers.
@@ -52,13 +59,13 @@ pub(super) fn message(
         order: body.order(),
         data: body.data().clone(),
     };
-    let counted = counted(message.data.len());
+    let (counted, at) = (counted(message.data.len()), Instant::now());
     if message.data.len() < LARGE {
         let head = message.encode(sender, ByteOrder::NATIVE);
-        return Item { head, data: Bytes::new(), counted, is_notice: false };
+        return Item { head, data: Bytes::new(), counted, is_notice: false, at };
     }
     let head = message.head(sender, ByteOrder::NATIVE);
-    Item { head, data: message.data, counted, is_notice: false }
+    Item { head, data: message.data, counted, is_notice: false, at }
 }
 
 /// Identifier of a view of a group: the same at all daemons.

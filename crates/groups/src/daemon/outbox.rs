@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use tokio::time::Instant;
+
 use super::item::Item;
 use super::unsent::Unsent;
 
@@ -96,6 +98,10 @@ impl Outbox {
     pub(super) fn messages(&self) -> usize {
         self.messages + self.unsent.seen().messages
     }
+    /// When the oldest came of the messages that wait, here and in the kernel.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.unsent.oldest().or_else(|| self.items.front().map(|item| item.at))
+    }
     /// Messages that are written so far.
     pub(super) fn delivered(&self) -> u64 {
         self.delivered
@@ -115,7 +121,8 @@ mod tests {
     use super::*;
 
     fn item(size: usize) -> Item {
-        Item { head: vec![0; size].into(), data: Bytes::new(), counted: 2, is_notice: false }
+        let (head, data) = (vec![0; size].into(), Bytes::new());
+        Item { head, data, counted: 2, is_notice: false, at: Instant::now() }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use tokio::time::Instant;
+
 use super::item::Item;
 
 /// Messages that were written to a client's socket and may still wait there, the oldest first.
@@ -9,8 +11,10 @@ use super::item::Item;
 pub(super) struct Unsent {
     entries: VecDeque<Entry>,
     all: Sum,
-    /// What waited at the last look. What is written since may be on its way.
+    /// What waited at the last look, and when its oldest message came. What is written since may be
+    /// on its way.
     seen: Sum,
+    oldest: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -19,6 +23,7 @@ struct Entry {
     /// The message's part of what the kernel says that it holds, in bytes.
     kernel: usize,
     counted: u64,
+    at: Instant,
 }
 
 /// Sums over messages.
@@ -36,7 +41,7 @@ impl Unsent {
     pub(super) fn put(&mut self, items: &[Item], more: usize) {
         for item in items {
             let (size, counted) = (item.size(), item.counted.into());
-            self.entries.push_back(Entry { size, kernel: size, counted });
+            self.entries.push_back(Entry { size, kernel: size, counted, at: item.at });
             self.all.bytes += size;
             self.all.messages += 1;
             self.all.counted += counted;
@@ -62,12 +67,18 @@ impl Unsent {
             self.all.kernel -= first.kernel;
             self.entries.pop_front();
         }
+        self.oldest = self.entries.front().map(|first| first.at);
         core::mem::replace(&mut self.seen, self.all) != self.all
     }
 
     /// What waited at the last look.
     pub(super) fn seen(&self) -> Sum {
         self.seen
+    }
+
+    /// When the oldest message came that waited at the last look.
+    pub(super) fn oldest(&self) -> Option<Instant> {
+        self.oldest
     }
 
     /// Whether anything may wait.
@@ -84,7 +95,8 @@ mod tests {
 
     fn items(number: usize) -> Vec<Item> {
         let head = vec![0; 10].into();
-        vec![Item { head, data: Bytes::new(), counted: 2, is_notice: false }; number]
+        let (data, at) = (Bytes::new(), Instant::now());
+        vec![Item { head, data, counted: 2, is_notice: false, at }; number]
     }
 
     fn sum(unsent: &Unsent) -> (usize, usize, u64) {
@@ -112,8 +124,10 @@ mod tests {
         let mut unsent = Unsent::default();
         unsent.put(&items(2), 520);
         unsent.put(&items(2), 520);
+        assert_eq!(unsent.oldest(), None);
         unsent.look(1040);
         assert_eq!(sum(&unsent), (40, 4, 8));
+        assert!(unsent.oldest().is_some());
         unsent.look(520);
         assert_eq!(sum(&unsent), (20, 2, 4));
     }

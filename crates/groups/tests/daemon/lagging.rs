@@ -76,3 +76,25 @@ fn a_member_that_wants_no_notices_is_cut_off_without() {
     let sent = send_until_cut_off(&overlay, &slow);
     assert_eq!(rest(&mut slow, sent), []);
 }
+
+#[test]
+fn a_member_that_lags_for_too_long_is_cut_off() {
+    let policy = "[[group]]\nname = \"quick\"\nlag-time = \"100 ms\"\n";
+    let (overlay, _daemon) = Overlay::single(&format!("{FREE}{LIMITS}{policy}"));
+    let mut slow = overlay.local("slow");
+    slow.enter("quick");
+    let (mut sender, mut fast) = (overlay.quiet("sender", "localhost"), overlay.local("fast"));
+    fast.enter("quick");
+    for i in 0.. {
+        sender.send(&numbered(Service::Agreed, "quick", i));
+        match fast.receive() {
+            Received::Message { message, .. } => assert_eq!(message.data[..8], i.to_be_bytes()),
+            Received::Membership(membership) => {
+                assert_eq!(membership.change, Change::Disconnect(slow.name));
+                break;
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(rest(&mut slow, u64::MAX), [Received::Left(group("quick"))]);
+}

@@ -24,6 +24,7 @@ const MOST_JOINS: u32 = 64;
 
 /// Why clients are cut off.
 const TOO_FAR_BEHIND: &str = "it is more messages behind than `lag` of the group allows";
+const TOO_LONG_BEHIND: &str = "a message has waited longer than `lag-time` of the group allows";
 const NOTICES_UNREAD: &str = "its unread notices of members are more than `queue-per-client`";
 pub(super) const STALLED: &str = "it reads nothing, and others wait";
 
@@ -213,6 +214,9 @@ impl Core {
                         }
                         Rule::Lag(most) if session.outbox.borrow().messages() >= most => {
                             self.cut_off(shared, &session, TOO_FAR_BEHIND);
+                        }
+                        Rule::LagTime(most) if session.age(item.at) > most => {
+                            self.cut_off(shared, &session, TOO_LONG_BEHIND);
                         }
                         _ => {
                             if let Rule::Keep = rule {

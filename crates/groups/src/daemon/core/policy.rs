@@ -1,5 +1,7 @@
 //! What a group's policy means for a message.
 
+use std::time::Duration;
+
 use ratewire_overlay::membership::{Service, Target};
 
 use crate::config::{Config, Policy};
@@ -11,6 +13,7 @@ pub(super) enum Rule {
     Keep,
     Drop,
     Lag(usize),
+    LagTime(Duration),
 }
 
 pub(super) fn rule(config: &Config, service: Service, targets: &[Target<GroupName>]) -> Rule {
@@ -23,6 +26,7 @@ pub(super) fn rule(config: &Config, service: Service, targets: &[Target<GroupNam
         match policy(target) {
             Policy::Drop if service == Service::Unreliable => rule = Rule::Drop,
             Policy::Lag(most) => rule = Rule::Lag(most as usize),
+            Policy::LagTime(most) => rule = Rule::LagTime(most.to_std()),
             Policy::Block | Policy::Drop => return Rule::Keep,
         }
     }
@@ -36,7 +40,7 @@ pub(super) fn ignores_receivers(config: &Config, message: &Message) -> bool {
         _ if group.as_private().is_some() => false,
         Policy::Block => false,
         Policy::Drop => message.service == Service::Unreliable,
-        Policy::Lag(_) => true,
+        Policy::Lag(_) | Policy::LagTime(_) => true,
     };
     message.groups.iter().all(ignores)
 }

@@ -2,9 +2,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use ratewire_overlay::ClientId;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use crate::daemon::item::Item;
 use crate::daemon::outbox::Outbox;
@@ -62,6 +64,12 @@ impl Session {
             holds_senders: Cell::new(false),
             dropped: Cell::new(0),
         }
+    }
+
+    /// For how long the oldest message has waited for the client that still does.
+    pub(super) fn age(&self, now: Instant) -> Duration {
+        let oldest = self.outbox.borrow().oldest();
+        oldest.map_or(Duration::ZERO, |oldest| now.saturating_duration_since(oldest))
     }
 
     /// Drops what waits for the client, and ends its connection after these last messages.

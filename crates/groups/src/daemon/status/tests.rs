@@ -4,6 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use ratewire_daemon::metrics::Format;
 use ratewire_groups_interface::status::*;
+use ratewire_units::Duration;
 
 use super::metrics::metrics;
 use crate::config::Policy;
@@ -62,8 +63,12 @@ fn client() -> impl Strategy<Value = ClientStatus> {
 }
 
 fn group() -> impl Strategy<Value = GroupStatus> {
-    let policy =
-        prop_oneof![Just(Policy::Block), Just(Policy::Drop), any::<u32>().prop_map(Policy::Lag)];
+    let policy = prop_oneof![
+        Just(Policy::Block),
+        Just(Policy::Drop),
+        any::<u32>().prop_map(Policy::Lag),
+        (1u64..10_000).prop_map(|ms| Policy::LagTime(Duration::from_millis(ms)))
+    ];
     // Whole numbers: the reader of JSON may miss the last digit of others.
     let latency = (any::<u64>(), any::<[u32; 2]>()).prop_map(|(messages, [sum, longest])| {
         LatencyStatus { messages, sum_s: sum.into(), longest_s: longest.into() }
