@@ -15,6 +15,7 @@ use super::client;
 use super::core::Shared;
 use super::error::DaemonError;
 use super::socket::{prepare_tcp, prepare_unix};
+use super::source::source;
 use super::waiting::Waiting;
 use crate::config::{Config, Listen};
 
@@ -64,7 +65,7 @@ impl Listeners {
                 accept(
                     &shared,
                     || listener.accept(),
-                    |(_, from)| from.ip(),
+                    |(_, from)| source(from.ip()),
                     |(stream, from), shared| async move {
                         // A connection that refuses has ended, which reading shows.
                         prepare_tcp(&stream).ok();

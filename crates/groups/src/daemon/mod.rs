@@ -13,6 +13,7 @@
 //! | `client`, `writing` | a client's connection |
 //! | `socket` | a client's socket: what may wait in the kernel, and dead hosts |
 //! | `link` | connections with other daemons |
+//! | `source` | where connections come from |
 //! | `strangers` | connections that may become links, and how many |
 //! | `progress` | deadlines that begin anew whenever bytes pass |
 //! | `listen` | sockets for clients, and their limits |
@@ -36,6 +37,7 @@ mod progress;
 mod record;
 mod reload;
 mod socket;
+mod source;
 mod status;
 mod strangers;
 mod unsent;

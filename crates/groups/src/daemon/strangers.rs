@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 use tokio::task::AbortHandle;
 
+use super::source::source;
+
 /// Most of them at a time.
 const MOST: usize = 64;
 
@@ -37,7 +39,7 @@ impl Strangers {
         if self.0.len() <= MOST {
             return None;
         }
-        let place = first_of_most(self.0.iter().map(|stranger| stranger.from.ip()))?;
+        let place = first_of_most(self.0.iter().map(|stranger| source(stranger.from.ip())))?;
         let stranger = self.0.remove(place)?;
         stranger.task.abort();
         Some(stranger.from)
