@@ -363,6 +363,7 @@ mod tests {
     /// The state of daemon `a`, started at `started`, after `n` messages.
     fn state(started: f64, n: u64) -> Status {
         let view = ViewStatus {
+            with_another_file: Vec::new(),
             number: 1,
             coordinator: "a".to_string(),
             coordinator_started_unix_us: 1,

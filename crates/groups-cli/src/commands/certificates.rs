@@ -97,6 +97,9 @@ fn fail(error: &CertificateError) -> Exit {
 
 /// What was written, and which files each daemon's host needs.
 fn described(folder: &Path, daemons: &[&str], files: &[PathBuf]) -> String {
+    if files.is_empty() {
+        return "every daemon has a certificate\n".to_string();
+    }
     let mut text = format!("{} files written into {}\n", files.len(), folder.display());
     let is_new = |name: &&&str| files.contains(&folder.join(format!("{name}.pem")));
     for name in daemons.iter().filter(is_new) {

@@ -46,10 +46,13 @@ fn fail(error: &DaemonError) -> Exit {
         DaemonError::Runtime(_) => "raise the limit of open files".to_string(),
         DaemonError::Listen(..)
         | DaemonError::Links(..)
-        | DaemonError::Status(..)
-        | DaemonError::Control(..) => {
+        | DaemonError::Status(..) => {
             "end the program that has the address (perhaps another daemon), or write another address \
              into a groups.toml and name the file with --config"
+                .to_string()
+        }
+        DaemonError::Control(..) => {
+            "name a path in a folder that the daemon's user may write, as in /run/ratewire/control"
                 .to_string()
         }
         DaemonError::Certificates(error) => error.help(),

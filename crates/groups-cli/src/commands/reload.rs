@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use ratewire_command_line::{Exit, print, refuse, with_causes};
 use ratewire_groups::config::Config;
-use ratewire_groups::daemon::reload as reload_at;
+use ratewire_groups::daemon::{ControlError, reload as reload_at};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -28,8 +28,8 @@ pub(super) fn reload(args: &Args) -> Exit {
     };
     let Some(control) = daemon.control else {
         print_stderr!(
-            "ratewire: daemon `{}` has no key `control` in {}\n  help: add control = \
-             \"groups.control\" and restart the daemon, or send it SIGHUP",
+            "ratewire: daemon `{}` has no key `control` in {}\n  help: send the daemon SIGHUP, or \
+             add control = \"groups.control\" and restart it",
             daemon.name,
             args.config.display()
         );
@@ -39,7 +39,10 @@ pub(super) fn reload(args: &Args) -> Exit {
         Ok(done) => print(&format!("{done}\n")),
         Err(error) => {
             print_stderr!("ratewire: {}\n  help: {}", with_causes(&error), error.help());
-            Exit::Unable
+            match error {
+                ControlError::Refused(_) => Exit::Wrong,
+                _ => Exit::Unable,
+            }
         }
     }
 }

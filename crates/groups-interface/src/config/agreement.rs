@@ -54,14 +54,9 @@ impl Config {
         let Params { price, benefit, randomise, second_thought, .. } = self.params;
         add(&mut text, &[salary, cap, fee, threshold].map(Dollars::get));
         add(&mut text, &(soft_limit.get(), interval.ps(), first_period.ps()));
-        let choices = (price, benefit, randomise, second_thought);
-        let usual = Params::default();
-        // Daemons of releases without these choices have the usual ones.
-        if choices != (usual.price, usual.benefit, usual.randomise, usual.second_thought) {
-            let memory = benefit.memory().map(Duration::ps);
-            add(&mut text, &(price.name(), price.base(), benefit.name(), memory));
-            add(&mut text, &(randomise, second_thought.map(Duration::ps)));
-        }
+        let memory = benefit.memory().map(Duration::ps);
+        add(&mut text, &(price.name(), price.base(), benefit.name(), memory));
+        add(&mut text, &(randomise, second_thought.map(Duration::ps)));
         text
     }
 
@@ -93,7 +88,10 @@ impl Config {
             ("[limits]", next.limits != self.limits),
             ("`certificates` or `plaintext`", next.protection != self.protection),
             ("`measure-latency`", next.measures_latency != self.measures_latency),
-            ("addresses of this daemon", !own.has_addresses_of(theirs)),
+            (
+                "`address`, `listen`, `status` or `control` of this daemon",
+                !own.has_addresses_of(theirs),
+            ),
         ];
         if let Some((what, _)) = differs.into_iter().find(|(_, differs)| *differs) {
             let message = format!("{what} cannot change while the daemon runs");

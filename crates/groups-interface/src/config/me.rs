@@ -45,8 +45,9 @@ impl Config {
             address.is_some_and(|address| is_local(address.ip()))
         };
         let mut here: Vec<usize> = (0..self.daemons.len()).filter(is_here).collect();
-        if self.daemons.len() == 1 {
-            here = vec![0];
+        let mut live = (0..self.daemons.len()).filter(|place| !self.daemons[*place].is_retired);
+        if let (Some(only), None) = (live.next(), live.next()) {
+            here = vec![only];
         }
         // Names of daemons have no domain.
         let by_host = called(host.split('.').next().unwrap_or(host));

@@ -561,7 +561,7 @@ fn a_running_daemon_takes_over_what_others_need_not_know_at_once() {
         (WHOLE.replace("clients = 10", "clients = 11"), "[limits] cannot change"),
         (WHOLE.replace("\"keys\"", "\"other\""), "`certificates` or `plaintext` cannot change"),
         (format!("measure-latency = true\n{WHOLE}"), "`measure-latency` cannot change"),
-        (at_alpha, "addresses of this daemon cannot change"),
+        (at_alpha, "of this daemon cannot change"),
         (WHOLE.replace("name = \"alpha\"", "name = \"alpha\"\nretired = true"), "is retired"),
     ] {
         let said = check(&text).unwrap_err();

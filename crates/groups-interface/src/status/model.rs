@@ -53,6 +53,9 @@ pub struct ViewStatus {
     pub members: Vec<String>,
     /// Daemons of the configuration that are not in the view.
     pub absent: Vec<String>,
+    /// Daemons that can be reached and have read another file: some are out of the view for that.
+    #[serde(default)]
+    pub with_another_file: Vec<String>,
     /// Whether the daemon is changing to another view. Clients' requests wait meanwhile.
     pub is_changing: bool,
     /// Number of views that the daemon has entered since its start.

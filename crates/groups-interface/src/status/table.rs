@@ -37,6 +37,9 @@ impl Status {
         if !view.absent.is_empty() {
             head.push(("absent", view.absent.join(" ")));
         }
+        if !view.with_another_file.is_empty() {
+            head.push(("with another groups.toml", view.with_another_file.join(" ")));
+        }
         let [used, window] = [limits.window_used_bytes, limits.window_bytes].map(Bytes::new);
         head.push(("clients", format!("{} of {}", self.clients.len(), limits.clients)));
         head.push(("window", format!("{used} of {window}")));

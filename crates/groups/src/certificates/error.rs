@@ -55,9 +55,12 @@ impl CertificateError {
     pub fn help(&self) -> String {
         match self {
             CertificateError::Name(problem) => problem.help.clone(),
-            CertificateError::Exists(_) => "choose another folder, or replace the set with \
-                                            --overwrite: every daemon then needs its new files"
-                .to_string(),
+            CertificateError::Exists(_) => {
+                "add daemons to the set with --add, choose another folder, \
+                                            or replace the set with --overwrite: every daemon then \
+                                            needs its new files"
+                    .to_string()
+            }
             CertificateError::Make(_) => {
                 "try again: the system may have had no random numbers".to_string()
             }

@@ -1,17 +1,22 @@
 //! Makes sets of certificates.
 
+use std::fmt::Display;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, PublicKeyData,
+    KeyUsagePurpose,
 };
+use rustls::RootCertStore;
+use rustls::crypto::ring;
 use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, UnixTime};
+use rustls::server::WebPkiClientVerifier;
 
 use super::error::CertificateError;
 use super::name::dns_name;
@@ -25,6 +30,8 @@ const CLOCKS_DIFFER: Duration = DAY;
 /// Files of the authority.
 const CERTIFICATE: &str = "ca.pem";
 const KEY: &str = "ca.key";
+/// Access rights of keys.
+const PRIVATE: u32 = 0o600;
 
 /// A file of a set.
 struct Output {
@@ -34,7 +41,7 @@ struct Output {
     mode: u32,
 }
 
-/// What becomes of an authority's key, and of files that are there.
+/// How a set is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Making {
     /// Whether files of another set are replaced.
@@ -60,7 +67,11 @@ pub fn make(
     let outputs = params.and_then(|params| {
         let (key, mut outputs) = (key?, Vec::new());
         if making.keeps_key {
-            outputs.push(Output { file: folder.join(KEY), text: key.serialize_pem(), mode: 0o600 });
+            outputs.push(Output {
+                file: folder.join(KEY),
+                text: key.serialize_pem(),
+                mode: PRIVATE,
+            });
         }
         let text = params.self_signed(&key)?.pem();
         let authority_file = Output { file: folder.join(CERTIFICATE), text, mode: 0o644 };
@@ -86,16 +97,35 @@ pub fn add(
     let pem = CertificateDer::from_pem_file(&file).map_err(CertificateError::read(&file))?;
     let key = PrivateKeyDer::from_pem_file(&key_file).map_err(CertificateError::read(&key_file))?;
     let key = KeyPair::try_from(&key).map_err(CertificateError::Make)?;
-    let spki = key.subject_public_key_info();
-    if !pem.windows(spki.len()).any(|bytes| bytes == spki) {
-        let source = rustls::Error::General("it is not the key of ca.pem".to_string());
-        return Err(CertificateError::Unusable(key_file, source));
-    }
     let is_new = |daemon: &&&str| !folder.join(format!("{daemon}.pem")).exists();
     let new: Vec<&str> = daemons.iter().filter(is_new).copied().collect();
     let outputs =
         authority(now).and_then(|params| of_daemons(folder, &new, now, &Issuer::new(params, key)));
-    write_set(folder, daemons, outputs, false)
+    let outputs = outputs.map_err(CertificateError::Make)?;
+    check_chain(pem, &outputs, now).map_err(CertificateError::unusable(&key_file))?;
+    write_set(folder, daemons, Ok(outputs), false)
+}
+
+/// Checks that the authority's certificate vouches for those of daemons: the key is its own, and it
+/// is one that [`make`] has made.
+fn check_chain(
+    authority: CertificateDer<'static>,
+    outputs: &[Output],
+    now: SystemTime,
+) -> Result<(), rustls::Error> {
+    let general = |error: &dyn Display| rustls::Error::General(error.to_string());
+    let mut roots = RootCertStore::empty();
+    roots.add(authority)?;
+    let provider = Arc::new(ring::default_provider());
+    let verifier = WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider).build();
+    let verifier = verifier.map_err(|error| general(&error))?;
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).map_err(|error| general(&error))?;
+    for output in outputs.iter().filter(|output| output.mode != PRIVATE) {
+        let certificate = CertificateDer::from_pem_slice(output.text.as_bytes());
+        let certificate = certificate.map_err(|error| general(&error))?;
+        verifier.verify_client_cert(&certificate, &[], UnixTime::since_unix_epoch(since))?;
+    }
+    Ok(())
 }
 
 /// Checks the names of all daemons, and writes the files.
@@ -133,7 +163,7 @@ fn write_set(
     Ok(outputs.into_iter().map(|output| output.file).collect())
 }
 
-/// What the authority's certificate says, and what those say of it that it has signed.
+/// Parameters of the authority's certificate. Certificates that it signs take the issuer from them.
 fn authority(now: SystemTime) -> Result<CertificateParams, rcgen::Error> {
     let mut authority = params("Ratewire groups", Vec::new(), now)?;
     authority.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
@@ -159,7 +189,7 @@ fn of_daemons(
         let key = KeyPair::generate()?;
         let pem = params.signed_by(&key, issuer)?.pem();
         let file = |ending| folder.join(format!("{daemon}.{ending}"));
-        outputs.push(Output { file: file("key"), text: key.serialize_pem(), mode: 0o600 });
+        outputs.push(Output { file: file("key"), text: key.serialize_pem(), mode: PRIVATE });
         outputs.push(Output { file: file("pem"), text: pem, mode: 0o644 });
     }
     Ok(outputs)

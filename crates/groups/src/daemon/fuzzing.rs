@@ -239,7 +239,10 @@ fn check(config: &Config, event: Event<GroupName, Body>) {
             Some(notice::item(&Received::Transition { group, id }))
         }
         Event::Left { group } => Some(notice::item(&Received::Left(group))),
-        Event::Entered(..) => None,
+        Event::Entered(id, members, _) => {
+            members.iter().chain([id.coordinator]).for_each(|node| _ = config.daemon(node));
+            None
+        }
     };
     let Some(item) = item else { return };
     let mut bytes = BytesMut::from(&item.head[..]);

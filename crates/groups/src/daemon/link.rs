@@ -44,9 +44,10 @@ const ENDED: &str = "the other end has ended the connection";
 /// Reason for the end of the oldest connection of many that are silent.
 const CROWD: &str = "too many connections have not introduced themselves";
 
-/// Time after which a daemon connects with one of a lower number that has not connected with it,
-/// and between two such connections. It may be one that does not know this daemon.
+/// Time after which a daemon connects with one of a lower number that has not connected with it:
+/// the other one may not know this daemon.
 const SILENCE: Duration = Duration::from_secs(2);
+/// Time between two such connections.
 const REMINDER: Duration = Duration::from_secs(30);
 /// Number of a connection by which a daemon only says that it is there.
 const NO_CONNECTION: u64 = 0;
@@ -56,7 +57,7 @@ pub(super) struct Links {
     listener: Option<TcpListener>,
     identity: Rc<Option<Identity>>,
     tasks: JoinSet<()>,
-    /// Those of the tasks that connect, by daemon.
+    /// Tasks that connect, by peer.
     connecting: BTreeMap<OverlayNodeId, AbortHandle>,
 }
 
@@ -147,8 +148,11 @@ async fn try_to_connect(
         Ok(Err(error)) => Err(error),
         Err(late) => Err(late.into()),
     };
-    // A link that ends is tried again; the status shows why it is down.
-    if let Err(error) = ended {
+    // A link that ends is tried again; the status shows why it is down. The peer may have connected
+    // meanwhile.
+    if let Err(error) = ended
+        && !shared.is_up(peer)
+    {
         shared.record.link_failed(peer, why(&error));
     }
 }
@@ -301,6 +305,7 @@ where
         () = link.replaced.notified() => Ok(()),
     };
     let ending = match &ended {
+        Ok(()) if is_retired(shared, peer) => "the daemon is retired".to_string(),
         Ok(()) => ENDED.to_string(),
         Err(error) => why(error),
     };

@@ -23,7 +23,9 @@ pub(super) fn private_name(
     node: OverlayNodeId,
     label: &str,
 ) -> Option<PrivateName> {
-    format!("#{label}#{}", config.daemon(node).name).parse().ok()
+    // Another daemon may have told of one that this one does not know yet.
+    let daemon = config.daemons.get(node.index())?;
+    format!("#{label}#{}", daemon.name).parse().ok()
 }
 
 /// A notice for a client.

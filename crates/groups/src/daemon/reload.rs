@@ -38,7 +38,8 @@ impl Reloads {
             Ok(next)
         });
         let next = next.map_err(|error| {
-            let reason = error.to_string();
+            // One line, for the log and the command.
+            let reason = error.to_string().replace("\n  help: ", "; ");
             warn!(target: "ratewire_groups", reason, "groups.toml not reloaded");
             reason
         })?;

@@ -69,6 +69,11 @@ impl<W: WriteHalf> Writer<'_, W> {
         if has_moved {
             self.shared.written(self.session);
         }
+        if !has_moved && unsent == 0 {
+            // The client reads whatever comes.
+            self.note_progress();
+            return unsent;
+        }
         if self.pause == MOST_PAUSE {
             self.write.set_deadline(has_moved);
         }

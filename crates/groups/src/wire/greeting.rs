@@ -104,7 +104,7 @@ impl Greeting {
 pub struct Agreement(pub Vec<u64>);
 
 impl Agreement {
-    /// That of this configuration.
+    /// The agreement of this configuration.
     pub fn new(config: &Config) -> Agreement {
         Agreement(config.link_fingerprints())
     }

@@ -25,9 +25,14 @@ fn member(overlay: &Overlay, daemon: &str) -> Client {
     client
 }
 
-/// The first of these sends a message, and all get it, after what they were told meanwhile.
+/// The first of these sends a message, and all get it.
 fn talk(clients: &mut [&mut Client], text: &str) {
     clients[0].say(Service::Safe, &["chat"], text.to_string());
+    hear(clients, text);
+}
+
+/// The next message to each of these has this text, whatever notices come before it.
+fn hear(clients: &mut [&mut Client], text: &str) {
     for client in clients {
         let message = loop {
             match client.receive() {
@@ -56,6 +61,9 @@ fn three_daemons_become_five_while_their_clients_talk() {
         assert_eq!(overlay.reload(name), new_daemons(2));
         overlay.until_view(&NAMES, &["d", "e"]);
         talk(&mut [&mut a, &mut b, &mut c], "of three");
+        // A daemon that has not read the file yet does not know `d`.
+        b.say(Service::Safe, &["chat", "#at-d#d"], "to all and one");
+        hear(&mut [&mut a, &mut b, &mut c], "to all and one");
     }
     assert_eq!(overlay.reload("c"), new_daemons(2));
     overlay.until_view(&["a", "b", "c", "d", "e"], &[]);
@@ -111,7 +119,21 @@ fn a_retired_daemon_is_left_alone_and_its_place_stays() {
     }
     let _new = overlay.start("d");
     overlay.until_view(&["a", "b", "d"], &[]);
-    talk(&mut [&mut member(&overlay, "d"), &mut a, &mut b], "with d");
+    let mut d = member(&overlay, "d");
+    talk(&mut [&mut d, &mut a, &mut b], "with d");
+    // One that is retired by mistake comes back.
+    for (old, new) in
+        [("\"d\"\n", "\"d\"\nretired = true\n"), ("\"d\"\nretired = true\n", "\"d\"\n")]
+    {
+        overlay.text = overlay.text.replacen(old, new, 1);
+        overlay.write();
+        for name in ["a", "b"] {
+            overlay.reload(name).unwrap();
+        }
+        let view: &[&str] = if new.contains("retired") { &["a", "b"] } else { &["a", "b", "d"] };
+        overlay.until_view(view, &[]);
+    }
+    talk(&mut [&mut d, &mut a, &mut b], "with d again");
 }
 
 #[test]
@@ -136,7 +158,7 @@ fn a_file_that_a_running_daemon_cannot_take_over_changes_nothing() {
         (good.replace("fee = 0", "fee = "), "TOML"),
         (
             good.replacen("listen = ", "listen = [\"127.0.0.1:0\"] # ", 1),
-            "addresses of this daemon",
+            "`control` of this daemon cannot change",
         ),
     ] {
         overlay.text = text;

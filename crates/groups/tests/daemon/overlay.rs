@@ -88,7 +88,8 @@ impl Overlay {
     }
 
     /// Waits until these daemons are in a view together and have all links with each other, and
-    /// with `others`. No link then comes up that would change the view again.
+    /// with `others`, which are out of it because files differ. No link then comes up that would
+    /// change the view again.
     pub fn until_view(&self, of: &[&str], others: &[&str]) {
         let config = self.config();
         let is_there = |peer: &str| of.contains(&peer) || others.contains(&peer);
@@ -101,7 +102,9 @@ impl Overlay {
             let rests = |status: &Status| {
                 let view = &status.view;
                 let are_up = status.links.iter().all(|link| link.is_up || !is_there(&link.peer));
-                view.members == of && !view.is_changing && are_up
+                let differ = !others.is_empty();
+                let is_told = view.with_another_file.is_empty() != differ;
+                view.members == of && !view.is_changing && are_up && is_told
             };
             if all.iter().all(|one| rests(one) && one.view.number == all[0].view.number) {
                 return;

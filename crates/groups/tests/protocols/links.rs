@@ -52,9 +52,9 @@ fn state(
     origin: OverlayNodeId,
     highest: u64,
     links: Vec<(OverlayNodeId, u64)>,
-    known: u8,
+    known: usize,
 ) -> Message {
-    let (incarnation, version, terms) = (1, 50, 0);
+    let (incarnation, version, known, terms) = (1, 50, vec![0; known], 0);
     let state = LinkState { origin, incarnation, version, highest, links, known, terms };
     LinkMessage::LinkState(Arc::new(state))
 }
@@ -237,7 +237,8 @@ fn change_body() -> BoxedStrategy<ChangeBody<String, Body>> {
 fn message() -> BoxedStrategy<Message> {
     let links = vec((node(), number()), 0..3);
     // Other daemons may know more daemons.
-    let known = prop_oneof![20 => Just(3), 3 => 1u8..6, 1 => any::<u8>()];
+    let known = prop_oneof![20 => Just(3), 3 => 1usize..6, 1 => 0usize..256];
+    let known = known.prop_map(|known| vec![0; known]);
     let state = (node(), number(), number(), number(), links, known, number()).prop_map(
         |(origin, incarnation, version, highest, links, known, terms)| {
             let state = LinkState { origin, incarnation, version, highest, links, known, terms };

@@ -213,19 +213,14 @@ impl<G: Clone + Ord, P: Payload> Daemon<G, P> {
         }
     }
 
-    /// Knows this many daemons with these links from now on, as [`Member::grow`].
-    pub fn grow(&mut self, now: Time, nodes: usize, edges: Arc<[EdgeSpec]>) {
+    /// Knows these daemons, links and terms from now on, as [`Member::know`].
+    pub fn know(&mut self, now: Time, edges: Arc<[EdgeSpec]>, known: Vec<u64>, terms: u64) {
+        let nodes = known.len();
         self.links.grow(&edges);
         self.prices.grow(nodes, &edges);
         self.settings =
             Arc::new(Settings { nodes, edges: Arc::clone(&edges), ..(*self.settings).clone() });
-        self.member.grow(nodes, edges);
-        self.settle(now);
-    }
-
-    /// Tells all daemons terms that may differ, as [`Member::set_terms`].
-    pub fn set_terms(&mut self, now: Time, terms: u64) {
-        self.member.set_terms(terms);
+        self.member.know(edges, known, terms);
         self.settle(now);
     }
 

@@ -53,7 +53,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             version: self.version,
             highest: self.highest,
             links: self.links.iter().filter_map(connection).collect(),
-            known: self.nodes as u8,
+            known: self.known.to_vec(),
             terms: self.terms,
         }
     }
@@ -90,10 +90,10 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             }
             return;
         }
-        let known = self.reach.state(state.origin).map_or(0, |state| state.known);
+        let known = self.reach.state(state.origin).map_or(0, |state| state.known.len());
         if self.reach.learn(state) {
             self.flood(Some(peer), || LinkMessage::LinkState(Arc::clone(state)));
-            if (1..state.known).contains(&known) {
+            if (1..state.known.len()).contains(&known) {
                 self.tell_states(state.origin);
             }
             self.consider();
@@ -155,6 +155,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             self.accept(proposal, members);
         } else if let Some(latest) = self.latest.clone()
             && latest.topology == topology
+            && members.iter().next() == Some(latest.id.coordinator)
         {
             self.accept(latest, members);
         }

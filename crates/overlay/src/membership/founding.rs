@@ -73,7 +73,7 @@ impl<G: Clone + Ord> Founding<G> {
             version: 1,
             highest: 1,
             links: self.connections(origin),
-            known: self.nodes as u8,
+            known: vec![0; self.nodes],
             terms: 0,
         }
     }

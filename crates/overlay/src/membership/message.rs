@@ -81,10 +81,10 @@ pub struct LinkState {
     pub highest: u64,
     /// Neighbours with a connection, and the connection's number, which both ends know.
     pub links: Vec<(OverlayNodeId, u64)>,
-    /// Number of daemons that the daemon knows: the first ones of the overlay.
-    pub known: u8,
-    /// Fingerprint of what a daemon's program may come to do otherwise while the daemon runs
-    /// ([`Member::set_terms`](super::Member::set_terms)).
+    /// Fingerprints of what the daemon knows of the first daemon, the first two, and so on
+    /// ([`Member::know`](super::Member::know)).
+    pub known: Vec<u64>,
+    /// Fingerprint of what the daemon's program may do otherwise than others.
     pub terms: u64,
 }
 

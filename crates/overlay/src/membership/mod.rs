@@ -121,7 +121,8 @@ pub struct Member<G, P> {
     outlived: Option<u64>,
     edges: Arc<[EdgeSpec]>,
     nodes: usize,
-    /// See [`Member::set_terms`].
+    /// See [`Member::know`].
+    known: Vec<u64>,
     terms: u64,
     links: Vec<Link>,
     /// By place of a link: the neighbour. Each message looks its link up, so these stand together.
@@ -180,6 +181,7 @@ impl<G: Clone + Ord, P: Clone> Member<G, P> {
             incarnation,
             outlived: None,
             nodes,
+            known: vec![0; nodes],
             terms: 0,
             links: peers.iter().map(|peer| Link::new(*peer, None)).collect(),
             peers,

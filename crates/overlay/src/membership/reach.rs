@@ -59,24 +59,33 @@ impl Reach {
     }
 
     /// The daemons that can be in a view with this one, which is among them: those that can be
-    /// reached over daemons which all know each other. While an overlay grows, some daemons know
-    /// fewer of the others.
+    /// reached over daemons which all know the same of each other. While an overlay grows, some
+    /// daemons know fewer of the others.
     pub(super) fn component(&self, me: OverlayNodeId) -> NodeSet {
-        let knows = |node: OverlayNodeId| self.state(node).map_or(0, |state| state.known);
-        let firsts = (me.0 + 1..=knows(me)).rev().map(|first| (first, self.connected(me, first)));
-        let all_know =
-            |(first, reached): &(u8, NodeSet)| reached.iter().all(|n| knows(n) >= *first);
+        let known = |node: OverlayNodeId, first: usize| self.state(node)?.known.get(first - 1);
+        let most = self.state(me).map_or(0, |state| state.known.len());
+        let firsts = (me.index() + 1..=most).rev().map(|first| (first, self.connected(me, first)));
+        let all_know = |(first, reached): &(usize, NodeSet)| {
+            reached.iter().all(|node| known(node, *first) == known(me, *first))
+        };
         let mut firsts = firsts.filter(all_know).map(|(_, reached)| reached);
         firsts.next().unwrap_or_else(|| [me].into_iter().collect())
     }
 
+    /// Daemons that can be reached and do not know the same as this one.
+    pub(super) fn differing(&self, me: OverlayNodeId) -> NodeSet {
+        let known = |node: OverlayNodeId| self.state(node).map(|state| &state.known);
+        let reached = self.connected(me, self.states.len());
+        reached.iter().filter(|node| known(*node) != known(me)).collect()
+    }
+
     /// The daemons that can be reached over so many first daemons.
-    fn connected(&self, me: OverlayNodeId, first: u8) -> NodeSet {
+    fn connected(&self, me: OverlayNodeId, first: usize) -> NodeSet {
         let mut reached: NodeSet = [me].into_iter().collect();
         let mut open = vec![me];
         while let Some(node) = open.pop() {
             for (peer, _) in self.links(node) {
-                if peer.0 < first && !reached.contains(*peer) && self.connects(node, *peer) {
+                if peer.index() < first && !reached.contains(*peer) && self.connects(node, *peer) {
                     reached.insert(*peer);
                     open.push(*peer);
                 }

@@ -1,7 +1,10 @@
-//! Checks messages of other daemons. A valid message names only daemons of the overlay, and its
-//! numbers leave room to count on from. No other part needs to check that.
+//! Checks messages of other daemons: no valid message makes a daemon panic, and its numbers leave
+//! room to count on from.
 //!
-//! What a daemon passes on for others may name daemons that it does not know yet.
+//! Messages in a view, and among the members of a proposed one, come from daemons that this one
+//! knows. What only passes through it, and names in link states, proposals, reports and private
+//! targets, may be of daemons that an overlay can have and this one does not know yet: who looks
+//! such a daemon up finds none.
 
 use super::message::{
     ChangeBody, ChangeMessage, LinkMessage, LinkState, Proposal, Report, Target, ViewBody, ViewId,
@@ -68,7 +71,8 @@ impl Overlay {
         let has_body = match &message.body {
             ViewBody::Data { targets, .. } => targets.iter().all(|target| match target {
                 Target::Group(_) => true,
-                Target::Private(node, _) => self.has(*node),
+                // The sender's daemon may know more daemons.
+                Target::Private(node, _) => may_be(*node),
             }),
             ViewBody::Update(_) | ViewBody::Interest(_) | ViewBody::Included(_) => true,
         };
@@ -86,7 +90,7 @@ fn has_view(view: &ViewId) -> bool {
 }
 
 fn has_state(state: &LinkState) -> bool {
-    let known = usize::from(state.known);
+    let known = state.known.len();
     state.origin.index() < known
         && known <= MOST_NODES
         && state.highest <= MOST

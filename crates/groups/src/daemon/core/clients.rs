@@ -238,7 +238,13 @@ impl Core {
             Event::Left { group } => {
                 self.notify(shared, &delivery.to, Some(Received::Left(group)));
             }
-            Event::Entered(id, members, _) => shared.record.entered(config, &id, &members),
+            Event::Entered(id, members, _) => {
+                shared.record.entered(config, &id, &members);
+                let differing = self.daemon.member().differing();
+                if !differing.is_empty() {
+                    shared.record.other_files(config, &differing);
+                }
+            }
         }
     }
 

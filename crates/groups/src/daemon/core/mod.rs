@@ -107,23 +107,17 @@ impl Shared {
     /// Goes on with another configuration, which [can take the place](Config::check_reload) of the
     /// present one.
     pub(super) fn reload(&self, config: Config) {
-        let (nodes, edges) = (config.daemons.len(), config.edges());
-        let grows = nodes > self.config().daemons.len();
         self.config.replace(Rc::new(config));
-        let mut core = self.core.borrow_mut();
-        if grows {
-            core.daemon.grow(self.now(), nodes, edges);
-        }
-        drop(core);
         self.note_links();
         self.pass_on();
     }
 
-    /// Notes links that are new, and what daemons must agree on to leave receivers out of a price.
+    /// Notes what the configuration says of daemons, links and policies.
     fn note_links(&self) {
         let config = self.config();
         let mut core = self.core.borrow_mut();
-        core.daemon.set_terms(self.now(), config.terms());
+        let (edges, known) = (config.edges(), config.link_fingerprints());
+        core.daemon.know(self.now(), edges, known, config.terms());
         let mut links = self.links.borrow_mut();
         for peer in core.daemon.links().map(|link| link.peer) {
             links.entry(peer).or_insert_with(|| {

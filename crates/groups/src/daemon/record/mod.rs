@@ -150,6 +150,19 @@ impl Record {
         info!(target: "ratewire_groups", number, coordinator, members, left_out, "view entered");
     }
 
+    /// Notes daemons that have read another file: others may be out of the view for that.
+    pub(super) fn other_files(&self, config: &Config, daemons: &NodeSet) {
+        if let Some(left_out) = self.admit(&self.views) {
+            let daemons = daemons.iter().filter_map(|node| config.daemons.get(node.index()));
+            let names: Vec<&str> = daemons.map(|daemon| daemon.name.as_str()).collect();
+            let daemons = names.join(" ");
+            warn!(
+                target: "ratewire_groups", daemons, left_out,
+                "other daemons or links in their groups.toml: copy the same file to all and reload it"
+            );
+        }
+    }
+
     /// Notes a connection with a neighbour.
     pub(super) fn link_up(&self, peer: OverlayNodeId) {
         let Some(link) = self.link(peer) else { return };

@@ -68,6 +68,7 @@ fn view(shared: &Shared, daemon: &Daemon) -> ViewStatus {
         coordinator_started_unix_us: id.started(),
         members: names(present).collect(),
         absent: names(absent).collect(),
+        with_another_file: names(daemon.member().differing().iter().collect()).collect(),
         is_changing: daemon.member().is_changing(),
         entered: shared.record.totals().views,
     }

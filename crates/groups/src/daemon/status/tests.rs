@@ -86,9 +86,10 @@ fn group() -> impl Strategy<Value = GroupStatus> {
 }
 
 fn view() -> impl Strategy<Value = ViewStatus> {
-    let names = [vec(".*", 0..3), vec(".*", 0..3)];
+    let names = [(); 3].map(|()| vec(".*", 0..3));
     (any::<[u64; 3]>(), ".*", names, any::<bool>()).prop_map(
-        |(counts, coordinator, [members, absent], is_changing)| ViewStatus {
+        |(counts, coordinator, [members, absent, with_another_file], is_changing)| ViewStatus {
+            with_another_file,
             number: counts[0],
             coordinator,
             coordinator_started_unix_us: counts[1],

@@ -5,10 +5,12 @@ mod net;
 mod schedule;
 mod sets;
 
+use std::sync::Arc;
+
 use net::{Entry, Fault, Net};
 
-use super::{Cause, Client, Delivery, Event, Service};
-use crate::ids::OverlayNodeId;
+use super::{Cause, Client, Delivery, Event, LinkMessage, Proposal, Service, ViewId};
+use crate::ids::{NodeSet, OverlayNodeId};
 
 /// `RATEWIRE_SCHEDULES` sets the number of schedules. The same seed gives the same schedule.
 #[test]
@@ -188,11 +190,50 @@ fn daemons_of_a_view_know_whether_their_terms_are_the_same() {
     for (node, terms, expected) in
         [(1, 7, [false; 3]), (0, 7, [false; 3]), (2, 7, [true; 3]), (0, 8, [false; 3])]
     {
-        net.with(node, |daemon| daemon.set_terms(terms));
+        let edges = net.known_edges(node);
+        net.with(node, |daemon| daemon.know(edges, vec![0; 3], terms));
         net.settle();
         assert_eq!(agree(&net), expected);
     }
     net.fault(&Fault::Cut(0, 1));
     net.settle();
     assert_eq!(agree(&net), [true; 3], "those that differ are in another view");
+}
+
+/// The first three have read of daemon 3, but not the same.
+#[test]
+fn daemons_that_know_different_things_of_a_new_one_go_on_without_it() {
+    let mut net = Net::growing(&[(0, 1), (1, 2), (0, 2), (1, 3), (2, 3)], &[3, 3, 3, 4]);
+    net.settle();
+    for node in 0..3 {
+        net.fault(&Fault::Learn(node));
+    }
+    for (fingerprints, members) in [([7, 7, 8, 7], 3), ([7, 7, 7, 7], 4)] {
+        for (node, last) in fingerprints.into_iter().enumerate() {
+            let edges = net.known_edges(node);
+            net.with(node, |daemon| daemon.know(edges, vec![1, 2, 3, last], 0));
+        }
+        net.settle();
+        let views = [0, 1, 2].map(|node| net.view(node));
+        assert!(views.iter().all(|view| *view == views[0]), "{views:?}");
+        assert_eq!((views[0].1.len(), net.view(3).1.len()), (members, 1 + 3 * (members - 3)));
+    }
+}
+
+/// Another could be one that nobody knows, and the coordinator's name is shown.
+#[test]
+fn only_the_first_daemon_of_a_view_proposes_it() {
+    let mut net = Net::line(2);
+    net.settle();
+    let [first, second] = [0, 1].map(OverlayNodeId);
+    let mut state = net.member(1).reach.state(first).expect("it is known").clone();
+    state.version += 1;
+    net.with(1, |daemon| daemon.receive(first, LinkMessage::LinkState(Arc::new(state))));
+    let topology = net.member(1).reach.topology(&NodeSet::first(2));
+    for (number, coordinator) in [(98, OverlayNodeId(9)), (99, second), (100, first)] {
+        let id = ViewId { number, coordinator, incarnation: 1 };
+        let proposal = Arc::new(Proposal { id, topology: topology.clone() });
+        net.with(1, |daemon| daemon.receive(first, LinkMessage::Propose(proposal)));
+        assert_eq!(net.member(1).is_changing(), coordinator == first);
+    }
 }

@@ -160,7 +160,7 @@ impl Net {
     }
 
     /// Links between daemons that a daemon knows.
-    fn known_edges(&self, node: usize) -> Arc<[EdgeSpec]> {
+    pub(super) fn known_edges(&self, node: usize) -> Arc<[EdgeSpec]> {
         let known = |edge: &&EdgeSpec| edge.from.index().max(edge.to.index()) < self.known[node];
         self.edges.iter().filter(known).copied().collect()
     }
@@ -228,8 +228,8 @@ impl Net {
             }
             Fault::Learn(node) => {
                 self.known[node] = self.daemons.len();
-                let (nodes, edges) = (self.known[node], self.known_edges(node));
-                self.with(node, |daemon| daemon.grow(nodes, edges));
+                let (known, edges) = (vec![0; self.known[node]], self.known_edges(node));
+                self.with(node, |daemon| daemon.know(edges, known, 0));
                 self.connect();
             }
         }
